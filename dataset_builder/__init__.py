@@ -23,12 +23,12 @@ def build(
     executor_args: Mapping[str, Any] | None = None,
     quiet: bool = False,
 ) -> "Built":
-    """Turn the finished chains of one or more runs into a dataset folder, or bring the one that is there up to date.
+    """Build a dataset folder from the finished chains of one or more runs, or update an existing one.
 
-    `licence` and `attribution` are those of pictures of which nobody said any; without them nothing is published.
-    Several processes may call it after a run that they shared: the first of them builds, when all have come so far.
-    `shard` writes one part of the files, I/N, which the call without it puts in place; `executor` has `tasks` parts
-    written by datatrove: local, slurm, ray or jobs. What is not put in place yet says so in its `state`.
+    `licence` and `attribution` apply to pictures that state none; publishing requires both.
+    If several launched processes call it, they wait for each other and the first one builds.
+    `shard` (I/N) writes one part of the files, and a final call without it puts them in place. `executor` (local,
+    slurm or ray) writes `tasks` parts through datatrove. The result's `state` says whether the files are in place.
     """
     from convergebench.generation.cluster import launch_of
     from convergebench.generation.processes import by_the_first, parse_shard
@@ -43,16 +43,16 @@ def build(
     folders = [runs] if isinstance(runs, str | Path) else runs
 
     def write() -> "Built":
-        found = find_finished({Path(run) for run in folders})
+        finished = find_finished({Path(run) for run in folders})
         check_metric_folders(Path(out))
         if shard is not None:
-            files = parts.share(parts.plan_of(found), *parse_shard(shard))
+            files = parts.share(parts.plan_of(finished), *parse_shard(shard))
             return parts.write_part(files, Path(out), rights)
         if executor is not None:
             launch = launch_of(executor, tasks, logs, executor_args, Path(out), "build")
-            return parts.build_by(launch, [Path(run) for run in folders], found, Path(out), rights)
-        with progress_bar("build", found.steps, "steps", quiet) as advance:
-            built = building.build(found, Path(out), lambda: advance(1, ""), rights)
+            return parts.build_by(launch, [Path(run) for run in folders], finished, Path(out), rights)
+        with progress_bar("build", finished.steps, "steps", quiet) as advance:
+            built = building.build(finished, Path(out), lambda: advance(1, ""), rights)
         copy_metric_folders(Path(out))
         return built
 

@@ -1,4 +1,4 @@
-"""Builds the dataset from chain stores: Parquet that is the same to the byte whenever the chains are the same."""
+"""Builds the dataset from chain stores as Parquet; equal chains give byte-identical files."""
 
 import contextlib
 import itertools
@@ -37,7 +37,7 @@ from . import card
 from .card_tables import editor_folders
 
 DRAFT = ".building"  # the folder of the files that are being written
-EDITORS_FILE = "data/editors/0000.parquet"
+_EDITORS_FILE = "data/editors/0000.parquet"
 _SCORE_KEY = ["chain", "step", "sha256"]
 
 
@@ -53,13 +53,13 @@ class Built:
     bytes: int
     unfinished: tuple[Path, ...]
     foreign: tuple[Path, ...]
-    stale: int  # score rows that belonged to pictures that are no longer there
-    state: str = "whole"  # or part: files that wait to be put in place; or submitted: to others, who are still at it
+    stale: int  # score rows dropped because their picture is gone
+    state: str = "whole"  # "part": files are not in place yet; "submitted": tasks are still writing them
 
 
 @dataclass(frozen=True)
 class PlannedFile:
-    """A file to be written: of which config, where, and from which chains."""
+    """A file to be written: its config, its path and its chains."""
 
     config: Config
     file: str
@@ -67,18 +67,18 @@ class PlannedFile:
 
 
 def build(
-    found: FoundChains,
+    finished: FoundChains,
     out: Path,
     progress: Callable[[], None] = lambda: None,
     rights: Mapping[str, str] | None = None,
 ) -> Built:
-    """Write the finished chains found as a dataset folder, or bring the one that is there up to date.
+    """Write finished chains as a dataset folder, or update an existing one.
 
-    `progress` is called for every row of `steps`. `rights` is the licence and attribution of pictures that have none.
+    `progress` is called for every row of `steps`. `rights` has the licence and attribution for pictures that have none.
     """
-    if not found.done:
+    if not finished.done:
         raise UserError("no chain is done in the runs given; `convergebench generate` finishes them")
-    chains = sorted(found.done.values(), key=lambda chain: chain.order)
+    chains = sorted(finished.done.values(), key=lambda chain: chain.order)
     of_sources = one_chain_per_source(chains)
     card.refuse_other_folders(out)
     with disk_errors_explained(out), locked(out):
@@ -88,8 +88,8 @@ def build(
         draft = out / DRAFT
         try:
             written = write_files(draft, plan_files(chains, of_sources), progress, rights or {})
-            editors = [editor_row(label, found.editors[label]) for label in sorted(found.editors)]
-            written[EDITORS_FILE] = write(draft / EDITORS_FILE, EDITORS, editors)
+            editors = [editor_row(label, finished.editors[label]) for label in sorted(finished.editors)]
+            written[_EDITORS_FILE] = write(draft / _EDITORS_FILE, EDITORS, editors)
             manifest.expect(out, {file: result.entry for file, result in written.items()})
             replace_files(draft, out, set(written))
         finally:
@@ -103,14 +103,14 @@ def build(
         sources=len(of_sources),
         files=len(written),
         bytes=sum(file.bytes for file in written.values()),
-        unfinished=tuple(found.unfinished),
-        foreign=tuple(found.foreign),
+        unfinished=tuple(finished.unfinished),
+        foreign=tuple(finished.foreign),
         stale=dropped,
     )
 
 
 def one_chain_per_source(chains: Iterable[StoredChain]) -> list[StoredChain]:
-    """A chain for each source, sorted by the source's id; raises if one id names two pictures."""
+    """One chain for each source, sorted by the source's id; raises if one id names two pictures."""
     first: dict[str, StoredChain] = {}
     for chain in chains:
         other = first.setdefault(chain.source.id, chain)
@@ -151,7 +151,7 @@ def _split_by_size(
 def write_files(
     draft: Path, files: list[PlannedFile], progress: Callable[[], None], rights: Mapping[str, str]
 ) -> dict[str, Written]:
-    """Write every file; a few at once, because finding chunk borders keeps one core busy per file."""
+    """Write every file, a few in parallel: each keeps one core busy finding chunk borders."""
     with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
         futures = {planned.file: pool.submit(write_file, draft, planned, progress, rights) for planned in files}
         try:
@@ -162,7 +162,7 @@ def write_files(
 
 
 def write_file(draft: Path, planned: PlannedFile, progress: Callable[[], None], rights: Mapping[str, str]) -> Written:
-    """Write a file of the draft, unless it is there: a file beside each says what it was written from."""
+    """Write a file of the draft unless it is up to date; a JSON file next to it records what it was written from."""
     path, record = draft / planned.file, draft / f"{planned.file}.json"
     content = [[chain.id, chain.digest, chain.suite, chain.suite_version, chain.status] for chain in planned.chains]
     key = sha256(canonical([content, dict(rights)]).encode()).hexdigest()
@@ -187,7 +187,7 @@ def write_file(draft: Path, planned: PlannedFile, progress: Callable[[], None], 
 
 
 def _rows_of(planned: PlannedFile, rights: Mapping[str, str]) -> Iterator[Row]:
-    """The rows of a file, read from the stores as they are asked for."""
+    """The rows of a file, read lazily from the stores."""
     for chain in planned.chains:
         if planned.config is STEPS:
             for step in read_steps(chain):
@@ -201,7 +201,7 @@ def _rows_of(planned: PlannedFile, rights: Mapping[str, str]) -> Iterator[Row]:
 
 
 def replace_files(draft: Path, out: Path, files: set[str]) -> None:
-    """Put the finished files in place and delete those of ours that are no longer part of the dataset."""
+    """Put the finished files in place and delete earlier files of the build that are no longer part of the dataset."""
     for file in files:
         (out / file).parent.mkdir(parents=True, exist_ok=True)
         (draft / file).replace(out / file)
@@ -214,7 +214,7 @@ def replace_files(draft: Path, out: Path, files: set[str]) -> None:
 
 
 def _drop_stale_scores(folder: Path) -> int:
-    """Take out the score rows whose step is gone or has another picture now; how many there were."""
+    """Remove the score rows whose step is gone or has another picture now; returns how many."""
     reader = Reader(folder)
     files = reader.files("scores")
     if not files:
@@ -234,6 +234,6 @@ def _drop_stale_scores(folder: Path) -> int:
 
 
 def _score_keys(table: pa.Table) -> pa.ChunkedArray:
-    """Names the picture that each row of scores belongs to: its chain, step and hash."""
+    """One key per row of scores, from the chain, step and hash of its picture."""
     words = [table[name].cast(pa.string()) for name in _SCORE_KEY]
     return pc.binary_join_element_wise(*words, "\n", null_handling="replace", null_replacement="-")

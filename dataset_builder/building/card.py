@@ -1,4 +1,4 @@
-"""The dataset's card: written last, from what is there, so that its counts and digests are those of the files.
+"""Writes the dataset's card last, from the finished files, so that its counts and digests match them.
 
 `load_dataset` keys its cache by the folder's name and this card, never by the files: a card that did not change
 would make it return the rows of an earlier build, or those of another folder of the same name.
@@ -26,8 +26,8 @@ _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000
 NOT_PUBLISHED = "Not published yet."
 VERSIONS = r"this card changed\.\n\n(.*?)\n\n## Cite"
 OWN_TEXTS = ("README.md",)
-_Stamp = list[Any]  # of a file: size, time, inode and sha256
-_HASHES = ".hashes.json"  # beside the data and never published: without it every file is read to be hashed
+_Stamp = list[Any]  # a file's size, modification time, inode and sha256
+_HASHES = ".hashes.json"  # a cache, never published: without it every file is read to be hashed
 
 
 def write(
@@ -74,7 +74,7 @@ def write(
 def _table_info(
     reader: Reader, name: str, entries: manifest.Entries
 ) -> tuple[dict[str, object], dict[str, object], tuple[Config, int, int, int]]:
-    """What the card says of a table: twice in its YAML, and in its table of tables (rows, files and bytes)."""
+    """A table's two entries in the card's YAML, and its row (rows, files, bytes) in the card's list of tables."""
     files = reader.files(name)
     footers = [reader.footer(file) for file in files]
     config, rows = config_of(footers[0], name), sum(footer.num_rows for footer in footers)
@@ -101,9 +101,8 @@ def _table_info(
 def _file_entries(reader: Reader, fresh: Mapping[str, Written]) -> manifest.Entries:
     """What the manifest says of each data file, its hash included.
 
-    The card needs all hashes each time it is written, and a dataset may have a hundred gigabytes: a file whose size,
-    time and inode are those of the last time is not read again. A damaged file never gets the hash of its damage: one
-    that changed is read through its digests, and the hash that it was written with stays.
+    The card needs all hashes each time it is written, and a dataset may have a hundred gigabytes: a file is hashed
+    again only if its size, time or inode changed. If its values are damaged, the hash it was written with stays.
     """
     entries: manifest.Entries = {}
     stamps: dict[str, _Stamp] = {}
@@ -131,7 +130,7 @@ def _file_entries(reader: Reader, fresh: Mapping[str, Written]) -> manifest.Entr
 
 
 def _is_damaged(reader: Reader, file: str) -> bool:
-    """Whether a file that changed holds something else than was written; raises for a table of numbers."""
+    """Whether the values of a changed file differ from those written; raises for a table of numbers."""
     try:
         check_file(reader, file)
     except UnreadableFile:
@@ -144,7 +143,7 @@ def _is_damaged(reader: Reader, file: str) -> bool:
 
 
 def _read_hashes(folder: Path) -> "dict[str, _Stamp]":
-    """Each file's size, time, inode and sha256 of the last time; none if there is no readable cache."""
+    """The cached stamp of each file; empty if there is no readable cache."""
     try:
         cached = json.loads((folder / _HASHES).read_bytes())
         return {file: entry for file, entry in cached.items() if isinstance(entry, list) and len(entry) == 4}
@@ -168,14 +167,14 @@ def front_matter(path: Path) -> tuple[dict[str, Any], str]:
 
 
 def passage(folder: Path, pattern: str) -> str | None:
-    """A passage of the card that is there, to be kept when the card is written again."""
+    """A passage of the existing card, kept when the card is written again; None if there is none."""
     path = folder / "README.md"
     match = re.search(pattern, path.read_text(encoding="utf-8"), re.DOTALL) if path.exists() else None
     return match[1].strip() if match else None
 
 
 def refuse_other_folders(folder: Path) -> None:
-    """Raise where a folder holds something else than a dataset of ours, or a stranger's files in the place of ours."""
+    """Raise if a folder holds anything but a dataset of this benchmark, or data files that it did not write."""
     if (folder / "run.json").exists():
         raise UserError(f"{folder} holds a chain store; give another folder for the dataset")
     path = folder / "README.md"

@@ -1,4 +1,4 @@
-"""The card's numbers and tables, counted from the dataset itself, and what turns text into Markdown."""
+"""The card's numbers and tables, counted from the dataset itself, as Markdown."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from ..dataset.columns import Config
 from ..dataset.reader import Reader
 from ..dataset.rows import ChainRow, SourceRow, StepRow
 
-# The Hub's own names of licences; whatever has none is "other", and the table says what it is.
+# The Hub's identifiers of licences; any other licence is "other" there, and the table of licences names it.
 _LICENCES = {
     "Apache-2.0": "apache-2.0",
     "CC0-1.0": "cc0-1.0",
@@ -41,7 +41,7 @@ def count_text(count: int, noun: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Text as text: Markdown would take signs of it for HTML, links, pictures or code.
+    """Escape text that Markdown would take for HTML, links, pictures or code.
 
     >>> plain('<img src=x> [a](b) & `c`')
     '&lt;img src=x&gt; &#91;a&#93;(b) &amp; &#96;c&#96;'
@@ -50,7 +50,7 @@ def plain(text: str) -> str:
 
 
 def _code(text: str) -> str:
-    """Text as code, in which only a backtick has a meaning: it becomes an apostrophe."""
+    """Text as inline code; a backtick, which would end it, becomes an apostrophe."""
     return f"`{' '.join(text.replace('`', chr(39)).split())}`"
 
 
@@ -61,7 +61,7 @@ def _table(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def columns_table(config: Config) -> str:
-    """The columns of a config with their meanings, under its name."""
+    """A Markdown section with the columns of a config and their meanings."""
     rows = [[_code(column.name), column.type, column.meaning] for column in config.columns]
     return f"### {config.name}\n\n" + _table(["column", "type", "meaning"], rows)
 
@@ -76,7 +76,7 @@ def configs_table(configs: Iterable[tuple[Config, int, int, int]]) -> str:
 
 
 def editor_folders(editors: Iterable[str]) -> dict[str, str]:
-    """A folder name for each editor that any file system and any glob takes as it is."""
+    """A folder name for each editor that is safe in any file system and any glob."""
     folders: dict[str, str] = {}
     taken: set[str] = set()
     for editor in sorted(editors):
@@ -89,7 +89,7 @@ def editor_folders(editors: Iterable[str]) -> dict[str, str]:
 
 
 class Contents:
-    """What is in the dataset, read once and without a picture."""
+    """What the dataset holds, read once and without pictures."""
 
     def __init__(self, reader: Reader) -> None:
         self.chains = list(reader.rows_of(ChainRow))
@@ -163,7 +163,7 @@ def _counted(counter: Counter[str]) -> str:
 
 
 def licence_fields(sources: Iterable[SourceRow], repo: str) -> Mapping[str, object]:
-    """The licences as the Hub's card has them; those that it has no word for are named beside the word "other"."""
+    """The licence fields of the card's YAML; licences without a Hub identifier are "other", with their names."""
     licences = {row.licence or "unknown" for row in sources}
     fields: dict[str, object] = {"license": sorted({_LICENCES.get(licence, "other") for licence in licences})}
     if unknown := sorted(licences - _LICENCES.keys()):

@@ -1,4 +1,4 @@
-"""The metric folders beside the data: there `evaluate.load("convergebench/halflife")` works offline."""
+"""Copies the metric folders into the dataset, so that `evaluate.load("convergebench/halflife")` works offline there."""
 
 from functools import cache
 from hashlib import sha256
@@ -19,7 +19,7 @@ def _metric_folders() -> dict[str, dict[str, bytes]]:
 
 
 def check_metric_folders(out: Path) -> None:
-    """Refuse, before anything is written, to replace a file in the place of a metric's that we did not write."""
+    """Raise, before anything is written, if copying the metrics would replace a file that a build did not write."""
     foreign = [name for name in _metric_folders() if (out / name).exists() and not (out / name).is_dir()]
     changed: list[str] = []
     for name, files in _metric_folders().items():
@@ -37,7 +37,7 @@ def check_metric_folders(out: Path) -> None:
 
 
 def changed_files(out: Path) -> list[str]:
-    """The files of copied metric folders that are not as they were written, those that are gone included."""
+    """The files of copied metric folders that were changed or removed since."""
     return [
         f"{name}/{file}"
         for name in _metric_folders()
@@ -47,10 +47,7 @@ def changed_files(out: Path) -> list[str]:
 
 
 def copy_metric_folders(out: Path) -> None:
-    """Copy the metric folders beside the data: `evaluate.load("convergebench/halflife")` works offline there.
-
-    Of other files in these folders, only those that an earlier copy brought are removed.
-    """
+    """Copy the metric folders into the dataset; of other files there, only those of an earlier copy are removed."""
     for name, files in _metric_folders().items():
         folder = out / name
         gone = manifest.listed(folder) - files.keys()

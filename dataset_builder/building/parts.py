@@ -21,7 +21,7 @@ _Entry = tuple[str, str, list[tuple[str, str, str]]]  # a file, its config, and 
 
 
 def share(files: Sequence[PlannedFile], rank: int, size: int) -> list[PlannedFile]:
-    """The files that one part writes: the largest are dealt first, each to the part with the least so far."""
+    """The files that one part writes: the largest are assigned first, each to the part with the least so far."""
 
     def weight(planned: PlannedFile) -> int:
         return sum(chain.bytes for chain in planned.chains) if planned.config is STEPS else len(planned.chains)
@@ -34,11 +34,11 @@ def share(files: Sequence[PlannedFile], rank: int, size: int) -> list[PlannedFil
     return files_of_part
 
 
-def plan_of(found: FoundChains) -> list[PlannedFile]:
+def plan_of(finished: FoundChains) -> list[PlannedFile]:
     """Every file of the dataset."""
-    if not found.done:
+    if not finished.done:
         raise UserError("no chain is done in the runs given; `convergebench generate` finishes them")
-    chains = sorted(found.done.values(), key=lambda chain: chain.order)
+    chains = sorted(finished.done.values(), key=lambda chain: chain.order)
     return build.plan_files(chains, build.one_chain_per_source(chains))
 
 
@@ -51,10 +51,7 @@ def write_part(files: Sequence[PlannedFile], out: Path, rights: Mapping[str, str
 
 
 def files_so_far(out: Path) -> tuple[int, int | None] | None:
-    """How many files of a dataset wait in the draft, and how many are planned if tasks write them.
-
-    None if nobody is building.
-    """
+    """How many files the draft holds, and how many are planned if tasks write them; None if no build is under way."""
     if not (out / DRAFT).is_dir():
         return None
     planned = None
@@ -75,7 +72,7 @@ def _entry(planned: PlannedFile) -> _Entry:
 
 
 def _work(rank: int, size: int, out: str, rights: Mapping[str, str]) -> None:
-    """One task: it reads the chains of its own files only."""
+    """Run one task, which reads only the chains of its own files."""
     files = [
         PlannedFile(configs()[config], file, tuple(read_chain(Path(folder), *suite) for folder, *suite in places))
         for file, config, places in json.loads((Path(out) / DRAFT / _PLAN).read_bytes())[rank]
@@ -84,19 +81,21 @@ def _work(rank: int, size: int, out: str, rights: Mapping[str, str]) -> None:
 
 
 def _put_in_place(rank: int, size: int, runs: Sequence[str], out: str, rights: Mapping[str, str]) -> None:
-    """The last task."""
+    """Run the last task, which builds from the files of the others."""
     build.build(find_finished({Path(run) for run in runs}), Path(out), rights=rights)
     copy_metric_folders(Path(out))
 
 
-def build_by(launch: Launch, runs: Sequence[Path], found: FoundChains, out: Path, rights: Mapping[str, str]) -> Built:
-    """Build in tasks. If they are only submitted, the last of them puts the files in place."""
+def build_by(
+    launch: Launch, runs: Sequence[Path], finished: FoundChains, out: Path, rights: Mapping[str, str]
+) -> Built:
+    """Build in tasks. Under slurm they are only submitted, and the last one puts the files in place."""
     if launch.executor == "jobs":
         raise UserError("jobs do not build: the pictures would go up and come back; use --executor local")
-    files = plan_of(found)
+    files = plan_of(finished)
     size = min(launch.tasks, len(files))
     plan = canonical([[_entry(planned) for planned in share(files, rank, size)] for rank in range(size)]).encode()
-    key = sha256(plan + canonical([sorted(one.digest for one in found.done.values()), dict(rights)]).encode())
+    key = sha256(plan + canonical([sorted(chain.digest for chain in finished.done.values()), dict(rights)]).encode())
     launch = launch.of(key.hexdigest()[:16], size)
     arguments = {"out": str(out.resolve()), "rights": dict(rights)}
     stages = [Stage("files", size, _work, arguments)]
@@ -109,7 +108,7 @@ def build_by(launch: Launch, runs: Sequence[Path], found: FoundChains, out: Path
         names = [str(run.resolve()) for run in runs]
         run_stages(launch, [*stages, Stage("place", 1, _put_in_place, {**arguments, "runs": names}, always=True)])
         return _built_so_far(out, files, "submitted")
-    built = build.build(found, out, rights=rights)
+    built = build.build(finished, out, rights=rights)
     copy_metric_folders(out)
     remove_logs(launch)
     return built

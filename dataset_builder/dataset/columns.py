@@ -1,6 +1,6 @@
-"""How a table of the dataset is declared: a row type, whose fields are the columns with their types and meanings.
+"""Declares a table of the dataset as a row type, whose fields are the columns with their types and meanings.
 
-Only pictures and plain values: what has structure is a JSON string, so that older `datasets` can load it too.
+Columns hold pictures and plain values only; nested values are JSON strings, which older `datasets` can load too.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,12 +39,12 @@ class Config:
     row: str = ""
     columns: tuple[Column, ...] = ()  # empty if only the file itself knows them
     made_by: str = "build"  # the command that makes it
-    depends: str = "those who read it"  # what is wrong if the table is wrong
+    depends: str = "those who read it"  # what else is wrong if the table is
     may_have_more: bool = False  # whether a file may have columns besides these
 
 
 class Row:
-    """A row of one table. A column that was not read, or that the table does not have, is an AttributeError.
+    """A row of one table. Reading a column that was not loaded or does not exist is an AttributeError.
 
     A subclass is a frozen dataclass; each of its fields is `Annotated[type, "what the column means"]`.
     """
@@ -59,14 +59,16 @@ class Row:
 
     @classmethod
     def config(cls, **attributes: Any) -> Config:
-        """The table; `attributes` are further fields of Config."""
+        """The table's Config; `attributes` are further fields of it."""
         return Config(cls.TABLE, cls.ROW, cls.columns(), **attributes)
 
     @classmethod
     def from_values(cls, values: Values) -> Self:
-        """The row of values that were read, by column."""
+        """A row from the values that were read, by column."""
         row = cls.__new__(cls)
-        row.__dict__.update(values)  # not through __init__: columns that were not read stay unset, and so fail loudly
+        row.__dict__.update(
+            values
+        )  # not through __init__, so that columns that were not read stay unset and fail loudly
         return row
 
     @classmethod
@@ -78,7 +80,7 @@ class Row:
 
     @property
     def values(self) -> Values:
-        """The values by column: what is written, and the way to a column whose name is data, such as a metric's."""
+        """The values by column, for writing and for columns named only at run time, such as a metric's."""
         return vars(self)
 
 
@@ -99,7 +101,7 @@ def _column(name: str, hint: Any) -> Column:
 
 @dataclass(frozen=True, kw_only=True)
 class ChainPlace(Row):
-    """The columns that name a chain, alike in several tables."""
+    """The columns that identify a chain, shared by several tables."""
 
     chain: Annotated[str, "id of the chain, a hash of its source, program, editor, settings, run and rounds"]
     editor: Annotated[str, "the editor as a reader names it, with the options that differ from its defaults"]
@@ -110,7 +112,7 @@ class ChainPlace(Row):
 
 @dataclass(frozen=True, kw_only=True)
 class StepPlace(ChainPlace):
-    """The columns that name a step, alike in several tables."""
+    """The columns that identify a step, shared by several tables."""
 
     step: Annotated[int, "number of the step in its chain; 0 is the input as prepared for the editor"]
     round: Annotated[int, "round of the chain, from 1; 0 for the input"]

@@ -1,4 +1,4 @@
-"""Compares what the dataset's files hold with what was written: values, pictures, and that every table is there."""
+"""Checks that the dataset's files hold the values and pictures that were written, and that no table is missing."""
 
 from collections.abc import Callable
 from hashlib import sha256
@@ -16,7 +16,7 @@ from .schema import IMAGE
 
 
 def check_file(reader: Reader, file: str, look: Callable[[Values], None] | None = None) -> None:
-    """Raise one UserError with the first thing in a file that is not as it was written; `look` is shown every row."""
+    """Raise UserError for the first value or picture that is not as written; `look` is called with each row."""
     digest = TableDigest()
     with reader.damage_explained(file), reader.open(file) as opened:
         has_pictures = any(field.type == IMAGE for field in opened.schema_arrow)
@@ -31,7 +31,7 @@ def check_file(reader: Reader, file: str, look: Callable[[Values], None] | None 
 
 
 def refuse_missing(folder: Path, besides: str = "") -> None:
-    """Raise if a table that was written is not there any more: without it the numbers would be others."""
+    """Raise if a written table is gone, because the numbers would differ without it; ignores the table `besides`."""
     written, replacing = manifest.read(folder)
     for file in sorted(written.keys() - replacing):
         if file.startswith("data/") and file.split("/")[1] != besides and not (folder / file).exists():
@@ -39,7 +39,7 @@ def refuse_missing(folder: Path, besides: str = "") -> None:
 
 
 def _check_picture(reader: Reader, place: Place, row: Values) -> None:
-    """Raise if a row's picture is not the one of its hash, or if there is one just when the row says there is none."""
+    """Raise if a row's picture does not match its hash, or is present or absent against the row's status."""
     file, table = place.file, place.file.split("/")[1]
     if table == "steps":
         image, step = row["image"], f"{file}: step {row['step']} of chain {row['chain']}"
@@ -56,7 +56,7 @@ def _check_picture(reader: Reader, place: Place, row: Values) -> None:
 
 
 def _is_source(data: bytes, digest: str) -> bool:
-    """Whether a source's bytes, or the pixels of one that was painted, have this sha256."""
+    """Whether a source's bytes, or its pixels if it was painted, have this sha256."""
     if sha256(data).hexdigest() == digest:
         return True
     try:

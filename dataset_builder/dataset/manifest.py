@@ -1,7 +1,7 @@
-"""What we wrote: the manifest lists the files of a folder or repository that are ours, digests say what they hold.
+"""The manifest, which lists the files that this benchmark wrote into a folder or repository, with their digests.
 
-Only listed files are replaced or removed. A file is listed before it is written, so that a crash at any moment leaves
-no file of ours that is not listed.
+Only listed files are ever replaced or removed. A file is listed before it is written, so that even a crash leaves no
+unlisted file behind.
 """
 
 import hashlib
@@ -20,18 +20,18 @@ MANIFEST = ".manifest.json"
 
 
 class Entry(TypedDict, total=False):
-    """What is known of a file; nothing if it is about to be written, or was listed by something else than us."""
+    """What is known of a file; empty if it is about to be written, or if the manifest's entry is not valid."""
 
     sha256: str
     columns: Mapping[str, str]  # the digest of each column's values
-    pictures: Mapping[str, list[str | None]]  # the sha256 of pictures that no column has, row by row
+    pictures: Mapping[str, list[str | None]]  # the sha256 of pictures whose hash is in no column, row by row
 
 
 Entries = dict[str, Entry]
 
 
 def parse(data: bytes) -> tuple[Entries, Entries]:
-    """The files as they are, and what is about to replace some of them; none if the data are not a manifest."""
+    """The files as they are, and those about to replace some of them; empty if the data are not a manifest."""
     try:
         parts = json.loads(data)
     except (ValueError, RecursionError):
@@ -41,7 +41,7 @@ def parse(data: bytes) -> tuple[Entries, Entries]:
 
 
 def _entries(part: object) -> Entries:
-    """The files of one part of a manifest; a path that leaves the folder or that no file can have is dropped."""
+    """The files of one part of a manifest, without paths that leave the folder or that no file can have."""
     entries: Entries = {}
     for path, entry in part.items() if isinstance(part, dict) else ():
         leaves = PurePosixPath(path).is_absolute() or ".." in path.split("/") or "\\" in path
@@ -51,7 +51,7 @@ def _entries(part: object) -> Entries:
 
 
 def _is_valid(entry: dict[str, object]) -> bool:
-    """Whether an entry has the form that we write; nothing is believed of another."""
+    """Whether an entry has the form that this module writes."""
     columns, pictures = entry.get("columns", {}), entry.get("pictures", {})
     return (
         isinstance(entry.get("sha256", ""), str)
@@ -78,18 +78,18 @@ def _parsed(path: Path, stamp: tuple[int, ...]) -> tuple[Entries, Entries]:
 
 
 def listed(folder: Path, name: str = MANIFEST) -> set[str]:
-    """The paths of our files in a folder, whether they are there yet or not."""
+    """The paths of the listed files, written or about to be."""
     files, replacing = read(folder, name)
     return {*files, *replacing}
 
 
 def entries_of(folder: Path, file: str) -> list[Entry]:
-    """What a file may hold: in the middle of a replacement that is its old content or its new one."""
+    """The entries that a file may match: while it is being replaced, its old one and its new one."""
     return [part[file] for part in read(folder) if file in part]
 
 
 def is_as_written(folder: Path, file: str) -> bool:
-    """Whether a listed file still has a content that we gave it."""
+    """Whether a listed file still has the content that was written."""
     digest = hashlib.sha256((folder / file).read_bytes()).hexdigest()
     return any(entry.get("sha256", digest) == digest for entry in entries_of(folder, file))
 
@@ -102,23 +102,23 @@ def expect(folder: Path, entries: Mapping[str, Entry], name: str = MANIFEST) -> 
 
 
 def record(folder: Path, entries: Mapping[str, Entry], name: str = MANIFEST) -> None:
-    """List exactly these files: all is written."""
+    """List exactly these files, once all are written."""
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / name, text(entries))
 
 
 def text(files: Mapping[str, Entry], replacing: Mapping[str, Entry] | None = None) -> bytes:
-    """A manifest's own file."""
+    """The bytes of a manifest."""
     parts = {"files": files} | ({"replacing": replacing} if replacing else {})
     return (json.dumps(parts, sort_keys=True, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def refuse(where: object, strangers: Collection[str], what: str, advice: str) -> None:
-    """Raise if there are files that are not ours where we would replace them or mix them with ours."""
+    """Raise if there are strangers: foreign files that would be replaced or mixed with ours."""
     if strangers:
-        first = sorted(strangers)
-        rest = f" and {len(first) - 3} more" if len(first) > 3 else ""
-        raise UserError(f"{where} holds {', '.join(first[:3])}{rest}, which {what}; nothing was changed: {advice}")
+        files = sorted(strangers)
+        others = f" and {len(files) - 3} more" if len(files) > 3 else ""
+        raise UserError(f"{where} holds {', '.join(files[:3])}{others}, which {what}; nothing was changed: {advice}")
 
 
 class TableDigest:
@@ -131,7 +131,7 @@ class TableDigest:
         self._columns: dict[str, _ColumnDigest] = {}
 
     def update(self, part: pa.Table | pa.RecordBatch) -> None:
-        """Take in the next rows."""
+        """Add the next rows."""
         for field in part.schema:
             if not pa.types.is_struct(field.type):
                 digest = self._columns.setdefault(field.name, _ColumnDigest())
@@ -172,7 +172,7 @@ class _ColumnDigest:
             self.values.update((_bits(buffers[0], array.offset, size) * valid).data)
         elif not pa.types.is_null(array.type):
             if not pa.types.is_integer(array.type) and not pa.types.is_floating(array.type):
-                raise ValueError(f"values of type {array.type}, which no table of ours has")
+                raise ValueError(f"values of type {array.type}, which no table has")
             values = np.frombuffer(buffers[0], array.type.to_pandas_dtype())[array.offset : array.offset + size]
             self.values.update(np.where(valid, values, 0).astype(values.dtype).data)
 
@@ -188,9 +188,9 @@ def _bits(buffer: pa.Buffer, offset: int, size: int) -> np.ndarray:
 def possible_digests(
     own: bytes | None, listed: list[Mapping[str, str]], columns: Iterable[str]
 ) -> list[Mapping[str, str]]:
-    """The digests that a file with these columns may have: those it says itself, or those that the manifest lists.
+    """The digests that a file with these columns may have: its own, or those that the manifest lists.
 
-    Raises OSError if it cannot be the file that was written. Nothing is known of a table without rows.
+    Raises OSError if it cannot be the file that was written. A table without rows has none.
     """
     digests = [json.loads(own)] if own else []
     listed = listed if all(listed) else []  # in the middle of being replaced by something unknown

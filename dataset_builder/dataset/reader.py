@@ -1,4 +1,4 @@
-"""Reads the dataset's Parquet directly, from a folder here or from the Hub: tables whole, pictures by row group.
+"""Reads the dataset's Parquet directly, from a local folder or the Hub: tables whole, pictures by row group.
 
 `load_dataset` copies every picture into its cache first; scores need none of them and one picture needs one row group.
 """
@@ -112,10 +112,7 @@ class Reader:
         return self._copied
 
     def open(self, file: str, dictionaries: Sequence[str] = (), source: Any = None) -> pq.ParquetFile:
-        """A new handle, on what is already fetched of the file where `source` holds that.
-
-        Two threads must not use one handle of pyarrow's at once.
-        """
+        """A new handle, on `source` if that holds the needed bytes; pyarrow allows one thread for each handle."""
         return pq.ParquetFile(
             source or self._source(file),
             metadata=self.footer(file),
@@ -141,7 +138,7 @@ class Reader:
             return self.open(file, dictionaries, source).read_row_group(group, columns=names, use_threads=False)
 
     def _remote_for(self, file: str) -> "HfFileSystem | None":
-        """The Hub, unless the file is here."""
+        """The Hub, unless the file is local."""
         return None if self._copied and (self._copied / file).exists() else self.remote
 
     def _source(self, file: str) -> Any:
@@ -153,7 +150,7 @@ class Reader:
             return pq.read_metadata(self._source(file))
 
     def describes_itself(self, file: str) -> bool:
-        """Whether a file says what its columns mean, as all that we write beside the pictures do."""
+        """Whether a file says what its columns mean, as all tables without pictures of this benchmark do."""
         try:
             return MEANINGS in (self.footer(file).metadata or {})
         except OSError:
@@ -168,7 +165,7 @@ class Reader:
                     raise OSError(f"the values of its column {name!r} are not those that were written")
 
     def _digests(self, file: str) -> list[Mapping[str, str]]:
-        """The digests of a file's columns, for each content it may have; raises if it is another file."""
+        """The digests of a file's columns, for each content that it may have; raises if it is another file."""
         own = (self.footer(file).metadata or {}).get(DIGESTS)
         listed = [] if self._remote_for(file) else manifest.entries_of(self.folder, file)
         return possible_digests(own, [entry.get("columns") or {} for entry in listed], self.plain_columns(file))
@@ -185,9 +182,9 @@ class Reader:
         return [field.name for field in schema if not pa.types.is_struct(field.type)]
 
     def table(self, config: str, columns: Sequence[str] | None = None, dictionaries: Sequence[str] = ()) -> pa.Table:
-        """All rows of a config without its pictures, or the columns named.
+        """All rows of a config, with these columns or with all that hold no pictures.
 
-        `dictionaries` names columns of words that repeat: each word is held once, so that millions of rows fit.
+        `dictionaries` names columns whose values repeat; each value is held once, so that millions of rows fit.
         """
         files = self.files(config)
         if not files:
@@ -213,10 +210,10 @@ class Reader:
         return table
 
     def rows_of(self, kind: type[R], columns: Sequence[str] | None = None) -> Iterator[R]:
-        """The rows of a table, none if it is not there: with the columns named, or with all that hold no pictures.
+        """The rows of a table, with these columns or with all that hold no pictures; none if there is no such table.
 
-        One row group is in memory at a time. A file of somebody else is noticed before its first row, a damaged value
-        after the last row of its file at the latest: use rows only when all have come.
+        One row group is in memory at a time. A replaced file raises before its first row, but a damaged value may raise
+        as late as after the last row of its file: use no row before all have been read.
         """
         names = [column.name for column in kind.columns() if column.type != "image"] if columns is None else columns
         kind.check(names)
@@ -242,7 +239,7 @@ class Reader:
 
     @contextlib.contextmanager
     def damage_explained(self, file: str) -> Iterator[None]:
-        """Name the file of a dataset's folder that cannot be read."""
+        """Turn a read error into one that names the file and says what to do."""
         try:
             yield
         except UnreadableFile:
@@ -289,7 +286,7 @@ class Reader:
             raise UserError(f"no chain {str(chain_id)[:40]!r} in {self.where}") from None
 
     def editors(self) -> dict[str, EditorInfo]:
-        """Every editor by its label; one that the dataset does not describe is an ordinary editor."""
+        """Every editor by its label; one without a description counts as an ordinary editor."""
         labels = dict.fromkeys(self.table("chains", ["editor"])["editor"].to_pylist())
         editors = {label: EditorInfo(label.split(":")[0]) for label in labels}
         return editors | {row.editor: row.record() for row in self.rows_of(EditorRow)}
@@ -355,7 +352,7 @@ class Reader:
     # Pictures
 
     def picture(self, chain_id: str, step: int) -> bytes | None:
-        """The bytes of a step's picture as received; None where there is none."""
+        """The bytes of a step's picture as received; None if it has none."""
         placed = self._placed_steps(self.chain(chain_id)).get(step)
         data = self.picture_at(placed.place) if placed else None
         if placed and data and placed.step.sha256 not in (None, sha256(data).hexdigest()):
@@ -371,7 +368,7 @@ class Reader:
         return data
 
     def reference_hash(self, place: Place) -> str | None:
-        """The sha256 that a reference had when it was written, if the manifest says so."""
+        """The sha256 that a reference had when it was written; None if the manifest does not say."""
         if self._remote_for(place.file):
             return None
         footer = self.footer(place.file)

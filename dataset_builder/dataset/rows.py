@@ -13,8 +13,10 @@ from .columns import ChainPlace, Config, Int64, Picture, Row, StepPlace
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Image(Row):  # a base of its own, because the image is the first column and dataclasses put bases first
-    image: Annotated[Picture | None, "the answer, its bytes exactly as received; null where there is no picture"]
+class _Image(
+    Row
+):  # a separate base, because the image is the first column and dataclasses put the fields of bases first
+    image: Annotated[Picture | None, "the answer, its bytes exactly as received; null if there is no picture"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,18 +26,20 @@ class StepRow(StepPlace, _Image):
     TABLE: ClassVar = "steps"
     ROW: ClassVar = "one step of a chain: one call of the editor, or (step 0) the input as prepared for it"
 
-    instruction: Annotated[str, "the words the editor was given with the picture before"]
+    instruction: Annotated[str, "the words the editor was given with the previous picture"]
     status: Annotated[str, "input, ok, shrunk, refused, no_image or failed"]
-    reason: Annotated[str | None, "why there is no picture, where there is none"]
+    reason: Annotated[str | None, "why there is no picture, if there is none"]
     seed: Annotated[Int64 | None, "the seed the editor was given"]
     type: Annotated[str | None, "type of the received bytes by their first bytes: png, jpg, webp, ..."]
     width: Annotated[int | None, "of the received picture, in pixels"]
     height: Annotated[int | None, "of the received picture, in pixels"]
     bytes: Annotated[Int64 | None, "how many bytes were received"]
     sha256: Annotated[str | None, "of the received bytes"]
-    latency: Annotated[float | None, "seconds the call took; null where it tells of the machine, not of the editor"]
-    cost: Annotated[float | None, "US dollars the call cost; null where nobody said"]
-    text: Annotated[str | None, "what the model said beside the picture"]
+    latency: Annotated[
+        float | None, "seconds the call took; null for embedded editors, whose time depends on the machine"
+    ]
+    cost: Annotated[float | None, "US dollars the call cost; null if unknown"]
+    text: Annotated[str | None, "what the model said with the picture"]
     details: Annotated[str, "JSON: what else came back, such as model version, usage and finish reason"]
 
     def record(self) -> Step:
@@ -47,7 +51,7 @@ class StepRow(StepPlace, _Image):
 @dataclass(frozen=True, kw_only=True)
 class _Reference(Row):  # first for the same reason as _Image
     reference: Annotated[
-        Picture | None, "what a finished round should equal, where it is another picture than the input"
+        Picture | None, "what a finished round should equal, if that is another picture than the input"
     ]
 
 
@@ -71,13 +75,13 @@ class ChainRow(ChainPlace, _Reference):
     shows: Annotated[str, "what the forward picture shows that the source does not"]
     short_side: Annotated[int | None, "pixels on the short side at which the chain is evaluated"]
     settings: Annotated[str, "JSON: every option of the editor and of the harness"]
-    cost: Annotated[float | None, "US dollars, all calls together; null where no call has a cost"]
+    cost: Annotated[float | None, "US dollars, all calls together; null if no call has a cost"]
     suite: Annotated[str, "suite the chain was made for; imported chains say so"]
     suite_version: Annotated[str, "version of that suite"]
     source_sha256: Annotated[str, "of the source's file, or of a painted source's pixels"]
 
     def record(self, source: Source | None = None) -> FinishedChain:
-        """The chain; without its source only what the row itself says of it is known."""
+        """The chain; without `source`, its source is only what this row says of it."""
         if source is None:
             source = Source(self.source, self.source_sha256, 0, 0, self.kind, "real", "unknown", "unknown")
         program = Program(
@@ -118,9 +122,9 @@ class SourceRow(Row):
     width: Annotated[int, "in pixels"]
     height: Annotated[int, "in pixels"]
     sha256: Annotated[str, "of the file; of a painted picture, of its pixels as binary PPM"]
-    reference: Annotated[str, "sha256 of the reference's file, where it is another picture"]
-    scene: Annotated[str, "what kind of scene it shows, where the restoration suite says it"]
-    degradation: Annotated[str, "what is wrong with the picture, where it is to be restored"]
+    reference: Annotated[str, "sha256 of the reference's file, if it is another picture"]
+    scene: Annotated[str, "what kind of scene it shows, if the restoration suite says so"]
+    degradation: Annotated[str, "what is wrong with the picture, if it is to be restored"]
 
     def record(self) -> Source:
         """The starting picture."""
@@ -149,7 +153,7 @@ CHAINS = ChainRow.config(depends="every score, figure and table")
 SOURCES = SourceRow.config(depends="the floors, and the retained values that rest on them")
 EDITORS = EditorRow.config(depends="which editors count as baselines")
 BUILT = (STEPS, CHAINS, SOURCES, EDITORS)
-# The tables of the scoring room, as far as this room has to know them: their files say what their columns are.
+# The scoring room's tables, as far as this room needs them; their files declare their columns.
 _SCORED = (
     Config("scores", made_by="score", depends="every figure and table", may_have_more=True),
     Config("floors", made_by="score", depends="the retained values and the excluded sources", may_have_more=True),

@@ -1,4 +1,4 @@
-"""What the dataset's files look like: their schema, what they say of their columns, and how they are written."""
+"""The format of the dataset's files: their schema, their metadata, and how they are written."""
 
 import hashlib
 import json
@@ -18,9 +18,9 @@ from .rows import configs
 
 SPLIT = "test"
 _ROW_GROUP = 8_000_000  # bytes of pictures; a larger picture has a row group of its own
-ROWS = 10_000  # in a row group at most, where there are no pictures
+ROWS = 10_000  # in a row group at most, if there are no pictures
 SHARD = 500_000_000  # bytes of pictures in one file, unless one chain alone has more
-# As `datasets` writes them, so that the Hub finds what two versions of a file have in common.
+# As `datasets` writes files, so that the Hub can deduplicate two versions of one.
 CHUNKING = {"min_chunk_size": 262144, "max_chunk_size": 1048576, "norm_level": 0}
 # Keys of a file's metadata.
 MEANINGS = b"convergebench_columns"  # JSON: what each column means
@@ -50,12 +50,12 @@ def arrow(columns: Iterable[Column]) -> pa.Schema:
 
 
 def config_of(footer: pq.FileMetaData, name: str) -> Config:
-    """What a file says of its rows and columns; if it says nothing, what its config says."""
+    """A file's own description of its rows and columns; if it has none, that of its config."""
     metadata = footer.metadata or {}
     declared = configs().get(name) or Config(name)
     meanings = {column.name: column.meaning for column in declared.columns}
     meanings |= json.loads(metadata.get(MEANINGS, b"{}"))
-    types = {ours: type for type, ours in _ARROW.items()}
+    types = {type: name for name, type in _ARROW.items()}
     fields = footer.schema.to_arrow_schema()
     columns = [Column(field.name, types[field.type], meanings.get(field.name) or UNEXPLAINED) for field in fields]
     row = metadata.get(ROW, b"").decode() or declared.row or UNEXPLAINED
@@ -63,7 +63,7 @@ def config_of(footer: pq.FileMetaData, name: str) -> Config:
 
 
 def own_digests(path: Path) -> dict[str, str]:
-    """The digests of its columns that a file states itself; none if it states none or cannot be read."""
+    """The column digests in a file's metadata; none if it has none or cannot be read."""
     try:
         digests = json.loads((pq.read_metadata(path).metadata or {}).get(DIGESTS, b"{}"))
     except (pa.ArrowException, OSError, ValueError):
@@ -93,8 +93,8 @@ class Written(NamedTuple):
 class Shard:
     """One Parquet file being written; memory holds one row group, however long the file becomes.
 
-    With `checks`, its pages have checksums and it states its columns' digests itself. Files of pictures do without: the
-    pictures' hashes and the manifest check what they hold.
+    With `checks`, its pages have checksums and its metadata holds its columns' digests. Files of pictures need neither:
+    the pictures' hashes and the manifest cover them.
     """
 
     def __init__(
@@ -136,7 +136,7 @@ class Shard:
         self.weight += weight
 
     def flush(self) -> None:
-        """Write what is held as one row group."""
+        """Write the buffered rows as one row group."""
         if not self.rows:
             return
         arrays = [pa.array([row[field.name] for row in self.rows], field.type) for field in self.schema]
@@ -156,7 +156,7 @@ class Shard:
 
 
 def write(path: Path, config: Config, rows: Iterable[Row | Values]) -> Written:
-    """Write a whole table, so that the file is there complete or not at all; it says what its columns and a row are."""
+    """Write a whole table, complete or not at all, with the meanings of its columns and rows in its metadata."""
     meanings = {column.name: column.meaning for column in config.columns if column.meaning}
     metadata = {MEANINGS: json.dumps(meanings, ensure_ascii=False)} | ({ROW: config.row} if config.row else {})
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -173,13 +173,13 @@ def write(path: Path, config: Config, rows: Iterable[Row | Values]) -> Written:
 
 
 def write_listed(folder: Path, file: str, config: Config, rows: Iterable[Row | Values]) -> Written:
-    """Write a table into a dataset: listed first, so that a crash leaves no file of ours that is not listed."""
+    """Write a table into a dataset, listed in its manifest first, so that a crash leaves no unlisted file."""
     manifest.expect(folder, {file: {}})
     return write(folder / file, config, rows)
 
 
 def hash_file(path: Path) -> str:
-    """The file's sha256; asked again in the same process, it is read again only if it changed."""
+    """The file's sha256, cached in this process until the file changes."""
     status = path.stat()
     return _hash(path, (status.st_size, status.st_mtime_ns))
 

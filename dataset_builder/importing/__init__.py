@@ -1,1 +1,1 @@
-"""Imports what was made elsewhere: chains in known layouts, and published tables of scores."""
+"""Imports chains that were made elsewhere, from folders, tables and datasets in known layouts."""

@@ -1,7 +1,7 @@
-"""Writes chains made elsewhere into a chain store: their bytes as they are, under ids from their content.
+"""Writes chains made elsewhere into a chain store: their bytes unchanged, under ids derived from their content.
 
-A layout finds the chains. What cannot be read is listed, and a chain ends at its first unreadable answer, as if its
-editor had failed there.
+A layout finds the chains. Whatever cannot be read is listed as a problem, and a chain ends at its first unreadable
+answer, as if its editor had failed there.
 """
 
 import re
@@ -31,14 +31,14 @@ from convergebench.generation.store_reader import find_finished
 
 _MOST_BYTES = 2**27  # of one picture's file
 MOST_ANSWERS = 100_000  # of one chain
-# What the small programs of the catalogue show, and the like: it covers a few thousandths of a picture.
+# Things that cover a few thousandths of a picture, such as those the catalogue's small programs show.
 _SMALL = re.compile(
     r"\b(?:sun)?glasses\b(?! of)|\b(?:spectacles|monocle|earrings?|necklaces?|pendant|bracelets?|wristwatch|brooch)\b"
     r"|\b(?:an?|the|her|his) (?:watch|ring|badge|button|piercing|hair ?(?:clip|pin)|bow[ -]?tie)\b"
     r"|\bm(?:o)?ustache\b|\bfreckles\b|\bflower (?:in|to) (?:the|her|his) hair\b",
     re.IGNORECASE,
 )
-_ABOUT = {"suite": "imported", "suite_version": "1", "short_side": None}
+_RUN = {"suite": "imported", "suite_version": "1", "short_side": None}
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class FoundAnswer:
 class FoundChain:
     """One chain as a layout found it."""
 
-    case: str  # its name where it was made
+    case: str  # its name in the imported data
     source: str  # name of the starting picture
     picture: Path | bytes
     where: str
@@ -76,7 +76,7 @@ class FoundChain:
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that could not be imported, or not whole; a stray belongs to no case, so nothing is lost."""
+    """Something that could not be imported, or only in part; a stray belongs to no case, so nothing is lost."""
 
     where: str
     reason: str
@@ -92,13 +92,13 @@ class Imported:
 
     written: list[str] = field(default_factory=list)
     already_there: list[str] = field(default_factory=list)
-    replaced: list[str] = field(default_factory=list)  # the same answers under other words, imported before
+    replaced: list[str] = field(default_factory=list)  # imported before with the same answers under other words
     problems: list[Problem] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class SourceRights:
-    """Where the sources of an import come from, and who has the rights."""
+    """The origin, licence and attribution of an import's sources."""
 
     origin: str = "real"
     licence: str = "unknown"
@@ -106,7 +106,7 @@ class SourceRights:
 
 
 def find_pictures(folder: Path) -> dict[str, Path]:
-    """The pictures of a folder by their names without ending."""
+    """The pictures of a folder by their names without the extension."""
     if not folder.is_dir():
         raise UserError(f"{folder} is not a folder; it must hold pictures such as NAME.png")
     return {path.stem: path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith(".")}
@@ -118,13 +118,13 @@ def import_chains(
     rights: SourceRights | None = None,
     originals: Mapping[str, Path] | None = None,
 ) -> Imported:
-    """Write what a layout found into a chain store; chains that are there already stay as they are.
+    """Write what a layout found into a chain store; chains that it already has stay as they are.
 
-    The same answers under other words take the place of the chain that was there. `originals` names a picture for each
-    source: editors that were given it in different encodings then have one step 0, and so one case.
+    A chain with the same answers under other words is replaced. `originals` has one picture for each source, so that
+    editors that were given it in different encodings share step 0, and so share the case.
     """
     imported = Imported()
-    open_run(out, _ABOUT)
+    open_run(out, _RUN)
     with disk_errors_explained(out), locked(out):
         ids = {_answers_key(chain.chain): chain.id for chain in find_finished([out]).done.values()}
         for finding in findings:
@@ -145,7 +145,7 @@ def import_chains(
 
 
 def _answers_key(chain: Chain) -> str:
-    """Names what was answered, whatever the words were: equal for two imports of the same pictures."""
+    """A key of the answers without their words: equal for two imports of the same pictures."""
     place = [chain.settings.get(name) for name in ("imported", "case", "content")]
     return canonical([chain.editor, chain.source.sha256, chain.run, *place])
 
@@ -222,7 +222,7 @@ def _write_answers(found: FoundChain, writer: ChainWriter, short_side: int, impo
 
 
 def _read_bytes(data: Path | bytes) -> bytes:
-    """The bytes of a picture, from an ordinary file of bearable size; a device or a pipe might never end."""
+    """The bytes of a picture, from a regular file of limited size; a device or a pipe might never end."""
     if isinstance(data, bytes):
         return data
     status = data.stat()
@@ -237,11 +237,13 @@ def _reason_text(error: Exception) -> str:
     return "the file is missing" if isinstance(error, FileNotFoundError) else str(error)
 
 
-def imported_program(name: str, cycle: Sequence[str], about: Mapping[str, Any], closes: bool = True) -> Program:
-    """A program as far as it is known; `about` may hold category, reversibility, reason, shows and small."""
+def imported_program(name: str, cycle: Sequence[str], metadata: Mapping[str, Any], closes: bool = True) -> Program:
+    """A program as far as it is known; `metadata` may hold category, reversibility, reason, shows and small."""
     is_small = any(_SMALL.search(words) for words in cycle)
     values: dict[str, Any] = {"category": "imported", "reversibility": "clear", "small": is_small}
-    values |= {key: about[key] for key in ("category", "reversibility", "reason", "shows", "small") if key in about}
+    values |= {
+        key: metadata[key] for key in ("category", "reversibility", "reason", "shows", "small") if key in metadata
+    }
     check_types(f"program {name!r}", Program, {**values, "id": name, "cycle": cycle})
     return Program(id=name, cycle=tuple(cycle), closes=closes, **values)
 

@@ -23,10 +23,10 @@ _KIND_OF_IMAGE = {"portrait": "face", "face": "face", "scene": "scene", "landsca
 
 
 def find_chains(path: Path, editor: str, prompts: Path | None = None, kind: str | None = None) -> Findings:
-    """Folders IMAGE_PAIR with I0_source.png and, for each round n, I{n}_forward.png and I{n}_backward.png.
+    """One chain for each folder IMAGE_PAIR, which holds I0_source.png and I1_forward.png, I1_backward.png and so on.
 
-    `prompts` is a JSON file with the words of each pair: under the case's or the pair's name at any depth, or in a list
-    of such entries, or in that repository's own files of pairs or of results.
+    `prompts` is a JSON file with the words of each pair: under the name of the case or pair at any depth, in a list of
+    such entries, or as that repository's own files of pairs or results.
     """
     entries = _prompts_by_name(prompts, editor) if prompts else {}
     if not path.is_dir():
@@ -37,10 +37,10 @@ def find_chains(path: Path, editor: str, prompts: Path | None = None, kind: str 
         deeper = next((folder for folder in folders if any(map(_source_of, folder.iterdir()))), None)
         hint = f"give one editor's folder, such as {deeper}" if deeper else "a case has I0_source.png in its folder"
         raise UserError(f"{path} holds no case; {hint}")
-    for other in sorted(set(path.iterdir()) - set(cases)) if cases != [path] else []:
-        if not other.name.startswith("."):
-            reason = "is not a case of this layout: there is no I0_source.png in it"
-            yield Problem(str(other), reason, is_stray=True)
+    for stray in sorted(set(path.iterdir()) - set(cases)) if cases != [path] else []:
+        if not stray.name.startswith("."):
+            reason = "is not a case of this layout: it has no I0_source.png"
+            yield Problem(str(stray), reason, is_stray=True)
     entry_of = {case: _entry_of(entries, case.resolve().name) for case in cases}
     if prompts and not any(entry_of.values()):
         name = cases[0].resolve().name
@@ -55,7 +55,7 @@ def _source_of(folder: Path) -> Path | None:
 
 
 def _find_chain(folder: Path, entry: Mapping[str, Any], editor: str, kind: str | None) -> Findings:
-    """One case: its image and its pair of edits by its folder's name, its answers by their files' names."""
+    """One case: the folder's name gives its image and its pair of edits, the files' names its answers."""
     image, pair = _split_case(folder.resolve().name)
     words = [entry.get(way) or f"[{way} of {pair}; the words were not recorded]" for way in _WAYS]
     files = {}
@@ -101,7 +101,7 @@ def _entry_of(entries: Mapping[str, Mapping[str, Any]], case: str) -> Mapping[st
 
 
 def _prompts_by_name(path: Path, editor: str) -> dict[str, dict[str, Any]]:
-    """The entries of a file of prompts by the name of their case or pair, those under the editor's own name first."""
+    """The entries of a file of prompts by case or pair; those under the editor's name take precedence."""
     by_name: dict[str, dict[str, Any]] = {}
     values = json_file(path)
     of_editor = values.get(editor) if isinstance(values, dict) else None
@@ -117,7 +117,7 @@ def _prompts_by_name(path: Path, editor: str) -> dict[str, dict[str, Any]]:
 
 
 def _entries(values: Any, name: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every entry at any depth with its name: the key above it, or what it calls itself in a list."""
+    """Every entry at any depth with its name: the key above it, or in a list its own name field."""
     if isinstance(values, dict):
         if {"forward", "backward", "forward_prompt", "backward_prompt"} & values.keys():
             yield name or str(values.get("edit_pair_name", values.get("name"))), values

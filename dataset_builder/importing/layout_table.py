@@ -13,7 +13,7 @@ from .tables import number, read_rows, text, whole
 _NEEDED = ("chain", "round", "path")
 _STEP_FIELDS = ("seed", "latency", "cost", "text", "reason")  # go into the step as they are
 _TEXTS = ("chain", "path", "source", "instruction", "editor", "program", "kind", "category", "status", "text", "reason")
-# Our columns, with what reads a value of each.
+# Our columns, each with the function that reads a value.
 _COLUMNS: dict[str, Callable[[str, Any], str | int | float | None]] = {
     **dict.fromkeys(_TEXTS, text),
     "round": whole,
@@ -29,10 +29,10 @@ _Row = dict[str, Any]
 def find_chains(
     path: Path, editor: str | None, columns: Mapping[str, str], kind: str | None = None, closes: bool = True
 ) -> Findings:
-    """A row per picture: its chain, its round (0 for the source) and its path, and whatever else is known.
+    """Chains from a row per picture, with its chain, its round (0 for the source) and its path.
 
-    `columns` maps our names to the table's; paths are relative to the table. Rows of one round without a position are
-    taken in their order.
+    `columns` maps our names to the table's; paths are relative to the table. Within a round, rows without a position
+    count in their order.
     """
     if unknown := [name for name in columns if name not in _COLUMNS]:
         raise UserError(f"no column {unknown[0]!r} to map; the columns are {', '.join(_COLUMNS)}")
@@ -64,7 +64,7 @@ def _check_row(row: _Row, base: Path) -> None:
     if "path" in row and not (base / row["path"]).resolve().is_relative_to(base.resolve()):
         raise UserError(f"path must be inside the table's folder, got {row['path'][:80]!r}")
     if "chain" not in row or "round" not in row or row.get("status", "ok") not in STATUSES[1:]:
-        raise UserError(f"it needs a chain, a round and a status out of {', '.join(STATUSES[1:])}")
+        raise UserError(f"the row needs a chain, a round and a status out of {', '.join(STATUSES[1:])}")
 
 
 def _find_chain(base: Path, editor: str, name: str, rows: list[_Row], kind: str | None, closes: bool) -> Findings:
@@ -114,7 +114,7 @@ def _find_chain(base: Path, editor: str, name: str, rows: list[_Row], kind: str 
 def _find_answers(
     base: Path, name: str, placed: Mapping[tuple[int, int], _Row], places: Iterable[tuple[int, int]]
 ) -> list[FoundAnswer]:
-    """Every answer up to the last known one; one without a row is missing."""
+    """One answer for each place; a place without a row gives an answer without data."""
     answers = []
     for round, position in places:
         row = placed.get((round, position), {})

@@ -1,4 +1,4 @@
-"""Reads the tables that people publish, CSV, JSON and JSONL, and says what is wrong with one or with a value of it."""
+"""Reads foreign tables (CSV, JSON, JSONL) and checks their values."""
 
 import csv
 import json
@@ -15,19 +15,19 @@ T = TypeVar("T", str, int, float)
 
 
 def json_file(path: Path) -> Any:
-    """What a JSON file holds."""
+    """The value in a JSON file."""
     try:
         return json.loads(path.read_bytes())
     except FileNotFoundError:
-        raise UserError(f"there is no file {path}") from None
+        raise UserError(f"no such file: {path}") from None
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{path} is not JSON that can be read ({error})") from error
+        raise UserError(f"{path} is not readable JSON ({error})") from error
 
 
 def read_table(path: Path) -> Any:
-    """The rows of a CSV or JSONL file, or what a JSON file holds."""
+    """The rows of a CSV or JSONL file, or the value in a JSON file."""
     if not path.is_file():
-        raise UserError(f"there is no file {path}; a table is a .csv, .jsonl or .json file")
+        raise UserError(f"no such file: {path}; a table is a .csv, .jsonl or .json file")
     if path.suffix == ".json":
         return json_file(path)
     if path.suffix not in (".csv", ".jsonl"):
@@ -51,11 +51,11 @@ def _json_line(path: Path, number: int, line: str) -> Any:
     try:
         return json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{path}, line {number}: not JSON that can be read ({error})") from error
+        raise UserError(f"{path}, line {number}: not readable JSON ({error})") from error
 
 
 def objects(path: Path, rows: Any) -> list[dict[str, Any]]:
-    """The rows, each of which must be an object."""
+    """The rows; raises unless each is an object."""
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise UserError(f"{path} must hold a list of rows, each an object with a value for each column")
     return rows
@@ -66,7 +66,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     return objects(path, read_table(path))
 
 
-# A value of a foreign table: None if it is empty; if it is not allowed, a UserError without its place.
+# Each of these reads one value of a foreign table: None if it is empty, UserError if it is not allowed.
 
 
 def text(name: str, value: object, most: int = MOST_CHARACTERS) -> str | None:
@@ -84,7 +84,7 @@ def whole(name: str, value: object, low: int = 0, high: int = 2**31 - 1) -> int 
 
 
 def number(name: str, value: object, low: float = -math.inf) -> float | None:
-    """A value that must be a number, and a finite one if it has a bound."""
+    """A value that must be a number; with a lower bound also a finite one."""
     if low == -math.inf:
         return _checked(name, value, float, lambda number: True, "a number")
     return _checked(name, value, float, lambda number: low <= number < math.inf, f"a number from {low:g}")

@@ -1,6 +1,6 @@
-"""Uploads files to a repository on the Hub: one commit, which is verified, and then a tag on it.
+"""Uploads files to a repository on the Hub as one commit, verifies it, and tags it.
 
-What an earlier attempt uploaded is not uploaded again, so the same command finishes an interrupted one.
+Files of an interrupted attempt are not uploaded again: the same command finishes it.
 """
 
 import contextlib
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
 Files = Mapping[str, Path]  # by their path in the repository
-_HUBS_OWN_FILES = (".gitattributes",)
-_AGAIN = "give the same command again, what was uploaded stays there"
+_HUB_FILES = (".gitattributes",)
+_AGAIN = "give the same command again; files already uploaded stay"
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,11 @@ class Comparison:
     """How some files differ from what a repository holds."""
 
     remote: RepoState
-    ours: set[str]  # the files there that a version of ours listed
+    ours: set[str]  # the remote files that the repository's manifest lists
     added: list[str]  # new or changed
-    removed: list[str]  # files of ours that are no longer among these
-    foreign: list[str]  # what none of our versions listed; it stays as it is
-    commit: str | None = None  # if the tag is there already, with exactly these files
+    removed: list[str]  # listed files that are not among the new ones
+    foreign: list[str]  # files that the manifest does not list; they stay
+    commit: str | None = None  # if the tag already exists, with exactly these files
 
 
 def read_repo(api: "HfApi", repo: str, kind: str, revision: str | None = None) -> RepoState:
@@ -62,15 +62,15 @@ def read_repo(api: "HfApi", repo: str, kind: str, revision: str | None = None) -
         files = {
             file.path: (file.lfs.sha256 if file.lfs else file.blob_id, file.size)
             for file in tree
-            if isinstance(file, RepoFile) and file.path not in _HUBS_OWN_FILES
+            if isinstance(file, RepoFile) and file.path not in _HUB_FILES
         }
     return RepoState(head, tags, files, revision or head)
 
 
 def compare(api: "HfApi", repo: str, kind: str, files: Files, tag: str | None = None) -> Comparison:
-    """Compare files with a repository; raises if the tag is there with others, or if a stranger's file is in the way.
+    """Compare files with a repository; raises if the tag exists with other files, or if a foreign file is in the way.
 
-    In the way is a file in the place of ours, and one that would be read as part of the dataset.
+    A foreign file is in the way if it would be overwritten, or read as part of the dataset.
     """
     remote = read_repo(api, repo, kind)
     if tag in remote.tags:
@@ -86,12 +86,17 @@ def compare(api: "HfApi", repo: str, kind: str, files: Files, tag: str | None = 
         for path in comparison.foreign
         if path in files or (path.startswith("data/") and path.endswith(".parquet") and path.split("/")[1] in folders)
     ]
-    manifest.refuse(repo, in_the_way, "no version of ours listed", "delete them there or choose another repository")
+    manifest.refuse(
+        repo,
+        in_the_way,
+        "no manifest of this benchmark lists",
+        "delete them there or choose another repository",
+    )
     return comparison
 
 
 def _listed_files(api: "HfApi", repo: str, kind: str, remote: RepoState) -> set[str]:
-    """The files that our version in this revision listed in its manifest."""
+    """The files that the manifest in this revision lists."""
     if MANIFEST not in remote.files:
         return set()
     with hub_errors_explained(repo):
@@ -123,9 +128,9 @@ def _is_same(local: Path, published: tuple[str, int] | None) -> bool:
 def commit_files(
     api: "HfApi", repo: str, kind: str, files: Files, message: str, tag: str | None, **creation: Any
 ) -> str:
-    """Make the repository hold these files and no others of ours, in one commit on the head that was read; then tag it.
+    """Replace the listed files of the repository by these in one commit, then tag it; returns the commit's id.
 
-    What others put there stays.
+    Files that others put there stay.
     """
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
@@ -152,7 +157,7 @@ def commit_files(
 
 @contextlib.contextmanager
 def hub_errors_explained(repo: str) -> Iterator[None]:
-    """Turn what the Hub or the connection refuses into one sentence with advice; no request's headers are shown."""
+    """Turn an error of the Hub or the connection into one sentence with advice, without the request's headers."""
     import httpx2
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OfflineModeIsEnabled
 
@@ -165,7 +170,7 @@ def hub_errors_explained(repo: str) -> Iterator[None]:
             401: "log in with `hf auth login`, or check the repository's name",
             403: "the token may not write there; `hf auth login` with one that may",
             409: "look at what is there and choose another name or tag",
-            412: "somebody committed meanwhile; give the same command again to build on that",
+            412: "the repository changed meanwhile; give the same command again to build on that",
             429: "wait a little and " + _AGAIN,
         }.get(status, _AGAIN)
         raise UserError(f"the Hub answered {status} for {repo} ({message.strip()}): {advice}") from error
@@ -175,7 +180,7 @@ def hub_errors_explained(repo: str) -> Iterator[None]:
         raise UserError("HF_HUB_OFFLINE is set; unset it to publish") from error
     except (httpx2.HTTPError, LocalEntryNotFoundError) as error:
         raise UserError(f"the connection to the Hub broke for {repo} ({type(error).__name__}): {_AGAIN}") from error
-    except RuntimeError as error:  # what the client wraps a failed upload in
+    except RuntimeError as error:  # the client wraps failed uploads in this
         if not isinstance(error.__cause__, (httpx2.HTTPError, HfHubHTTPError, OSError)):
             raise
         cause = type(error.__cause__).__name__

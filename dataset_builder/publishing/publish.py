@@ -1,7 +1,7 @@
-"""Publishes the dataset: checks it, says what will change, uploads what is new, tags the commit that holds it all.
+"""Publishes the dataset: checks it, reports what will change, uploads what is new, and tags the commit.
 
 A version is vMAJOR.MINOR.PATCH. Major: the suite, the protocol or the schema changed, or chains are gone. Minor: chains
-or scores were added. Patch: the card alone changed.
+or scores were added. Patch: only the card changed.
 """
 
 import datetime
@@ -61,7 +61,7 @@ def version_tags(tags: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class State:
-    """What a published version holds, or a folder that is to become one."""
+    """The contents of a published version, or of a folder to be published."""
 
     schema: Mapping[str, Sequence[Mapping[str, str]]]  # features by config, as the card lists them
     rows: Mapping[str, int]
@@ -72,7 +72,7 @@ class State:
 
 
 class Change(NamedTuple):
-    """What differs between two states, in words, and the level of version it asks for."""
+    """What differs between two states, in words, and the level of version that it requires."""
 
     level: str
     words: tuple[str, ...]
@@ -92,7 +92,7 @@ class Plan:
     unchanged: int = 0  # data files
     bytes: int = 0  # of the data files to upload
     foreign: tuple[str, ...] = ()  # files of others in the repository, which stay
-    commit: str | None = None  # if the tag is there already, with exactly this folder: nothing is left to do
+    commit: str | None = None  # if the tag already exists with exactly this folder: nothing to do
 
 
 def publish(
@@ -121,7 +121,7 @@ def publish(
 
 
 def published_files(folder: Path) -> dict[str, Path]:
-    """The dataset's files: its card, manifest and data. The metric folders beside them have their own Spaces."""
+    """The dataset's files: its card, manifest and data. The metric folders have their own Spaces."""
     files = [name for name in (*card.OWN_TEXTS, MANIFEST) if (folder / name).exists()]
     return {file: folder / file for file in (*files, *Reader(folder).data_files())}
 
@@ -238,7 +238,7 @@ def check_tag(tag: str, tags: Sequence[str], change: Change) -> Version:
 
 
 def _version_text(api: "HfApi", repo: str, tag: str, change: Change) -> str:
-    """The card's list of versions with this one on top; one that an interrupted attempt began stays as it was."""
+    """The card's list of versions with this one on top, unless an interrupted attempt already added it."""
     remote = hub.read_repo(api, repo, "dataset")
     published = ""
     if "README.md" in remote.files:

@@ -1,4 +1,4 @@
-"""Writes a report's results in two formats of others: `.eval_results` of the Hub, and Every Eval Ever.
+"""Writes a report's results in two external formats: the Hub's `.eval_results`, and Every Eval Ever.
 
 The latter is eval.schema.json 0.2.2 of evaleval/every_eval_ever, whose data is in data/BENCHMARK/DEVELOPER/MODEL.
 """
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
 TASK = "convergence"  # as docs/eval.yaml names it
-_GROUP = "round trips"  # the group of programs whose rounds kept are proposed to model repositories
-NAME = "ConvergeBench"  # by which a results file is known to be ours
+_GROUP = "round trips"  # of programs; its rounds kept are proposed to model repositories
+NAME = "ConvergeBench"  # also marks a results file as written by this benchmark
 _IN_REPO = ".eval_results/convergebench.yaml"
 _RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
 _Json = dict[str, Any]
@@ -39,7 +39,7 @@ _MEASURES = {
 }
 
 
-def read_leaderboard(path: Path) -> list[_Json]:
+def _read_leaderboard(path: Path) -> list[_Json]:
     """The rows of a report's leaderboard.json."""
     board = json_file(path) if path.suffix == ".json" else None
     rows = board.get("rows") if isinstance(board, dict) else None
@@ -62,14 +62,14 @@ def model_repos(folder: str | Path) -> dict[str, str]:
 def write_results(
     folder: Path, out: Path, leaderboard: Path, repo: str, revision: str | None, date: str
 ) -> dict[str, Path]:
-    """For each editor with a model repository a `.eval_results` file to propose there; the paths by model.
+    """Write an `.eval_results` file for the model repository of each editor that has one; returns the paths by model.
 
-    The value is the rounds kept. An editor with other options than its defaults says so in the notes.
+    The value is the rounds kept. Options that differ from the editor's defaults are in the notes.
     """
     import yaml
     from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
-    rows = [row for row in read_leaderboard(leaderboard) if row.get("group") == _GROUP]
+    rows = [row for row in _read_leaderboard(leaderboard) if row.get("group") == _GROUP]
     values = {row["editor"]: float(row["rounds_kept"]) for row in rows if row.get("rounds_kept") is not None}
     entries: dict[str, list[EvalResultEntry]] = {}
     for editor, model in model_repos(folder).items():
@@ -101,7 +101,7 @@ def _is_ours(data: bytes) -> bool:
 
 
 def propose(api: "HfApi", written: Mapping[str, Path], repo: str) -> dict[str, str]:
-    """Open a pull request with its results file in each model repository; by model, the request's address."""
+    """Open a pull request with the results file in each model repository; returns the requests' addresses by model."""
     for model in written:
         remote = hub.read_repo(api, model, "model")
         if _IN_REPO in remote.files:
@@ -128,7 +128,7 @@ def propose(api: "HfApi", written: Mapping[str, Path], repo: str) -> dict[str, s
 
 
 class Publisher(NamedTuple):
-    """Who measured, and where the pictures behind it are."""
+    """The organisation that measured, and the dataset with its pictures."""
 
     organization: str
     relationship: str
@@ -136,10 +136,10 @@ class Publisher(NamedTuple):
 
 
 def write_records(dataset: Path, leaderboard: Path, out: Path, publisher: Publisher, now: int) -> dict[str, Path]:
-    """Write a record for each editor with its headline in each group of programs; the paths by editor."""
+    """Write a record for each editor with its headline in each group of programs; returns the paths by editor."""
     if publisher.relationship not in _RELATIONSHIPS:
         raise UserError(f"the relationship must be one of {', '.join(_RELATIONSHIPS)}, got {publisher.relationship!r}")
-    rows = read_leaderboard(leaderboard)
+    rows = _read_leaderboard(leaderboard)
     chains: dict[str, list[FinishedChain]] = defaultdict(list)
     for chain in Reader(dataset).chains():
         chains[chain.editor].append(chain)
@@ -148,7 +148,7 @@ def write_records(dataset: Path, leaderboard: Path, out: Path, publisher: Publis
         editor_rows = [row for row in rows if row.get("editor") == editor]
         record = _record(editor, editor_chains, editor_rows, publisher, now)
         if record["evaluation_results"]:
-            # The name is the same for the same results, whenever they are written.
+            # Equal results get the same name whenever they are written.
             content = canonical([record["model_info"], record["evaluation_results"]])
             name = f"{uuid.uuid5(uuid.NAMESPACE_URL, content)}.json"
             written[editor] = path = out / "data" / _BENCHMARK / record["model_info"]["id"] / name
@@ -160,7 +160,7 @@ def write_records(dataset: Path, leaderboard: Path, out: Path, publisher: Publis
 def _record(
     editor: str, chains: Sequence[FinishedChain], rows: Sequence[_Json], publisher: Publisher, now: int
 ) -> _Json:
-    """All results of one editor; the schema names a model DEVELOPER/MODEL, as on the Hub if it is there."""
+    """All results of one editor; the schema requires a model id DEVELOPER/MODEL, that of the Hub if there is one."""
     settings = chains[0].chain.settings
     model = re.sub("[:,=]", "-", str(settings.get("model") or editor))
     id = model if model.count("/") == 1 else f"{editor.partition(':')[0]}/{model.replace('/', '-')}"
@@ -195,7 +195,7 @@ def _record(
 
 
 def _result(row: _Json, column: str, chains: Sequence[FinishedChain], publisher: Publisher) -> _Json:
-    """One number with its limits."""
+    """One number with its confidence interval."""
     title, unit, description, most = _MEASURES[column]
     data: _Json = {"dataset_name": NAME, "source_type": "other"}
     if publisher.repo:

@@ -1,4 +1,4 @@
-"""Publishes the Spaces: one for each metric, and the app; each folder is complete in itself."""
+"""Publishes the Spaces: one for each metric, and the app; each is self-contained."""
 
 import re
 import tempfile
@@ -29,9 +29,9 @@ def _no_report(repo: str, files: int, changed: int) -> None:
 def publish_metrics(
     api: "HfApi", folder: Path, repo: str, tag: str | None, report: Report = _no_report, dry_run: bool = False
 ) -> dict[str, str | None]:
-    """Each metric to its Space NAMESPACE/NAME under one tag; `repo` may name the Space if there is one metric.
+    """Publish each metric to its Space NAMESPACE/NAME under one tag; `repo` may name the Space if there is one metric.
 
-    `folder` is a metric, which is a folder NAME with NAME.py in it, or holds metrics.
+    `folder` is a metric (a folder NAME with NAME.py in it) or holds metrics.
     """
     from importlib.metadata import version
 
@@ -55,8 +55,8 @@ def publish_metrics(
             files = {}
             for file, data in self_contained(path).items():
                 if file == "README.md":  # its examples load the metrics from this namespace
-                    own_name = f'evaluate.load("{namespace}/'.encode()
-                    data = data.replace(b'evaluate.load("convergebench/', own_name)
+                    namespaced = f'evaluate.load("{namespace}/'.encode()
+                    data = data.replace(b'evaluate.load("convergebench/', namespaced)
                 files[file] = Path(temporary) / file
                 files[file].write_bytes(data)
             commits[space] = publish_files(api, files, space, tag, report, dry_run)
@@ -86,7 +86,7 @@ def publish_files(
     report: Report = _no_report,
     dry_run: bool = False,
 ) -> str | None:
-    """One set of files as a Space; a Space that already is exactly so is tagged without a commit."""
+    """Publish a set of files as a Space; one that already has exactly these files is tagged without a commit."""
     if tag:
         Version.parse(tag)
     sdk = front_matter(files["README.md"])[0].get("sdk") if "README.md" in files else None
@@ -105,7 +105,7 @@ def publish_files(
 
 
 def space_files(folder: Path) -> dict[str, Path]:
-    """Every file of the folder that a Space needs: caches and tests are left out."""
+    """Every file of the folder except caches, hidden files and tests."""
     files = {}
     for path in sorted(folder.rglob("*")):
         inside = path.relative_to(folder)

@@ -30,8 +30,8 @@ from ..dataset.rows import BUILT, CHAINS, EDITORS, STEPS, SourceRow, configs
 from ..dataset.schema import UNEXPLAINED, arrow, config_of, hash_file
 
 SET_ASIDE = ".set-aside"
-# Never set aside: the first is written with every change, without the second nothing is a run, and the ledger's money
-# is for a person to count.
+# Never set aside: README.md is rewritten with every change, a run needs its run.json, and a person must check the
+# ledger's money.
 _STAY = ("README.md", "run.json", LEDGER)
 _SECRETS = re.compile(
     r"\b(hf_[A-Za-z0-9]{16,}|sk-[A-Za-z0-9_-]{16,}|AIza[A-Za-z0-9_-]{30,}|r8_[A-Za-z0-9]{20,}|gh[pousr]_[A-Za-z0-9]{20,}"
@@ -56,16 +56,16 @@ class Finding(NamedTuple):
 
 
 def verify(folder: Path) -> list[Finding]:
-    """Everything that is broken in a dataset or a run."""
+    """Find everything that is broken in a dataset or a run."""
     if (folder / "run.json").exists() or (folder / "chains").is_dir():
         return list(_verify_run(folder))
     if not (folder / "data").is_dir():
-        raise UserError(f"{folder} is neither a run nor a dataset: there is no run.json and no data folder in it")
+        raise UserError(f"{folder} is neither a run nor a dataset: it has no run.json and no data folder")
     return list(verify_dataset(folder))
 
 
 def _verify_run(run: Path) -> Iterator[Finding]:
-    """The run's own files, and each chain that is not what its records say, finished or not."""
+    """Each broken file of the run, and each chain that does not match its records, finished or not."""
     for file, read, depends in files_of_run(run):
         try:
             read()
@@ -86,7 +86,7 @@ def _verify_run(run: Path) -> Iterator[Finding]:
 
 
 def verify_dataset(folder: Path) -> Iterator[Finding]:
-    """Each file that is missing or not what was written, and each row that refers to something that is not there."""
+    """Each file that is missing or not as written, and each row that refers to something missing."""
     reader = Reader(folder)
     files = reader.data_files()
     written, _ = manifest.read(folder)
@@ -104,7 +104,9 @@ def verify_dataset(folder: Path) -> Iterator[Finding]:
             damaged = True
             yield _finding(file, str(error))
     for file in changed_files(folder):
-        yield Finding(file, "it is not the file that was written", "what evaluate.load computes beside the dataset")
+        yield Finding(
+            file, "it is not the file that was written", "what evaluate.load computes from the dataset's metric folders"
+        )
     if not damaged and {*reader.configs()} >= {table.name for table in BUILT if table != EDITORS}:
         yield from verify_references(reader)
         try:
@@ -114,7 +116,7 @@ def verify_dataset(folder: Path) -> Iterator[Finding]:
 
 
 def verify_references(reader: Reader) -> Iterator[Finding]:
-    """Chains that lack steps or their source, and steps, scores and floors of what is not there."""
+    """Chains that lack steps or their source, and steps, scores and floors that refer to a missing chain or source."""
     chains = {chain.id: chain for chain in reader.chains()}
     sources = set(reader.sources())
     counts: dict[str, int] = dict.fromkeys(chains, 0)
@@ -143,7 +145,7 @@ def _finding(file: str, what: str) -> Finding:
 
 
 def set_aside(folder: Path, findings: list[Finding]) -> list[str]:
-    """Move what is broken out of the way, so that the command that made it makes it anew; nothing is deleted."""
+    """Move broken files out of the way, so that the command that made them can make them again; deletes nothing."""
     moved = []
     with locked(folder):
         for path in dict.fromkeys(finding.path for finding in findings):
@@ -160,14 +162,11 @@ def set_aside(folder: Path, findings: list[Finding]) -> list[str]:
     return moved
 
 
-# What publishing needs besides
+# Further requirements for publishing
 
 
 def check_publishable(folder: Path, progress: Callable[[str], None] = lambda file: None) -> None:
-    """Raise one UserError with the first thing that keeps a dataset from being published.
-
-    `progress` is told each file once it is read.
-    """
+    """Raise UserError for the first reason why a dataset cannot be published; `progress` gets each file once read."""
     for name in ("steps", "chains", "sources"):
         if not list((folder / "data" / name).rglob("*.parquet")):
             raise UserError(f"{folder} has no data/{name}; `convergebench build` makes a dataset")
@@ -195,7 +194,7 @@ def check_publishable(folder: Path, progress: Callable[[str], None] = lambda fil
 
 
 def _check_schema(reader: Reader) -> None:
-    """Raise unless the files of each table have the same columns, and those that this version gives it."""
+    """Raise unless the files of each table have the columns that this version gives it."""
     for name in reader.configs():
         table = configs().get(name, Config(name, may_have_more=True))
         wanted = list(arrow(table.columns))
@@ -204,11 +203,11 @@ def _check_schema(reader: Reader) -> None:
             if schema != schemas[0]:
                 raise UserError(f"{file} has other columns than the first file of {name}; build or score again")
             if list(schema)[: len(wanted)] != wanted or (len(schema) > len(wanted) and not table.may_have_more):
-                raise UserError(f"{file} has not the columns of {name} in this version; build or score again")
+                raise UserError(f"{file} does not have the columns of {name} in this version; build or score again")
 
 
 def _check_card(folder: Path, reader: Reader) -> None:
-    """Raise unless the card's counts, digests and columns are those of the files as they are now."""
+    """Raise unless the card's counts, digests and columns match the files."""
     meta, body = front_matter(folder / "README.md")
     described = {config["config_name"]: config for config in meta.get("configs", [])}
     infos = {info["config_name"]: info for info in meta.get("dataset_info", [])}
@@ -235,7 +234,7 @@ def _check_card(folder: Path, reader: Reader) -> None:
 
 
 def check_text(place: str, text: str, secrets: dict[str, str]) -> None:
-    """Refuse text that holds a secret or a path of this machine; the secret itself is never repeated."""
+    """Raise if a text holds a secret or a local path; the message never repeats the secret."""
     if _SECRETS.search(text):
         raise UserError(f"{place} holds what looks like an access token; take it out before it is published")
     for name, value in secrets.items():
@@ -246,7 +245,7 @@ def check_text(place: str, text: str, secrets: dict[str, str]) -> None:
 
 
 def known_secrets() -> dict[str, str]:
-    """The secrets of this environment, by name: its variables and the Hub's own token."""
+    """The secrets of this environment by name: its variables and the Hub token."""
     from huggingface_hub import get_token
 
     secrets = {name: value for name, value in os.environ.items() if _SECRET_NAMES.search(name) and len(value) >= 12}

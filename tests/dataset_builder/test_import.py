@@ -106,7 +106,7 @@ def test_an_unreadable_answer_ends_its_chain_as_failed(case, tmp_path):
     made = from_pairs(case.parent, tmp_path / "run")
     listed = [(Path(problem.where).name, problem.reason.split(" (")[0]) for problem in made.problems]
     assert listed == [
-        ("empty", "is not a case of this layout: there is no I0_source.png in it"),
+        ("empty", "is not a case of this layout: it has no I0_source.png"),
         ("notes.txt", "is not a part of this layout"),
         ("I2_forward.png", "a webp that cannot be decoded"),
         (case.name, "1 answers after step 3"),
@@ -204,7 +204,7 @@ def test_a_table_without_what_is_needed_is_one_sentence(sheet, tmp_path):
         list(layout_table.find_chains(sheet, None, COLUMNS))
     with pytest.raises(UserError, match="no column 'pathh' to map; the columns are chain, path"):
         list(layout_table.find_chains(sheet, "mine", {"pathh": "file"}))
-    with pytest.raises(UserError, match=r"there is no file .*none.csv"):
+    with pytest.raises(UserError, match=r"no such file: .*none.csv"):
         list(layout_table.find_chains(tmp_path / "none.csv", "mine", COLUMNS))
 
 

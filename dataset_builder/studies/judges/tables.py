@@ -1,4 +1,4 @@
-"""The table that metric_modules/_judges writes, as far as this room has to know it: its files name their columns."""
+"""The table that metric_modules/_judges writes, as far as this room needs it; its files declare their columns."""
 
 from ...dataset.columns import Config
 

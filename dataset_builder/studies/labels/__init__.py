@@ -1,1 +1,1 @@
-"""What people say of pictures: the table `labels`, its questions, and files of labels."""
+"""Labels: what people say about pictures, as the table `labels`."""

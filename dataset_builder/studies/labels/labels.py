@@ -1,6 +1,6 @@
-"""What people said of pictures: the questions, the answers that each allows, and labels as rows of a file.
+"""Labels that people gave pictures: the questions, the answers that each allows, and files of labels.
 
-A label names the picture by its chain and step and by its hash, never by its editor: whoever labels does not see one.
+A label identifies its picture by chain, step and hash, never by editor, which labellers do not see.
 """
 
 import json
@@ -32,20 +32,20 @@ class Answer(NamedTuple):
     code: str
     key: str
     words: str
-    level: str = ""  # of a failure: the level at which it is
+    level: str = ""  # the level of a failure
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of a picture, or of two; `measure` says how far answers are apart."""
+    """What is asked about one picture or two; `measure` is the scale of the answers."""
 
     code: str
     title: str
     words: str
     answers: tuple[Answer, ...]
     measure: str = "nominal"  # or "interval"
-    pictures: str = "before and after"  # or "two after": two results, whose editors nobody sees
-    most: int | None = None  # where a whole number from 0 to this answers too
+    pictures: str = "before and after"  # or "two after": two results, their editors hidden
+    most: int | None = None  # if set, a whole number from 0 to this is an answer too
 
     @property
     def codes(self) -> tuple[str, ...]:
@@ -53,7 +53,7 @@ class Question:
 
     @property
     def allowed(self) -> str:
-        """What answers it, for a reader."""
+        """The allowed answers, in words."""
         return ", ".join(([] if self.most is None else [f"a number from 0 to {self.most}"]) + list(self.codes))
 
     def allows(self, code: str) -> bool:
@@ -100,7 +100,7 @@ class Label(Row):
 
     @property
     def item(self) -> tuple[str, str, int, str | None, int | None]:
-        """What was asked, equal for all who were asked it."""
+        """What was asked; equal for everyone who was asked the same."""
         return self.question, self.chain, self.step, self.other_chain, self.other_step
 
 
@@ -108,9 +108,9 @@ LABELS = Label.config(made_by="labels add", depends="what people said of the pic
 
 
 def label_from_values(where: str, values: Mapping[str, object]) -> Label:
-    """The label of a row that somebody hands in; raises UserError if something is wrong with it."""
+    """The label in an imported row; raises UserError if a value is missing or not allowed."""
 
-    def given(name: str) -> str:
+    def required(name: str) -> str:
         value = text(name, values.get(name), LONGEST)
         if value is None:
             raise UserError(f"it has no {name}")
@@ -118,7 +118,7 @@ def label_from_values(where: str, values: Mapping[str, object]) -> Label:
 
     try:
         step = whole("step", values.get("step"))
-        code, answer, chain, rater = given("question"), given("answer"), given("chain"), given("rater")
+        code, answer, chain, rater = required("question"), required("answer"), required("chain"), required("rater")
         if step is None:
             raise UserError("it has no step")
         question = QUESTIONS.get(code)
@@ -145,13 +145,8 @@ def label_from_values(where: str, values: Mapping[str, object]) -> Label:
     return label
 
 
-def read_labels(reader: Reader) -> list[Label]:
-    """What people said of a dataset's pictures; nothing where nobody was asked."""
-    return list(reader.rows_of(Label))
-
-
 def latest(labels: Iterable[Label]) -> list[Label]:
-    """One label for each person and item: if somebody answered twice, the later answer counts."""
+    """One label for each person and item; of several answers the latest counts."""
     last: dict[tuple[object, ...], Label] = {}
     for label in labels:
         key = (label.rater, *label.item)
@@ -170,12 +165,12 @@ class _ImportedLabels:
     file: Path
     labels: int  # in the dataset now
     new: int
-    changed: int  # answers that took the place of earlier ones of the same person
-    strangers: int  # of pictures that are not in this dataset, or are other ones by their hash: left out
+    changed: int  # answers that replaced earlier ones of the same person
+    strangers: int  # left out, because their picture is not in this dataset or has another hash
 
 
 def read_label_file(path: Path) -> list[Label]:
-    """The labels of a file as the Space saves it, or of a CSV or JSONL with the same columns."""
+    """The labels in a file that the Space saved, or in a CSV or JSONL with the same columns."""
     values: Any = read_table(path)
     if isinstance(values, dict):
         if values.get("format") != FORMAT:
@@ -185,7 +180,7 @@ def read_label_file(path: Path) -> list[Label]:
 
 
 def import_labels(files: Sequence[Path], folder: Path) -> _ImportedLabels:
-    """Add the labels of files to a dataset; of one person and picture the latest answer counts."""
+    """Add the labels of files to a dataset; for each person and picture the latest answer counts."""
     card.refuse_other_folders(folder)
     reader = Reader(folder)
     if not reader.files("chains"):
@@ -194,7 +189,7 @@ def import_labels(files: Sequence[Path], folder: Path) -> _ImportedLabels:
     hashes = {(row.chain, row.step): row.sha256 for row in reader.rows_of(StepRow, ["chain", "step", "sha256"])}
     known_labels = [label for label in labels if _is_of_dataset(label, hashes)]
     with disk_errors_explained(folder), locked(folder):
-        before = {(label.rater, *label.item): label for label in read_labels(reader)}
+        before = {(label.rater, *label.item): label for label in reader.rows_of(Label)}
         after = {(label.rater, *label.item): label for label in latest([*before.values(), *known_labels])}
         rows = [after[key] for key in sorted(after, key=lambda key: [str(part) for part in key])]
         write_listed(folder, _FILE, LABELS, rows)
@@ -205,7 +200,7 @@ def import_labels(files: Sequence[Path], folder: Path) -> _ImportedLabels:
 
 
 def _is_of_dataset(label: Label, hashes: dict[tuple[str, int], str | None]) -> bool:
-    """Whether the pictures that were looked at are in the dataset, the same by their hash."""
+    """Whether the label's pictures are in the dataset, with the same hash."""
     places = [(label.chain, label.step)]
     if label.other_chain is not None and label.other_step is not None:
         places.append((label.other_chain, label.other_step))
@@ -213,8 +208,8 @@ def _is_of_dataset(label: Label, hashes: dict[tuple[str, int], str | None]) -> b
 
 
 def export_labels(folder: Path, out: Path) -> int:
-    """Write a dataset's labels as the Space saves them; how many there are."""
-    labels = read_labels(Reader(folder))
+    """Write a dataset's labels as the Space saves them; returns how many there are."""
+    labels = list(Reader(folder).rows_of(Label))
     rows = [{name: value for name, value in label.values.items() if value is not None} for label in labels]
     for row in rows:
         row.pop("level", None)  # follows from the answer
@@ -225,7 +220,7 @@ def export_labels(folder: Path, out: Path) -> int:
 
 
 def _is_label_file(data: bytes) -> bool:
-    """Whether a file holds labels as they are saved here and in the Space."""
+    """Whether a file is one that `export_labels` or the Space wrote."""
     try:
         values = json.loads(data)
     except (ValueError, RecursionError):

@@ -1,1 +1,1 @@
-"""Scores that others published: the table `published`, and how a foreign table is imported into it."""
+"""Published scores: numbers from other publications, imported into the table `published`."""

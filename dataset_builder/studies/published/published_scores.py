@@ -1,4 +1,4 @@
-"""Adds score tables that others published: columns renamed, duplicates resolved by a rule, zeros declared."""
+"""Imports published score tables: renames columns, resolves duplicates by a rule, and interprets zeros."""
 
 import re
 from collections import defaultdict
@@ -21,7 +21,7 @@ from .tables import PUBLISHED
 
 METRICS = ("psnr", "rmse", "ssim", "lpips", "clip")
 RULES = ("refuse", "first", "last", "mean")
-_RESTORATION = "restoration"  # the category of rows about restored pictures
+_RESTORATION = "restoration"  # category of the rows for restored pictures
 _PICTURES = ("image", "sha256")  # the picture that a case starts from; the hash of the answer that was scored
 _RESTORED = ("program", "clean", "scene", "degradation")  # what a table of restored pictures may name too
 _NAMES = {column.name for column in PUBLISHED.columns}
@@ -30,7 +30,7 @@ _SAME_PSNR = 1e-3  # dB; tables are printed with four digits after the point
 
 
 class _Key(NamedTuple):
-    """What a published row is about; two rows of one key are duplicates."""
+    """Identifies a published row; two rows with one key are duplicates."""
 
     editor: str
     case: str
@@ -59,7 +59,7 @@ class _ImportedScores:
     file: Path
     rows: int
     matched: int  # rows whose chain is in this dataset, by the content of its pictures
-    pictures: int  # how many different ones the table names
+    pictures: int  # distinct pictures that the table names
     settled: int  # rows that the rule for duplicates left out
     zeros: int  # zeros declared to mean that nothing was computed
 
@@ -75,14 +75,14 @@ def import_scores(
     real_zeros: Sequence[str] = (),
     restoration: bool = False,
 ) -> _ImportedScores:
-    """Add a published table to the dataset's config `published`, replacing what the same table gave before.
+    """Add a published table to the dataset's config `published`, replacing rows of the same table.
 
     `columns` maps our names to the table's: editor, case, image, run, round, position, and any metric; `A+B` joins two
-    columns. Nested JSON is flattened, with the names on the way to a row as level_1, level_2, ... A metric that is 0
-    somewhere is in `zeros`, if 0 means "not computed", or in `real_zeros`.
+    columns. Nested JSON is flattened, with the keys above a row as level_1, level_2, ... Every metric with a 0 must be
+    in `zeros`, if 0 means "not computed", or in `real_zeros`.
 
-    With `restoration` a row is one restored picture, or the mean of many: it may name the prompt (program), the clean
-    picture, the scene and the degradation, it is of round 1 unless it says otherwise, and needs no case.
+    With `restoration` a row is one restored picture, or the mean of many. It may name the prompt (program), the clean
+    picture, the scene and the degradation; its round is 1 by default, and it needs no case.
     """
     if duplicates not in RULES:
         raise UserError(f"the rule for duplicates must be one of {', '.join(RULES)}, got {duplicates!r}")
@@ -125,7 +125,7 @@ def import_scores(
 def _check_zeros(
     table: Path, rows: Sequence[_Row], metrics: Sequence[str], zeros: Sequence[str], real_zeros: Sequence[str]
 ) -> None:
-    """Raise if nobody said what the zeros of a metric mean."""
+    """Raise if a metric has zeros and neither option says what they mean."""
     if unknown := [name for name in zeros if name not in metrics]:
         raise UserError(f"no metric {unknown[0]!r} in {table}; the metrics are {', '.join(metrics)}")
     for name in metrics:
@@ -144,7 +144,7 @@ def _published_values(row: _Row, zeros: Sequence[str]) -> dict[str, Any]:
 
 
 def _flatten(value: Any, above: Values | None = None, names: Sequence[str] = ()) -> Iterator[Values]:
-    """Rows out of nested JSON: an object without nested objects is a row, with the values of all objects above it."""
+    """Rows from nested JSON: each innermost object is a row, with the values of all objects above it."""
     if isinstance(value, list):
         for item in value:
             yield from _flatten(item, above, names)
@@ -161,11 +161,11 @@ def _flatten(value: Any, above: Values | None = None, names: Sequence[str] = ())
 
 @dataclass(frozen=True)
 class _ForeignTable:
-    """A published table, and what the person who imports it says of it."""
+    """A published table, and the options of its import."""
 
     path: Path
     rows: Sequence[Values]
-    columns: Mapping[str, str]  # our name: theirs
+    columns: Mapping[str, str]  # our names to theirs
     editor: str | None
     restoration: bool
 
@@ -174,7 +174,7 @@ class _ForeignTable:
         return (*_PICTURES, *_RESTORED) if self.restoration else _PICTURES
 
     def metrics(self) -> list[str]:
-        """The metrics that the table has; raises if a name that was given means nothing, or if a column is missing."""
+        """The metrics that the table has; raises if a mapped or required column is missing."""
         if not self.rows:
             raise UserError(f"{self.path} has no rows")
         there = list(self.rows[0])
@@ -222,18 +222,18 @@ class _ForeignTable:
             named = [texts[name] for name in ("image", *_RESTORED)]
             round, case = round or 1, case or ", ".join(filter(None, named)) or editor
         if editor is None or case is None or round is None:
-            raise UserError(f"it has no {'editor' if editor is None else 'case' if case is None else 'round'}")
+            raise UserError(f"the row has no {'editor' if editor is None else 'case' if case is None else 'round'}")
         key = _Key(editor, case, run or 1, round, position)
         return _Row(key, texts, {name: number(name, value(name)) for name in metrics})
 
 
 def _joined_columns(theirs: str, there: Container[str]) -> list[str]:
-    """The columns of the table that one of ours is made of: `image+edit_pair` joins two."""
+    """The table's columns that make up one of ours: `image+edit_pair` joins two."""
     return [theirs] if theirs in there or "+" not in theirs else theirs.split("+")
 
 
 def _resolve_duplicates(table: Path, rows: Sequence[_Row], rule: str) -> _Row:
-    """One row for one key, by the rule; equal rows need none."""
+    """One row out of several with the same key, by the rule unless they are equal."""
     first = rows[0]
     if all(row == first for row in rows) or rule == "first":
         return first
@@ -251,14 +251,14 @@ def _resolve_duplicates(table: Path, rows: Sequence[_Row], rule: str) -> _Row:
     return replace(first, metrics=means)
 
 
-_Answer = tuple[str | None, float | None]  # of the answer that ends a round of one of our chains: sha256 and PSNR
+_Answer = tuple[str | None, float | None]  # sha256 and PSNR of the last answer in a round of a chain here
 
 
 def _attached_chains(folder: Path, rows_of_key: Mapping[_Key, Sequence[_Row]]) -> dict[tuple[str, str, int], str]:
-    """The dataset's chain of each published editor, case and run, if its content shows that it is the same one.
+    """The dataset's chain for each published editor, case and run, if its content shows that it was the one scored.
 
-    Names prove nothing: a second study of the same cases has the same ones. A chain is the one that was scored if its
-    answers have the published hashes, or else, in all rounds of the table, the published PSNR; if two have, none is.
+    Names are not enough, because another study of the same cases uses the same names. The answers must have the
+    published hashes, or else the published PSNR in every round of the table; if two chains match, neither counts.
     """
     cases: dict[tuple[str, str, int], dict[int, _Row]] = defaultdict(dict)
     for key, rows in rows_of_key.items():
@@ -286,7 +286,7 @@ def _is_same(published: _Row, ours: _Answer | None) -> bool:
 
 
 def _answers_by_chain(folder: Path) -> dict[tuple[str, str], dict[int, _Answer]]:
-    """The last answer of each round, by editor and chain; with its PSNR if it was scored."""
+    """The last answer of each round, by editor and chain, with its PSNR if it was scored."""
     reader = Reader(folder)
     editors = {row.chain: row.editor for row in reader.rows_of(ChainRow, ["chain", "editor"])}
     psnr = {(row["chain"], row["step"]): row["psnr"] for row in reader.rows("scores", ["chain", "step", "psnr"])}

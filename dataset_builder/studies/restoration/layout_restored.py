@@ -1,4 +1,4 @@
-"""The layout restored: a folder of pictures that any method restored, each with the name of the degraded one."""
+"""The layout restored: a folder of restored pictures, each named like its degraded one."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,19 +10,19 @@ from ...importing.chains import Findings, FoundAnswer, FoundChain, Problem, chec
 from ...importing.tables import read_rows
 
 PROGRAM = Program(
-    id="restored",  # where no words were given; the report knows the name
+    id="restored",  # the report recognises this name
     cycle=("[restore the picture; no words were given]",),
     category="restoration",
     closes=True,
     reversibility="invents information",
     reason="what the degradation took away has to be invented; the clean picture tells how well",
 )
-ABOUT = ("name", "clean", "scene", "degradation")
+_COLUMNS = ("name", "clean", "scene", "degradation")
 
 
 @dataclass(frozen=True)
 class Degraded:
-    """A picture that was handed in to be restored, and what is known of it."""
+    """A picture to be restored, and what is known of it."""
 
     picture: Path | bytes
     clean: Path | bytes | None = None
@@ -35,13 +35,13 @@ class Degraded:
 def find_inputs(folder: Path, clean: Path | None = None, about: Path | None = None) -> dict[str, Degraded]:
     """The degraded pictures of a folder by name, with their clean ones if `clean` has them.
 
-    A picture CLEAN~DEGRADATION.png is of the clean CLEAN.png; a table `about` may say otherwise, and name the scene.
+    CLEAN~DEGRADATION.png belongs to the clean CLEAN.png, unless a row of the table `about` names another one.
     """
     clean_pictures = find_pictures(clean) if clean else {}
     rows = {str(row.get("name")): row for row in read_rows(about)} if about else {}
     for name, row in rows.items():
-        if unknown := [key for key in row if key not in ABOUT]:
-            raise UserError(f"{about} must have the columns {', '.join(ABOUT)}, got {unknown[0]!r}")
+        if unknown := [key for key in row if key not in _COLUMNS]:
+            raise UserError(f"{about} must have the columns {', '.join(_COLUMNS)}, got {unknown[0]!r}")
         if row.get("clean") and Path(str(row["clean"])).stem not in clean_pictures:
             raise UserError(f"{about} names the clean picture {row['clean']!r} of {name!r}, which is not in --clean")
     inputs = {}

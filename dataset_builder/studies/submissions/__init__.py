@@ -1,1 +1,1 @@
-"""Submissions: a scored dataset that describes itself by hashes, and the checks that it has to pass."""
+"""Submissions: scored datasets that describe themselves by hashes, and the checks that they must pass."""

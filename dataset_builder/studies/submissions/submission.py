@@ -1,9 +1,9 @@
-"""A submission: a scored dataset of one run, with a file that names its chains, files and versions by their hashes.
+"""A submission: a scored dataset of one run, with a file of the hashes of its chains and files.
 
-    submission.json            what is submitted; nobody has to believe it, see `submission_checks`
+    submission.json            what is submitted; `submission_checks` verifies it
     README.md, data/...        the dataset: every step with its picture as received, chains, sources, scores, floors
 
-In the Hub's dataset it is under submissions/NAME, put there by a pull request and withdrawn by another.
+In the Hub's dataset it is under submissions/NAME; pull requests add it and withdraw it.
 """
 
 import hashlib
@@ -35,12 +35,12 @@ FILE = "submission.json"
 _FORMAT = 1
 _FOLDER = "submissions"  # in the repository
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
-# What shapes bytes or numbers.
+# Libraries that affect bytes or numbers.
 _LIBRARIES = ("convergebench", "numpy", "opencv-python-headless", "pillow", "scikit-image", "scipy", "torch")
 
 
 class Description(TypedDict):
-    """What submission.json says."""
+    """The contents of submission.json."""
 
     format: int
     name: str
@@ -54,7 +54,7 @@ class Description(TypedDict):
 
 
 def describe(folder: Path) -> Description:
-    """What a scored dataset would submit."""
+    """The description of a scored dataset."""
     reader = Reader(folder)
     if not reader.files("scores"):
         raise UserError(f"{folder} has no scores; `convergebench score` computes them")
@@ -80,7 +80,7 @@ def describe(folder: Path) -> Description:
 
 
 def write(folder: Path) -> Description:
-    """Make a submission of a scored dataset; what it says."""
+    """Turn a scored dataset into a submission; returns its description."""
     refuse_strangers_file(folder / FILE, is_submission)
     description = describe(folder)
     data = json.dumps(description, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
@@ -98,7 +98,7 @@ def is_submission(data: bytes) -> bool:
 
 
 def read(folder: Path) -> Description:
-    """What a submission says of itself."""
+    """The description in a submission's folder."""
     try:
         description: Description = json.loads((folder / FILE).read_bytes())
     except (FileNotFoundError, NotADirectoryError):
@@ -114,7 +114,7 @@ def read(folder: Path) -> Description:
 
 
 def _name_of(chains: Sequence[FinishedChain], digests: Mapping[str, str]) -> str:
-    """A name that says whose it is and changes with every byte of the chains."""
+    """A name with the editor and suite, and a hash that changes with every byte of the chains."""
     folders = sorted(editor_folders({chain.editor for chain in chains}).values())
     first = folders[0] if len(folders) == 1 else f"{folders[0]}-and-{len(folders) - 1}"
     whole = hashlib.sha256(canonical(sorted(digests.items())).encode()).hexdigest()
@@ -122,7 +122,7 @@ def _name_of(chains: Sequence[FinishedChain], digests: Mapping[str, str]) -> str
 
 
 def steps_by_chain(reader: Reader) -> dict[str, list[Step]]:
-    """All steps in their order, by the id of their chain."""
+    """All steps in order, by the id of their chain."""
     steps: dict[str, list[Step]] = {}
     for placed in reader.all_steps():
         steps.setdefault(placed.chain, []).append(placed.step)
@@ -130,7 +130,7 @@ def steps_by_chain(reader: Reader) -> dict[str, list[Step]]:
 
 
 def chain_digest(chain: FinishedChain, steps: Sequence[Step]) -> str:
-    """One hash of what was asked and of what came back, in its order; pictures are in it by their own hashes."""
+    """One hash of a chain with all its steps, which hold the hashes of their pictures."""
     end = {"suite": chain.suite, "suite_version": chain.suite_version, "status": chain.status}
     parts = [chain.chain.to_dict(), end, *(step.to_dict() for step in steps)]
     return hashlib.sha256(canonical(parts).encode()).hexdigest()
@@ -144,7 +144,7 @@ def files_to_propose(folder: Path) -> dict[str, Path]:
 
 
 def propose(api: "HfApi", folder: Path, repo: str) -> str:
-    """Open a pull request that adds the submission to the dataset's repository; its address."""
+    """Open a pull request that adds the submission to the dataset's repository; returns its address."""
     from huggingface_hub import CommitOperationAdd
 
     description = read(folder)
@@ -155,7 +155,7 @@ def propose(api: "HfApi", folder: Path, repo: str) -> str:
 
 
 def withdraw(api: "HfApi", name: str, repo: str, reason: str) -> str:
-    """Open a pull request that takes a submission out again; its address. History keeps what was there."""
+    """Open a pull request that removes a submission; returns its address. The history keeps the files."""
     from huggingface_hub import CommitOperationDelete
 
     deletion = CommitOperationDelete(f"{_FOLDER}/{name}/", is_folder=True)
@@ -182,7 +182,7 @@ def _pull_request(
 
 
 def proposed_files(api: "HfApi", name: str, repo: str, revision: str | None = None) -> list[str]:
-    """The files that a submission has in the repository; an error names the submissions that are there."""
+    """The files of a submission in the repository; raises if it has none."""
     if not _NAME.fullmatch(name):
         raise UserError(f"{name!r} is not the name of a submission")
     remote = hub.read_repo(api, repo, "dataset", revision)
@@ -196,7 +196,7 @@ def proposed_files(api: "HfApi", name: str, repo: str, revision: str | None = No
 
 
 def fetch(api: "HfApi", name: str, repo: str, revision: str | None = None) -> Path:
-    """A submission in a repository, or in a pull request to it, as a folder here."""
+    """Download a submission from a repository or a pull request; returns its folder."""
     from huggingface_hub import snapshot_download
 
     proposed_files(api, name, repo, revision)
@@ -213,9 +213,9 @@ def fetch(api: "HfApi", name: str, repo: str, revision: str | None = None) -> Pa
 
 
 def unpack(folder: Path, run: Path) -> int:
-    """Store every chain of a submission in a run, byte for byte; how many were not there yet.
+    """Store every chain of a submission in a run, byte for byte; returns how many are new.
 
-    `convergebench build` makes a dataset from it beside other runs.
+    `convergebench build` can then combine it with other runs.
     """
     reader = Reader(folder)
     chains = reader.chains()

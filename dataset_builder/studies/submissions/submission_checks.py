@@ -1,7 +1,6 @@
-"""Checks a submission against itself: files and chains by their hashes, the order of steps, and a score for each.
+"""Checks that a submission is consistent: the hashes of files and chains, the order of steps, a score for each step.
 
-Whether the numbers are those of the pictures is checked by the scoring engine, which recomputes a sample; whether the
-cases are the suite's, by generation.
+The scoring engine checks the numbers by recomputing a sample; `generation` checks that the cases are the suite's.
 """
 
 import json
@@ -19,12 +18,12 @@ from ...dataset.schema import hash_file
 from ...publishing.verify import check_text, known_secrets, verify_dataset
 from . import submission
 
-_INPUT_ERROR = 1.0  # mean grey levels by which a resize differs between versions of a library
+_INPUT_ERROR = 1.0  # mean difference in grey levels; versions of a library resize differently
 NEEDED = ("psnr", "ssim", "edit_applied")  # metrics without which there is no headline
 
 
 def check(folder: Path) -> list[str]:
-    """One sentence for each thing that does not hold; later checks are left out if an earlier one fails."""
+    """One sentence for each failure; the checks after a failed one are skipped."""
     description = submission.read(folder)
     for find in (_check_files, _check_dataset, _check_chains, _check_inputs, _check_scores):
         if sentences := list(find(folder, description)):
@@ -33,7 +32,7 @@ def check(folder: Path) -> list[str]:
 
 
 def _check_files(folder: Path, description: submission.Description) -> Iterator[str]:
-    """The files are those that were submitted, and no others."""
+    """Check that the files are exactly those that were submitted."""
     there = Reader(folder).data_files()
     for file in sorted(description["files"].keys() - {*there}):
         yield f"{file} was submitted and is missing"
@@ -46,12 +45,12 @@ def _check_files(folder: Path, description: submission.Description) -> Iterator[
 
 
 def _check_dataset(folder: Path, _: submission.Description) -> Iterator[str]:
-    """Values are those that were written, pictures those of their hashes, and every row belongs to another."""
+    """Check values and pictures against their hashes, and that every reference between tables resolves."""
     yield from (f"{finding.path}: {finding.what}" for finding in verify_dataset(folder))
 
 
 def _check_chains(folder: Path, description: submission.Description) -> Iterator[str]:
-    """Each chain is what its id and its hash say, and its steps came one after the other."""
+    """Check each chain against its id and its hash, and the order of its steps."""
     reader = Reader(folder)
     steps = defaultdict(list, submission.steps_by_chain(reader))
     for chain in reader.chains():
@@ -67,17 +66,17 @@ def _check_chains(folder: Path, description: submission.Description) -> Iterator
 
 
 def _order_of_steps(chain: FinishedChain, steps: list[Step]) -> Iterator[str]:
-    """The steps are those that the chain asks for, in its order and with its seeds, up to its end."""
+    """Check that the steps are those that the chain asks for, in order, with its seeds and up to its end."""
     expected = [(0, 0, 0, "", None), *((*ask, chain.chain.seed(ask[0])) for ask in chain.chain.asks())]
     if "content" in chain.chain.settings:
-        yield f"chain {chain.id} was imported: nobody can say how it was made"
+        yield f"chain {chain.id} was imported, so how it was made cannot be checked"
         return
     for number, (step, ask) in enumerate(zip(steps, expected, strict=False)):
         if (step.step, step.round, step.position, step.instruction) != ask[:4]:
             yield f"chain {chain.id} has step {step.step}, round {step.round}, in the place of step {number}"
         elif number and step.seed != ask[4]:
-            other = next((ask[0] for ask in expected[1:] if ask[4] == step.seed), None)
-            owner = f"that of step {other}" if other else "not this chain's"
+            seeded_step = next((ask[0] for ask in expected[1:] if ask[4] == step.seed), None)
+            owner = f"that of step {seeded_step}" if seeded_step else "not this chain's"
             yield f"chain {chain.id}, step {number}: its seed is {owner}, so it was not made in this place"
         elif number and steps[number - 1].status not in ("input", "ok"):
             yield f"chain {chain.id} goes on after it ended in step {number - 1}"
@@ -93,7 +92,7 @@ def _order_of_steps(chain: FinishedChain, steps: list[Step]) -> Iterator[str]:
 
 
 def _check_inputs(folder: Path, _: submission.Description) -> Iterator[str]:
-    """Each chain began with its source, brought to its size: an easier picture is not a case of a suite."""
+    """Check that each chain begins with its source, resized; an easier picture would not be a case of the suite."""
     reader = Reader(folder)
     places = dict(zip((row.source for row in reader.rows_of(SourceRow)), reader.places("sources"), strict=True))
     source_of = {chain.id: chain.source.id for chain in reader.chains()}
@@ -111,7 +110,7 @@ def _check_inputs(folder: Path, _: submission.Description) -> Iterator[str]:
 
 
 def _check_scores(folder: Path, description: submission.Description) -> Iterator[str]:
-    """Each step with a picture has a row of scores for that very picture, with the metrics that a headline needs."""
+    """Check that each step has scores for its own picture, with the metrics that a headline needs."""
     reader = Reader(folder)
     if not reader.files("scores"):
         yield "there are no scores; `convergebench score` computes them"
@@ -135,4 +134,4 @@ def _check_scores(folder: Path, description: submission.Description) -> Iterator
             yield f"the scores lack {', '.join(absent)}; `convergebench score` computes them"
             return
     if scored:
-        yield f"there are {len(scored)} rows of scores of steps that are not there"
+        yield f"{len(scored)} rows of scores belong to no step"
