@@ -1,4 +1,4 @@
-"""Makes chains: what is asked, of which editor, in which order, and where the answers are kept."""
+"""Generates chains: plans what to ask of which editor, asks it, and stores the answers."""
 
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -42,16 +42,16 @@ def generate(
 ) -> "Outcome":
     """Run a suite with an editor: your own function, an `--editor` such as "jpeg:quality=40", or a list of both.
 
-    Your function is `edit(image, instruction, seed)`: it gets a PIL picture and gives one, or the bytes of a file, and
-    raises `Refused` to decline. It may be async, and `edit_batch(images, instructions, seeds)` takes and gives lists,
-    as many at once as `concurrency`. Calling it again with the same arguments resumes, as long as the editor has the
-    same name and version; unless you give them, they are the function's name and a hash of its file.
-    `programs`, `categories`, `kinds` and `sources` are lists that choose cases, `limit` takes a balanced few of them.
+    Your function is `edit(image, instruction, seed)`: it takes a PIL picture, returns one or the bytes of a file, and
+    raises `Refused` to decline. It may be async, or be `edit_batch(images, instructions, seeds)`, which takes and
+    returns lists of up to `concurrency` items. Calling generate again with the same arguments resumes, as long as the
+    editor has the same `name` and `version`, by default the function's name and a hash of its file.
+    Lists of `programs`, `categories`, `kinds` and `sources` choose cases, and `limit` takes a balanced few of them.
     Without an editor, those of the suite run. `trackio` names a project in which trackio plots the progress.
-    A suite may be your own file, ending in .toml; `pictures` is a folder of your own originals, of the `kind` that you
-    say. Without `audit` no chain is disturbed to find editors that remember the original.
+    `suite` may be your own .toml file; `pictures` is a folder of your own originals, which are of this `kind`.
+    `audit=False` disturbs no chain to find editors that remember the original.
     `salt_file` holds the secret that chooses the audits; keep it until the results are out.
-    `executor` runs `tasks` parts by datatrove: local, slurm, ray or jobs; to slurm they are `submitted` only.
+    `executor` (local, slurm, ray or jobs) runs `tasks` parts through datatrove; slurm only submits them.
     """
     from . import audits, editors, plan, processes, run_log, scheduler, suites
     from .progress import progress_bar
@@ -91,7 +91,7 @@ def generate(
     part = index, parts = processes.part(shard)
     chains = plan.share(planned.chains, index, parts)
     if max_cost is not None:
-        # The processes of a machine share the run's ledger; another machine may have another disk, and keeps to a part.
+        # The processes of one machine share the run's ledger; each machine gets a share of the limit.
         max_cost /= processes.machines()
     title = "generate" if parts == 1 else f"generate, part {index + 1} of {parts}"
     with (

@@ -1,4 +1,4 @@
-"""One call of an editor: bounded in number, in speed and in money, and tried again for named reasons only."""
+"""Calls an editor within limits of concurrency, rate and money, and retries for named reasons only."""
 
 import contextlib
 import dataclasses
@@ -16,7 +16,7 @@ from .vendors.keys import NoKey, scrub
 
 
 class Fault(Exception):
-    """A call without an answer; what it says is free of keys."""
+    """A call without an answer; its message is free of keys."""
 
     def __init__(self, message: str):
         super().__init__(scrub(storable(message)))
@@ -54,16 +54,16 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class CallLimits:
-    """What one editor may be asked of at a time, in a minute and in a row."""
+    """Limits on the calls of one editor."""
 
     concurrency: int = 8
     requests_a_minute: int | None = None
     attempts: int = 10
-    paid_attempts: int = 3  # of those that may have been billed, such as a connection that was cut
+    paid_attempts: int = 3  # attempts that may have been billed, such as a cut connection
     first_wait: float = 0.1  # seconds, doubled with every attempt
     longest_wait: float = 60.0
-    failures: int = 5  # calls failed in a row before the run stops
-    probes: int = 3  # calls that may try until the first one is answered
+    failures: int = 5  # in a row, before the run stops
+    probes: int = 3  # concurrent calls until the first one is answered
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Reply:
 
 
 class Caller:
-    """All calls of one editor in a run, from any number of threads: its limits, its circuit and its money."""
+    """All calls of one editor in a run, from any number of threads: its limits, circuit breaker and budget."""
 
     def __init__(self, limits: CallLimits, budget: Budget | None = None, price: float | None = None):
         self.limits = limits
@@ -90,21 +90,21 @@ class Caller:
     def ask(self, call: Callable[[], Answer], judge: Callable[[Answer], Answer] = lambda answer: answer) -> Reply:
         """The answer to `call`; raises Rejected to be recorded, Unusable, OverBudget or Stopped to end the run.
 
-        `judge` turns bytes that are no picture into an answer without one: not tried again, but counted by the circuit.
+        `judge` turns bytes that are not a picture into an answer without one, not retried but counted as a failure.
         """
         with self._gate.whole_call(self._stopping):
             try:
                 return self.judged(self._try_until_answered(call), judge)
             except Unusable:
-                self.stop()  # at once: calls that wait at the gate must not try what cannot work
+                self.stop()  # at once, so that waiting calls do not try what cannot work
                 raise
 
     def stop(self) -> None:
-        """Make no further call; those in flight end by themselves."""
+        """Start no further call; those in flight finish."""
         self._stopping.set()
 
     def judged(self, reply: Reply, judge: Callable[[Answer], Answer]) -> Reply:
-        """The reply as judged; what the editor itself calls an answer sets the count of failures in a row to zero."""
+        """The reply as judged; unless it counts as a failure, it resets the count of failures in a row."""
         answer = judge(reply.answer)
         answer = dataclasses.replace(answer, reason=scrub(storable(answer.reason)))  # it may quote what came back
         if answer.status == "failed" or (answer.status == "no_image" and reply.answer.status == "ok"):
@@ -118,7 +118,7 @@ class Caller:
         return dataclasses.replace(reply, answer=answer)
 
     def _try_until_answered(self, call: Callable[[], Answer]) -> Reply:
-        """Try until there is an answer, a reason to give up, or no attempt left."""
+        """Try until there is an answer, a reason to give up, or no attempt remains."""
         spent, paid = 0.0, 0
         for attempt in range(1, self.limits.attempts + 1):
             try:
@@ -146,7 +146,7 @@ class Caller:
             cost = self.price  # until the call says otherwise
             started = time.monotonic()
             try:
-                if self._stopping.is_set():  # while it waited for the money
+                if self._stopping.is_set():  # it may have stopped while waiting for the budget
                     cost = 0.0
                     raise Stopped("the run is ending")
                 answer = _with_possible_cost(call())
@@ -165,7 +165,7 @@ class Caller:
                 self.budget.pay(hold, cost)
 
     def with_cost(self, answer: Answer, spent: float) -> Answer:
-        """The answer free of keys, with what it and the attempts before it cost; null if no price is known."""
+        """The answer free of keys, with the cost of all its attempts, or None if no price is known."""
         cost = answer.cost
         if self.price or cost is not None:
             cost = round(spent + (self.price if cost is None else cost), 6)
@@ -173,12 +173,12 @@ class Caller:
         return dataclasses.replace(answer, cost=cost, **clean)
 
     def _delay(self, attempt: int, retry_after: float | None) -> float:
-        """Doubling, with jitter so that callers turned away together do not come back together."""
+        """Exponential backoff, with jitter so that callers rejected together do not retry together."""
         backoff = min(self.limits.longest_wait, self.limits.first_wait * 2 ** (attempt - 1)) * random.uniform(0.5, 1.0)
         return max(backoff, min(retry_after or 0.0, self.limits.longest_wait))
 
     def _count_failure(self, reason: str, spent: float) -> Exception:
-        """Rejected; or Unusable after too many failures in a row, because more calls would only cost time."""
+        """The error to raise: Rejected, or Unusable after too many failures in a row."""
         with self._lock:
             self._failures += 1
             count = self._failures
@@ -188,7 +188,7 @@ class Caller:
 
 
 def _with_possible_cost(answer: Answer) -> Answer:
-    """The answer, without a cost that is not an amount of money: then the price counts."""
+    """The answer; a cost that is not an amount of money is removed, so that the price counts instead."""
     cost = answer.cost
     if cost is None or (isinstance(cost, int | float) and math.isfinite(cost) and cost >= 0):
         return answer
@@ -196,7 +196,7 @@ def _with_possible_cost(answer: Answer) -> Answer:
 
 
 class _Gate:
-    """Lets callers through, as many at a time and in a minute as the limits say."""
+    """Limits how many calls are in flight and start in a minute."""
 
     def __init__(self, limits: CallLimits):
         self.limits = limits
@@ -204,7 +204,7 @@ class _Gate:
         self.answered = False
         self.calls = 0
         self.lock = threading.Lock()
-        self.queue: deque[threading.Condition] = deque()  # first come, first through: no chain falls behind the others
+        self.queue: deque[threading.Condition] = deque()  # first in, first out, so that no chain falls behind
         self.in_flight = 0
         self.started: deque[float] = deque()
 
@@ -217,7 +217,7 @@ class _Gate:
 
     @contextlib.contextmanager
     def whole_call(self, stopping: threading.Event) -> Iterator[None]:
-        """A whole call with its attempts; until one is answered only a few may try."""
+        """Hold a slot for a whole call with its attempts; until the first answer there are only a few slots."""
         with self.first_answer:
             while not self.answered and self.calls >= self.limits.probes and not stopping.is_set():
                 self.first_answer.wait(0.5)
@@ -231,7 +231,7 @@ class _Gate:
 
     @contextlib.contextmanager
     def one_attempt(self, stopping: threading.Event, again: bool = False) -> Iterator[None]:
-        """One attempt in flight; one that is made again has waited enough."""
+        """Hold a slot for one attempt; a retry goes to the front of the queue."""
         with self.lock:
             turn = threading.Condition(self.lock)
             (self.queue.appendleft if again else self.queue.append)(turn)

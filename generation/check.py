@@ -13,7 +13,7 @@ _INSTRUCTION = "add a red ball"
 
 
 def check(spec: str) -> dict[str, Any]:
-    """Ask once, on the smallest picture the editor is stable at; raises Unusable where no call can work."""
+    """Ask once, on the smallest picture the editor is stable at; raises Unusable if no call can work."""
     choice = editors.choose(spec)
     sizes, price = trait(choice.editor, "sizes")(), trait(choice.editor, "price")()
     size = min(sizes, key=lambda size: size[0] * size[1], default=(512, 512))
@@ -34,7 +34,7 @@ def check(spec: str) -> dict[str, Any]:
 
 
 def _describe_answer(answer: Answer) -> dict[str, Any]:
-    """The answer as a person wants to know it: its true size and type, and what it cost."""
+    """The answer's status, true size, type and cost."""
     facts: dict[str, Any] = {"status": answer.status, "cost": answer.cost, "details": dict(answer.details)}
     if answer.status != "ok":
         return {**facts, "reason": answer.reason}

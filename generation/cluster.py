@@ -45,7 +45,7 @@ class Launch:
     arguments: Mapping[str, object]  # of datatrove's executor
 
     def of(self, key: str, tasks: int) -> "Launch":
-        """The launch of a piece of work that this hash names, so that completions of other work do not count."""
+        """The launch of the work that this hash identifies, so that completions of other work do not count."""
         return replace(self, tasks=tasks, logs=self.logs + key)
 
 
@@ -69,7 +69,7 @@ class _Task:
     cores: int | None
 
     def __call__(self, data: object, rank: int, size: int) -> object:
-        if self.cores is not None:  # so that the task's threads count on these cores alone
+        if self.cores is not None:  # so that the task uses only these cores
             os.environ["LOCAL_WORLD_SIZE"] = str(max(1, cores() // self.cores))
         transfer = self.stage.transfer
         with transfer.task_folder(rank) if transfer else nullcontext() as folder:
@@ -80,7 +80,7 @@ class _Task:
 def launch_of(
     executor: str, tasks: int | None, logs: str | None, arguments: Mapping[str, object] | None, folder: Path, verb: str
 ) -> Launch:
-    """Check what the user asked for; logs are written beside the folder that is worked on unless `logs` is given."""
+    """Check the user's options; unless `logs` is given, logs are written next to the folder."""
     one_of("--executor", executor, EXECUTORS)
     allowed = tuple(sorted(set(inspect.signature(_executor_class(executor)).parameters) - _OURS))
     for key in arguments or ():
@@ -113,10 +113,10 @@ def _executor_class(name: str) -> "type[PipelineExecutor]":
 
 
 def run_stages(launch: Launch, stages: Sequence[Stage]) -> bool:
-    """Run the stages in order. False if they were only submitted: their last one then ends the work by itself."""
+    """Run the stages in order; returns False if they were only submitted, in which case the last one ends the work."""
     executors = [_make_executor(launch, stage) for stage in stages]
     if not any(_incomplete(executor) for executor, stage in zip(executors, stages, strict=True) if not stage.always):
-        forget(launch, [stage.name for stage in stages])  # they were complete, and yet something is left to do
+        forget(launch, [stage.name for stage in stages])  # all are complete, yet the work is not done
     if launch.executor == "slurm":
         for earlier, later in itertools.pairwise(executors):
             later.depends = earlier
@@ -136,19 +136,19 @@ def run_stages(launch: Launch, stages: Sequence[Stage]) -> bool:
 
 def _make_executor(launch: Launch, stage: Stage) -> "PipelineExecutor":
     arguments = dict(launch.arguments)
-    cores_each: int | None = None
+    task_cores: int | None = None
     if launch.executor == "local":
         start_server(stage.work.__module__)
         arguments.setdefault("workers", min(stage.tasks, cores()))
-        cores_each = max(1, cores() // int(str(arguments["workers"])))
+        task_cores = max(1, cores() // int(str(arguments["workers"])))
     elif launch.executor in ("ray", "slurm"):
-        cores_each = max(1, math.floor(float(str(arguments.get("cpus_per_task", 1)))))
+        task_cores = max(1, math.floor(float(str(arguments.get("cpus_per_task", 1)))))
     if launch.executor == "slurm":
         arguments.setdefault("job_name", f"convergebench-{stage.name}")
         if sys.prefix != sys.base_prefix and not {"env_command", "condaenv", "venv_path"} & arguments.keys():
             arguments["venv_path"] = f"{sys.prefix}/bin/activate"
     return _executor_class(launch.executor)(
-        pipeline=[_Task(stage, cores_each)],
+        pipeline=[_Task(stage, task_cores)],
         tasks=stage.tasks,
         logging_dir=f"{launch.logs}/{stage.name}",
         skip_completed=not stage.always,
@@ -187,7 +187,7 @@ def remove_logs(launch: Launch) -> None:
 def start_server(*modules: str) -> None:
     """Start the process from which local tasks are forked, unless it is running.
 
-    It imports these modules once for all tasks, while this process prepares the work.
+    It imports these modules once, for all tasks, while this process prepares the work.
     """
     from multiprocess import forkserver
 
@@ -206,7 +206,7 @@ def _running_ray() -> Iterator[None]:
 
 @contextmanager
 def raised_if_killed(workers: int) -> Iterator[None]:
-    """Raise if a worker of a pool of this size is killed; multiprocess would otherwise wait for its task for ever."""
+    """Raise if a worker of a pool of this size is killed; multiprocess would otherwise hang."""
     if not workers or threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -219,7 +219,7 @@ def raised_if_killed(workers: int) -> Iterator[None]:
         while not ended.wait(0.2):
             children |= {child.pid: child for child in multiprocess.active_children()}
             # A pool ends its own workers by SIGTERM and replaces one that died of anything else. The exit code is
-            # known only to whoever asks first, so a replacement counts as a death too.
+            # known only to the first caller, so a replacement counts as a death too.
             codes = {child.exitcode for child in children.values()} - {None, -signal.SIGTERM}
             started = sum("PoolWorker" in child.name for child in children.values())
             if (started > workers or any(code < 0 for code in codes)) and not ended.is_set():

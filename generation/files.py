@@ -1,4 +1,4 @@
-"""Folders and files that are written to: the one lock, the one atomic write, and what the disk's errors mean."""
+"""Locks folders, writes files atomically, and explains the disk's errors."""
 
 import contextlib
 import errno
@@ -11,8 +11,8 @@ import filelock
 
 from .records import UserError
 
-LOCK = ".lock"  # the lock's file inside a locked folder; hidden, and there only while the lock is held
-UNFINISHED = ".part"  # ending of files that are not written to their end yet
+LOCK = ".lock"  # the lock file in a folder, present only while the lock is held
+UNFINISHED = ".part"  # suffix of files that are still being written
 CAUSES = {
     errno.ENOSPC: "the disk is full; free some space",
     errno.EROFS: "the file system is read-only; choose another folder",
@@ -35,9 +35,9 @@ class Locked(UserError):
 
 @contextlib.contextmanager
 def locked(folder: Path, wait: bool = False) -> Iterator[None]:
-    """Hold the folder's lock, making the folder if need be, while the block runs. The lock ends with its process.
+    """Hold the folder's lock while the block runs, creating the folder if necessary. The lock ends with its process.
 
-    Raises Locked if another process holds it, unless it should `wait`.
+    If another process holds it, `wait` for it or raise Locked.
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / LOCK
@@ -49,8 +49,8 @@ def locked(folder: Path, wait: bool = False) -> Iterator[None]:
     try:
         yield
     finally:
-        # Removed while it is still held: filelock sees that a waiter's file has no name any more and opens a new one.
-        # On Windows an open file cannot be removed, and filelock removes it itself.
+        # Removed while still held: a waiting filelock notices that its file was removed and opens a new one.
+        # Windows cannot remove an open file; there filelock removes it itself.
         if isinstance(lock, filelock.UnixFileLock):
             path.unlink(missing_ok=True)
         lock.release()
@@ -78,20 +78,20 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def refuse_strangers_file(path: Path, is_ours: Callable[[bytes], bool]) -> None:
-    """Raise UserError if a file that we are about to write exists and is not ours."""
+    """Raise UserError if the file to be written exists and was not written by this benchmark."""
     if os.path.lexists(path) and not (path.is_file() and is_ours(path.read_bytes())):
         raise UserError(f"{path} was not written by this benchmark and stays as it is; move it away or choose another")
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Remove what writers that were killed left in a folder; the caller holds its lock."""
+    """Remove the files that killed writers left in a folder; the caller holds its lock."""
     for path in folder.glob(f".*{UNFINISHED}"):
         path.unlink()
 
 
 @contextlib.contextmanager
 def disk_errors_explained(folder: Path) -> Iterator[None]:
-    """Turn what the file system refuses into one sentence with advice."""
+    """Turn an error of the file system into one sentence with advice."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Work in several threads that Ctrl-C ends in order: nothing new is begun, and what is paid for may come to its end."""
+"""Runs work in several threads; Ctrl-C starts nothing new and lets paid calls in flight finish."""
 
 import contextlib
 import signal
@@ -11,7 +11,7 @@ from typing import TypeVar
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
-GRACE = 60.0  # seconds that calls in flight are given after Ctrl-C: they are paid for
+GRACE = 60.0  # seconds for calls in flight to finish after Ctrl-C, because they are paid for
 
 
 def do_all(
@@ -23,8 +23,8 @@ def do_all(
 ) -> int:
     """Do every item, `at_once` at a time, and record each in this thread as it ends; returns how many were abandoned.
 
-    `stop` is called at Ctrl-C and at SIGTERM, with a sentence for the user, and at a fault of ours; from then on `do`
-    begins nothing that costs. What runs then has a minute to end, or until Ctrl-C is given again.
+    `stop` is called with a reason on Ctrl-C, SIGTERM or an internal error; after that `do` must start nothing that
+    costs money. Running items then have a minute to finish, or until a second Ctrl-C.
     """
     pool = ThreadPoolExecutor(max_workers=at_once)
     running: dict[Future[_Result], _Item] = {}
@@ -49,7 +49,7 @@ def do_all(
                     deadline = time.monotonic() + GRACE
         return sum(future.running() for future in running)
     except BaseException:
-        stop("a fault of ours")
+        stop("an internal error")
         raise
     finally:
         pool.shutdown(wait=deadline is None, cancel_futures=True)
@@ -57,8 +57,8 @@ def do_all(
 
 @contextlib.contextmanager
 def _sigterm_interrupts() -> Iterator[None]:
-    """SIGTERM, by which machines that are shut down end their programs, does what Ctrl-C does while the block runs."""
-    if threading.current_thread() is not threading.main_thread():  # only there can signals be handled
+    """While the block runs, SIGTERM, which a machine that shuts down sends, acts like Ctrl-C."""
+    if threading.current_thread() is not threading.main_thread():  # only the main thread can handle signals
         yield
         return
 

@@ -1,14 +1,14 @@
-"""Money: what a run may spend, and a ledger that all its processes share, so that a limit holds for all together.
+"""The budget of a run, and a ledger that all its processes share, so that one limit holds for all together.
 
 RUN/ledger/calls.jsonl has a line of JSON for each event, only ever appended to, under one lock, and durable before the
 next thing happens:
 
 {"check": "...", "opening": 0.12}                    what the run's steps had cost when the ledger was begun
-{"call": "K7-0", "check": "...", "intent": 0.04}     written before a call is made: the most that it is expected to cost
-{"call": "K7-0", "check": "...", "settled": 0.039}   written after it: what it did cost
+{"call": "K7-0", "check": "...", "intent": 0.04}     written before a call: its expected cost
+{"call": "K7-0", "check": "...", "settled": 0.039}   written after it: its actual cost
 
 A call without a settled line was in flight when its process died. The vendor may have billed it, so it counts as spent
-until somebody has looked at the bill and added the settled line by hand: such a line needs no checksum.
+until a person checks the bill and adds the settled line by hand, which needs no checksum.
 """
 
 import contextlib
@@ -28,8 +28,8 @@ from .files import disk_errors_explained, locked
 from .records import UserError, canonical
 
 PLACE = "ledger/calls.jsonl"
-SIZE = "size"  # beside it: how many bytes it had, because lines that are gone from its end would not be missed
-_ROOM = 64_000_000  # bytes that must be free before a call is paid for, or its answer might find no place
+SIZE = "size"  # next to it: its size in bytes, to detect lines lost from its end
+_ROOM = 64_000_000  # bytes that must be free before a paid call, so that its answer can be stored
 
 
 class OverBudget(Exception):
@@ -44,11 +44,11 @@ class _Account:
         self.lines = 0
         self.settled = Decimal(0)
         self.unsettled: dict[str, Decimal] = {}
-        self.dearest: dict[Decimal, Decimal] = {}  # by what a call was to cost: the most that one did cost, if more
+        self.dearest: dict[Decimal, Decimal] = {}  # by expected cost: the highest actual cost, if higher
 
     @property
     def spent(self) -> Decimal:
-        """All that was spent, or may have been."""
+        """Everything spent, counting unsettled calls as spent."""
         return self.settled + sum((_expected(amount, self.dearest) for amount in self.unsettled.values()), Decimal(0))
 
     def count(self, line: bytes) -> None:
@@ -70,7 +70,7 @@ class _Account:
 
 
 class Ledger(_Account):
-    """The ledger of one run, as one process sees it: what the others have spent, and its own lines added."""
+    """The ledger of one run as one process sees it; reads the lines of the others and adds its own."""
 
     def __init__(self, run: Path, opening: float = 0.0):
         super().__init__(run / PLACE)
@@ -84,14 +84,14 @@ class Ledger(_Account):
 
     @contextlib.contextmanager
     def turn(self) -> Iterator[None]:
-        """Nobody else writes while the block runs, and what they wrote before has been read."""
+        """Lock the ledger while the block runs, after reading what other processes have written."""
         with disk_errors_explained(self.path.parent), locked(self.path.parent, wait=True):
             _refuse_shorter(self.path, self._read_to)
             with self.path.open("a+b") as file:
                 file.seek(self._read_to)
                 data = file.read()
                 whole = data.rfind(b"\n") + 1
-                if whole < len(data):  # its writer died while it wrote, or it would hold the lock
+                if whole < len(data):  # its writer died while writing, or it would hold the lock
                     file.truncate(self._read_to + whole)
             for line in data[:whole].split(b"\n")[:-1]:
                 self.count(line)
@@ -99,9 +99,9 @@ class Ledger(_Account):
             yield
 
     def intend(self, amount: Decimal) -> str:
-        """Write, in this process's turn, that a call is about to be made; gives it a name.
+        """Record, in this process's turn, that a call is about to be made; returns the call's name.
 
-        Raises UserError if the disk has no room for what is paid for.
+        Raises UserError if the disk has no room for the answer.
         """
         if (free := shutil.disk_usage(self.path.parent).free) < _ROOM:
             raise UserError(
@@ -112,7 +112,7 @@ class Ledger(_Account):
         return self._append("intent", amount, self._next_call())
 
     def settle(self, call: str | None, cost: Decimal) -> None:
-        """Write, in this process's turn, what a call did cost."""
+        """Record, in this process's turn, what a call cost."""
         self._append("settled", cost, call or self._next_call())
 
     def _next_call(self) -> str:
@@ -127,23 +127,23 @@ class Ledger(_Account):
             file.flush()
             os.fsync(file.fileno())
         self._read_to += len(line)
-        # Without being synced: after a power cut it may say less, which is true too.
+        # Not synced: after a power cut it may hold a smaller size, which does no harm.
         (self.path.parent / SIZE).write_text(f"{self._read_to:020}\n")
         self.lines += 1
         return call
 
 
 def check(run: Path) -> None:
-    """Raise UserError if the run's ledger cannot be believed; nothing is written."""
+    """Raise UserError if the run's ledger is damaged; writes nothing."""
     account = _Account(run / PLACE)
     _refuse_shorter(account.path)
     if account.path.exists():
-        for line in account.path.read_bytes().split(b"\n")[:-1]:  # a last one without its end was never acted upon
+        for line in account.path.read_bytes().split(b"\n")[:-1]:  # an incomplete last line was never acted upon
             account.count(line)
 
 
 def _refuse_shorter(path: Path, least: int = 0) -> None:
-    """Raise UserError if lines are gone from the end of a ledger: they say what was spent."""
+    """Raise UserError if lines are missing from the end of a ledger, because they record spending."""
     with contextlib.suppress(OSError, ValueError):
         least = max(least, int((path.parent / SIZE).read_bytes()))
     size = path.stat().st_size if path.exists() else 0
@@ -155,7 +155,7 @@ def _refuse_shorter(path: Path, least: int = 0) -> None:
 
 
 def _parse(line: bytes) -> tuple[str, str, Decimal]:
-    """The call, the kind of entry and the amount that a line holds; raises an error for any other line."""
+    """The call, the kind of entry and the amount in a line; raises an error if it is not valid."""
     entry = json.loads(line)
     is_checked, check = "check" in entry, entry.pop("check", None)
     if is_checked and check != _checksum(entry):
@@ -172,7 +172,7 @@ def _checksum(entry: Mapping[str, object]) -> str:
 
 
 def _expected(price: Decimal, dearest: Mapping[Decimal, Decimal]) -> Decimal:
-    """The price of a call, or what the dearest answer at this price did cost, if that was more."""
+    """The price of a call, or the highest actual cost at this price, if that is higher."""
     while price in dearest:
         price = dearest[price]
     return price
@@ -194,23 +194,23 @@ class _Hold:
 
 
 class Budget:
-    """What may be spent, has been spent, and is held for calls in flight, in US dollars.
+    """The limit, the money spent, and the money held for calls in flight, in US dollars.
 
-    With a ledger, what other processes of the run spend and hold counts as well.
+    With a ledger, it also counts the money that other processes of the run spend and hold.
     """
 
     def __init__(self, limit: float | None = None, ledger: Ledger | None = None):
         self.limit = Decimal("Infinity" if limit is None else str(limit))
         self.paid = Decimal(0)  # by this process
         self.ledger = ledger
-        self._in_flight: list[Decimal] = []  # what each call was to cost when it was begun
-        # If a vendor bills more than it says, the next calls are expected to cost as much as the dearest one.
+        self._in_flight: list[Decimal] = []  # the expected cost of each call when it started
+        # If a vendor bills more than its price, the next calls are expected to cost as much as the dearest one.
         self._dearest: dict[Decimal, Decimal] = ledger.dearest if ledger else {}
         self._changed = threading.Condition()
 
     @property
     def spent(self) -> float:
-        """By all processes, as this one last read it."""
+        """Spent by all processes, as of the last read."""
         with self._changed:
             return float(self._spent_by_all)
 
@@ -220,11 +220,11 @@ class Budget:
 
     @property
     def held(self) -> Decimal:
-        """For this process's calls in flight, each at what it may cost by now."""
+        """Held for this process's calls in flight, at their current expected cost."""
         return sum((_expected(amount, self._dearest) for amount in self._in_flight), Decimal(0))
 
     def hold(self, price: float) -> _Hold:
-        """Set the price of a call aside before it is made; waits for calls in flight that may leave room for it."""
+        """Reserve the price of a call before it is made; waits while calls in flight may still leave room for it."""
         with self._changed:
             while (hold := self._try_to_hold(Decimal(str(price)))) is None:
                 spent, amount = self._spent_by_all, _expected(Decimal(str(price)), self._dearest)
@@ -234,7 +234,7 @@ class Budget:
         return hold
 
     def _try_to_hold(self, price: Decimal) -> _Hold | None:
-        """The money for a call, written down before it is given; None if it would pass the limit."""
+        """Record and reserve the money for a call; None if it would exceed the limit."""
         with self.ledger.turn() if self.ledger and price else contextlib.nullcontext():
             amount = _expected(price, self._dearest)
             if self._spent_by_all + self.held + amount > self.limit:
@@ -244,7 +244,7 @@ class Budget:
             return hold
 
     def pay(self, hold: _Hold, cost: float) -> None:
-        """The call is over: what it did cost takes the place of what was held."""
+        """Replace the money held for a finished call by its actual cost."""
         paid = Decimal(str(cost))
         with self._changed:
             self._in_flight.remove(hold.amount)

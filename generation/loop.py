@@ -48,7 +48,7 @@ def run_chain(chain: Chain, editor: Edits, run: Path, prepared: Prepare, ask: As
 
 
 def at_chain_size(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
-    """The picture for the next call at the chain's size: a larger canvas could carry the original along.
+    """Resize the picture for the next call to the chain's size, because a larger canvas could hide the original.
 
     An answer in the other orientation, such as one rotated by 90 degrees, gets the chain's size rotated.
     """
@@ -60,7 +60,7 @@ def at_chain_size(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
 def _ask_for_answer(
     editor: Edits, picture: Image.Image, instruction: str, seed: int, writer: ChainWriter, ask: Ask
 ) -> tuple[Answer, Image.Image | None, float | None]:
-    """One call and its picture; what cannot work, however often it is tried, becomes a typed answer with its reason."""
+    """One call: the answer, its picture and the latency; a rejected call becomes a failed answer with its reason."""
     shortest = min(writer.size) / 2
     received: Image.Image | None = None
 
@@ -82,9 +82,9 @@ def _ask_for_answer(
 
 
 def judge(answer: Answer, shortest: float) -> tuple[Answer, Image.Image | None]:
-    """What the answer is worth: a whole picture, a shrunk one, or none, and then why.
+    """Set the answer's status to ok, shrunk or no_image, with a reason; also returns the decoded picture.
 
-    Bytes that are no picture are an answer without one. That is the editor's doing; no technical failure excuses it.
+    Bytes that are not a picture count as no_image, not as a technical failure: the editor sent them.
     """
     if answer.status != "ok":
         return answer, None

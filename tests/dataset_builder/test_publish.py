@@ -123,7 +123,7 @@ def test_an_upload_cut_anywhere_finishes_when_repeated(hub, api, folder, seed):
     """From there on nothing answers, as when the line is dead; then the line is back."""
     total = sum(len(data) for data in local(folder).values())
     hub.cut_at = random.Random(seed).randrange(total)
-    with pytest.raises(UserError, match=r"again, what was uploaded stays there"):
+    with pytest.raises(UserError, match=r"again; files already uploaded stay"):
         publish(api, folder, REPO, "v1.0.0")
     repo = hub.store.repos.get(("dataset", REPO))
     assert repo is None or repo.tags == {}

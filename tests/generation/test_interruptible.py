@@ -69,4 +69,4 @@ def test_a_fault_while_recording_stops_the_others_and_is_raised():
     told = []
     with pytest.raises(ZeroDivisionError):
         interruptible.do_all(range(3), lambda item: item, lambda future, item: 1 / 0, told.append, 3)
-    assert told == ["a fault of ours"]
+    assert told == ["an internal error"]
