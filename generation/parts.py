@@ -1,4 +1,4 @@
-"""`generate` by datatrove: each task runs its share of the chains into the run's folder, as `--shard I/N` does."""
+"""Runs `generate` through datatrove: each task runs its share of the chains, as `--shard I/N` does."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ from .transfer import Transfer, arriving, make_place, send
 
 
 def work(rank: int, size: int, arguments: Mapping[str, Any], folder: Path | None = None) -> None:
-    """One task: its share of the chains, of which finished ones are left as they are."""
+    """Run one task: the unfinished chains of its share."""
     from . import generate
 
     outcome = generate(**{**arguments, "out": folder or arguments["out"]}, shard=f"{rank}/{size}", quiet=True)
@@ -27,7 +27,7 @@ def work(rank: int, size: int, arguments: Mapping[str, Any], folder: Path | None
 
 
 def generate_by(launch: Launch, plan: Plan, run: Path, retry: Sequence[str], arguments: Mapping[str, Any]) -> Outcome:
-    """Run a plan in tasks. If they are only submitted, `convergebench status` follows them."""
+    """Run a plan in tasks. Under slurm they are only submitted; `convergebench status` follows them."""
     size = min(launch.tasks, len(plan.chains))
     key = sha256(repr([sorted(chain.id for chain in plan.chains), size, sorted(retry)]).encode()).hexdigest()[:16]
     launch, transfer = launch.of(key, size), None
@@ -52,7 +52,7 @@ def generate_by(launch: Launch, plan: Plan, run: Path, retry: Sequence[str], arg
 
 
 def send_inputs(run: Path, place: str, retry: Sequence[str]) -> None:
-    """Send jobs the run's description and the marks of finished chains; chains to be retried are sent whole."""
+    """Send jobs the run's description and the done.json of finished chains; chains to be retried are sent whole."""
     paths = [run / "run.json", run / "editors.json", *sorted((run / LOG).glob("*-of-*"))]
     paths = [path for path in paths if path.exists()]
     for done in sorted(run.glob("chains/*/done.json")):
@@ -80,7 +80,7 @@ def _refuse_for_jobs(plan: Plan, arguments: Mapping[str, Any]) -> None:
 
 
 def finished_files(run: Path) -> Iterable[Path]:
-    """Finished chains and the run's description; the marks that chains are done come last."""
+    """The files of finished chains and of the run's description, with every done.json last."""
     paths = []
     for path in sorted(run.rglob("*")):
         parts = path.relative_to(run).parts

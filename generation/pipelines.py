@@ -1,6 +1,6 @@
-"""The editing pipelines of diffusers: which they are and how each is called, by rules read off the pipeline itself.
+"""The editing pipelines of diffusers: which classes are editors and how to call each, inferred from their signatures.
 
-A pipeline edits by words if its call takes a picture and a prompt and nothing that makes it another kind of pipeline:
+A pipeline edits by instruction if its call takes a picture and a prompt, and nothing that marks another kind:
 a mask, a strength (the words then describe the whole result), a control, a number of frames.
 """
 
@@ -15,7 +15,7 @@ from PIL import Image
 from .records import UserError, Values
 from .vendors.sizes import Size, nearest
 
-# What no argument gives away.
+# Pipelines whose arguments do not show what they are.
 _OTHERS = {
     "BriaFibo2Pipeline": "takes a description of the whole picture as JSON, made by another model",
     "DiffusionGemmaPipeline": "answers with text",
@@ -27,7 +27,7 @@ _OTHERS = {
     "UniDiffuserPipeline": "goes between pictures and words, edits none",
     "VersatileDiffusionDualGuidedPipeline": "mixes a picture with words, edits none",
 }
-# An argument of the call, or a part of the pipeline, and what it says.
+# Arguments of the call, or parts of the pipeline, and what they show.
 _SIGNS = {
     "mask_image": "draws inside a mask",
     "control_image": "takes the picture as a control",
@@ -60,10 +60,7 @@ def why_not(kind: type) -> str | None:
 
 
 def arguments(pipeline: Any, image: Image.Image, instruction: str, options: dict[str, Any]) -> dict[str, Any]:
-    """What this pipeline's call takes of the picture, the words, the size and the options, under its own names.
-
-    Raises UserError for an option that it would ignore.
-    """
+    """The keyword arguments for this pipeline's call, under its own names; raises UserError for an ignored option."""
     takes = inspect.signature(pipeline.__call__).parameters
     true_guidance = "true_cfg_scale" in takes and (takes["true_cfg_scale"].default > 1 or "guidance_scale" not in takes)
     named = "true_cfg_scale" if true_guidance else "guidance_scale"
@@ -99,7 +96,7 @@ def _refuse_ignored(pipeline: Any, options: Values, names: Mapping[str, str]) ->
 
 
 def stable_size(pipeline: Any, size: Size) -> Size:
-    """The nearest size that the pipeline can take: one of its own list, or whole cells of its latents."""
+    """The nearest size that the pipeline supports: one of its own list, or a multiple of its latent cells."""
     if listed := getattr(pipeline, "resolutions", None):
         return nearest(size, tuple(listed))
     buckets = getattr(pipeline, "vae_image_processor", None)
@@ -118,7 +115,7 @@ def stable_size(pipeline: Any, size: Size) -> Size:
 
 
 def _wants_a_list(pipeline: Any) -> bool:
-    """Whether a single picture has to stand in a list, as the call declares, or the check that GLM hands it to."""
+    """Whether a single picture must be passed in a list, by the annotation of the call or of GLM's input check."""
     functions = (getattr(pipeline, name, None) for name in ("__call__", "_validate_and_normalize_images"))
     hints = [
         str(inspect.signature(function).parameters["image"].annotation).lower() for function in functions if function
@@ -128,13 +125,13 @@ def _wants_a_list(pipeline: Any) -> bool:
 
 
 def needs(kind: type) -> str | None:
-    """The package that a pipeline calls without asking whether it is there."""
-    asks = getattr(sys.modules.get(kind.__module__), "is_ftfy_available", None)
-    return "ftfy" if asks is not None and not asks() else None
+    """A missing package that the pipeline uses without checking for it; None if there is none."""
+    is_available = getattr(sys.modules.get(kind.__module__), "is_ftfy_available", None)
+    return "ftfy" if is_available is not None and not is_available() else None
 
 
 def mend(pipeline: Any) -> None:
-    """GLM's encoder gives its pictures' features as a list, which the pipeline joins to one that it cannot read."""
+    """Patch GLM's encoder to accept features that are not in a list, which its pipeline passes."""
     encoder = getattr(pipeline, "vision_language_encoder", None)
     if encoder is None:
         return
@@ -147,14 +144,14 @@ def mend(pipeline: Any) -> None:
 
 
 def _as_prompt(pipeline: Any, instruction: str) -> str:
-    """The words; as JSON where the pipeline's file has a check for that."""
+    """The words, as JSON if the pipeline's module expects that."""
     kind = next((kind for kind in type(pipeline).__mro__ if kind.__module__.startswith("diffusers.")), type(pipeline))
     as_json = hasattr(sys.modules.get(kind.__module__), "is_valid_edit_json")
     return json.dumps({"edit_instruction": instruction}) if as_json else instruction
 
 
 def picture_of(result: Any) -> Image.Image:
-    """The picture in what a pipeline gave: of several the first, of a video the last frame."""
+    """The picture in a pipeline's result: the first of several, or the last frame of a video."""
     picture = next((getattr(result, name) for name in ("images", "image", "frames") if hasattr(result, name)), None)
     last = hasattr(result, "frames")
     while isinstance(picture, list | tuple) and picture:

@@ -1,4 +1,4 @@
-"""What a run would do: its chains, calls, expected images, bytes and dollars, before anything runs."""
+"""Plans a run: its chains, calls and expected images, bytes and dollars, before anything runs."""
 
 import hashlib
 import heapq
@@ -11,14 +11,14 @@ from . import audits, editors, suites
 from .prepare import prepared_size
 from .records import Chain, UserError
 
-_BYTES_A_PIXEL = 1.5  # what a PNG of a photograph takes; an expectation, not a promise
-_FEWEST_PICTURES = 3  # of one's own, for a floor that is more than one comparison
+_BYTES_A_PIXEL = 1.5  # of a typical photograph as PNG
+_FEWEST_PICTURES = 3  # with fewer own pictures, the floor would be a single comparison
 
 Case = tuple[str, str]  # a source and a program, by their ids
 
 
 class _Summary(TypedDict):
-    """What one editor would do."""
+    """The totals of one editor."""
 
     editor: str
     chains: int
@@ -47,7 +47,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Selection:
-    """What --program, --category, --kind, --source and --limit say; an empty one leaves everything."""
+    """The values of --program, --category, --kind, --source and --limit; an empty one selects everything."""
 
     programs: Sequence[str] = ()
     categories: Sequence[str] = ()
@@ -91,10 +91,10 @@ def make_plan(
 ) -> Plan:
     """A chain for every fitting source and program of the suite, every editor and every run.
 
-    Without `audit` no chain is disturbed to find editors that remember the original.
+    With `audit=False` no chain is disturbed to find editors that remember the original.
     """
     for name, number in (("rounds", rounds), ("runs", runs)):
-        if number is not None and not 1 <= number <= 10_000:  # beyond any study, and a plan is held in memory
+        if number is not None and not 1 <= number <= 10_000:  # far above any study; a plan is held in memory
             raise UserError(f"--{name} must be a whole number from 1 to 10000, got {number}")
     choices: dict[str, editors.Choice] = {}
     chains: dict[str, Chain] = {}
@@ -123,7 +123,7 @@ def variant_chains(
     audit: bool = True,
     salt: bytes = b"",
 ) -> Iterator[Chain]:
-    """The chains of one editor under one variant, with the variant's own rounds unless others are given."""
+    """The chains of one editor under one variant, with the variant's rounds unless `rounds` is set."""
     settings = {**choice.settings, "short_side": suite.short_side}
     is_drawn = audit and is_audited(choice.editor)
     for source, program in suites.cases(suite, variant):
@@ -133,13 +133,13 @@ def variant_chains(
 
 
 def is_audited(editor: object) -> bool:
-    """Whether an editor's chains may draw an audit: it could remember, and is not handed the history."""
-    outside = not editors.trait(editor, "embedded") and not editors.trait(editor, "remembers")
-    return bool(outside or editors.trait(editor, "audited"))
+    """Whether an editor's chains may be audited: it could remember pictures, and is not given the history."""
+    could_remember = not editors.trait(editor, "embedded") and not editors.trait(editor, "remembers")
+    return bool(could_remember or editors.trait(editor, "audited"))
 
 
 def share(chains: Sequence[Chain], shard: int, shards: int) -> list[Chain]:
-    """One process's part: the longest chains are dealt first, each to the part with the least to do so far."""
+    """One process's part: the longest chains are assigned first, each to the part with the fewest calls so far."""
     loads = [0] * shards
     part = []
     for chain in sorted(chains, key=lambda chain: (-chain.calls, chain.id)):
@@ -178,7 +178,7 @@ def summary(plan: Plan) -> list[_Summary]:
 
 
 def warnings(plan: Plan, max_cost: float | None = None) -> list[str]:
-    """What to know before money is spent: models that have ended or end soon, those without a price, too many cases."""
+    """Warnings before money is spent: retired models, unknown prices, too few pictures, too many cases."""
     sentences = []
     pictures = plan.suite.own_pictures
     if pictures and len({chain.source.id for chain in plan.chains}) < _FEWEST_PICTURES:
@@ -197,19 +197,19 @@ def warnings(plan: Plan, max_cost: float | None = None) -> list[str]:
 
 
 def _unpriced(plan: Plan) -> list[str]:
-    """The editors of which nobody knows what a call costs."""
+    """The editors whose price of a call is unknown."""
     return [choice.label for choice in plan.choices if editors.trait(choice.editor, "price")() is None]
 
 
 def what_fits(plan: Plan, max_cost: float) -> tuple[int, int, float]:
-    """How many of the plan's cases fit an amount of money, in the order in which --limit takes them; of all; the cost.
+    """How many cases fit an amount of money, in the order of --limit; how many there are; the cost of those that fit.
 
-    A case costs what all editors' chains of it do, each call once.
+    The cost of a case is that of all editors' chains of it, with each call made once.
     """
     if not (math.isfinite(max_cost) and max_cost >= 0):
         raise UserError(f"--max-cost must be a number of US dollars from 0, got {max_cost}")
     if unknown := _unpriced(plan):
-        raise UserError(f"what fits ${max_cost:g} cannot be said: the price of a call of {unknown[0]!r} is not known")
+        raise UserError(f"what fits ${max_cost:g} is unknown, because {unknown[0]!r} has no known price of a call")
     prices = {choice.label: editors.trait(choice.editor, "price")() for choice in plan.choices}
     costs: dict[Case, float] = {}
     for chain in plan.chains:
@@ -233,16 +233,16 @@ def case_of(chain: Chain) -> Case:
 def _balanced(seed: str, chains: Iterable[Chain], limit: int) -> list[Case]:
     """`limit` cases, each the one whose category, kind, source and program were taken least so far.
 
-    Ties go by a hash, so that the same seed chooses the same cases everywhere and a larger limit keeps the smaller's.
+    A hash breaks ties, so that a seed chooses the same cases everywhere and a larger limit adds to a smaller one.
     """
-    traits = {  # what is balanced, the first before the others
+    traits = {  # what is balanced, the first with priority
         case_of(chain): tuple(enumerate((chain.program.category, chain.source.kind, chain.source.id, chain.program.id)))
         for chain in chains
     }
     by_hash = sorted(traits, key=lambda case: hashlib.sha256("/".join((seed, *case)).encode()).hexdigest())
     taken: dict[tuple[int, str], int] = {}
     chosen: list[Case] = []
-    # A heap, whose counts may have grown since.
+    # A heap; the counts in it may be out of date.
     waiting: list[tuple[tuple[int, ...], int]] = [((0, 0, 0, 0), place) for place in range(len(by_hash))]
     while waiting and len(chosen) < limit:
         counts, place = heapq.heappop(waiting)

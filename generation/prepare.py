@@ -1,4 +1,4 @@
-"""A chain's input: the source brought to a size its editor is stable at, once, before the first round."""
+"""Prepares a chain's input: resizes the source once, before the first round, to a size its editor is stable at."""
 
 import functools
 import threading
@@ -16,10 +16,7 @@ _Size = tuple[int, int]
 
 
 def prepare(picture: Image.Image, short_side: int, sizes: tuple[_Size, ...] = ()) -> Image.Image:
-    """One Lanczos resize that covers the goal; the excess is cropped evenly.
-
-    Without it the first round's crop would be scored as decay.
-    """
+    """Resize and crop evenly to the goal; otherwise the first round's crop would count as decay."""
     return fit_to(picture, prepared_size(picture.size, short_side, sizes))
 
 
@@ -27,7 +24,7 @@ def prepared_size(size: _Size, short_side: int, sizes: tuple[_Size, ...]) -> _Si
     """The declared size of the nearest shape (and then area); without declared sizes, that of the short side."""
 
     def distance(goal: _Size) -> tuple[float, int]:
-        """Of the width-to-height ratios, rounded so that near ties are settled by area."""
+        """The distance of the aspect ratios, rounded so that size settles near ties."""
         ratio = float(np.log(goal[0] / goal[1] * size[1] / size[0]))
         return round(abs(ratio), 3), abs(min(goal) - short_side)
 
@@ -40,9 +37,9 @@ def prepared_size(size: _Size, short_side: int, sizes: tuple[_Size, ...]) -> _Si
 def prepare_from(
     run: Path, sizes: dict[str, tuple[_Size, ...]]
 ) -> Callable[[Chain], tuple[Image.Image, Image.Image | None]]:
-    """A function that gives a chain's input, and its reference if that is another picture, both prepared.
+    """A function that returns a chain's prepared input, and its prepared reference if that is another picture.
 
-    `sizes` holds those that each editor declares, by the editor's label.
+    `sizes` has the sizes that each editor declares, by the editor's label.
     """
 
     one_at_a_time = threading.Lock()  # or all chains of a source would prepare it at once

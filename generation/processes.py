@@ -1,4 +1,4 @@
-"""Several processes of one launch: which of them this one is, and what only the first one does."""
+"""The processes of one launch: this one's rank, its part of the work, and work that only the first one does."""
 
 import os
 from collections.abc import Callable
@@ -13,7 +13,7 @@ T = TypeVar("T")
 def rank_and_size() -> tuple[int, int]:
     """This process's rank and the number of processes that accelerate launched.
 
-    Refuses to start if the processes do not see each other: each would pay for every step.
+    Raises UserError if the processes do not see each other, because each would pay for every step.
     """
     expected = int(os.environ.get("WORLD_SIZE", "1"))
     if expected == 1:
@@ -26,7 +26,7 @@ def rank_and_size() -> tuple[int, int]:
             f"{expected} processes were launched and need {error.name} to meet: pip install 'convergebench[score]'"
         ) from error
     try:
-        # A process may wait for the others as long as their share of the work takes.
+        # A process waits for the others for as long as their share takes.
         state = PartialState(cpu=not torch.accelerator.is_available(), timeout=timedelta(days=30))
     except ValueError as error:
         raise UserError(f"{expected} processes were launched but cannot meet: {error}") from error
@@ -64,7 +64,7 @@ def machines() -> int:
 
 
 def wait_for_all() -> None:
-    """Wait until all processes of the launch have come this far."""
+    """Wait until all processes of the launch reach this point."""
     if rank_and_size()[1] > 1:
         from accelerate import PartialState
 
@@ -72,7 +72,7 @@ def wait_for_all() -> None:
 
 
 def by_the_first(work: Callable[[], T]) -> T:
-    """Run `work` in the first process when all have come this far; its result, or error, is that of all."""
+    """Run `work` in the first process once all have arrived; every process gets its result or error."""
     rank, size = rank_and_size()
     if size == 1:
         return work()

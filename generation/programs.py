@@ -1,6 +1,6 @@
-"""The programs as data: one row of programs.toml, here or in a study's folder, is one thing that is asked in a round.
+"""Loads the programs: each row of programs.toml, here or in a study's folder, is what one round asks for.
 
-Those that go several edits out and back are put together from the edits of out_and_back.toml.
+Programs of several edits out and back are composed from the edits of out_and_back.toml.
 """
 
 import tomllib
@@ -37,7 +37,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _out_and_back(table: Values) -> Iterator[dict[str, Any]]:
-    """A program for every sequence and depth: that many edits, then each taken back, the last one first."""
+    """A program for every sequence and depth: that many edits, then the undoing of each in reverse order."""
     edits = table["edits"]
     for name, sequence in table["sequences"].items():
         for depth in table["depths"]:
@@ -56,7 +56,7 @@ def _out_and_back(table: Values) -> Iterator[dict[str, Any]]:
 
 
 def from_row(row: Values) -> Program:
-    """One row as a Program, or one sentence that says what is wrong with it."""
+    """One row as a Program; raises UserError if the row is not valid."""
     what = f"program {row.get('id', '?')!r}"
     check_fields(what, row, [field.name for field in fields(Program)], _REQUIRED)
     check_types(what, Program, row)

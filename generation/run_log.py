@@ -1,11 +1,11 @@
-"""What the processes of a run are doing: RUN/log/0-of-1.jsonl has the events of part 0 of 1, as lines of JSON.
+"""The log of a run's processes: RUN/log/0-of-1.jsonl has the events of part 0 of 1, as lines of JSON.
 
 {"at": "...", "event": "started", "host": "...", "pid": 7, "planned": {"CHAIN": ["EDITOR", CALLS], ...}}
 {"at": "...", "event": "chain_ended", "chain": "...", "editor": "...", "status": "complete", "calls": 9, "seconds": 9}
 {"at": "...", "event": "left", "chain": "...", "reason": "..."}
 {"at": "...", "event": "ended", "stopped": null, "spent": 0.8}
 
-Nothing is decided by these files: a chain's own folder says whether it is done. `status.py` reads both.
+No decision depends on these files: a chain's own folder says whether it is done. `status.py` reads both.
 """
 
 import datetime
@@ -35,7 +35,7 @@ class RunLog:
         self._writing = threading.Lock()
 
     def start(self, chains: Sequence[Chain]) -> None:
-        """Say what this process is to do."""
+        """Log the chains that this process plans to run."""
         planned = {chain.id: [chain.editor, chain.calls] for chain in chains}
         self.event("started", host=socket.gethostname(), pid=os.getpid(), planned=planned)
 
@@ -43,13 +43,13 @@ class RunLog:
         self._calls[chain.id] += 1
 
     def chain_ended(self, chain: Chain, status: str, seconds: float) -> None:
-        about = {"status": status, "calls": self._calls.pop(chain.id, 0), "seconds": round(seconds, 3)}
-        self.event("chain_ended", chain=chain.id, editor=chain.editor, **about)
+        ending = {"status": status, "calls": self._calls.pop(chain.id, 0), "seconds": round(seconds, 3)}
+        self.event("chain_ended", chain=chain.id, editor=chain.editor, **ending)
 
-    def event(self, kind: str, **about: Any) -> None:
+    def event(self, kind: str, **fields: Any) -> None:
         """Add a line. It is flushed, not synced: a power cut may take the last ones, and nothing depends on them."""
         at = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
-        event = {"at": at, "event": kind, **about}
+        event = {"at": at, "event": kind, **fields}
         with self._writing, disk_errors_explained(self._path.parent):
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("ab", buffering=0) as file:
@@ -57,7 +57,7 @@ class RunLog:
 
 
 def read_events(run: Path) -> dict[str, list[Event]]:
-    """The events of every part, such as "0/4", in their order; lines that a crash cut short are left out."""
+    """The events of every part, such as "0/4", in order; lines that a crash cut short are skipped."""
     events: dict[str, list[Event]] = {}
     for path in sorted((run / FOLDER).glob("*-of-*.jsonl")):
         part = events.setdefault(path.stem.replace("-of-", "/"), [])

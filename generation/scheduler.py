@@ -1,4 +1,4 @@
-"""Runs a plan's chains, several at a time, until nothing is left to do or something says stop."""
+"""Runs a plan's chains, several at a time, until all are done or something stops the run."""
 
 import math
 import threading
@@ -25,7 +25,7 @@ from .sources import catalogue
 
 @dataclass
 class Outcome:
-    """How a run ended: chains by their end, those left alone with why, and what stopped it, if anything did."""
+    """How a run ended: chains by their end, the skipped ones with a reason, and what stopped it, if anything."""
 
     run: Path  # its folder
     ends: dict[str, int] = field(default_factory=dict)
@@ -52,11 +52,10 @@ def generate(
     retry: Collection[str] = (),
     part: tuple[int, int] = (0, 1),
 ) -> Outcome:
-    """Fill the run's folder. What is there already is kept: calling it again with the same arguments resumes.
+    """Run the chains into the run's folder; calling it again with the same arguments resumes.
 
-    `max_cost` is for the whole run: what it cost before counts, and what other processes spend on it meanwhile.
-    `retry` names the ends that are asked for again. `part` says which part of how many the chains are.
-    SIGTERM is taken for Ctrl-C.
+    `max_cost` limits the whole run, including earlier costs and those of other processes. Chains with an end in
+    `retry` get another attempt. `part` is the index of this part and the number of parts. SIGTERM acts like Ctrl-C.
     """
     if max_cost is not None:
         _require_prices(plan.choices)
@@ -117,12 +116,12 @@ def generate(
 
 
 def _open(plan: Plan, chains: Sequence[Chain], run: Path, retry: Collection[str]) -> list[Chain]:
-    """Open the run's folder with the sources of the chains that are not done yet, and give these chains."""
+    """Open the run's folder, store the sources of the chains that are not done yet, and return these chains."""
     suite = plan.suite
-    about = {"suite": suite.name, "suite_version": suite.version, "short_side": suite.short_side}
+    description = {"suite": suite.name, "suite_version": suite.version, "short_side": suite.short_side}
     if plan.salt_hash is not None:
-        about["salt_sha256"] = plan.salt_hash
-    store.open_run(run, about, {choice.label: editor_info(choice) for choice in plan.choices})
+        description["salt_sha256"] = plan.salt_hash
+    store.open_run(run, description, {choice.label: editor_info(choice) for choice in plan.choices})
     waiting = [chain for chain in chains if not store.is_done(run, chain.id) or store.reopen(run, chain.id, retry)]
     for source in {chain.source.id: chain.source for chain in waiting}.values():
         store.keep_source(run, source.sha256, suite.read(source.id))
@@ -138,13 +137,13 @@ def make_caller(choice: Choice, budget: Budget) -> Caller:
 
 
 def _chains_at_once(choices: Sequence[Choice]) -> int:
-    """Chains under way at once: twice the calls in flight, because some wait to try again."""
+    """The number of concurrent chains: twice the calls in flight, because some chains wait for a retry."""
     remote = [choice for choice in choices if not trait(choice.editor, "embedded")]
     return max([8, *(2 * choice.rates.get("concurrency", trait(choice.editor, "concurrency")) for choice in remote)])
 
 
 def require_ready(choices: Sequence[Choice]) -> None:
-    """Refuse a run whose editor lacks a package or a key here; what its first call fetches need not be here."""
+    """Raise UserError if an editor lacks a package or a key; what its first call fetches may be missing."""
     for choice in choices:
         lacking = trait(choice.editor, "ready")()
         if lacking and not isinstance(lacking, FetchedByFirstCall):
@@ -152,7 +151,7 @@ def require_ready(choices: Sequence[Choice]) -> None:
 
 
 def _require_prices(choices: Sequence[Choice]) -> None:
-    """Refuse a limit on money if the price of a call is not known."""
+    """Raise UserError if the price of a call is unknown, because the cost could not be limited."""
     for choice in choices:
         if trait(choice.editor, "price")() is None:
             hosted = trait(choice.editor, "hosted")()

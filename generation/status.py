@@ -1,4 +1,4 @@
-"""How a run is doing, read from its folder alone, while it runs or after: nothing is locked and nothing is written."""
+"""The status of a run, read from its folder during or after the run; locks and writes nothing."""
 
 import datetime
 import json
@@ -17,10 +17,10 @@ from .files import LOCK
 from .run_log import Event, read_events
 from .store import Damaged, read_json, read_run
 
-_WINDOW = 3600.0  # seconds; the pace is that of the last hour
-_FRESH = 600.0  # seconds; a chain of another machine that wrote something since then is taken for running
-_SHOWN = 5  # most frequent reasons, chains without an answer for longest
-_NUMBERS = re.compile(r"[0-9a-f]{8,}|\d+")  # ids and counts, by which two equal reasons may differ
+_WINDOW = 3600.0  # seconds over which the pace is measured
+_FRESH = 600.0  # seconds; a chain on another machine counts as running if it wrote something since
+_SHOWN = 5  # how many reasons and quiet chains are listed
+_NUMBERS = re.compile(r"[0-9a-f]{8,}|\d+")  # ids and counts, which are ignored when reasons are compared
 _Planned = Mapping[str, tuple[str, int]]  # by chain: its editor and its calls
 
 
@@ -41,16 +41,16 @@ class _ChainState:
 
 @dataclass
 class Progress:
-    """How far a part of the run is: chains by what became of them, calls, and US dollars."""
+    """The progress of a part of the run: chains by state, calls, and US dollars."""
 
     chains: int = 0
     done: int = 0
     ends: dict[str, int] = field(default_factory=dict)
     running: int = 0
-    interrupted: int = 0  # begun, and no process is at it
+    interrupted: int = 0  # begun, but no process is running it
     waiting: int = 0  # not begun
     calls: int = 0
-    calls_done: int = 0  # or not needed any more, because a chain ended early
+    calls_done: int = 0  # or no longer needed, because a chain ended early
     spent: float = 0.0
 
     @classmethod
@@ -80,9 +80,9 @@ class Status:
     whole: Progress
     editors: dict[str, Progress]
     shards: dict[str, Progress]
-    shards_unseen: int  # parts that no process has taken up yet
+    shards_unseen: int  # parts that no process has started yet
     reasons: dict[str, dict[str, int]]  # by end: why, how often
-    quiet: list[dict[str, Any]]  # running chains that wrote nothing for longest
+    quiet: list[dict[str, Any]]  # the running chains that wrote nothing for the longest time
     calls_a_second: float | None
     seconds_left: float | None
 
@@ -91,7 +91,7 @@ class Status:
 
 
 def read_status(run: Path, now: float | None = None) -> Status:
-    """All that the folder says; `now` is seconds since 1970."""
+    """The status of the run in a folder; `now` is seconds since 1970."""
     now = time.time() if now is None else now
     advice = "give the folder that `generate --out` or `build --out` made"
     description = read_run(run, f"{run} holds neither a run nor a dataset; {advice}")
@@ -102,7 +102,7 @@ def read_status(run: Path, now: float | None = None) -> Status:
     for chain in chains.values():
         editors[chain.editor].append(chain)
     size = max((int(part.partition("/")[2]) for part in parts), default=0)
-    shards = {part: members for part, members in parts.items() if part.endswith(f"/{size}")}  # of the newest deal
+    shards = {part: members for part, members in parts.items() if part.endswith(f"/{size}")}  # of the newest split
     whole = Progress.of(chains.values())
     running = sorted((chain for chain in chains.values() if chain.state == "running"), key=lambda chain: -chain.quiet)
     pace = _calls_a_second(events, running, now) if running else None
@@ -127,7 +127,7 @@ def read_status(run: Path, now: float | None = None) -> Status:
 def _read_chains(
     run: Path, events: Mapping[str, Sequence[Event]], parts: Mapping[str, _Planned], now: float
 ) -> dict[str, _ChainState]:
-    """Every chain that is planned or begun, by its id."""
+    """Every planned or begun chain, by its id."""
     planned = {chain: plan for part in parts.values() for chain, plan in part.items()}
     hosts = {event["host"] for part in events.values() for event in part if event["event"] == "started"}
     held = _held_locks() if hosts <= {socket.gethostname()} else None
@@ -145,13 +145,13 @@ def _read_chains(
 
 
 def _planned(events: Sequence[Event]) -> _Planned:
-    """What one part of the run was given to do, by all processes that took it up."""
+    """The chains of one part of the run, according to all processes that started it."""
     starts = [event["planned"] for event in events if event["event"] == "started"]
     return {chain: (str(editor), int(calls)) for start in starts for chain, (editor, calls) in start.items()}
 
 
 def _read_chain(folder: str, plan: tuple[str, int] | None, held: set[int] | None, now: float) -> _ChainState:
-    """One chain, from the mark that it is done, or else from its steps."""
+    """One chain, from its done.json or else from its steps."""
     if plan is None:
         values = read_json(Path(folder) / "chain.json", " ")
         plan = str(values["editor"]), int(values["rounds"]) * len(values["program"]["cycle"])
@@ -161,7 +161,7 @@ def _read_chain(folder: str, plan: tuple[str, int] | None, held: set[int] | None
             done = json.loads(file.read())
     except FileNotFoundError:
         _read_steps(Path(folder), chain)
-        _look_for_life(Path(folder), chain, held, now)
+        _set_activity(Path(folder), chain, held, now)
         return chain
     chain.state, chain.status, chain.calls_done = "done", str(done["status"]), int(done["steps"])
     chain.reason, chain.spent = str(done["reason"] or ""), float(done["cost"])
@@ -169,7 +169,7 @@ def _read_chain(folder: str, plan: tuple[str, int] | None, held: set[int] | None
 
 
 def _read_steps(folder: Path, chain: _ChainState) -> None:
-    """Calls and cost from the steps themselves, those that were asked again included."""
+    """Set a chain's calls, cost and reason from its steps, including retried ones."""
     for name in ("steps.jsonl", ".retried.jsonl"):
         with suppress(FileNotFoundError):
             for line in (folder / name).read_bytes().split(b"\n")[:-1]:
@@ -181,8 +181,8 @@ def _read_steps(folder: Path, chain: _ChainState) -> None:
                         chain.reason = str(step.get("reason") or "")
 
 
-def _look_for_life(folder: Path, chain: _ChainState, held: set[int] | None, now: float) -> None:
-    """Whether a process is at a chain that is not done, and since when it has written nothing."""
+def _set_activity(folder: Path, chain: _ChainState, held: set[int] | None, now: float) -> None:
+    """Set whether an unfinished chain is running or interrupted, and how long it has been quiet."""
     times = [(folder / name).stat().st_mtime for name in ("steps.jsonl", LOCK) if (folder / name).exists()]
     chain.quiet = max(now - max(times), 0.0) if times else 0.0
     chain.state = "interrupted"
@@ -195,7 +195,7 @@ def _look_for_life(folder: Path, chain: _ChainState, held: set[int] | None, now:
 def _held_locks() -> set[int] | None:
     """The inodes of all files that a process of this machine has locked; None if the system does not say.
 
-    To try a lock would be to take it for a moment, and a process that wants it then would leave the chain alone.
+    Testing a lock means taking it for a moment, and a process that wants it then would skip the chain.
     """
     try:
         lines = Path("/proc/locks").read_text(encoding="ascii").splitlines()
@@ -205,7 +205,7 @@ def _held_locks() -> set[int] | None:
 
 
 def _common_reasons(chains: Iterable[_ChainState]) -> dict[str, dict[str, int]]:
-    """Why chains ended early, by end; reasons that differ by a number or an id alone are one."""
+    """The most frequent reasons why chains ended early, by end; numbers and ids in them are ignored."""
     reasons: dict[str, Counter[str]] = defaultdict(Counter)
     for chain in chains:
         if chain.status not in ("", "complete"):
@@ -214,7 +214,7 @@ def _common_reasons(chains: Iterable[_ChainState]) -> dict[str, dict[str, int]]:
 
 
 def _calls_a_second(events: Mapping[str, Sequence[Event]], running: Sequence[_ChainState], now: float) -> float:
-    """The pace of the last hour, of all parts together."""
+    """The pace of all parts together in the last hour."""
     starts = [
         max((_seconds(event) for event in part if event["event"] == "started"), default=now) for part in events.values()
     ]

@@ -1,18 +1,18 @@
-"""The chain store: a folder per chain, in which presence means done and bytes stay as received.
+"""The chain store: a folder per chain, in which done.json marks a finished chain and bytes stay as received.
 
-RUN/run.json                  what the run is of
-RUN/editors.json              what each editor, by its label, says of itself
-RUN/ledger/calls.jsonl        what its calls cost, if they cost anything (see ledger.py)
-RUN/log/                      what its processes were given to do, and their events (see run_log.py)
+RUN/run.json                  the run's suite, its version and its evaluation size
+RUN/editors.json              each editor's description of itself, by its label
+RUN/ledger/calls.jsonl        the cost of its calls, if they cost anything (see ledger.py)
+RUN/log/                      the events of its processes (see run_log.py)
 RUN/sources/SHA256.png        the sources' own files
 RUN/chains/ID/chain.json      the chain
 RUN/chains/ID/0000.png        its input as prepared for the editor
 RUN/chains/ID/reference.png   what a finished round should equal, if that is another picture than the input
 RUN/chains/ID/0001.png ...    the answers exactly as received
-RUN/chains/ID/steps.jsonl     a line per finished step, written after its picture is durable
+RUN/chains/ID/steps.jsonl     a line per finished step, written after its picture is on disk
 RUN/chains/ID/done.json       last of all
 
-This file writes it; `store_reader.py` reads the finished chains.
+This file writes the store; `store_reader.py` reads the finished chains.
 """
 
 import contextlib
@@ -37,19 +37,19 @@ _ANSWER = re.compile(r"\d{4,}\.\w+")
 
 
 class Damaged(UserError):
-    """A run's files contradict each other; nothing in them is touched."""
+    """A run's files are missing, unreadable or contradict each other; they are left as they are."""
 
 
 # --- the run
 
 
-def open_run(run: Path, about: Values, editors: Mapping[str, EditorInfo] | None = None) -> None:
-    """Begin a run in a folder, or find the same run there; add what its editors say of themselves."""
-    about = {"format": 1, **about}
+def open_run(run: Path, description: Values, editors: Mapping[str, EditorInfo] | None = None) -> None:
+    """Begin a run in a folder, or open the same run there; add the descriptions of its editors."""
+    description = {"format": 1, **description}
     with disk_errors_explained(run), locked(run, wait=True):
         remove_unfinished(run)
         if (run / "run.json").exists():
-            if (before := read_run(run)) != about:
+            if (before := read_run(run)) != description:
                 raise UserError(f"{run} holds another run, {canonical(before)}; choose another folder")
         elif (run / "chains").is_dir():
             raise Damaged(f"{run} holds chains and no run.json; restore it, or give another folder")
@@ -58,8 +58,8 @@ def open_run(run: Path, about: Values, editors: Mapping[str, EditorInfo] | None 
                 raise UserError(
                     f"{run} holds {foreign[0]!r} but no run; give an empty folder or that of an earlier run"
                 )
-            # First of all, so that a run killed here is recognised when the same command is given again.
-            _write_checked(run / "run.json", about)
+            # First, so that a run killed here is recognised when the same command is given again.
+            _write_checked(run / "run.json", description)
         for name in ("sources", "chains"):
             (run / name).mkdir(exist_ok=True)
         path = run / "editors.json"
@@ -70,12 +70,12 @@ def open_run(run: Path, about: Values, editors: Mapping[str, EditorInfo] | None 
 
 
 def read_run(run: Path, missing: str = "") -> dict[str, Any]:
-    """What a run is of."""
+    """The content of run.json."""
     return read_checked(run / "run.json", missing)
 
 
 def read_checked(path: Path, missing: str = "") -> dict[str, Any]:
-    """A JSON object, compared with the checksum in it."""
+    """A JSON object, verified against the checksum in it."""
     values = read_json(path, missing)
     if values.pop(_CHECK, None) != _checksum(values):
         raise Damaged(f"{path} is not as it was written; restore it")
@@ -91,7 +91,7 @@ def _checksum(values: Values) -> str:
 
 
 def keep_source(run: Path, sha256: str, data: bytes) -> None:
-    """Keep a source's own file with the run."""
+    """Store a source's own file in the run."""
     path = run / "sources" / f"{sha256}.{pictures.sniff(data)}"
     with disk_errors_explained(run), locked(path.parent, wait=True):
         remove_unfinished(path.parent)
@@ -100,12 +100,12 @@ def keep_source(run: Path, sha256: str, data: bytes) -> None:
 
 
 def cost_so_far(run: Path) -> float:
-    """US dollars that all steps of a run say they have cost, including steps that were taken back."""
+    """US dollars that the steps of a run record as their cost, including retried ones."""
     return round(sum(cost_of_folder(folder) for folder in sorted((run / "chains").iterdir())), 6)
 
 
 def cost_of_folder(folder: Path) -> float:
-    """The same of one chain, without lines that cannot be read: a damaged chain is reported when it is opened."""
+    """The same for one chain, skipping unreadable lines: a damaged chain is reported when it is opened."""
     total = 0.0
     for path in (folder / "steps.jsonl", folder / ".retried.jsonl"):
         if path.is_file():
@@ -123,14 +123,14 @@ def is_done(run: Path, chain_id: str) -> bool:
 
 
 def stored_end(folder: Path) -> object:
-    """How a chain that is done ended."""
+    """How a finished chain ended."""
     if "status" not in (done := read_json(folder / "done.json")):
         raise Damaged(f"{folder / 'done.json'} has no status; restore it, or remove its folder to make it again")
     return done["status"]
 
 
 def reopen(run: Path, chain_id: str, ends: Collection[str]) -> bool:
-    """Take back the last step of a chain that ended so, to ask for it again; its line is kept in .retried.jsonl."""
+    """If a chain ended in one of `ends`, move its last step to .retried.jsonl to ask for it again; whether it did."""
     folder = run / "chains" / chain_id
     if stored_end(folder) not in tuple(ends):
         return False
@@ -144,7 +144,7 @@ def reopen(run: Path, chain_id: str, ends: Collection[str]) -> bool:
 
 
 def remove_chain(run: Path, chain_id: str) -> str:
-    """Take a chain out of the run; the mark that it is done goes first. Sources stay, others may begin at them."""
+    """Remove a chain, its done.json first. Sources stay, because other chains may begin with them."""
     folder = run / "chains" / chain_id
     (folder / "done.json").unlink(missing_ok=True)
     shutil.rmtree(folder)
@@ -152,7 +152,7 @@ def remove_chain(run: Path, chain_id: str) -> str:
 
 
 class ChainWriter:
-    """One chain's folder while it is being filled: what is there, and where the next step goes."""
+    """Writes the steps of one chain into its folder."""
 
     def __init__(self, folder: Path, steps: list[Step], log: BinaryIO):
         self.folder, self.steps, self._log = folder, steps, log
@@ -160,7 +160,7 @@ class ChainWriter:
     @classmethod
     @contextlib.contextmanager
     def open(cls, run: Path, chain: Chain) -> Iterator[Self]:
-        """Lock the chain's folder, clear away a step that was in flight when its process died, and go on from there."""
+        """Lock the chain's folder, remove a step that was in flight when its process died, and continue from there."""
         folder = run / "chains" / chain.id
         with disk_errors_explained(folder), locked(folder):
             path = folder / "chain.json"
@@ -182,7 +182,7 @@ class ChainWriter:
     def draft(cls, run: Path) -> Iterator[Self]:
         """Write a chain whose answers exist already, and whose id depends on them; `finish_draft` names it.
 
-        The caller holds the run's lock. A draft that an earlier import left behind when it died is removed.
+        The caller holds the run's lock. The draft of an import that was killed is removed.
         """
         folder = run / "chains" / ".draft"
         shutil.rmtree(folder, ignore_errors=True)
@@ -208,7 +208,7 @@ class ChainWriter:
         return pictures.decode(data)
 
     def history(self) -> list[Turn]:
-        """Every earlier step, for the editors that say they remember."""
+        """Every earlier step, for editors that declare that they remember."""
         return [
             Turn(step.instruction, (self.folder / step.file).read_bytes(), step.details)
             for step in self.steps
@@ -216,17 +216,17 @@ class ChainWriter:
         ]
 
     def begin(self, picture: Image.Image, reference: Image.Image | None = None) -> None:
-        """Keep the input as prepared, as step 0."""
+        """Store the prepared input as step 0."""
         if reference is not None:
             self.keep_reference(reference)
         self.append(Step(0, 0, 0, "", "input"), pictures.encode_png(picture), picture.size)
 
     def keep_reference(self, reference: Image.Image) -> None:
-        """Keep what a finished round should equal, if it is another picture than the input."""
+        """Store what a finished round should equal, if it is another picture than the input."""
         write_whole(self.folder / "reference.png", pictures.encode_png(reference))
 
     def append(self, step: Step, data: bytes = b"", size: tuple[int, int] | None = None) -> Step:
-        """Make a step durable, first its bytes, then its line; what the bytes are is added to the step."""
+        """Write a step to disk, first its bytes, then its line; returns it with the file's name, hash, type and size."""
         if data:
             kind = pictures.sniff(data)
             file = f"{step.step:04d}.{kind}"
@@ -239,11 +239,11 @@ class ChainWriter:
         return step
 
     def finish(self, status: str) -> None:
-        """Say that nothing is left to do."""
+        """Write done.json, which marks the chain as finished."""
         done = {
             "status": status,
             "steps": len(self.steps) - 1,
-            "cost": cost_of_folder(self.folder),  # these two, so that `status` need not read every step
+            "cost": cost_of_folder(self.folder),  # cost and reason, so that `status` need not read the steps
             "reason": self.steps[-1].reason,
             "sha256": hash_of_file(self.folder / "steps.jsonl"),
             "chain": hash_of_file(self.folder / "chain.json"),
@@ -251,7 +251,7 @@ class ChainWriter:
         _write_json(self.folder / "done.json", done)
 
     def finish_draft(self, chain: Chain, status: str) -> bool:
-        """Put the draft in its place as a finished chain; False if that chain is there already."""
+        """Move the draft into place as a finished chain; False if that chain exists already."""
         folder = self.folder.with_name(chain.id)
         if folder.exists():
             return False
@@ -262,18 +262,18 @@ class ChainWriter:
         return True
 
 
-# --- what a chain's files must agree in
+# --- checks of a chain's files
 
 
 def end_of(steps: Sequence[Step]) -> str:
-    """How a chain with these steps has ended, once nothing is left to do."""
+    """How a chain with these steps ended, given that it is finished."""
     return "complete" if steps[-1].status in ("input", "ok") else steps[-1].status
 
 
 def refuse_other_steps(folder: Path, steps: Sequence[Step], chain: Chain, imported: bool = False) -> None:
-    """Raise Damaged unless the steps are the first ones that the chain asks for, and none follows a chain's end.
+    """Raise Damaged unless the steps are the first ones that the chain asks for, and none follows its end.
 
-    Imported answers were asked for elsewhere, in words and with seeds of their own.
+    The instructions of imported steps are not compared, because they were asked for elsewhere.
     """
     for number, (step, ask) in enumerate(zip(steps[1:], chain.asks(), strict=False), 1):
         planned = (*ask[1:3], ask[3] if not imported else step.instruction)
@@ -289,14 +289,14 @@ def refuse_other_steps(folder: Path, steps: Sequence[Step], chain: Chain, import
 
 
 def refuse_lost_lines(folder: Path, steps: int) -> None:
-    """Raise Damaged if the folder holds answers that were paid for, but not their lines.
+    """Raise Damaged if the folder holds paid answers without their lines in steps.jsonl.
 
-    A crash leaves one file without its line: that of the step in flight.
+    A crash leaves at most one file without its line, that of the step in flight.
     """
     if orphans := _answers_from(folder, steps + 1):
         first = min(orphans, key=lambda path: int(path.stem)).name
         raise Damaged(
-            f"{folder / 'steps.jsonl'} ends after step {steps - 1}, and {first} is beside it; restore the lines, "
+            f"{folder / 'steps.jsonl'} ends after step {steps - 1}, but {first} exists; restore the lines, "
             "or remove the folder to ask again"
         )
 
@@ -307,7 +307,7 @@ def _answers_from(folder: Path, number: int) -> list[Path]:
 
 
 def recover_steps(folder: Path) -> list[Step]:
-    """The finished steps of a chain that is being filled. A last line without its end was in flight and is cut off."""
+    """The finished steps of an unfinished chain; truncates an incomplete last line, whose step was in flight."""
     steps, whole = read_unfinished(folder)
     path = folder / "steps.jsonl"
     if path.exists() and whole < path.stat().st_size:
@@ -316,7 +316,7 @@ def recover_steps(folder: Path) -> list[Step]:
 
 
 def read_unfinished(folder: Path) -> tuple[list[Step], int]:
-    """The same steps, and how many bytes their lines take; nothing is written."""
+    """The same steps, and the size of their lines in bytes; writes nothing."""
     path = folder / "steps.jsonl"
     if not path.exists():
         return [], 0
@@ -331,7 +331,7 @@ def read_unfinished(folder: Path) -> tuple[list[Step], int]:
 
 
 def parse_steps(path: Path, data: bytes) -> list[Step]:
-    """The steps that the lines of a steps.jsonl hold; every fault in them is damage."""
+    """The steps in the lines of a steps.jsonl; raises Damaged for any fault in them."""
     steps = []
     for number, line in enumerate(data.splitlines()):
         try:
@@ -359,7 +359,7 @@ def hash_of_file(path: Path) -> str:
 
 
 def read_json(path: Path, missing: str = "") -> dict[str, Any]:
-    """A JSON object of the store; `missing` is the error message for a file that is not there."""
+    """A JSON object of the store; `missing` is the error message if there is no such file."""
     try:
         values = json.loads(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
@@ -367,7 +367,7 @@ def read_json(path: Path, missing: str = "") -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise Damaged(f"{path} is not JSON ({error}); restore it, or remove its folder to make it again") from error
     if not isinstance(values, dict):
-        raise Damaged(f"{path} holds {type(values).__name__} where an object is expected; restore it")
+        raise Damaged(f"{path} holds {type(values).__name__} instead of an object; restore it")
     return values
 
 
@@ -376,7 +376,7 @@ def _write_json(path: Path, value: object) -> None:
 
 
 def _append_line(log: BinaryIO, value: object) -> None:
-    """Add a line of JSON to a log and wait until it is durable."""
+    """Append a line of JSON to a log and wait until it is on disk."""
     log.write((canonical(value) + "\n").encode())
     log.flush()
     os.fsync(log.fileno())

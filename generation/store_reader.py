@@ -1,4 +1,4 @@
-"""Reads the finished chains of the chain store, and believes its files only if they agree with each other."""
+"""Reads the finished chains of the chain store, after checking that its files agree with each other."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
@@ -37,7 +37,7 @@ class StoredChain(FinishedChain):
 
 @dataclass
 class FoundChains:
-    """What runs hold: finished chains by id, what is not finished, and what does not belong to a store."""
+    """The contents of runs: finished chains by id, unfinished ones, and files that do not belong to a store."""
 
     done: dict[str, StoredChain] = field(default_factory=dict)
     editors: dict[str, EditorInfo] = field(default_factory=dict)  # by label, every editor of `done`
@@ -51,7 +51,7 @@ class FoundChains:
 
 
 def find_finished(runs: Iterable[Path]) -> FoundChains:
-    """Every finished chain of several runs; a chain that is found twice must be the same chain."""
+    """Every finished chain of several runs; a chain in two of them must be the same."""
     chains = FoundChains()
     described: dict[str, EditorInfo] = {}
     for run in sorted(runs):
@@ -76,7 +76,7 @@ def find_finished(runs: Iterable[Path]) -> FoundChains:
 
 
 def _read_editors(run: Path) -> dict[str, EditorInfo]:
-    """What the run's editors say of themselves, by label."""
+    """The descriptions of the run's editors, by label."""
     path = run / "editors.json"
     try:
         values = read_checked(path, f"{path} is missing; restore it, or give the command that made the run again")
@@ -86,7 +86,7 @@ def _read_editors(run: Path) -> dict[str, EditorInfo]:
 
 
 def _add_chain(chains: FoundChains, chain: StoredChain) -> None:
-    """Add a chain; of two equal ones the same one stays in whichever order the runs were given."""
+    """Add a chain; of two equal ones the same one stays, whatever the order of the runs."""
     other = chains.done.get(chain.id)
     if other and (other.digest, other.chain) != (chain.digest, chain.chain):
         raise UserError(
@@ -117,7 +117,7 @@ def read_chain(folder: Path, suite: str, suite_version: str) -> StoredChain:
         )
     refuse_other_steps(folder, steps, chain, imported="content" in chain.settings)
     costs = [step.cost for step in steps if step.cost is not None]
-    was_retried = (folder / ".retried.jsonl").exists()  # then the steps alone do not have the whole cost
+    was_retried = (folder / ".retried.jsonl").exists()  # then the steps do not hold the whole cost
     cost = cost_of_folder(folder) if was_retried else round(sum(costs), 6)
     for name, value in (("reason", steps[-1].reason), ("cost", cost)):
         if done.get(name) != value:
@@ -137,16 +137,16 @@ def read_chain(folder: Path, suite: str, suite_version: str) -> StoredChain:
 
 
 def files_of_run(run: Path) -> Iterator[tuple[str, Callable[[], object], str]]:
-    """The files of a run that belong to no chain: the name, what reads it or raises UserError, what depends on it."""
+    """The files of a run that belong to no chain: name, a function that reads or refuses it, and what depends on it."""
     yield "run.json", partial(read_run, run), "all its chains"
     yield "editors.json", partial(_read_editors, run), "all its chains"
     yield LEDGER, partial(check_ledger, run), "what the run may still spend"
-    for path in sorted((run / "sources").glob(f"{'[0-9a-f]' * 64}.*")):  # whatever has another name is not ours
+    for path in sorted((run / "sources").glob(f"{'[0-9a-f]' * 64}.*")):  # other names are foreign files
         yield f"sources/{path.name}", partial(read_source_file, run, path.stem), "the chains that begin at it"
 
 
 def _read_description(folder: Path) -> Chain:
-    """The chain that chain.json describes; raises Damaged if it describes none, or another than the folder's."""
+    """The chain that chain.json describes; raises Damaged if there is none or its id is not the folder's name."""
     path = folder / "chain.json"
     values = read_json(path, f"{folder} has no chain.json; restore it or remove the folder")
     try:
@@ -160,10 +160,10 @@ def _read_description(folder: Path) -> Chain:
 
 
 def check_unfinished(folder: Path) -> None:
-    """Raise Damaged if a chain that is not finished could not be taken up again; nothing is written."""
+    """Raise Damaged if an unfinished chain cannot be resumed; writes nothing."""
     steps, _ = read_unfinished(folder)
     if not steps and not (folder / "chain.json").exists():
-        return  # its process died before it began
+        return  # killed before it wrote anything
     chain = _read_description(folder)
     refuse_other_steps(folder, steps, chain, imported="content" in chain.settings)
     refuse_lost_lines(folder, len(steps))
@@ -173,7 +173,7 @@ def check_unfinished(folder: Path) -> None:
 
 
 def read_steps(chain: StoredChain) -> list[Step]:
-    """The steps of a finished chain, exactly those it was finished with."""
+    """The steps of a finished chain, checked against its digest."""
     return _read_finished_steps(chain.folder, chain.calls, chain.digest)
 
 
@@ -249,7 +249,7 @@ def read_source_file(run: Path, sha256: str) -> tuple[str, bytes]:
 
 
 def _foreign_files(chain: StoredChain) -> list[Path]:
-    """Files in a chain's folder that do not belong there; hidden and unfinished files are not counted."""
+    """Files in a chain's folder that do not belong there, ignoring hidden and unfinished files."""
     names = {"chain.json", "steps.jsonl", "done.json", "reference.png"}
     numbers = {f"{number:04d}" for number in range(chain.calls + 1)}
     return [

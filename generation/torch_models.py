@@ -1,4 +1,4 @@
-"""What editors that run a torch model here share: device, number format, seeded noise, and pictures as tensors."""
+"""Shared by editors that run a torch model: device, number format, seeded noise, and pictures as tensors."""
 
 import os
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ def dtype(name: str) -> Any:
 
 
 def generator(seed: int) -> "torch.Generator":
-    """Noise drawn on the CPU is the same on every machine."""
+    """A random generator on the CPU, whose noise is the same on every machine."""
     import torch
 
     return torch.Generator("cpu").manual_seed(seed)
@@ -44,7 +44,7 @@ def generator(seed: int) -> "torch.Generator":
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Noise that is drawn without a generator comes from the seed too; the process's own goes on as before."""
+    """Seed torch's global noise while the block runs, and restore its state afterwards."""
     import torch
 
     with torch.random.fork_rng(devices=[]):

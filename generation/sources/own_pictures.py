@@ -1,4 +1,4 @@
-"""A folder of somebody's own pictures as sources; each with the kind that is given for it."""
+"""Uses the pictures in a user's own folder as sources."""
 
 import hashlib
 import re
@@ -15,7 +15,7 @@ _ABOUT = ("file", "id", "kind", "origin", "licence", "attribution", "title", "un
 
 @dataclass(frozen=True)
 class OwnPicture:
-    """One picture of one's own: its file, and what is known of it."""
+    """One of the user's own pictures: its file, and what is known of it."""
 
     path: Path
     source: Source
@@ -29,12 +29,12 @@ class OwnPicture:
 
 
 def find(folder: Path, rows: Sequence[Values] = (), kind: str | None = None) -> dict[str, OwnPicture]:
-    """The pictures of a folder by their ids, which are their names without the ending.
+    """The pictures of a folder by their ids, which are by default their names without the extension.
 
-    A kind is given in `rows`, by `kind`, or by a folder inside called face, object, scene, texture or text.
+    The kind comes from `rows`, `kind`, or a subfolder named face, object, scene, texture or text.
     """
     if not folder.is_dir():
-        raise UserError(f"there is no folder {folder}; --pictures must name a folder of pictures")
+        raise UserError(f"no such folder: {folder}; --pictures must name a folder of pictures")
     row_by_file = {_row_file(row): row for row in rows}
     paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() in _ENDINGS and path.is_file())
     names = {path.relative_to(folder).as_posix(): path for path in paths}
@@ -54,7 +54,7 @@ def find(folder: Path, rows: Sequence[Values] = (), kind: str | None = None) -> 
 
 
 def _row_file(row: Values) -> str:
-    """The file that a row of [[picture]] is about; raises UserError for a row with a wrong field."""
+    """The file that a [[picture]] row names; raises UserError if the row is not valid."""
     what = f"picture {row.get('file', '?')!r}"
     check_fields(what, row, _ABOUT, ["file"])
     check_types(what, Source, {key: value for key, value in row.items() if key != "file"})
@@ -63,7 +63,7 @@ def _row_file(row: Values) -> str:
 
 
 def _read_picture(path: Path, row: Values, kind: str | None) -> OwnPicture:
-    """One picture with what its row says of it."""
+    """One picture, with the values of its row."""
     data = path.read_bytes()
     try:
         picture = decode(data)

@@ -1,4 +1,4 @@
-"""Pictures that the project makes itself: the same pixels on any machine, at any size, for as many seeds as wanted.
+"""Synthetic pictures: the same pixels on any machine, at any size, for any seed.
 
 Textures are hard to copy in five ways: regular grids, low contrast, fine particles, smooth gradients, fine barbs. On a
 printed page, letters have to stay letters.
@@ -188,7 +188,7 @@ def text(width: int, height: int, seed: int) -> Whole:
     while top < height - unit // 12:
         step = 0 if row == 0 else 1 if row < 4 else 2 if row < 12 else 3
         dot = max(1, sizes[step])
-        words = " ".join(_LINES[(first + 3 * row + more) % len(_LINES)] for more in range(6))
+        words = " ".join(_LINES[(first + 3 * row + offset) % len(_LINES)] for offset in range(6))
         words = words[: max(1, (width - 2 * margin) // (6 * dot))]
         cut = words.rfind(" ")
         ink = line_of(words[:cut] if cut > 0 else words, dot)[: height - top, : width - margin]
@@ -231,8 +231,8 @@ def boards(width: int, height: int, seed: int) -> Whole:
     return np.where((y >= edge)[..., None], table, wall)
 
 
-# By name, each a function of width, height and seed; their order is part of what the editor `random` answers.
+# Functions of width, height and seed, by name; the answers of the editor `random` depend on their order.
 PICTURES: dict[str, Callable[[int, int, int], Whole]] = {
-    made.__name__: made for made in (grid, haze, particles, gradient, feather, text)
+    function.__name__: function for function in (grid, haze, particles, gradient, feather, text)
 }
-EVERY = PICTURES | {"boards": boards}  # with those that came later, which `random` does not answer with
+EVERY = PICTURES | {"boards": boards}  # with later additions, which `random` does not use

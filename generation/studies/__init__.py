@@ -1,6 +1,6 @@
-"""The studies: a folder each, with whatever files of the core's kinds it adds. The core finds them by place.
+"""The studies, a folder each. The core finds these files of a study by their place:
 
-suites/NAME.toml, programs.toml    suites, and programs that only they use
+suites/NAME.toml, programs.toml    suites, and programs that only these use
 editors/NAME.py                    editors
 degradations.py                    sources made from others: see `sources.catalogue`
 audit.py                           chains that are disturbed between calls: see `audits`

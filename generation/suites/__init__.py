@@ -1,6 +1,6 @@
-"""Suites as data: which sources, programs, rounds and runs.
+"""Loads suites: which sources, programs, rounds and runs a study uses.
 
-A suite of one's own is a file of the same form, with one's own programs and pictures in it: see below.
+A user's own suite is a file of the same form, which may add own programs and pictures.
 """
 
 import tomllib
@@ -15,14 +15,14 @@ from ..records import Program, Setting, Source, UserError, Values, check_fields,
 from ..sources import catalogue, own_pictures
 from ..sources.own_pictures import OwnPicture
 
-# What a suite of one's own, and a program in it, may leave out.
+# Defaults of a user's own suite, and of a program in it.
 _OWN = {"version": "1", "short_side": 512, "rounds": 10, "runs": 1, "sources": []}
 _OWN_PROGRAM = {"category": "own", "closes": True, "reversibility": "clear"}
 
 
 @dataclass(frozen=True)
 class Variant:
-    """Some of the suite's cases under settings of their own; an editor without such a setting leaves it out."""
+    """Some of the suite's cases under their own settings; editors without such a setting skip it."""
 
     name: str
     settings: Mapping[str, Setting]
@@ -30,7 +30,7 @@ class Variant:
     programs: tuple[str, ...]
     rounds: int
     runs: int
-    steps: int = 0  # if above 0, a chain has as many whole rounds as fit into this number of steps
+    steps: int = 0  # if above 0, a chain has as many whole rounds as fit into so many steps
 
     def rounds_of(self, program: Program) -> int:
         """How many rounds a chain of this program has."""
@@ -39,7 +39,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Suite:
-    """What a run is made of: every fitting pair of a source and a program, and how many rounds and runs of each."""
+    """The cases of a run, which are the fitting pairs of a source and a program, with their rounds and runs."""
 
     name: str
     title: str
@@ -50,10 +50,10 @@ class Suite:
     sources: tuple[str, ...]
     programs: tuple[str, ...]
     editors: tuple[str, ...] = ("paint",)
-    only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # program: the sources it is planned for
+    only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by program, the only sources it is used with
     variants: tuple[Variant, ...] = ()
-    steps: int = 0  # instead of `rounds` if a study counts calls: a run of 100 steps, whatever its cycle
-    audit: bool = True  # False: no chain of it is disturbed to find editors that remember
+    steps: int = 0  # instead of `rounds`, if a study counts calls whatever the cycle
+    audit: bool = True  # if False, no chain is disturbed to find editors that remember
     own_programs: Mapping[str, Program] = field(default_factory=dict)
     own_pictures: Mapping[str, OwnPicture] = field(default_factory=dict)
 
@@ -73,7 +73,7 @@ class Suite:
         return self.own_pictures[id].read() if id in self.own_pictures else catalogue.read(id)
 
     def fits(self, source: str, program: Program) -> bool:
-        """Whether the program makes sense for the picture: by its kind, and by what its row says of it alone."""
+        """Whether the program suits the picture, by its kind and by the programs its row excludes."""
         if source in self.own_pictures:
             picture = self.own_pictures[source]
             return picture.source.kind in program.fits and program.id not in picture.unfit
@@ -86,31 +86,31 @@ _FIELDS = [item.name for item in fields(Suite) if item.name not in ("name", "own
 
 @cache
 def _files() -> dict[str, Path]:
-    """The file of each suite: here, or in a study's folder `suites`."""
+    """The file of each suite, here or in a study's folder `suites`."""
     return {path.stem: path for path in (*Path(__file__).parent.glob("*.toml"), *studies.paths("suites/*.toml"))}
 
 
 def names() -> tuple[str, ...]:
-    """The suites there are, by their files."""
+    """The names of the shipped suites."""
     return tuple(sorted(_files()))
 
 
 def load(name: str, pictures: str | Path | None = None, kind: str | None = None) -> Suite:
-    """The suite of that name, or in that file ending in .toml; on the pictures of a folder instead of its own."""
+    """The shipped suite of that name, or that in a .toml file; with `pictures`, on that folder's pictures instead."""
     suite = _read_own(Path(name)) if str(name).endswith(".toml") else _load_shipped(name)
     return suite if pictures is None else _with_pictures(suite, Path(pictures), kind)
 
 
 @cache
 def _load_shipped(name: str) -> Suite:
-    """The suite of that name, with every source and program it names checked to exist."""
+    """The shipped suite of that name, after checking that its sources and programs exist."""
     if name not in names():
         raise UserError(f"no suite {name!r}; the suites are {', '.join(names())}, or a file of yours ending in .toml")
     return from_values(name, tomllib.loads(_files()[name].read_text(encoding="utf-8")))
 
 
 def _read_own(path: Path) -> Suite:
-    """A suite of one's own: the fields of the shipped ones, and [[program]], `pictures` (a folder) and [[picture]]."""
+    """A user's own suite: the fields of the shipped ones, and [[program]], `pictures` (a folder) and [[picture]]."""
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -140,7 +140,7 @@ def _read_own(path: Path) -> Suite:
 
 
 def _tables(path: Path, values: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    """The tables [[name]], taken out of the values."""
+    """Remove the tables [[name]] from the values and return them."""
     tables = values.pop(name, [])
     if not isinstance(tables, list) or not all(isinstance(row, dict) for row in tables):
         raise UserError(f"{path} needs tables for {name}; each begins with [[{name}]]")
@@ -158,7 +158,7 @@ def _with_pictures(suite: Suite, folder: Path, kind: str | None = None) -> Suite
 
 
 def _refuse_taken(own: Mapping[str, Program], pictures: Mapping[str, OwnPicture]) -> None:
-    """Refuse ids that shipped programs and sources have: nobody could tell two things of one name apart in a report."""
+    """Raise if an id is that of a shipped program or source, because reports could not tell them apart."""
     for what, ids, taken in (("program", own, programs.load()), ("picture", pictures, catalogue.manifest())):
         if both := [id for id in ids if id in taken]:
             raise UserError(f"{what} {both[0]!r} has the name of a shipped one; give yours another")
@@ -170,7 +170,7 @@ def from_values(
     own_programs: Mapping[str, Program] | None = None,
     own_pictures: Mapping[str, OwnPicture] | None = None,
 ) -> Suite:
-    """A suite's file as a Suite, or one sentence that says what is wrong with it."""
+    """A suite's file as a Suite; raises UserError if it is not valid."""
     check_fields(f"suite {name!r}", values, _FIELDS)
     check_types(f"suite {name!r}", Suite, {key: value for key, value in values.items() if key != "variants"})
     if "steps" in values:
@@ -190,17 +190,17 @@ def from_values(
 
 
 def _read_variant(suite: str, row: Values, whole: Values) -> Variant:
-    """A variant says what differs; the rest is the suite's."""
+    """A variant from its row; fields that the row lacks are the suite's."""
     check_fields(f"variant {row.get('name')!r} of suite {suite!r}", row, [item.name for item in fields(Variant)])
-    rest = {"settings": {}, **{key: whole[key] for key in ("sources", "programs", "rounds", "runs")}}
-    rest["steps"] = 0 if "rounds" in row else whole.get("steps", 0)
+    defaults = {"settings": {}, **{key: whole[key] for key in ("sources", "programs", "rounds", "runs")}}
+    defaults["steps"] = 0 if "rounds" in row else whole.get("steps", 0)
     return Variant(
-        **{**rest, **{key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}}
+        **{**defaults, **{key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}}
     )
 
 
 def cases(suite: Suite, variant: Variant | None = None) -> list[tuple[Source, Program]]:
-    """The fitting pairs, source by source: the program suits the source, and the suite and variant want both."""
+    """The fitting pairs of a variant or of the whole suite, source by source."""
     chosen = variant or Variant("", {}, suite.sources, suite.programs, suite.rounds, suite.runs, suite.steps)
     return [
         (suite.source(source), suite.program(program))

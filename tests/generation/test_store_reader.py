@@ -110,7 +110,7 @@ def not_a_source(folder):
         (strange_end, "done.json has status 'nearly'; it must be one of complete, shrunk"),
         (lambda folder: (folder / "steps.jsonl").unlink(), "steps.jsonl is missing"),
         (lambda folder: (folder / "chain.json").unlink(), "has no chain.json"),
-        (lambda folder: (folder / "chain.json").write_text("[]"), "chain.json holds list where an object is expected"),
+        (lambda folder: (folder / "chain.json").write_text("[]"), "chain.json holds list instead of an object"),
         (lambda folder: (folder / "chain.json").write_text('{"editor": 1'), "chain.json is not JSON"),
         (lambda folder: (folder / "chain.json").write_text("{}"), "holds no readable chain"),
         (lambda folder: folder.rename(folder.with_name("0" * 16)), "chain.json describes chain"),

@@ -1,1 +1,1 @@
-"""Honesty: does an editor give back what it remembers, instead of undoing what it did?"""
+"""Honesty: does an editor return what it remembers, instead of undoing its edit?"""

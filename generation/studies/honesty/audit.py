@@ -1,8 +1,8 @@
 """The recall audit: an editor that remembers the original looks perfect, so some chains are disturbed between calls.
 
-In a tenth of the chains small marks are planted into the forward picture, away from the edit, before the edit is to be
-undone: an answer without them was remembered. In another tenth every call's input is off by one grey level. Which
-chains these are depends on a salt that the organiser of a comparison keeps secret until it is over.
+In a tenth of the chains, small marks are planted in the edited picture, away from the edit, before the edit is undone:
+an answer without them was remembered. In another tenth, every later input is off by one grey level. The selection
+depends on a salt that the organiser of a comparison keeps secret until it is over.
 """
 
 import dataclasses
@@ -31,7 +31,7 @@ def with_audit(chain: Chain, salt: bytes = b"") -> Chain:
         number = int.from_bytes(hmac.digest(salt, chain.id.encode(), "sha256")[:8], "big")
     else:
         number = int(chain.id, 16)
-    # Marks can be found again only if all but the edit stays in its place and its colours.
+    # Marks can be detected only if everything except the edit keeps its place and colours.
     can_be_marked = adds_a_thing(chain.program.cycle, chain.program.closes) and chain.source.kind != "text"
     if number % 10 == 0 and can_be_marked:
         settings |= {"audit": _MARKS, "audit_round": number // 10 % min(_MARKED_ROUNDS, chain.rounds) + 1}
@@ -41,7 +41,7 @@ def with_audit(chain: Chain, salt: bytes = b"") -> Chain:
 
 
 def audited_input(chain: Chain, number: int, picture: Image.Image, earlier: Earlier) -> tuple[Image.Image, Note | None]:
-    """The picture for a call, as the audit has it, and a note by which a reader of the step alone can undo it."""
+    """The picture for a call, disturbed by the audit, and a note from which that can be undone."""
     kind, half = chain.settings.get("audit"), len(chain.program.cycle) // 2
     if kind == _NOISE:
         return (_with_noise(chain, number, picture) if number > 1 else picture), {"noised": number > 1}

@@ -12,7 +12,7 @@ from PIL import Image
 
 _COUNT = 3
 SIZE = 0.09  # of the picture's short side: a mark's diameter
-GRID = 96  # cells on the short side, on which places are looked for
+GRID = 96  # cells on the short side, of the grid on which places are searched
 _CHANGED = 18.0  # grey levels by which an edit differs
 _PLAIN, _BOLD = 22.0, 75.0  # grey levels by which a mark differs from what was there: seen, and natural
 _TRIES = 3000
@@ -41,9 +41,9 @@ def adds_a_thing(cycle: Sequence[str], closes: bool) -> bool:
 
 
 def choose_marks(before: Image.Image, after: Image.Image, seed: int) -> list[_Mark]:
-    """Where marks may go: away from the edit between two pictures, and from pieces that are not of the edit.
+    """Choose up to three marks whose source and target are both away from the edit between two pictures.
 
-    Fewer than COUNT, or none, where the picture has no place at which a piece of it would be seen.
+    There are fewer, or none, if a copied piece would be visible in too few places.
     """
     zoom = GRID / min(after.size)
     columns, rows = (max(1, round(side * zoom)) for side in after.size)
@@ -62,16 +62,18 @@ def choose_marks(before: Image.Image, after: Image.Image, seed: int) -> list[_Ma
     random = np.random.default_rng(seed)
     marks: list[_Mark] = []
     taken: list[np.ndarray] = []
-    for one, other in zip(*(places[random.integers(len(places), size=_TRIES)] for _ in range(2)), strict=True):
-        if any(np.abs(one - place).max() < 4 * radius for place in taken) or np.abs(one - other).max() < 2 * radius:
+    for target, origin in zip(*(places[random.integers(len(places), size=_TRIES)] for _ in range(2)), strict=True):
+        if any(np.abs(target - place).max() < 4 * radius for place in taken):
             continue
-        pieces = [second[r - radius : r + radius + 1, c - radius : c + radius + 1] for r, c in (one, other)]
+        if np.abs(target - origin).max() < 2 * radius:
+            continue
+        pieces = [second[r - radius : r + radius + 1, c - radius : c + radius + 1] for r, c in (target, origin)]
         seen = float(np.sqrt(np.square(pieces[0] - pieces[1]).mean()))
         if _PLAIN <= seen <= _BOLD:
             shares = [(float(c) + 0.5) / columns if axis else (float(r) + 0.5) / rows
-                      for r, c in (one, other) for axis in (1, 0)]  # fmt: skip
+                      for r, c in (target, origin) for axis in (1, 0)]  # fmt: skip
             marks.append(_Mark(*(round(share, 4) for share in shares)))
-            taken.append(one)
+            taken.append(target)
             if len(marks) == _COUNT:
                 break
     return marks

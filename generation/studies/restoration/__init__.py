@@ -1,1 +1,1 @@
-"""Restoration: how near does an editor bring a degraded picture to the clean one?"""
+"""Restoration: how close does an editor bring a degraded picture to the clean one?"""

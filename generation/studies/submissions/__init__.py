@@ -1,1 +1,1 @@
-"""Submissions: do the chains that somebody hands in cover a whole suite, as the suite says?"""
+"""Submissions: do the submitted chains cover a whole suite?"""

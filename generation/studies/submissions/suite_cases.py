@@ -1,4 +1,4 @@
-"""Whether finished chains are the cases of a suite: all of them and no others, audited as the suite says."""
+"""Checks that finished chains are exactly the cases of a suite, audited as the suite says."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -9,13 +9,13 @@ from ... import audits, editors, suites
 from ...plan import is_audited
 from ...records import Chain, FinishedChain, Setting, UserError
 
-_OF_THE_HARNESS = ("short_side", *audits.SETTINGS)  # settings that no editor has
+_OF_THE_HARNESS = ("short_side", *audits.SETTINGS)  # settings that are not an editor's options
 # Source id, its hash and its reference's; program id, cycle and items; run, rounds, evaluation size.
 _Case = tuple[str, str, str | None, str, tuple[str, ...], tuple[str, ...], int, int, Setting]
 
 
 def departures(chains: Sequence[FinishedChain], salt: bytes = b"") -> list[str]:
-    """One sentence for each way in which chains depart from the suite that they name; none if they are its cases."""
+    """One sentence for each way in which chains differ from the cases of the suite that they name."""
     named = sorted({(chain.suite, chain.suite_version) for chain in chains})
     if len(named) != 1:
         return [f"the chains are of {len(named)} suites; a submission must be of one"]
@@ -73,13 +73,13 @@ def departures_of_editor(suite: suites.Suite, chains: Sequence[FinishedChain]) -
 
 
 def _absent_variants(suite: suites.Suite, by_editor: Mapping[str, Sequence[FinishedChain]]) -> list[str]:
-    """The variants of a suite that no chain is of, though an editor could be given their settings."""
+    """One sentence for each variant without chains that one of the editors could run."""
     settings = [_editor_settings(chains[0]) for chains in by_editor.values()]
 
     def takes(label: str, wanted: Mapping[str, Setting]) -> bool:
         try:
             return editors.with_settings(editors.choose(label, find_out=False), wanted) is not None
-        except UserError:  # nothing more is asked of an editor that is not here
+        except UserError:  # nothing more is required of an unknown editor
             return False
 
     return [
@@ -92,8 +92,8 @@ def _absent_variants(suite: suites.Suite, by_editor: Mapping[str, Sequence[Finis
 
 
 def _audit_departures(chains: Sequence[FinishedChain], salt: bytes) -> list[str]:
-    """The first chain that was audited though it should not have been, or was not though it should."""
-    editor: object = None  # of a name that is not here
+    """A sentence for the first chain whose audit is not the one due."""
+    editor: object = None  # None if its name is unknown here
     with suppress(UserError):
         editor = editors.choose(chains[0].editor, find_out=False).editor
     for chain in chains:
@@ -102,7 +102,7 @@ def _audit_departures(chains: Sequence[FinishedChain], salt: bytes) -> list[str]
         if "salt" in settings and audits.salt_hash(salt)[:16] != settings["salt"]:
             if salt:
                 return [f"the chains of {chain.editor} were audited with another salt than the one given"]
-            continue  # nobody can tell without the salt; its hash is in the bundle
+            continue  # cannot be checked without the salt
         expected = audits.with_audit(plain, salt if "salt" in settings else b"") if is_audited(editor) else plain
         audit, due = settings.get("audit"), expected.settings.get("audit")
         if audit != due:
