@@ -226,7 +226,7 @@ class ChainWriter:
         write_whole(self.folder / "reference.png", pictures.encode_png(reference))
 
     def append(self, step: Step, data: bytes = b"", size: tuple[int, int] | None = None) -> Step:
-        """Write a step to disk, first its bytes, then its line; returns it with the file's name, hash, type and size."""
+        """Write a step to disk, first its bytes, then its line; returns it with the file's name, hash and size."""
         if data:
             kind = pictures.sniff(data)
             file = f"{step.step:04d}.{kind}"
