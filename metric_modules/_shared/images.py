@@ -1,4 +1,4 @@
-"""How every image metric reads its pictures: each is 8-bit RGB, exactly, or is refused in one sentence that names it.
+"""Reads the pictures of every image metric: each becomes 8-bit RGB, or is refused in one sentence that names it.
 
 Accepted: Pillow images, arrays and tensors, paths and encoded bytes. Grey and palette become RGB, an alpha channel is
 dropped if it is opaque, the orientation a file declares is applied, colour profiles are ignored. Arrays and tensors
@@ -18,7 +18,7 @@ from PIL import Image, ImageOps
 
 _MAX_PIXELS = 8192 * 8192
 CHANNELS = (1, 3, 4)
-_MOST_STRETCH = 1.05  # how much further a picture may be brought in one direction than in the other
+_MOST_STRETCH = 1.05  # the largest ratio between the two sides' resize factors
 # None: equal sizes only; "reference": the reference's own; a number: the reference's short side
 Size = str | int | None
 Pair = tuple[np.ndarray, np.ndarray]  # prediction and reference
@@ -47,7 +47,7 @@ def pixels(picture: object, name: str = "the picture") -> np.ndarray:
 
 
 def _is_tensor(value: object) -> bool:
-    """Whether it is a tensor of torch, which is not imported for the question."""
+    """Whether it is a torch tensor, without importing torch."""
     return hasattr(value, "detach") and hasattr(value, "ndim")
 
 
@@ -123,7 +123,7 @@ def _of_image(image: Image.Image, name: str) -> np.ndarray:
         raise ValueError(f"{name} is empty: it has {image.width}x{image.height} pixels")
     if image.width * image.height > _MAX_PIXELS:
         raise ValueError(f"{name} has {image.width}x{image.height} pixels; at most {_MAX_PIXELS} are read")
-    # Pillow reads 16-bit colour files into 8 bits without a word; only the file's own layout still tells.
+    # Pillow silently reads 16-bit colour files as 8 bits; only the file's layout still shows it.
     if image.mode.startswith(("I", "F")) or any(";16" in str(tile) for tile in getattr(image, "tile", ())):
         raise ValueError(f"{name} has more than 8 bits a channel; bring it to 8 bits first")
     if image.format == "PNG" and _png_bits(getattr(image, "filename", "")) == 16:
@@ -148,7 +148,7 @@ def _of_image(image: Image.Image, name: str) -> np.ndarray:
 
 
 def _png_bits(path: Any) -> int | None:
-    """The bits a channel that a PNG's header declares, where the file can still be read."""
+    """The bits per channel that a PNG's header declares; None if the file is gone or not a PNG."""
     try:
         with Path(path).open("rb") as file:
             head = file.read(25)
@@ -158,7 +158,7 @@ def _png_bits(path: Any) -> int | None:
 
 
 def exact(picture: object, name: str = "the picture") -> dict[str, object]:
-    """The picture for a `datasets.Image()` column, uncompressed, so that it is read back as it is.
+    """The picture for a `datasets.Image()` column, uncompressed, so that it is read back unchanged.
 
     A Pillow image that was opened from a JPEG would otherwise be encoded as JPEG once more.
     """
@@ -196,7 +196,7 @@ def pairs(
     smallest: int = 1,
     different: bool = False,
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """All pairs as arrays, refused before anything is computed where one of them is smaller than `smallest` pixels."""
+    """All pairs as arrays; raise ValueError if a reference is smaller than `smallest` pixels a side."""
     if len(predictions) != len(references):
         raise ValueError(
             f"{len(predictions)} predictions and {len(references)} references were given; give as many of both"
@@ -214,24 +214,24 @@ def pairs(
 def in_batches(
     pairs_of_pictures: Sequence[Pair], batch_size: int, work: Callable[[list[Pair]], list[_Row]]
 ) -> list[_Row]:
-    """What `work` gives for each pair; it is called with batches of one picture size and of at most so many pairs."""
+    """The results of `work` for all pairs, in batches of pictures of one size."""
     return [row for rows in dealt(batches(pairs_of_pictures, batch_size), work) for row in rows]
 
 
 def batches(pairs_of_pictures: Sequence[Pair], batch_size: int) -> list[list[Pair]]:
-    """The pairs in order, cut where the picture size changes and after every `batch_size`."""
+    """Batches of at most `batch_size` consecutive pairs of one picture size."""
     if not isinstance(batch_size, int) or batch_size < 1:
         raise ValueError(f"batch_size must be a whole number from 1, got {batch_size!r}")
-    cut: list[list[Pair]] = []
+    result: list[list[Pair]] = []
     for pair in pairs_of_pictures:
-        if not cut or len(cut[-1]) == batch_size or cut[-1][0][1].shape != pair[1].shape:
-            cut.append([])
-        cut[-1].append(pair)
-    return cut
+        if not result or len(result[-1]) == batch_size or result[-1][0][1].shape != pair[1].shape:
+            result.append([])
+        result[-1].append(pair)
+    return result
 
 
 def dealt(batches: Sequence[_Batch], work: Callable[[_Batch], Done]) -> list[Done]:
-    """What `work` gives for each batch, in order.
+    """The results of `work` for each batch, in order.
 
     Under `accelerate launch` each rank computes its share and gathers the rest: every rank returns the whole result.
     """
@@ -279,7 +279,7 @@ def examples(values: Any, column: str) -> Sequence[object]:
         return list(values)
     if hasattr(values, "column_name") and hasattr(values, "source"):  # of a dataset, as ds["image"] is
         if type(values.features).__name__ == "Image" and hasattr(values.source, "cast_column"):
-            # Their bytes: datasets would decode them by other rules, and cut 16 bits to 8 without a word.
+            # Take the bytes: datasets would decode them by other rules, and silently cut 16 bits to 8.
             files = values.source.select_columns([values.column_name])
             values = files.cast_column(values.column_name, type(values.features)(decode=False))[values.column_name]
         return list(values)
@@ -289,10 +289,10 @@ def examples(values: Any, column: str) -> Sequence[object]:
 
 
 class ImageInputs:
-    """Stands before `evaluate.Metric`: pictures are read and checked here, before evaluate encodes them or fails to."""
+    """A mixin before `evaluate.Metric` that reads and checks pictures before evaluate encodes them."""
 
     def add_batch(self, *, predictions: object = None, references: object = None, **columns: object) -> None:
-        """Add a batch of examples; every picture is kept exactly as it is."""
+        """Add a batch of examples; pictures are stored without loss."""
         columns_given = {"predictions": predictions, "references": references, **columns}
         kinds: dict[str, Any] = self.features  # type: ignore[attr-defined]
         counts = {}
@@ -311,7 +311,7 @@ class ImageInputs:
         super().add_batch(**inputs)  # type: ignore[misc]
 
     def add(self, *, prediction: object = None, reference: object = None, **columns: object) -> None:
-        """Add one example; every picture is kept exactly as it is."""
+        """Add one example; pictures are stored without loss."""
         self.add_batch(predictions=[prediction], references=[reference], **{k: [v] for k, v in columns.items()})
 
     def compute(self, *, predictions: object = None, references: object = None, **options: object) -> dict[str, object]:

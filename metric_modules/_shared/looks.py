@@ -1,4 +1,4 @@
-"""Pictures as this metric compares them: CIELAB cells, with drift of colour and light and small shifts forgiven."""
+"""Looks: pictures as grids of CIELAB cells, compared so that colour drift and small shifts do not count."""
 
 from collections import deque
 from threading import local
@@ -8,13 +8,13 @@ import cv2
 import numpy as np
 
 SIDE = 512  # every picture is brought to this short side ...
-CELL = 4  # ... and averaged over cells of so many pixels
-LONGEST = 4 * SIDE  # a longer side is squeezed to this, so that a strip of a picture stays affordable
-# These were chosen with photographs like those of docs/verdicts.md in view.
+CELL = 4  # ... and averaged over square cells with this side in pixels
+LONGEST = 4 * SIDE  # a longer side is squeezed to this, which limits the cost of panoramas
+# These were chosen on photographs like those of docs/verdicts.md.
 REACH = 2  # cells by which a detail may have moved without having changed
 FAR = 5  # cells by which the whole picture may have moved; looked for before anything is compared
 MOVED = 0.7  # a shift of the whole picture is believed if it leaves at most this share of the difference
-DRIFT = 6.0  # mean delta E that a drift may move where an edit of the whole picture's tone is asked for
+DRIFT = 6.0  # largest mean delta E of a drift if the edit is about the whole picture's tone
 VISIBLE = 12.0  # delta E above which a cell has changed for certain
 FAINT = 6.0  # delta E above which a cell counts if it is connected to enough certain ones
 SEEDS = 0.0005  # of the picture: the least that the certain cells of one region cover
@@ -39,14 +39,14 @@ def look(picture: np.ndarray) -> np.ndarray:
 
 
 def fitted(cells: np.ndarray, like: np.ndarray) -> np.ndarray:
-    """The cells stretched to another grid, where an answer came back in another shape."""
+    """The cells resized to the grid of `like`, in case an answer came back in another shape."""
     if cells.shape == like.shape:
         return cells
     return cv2.resize(cells, like.shape[1::-1], interpolation=cv2.INTER_AREA)
 
 
 def together(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndarray, tuple[slice, slice]]:
-    """Both looks cut to what they share once a shift of the whole picture, in whole cells, is undone.
+    """Both looks cropped to their overlap after a shift of the whole picture, in whole cells, is undone.
 
     The third value says which cells of `before` were kept. The shift is the one with the least median difference of
     brightness gradients, which neither a cast of colour nor an added object moves; within REACH it is left alone.
@@ -67,9 +67,9 @@ def together(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndar
     if max(map(abs, place)) < REACH or best >= MOVED * still:
         place = (0, 0)
     (down, right) = place
-    kept = (slice(max(0, -down), rows - max(0, down)), slice(max(0, -right), columns - max(0, right)))
+    overlap = (slice(max(0, -down), rows - max(0, down)), slice(max(0, -right), columns - max(0, right)))
     moved = (slice(max(0, down), rows - max(0, -down)), slice(max(0, right), columns - max(0, -right)))
-    return before[kept], after[moved], kept
+    return before[overlap], after[moved], overlap
 
 
 def _gradient(cells: np.ndarray) -> np.ndarray:
@@ -158,16 +158,16 @@ def nearest(cells: np.ndarray, among: np.ndarray, reach: int) -> np.ndarray:
     best = np.full((rows, columns), np.inf, np.float32)
     for top in range(2 * reach + 1):
         for left in range(2 * reach + 1):
-            here = slice(top, top + rows), slice(left, left + columns)
-            gap = planes - field[:, *here]
+            window = slice(top, top + rows), slice(left, left + columns)
+            gap = planes - field[:, *window]
             squared = _dot(gap, gap)
             np.minimum(best, squared, out=best)
             for (step, down, right), length in zip(steps, lengths, strict=True):
                 if max(top + down, left + right) > 2 * reach:
                     continue
-                along = _dot(gap, step[:, *here])
-                part = np.clip(along / length[here], 0, 1)
-                np.minimum(best, squared - part * (2 * along - part * length[here]), out=best)
+                along = _dot(gap, step[:, *window])
+                part = np.clip(along / length[window], 0, 1)
+                np.minimum(best, squared - part * (2 * along - part * length[window]), out=best)
     return np.sqrt(np.maximum(best, 0))
 
 
@@ -179,48 +179,48 @@ def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 class Change(NamedTuple):
     """What changed between two looks, on the cells of the first: delta E, and the coloured difference itself."""
 
-    size: np.ndarray  # rows x columns; what appeared counts like what vanished; 0 where the two share nothing
+    size: np.ndarray  # rows x columns; what appeared counts like what vanished; 0 outside the overlap
     vector: np.ndarray  # rows x columns x Lab: after minus before, drift removed
 
 
 class _LastChanges(local):
-    """The last few comparisons of this thread, with their looks: the steps of a round ask for the same ones."""
+    """A cache of this thread's last comparisons: the steps of a round repeat them."""
 
     def __init__(self) -> None:
-        self.found: deque[tuple[np.ndarray, np.ndarray, float | None, Change]] = deque(maxlen=8)
+        self.entries: deque[tuple[np.ndarray, np.ndarray, float | None, Change]] = deque(maxlen=8)
 
 
 _LAST = _LastChanges()
 
 
 def compare(before: np.ndarray, after: np.ndarray, *, limit: float | None = None) -> Change:
-    """Compare two looks: whole-picture shift undone, drift of colours removed, small shifts forgiven.
+    """Compare two looks: whole-picture shift undone, colour drift removed, small shifts ignored.
 
-    A look must not be changed once it was compared.
+    Results are cached by identity, so a look must not be modified after it was compared.
     """
-    for first, second, asked, change in _LAST.found:
-        if first is before and second is after and asked == limit:
+    for first, second, cached_limit, change in _LAST.entries:
+        if first is before and second is after and cached_limit == limit:
             return change
     change = _compare_anew(before, after, limit)
-    _LAST.found.append((before, after, limit, change))
+    _LAST.entries.append((before, after, limit, change))
     return change
 
 
 def _compare_anew(before: np.ndarray, after: np.ndarray, limit: float | None) -> Change:
-    """The same, computed."""
+    """`compare` without its cache."""
     size, vector = np.zeros(before.shape[:2], np.float32), np.zeros(before.shape, np.float32)
-    before, after, kept = together(before, after)
+    before, after, overlap = together(before, after)
     before = _drifted(before, after, limit)
     appeared, vanished = nearest(after, before, REACH), nearest(before, after, REACH)
     inside = slice(REACH, -REACH), slice(REACH, -REACH)
     rim = np.minimum(appeared, vanished)  # at the rim a small shift pushes things out of the picture or pulls them in
     rim[inside] = np.maximum(appeared, vanished)[inside]
-    size[kept], vector[kept] = rim, after - before
+    size[overlap], vector[overlap] = rim, after - before
     return Change(size, vector)
 
 
 def largest(mask: np.ndarray, seeds: np.ndarray | None = None, fewest: float = 0) -> np.ndarray:
-    """The largest connected part of a mask; where `seeds` are given, among those with that many seeds or more."""
+    """The largest connected part of a mask; with `seeds`, only parts with at least `fewest` of them count."""
     count, labels, statistics, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=8)
     areas = statistics[:, cv2.CC_STAT_AREA].copy()
     areas[0] = 0
@@ -243,7 +243,7 @@ class Edit(NamedTuple):
 
 
 def find_edit(before: np.ndarray, after: np.ndarray, *, limit: float | None = None) -> Edit:
-    """The edit between two looks, by hysteresis: faint cells count where they touch enough certain ones."""
+    """The edit between two looks, by hysteresis: faint cells count if they are connected to enough certain ones."""
     change = compare(before, after, limit=limit)
     return Edit(change, largest(change.size > FAINT, change.size > VISIBLE, SEEDS * change.size.size))
 

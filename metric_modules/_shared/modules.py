@@ -1,6 +1,7 @@
-"""What the `evaluate` modules share; a module's own file holds its words, its options and its call.
+"""The base classes of the `evaluate` modules; a module's file adds its texts, its options and its computation.
 
-Import this file whole: `evaluate` takes the first metric class that it sees in a module's file for the module itself.
+Use `from ... import modules`, not its classes: `evaluate` takes the first metric class in a module's namespace for the
+module itself.
 """
 
 import inspect
@@ -12,7 +13,7 @@ import evaluate
 
 
 class Module(evaluate.Metric):
-    """Its description is the docstring of its class."""
+    """An `evaluate` module that is described by the docstring of its class."""
 
     columns: ClassVar[dict[str, object]] = {"predictions": datasets.List(datasets.Value("float64"))}
     arguments: str
@@ -28,7 +29,7 @@ class Module(evaluate.Metric):
 
 
 class Statistic(Module):
-    """A module that computes from numbers, by one function of its columns and options."""
+    """A module that computes from series of numbers with a single function."""
 
     function: Callable[..., dict[str, object]]  # a staticmethod
 

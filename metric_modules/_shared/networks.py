@@ -1,4 +1,4 @@
-"""What metrics with neural networks share: where they compute, and the hosts of their weights."""
+"""Devices and downloads for metrics with neural networks."""
 
 import queue
 import threading
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def available_device(device: str) -> str:
-    """The device; refused if it is a GPU that is not here."""
+    """The device; raise ValueError if it is a GPU and this machine has none."""
     try:
         import torch
-    except ModuleNotFoundError:  # the metric itself says so
+    except ModuleNotFoundError:  # the metric itself reports that
         return device
     if device.partition(":")[0] == "cuda" and not torch.cuda.is_available():
         raise ValueError(f"device is {device!r}, but there is no CUDA here; use 'cpu'")
@@ -23,19 +23,19 @@ def available_device(device: str) -> str:
 
 
 def moved(values: "torch.Tensor", device: "torch.device") -> "torch.Tensor":
-    """Values on their device: to a GPU through pinned memory, while the processor goes on."""
+    """Copy values to a device; to a GPU asynchronously, through pinned memory."""
     if device.type == "cuda":
         return values.pin_memory().to(device, non_blocking=True)
     return values.to(device)
 
 
 def opened(address: str, patience: float, stall: float) -> HTTPResponse | HTTPError | None:
-    """The response of a host; None if it has not answered in time. A slow name server counts too, so a thread waits."""
+    """The response of a host, or None after `patience` seconds; a thread waits, so that slow DNS counts too."""
     answers: queue.SimpleQueue[HTTPResponse | HTTPError | None] = queue.SimpleQueue()
 
     def ask() -> None:
         try:
-            answers.put(urllib.request.urlopen(address, timeout=stall))  # noqa: S310 - the address is one of ours
+            answers.put(urllib.request.urlopen(address, timeout=stall))  # noqa: S310 - a fixed address of this package
         except HTTPError as error:
             answers.put(error)
         except OSError:

@@ -1,6 +1,6 @@
-"""Natural scene statistics: what no-reference metrics measure of a picture, a picture at a time.
+"""Natural scene statistics, the features that no-reference metrics compute from one picture.
 
-Grey levels are divided by their local contrast; in photographs what is left follows a bell curve, and damage
+Grey levels are normalised by their local contrast; in photographs the result follows a bell curve, and damage
 changes its shape. The definitions are those of the published MATLAB releases, down to how edges are padded.
 """
 
@@ -29,10 +29,10 @@ def luma(picture: np.ndarray) -> np.ndarray:
 def contrast_normalised(
     grey: np.ndarray, border: int = cv2.BORDER_REPLICATE, kind: type = np.float64, side: int = 7
 ) -> np.ndarray:
-    """Each value less its local mean, divided by its local deviation plus 1; the window's deviation is a sixth of it.
+    """Each value minus its local mean, divided by its local deviation plus 1, in a Gaussian window.
 
-    Where a picture is flat what is left is rounding, and its sign is counted. So the window is rounded, and `kind` is,
-    as in the implementation whose numbers are the published ones.
+    In flat areas the result is rounding error, whose sign is counted. So the precision of the window and `kind` are
+    those of the implementation that produced the published numbers.
     """
     window = _gaussian_window(side)
     values: np.ndarray = grey.astype(kind)
@@ -45,7 +45,7 @@ def contrast_normalised(
 
 @cache
 def _gaussian_window(side: int) -> np.ndarray:
-    """The weights of a Gaussian window, a sixth of its side wide; their sum is 1, but for single precision."""
+    """The weights of a Gaussian window with a sigma of a sixth of its side, rounded to single precision."""
     squares = (np.arange(side) - (side - 1) / 2) ** 2
     weights = np.exp(-(squares[:, None] + squares) / (2 * (side / 6) ** 2))
     return (weights / weights.sum()).astype(np.float32)
@@ -73,7 +73,7 @@ def symmetric_fit(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def asymmetric_fit(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Shape, left and right deviation of an asymmetric generalised Gaussian, row by row; NaN where a side is empty."""
+    """Shape, left and right deviation of an asymmetric generalised Gaussian, row by row; NaN if a side is empty."""
     square = values * values
     is_left, total = values < 0, square.sum(-1)
     left_sum = np.where(is_left, square, 0).sum(-1)
@@ -91,10 +91,10 @@ def beta(deviation: np.ndarray, shape: np.ndarray) -> np.ndarray:
 
 
 def patches_of(values: np.ndarray, side: int) -> np.ndarray:
-    """The square patches of a picture, row by row: patches x side x side; what does not fill one is left out."""
+    """The square patches of a picture, row by row: patches x side x side; incomplete patches are left out."""
     rows, columns = (length // side for length in values.shape)
-    whole = values[: rows * side, : columns * side]
-    return whole.reshape(rows, side, columns, side).swapaxes(1, 2).reshape(-1, side, side)
+    cropped = values[: rows * side, : columns * side]
+    return cropped.reshape(rows, side, columns, side).swapaxes(1, 2).reshape(-1, side, side)
 
 
 def patch_features(normalised: np.ndarray, side: int) -> np.ndarray:
@@ -123,7 +123,7 @@ def half_size(grey: np.ndarray) -> np.ndarray:
 
 
 def _resized_rows(values: np.ndarray, count: int, scale: float) -> np.ndarray:
-    """So many rows, each a weighted sum of its neighbours, in the same order whatever the machine."""
+    """Resize to `count` rows; each is a weighted sum in a fixed order, so that all machines give the same bytes."""
     if scale == 1:
         return values
     places, weights = taps(len(values), count, scale)

@@ -1,4 +1,4 @@
-"""The page on which a metric is tried: its inputs, a button, a headline, and everything that the metric returns."""
+"""The demo page of a metric: its inputs, a button, a headline, and everything that the metric returns."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ def picture(label: str) -> gr.Image:
 
 
 def numbers(text: str) -> list[list[float | None]]:
-    """One list of numbers for each line; `-` where one is missing."""
+    """One list of numbers for each line; `-` stands for a missing number."""
     lines = [line.split() for line in text.splitlines() if line.strip()]
     return [[None if word == "-" else float(word) for word in line] for line in lines]
 
@@ -31,10 +31,10 @@ def page(
     headline: Callable[[_Result], str],
     example: Callable[[], Sequence[object]] | None = None,
 ) -> gr.Blocks:
-    """The page of the module `name` beside the file `app`.
+    """The page of the module `name` in the folder of the file `app`.
 
-    `compute` is called with the metric and the values of the inputs. A page whose inputs are filled in when it opens
-    computes at once; `example` fills in those that cannot be written down, such as pictures.
+    `compute` is called with the metric and the values of the inputs. A page whose inputs have initial values computes
+    when it opens; `example` returns the initial pictures.
     """
     metric = evaluate.load(str(Path(app).with_name(f"{name}.py")))
     pictures = [component for component in inputs if isinstance(component, gr.Image)]

@@ -1,4 +1,4 @@
-"""What the `evaluate` modules that take pictures share. Import this file whole, like modules.py."""
+"""The base classes of the `evaluate` modules that take pictures. Import it as a module, like modules.py."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
@@ -23,7 +23,7 @@ Returns:
 """
 _PICTURE = datasets.Image()
 
-Row = Mapping[str, float | None]  # an example's numbers, None where there is none
+Row = Mapping[str, float | None]  # an example's numbers; None for a missing one
 
 
 class PictureModule(ImageInputs, Module):

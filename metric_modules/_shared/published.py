@@ -1,6 +1,6 @@
-"""Files that others published and a metric needs: fetched once into the user's cache, and checked by their hash.
+"""Third-party files that a metric needs: fetched once into the user's cache, and checked by their hash.
 
-They are not shipped: each stays what its authors published, under their licence, and `evaluate` brings along only code.
+They are not shipped: each stays under its authors' licence, and `evaluate` downloads only code.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ Say = Callable[[str], object]
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file of the cache so that nobody ever reads half of it."""
+    """Write a file of the cache atomically, so that no process reads a partial one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f"{path.name}.{os.getpid()}")
     partial.write_bytes(data)
@@ -36,11 +36,11 @@ class PublishedFile:
 
     @property
     def path(self) -> Path:
-        """Its place in the cache."""
+        """Its path in the cache."""
         return packages.cache_folder() / "parameters" / self.name
 
     def missing(self) -> str | None:
-        """What to say if the file is not in the cache."""
+        """A sentence if the file is not in the cache, else None."""
         return None if self.path.is_file() else f"needs `convergebench weights {self.metric}`"
 
     def load(self) -> bytes:
@@ -58,7 +58,7 @@ class PublishedFile:
         return data
 
     def fetch(self, say: Say = print) -> None:
-        """Bring the file into the cache, unless it is there and whole."""
+        """Download the file into the cache, unless an intact copy is there."""
         if self.path.is_file():
             self.load()
             say(f"{self.metric}: already in {self.path}")

@@ -1,4 +1,4 @@
-"""The types between the scoring engine and the metrics, and the scorer of those that judge a picture on its own."""
+"""The types between the scoring engine and the metrics, and the base class of no-reference scorers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol, TypedDict
@@ -11,20 +11,22 @@ Signature = dict[str, str | int | float]  # what a value depends on
 
 
 class Program(TypedDict):
-    """What a metric of kind "round" knows of the step that it judges."""
+    """What a metric of kind "round" is told about the step that it judges."""
 
     cycle: Sequence[str]  # the instructions of one round
     closes: bool
-    small: bool  # its change covers little of the picture
+    small: bool  # whether its change covers little of the picture
     shows: str | None  # words for what the forward picture shows
-    found: Mapping[str, object]  # the values that the step has from earlier metrics
+    found: Mapping[str, object]  # the step's values from earlier metrics
     round: int
-    audits: Sequence[Mapping[str, Sequence[Sequence[float]]] | None]  # what was done before each step of the round
-    earlier: Sequence  # what was kept of every step before the round; only if the metric names `rounds`
+    audits: Sequence[
+        Mapping[str, Sequence[Sequence[float]]] | None
+    ]  # what the recall audit did before each step of the round
+    earlier: Sequence  # the embeddings of every step before the round; only if the spec sets `rounds`
 
 
 class EmbedsMeaning(Protocol):
-    """CLIP's scorer, for metrics that judge by meaning too."""
+    """CLIP's scorer, as metrics that also judge meaning use it."""
 
     def embed_words(self, words: str) -> np.ndarray:
         """The embedding of words."""
@@ -33,7 +35,7 @@ class EmbedsMeaning(Protocol):
         """One embedding for each picture."""
 
     def release(self) -> None:
-        """Let the weights go."""
+        """Release the weights."""
 
 
 class AloneScorer:
@@ -43,14 +45,14 @@ class AloneScorer:
     signature: Signature
 
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
-        """A metric with parameters loads them here."""
+        """Metrics with parameters load them here."""
 
     def score(self, picture: np.ndarray) -> float | Reason:
         """The number of an RGB picture of bytes, or why there is none."""
         raise NotImplementedError
 
     def prepare(self, picture: np.ndarray) -> None:
-        """The reference is not looked at."""
+        """Nothing: the reference is not used."""
 
     def compare(
         self, reference: None, pictures: Sequence[np.ndarray], earlier: object

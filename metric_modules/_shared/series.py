@@ -1,4 +1,4 @@
-"""What metrics accept that compute from series of numbers: every refusal says what was given and what is allowed."""
+"""Checks of the arguments of metrics that compute from series of numbers."""
 
 from collections.abc import Sequence, Sized
 from numbers import Real
@@ -7,27 +7,27 @@ Series = Sequence[float | None]  # one value for each round, None if it was not 
 
 
 def check_series(name: str, series: Sequence[Series]) -> None:
-    """Refuse anything but lists of numbers and None."""
+    """Raise ValueError for anything but lists of numbers and None."""
     for number, values in enumerate(series, 1):
         if not (isinstance(values, Sized) and all(value is None or isinstance(value, Real) for value in values)):
             raise ValueError(f"{name} {number} must be a list of numbers, with None for a missing one, got {values!r}")
 
 
 def check_confidence(confidence: float) -> None:
-    """Refuse a level that is not between 0 and 1."""
+    """Raise ValueError for a confidence level that is not between 0 and 1."""
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must be between 0 and 1, such as 0.95, got {confidence}")
 
 
 def check_counts(name: str, entries: Sequence | None, count: int) -> list:
-    """A list with one entry for each curve; an empty one if none was given."""
+    """The entries as a list, empty for None; raise ValueError unless there is one for each curve."""
     if entries is not None and len(entries) != count:
         raise ValueError(f"got {len(entries)} {name} for {count} curves; give one for each curve")
     return [] if entries is None else list(entries)
 
 
 def checked_rounds(curves: Sequence[Series], rounds: Sequence[int] | None) -> list[int]:
-    """The rounds as given, or 1, 2, 3, ... to the end of the longest curve."""
+    """The rounds, checked; for None 1, 2, 3, ... to the end of the longest curve."""
     if not len(curves):
         raise ValueError("no curves were given; give at least one list of values")
     check_series("curve", curves)
