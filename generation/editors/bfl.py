@@ -1,4 +1,4 @@
-"""Black Forest Labs' own service: a request, then polling, then a download."""
+"""Black Forest Labs' own API: a request, then polling, then a download."""
 
 import dataclasses
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from ..vendors import hosted, wire
 from ..vendors.sizes import ratio
 from ..vendors.wire import Json
 
-# A task is Pending, Reasoning or Generating before one of these; Failed is in the guides and not in the OpenAPI file.
+# Before one of these a task is Pending, Reasoning or Generating. Failed is in the guides but not in the OpenAPI file.
 _ENDS = ("Ready", "Error", "Failed", "Request Moderated", "Content Moderated", "Task not found")
 
 
@@ -56,19 +56,19 @@ class Editor(hosted.PolledEditor):
         response, order = self.post(f"/v1/{self.model}", body)
         if response.status_code >= 400:
             raise wire.status_error(response.status_code, str(order), response.headers.get("retry-after"))
-        place = self.polling_address(order, "polling_url", "bfl.ai")
+        address = self.polling_address(order, "polling_url", "bfl.ai")
         response, task = wire.poll(
-            self.client, place, self.headers(), self.poll, lambda reply: reply.get("status", "Error") not in _ENDS
+            self.client, address, self.headers(), self.poll, lambda reply: reply.get("status", "Error") not in _ENDS
         )
         if response.status_code >= 400 and "status" not in task:
             raise Rejected(f"HTTP {response.status_code} while polling: {str(task)[:200]}", charged=True)
         answer = self._read(str(order.get("id")), task, instruction)
         if answer.status == "ok" and isinstance(order.get("cost"), int | float):
-            return dataclasses.replace(answer, cost=round(order["cost"] / 100, 6))  # given in cents
+            return dataclasses.replace(answer, cost=round(order["cost"] / 100, 6))  # the API counts in cents
         return answer
 
     def _read(self, request_id: str, task: Json, instruction: str) -> Answer:
-        """What a finished task holds."""
+        """The answer in a finished task."""
         status, reason = str(task.get("status")), task.get("details")
         result = task["result"] if isinstance(task.get("result"), dict) else {}
         details: Json = {"request_id": request_id, "model": self.model, "finish_reason": status}

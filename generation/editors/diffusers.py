@@ -94,10 +94,10 @@ class Editor:
             options = {"steps": self.steps, "guidance": self.guidance, "image_guidance": self.image_guidance}
             arguments = pipelines.arguments(pipeline, image, instruction, options)
             try:
-                with torch_models.seeded(seed):  # for what a pipeline draws without the generator it is given
+                with torch_models.seeded(seed):  # for random numbers that a pipeline draws without its generator
                     result = pipeline(generator=torch_models.generator(seed), **arguments)
                 picture = pipelines.picture_of(result)
-            except Exception as error:  # whatever a pipeline raises fails this step and not the run
+            except Exception as error:  # an exception of a pipeline fails this step, not the run
                 raise Rejected(f"{type(pipeline).__name__}: {type(error).__name__}: {str(error)[:300]}") from error
         parameters = {key: value for key, value in arguments.items() if key not in ("image", "prompt", "output_type")}
         details = {"pipeline": type(pipeline).__name__, "device": torch_models.device(self.device)}
@@ -108,7 +108,7 @@ class Editor:
 
 
 def _without_video(model: str, where: dict[str, str]) -> dict[str, Any]:
-    """Qwen's processors, which ask for torchvision only because of the videos that no editor sees."""
+    """Qwen's processors without their video part, which no editor uses and which alone needs torchvision."""
     from diffusers import DiffusionPipeline
 
     if requirements.is_installed("torchvision"):
@@ -122,7 +122,7 @@ def _listed(part: Any) -> bool:
 
 
 def _picture_processor(model: str, name: str, kind: str, where: dict[str, str]) -> Any:
-    """One of Qwen's processors for pictures and words alone; its tokenizer may be in the folder `tokenizer`."""
+    """One of Qwen's processors, for pictures and words only; its tokenizer may be in the folder `tokenizer`."""
     import transformers
     from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
 

@@ -18,7 +18,7 @@ _MEANINGS = (
     ("refused", "code", ("content_policy_violation", "nsfw", "moderat")),
     ("unusable", "message", ("exhausted balance", "user is locked")),
 )
-_HOSTS = ("fal.run", "falrun.com")  # and its backup, both of fal.ai's own
+_HOSTS = ("fal.run", "falrun.com")  # the queue and its backup, both owned by fal.ai
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,8 @@ class Editor(hosted.PolledEditor):
         response, order = self.post(f"/{self.model}", self._body(image, instruction, seed))
         if response.status_code >= 400:
             return declined(response, order)
-        places = [self.polling_address(order, name, *_HOSTS) for name in ("status_url", "response_url")]
-        reply = wait_for(self, *places)
+        addresses = [self.polling_address(order, name, *_HOSTS) for name in ("status_url", "response_url")]
+        reply = wait_for(self, *addresses)
         if isinstance(reply, Answer):
             return reply
         details: Json = {"request_id": str(order.get("request_id")), "model": self.model}
@@ -66,32 +66,32 @@ class Editor(hosted.PolledEditor):
         return read(self, reply, details | hosted.rewritten(reply.get("prompt"), instruction))
 
 
-def wait_for(editor: hosted.PolledEditor, status_place: str, result_place: str) -> Json | Answer:
+def wait_for(editor: hosted.PolledEditor, status_address: str, result_address: str) -> Json | Answer:
     """The result of an order in fal's queue, or its refusal."""
     headers = editor.headers()
     response, status = wire.poll(
         editor.client,
-        status_place,
+        status_address,
         headers,
         editor.poll,
         lambda reply: reply.get("status") in ("IN_QUEUE", "IN_PROGRESS"),
     )
     if response.status_code >= 400 or status.get("status") != "COMPLETED":
         return declined(response, status, charged=True)
-    response, reply = wire.poll(editor.client, result_place, headers, min(editor.poll, 0.2), errors=2)
+    response, reply = wire.poll(editor.client, result_address, headers, min(editor.poll, 0.2), errors=2)
     return declined(response, reply, charged=True) if response.status_code >= 400 else reply
 
 
 def read(editor: hosted.HostedEditor, reply: Json, details: Json) -> Answer:
-    """What a result holds: `images`, or with some models `image`."""
-    if any(reply.get("has_nsfw_concepts") or ()):  # the picture is there, and black
+    """The answer in a result: the field `images`, or with some models `image`."""
+    if any(reply.get("has_nsfw_concepts") or ()):  # the picture is black
         return Answer(status="refused", reason="has_nsfw_concepts", details=details)
     rows = reply.get("images") or [reply.get("image")]
     return editor.picture(rows[0].get("url") if isinstance(rows[0], dict) else None, details)
 
 
 def declined(response: "httpx.Response", reply: Json, charged: bool = False) -> Answer:
-    """A refusal is an error here, recognised by its type; server errors cost nothing, says fal.ai."""
+    """A refusal is an error here, recognised by its type. According to fal.ai, server errors cost nothing."""
     errors = reply.get("detail")
     entries = [entry for entry in errors if isinstance(entry, dict)] if isinstance(errors, list) else []
     codes = [str(entry.get("type")) for entry in entries] or [str(reply.get("error_type") or "")]

@@ -27,7 +27,7 @@ REFUSALS = (
     *("IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"),
     *("PROHIBITED_CONTENT", "SAFETY", "RECITATION", "BLOCKLIST", "SPII"),
 )
-MOST_INLINE = 20_000_000  # bytes of a request, by the API's documentation; beyond them pictures are uploaded
+MOST_INLINE = 20_000_000  # bytes in a request, by the API's documentation; larger pictures are uploaded
 _SCALES = {"1K": 1, "2K": 2, "4K": 4}
 
 
@@ -35,9 +35,9 @@ _SCALES = {"1K": 1, "2K": 2, "4K": 4}
 class Editor(hosted.HostedEditor):
     """Gemini image models through google-genai: Nano Banana 2.1, Nano Banana Pro and their forerunners.
 
-    `resolution` may be a schedule such as 1K/2K/4K, one for each step and then again; with `session=one` every call
-    carries the whole conversation, so that the model sees its own earlier pictures. What is too large for a request
-    is uploaded once, to Google's Files API.
+    `resolution` may be a schedule such as 1K/2K/4K, which the steps repeat in turn. With `session=one` every call
+    carries the whole conversation, so that the model sees its own earlier pictures. Pictures too large for a request
+    are uploaded once, to Google's Files API.
     """
 
     model: str = "gemini-nano-banana-2.1"
@@ -60,26 +60,26 @@ class Editor(hosted.HostedEditor):
 
     @property
     def _third(self) -> bool:
-        """The third generation chooses its size and tells its thoughts; the second refuses to be asked."""
+        """Only the third generation takes a size and returns thoughts; the second rejects requests for them."""
         return bool(self.facts["generation"] == 3)
 
     @property
     def _resolutions(self) -> list[str]:
-        """One for each step, and then again."""
+        """The schedule of resolutions, which the steps repeat in turn."""
         return self.resolution.split("/")
 
     @property
     def varies_size(self) -> bool:
-        """A schedule of resolutions is about answers of different sizes."""
+        """Whether answers differ in size: with a schedule of resolutions they do."""
         return len(self._resolutions) > 1
 
     @property
     def remembers(self) -> bool:
-        """A schedule needs to know which step it is, a conversation what was said."""
+        """Whether calls need the history: a schedule needs the step, a conversation all earlier turns."""
         return self.varies_size or self.session == "one"
 
     def price(self) -> float | None:
-        """Of a call; of several resolutions the dearest, so that a limit holds."""
+        """US dollars per call; with a schedule, of its dearest resolution, so that a cost limit holds."""
         prices = [self._price_at(resolution) for resolution in self._resolutions]
         return None if None in prices else max(price for price in prices if price is not None)
 
@@ -88,7 +88,7 @@ class Editor(hosted.HostedEditor):
         return price.get(resolution) if isinstance(price, dict) else price
 
     def _ratios(self) -> dict[str, Size]:
-        """The shapes there are; of several resolutions at the smallest, beside which no answer counts as shrunk."""
+        """Sizes by aspect ratio, at the smallest resolution of a schedule, so that no answer counts as shrunk."""
         scale = min(_SCALES[resolution] for resolution in self._resolutions)
         table = GEMINI_3 if self._third else GEMINI_2_5
         return {ratio: (width * scale, height * scale) for ratio, (width, height) in table.items()}
@@ -129,7 +129,7 @@ class Editor(hosted.HostedEditor):
     def _request(
         self, turns: Sequence[Turn], instruction: str, config: "types.GenerateContentConfig", uploaded: bool
     ) -> Answer:
-        """One request and what its response says."""
+        """Send one request and read the answer in its response."""
         sdk = self.sdk
         import httpx2
         from google.genai import errors
@@ -139,7 +139,7 @@ class Editor(hosted.HostedEditor):
         except errors.APIError as error:
             raise _fault(error) from error
         except httpx2.TransportError as error:
-            raise Transient(str(wire.connection_lost(error))) from error  # nothing is ordered yet
+            raise Transient(str(wire.connection_lost(error))) from error  # nothing was ordered yet, so it cost nothing
         contents = _conversation(parts, turns, instruction)
         try:
             response = sdk.models.generate_content(model=self.model, contents=contents, config=config)
@@ -154,7 +154,7 @@ class Editor(hosted.HostedEditor):
         body = str(received.body) if received else ""
         try:
             return _read_answer(json.loads(body), (received.headers if received else None) or {})
-        except (ValueError, TypeError, AttributeError, LookupError) as error:  # no JSON, or JSON of another shape
+        except (ValueError, TypeError, AttributeError, LookupError) as error:  # not JSON, or JSON of another shape
             raise Transient(f"an answer instead of JSON, starting with {body[:60]!r}", charged=True) from error
 
     def config(self, size: Size, seed: int, resolution: str) -> "types.GenerateContentConfig":
@@ -163,7 +163,7 @@ class Editor(hosted.HostedEditor):
         ratios = self._ratios()
         shape = nearest(size, tuple(ratios.values()))
         return types.GenerateContentConfig(
-            should_return_http_response=True,  # read here, because the SDK drops what is said about a finish
+            should_return_http_response=True,  # read here, because the SDK drops the finish message
             response_modalities=["TEXT", "IMAGE"],
             image_config=types.ImageConfig(
                 aspect_ratio=next(ratio for ratio, size in ratios.items() if size == shape),
@@ -176,7 +176,7 @@ class Editor(hosted.HostedEditor):
 
 
 def _picture_part(turn: Turn, files: Files | None) -> "types.Part":
-    """One picture of a conversation, in the request or as a file at Google."""
+    """One picture of a conversation, sent in the request or as a file uploaded to Google."""
     from google.genai import types
 
     signature = turn.details.get("signature")
@@ -191,7 +191,7 @@ def _picture_part(turn: Turn, files: Files | None) -> "types.Part":
 
 
 def _conversation(shown: "Sequence[types.Part]", turns: Sequence[Turn], instruction: str) -> "list[types.Content]":
-    """The contents of a request: the first picture is the user's, the others the model's, each asked for in words."""
+    """A request's contents: the user's first picture, then in turn an instruction and the model's picture for it."""
     from google.genai import types
 
     parts, contents = [shown[0]], []
@@ -203,7 +203,7 @@ def _conversation(shown: "Sequence[types.Part]", turns: Sequence[Turn], instruct
 
 
 def _read_answer(reply: Json, headers: Mapping[str, str]) -> Answer:
-    """A picture, a refusal or neither; thoughts are kept, and no picture is ever taken from them."""
+    """A picture, a refusal or neither; thoughts are stored, but no picture is ever taken from them."""
     candidate = (reply.get("candidates") or [{}])[0]
     thoughts, shown = _parts_of(candidate)
     finish, feedback = candidate.get("finishReason", ""), reply.get("promptFeedback") or {}
@@ -222,7 +222,7 @@ def _read_answer(reply: Json, headers: Mapping[str, str]) -> Answer:
 
 
 def _parts_of(candidate: Json) -> tuple[list[Json], list[Json]]:
-    """Thoughts, and what is shown."""
+    """The parts that are thoughts, and the parts of the answer itself."""
     parts = (candidate.get("content") or {}).get("parts") or []
     return [part for part in parts if part.get("thought")], [part for part in parts if not part.get("thought")]
 
@@ -240,7 +240,7 @@ def _words(parts: Sequence[Json]) -> str:
 
 
 def _fault(error: "errors.APIError") -> Exception:
-    """A wrong key is a 400 here, and the time to wait is in the error's details."""
+    """The exception for an API error: a wrong key is a 400 here, and the time to wait is in the error's details."""
     rows = error.details.get("error", {}).get("details", []) if isinstance(error.details, dict) else []
     rows = [row for row in rows if isinstance(row, dict)]
     if any(row.get("reason") == "API_KEY_INVALID" for row in rows) or "API key not valid" in str(error.message):

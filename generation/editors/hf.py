@@ -1,7 +1,7 @@
 """Whatever the Hub's inference providers host, through the Hub's router.
 
-huggingface_hub says which provider hosts a model. Its `image_to_image` is not used: it opens what was received with any
-of Pillow's decoders, and loses the bytes.
+huggingface_hub says which provider hosts a model. Its `image_to_image` is not used, because it decodes the picture with
+Pillow and loses the bytes as received.
 """
 
 import functools
@@ -48,7 +48,7 @@ class Editor(hosted.PolledEditor):
 
     @functools.cached_property
     def hosting(self) -> "InferenceProviderMapping":
-        """What the provider calls the model, as the Hub says; `hf-inference` calls it as the Hub does."""
+        """The Hub's record of the provider's own name for the model; `hf-inference` uses the Hub's name."""
         import httpx2
         from huggingface_hub import HfApi
         from huggingface_hub.errors import HfHubHTTPError
@@ -91,7 +91,7 @@ class Editor(hosted.PolledEditor):
 
 
 def _ask_fal(editor: Editor, data: bytes, options: Json) -> Answer:
-    """An order in fal's queue, polls, a result with an address."""
+    """Order in fal's queue, poll, download the picture from the address in the result."""
     hosting, picture, queue = editor.hosting, wire.data_address(data), "?_subdomain=queue"
     body = {"image_url": picture, "image_urls": [picture], **options}
     if hosting.adapter_weights_path:
@@ -103,8 +103,9 @@ def _ask_fal(editor: Editor, data: bytes, options: Json) -> Answer:
         return fal.declined(response, order)
     if not order.get("request_id"):
         raise Transient(f"an answer without a request: {str(order)[:120]}", charged=True)
-    place = editor.address() + editor.path(urllib.parse.urlsplit(order["response_url"]).path)  # seldom the model's id
-    reply = fal.wait_for(editor, f"{place}/status{queue}", place + queue)
+    path = urllib.parse.urlsplit(order["response_url"]).path  # seldom the same as the model's id
+    address = editor.address() + editor.path(path)
+    reply = fal.wait_for(editor, f"{address}/status{queue}", address + queue)
     if isinstance(reply, Answer):
         return reply
     details = editor.details(hosted_as=hosting.provider_id, request_id=order["request_id"], seed=reply.get("seed"))
@@ -115,10 +116,11 @@ def _ask_fal(editor: Editor, data: bytes, options: Json) -> Answer:
 
 
 def _ask_replicate(editor: Editor, data: bytes, options: Json) -> Answer:
-    """A prediction that is waited for, as long as Replicate does."""
+    """One request, which Replicate answers when the prediction is finished or after a minute."""
     name, picture = editor.hosting.provider_id, wire.data_address(data)
     model, _, version = name.partition(":")
-    names = {"image": picture, "images": [picture], "input_image": picture, "input_images": [picture]}  # by model
+    # The field for the picture differs from model to model.
+    names = {"image": picture, "images": [picture], "input_image": picture, "input_images": [picture]}
     body = {"input": {**names, **options}, **({"version": version} if version else {})}
     path = editor.path("v1/predictions" if version else f"v1/models/{model}/predictions")
     headers = {**editor.headers(), "prefer": "wait"}
@@ -130,14 +132,14 @@ def _ask_replicate(editor: Editor, data: bytes, options: Json) -> Answer:
     if any(word in error.lower() for word in replicate.REFUSALS):
         return Answer(status="refused", reason=error, details=details)
     if not output:
-        raise Transient(f"no picture after Replicate's own minute ({reply.get('status')}: {error[:200]})", charged=True)
+        raise Transient(f"no picture after Replicate's minute ({reply.get('status')}: {error[:200]})", charged=True)
     return editor.picture(output if isinstance(output, str) else output[0], details)
 
 
 def _ask_together(editor: Editor, data: bytes, options: Json) -> Answer:
-    """One request; the picture comes in it."""
+    """One request; the answer holds the picture."""
     name = editor.hosting.provider_id
-    kontext = "kontext" in name.lower() and "flux.1" in name.lower()  # the others take references
+    kontext = "kontext" in name.lower() and "flux.1" in name.lower()  # other models take reference images
     body: Json = {"image_url": wire.data_address(data)} if kontext else {"reference_images": [wire.data_address(data)]}
     options = {{"num_inference_steps": "steps"}.get(option, option): value for option, value in options.items()}
     body = {**body, "response_format": "base64", **options, "model": name}
@@ -151,13 +153,13 @@ def _ask_together(editor: Editor, data: bytes, options: Json) -> Answer:
 
 
 def _ask_wavespeed(editor: Editor, data: bytes, options: Json) -> Answer:
-    """An order, polls, an address."""
+    """Order, poll, download the picture from the address in the result."""
     name = editor.hosting.provider_id
     response, reply = editor.post(editor.path(f"api/v3/{name}"), {"image": wire.data_address(data), **options})
     if response.status_code >= 400:
         raise _fault(response, reply)
-    place = editor.address() + editor.path(urllib.parse.urlsplit(reply["data"]["urls"]["get"]).path)
-    reply = editor.wait(place, lambda reply: (reply.get("data") or {}).get("status") in ("created", "processing"))
+    address = editor.address() + editor.path(urllib.parse.urlsplit(reply["data"]["urls"]["get"]).path)
+    reply = editor.wait(address, lambda reply: (reply.get("data") or {}).get("status") in ("created", "processing"))
     task = reply["data"]
     if task["status"] != "completed":
         raise Rejected(f"the task {task['status']}: {str(task.get('error'))[:200]}", charged=True)
@@ -189,7 +191,7 @@ _PROVIDERS: dict[str, Callable[[Editor, bytes, Json], Answer]] = {
 
 
 def _fault(response: "httpx.Response", reply: Json) -> Exception:
-    """An error of the router or of a provider, which say it under different names."""
+    """The exception for an error of the router or of a provider, which use different field names."""
     error = reply.get("error") or reply.get("message") or reply.get("detail") or reply
     message = str(error.get("message", error)) if isinstance(error, dict) else str(error)
     return wire.status_error(response.status_code, message, response.headers.get("retry-after"))

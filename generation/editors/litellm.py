@@ -47,8 +47,8 @@ _FAMILIES = {
 class Editor(hosted.HostedEditor):
     """Any model that LiteLLM can edit pictures with, by LiteLLM's name for it; LiteLLM has a Python of its own.
 
-    LiteLLM needs older releases of libraries that are installed here, so it is installed apart, and `python` names the
-    interpreter there. It takes its keys from the environment, by its own names for them.
+    LiteLLM needs older releases of libraries that ConvergeBench uses, so it has its own environment, whose interpreter
+    is `python`. It reads its keys from the environment variables that LiteLLM documents.
     """
 
     model: str = "gemini/gemini-nano-banana-2.1"
@@ -70,7 +70,7 @@ class Editor(hosted.HostedEditor):
         return None if _installed(self._interpreter) else f"litellm is not installed at {self._interpreter}: {_INSTALL}"
 
     def identity(self) -> dict[str, str]:
-        """LiteLLM's version: it decides how a model is asked."""
+        """LiteLLM's version, which decides what is sent to a model."""
         installed = _installed(self._interpreter)
         return {"litellm": installed[0]} if installed else {}
 
@@ -78,7 +78,7 @@ class Editor(hosted.HostedEditor):
         return next((sizes for family, sizes in _FAMILIES.items() if family in self.model.lower()), ())
 
     def hosted(self) -> models.Model:
-        """What LiteLLM's own table says of the model, except the price of one that the shipped list has."""
+        """The model's row in LiteLLM's own table; if the shipped list has a price for it, that price is used."""
         installed = _installed(self._interpreter)
         row = _table(installed[1]).get(self.model, {}) if installed else {}
         ends, price = prices.end_of(row), prices.flat_price(row)
@@ -107,7 +107,7 @@ class Editor(hosted.HostedEditor):
             "api_base": self.base_url,
             "timeout": self.timeout,
         }
-        reply = _run(self._interpreter, request, self.timeout + 30)  # seconds more, for its start
+        reply = _run(self._interpreter, request, self.timeout + 30)  # seconds more, for the process to start
         if reply.get("error"):
             return _declined(reply["error"])
         details = {"model": self.model, "provider": reply["provider"], "usage": reply["usage"], "sent": reply["sent"]}
@@ -124,16 +124,16 @@ def _installed(python: str) -> tuple[str, str] | None:
     """LiteLLM's version and folder in another Python's environment; None if it has none."""
     if python == sys.executable:
         try:
-            here = importlib.metadata.distribution("litellm")
+            distribution = importlib.metadata.distribution("litellm")
         except importlib.metadata.PackageNotFoundError:
             return None
-        return here.version, str(here.locate_file("litellm"))
+        return distribution.version, str(distribution.locate_file("litellm"))
     program = shutil.which(python)
     if program is None:
         raise UserError(f"litellm:python must be a Python interpreter, got {python!r}, which is not a program")
-    done = subprocess.run([program, "-c", _FIND], capture_output=True, text=True, check=False)
-    lines = done.stdout.split("\n")
-    return (lines[0], lines[1]) if done.returncode == 0 and len(lines) > 1 else None
+    process = subprocess.run([program, "-c", _FIND], capture_output=True, text=True, check=False)
+    lines = process.stdout.split("\n")
+    return (lines[0], lines[1]) if process.returncode == 0 and len(lines) > 1 else None
 
 
 @functools.cache
@@ -144,23 +144,23 @@ def _table(folder: str) -> prices.Table:
     return {name: row for name, row in rows.items() if isinstance(row, dict)}
 
 
-def _run(python: str, request: Json, patience: float) -> Json:
+def _run(python: str, request: Json, timeout: float) -> Json:
     """One call in a process of LiteLLM's Python."""
     command = [python, str(Path(__file__).parents[1] / "vendors" / "litellm_worker.py")]
     try:
-        done = subprocess.run(
-            command, input=json.dumps(request), capture_output=True, text=True, check=False, timeout=patience
+        process = subprocess.run(
+            command, input=json.dumps(request), capture_output=True, text=True, check=False, timeout=timeout
         )
     except subprocess.TimeoutExpired:
         raise Transient("no answer in time from LiteLLM's process", charged=True) from None
-    if not done.stdout:
-        raise Transient(f"LiteLLM's process ended with {done.returncode}", charged=True)
-    reply: Json = json.loads(done.stdout)
+    if not process.stdout:
+        raise Transient(f"LiteLLM's process ended with {process.returncode}", charged=True)
+    reply: Json = json.loads(process.stdout)
     return reply
 
 
 def _declined(error: Json) -> Answer:
-    """A refusal, or a fault by LiteLLM's name and status for it."""
+    """A refusal as an answer; any other error is raised as the fault that its name and status stand for."""
     import httpx
 
     kind, message = str(error.get("type")), str(error.get("message")).partition("\nTraceback")[0]

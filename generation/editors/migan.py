@@ -1,4 +1,4 @@
-"""Real generative removal on a CPU."""
+"""Removal with a real generative network that runs on a CPU."""
 
 import functools
 import threading
@@ -51,15 +51,15 @@ class Editor:
         pixels = np.asarray(image)
         if request.verb == "remove":
             bare = lift_off(pixels, request)
-            done = bare if isinstance(bare, str) else self.filled(*bare)
+            result = bare if isinstance(bare, str) else self.filled(*bare)
         else:
-            done = carry_out(pixels, request, np.random.default_rng(seed))
-        if isinstance(done, str):
-            return Answer(status="refused", reason=done)
-        return Answer(encode_png(Image.fromarray(np.ascontiguousarray(done))))
+            result = carry_out(pixels, request, np.random.default_rng(seed))
+        if isinstance(result, str):
+            return Answer(status="refused", reason=result)
+        return Answer(encode_png(Image.fromarray(np.ascontiguousarray(result))))
 
     def filled(self, bare: Pixels, hole: Any) -> Pixels:
-        """The hole filled by the network, which sees the picture and where to look: 0 in the hole, 255 elsewhere."""
+        """The picture with its hole filled by the network, whose mask is 0 in the hole and 255 elsewhere."""
         keep = np.where(hole, 0, 255).astype(np.uint8)
         inputs = {"image": bare.astype(np.uint8).transpose(2, 0, 1)[None], "mask": keep[None, None]}
         with self._lock:

@@ -1,4 +1,4 @@
-"""OpenAI's image models through the images/edits endpoint, and the user's own servers that speak it."""
+"""OpenAI's image models through the images/edits endpoint, and the user's own servers with the same API."""
 
 import dataclasses
 import functools
@@ -26,7 +26,7 @@ _MEANINGS = (
     ("refused", "code", ("moderation_blocked", "content_policy_violation")),
     ("unusable", "code", NO_CREDIT),  # an empty account, which looks like a rate limit
 )
-_MOST_WORDS = 32_000  # characters, by the reference of images/edits; so is the next
+_MOST_WORDS = 32_000  # characters; this limit and the next are from the API reference of images/edits
 _MOST_BYTES = 50_000_000
 
 
@@ -34,11 +34,11 @@ _MOST_BYTES = 50_000_000
 class Editor(hosted.HostedEditor):
     """GPT-Image models through the openai SDK, which take no seed; and with base_url= a server of your own.
 
-    `input_fidelity=auto` asks for the highest that the model takes, and for none of a model that has no such choice.
+    `input_fidelity=auto` sends the highest value that the model takes, and none if the model has no such option.
 
-    A server of your own, such as vLLM-Omni or SGLang, is `base_url=http://HOST:8000,model=Qwen/Qwen-Image-Edit-2511`: a
-    model that is not OpenAI's. It is sent seed, steps and guidance; what it says of its version and accelerations is
-    part of a chain's identity. Several addresses, joined by +, share the calls.
+    For a server of your own, such as vLLM-Omni or SGLang, give its address and a model that is not OpenAI's:
+    `base_url=http://HOST:8000,model=Qwen/Qwen-Image-Edit-2511`. It is sent seed, steps and guidance; the version and
+    accelerations that it reports are part of a chain's identity. Several addresses, joined by +, share the calls.
     """
 
     model: str = "gpt-image-2.5-sunburst"
@@ -60,13 +60,13 @@ class Editor(hosted.HostedEditor):
 
     @property
     def _fidelity(self) -> str | None:
-        """The input fidelity that is asked for; None if the model takes none."""
+        """The input fidelity to send; None if the model takes none."""
         levels = self.facts["fidelities"]
         return (levels[-1] if levels else None) if self.input_fidelity == "auto" else self.input_fidelity
 
     @property
     def served(self) -> bool:
-        """Whether the user's own server is asked: an address is given, and a model that is not OpenAI's."""
+        """Whether calls go to the user's own server: base_url is set, and the model is not OpenAI's."""
         return bool(self.base_url) and not self.model.startswith(("gpt-", "chatgpt-", "dall-e-"))
 
     @property
@@ -91,8 +91,8 @@ class Editor(hosted.HostedEditor):
         listed = self.base_url.split("+")
         if len(listed) > 1 and not self.served:
             raise UserError(f"openai:base_url must be one address unless they are your own servers, got {listed}")
-        whole = [wire.base_address(address, "OPENAI_BASE_URL", self.vendor.address) for address in listed]
-        return [address.removesuffix("/v1") + "/v1" for address in whole]
+        addresses = [wire.base_address(address, "OPENAI_BASE_URL", self.vendor.address) for address in listed]
+        return [address.removesuffix("/v1") + "/v1" for address in addresses]
 
     def identity(self) -> dict[str, str]:
         """What the user's own server reports: its version, its model, its accelerations."""
@@ -109,7 +109,7 @@ class Editor(hosted.HostedEditor):
         return MEGAPIXEL if self.facts["sizes"] == "megapixel" else OPENAI
 
     def price(self) -> float | None:
-        """The most a call can cost: the dearest size, with the input picture's tokens."""
+        """The highest cost of a call: that of the dearest size, with the input picture's tokens."""
         price, sent = self.hosted().price, self.facts.get("input", 0.0)
         if self.served and price is None and all(map(image_servers.costs_nothing, self.addresses())):
             return 0.0
@@ -170,7 +170,7 @@ class Editor(hosted.HostedEditor):
         return self._request(self.address(), body, instruction)
 
     def _request(self, address: str, body: Json, instruction: str) -> Answer:
-        """One request and what its response says."""
+        """Send one request and read the answer in its response."""
         client = self._clients[address]
         import openai
 
@@ -199,7 +199,7 @@ class Editor(hosted.HostedEditor):
         return Answer(wire.from_base64(row["b64_json"]), cost=cost, details=details)
 
     def _cost(self, usage: object) -> float | None:
-        """By the tokens that the answer counts; None if it counts none or their price is not known."""
+        """US dollars for the tokens that the answer reports; None if it reports none or their price is not known."""
         rates = self.hosted().tokens
         if not rates or not isinstance(usage, dict) or not isinstance(usage.get("output_tokens"), int):
             return None
@@ -209,7 +209,7 @@ class Editor(hosted.HostedEditor):
 
 
 def _declined(error: "openai.APIStatusError") -> Answer:
-    """The SDK's error, by its code."""
+    """A refusal as an answer; any other error of the SDK is raised as the fault that its code stands for."""
     body = error.body if isinstance(error.body, dict) else {}
     code, message = str(body.get("code") or ""), str(body.get("message") or error.message)
     try:

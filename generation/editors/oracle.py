@@ -1,4 +1,4 @@
-"""The reference above all editors: it undoes exactly, because it is allowed to look at the whole history."""
+"""The upper reference for all editors: it undoes exactly, because it may look at the whole history."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,13 +43,13 @@ class Editor:
 
 
 def _taken_back_by(request: instructions.Request, standing: Sequence[tuple[int, instructions.Request]]) -> list[int]:
-    """The steps that a wish takes back: the latest that it undoes, or all that made a drawing of the photograph."""
+    """The steps that a request undoes: the latest, or all that turned the photograph into a drawing."""
     steps = [step for step, earlier in standing if _undoes(request, earlier)]
     return steps if request.thing == "photograph" else steps[-1:]
 
 
 def _undoes(request: instructions.Request, earlier: instructions.Request) -> bool:
-    """Whether a wish takes an earlier one back."""
+    """Whether a request undoes an earlier one."""
     if request.thing == "photograph":
         return earlier.thing in ("patches", "edges")
     if earlier.verb == "add":
@@ -58,7 +58,7 @@ def _undoes(request: instructions.Request, earlier: instructions.Request) -> boo
 
 
 def _unreversed_changes(history: Sequence[Turn]) -> list[tuple[int, instructions.Request]]:
-    """The steps whose change was not taken back."""
+    """The steps whose change was not undone, each with its request."""
     standing: list[tuple[int, instructions.Request]] = []
     for step, turn in enumerate(history):
         request = instructions.parse(turn.instruction)
@@ -73,7 +73,7 @@ def _unreversed_changes(history: Sequence[Turn]) -> list[tuple[int, instructions
 
 
 def _replay(history: Sequence[Turn], steps: Sequence[int]) -> NDArray[np.uint8]:
-    """The first picture with only these steps' changes made to it, each pixel by pixel as it was made then."""
+    """The first picture with only these steps' changes, each repeated pixel by pixel."""
     pixels = _decode_turn(history, 0)
     for step in steps:
         request = instructions.parse(history[step].instruction)
@@ -88,12 +88,12 @@ def _replay(history: Sequence[Turn], steps: Sequence[int]) -> NDArray[np.uint8]:
 
 
 def _made_again(before: NDArray[np.uint8], after: NDArray[np.uint8], pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """What a change makes of other pixels than those it was made on: its shadow falls on them, the rest hides them."""
+    """A change applied to other pixels than it was made on: its shadow darkens them, the rest covers them."""
     light = (after + 1.0) / (before + 1.0)
     shadow = (light.max(2) <= 1) & (light.min(2) > 0.4) & (np.ptp(light, axis=2) < 0.1)
-    other = (pixels != before).any(2)
+    is_different = (pixels != before).any(2)
     shaded = np.rint(pixels * light.mean(2, keepdims=True)).astype(np.uint8)
-    return np.where((shadow & other)[..., None], shaded, after)
+    return np.where((shadow & is_different)[..., None], shaded, after)
 
 
 def _decode_turn(history: Sequence[Turn], step: int) -> NDArray[np.uint8]:

@@ -55,5 +55,5 @@ class Editor(hosted.HostedEditor):
         parts = (choice.get("message") or {}).get("content") or []
         parts = parts if isinstance(parts, list) else [{"text": parts}]
         text = "\n".join(str(part["text"]) for part in parts if part.get("text"))
-        places = [part["image"] for part in parts if isinstance(part.get("image"), str)]
-        return self.picture(places[0] if places else None, details, text)
+        addresses = [part["image"] for part in parts if isinstance(part.get("image"), str)]
+        return self.picture(addresses[0] if addresses else None, details, text)

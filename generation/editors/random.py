@@ -1,4 +1,4 @@
-"""The editor whose every answer is another picture altogether: it scores zero rounds, because nothing is undone."""
+"""The editor that answers with unrelated pictures: it scores zero rounds, because nothing is undone."""
 
 from dataclasses import dataclass
 from typing import ClassVar

@@ -15,7 +15,13 @@ from ..vendors.wire import Json
 if TYPE_CHECKING:
     import httpx
 
-REFUSALS = ("flagged", "sensitive", "nsfw", "moderat", "content polic")  # words of errors, which have no codes
+REFUSALS = (
+    "flagged",
+    "sensitive",
+    "nsfw",
+    "moderat",
+    "content polic",
+)  # in messages; these errors have no codes
 
 
 @dataclass(frozen=True)
@@ -43,11 +49,11 @@ class Editor(hosted.PolledEditor):
         response, order = self.post(f"/v1/{path}", {"input": options, **({"version": version} if version else {})})
         if response.status_code >= 400:
             return declined(response, order)
-        place = wire.trusted((order.get("urls") or {}).get("get"), self.address(), "replicate.com")
-        return self._read(self.wait(place, lambda reply: reply.get("status") in ("starting", "processing")))
+        address = wire.trusted((order.get("urls") or {}).get("get"), self.address(), "replicate.com")
+        return self._read(self.wait(address, lambda reply: reply.get("status") in ("starting", "processing")))
 
     def _upload(self, data: bytes) -> str:
-        """The address of a picture in Replicate's own store, which takes larger ones than a request does."""
+        """The address of a picture, uploaded to Replicate's file store because a request takes only small ones."""
         import httpx
 
         try:
@@ -56,13 +62,13 @@ class Editor(hosted.PolledEditor):
         except httpx.TransportError as error:
             raise Transient(str(wire.connection_lost(error))) from error  # nothing is ordered yet, so it cost nothing
         reply = wire.parse_json(response)
-        place = (reply.get("urls") or {}).get("get")
-        if response.status_code >= 400 or not isinstance(place, str):
+        address = (reply.get("urls") or {}).get("get")
+        if response.status_code >= 400 or not isinstance(address, str):
             raise wire.status_error(response.status_code, str(reply.get("detail") or reply))
-        return place
+        return address
 
     def _read(self, reply: Json) -> Answer:
-        """What a finished prediction holds."""
+        """The answer in a finished prediction."""
         details = {"request_id": reply.get("id"), "model": reply.get("model"), "version": reply.get("version")}
         details |= {"usage": reply.get("metrics"), "uncontrolled": list(self.facts["cannot"])}
         status, output, error = reply.get("status"), reply.get("output"), str(reply.get("error") or "")
@@ -70,11 +76,11 @@ class Editor(hosted.PolledEditor):
             if any(word in error.lower() for word in REFUSALS):
                 return Answer(status="refused", reason=error, details=details)
             raise Transient(f"the prediction {status}: {error[:200]}", charged=True)
-        places = output if isinstance(output, list) else [output]
-        return self.picture(places[0] if places else None, details)
+        addresses = output if isinstance(output, list) else [output]
+        return self.picture(addresses[0] if addresses else None, details)
 
 
 def declined(response: "httpx.Response", reply: Json) -> Answer:
-    """Errors of an order come as detail and title."""
+    """Read an order's error, whose words are in `detail` or `title`."""
     meanings = (("refused", "message", REFUSALS),) if response.status_code in (400, 422) else ()
     return wire.declined(response, "", str(reply.get("detail") or reply.get("title") or reply), meanings)

@@ -19,6 +19,6 @@ class Editor:
     embedded: ClassVar[bool] = True
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
-        away = (max(1, round(image.width * self.scale)), max(1, round(image.height * self.scale)))
+        scaled = (max(1, round(image.width * self.scale)), max(1, round(image.height * self.scale)))
         lanczos = Image.Resampling.LANCZOS
-        return Answer(encode_png(image.resize(away, lanczos).resize(image.size, lanczos)))
+        return Answer(encode_png(image.resize(scaled, lanczos).resize(image.size, lanczos)))

@@ -1,4 +1,4 @@
-"""The floor below which no latent editor can go."""
+"""The loss that no editor working in this latent space can avoid."""
 
 import functools
 import threading
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import torch
 
 _PACKAGES = ("diffusers", "accelerate", "torch")
-_MULTIPLE = 32  # of any autoencoder's steps down; what is added at the edges is cut off again
+_MULTIPLE = 32  # pixels; every autoencoder's downsampling divides it, and the padding is cut off again
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Editor:
             video = type(model).__name__ in (
                 "AutoencoderKLQwenImage",
                 "AutoencoderKLWan",
-            )  # they see a film of one frame
+            )  # video models: the picture is a film of one frame
             latents = self._latents_of(model.encode(padded.unsqueeze(2) if video else padded), seed)
             decoded = model.decode(latents).sample
             decoded = (decoded[:, :, 0] if video else decoded)[..., : image.height, : image.width]
@@ -87,7 +87,7 @@ class Editor:
         return Answer(data, cost=0.0, details={"autoencoder": type(model).__name__})
 
     def _latents_of(self, output: Any, seed: int) -> "torch.Tensor":
-        """The latents, of which a variational autoencoder gives a distribution and the others a single answer."""
+        """The latents: a variational autoencoder returns a distribution of them, other models a single tensor."""
         if not hasattr(output, "latent_dist"):
             return output.latents if hasattr(output, "latents") else output.latent
         posterior = output.latent_dist

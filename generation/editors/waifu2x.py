@@ -1,4 +1,4 @@
-"""A real denoiser, applied again and again."""
+"""Damage by a real denoiser that is applied again and again."""
 
 import functools
 import io

@@ -1,4 +1,4 @@
-"""xAI's image models through their own images/edits endpoint, which takes JSON and not the form of OpenAI's."""
+"""xAI's image models through their own images/edits endpoint, which takes JSON instead of OpenAI's form data."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -56,7 +56,7 @@ class Editor(hosted.HostedEditor):
         response, reply = self.post("/v1/images/edits", body)
         request_id = response.headers.get("x-request-id")
         if response.status_code >= 400 or reply.get("error"):
-            error = reply.get("error")  # an object, or words beside the code
+            error = reply.get("error")  # an object, or text next to the field "code"
             error = error if isinstance(error, dict) else {"code": reply.get("code"), "message": error}
             code, message = str(error.get("code") or ""), str(error.get("message") or "")
             return wire.declined(response, code, message, _MEANINGS, request_id=request_id)

@@ -102,7 +102,7 @@ FAILED = told({"data": {"status": "failed", "error": "out of memory"}})
     ("name", "replies", "status", "words"),
     [
         ("replicate", {"POST": BROKEN}, "failed", "words for 500"),
-        ("replicate", {"POST": NONE_YET}, "failed", "no picture after Replicate's own minute (processing"),
+        ("replicate", {"POST": NONE_YET}, "failed", "no picture after Replicate's minute (processing"),
         ("replicate", {"POST": FLAGGED}, "refused", "flagged as sensitive"),
         ("together", {"POST": BROKEN}, "failed", "words for 500"),
         ("together", {"POST": told({"data": []})}, "failed", "another form than documented"),
