@@ -137,7 +137,7 @@ class Program(Record):
     """What is asked in one round: a cycle of instructions, and whether a finished round should equal the reference."""
 
     id: str
-    cycle: tuple[str, ...]  # "{item}" in an instruction stands for the round's item
+    cycle: tuple[str, ...]  # "{item}" in an instruction is replaced by the round's item
     category: str
     closes: bool
     reversibility: str

@@ -130,14 +130,14 @@ def _read_chains(
     """Every planned or begun chain, by its id."""
     planned = {chain: plan for part in parts.values() for chain, plan in part.items()}
     hosts = {event["host"] for part in events.values() for event in part if event["event"] == "started"}
-    held = _held_locks() if hosts <= {socket.gethostname()} else None
+    held_locks = _held_locks() if hosts <= {socket.gethostname()} else None
     chains = {chain: _ChainState(chain, *plan) for chain, plan in planned.items()}
     with suppress(FileNotFoundError), os.scandir(run / "chains") as folders:
         for folder in folders:
             if folder.name.startswith(".") or not folder.is_dir():
                 continue
             try:
-                chains[folder.name] = _read_chain(folder.path, planned.get(folder.name), held, now)
+                chains[folder.name] = _read_chain(folder.path, planned.get(folder.name), held_locks, now)
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
                 advice = "`convergebench verify` says what is broken"
                 raise Damaged(f"{folder.path} cannot be read ({error}); {advice}") from error
@@ -150,7 +150,7 @@ def _planned(events: Sequence[Event]) -> _Planned:
     return {chain: (str(editor), int(calls)) for start in starts for chain, (editor, calls) in start.items()}
 
 
-def _read_chain(folder: str, plan: tuple[str, int] | None, held: set[int] | None, now: float) -> _ChainState:
+def _read_chain(folder: str, plan: tuple[str, int] | None, held_locks: set[int] | None, now: float) -> _ChainState:
     """One chain, from its done.json or else from its steps."""
     if plan is None:
         values = read_json(Path(folder) / "chain.json", " ")
@@ -161,7 +161,7 @@ def _read_chain(folder: str, plan: tuple[str, int] | None, held: set[int] | None
             done = json.loads(file.read())
     except FileNotFoundError:
         _read_steps(Path(folder), chain)
-        _set_activity(Path(folder), chain, held, now)
+        _set_activity(Path(folder), chain, held_locks, now)
         return chain
     chain.state, chain.status, chain.calls_done = "done", str(done["status"]), int(done["steps"])
     chain.reason, chain.spent = str(done["reason"] or ""), float(done["cost"])
@@ -181,14 +181,14 @@ def _read_steps(folder: Path, chain: _ChainState) -> None:
                         chain.reason = str(step.get("reason") or "")
 
 
-def _set_activity(folder: Path, chain: _ChainState, held: set[int] | None, now: float) -> None:
+def _set_activity(folder: Path, chain: _ChainState, held_locks: set[int] | None, now: float) -> None:
     """Set whether an unfinished chain is running or interrupted, and how long it has been quiet."""
     times = [(folder / name).stat().st_mtime for name in ("steps.jsonl", LOCK) if (folder / name).exists()]
     chain.quiet = max(now - max(times), 0.0) if times else 0.0
     chain.state = "interrupted"
     with suppress(FileNotFoundError):
         lock = (folder / LOCK).stat().st_ino
-        if lock in held if held is not None else chain.quiet < _FRESH:
+        if lock in held_locks if held_locks is not None else chain.quiet < _FRESH:
             chain.state = "running"
 
 

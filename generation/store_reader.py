@@ -87,13 +87,13 @@ def _read_editors(run: Path) -> dict[str, EditorInfo]:
 
 def _add_chain(chains: FoundChains, chain: StoredChain) -> None:
     """Add a chain; of two equal ones the same one stays, whatever the order of the runs."""
-    other = chains.done.get(chain.id)
-    if other and (other.digest, other.chain) != (chain.digest, chain.chain):
+    earlier = chains.done.get(chain.id)
+    if earlier and (earlier.digest, earlier.chain) != (chain.digest, chain.chain):
         raise UserError(
-            f"chain {chain.id} is in {other.folder} and in {chain.folder} with different content; "
+            f"chain {chain.id} is in {earlier.folder} and in {chain.folder} with different content; "
             "build from one of the two"
         )
-    if not other or (chain.suite, chain.suite_version) < (other.suite, other.suite_version):
+    if not earlier or (chain.suite, chain.suite_version) < (earlier.suite, earlier.suite_version):
         chains.done[chain.id] = chain
 
 

@@ -113,10 +113,10 @@ def one_chain_per_source(chains: Iterable[StoredChain]) -> list[StoredChain]:
     """One chain for each source, sorted by the source's id; raises if one id names two pictures."""
     first: dict[str, StoredChain] = {}
     for chain in chains:
-        other = first.setdefault(chain.source.id, chain)
-        if other.source != chain.source:
+        first_chain = first.setdefault(chain.source.id, chain)
+        if first_chain.source != chain.source:
             raise UserError(
-                f"source {chain.source.id!r} is one picture in {other.folder} and another, "
+                f"source {chain.source.id!r} is one picture in {first_chain.folder} and another, "
                 f"or described otherwise, in {chain.folder}; build from one of the two"
             )
     return [first[name] for name in sorted(first)]

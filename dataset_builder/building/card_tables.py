@@ -78,12 +78,12 @@ def configs_table(configs: Iterable[tuple[Config, int, int, int]]) -> str:
 def editor_folders(editors: Iterable[str]) -> dict[str, str]:
     """A folder name for each editor that is safe in any file system and any glob."""
     folders: dict[str, str] = {}
-    taken: set[str] = set()
+    used: set[str] = set()
     for editor in sorted(editors):
         name = re.sub(r"[^A-Za-z0-9._-]+", "-", editor).strip(".-") or "editor"
-        if name.casefold() in taken:
+        if name.casefold() in used:
             name += "-" + sha256(editor.encode()).hexdigest()[:8]
-        taken.add(name.casefold())
+        used.add(name.casefold())
         folders[editor] = name
     return folders
 

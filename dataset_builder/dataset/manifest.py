@@ -186,13 +186,13 @@ def _bits(buffer: pa.Buffer, offset: int, size: int) -> np.ndarray:
 
 
 def possible_digests(
-    own: bytes | None, listed: list[Mapping[str, str]], columns: Iterable[str]
+    stated: bytes | None, listed: list[Mapping[str, str]], columns: Iterable[str]
 ) -> list[Mapping[str, str]]:
     """The digests that a file with these columns may have: its own, or those that the manifest lists.
 
     Raises OSError if it cannot be the file that was written. A table without rows has none.
     """
-    digests = [json.loads(own)] if own else []
+    digests = [json.loads(stated)] if stated else []
     listed = listed if all(listed) else []  # in the middle of being replaced by something unknown
     if digests and listed and digests[0] not in listed:
         raise OSError("it is another file than the one that was written in its place")

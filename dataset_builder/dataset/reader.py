@@ -88,9 +88,9 @@ class Reader:
 
     def configs(self) -> list[str]:
         """The configs that have files: those of a build in their order, then others such as the scores."""
-        there = {path.name for path in (self.folder / "data").glob("*") if self.files(path.name)}
+        present = {path.name for path in (self.folder / "data").glob("*") if self.files(path.name)}
         built = [table.name for table in BUILT]
-        return [name for name in built if name in there] + sorted(there - {*built})
+        return [name for name in built if name in present] + sorted(present - {*built})
 
     def copy_tables(self, configs: Sequence[str]) -> Path:
         """Fetch some configs of a Hub dataset whole into the Hub's cache; this reader stays at their commit."""
@@ -166,9 +166,9 @@ class Reader:
 
     def _digests(self, file: str) -> list[Mapping[str, str]]:
         """The digests of a file's columns, for each content that it may have; raises if it is another file."""
-        own = (self.footer(file).metadata or {}).get(DIGESTS)
+        stated = (self.footer(file).metadata or {}).get(DIGESTS)
         listed = [] if self._remote_for(file) else manifest.entries_of(self.folder, file)
-        return possible_digests(own, [entry.get("columns") or {} for entry in listed], self.plain_columns(file))
+        return possible_digests(stated, [entry.get("columns") or {} for entry in listed], self.plain_columns(file))
 
     def groups(self, config: str) -> Iterator[tuple[str, int]]:
         """Every row group of a config, in the order of its rows."""

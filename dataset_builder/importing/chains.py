@@ -134,8 +134,9 @@ def import_chains(
                 reason = f"there is no original {finding.source!r}; the originals are {', '.join(originals) or 'none'}"
                 imported.problems.append(Problem(finding.where, reason))
             else:
-                found = finding if originals is None else replace(finding, picture=originals[finding.source])
-                chain = _import_chain(found, out, rights or SourceRights(), imported)
+                if originals is not None:
+                    finding = replace(finding, picture=originals[finding.source])
+                chain = _import_chain(finding, out, rights or SourceRights(), imported)
                 if chain is not None:
                     key = _answers_key(chain)
                     if ids.setdefault(key, chain.id) != chain.id:
@@ -150,26 +151,26 @@ def _answers_key(chain: Chain) -> str:
     return canonical([chain.editor, chain.source.sha256, chain.run, *place])
 
 
-def _import_chain(found: FoundChain, out: Path, rights: SourceRights, imported: Imported) -> Chain | None:
+def _import_chain(finding: FoundChain, out: Path, rights: SourceRights, imported: Imported) -> Chain | None:
     """Write one chain whole, under an id that depends on its pictures; None if its source cannot be read."""
     try:
-        data = _read_bytes(found.picture)
+        data = _read_bytes(finding.picture)
         picture = inspect(data)
-        clean = None if found.reference is None else _read_bytes(found.reference)
+        clean = None if finding.reference is None else _read_bytes(finding.reference)
         reference = None if clean is None else decode(clean)
     except (OSError, ValueError) as error:  # a path with a zero byte is a ValueError, as is what cannot be decoded
-        imported.problems.append(Problem(found.where, f"the source cannot be read: {_reason_text(error)}"))
+        imported.problems.append(Problem(finding.where, f"the source cannot be read: {_reason_text(error)}"))
         return None
     digest = sha256(data).hexdigest()
-    source = found.known_source or Source(
-        id=f"{found.source}-{digest[:8]}",  # two pictures of one name stay two sources
+    source = finding.known_source or Source(
+        id=f"{finding.source}-{digest[:8]}",  # two pictures of one name stay two sources
         sha256=digest,
         width=picture.width,
         height=picture.height,
-        kind=found.kind,
-        title=found.source,
-        scene=found.scene,
-        degradation=found.degradation,
+        kind=finding.kind,
+        title=finding.source,
+        scene=finding.scene,
+        degradation=finding.degradation,
         origin=rights.origin,
         licence=rights.licence,
         attribution=rights.attribution,
@@ -181,11 +182,11 @@ def _import_chain(found: FoundChain, out: Path, rights: SourceRights, imported: 
         if reference is not None:
             writer.keep_reference(reference)
         writer.append(Step(0, 0, 0, "", "input"), data, (picture.width, picture.height))
-        _write_answers(found, writer, short_side, imported)
+        _write_answers(finding, writer, short_side, imported)
         content = sha256(canonical([step.sha256 for step in writer.steps]).encode()).hexdigest()[:16]
-        settings = {"short_side": short_side, **found.settings, "case": found.case, "content": content}
-        rounds = max((answer.round for answer in found.answers), default=1)
-        chain = Chain(source, found.program, found.editor, settings, found.run, rounds)
+        settings = {"short_side": short_side, **finding.settings, "case": finding.case, "content": content}
+        rounds = max((answer.round for answer in finding.answers), default=1)
+        chain = Chain(source, finding.program, finding.editor, settings, finding.run, rounds)
         keep_source(out, source.sha256, data)
         if clean is not None and source.reference:
             keep_source(out, source.reference, clean)
@@ -195,9 +196,9 @@ def _import_chain(found: FoundChain, out: Path, rights: SourceRights, imported: 
     return chain
 
 
-def _write_answers(found: FoundChain, writer: ChainWriter, short_side: int, imported: Imported) -> None:
+def _write_answers(finding: FoundChain, writer: ChainWriter, short_side: int, imported: Imported) -> None:
     """Write every answer, up to the first that is not a whole picture or is too small."""
-    for number, answer in enumerate(found.answers, 1):
+    for number, answer in enumerate(finding.answers, 1):
         step = Step(number, answer.round, answer.position, answer.instruction, answer.status, **answer.fields)
         data = b""
         size: tuple[int, int] | None = None
@@ -215,9 +216,9 @@ def _write_answers(found: FoundChain, writer: ChainWriter, short_side: int, impo
             imported.problems.append(Problem(answer.where, _reason_text(error)))
         step = writer.append(step, data, size)
         if step.status != "ok":
-            if rest := len(found.answers) - number:
-                reason = f"{rest} answers after step {number} ({step.status}) are left out"
-                imported.problems.append(Problem(found.where, reason))
+            if remaining := len(finding.answers) - number:
+                reason = f"{remaining} answers after step {number} ({step.status}) are left out"
+                imported.problems.append(Problem(finding.where, reason))
             break
 
 

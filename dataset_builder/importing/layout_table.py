@@ -76,8 +76,8 @@ def _find_chain(base: Path, editor: str, name: str, rows: list[_Row], kind: str 
     source = sources[0]
     placed: dict[tuple[int, int], _Row] = {}
     for row in rows:
-        taken = sum(round == row["round"] for round, _ in placed)
-        place = (row["round"], row.get("position", taken + 1))
+        earlier = sum(round == row["round"] for round, _ in placed)
+        place = (row["round"], row.get("position", earlier + 1))
         if place in placed:
             reason = f"chain {name!r} has round {place[0]}, position {place[1]} twice; the first counts"
             yield Problem(row["where"], reason)

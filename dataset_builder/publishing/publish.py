@@ -128,24 +128,24 @@ def published_files(folder: Path) -> dict[str, Path]:
 
 def _plan_version(api: "HfApi", folder: Path, repo: str, tag: str | None) -> Plan:
     """Compare the folder with what is published, and refuse a tag that does not fit the change."""
-    there = hub.compare(api, repo, "dataset", published_files(folder), tag)
-    tags = version_tags([*there.remote.tags])
+    comparison = hub.compare(api, repo, "dataset", published_files(folder), tag)
+    tags = version_tags([*comparison.remote.tags])
     last = tags[-1] if tags else None
     reader = Reader(folder)
     files = {file: (hash_file(folder / file), (folder / file).stat().st_size) for file in reader.data_files()}
     new, old = _state_of(reader, folder / "README.md", files), None
     if last:  # the state of a published version, from its card and its small table of chains
         with hub.hub_errors_explained(repo):
-            card_there = Path(api.hf_hub_download(repo, "README.md", repo_type="dataset", revision=last))
+            published_card = Path(api.hf_hub_download(repo, "README.md", repo_type="dataset", revision=last))
             tagged = hub.read_repo(api, repo, "dataset", last).files
             data = {file: content for file, content in tagged.items() if file.startswith("data/")}
-            old = _state_of(Reader(f"hf://datasets/{repo}@{last}", api), card_there, data)
+            old = _state_of(Reader(f"hf://datasets/{repo}@{last}", api), published_card, data)
     change = describe_change(old, new)
-    if tag and not there.commit:
+    if tag and not comparison.commit:
         check_tag(tag, tags, change)
     elif not tag and last is None:
         raise UserError(f"{repo} has no version yet; give the first one with --tag v1.0.0")
-    added = tuple(file for file in there.added if file in new.files)
+    added = tuple(file for file in comparison.added if file in new.files)
     before = old.rows if old else {}
     return Plan(
         repo,
@@ -154,11 +154,11 @@ def _plan_version(api: "HfApi", folder: Path, repo: str, tag: str | None) -> Pla
         change,
         rows={name: (before.get(name, 0), new.rows.get(name, 0)) for name in {**new.rows, **before}},
         added=added,
-        removed=tuple(there.removed),
+        removed=tuple(comparison.removed),
         unchanged=len(new.files) - len(added),
         bytes=sum(new.files[file][1] for file in added),
-        foreign=tuple(there.foreign),
-        commit=there.commit,
+        foreign=tuple(comparison.foreign),
+        commit=comparison.commit,
     )
 
 

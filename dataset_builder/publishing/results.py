@@ -106,8 +106,8 @@ def propose(api: "HfApi", written: Mapping[str, Path], repo: str) -> dict[str, s
         remote = hub.read_repo(api, model, "model")
         if _IN_REPO in remote.files:
             with hub.hub_errors_explained(model):
-                there = Path(api.hf_hub_download(model, _IN_REPO, revision=remote.revision))
-            if not _is_ours(there.read_bytes()):
+                published = Path(api.hf_hub_download(model, _IN_REPO, revision=remote.revision))
+            if not _is_ours(published.read_bytes()):
                 raise UserError(f"{model} holds {_IN_REPO}, which this benchmark did not write; nothing was proposed")
     opened = {}
     for model, path in written.items():

@@ -96,8 +96,8 @@ def publish_files(
         listing = Path(temporary) / MANIFEST
         listing.write_bytes(manifest.text({path: {} for path in files}))
         complete = {**files, MANIFEST: listing}
-        there = hub.compare(api, repo, "space", complete, tag)
-        report(repo, len(files), len({*there.added, *there.removed} - {MANIFEST}))
+        comparison = hub.compare(api, repo, "space", complete, tag)
+        report(repo, len(files), len({*comparison.added, *comparison.removed} - {MANIFEST}))
         if dry_run:
             return None
         message = f"Version {tag}" if tag else "Update"

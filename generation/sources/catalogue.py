@@ -132,7 +132,7 @@ def read(id: str, folder: Path | None = None) -> bytes:
         return data
     if wanted.package == "painted":
         return _checked(wanted, None)
-    problems = gather([other.id for other in manifest().values() if other.package == wanted.package], place)
+    problems = gather([row.id for row in manifest().values() if row.package == wanted.package], place)
     if id in problems:
         raise UserError(problems[id])
     if (data := read_gathered(wanted, place)) is None:
@@ -209,7 +209,7 @@ def _checked(wanted: Row, data: bytes | None) -> bytes:
         raise UserError(f"source {wanted.id!r} should be {wanted.path} in {wanted.package}, which has no such file")
     if (digest := hashlib.sha256(data).hexdigest()) != wanted.sha256:
         raise UserError(
-            f"source {wanted.id!r} has sha256 {digest[:12]}... where the manifest says {wanted.sha256[:12]}..."
+            f"source {wanted.id!r} has sha256 {digest[:12]}..., but the manifest says {wanted.sha256[:12]}..."
         )
     if wanted.crop is None:
         return data
@@ -230,7 +230,7 @@ def _is_meant(wanted: Row, data: bytes) -> bool:
 def _checked_png(id: str, picture: Image.Image, expected: str) -> bytes:
     digest = pixel_hash(picture)
     if digest != expected:
-        raise UserError(f"source {id!r} comes out as {digest[:12]}... where the manifest says {expected[:12]}...")
+        raise UserError(f"source {id!r} comes out as {digest[:12]}..., but the manifest says {expected[:12]}...")
     return encode_png(picture)
 
 

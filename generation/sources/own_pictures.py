@@ -47,8 +47,8 @@ def find(folder: Path, rows: Sequence[Values] = (), kind: str | None = None) -> 
         folder_kind = path.parent.name if path.parent.name in KINDS else None
         picture = _read_picture(path, row_by_file.get(name, {}), kind or folder_kind)
         if picture.source.id in pictures:
-            other = pictures[picture.source.id].path
-            raise UserError(f"{path} and {other} would both be called {picture.source.id!r}; rename one of them")
+            earlier = pictures[picture.source.id].path
+            raise UserError(f"{path} and {earlier} would both be called {picture.source.id!r}; rename one of them")
         pictures[picture.source.id] = picture
     return pictures
 

@@ -157,9 +157,9 @@ def _with_pictures(suite: Suite, folder: Path, kind: str | None = None) -> Suite
     return replace(suite, name=name, sources=ids, variants=variants, only={}, own_pictures=pictures)
 
 
-def _refuse_taken(own: Mapping[str, Program], pictures: Mapping[str, OwnPicture]) -> None:
+def _refuse_taken(own_programs: Mapping[str, Program], pictures: Mapping[str, OwnPicture]) -> None:
     """Raise if an id is that of a shipped program or source, because reports could not tell them apart."""
-    for what, ids, taken in (("program", own, programs.load()), ("picture", pictures, catalogue.manifest())):
+    for what, ids, taken in (("program", own_programs, programs.load()), ("picture", pictures, catalogue.manifest())):
         if both := [id for id in ids if id in taken]:
             raise UserError(f"{what} {both[0]!r} has the name of a shipped one; give yours another")
 

@@ -177,13 +177,13 @@ class _ForeignTable:
         """The metrics that the table has; raises if a mapped or required column is missing."""
         if not self.rows:
             raise UserError(f"{self.path} has no rows")
-        there = list(self.rows[0])
-        choices = f"its columns are {', '.join(there)}"
+        present = list(self.rows[0])
+        choices = f"its columns are {', '.join(present)}"
         for name, theirs in self.columns.items():
-            for part in _joined_columns(theirs, there):
-                if part not in there:
+            for part in _joined_columns(theirs, present):
+                if part not in present:
                     raise UserError(f"{self.path} has no column {part!r} for {name}; {choices}")
-        metrics = [name for name in METRICS if self.columns.get(name, name) in there]
+        metrics = [name for name in METRICS if self.columns.get(name, name) in present]
         metrics += [name for name in self.columns if name not in (*METRICS, *_Key._fields, *self.texts)]
         for name in metrics:
             if name in _NAMES and name not in METRICS:
@@ -193,11 +193,11 @@ class _ForeignTable:
         if not metrics:
             raise UserError(f"{self.path} has no metric; map one, such as --column psnr=PSNR; {choices}")
         for name in () if self.restoration else ("case", "round"):
-            if self.columns.get(name, name) not in there and name not in self.columns:
+            if self.columns.get(name, name) not in present and name not in self.columns:
                 raise UserError(
                     f"{self.path} has no column for {name}; map it, such as --column {name}=THEIRS; {choices}"
                 )
-        if not self.editor and self.columns.get("editor", "editor") not in there:
+        if not self.editor and self.columns.get("editor", "editor") not in present:
             raise UserError(f"{self.path} names no editor; give --editor or a column for it")
         return metrics
 
@@ -227,9 +227,9 @@ class _ForeignTable:
         return _Row(key, texts, {name: number(name, value(name)) for name in metrics})
 
 
-def _joined_columns(theirs: str, there: Container[str]) -> list[str]:
+def _joined_columns(theirs: str, columns: Container[str]) -> list[str]:
     """The table's columns that make up one of ours: `image+edit_pair` joins two."""
-    return [theirs] if theirs in there or "+" not in theirs else theirs.split("+")
+    return [theirs] if theirs in columns or "+" not in theirs else theirs.split("+")
 
 
 def _resolve_duplicates(table: Path, rows: Sequence[_Row], rule: str) -> _Row:

@@ -187,7 +187,7 @@ def proposed_files(api: "HfApi", name: str, repo: str, revision: str | None = No
         raise UserError(f"{name!r} is not the name of a submission")
     remote = hub.read_repo(api, repo, "dataset", revision)
     if remote.head is None:
-        raise UserError(f"there is no dataset {repo} on the Hub, or the token may not see it")
+        raise UserError(f"no dataset {repo} on the Hub, or the token may not see it; check --repo and `hf auth login`")
     files = sorted(path for path in remote.files if path.startswith(f"{_FOLDER}/{name}/"))
     if not files:
         names = sorted({path.split("/")[1] for path in remote.files if path.startswith(f"{_FOLDER}/")})

@@ -33,10 +33,10 @@ def check(folder: Path) -> list[str]:
 
 def _check_files(folder: Path, description: submission.Description) -> Iterator[str]:
     """Check that the files are exactly those that were submitted."""
-    there = Reader(folder).data_files()
-    for file in sorted(description["files"].keys() - {*there}):
+    present = Reader(folder).data_files()
+    for file in sorted(description["files"].keys() - {*present}):
         yield f"{file} was submitted and is missing"
-    for file in there:
+    for file in present:
         if file not in description["files"]:
             yield f"{file} is not among the files that were submitted"
         elif hash_file(folder / file) != description["files"][file]:

@@ -100,7 +100,7 @@ def with_marks(picture: np.ndarray, marks: Sequence[Sequence[float]]) -> tuple[n
     radius = max(2, round(SIZE * min(height, width) / 2))
     disc = np.hypot(*np.mgrid[-radius : radius + 1, -radius : radius + 1]) / radius
     soft = np.clip((1 - disc) * 4, 0, 1).astype(np.float32)
-    made, weight = picture.astype(np.float32), np.zeros((height, width), np.float32)
+    marked, weight = picture.astype(np.float32), np.zeros((height, width), np.float32)
 
     def square(share_x: float, share_y: float) -> tuple[slice, slice]:
         column, row = (
@@ -112,6 +112,6 @@ def with_marks(picture: np.ndarray, marks: Sequence[Sequence[float]]) -> tuple[n
     for x, y, from_x, from_y in marks:
         here, there = square(x, y), square(from_x, from_y)
         piece = picture[there].astype(np.float32)
-        made[here] += soft[..., None] * (piece - made[here])
+        marked[here] += soft[..., None] * (piece - marked[here])
         weight[here] = np.maximum(weight[here], soft)
-    return np.clip(np.round(made), 0, 255).astype(np.uint8), weight
+    return np.clip(np.round(marked), 0, 255).astype(np.uint8), weight
