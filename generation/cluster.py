@@ -25,7 +25,7 @@ from .transfer import Transfer
 if TYPE_CHECKING:
     from datatrove.executor.base import PipelineExecutor
 
-EXECUTORS = ("local", "slurm", "ray", "jobs")
+_EXECUTORS = ("local", "slurm", "ray", "jobs")
 _OURS = {"pipeline", "tasks", "logging_dir", "depends", "skip_completed"}  # arguments that users cannot set
 _DEFAULTS: dict[str, dict[str, object]] = {
     "local": {},
@@ -81,7 +81,7 @@ def launch_of(
     executor: str, tasks: int | None, logs: str | None, arguments: Mapping[str, object] | None, folder: Path, verb: str
 ) -> Launch:
     """Check the user's options; unless `logs` is given, logs are written next to the folder."""
-    one_of("--executor", executor, EXECUTORS)
+    one_of("--executor", executor, _EXECUTORS)
     allowed = tuple(sorted(set(inspect.signature(_executor_class(executor)).parameters) - _OURS))
     for key in arguments or ():
         one_of(f"--executor-arg for {executor}", key, allowed)

@@ -21,7 +21,7 @@ _ROW_GROUP = 8_000_000  # bytes of pictures; a larger picture has a row group of
 ROWS = 10_000  # in a row group at most, if there are no pictures
 SHARD = 500_000_000  # bytes of pictures in one file, unless one chain alone has more
 # As `datasets` writes files, so that the Hub can deduplicate two versions of one.
-CHUNKING = {"min_chunk_size": 262144, "max_chunk_size": 1048576, "norm_level": 0}
+_CHUNKING = {"min_chunk_size": 262144, "max_chunk_size": 1048576, "norm_level": 0}
 # Keys of a file's metadata.
 MEANINGS = b"convergebench_columns"  # JSON: what each column means
 ROW = b"convergebench_row"  # what a row is
@@ -114,11 +114,11 @@ class Shard:
             compression={**dict.fromkeys(leaves, "none"), **dict.fromkeys(plain, "snappy")},
             use_dictionary=plain,
             column_encoding=dict.fromkeys(leaves, "PLAIN"),
-            use_content_defined_chunking=CHUNKING,
+            use_content_defined_chunking=_CHUNKING,
             write_page_index=True,
             write_page_checksum=checks,
         )
-        self.writer.add_key_value_metadata({b"content_defined_chunking": json.dumps(CHUNKING), **(metadata or {})})
+        self.writer.add_key_value_metadata({b"content_defined_chunking": json.dumps(_CHUNKING), **(metadata or {})})
         self.rows: list[Values] = []
         self.references: list[str | None] = []
         self.weight = self.count = 0

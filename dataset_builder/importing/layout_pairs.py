@@ -41,10 +41,10 @@ def find_chains(path: Path, editor: str, prompts: Path | None = None, kind: str 
         if not stray.name.startswith("."):
             reason = "is not a case of this layout: it has no I0_source.png"
             yield Problem(str(stray), reason, is_stray=True)
-    entry_of = {case: _entry_of(entries, case.resolve().name) for case in cases}
+    names = {case: case.resolve().name for case in cases}
+    entry_of = {case: entries.get(name) or entries.get(_split_case(name)[1]) or {} for case, name in names.items()}
     if prompts and not any(entry_of.values()):
-        name = cases[0].resolve().name
-        raise UserError(f"{prompts} has the words of none of these cases, such as {name}; {_PROMPTS_FORM}")
+        raise UserError(f"{prompts} has the words of none of these cases, such as {names[cases[0]]}; {_PROMPTS_FORM}")
     for case, entry in entry_of.items():
         yield from _find_chain(case, entry, editor, kind)
 
@@ -93,11 +93,6 @@ def _split_case(name: str) -> tuple[str, str]:
     """portrait_01_glasses_add_remove is the image portrait_01 and the pair glasses_add_remove."""
     match = re.fullmatch(r"(.+?_\d+)_(.+)", name)
     return (match[1], match[2]) if match else (name, name)
-
-
-def _entry_of(entries: Mapping[str, Mapping[str, Any]], case: str) -> Mapping[str, Any]:
-    """The prompts' entry for a case, or else for its pair; empty if there is none."""
-    return entries.get(case) or entries.get(_split_case(case)[1]) or {}
 
 
 def _prompts_by_name(path: Path, editor: str) -> dict[str, dict[str, Any]]:

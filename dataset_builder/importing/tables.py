@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from convergebench.generation.records import UserError, is_encodable
 
-MOST_CHARACTERS = 100_000  # of one value
+_MOST_CHARACTERS = 100_000  # of one value
 T = TypeVar("T", str, int, float)
 
 
@@ -69,7 +69,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 # Each of these reads one value of a foreign table: None if it is empty, UserError if it is not allowed.
 
 
-def text(name: str, value: object, most: int = MOST_CHARACTERS) -> str | None:
+def text(name: str, value: object, most: int = _MOST_CHARACTERS) -> str | None:
     """A value that must be text."""
 
     def allows(words: str) -> bool:

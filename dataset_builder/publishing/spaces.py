@@ -22,12 +22,13 @@ _NOT_PUBLISHED = ("__pycache__", ".", "test_")  # beginnings of names
 Report = Callable[[str, int, int], None]  # called with a repository, its number of files, and how many of them change
 
 
-def _no_report(repo: str, files: int, changed: int) -> None:
-    pass
-
-
 def publish_metrics(
-    api: "HfApi", folder: Path, repo: str, tag: str | None, report: Report = _no_report, dry_run: bool = False
+    api: "HfApi",
+    folder: Path,
+    repo: str,
+    tag: str | None,
+    report: Report = lambda repo, files, changed: None,
+    dry_run: bool = False,
 ) -> dict[str, str | None]:
     """Publish each metric to its Space NAMESPACE/NAME under one tag; `repo` may name the Space if there is one metric.
 
@@ -83,7 +84,7 @@ def publish_files(
     files: Mapping[str, Path],
     repo: str,
     tag: str | None,
-    report: Report = _no_report,
+    report: Report = lambda repo, files, changed: None,
     dry_run: bool = False,
 ) -> str | None:
     """Publish a set of files as a Space; one that already has exactly these files is tagged without a commit."""
