@@ -47,8 +47,8 @@ demo = page(
             _EXAMPLE,
             lines=8,
             label="Curves",
-            info="One chain a line: its source, a colon, one value per round; - where there is none; "
-            "refused, shrunk, no_image or failed where it ended early.",
+            info="One chain a line: its source, a colon, one value per round, - for a missing one; "
+            "refused, shrunk, no_image or failed if it ended early.",
             render=False,
         ),
         gr.Radio(["retained", "absolute"], value="retained", label="Scale", render=False),

@@ -1,4 +1,4 @@
-"""Why a case is lost: one row for each cause. The headline, cases.csv, the page and the Space read this table.
+"""The table of causes for which a case is lost, read by the headline, cases.csv, the page and the Space.
 
 A row may name a column of the scores in `decided_by`; the report refuses to start if there is no such column.
 """
@@ -10,34 +10,34 @@ EDITOR, CALL = "the editor", "the call"
 
 
 class Limits(NamedTuple):
-    """What a reader may choose."""
+    """The limits that a reader may choose."""
 
     retained: float = 0.5  # of quality and of meaning
-    framing: float | None = None  # the largest loss of framing that is no loss of the case; None: not asked
+    framing: float | None = None  # the largest loss of framing that a case survives; None: not checked
 
 
 class Cause(NamedTuple):
-    """One cause. It is asked in every round of a case that has values, or it is how the chain ended."""
+    """One cause: checked in every round of a case that has values, or implied by how the chain ended."""
 
     name: str  # in files
     title: str  # as a heading or a filter
     clause: str  # in a sentence
-    # What decides: a series that the report makes for each case (a key of spaces_app.analysis.groups.SERIES), or a
-    # column of the scores, of which the row of the round's last step counts.
+    # A series that the report makes for each case (a key of spaces_app.analysis.groups.SERIES), or a column of the
+    # scores, read in the row of the round's last step.
     decided_by: str = ""
     is_lost: Callable[[float, Limits], bool] = lambda value, limits: bool(value)
-    leaves_open: bool = True  # whether a round without a value is not known to be kept; otherwise the rest decides
+    leaves_open: bool = True  # whether a round without a value does not count as kept; if not, the other causes decide
     end: str = ""  # the end of a chain
-    fault: str = EDITOR  # whose fault; anything else makes the case a missing one as well
+    fault: str = EDITOR  # with any other fault than the editor's the case also counts as missing
 
 
-_ROWS = (  # in the order in which they count if several happen in one round
+_ROWS = (  # in order of precedence within one round
     Cause(
         "not applied",
         "Edit not carried out",
         "edit not carried out",
         decided_by="applied",
-        is_lost=lambda made, limits: not made,
+        is_lost=lambda applied, limits: not applied,
     ),
     Cause(
         "not undone",
@@ -72,7 +72,7 @@ _ROWS = (  # in the order in which they count if several happen in one round
     Cause("refused", "Refused", "the editor refused", end="refused"),
     Cause("no image", "No picture", "no picture came back", end="no_image"),
     Cause("shrunk", "Shrunk", "the picture came back smaller", end="shrunk"),
-    # A loss wherever editors are compared; the curve of one metric alone is censored by it.
+    # A loss if editors are compared; the curve of a single metric is censored instead.
     Cause("technical failure", "Technical failure", "technical failure", end="failed", fault=CALL),
 )
 CAUSES = {cause.name: cause for cause in _ROWS}

@@ -1,4 +1,4 @@
-"""Editors on the cases that two of them share: who keeps more rounds, is that more than luck, and which ranks follow?
+"""Compares editors in pairs on their common cases: differences of rounds kept, verdicts and ranks.
 
 Signs are flipped by whole sources, because chains of one source are not independent.
 """
@@ -18,19 +18,19 @@ RANKED_FROM = 12  # sources; fewer can only indicate
 
 Case = TypeVar("Case", bound=Hashable)
 Group = TypeVar("Group", bound=Hashable)
-_Kept = Mapping[Case, float | None]  # rounds kept per case; None where the case failed technically
+_RoundsKept = Mapping[Case, float | None]  # per case; None if the case failed technically
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What the common cases of two editors say."""
+    """The comparison of two editors on their common cases."""
 
     first: str
     second: str
-    cases: int  # both have them
-    left_out: int  # only one has them, or one failed technically
+    cases: int  # that both have
+    left_out: int  # that only one has, or that failed technically
     sources: int
-    difference: float | None  # rounds the first keeps more, on average over sources
+    difference: float | None  # rounds that the first keeps more than the second, on average over sources
     interval: tuple[float, float] | None
     p_value: float | None  # of this pair alone: no third editor moves it
     p_corrected: float | None = None  # for all pairs of the table at once; None below 12 sources
@@ -50,13 +50,13 @@ class Comparison:
 
 def compare(
     names: tuple[str, str],
-    first: _Kept[Case],
-    second: _Kept[Case],
+    first: _RoundsKept[Case],
+    second: _RoundsKept[Case],
     source_of: Mapping[Case, Hashable],
     cell_of: Mapping[Case, Hashable] | None = None,
     confidence: float = 0.95,
 ) -> Comparison:
-    """Two editors on their own common cases: differences of rounds kept, averaged per source, then over sources.
+    """Compare two editors on their common cases: differences of rounds kept, averaged per source, then over sources.
 
     `cell_of` names what a case repeats (source and program): repeats are averaged first, so that running a case again
     with the same result changes nothing.
@@ -95,23 +95,23 @@ def averaged(values: Mapping[Case, float], group_of: Mapping[Case, Group]) -> di
 
 
 def mean(values: Sequence[float] | np.ndarray) -> float:
-    """Whose last digit does not depend on the order of the values."""
+    """The mean, summed exactly, so that it does not depend on the order of the values."""
     return fsum(values) / len(values)
 
 
 def judge_together(pairs: Sequence[Comparison], level: float = LEVEL) -> list[Comparison]:
     """The pairs with their corrected p and verdicts; pairs on too few sources are not in the family."""
-    asked = [place for place, pair in enumerate(pairs) if pair.sources >= RANKED_FROM]
-    sources = list(dict.fromkeys(source for place in asked for source in pairs[place].by_source))
+    family = [place for place, pair in enumerate(pairs) if pair.sources >= RANKED_FROM]
+    sources = list(dict.fromkeys(source for place in family for source in pairs[place].by_source))
     row_of = {source: row for row, source in enumerate(sources)}
-    table = np.full((len(sources), len(asked)), np.nan)
-    for column, place in enumerate(asked):
+    table = np.full((len(sources), len(family)), np.nan)
+    for column, place in enumerate(family):
         by_source = pairs[place].by_source
         table[[row_of[source] for source in by_source], column] = list(by_source.values())
     judged = list(pairs)
     # A single pair has nothing to be corrected for.
-    stepped = step_down(table) if len(asked) > 1 else np.zeros(len(asked))
-    for place, corrected in zip(asked, stepped, strict=True):
+    stepped = step_down(table) if len(family) > 1 else np.zeros(len(family))
+    for place, corrected in zip(family, stepped, strict=True):
         pair = pairs[place]
         p = max(float(corrected), pair.p_value or 0.0)
         judged[place] = replace(pair, p_corrected=p, verdict=verdict(pair, p, level))
@@ -119,7 +119,7 @@ def judge_together(pairs: Sequence[Comparison], level: float = LEVEL) -> list[Co
 
 
 def verdict(pair: Comparison, p_value: float | None, level: float = LEVEL) -> str:
-    """Fewer than 12 sources can only indicate, whatever their p."""
+    """The verdict of a pair; with fewer than 12 sources it is only indicative, whatever their p."""
     if pair.sources < RANKED_FROM or p_value is None:
         return "indicative"
     if p_value > level:
@@ -128,15 +128,15 @@ def verdict(pair: Comparison, p_value: float | None, level: float = LEVEL) -> st
 
 
 def judge_alone(pairs: Sequence[Comparison], level: float = LEVEL) -> list[Comparison]:
-    """The pairs with verdicts by their own p, as against a fixed baseline: who else is in the table moves nothing.
+    """The pairs with verdicts by their uncorrected p, for comparisons with a fixed baseline.
 
-    That is why they are not corrected: of twenty editors that equal the baseline one is called different.
+    Other editors in the table do not change them, but of twenty that equal the baseline one is called different.
     """
     return [replace(pair, verdict=verdict(pair, pair.p_value, level)) for pair in pairs]
 
 
 def rank_intervals(editors: Sequence[str], pairs: Sequence[Comparison]) -> dict[str, tuple[int, int] | None]:
-    """Best and worst rank that the verdicts leave open, for all editors at once; None without a judged pair.
+    """The best and worst rank of every editor that the verdicts allow; None for an editor without a judged pair.
 
     One more than the number of editors that are better, and the number of ranked editors less those that are worse.
     The family error of the verdicts is that of all intervals together.

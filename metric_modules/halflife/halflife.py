@@ -7,7 +7,7 @@ from convergebench.metric_modules._shared import modules
 from convergebench.metric_modules._shared.series import Series, check_confidence, check_counts, checked_rounds
 from convergebench.metric_modules.halflife.causes import END_CAUSES
 from convergebench.metric_modules.halflife.intervals import RESAMPLES, SEED
-from convergebench.metric_modules.halflife.outcomes import ENDS, Outcome, curve_outcome, known
+from convergebench.metric_modules.halflife.outcomes import ENDS, Outcome, curve_outcome, is_measured
 from convergebench.metric_modules.halflife.summary import summarise
 from convergebench.metric_modules.halflife.survival import kaplan_meier
 
@@ -36,21 +36,21 @@ def half_life(
     """
     limit = 0.5 if threshold is None and scale == "retained" else threshold
     _check_options(scale, limit, better, confidence)
-    known_rounds = checked_rounds(curves, rounds)
-    known_ends = check_counts("ends", ends, len(curves)) or ["complete"] * len(curves)
-    known_end_rounds = check_counts("end_rounds", end_rounds, len(curves)) or [None] * len(curves)
+    all_rounds = checked_rounds(curves, rounds)
+    all_ends = check_counts("ends", ends, len(curves)) or ["complete"] * len(curves)
+    all_end_rounds = check_counts("end_rounds", end_rounds, len(curves)) or [None] * len(curves)
     check_counts("clusters", clusters, len(curves))
     for number, curve in enumerate(curves, 1):
-        _check_curve(number, curve, known_rounds, scale, known_ends[number - 1], known_end_rounds[number - 1])
+        _check_curve(number, curve, all_rounds, scale, all_ends[number - 1], all_end_rounds[number - 1])
     start = 1.0 if scale == "retained" else None
     outcomes = [
-        curve_outcome(curve, known_rounds, limit, better, start, end, end_round)  # type: ignore[arg-type]
-        for curve, end, end_round in zip(curves, known_ends, known_end_rounds, strict=True)
+        curve_outcome(curve, all_rounds, limit, better, start, end, end_round)  # type: ignore[arg-type]
+        for curve, end, end_round in zip(curves, all_ends, all_end_rounds, strict=True)
     ]
     grid, alive = kaplan_meier([outcome.time for outcome in outcomes], [outcome.lost for outcome in outcomes])
-    signature = f"scale={scale}|threshold={limit}|better={better}|rounds={','.join(map(str, known_rounds))}"
+    signature = f"scale={scale}|threshold={limit}|better={better}|rounds={','.join(map(str, all_rounds))}"
     return {
-        **summarise(outcomes, known_rounds, clusters, confidence),
+        **summarise(outcomes, all_rounds, clusters, confidence),
         "curve": {"rounds": [int(round) for round in grid], "survival": alive.tolist()},
         "per_chain": [entry(outcome) for outcome in outcomes],
         "signature": f"{signature}|confidence={confidence}|bootstrap={RESAMPLES}|seed={SEED}",
@@ -58,7 +58,7 @@ def half_life(
 
 
 def entry(outcome: Outcome) -> dict[str, object]:
-    """One chain's own half-life: null if it was not lost; `text` says how far it was followed."""
+    """One chain's half-life, null if it was not lost; `text` then says how far it was followed."""
     return {
         "half_life": outcome.lost_at,
         "bracket": [outcome.kept, outcome.lost_at],
@@ -88,13 +88,13 @@ def _check_curve(
 ) -> None:
     if end not in ENDS:
         raise ValueError(f"curve {number} ends with {end!r}; an end is one of {', '.join(ENDS)}")
-    outside = [value for value in curve if known(value) and not 0 <= value <= 1]  # type: ignore[operator]
+    outside = [value for value in curve if is_measured(value) and not 0 <= value <= 1]  # type: ignore[operator]
     if scale == "retained" and outside:
         raise ValueError(
             f"curve {number} holds {outside[0]:g}, and values on the retained scale lie between 0 and 1; "
             "scale='absolute' takes a metric's own values"
         )
-    last = max((round for round, value in zip(rounds, curve, strict=False) if known(value)), default=0)
+    last = max((round for round, value in zip(rounds, curve, strict=False) if is_measured(value)), default=0)
     if end in END_CAUSES and last == rounds[-1]:
         raise ValueError(f"curve {number} ends with {end!r} and yet has a value in the last round, {rounds[-1]}")
     if end_round is not None and not last < end_round <= rounds[-1] and end != "complete":

@@ -1,7 +1,7 @@
-"""Confidence intervals that know that chains of one source, and of one program, are not independent.
+"""Confidence intervals for chains that share sources or programs and so are not independent.
 
-With sources alone an interval says what other pictures would give under these programs; with programs too, what other
-programs would give as well. They are meant for values between 0 and the last round, and for shares.
+With sources alone an interval covers other pictures under these programs; with programs too, it also covers other
+programs. They are meant for values between 0 and the last round, and for shares.
 """
 
 from collections.abc import Hashable, Sequence
@@ -16,15 +16,15 @@ from .survival import median, survival
 RESAMPLES = 2000
 SEED = 0  # the same chains give the same interval
 _CONFIDENCE = 0.95
-_UNSEEN = 1.0  # of all rounds: what one loss costs, or one gain brings, that is added to those that were seen
+_UNSEEN = 1.0  # the size, as a share of all rounds, of the one loss or gain that is added to those seen
 _STRETCH = 0.1  # of the reach, squared: found by simulation on short and unequal rounds
-_FEW = 8.0  # sources; in so many the rarer mark must be seen until how they hang together is half believed
+_FEW = 8.0  # sources with the rarer mark at which the estimated dependence gets half the weight
 
 Limits = tuple[float, float]
 
 
 def membership(clusters: Sequence[Hashable]) -> np.ndarray:
-    """One row per cluster, one column per chain, 1 where the chain belongs to the cluster."""
+    """One row per cluster, one column per chain; 1 if the chain belongs to the cluster."""
     place = {name: row for row, name in enumerate(dict.fromkeys(clusters))}
     rows = np.zeros((len(place), len(clusters)))
     rows[[place[name] for name in clusters], np.arange(len(clusters))] = 1
@@ -56,7 +56,7 @@ def median_interval(
 
 @lru_cache(maxsize=4)
 def drawn_clusters(size: int) -> np.ndarray:
-    """How often each cluster is drawn, one row per resample; a table has many rows of one size."""
+    """How often each cluster is drawn, one row per resample; cached, because a table has many rows of one size."""
     return np.random.default_rng(SEED).multinomial(size, np.full(size, 1 / size), RESAMPLES).astype(float)
 
 
@@ -71,10 +71,10 @@ def totals(values: np.ndarray, groups: Sequence[Hashable]) -> np.ndarray:
 
 
 def clustered(values: np.ndarray, groups: Sequence[Hashable]) -> tuple[float, float]:
-    """The variance of the mean of all values when whole groups are drawn, and how many equal groups these are worth.
+    """The variance of the mean if whole groups are drawn, and the effective number of groups.
 
-    A group counts by its number of values, so few large groups among many small ones are worth less than their number:
-    the square of the total over the sum of squares. The variance is unbiased where all groups vary alike.
+    A group counts by its number of values, so groups of unequal size are worth less than their number: the square of
+    the total over the sum of squares. The variance is unbiased if all groups vary alike.
     Reference: Carter, Schnepel and Steigerwald, Asymptotic behavior of a t-test robust to cluster heterogeneity, The
     Review of Economics and Statistics 99 (2017).
 
@@ -96,7 +96,7 @@ def clustered(values: np.ndarray, groups: Sequence[Hashable]) -> tuple[float, fl
 def variance(
     values: np.ndarray, sources: Sequence[Hashable], programs: Sequence[Hashable] | None = None
 ) -> tuple[float, float]:
-    """The variance of the mean and its degrees of freedom; None of programs means: for these programs.
+    """The variance of the mean and its degrees of freedom; without `programs`, for these programs only.
 
     One way: as many degrees of freedom as the sources are worth, less one. Two ways: the variance over sources plus
     that over programs less that over their cells, and never less than either alone (the sources' and the programs'
@@ -123,7 +123,7 @@ def variance(
 
 
 def student_interval(values: np.ndarray, sources: Sequence[Hashable], confidence: float = _CONFIDENCE) -> Limits | None:
-    """Student's t on the means of sources, for values that have no first or last; a source counts by its chains."""
+    """Student's t on the means of sources, for unbounded values; a source counts by its chains."""
     if len(set(sources)) < 2:
         return None
     spread, free = variance(values, sources)
@@ -137,11 +137,11 @@ def share_interval(
     programs: Sequence[Hashable] | None = None,
     confidence: float = _CONFIDENCE,
 ) -> Limits | None:
-    """Score limits of a share of marks (0 or 1); the groups decide how many independent chains they are worth.
+    """Score limits of a share of marks (0 or 1); the groups determine the effective number of chains.
 
-    Worth at least as many as there are groups, at most as many as there are chains: unlike t on the means this keeps
-    a width where every chain survives. How much chains of one group hang together is learned from the rarer mark
-    alone; as long as that was seen in few groups, the worth is drawn towards the number of groups.
+    That number is at least the number of groups and at most that of chains: unlike t on the means, the interval keeps
+    a width if every chain survives. The dependence within groups is estimated from the rarer mark alone; while that
+    was seen in few groups, the effective number is drawn towards the number of groups.
     References: Wilson, JASA 22 (1927); Korn and Graubard, Survey Methodology 24 (1998), for the effective number.
 
     >>> [round(limit, 2) for limit in share_interval(np.ones(12), [1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6])]
@@ -174,10 +174,10 @@ def mean_interval(
 ) -> Limits | None:
     """Limits of a mean between the first and the last possible round: the widest of three at each end.
 
-    Student's t on group means; the same on the logit scale and somewhat further, because rounds are skewed towards
-    the end that is further away; and, where chains sit at an end, what `share_interval` leaves open of the share of
-    those that do not, times what one of them loses (or gains) on average, one whole loss counted beside those that
-    were seen: six sources that all survive do not prove that none is ever lost.
+    Student's t on group means; the same on the logit scale and stretched, because rounds are skewed towards the end
+    that is further away; and, if chains are at an end, the upper limit of the share of those that are not, times
+    their average loss (or gain), with one whole loss added to those seen: six sources that all survive do not prove
+    that none is ever lost.
 
     >>> [round(limit, 1) for limit in mean_interval(np.array([2.0, 3.0, 5.0, 9.0, 3.0, 2.0]), list("abcdef"), 20)]
     [1.2, 7.9]
@@ -198,7 +198,7 @@ def mean_interval(
 
 
 def _stretched(centre: float, reach: float, last: float) -> float:
-    """The mean one reach above the centre on the logit scale, and some more the longer the reach is there.
+    """The mean one reach above the centre on the logit scale, stretched further for a longer reach.
 
     >>> round(_stretched(5.0, 3.0, 20.0), 2)
     8.83
@@ -214,7 +214,7 @@ def beyond(
     last: float,
     confidence: float,
 ) -> float:
-    """How far from its end the mean may lie by the share of chains away from it; 0 where that share is everything."""
+    """How far the mean may be from an end, by the share of chains away from it; 0 if all chains are."""
     away = distance > 1e-6
     if away.all():
         return 0.0

@@ -1,4 +1,4 @@
-"""What became of one chain: the rounds it kept, and what it was lost to. Plain Python, no numbers library."""
+"""The outcome of one chain: the rounds it kept and the cause of its loss. Plain Python, without numpy."""
 
 import math
 from collections.abc import Container, Mapping, Sequence
@@ -21,11 +21,13 @@ class Outcome:
     lost_at: int | None = None
     cause: str | None = None
     failed: bool = False  # ended by a technical failure before anything was lost: a missing case
-    crossing: float | None = None  # where the line between the last good and the first bad value is crossed
+    crossing: float | None = (
+        None  # the round at which the line between the last good and the first bad value crosses the threshold
+    )
 
     @property
     def time(self) -> int:
-        """The round of the loss, or how far the chain was followed."""
+        """The round of the loss, or the last round of a chain that was not lost."""
         return self.kept if self.lost_at is None else self.lost_at
 
     @property
@@ -34,7 +36,7 @@ class Outcome:
 
     @property
     def rounds_kept(self) -> int | None:
-        """What two editors are compared by; None if a technical failure left the case open."""
+        """The rounds kept, by which editors are compared; None if a technical failure left the case open."""
         return None if self.failed else self.kept
 
     @property
@@ -45,12 +47,12 @@ class Outcome:
         return str(self.lost_at) if self.lost_at == self.kept + 1 else f"({self.kept}, {self.lost_at}]"
 
 
-def known(value: float | None) -> bool:
+def is_measured(value: float | None) -> bool:
     return value is not None and not math.isnan(value)
 
 
 def _next_round(rounds: Sequence[int], last: int) -> int:
-    """The round in which a chain ended that was last measured after `last` rounds."""
+    """The first of the rounds after `last`, in which a chain that was last measured then has ended."""
     return next((round for round in rounds if round > last), last + 1)
 
 
@@ -75,11 +77,11 @@ def curve_outcome(
     sign = 1 if better == "higher" else -1
     kept, last_value = 0, start
     for round, value in zip(rounds, values, strict=False):
-        if not known(value):
+        if not is_measured(value):
             continue
         if sign * (value - threshold) < 0:  # type: ignore[operator]
-            way = None if last_value is None else (last_value - threshold) / (last_value - value)  # type: ignore[operator]
-            crossing = None if way is None else kept + (round - kept) * way
+            share = None if last_value is None else (last_value - threshold) / (last_value - value)  # type: ignore[operator]
+            crossing = None if share is None else kept + (round - kept) * share
             return Outcome(kept, round, "below the threshold" if sign > 0 else "above the threshold", crossing=crossing)
         kept, last_value = round, value
     return _ended(kept, rounds, end, end_round)
@@ -105,31 +107,31 @@ def convergence(
 
     `values` has, for each cause that is checked, the series that decide it: one value per round. A round in which
     something could not be measured is not counted as kept unless a later round is good. `left_out` names, by cause,
-    the rounds in which nobody can tell whether a case was lost to it: there the other checks decide.
+    the rounds in which it cannot be decided whether a case was lost to it; there the other checks decide.
     """
-    unknown: Mapping[str, Container[int]] = left_out or {}
+    undecided: Mapping[str, Container[int]] = left_out or {}
     checked = [(CAUSES[name], values[name]) for name in CAUSES if name in values]
     kept = 0
     for place, round in enumerate(rounds):
         judged = []
         for cause, lists in checked:
-            if round in unknown.get(cause.name, ()):
+            if round in undecided.get(cause.name, ()):
                 continue
             for series in lists:
                 value = series[place] if place < len(series) else None  # a chain that ended earlier has none
-                if known(value) and cause.is_lost(value, limits):  # type: ignore[arg-type]  # it is known
+                if is_measured(value) and cause.is_lost(value, limits):  # type: ignore[arg-type]  # not None
                     return Outcome(kept, round, cause.name)
                 if cause.leaves_open:
-                    judged.append(known(value))
+                    judged.append(is_measured(value))
         if judged and all(judged):
             kept = round
     return _ended(kept, rounds, end, end_round)
 
 
 def convergence_name(checked: Sequence[str]) -> str:
-    """The headline's name says what it did not check: without CLIP, 'convergence (no meaning check)'.
+    """The headline's name with what it did not check: without CLIP, 'convergence (no meaning check)'.
 
-    `checked` names what was measured: rmse, ssim, lpips, part_lost, clip. Two names never share a table.
+    `checked` names what was measured: rmse, ssim, lpips, part_lost, clip. Different names never share a table.
     """
     missing = [f"no {name.upper()}" for name in QUALITIES if name not in checked]
     missing += ["no part check"] * ("part_lost" not in checked) + ["no meaning check"] * ("clip" not in checked)

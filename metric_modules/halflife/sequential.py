@@ -1,8 +1,8 @@
-"""Two editors compared while sources come in: stop once the verdict is certain, or can hardly come any more.
+"""Compares two editors while sources come in; stops once the verdict is certain, or has become unlikely.
 
-The test is the sign-flip test of `comparison.py`, looked at again and again. Each look may spend a part of the level,
-and what all looks spend together is the level, so that a run may be stopped at any look and for any reason: a false
-verdict is as rare as after all sources. Sources must come in an order that was fixed before, such as a seeded one.
+The test is the sign-flip test of `comparison.py`, repeated at each look. Each look spends a part of the level, and all
+looks together spend the level, so a run may be stopped at any look and for any reason: a false verdict is as rare as
+after all sources. The order of the sources must be fixed in advance, such as a seeded one.
 References: Lan and DeMets, Discrete sequential boundaries for clinical trials, Biometrika 70 (1983); Jennison and
 Turnbull, Interim analyses: the repeated confidence interval approach, JRSS B 51 (1989).
 """
@@ -18,15 +18,15 @@ LEVEL = 0.05
 # Below 12 sources a verdict is only indicative, as in comparison.py.
 FIRST = 12  # sources at the first look; fewer can only indicate
 EVERY = 4  # sources from one look to the next
-_POWER = 2.0  # of the share of sources seen: so much of the level is spent by then
-_HOPELESS = 0.05  # chance of a verdict after all sources; with less the pair is left open
+_POWER = 2.0  # the share of the level spent is the share of sources seen to this power
+_HOPELESS = 0.05  # below this chance of a verdict after all sources the pair stays open
 _FLIPS = 10_000
 _SEED = 0
 
 
 @dataclass(frozen=True)
 class _Look:
-    """What the sources so far say. The interval holds at all looks together."""
+    """The result after the sources so far. The interval holds at all looks together."""
 
     sources: int
     mean: float
@@ -36,7 +36,7 @@ class _Look:
 
 
 def look_sizes(horizon: int) -> list[int]:
-    """After how many sources one looks; the last look is after all of them.
+    """The number of sources at each look; the last look is after all of them.
 
     >>> look_sizes(23)
     [12, 16, 20, 23]
@@ -45,28 +45,28 @@ def look_sizes(horizon: int) -> list[int]:
 
 
 def spent(share: float, level: float = LEVEL) -> float:
-    """How much of the level may be spent when this share of the sources has been seen."""
+    """The part of the level that may be spent once this share of the sources has been seen."""
     return level * min(share, 1.0) ** _POWER
 
 
 def boundaries(sums: np.ndarray, sizes: Sequence[int], horizon: int, level: float = LEVEL) -> list[float]:
-    """For each look the least |sum| that is a verdict, from the sums of flipped differences: flips x looks.
+    """For each look the smallest |sum| that is a verdict, from the sums of flipped differences: flips x looks.
 
-    Flips that crossed at an earlier look have been counted there. Of equal sums all or none cross.
+    Flips that crossed at an earlier look are counted there. Of equal sums all or none cross.
     """
-    is_left = np.ones(len(sums), bool)
+    is_active = np.ones(len(sums), bool)
     used, limits = 0, []
     for place, size in enumerate(sizes):
         allowed = int(spent(size / horizon, level) * len(sums)) - used
-        left = np.sort(np.abs(sums[is_left, place]))[::-1]
+        sizes_of_sums = np.sort(np.abs(sums[is_active, place]))[::-1]
         if allowed < 1:
             limits.append(np.inf)
             continue
-        # The least value of which no more than `allowed` are at least as large: more than the next one.
-        least = np.nextafter(left[allowed], np.inf) if allowed < len(left) else 0.0
-        crossed = is_left & (np.abs(sums[:, place]) >= least)
+        # Just above the next sum, so that at most `allowed` sums are as large.
+        least = np.nextafter(sizes_of_sums[allowed], np.inf) if allowed < len(sizes_of_sums) else 0.0
+        crossed = is_active & (np.abs(sums[:, place]) >= least)
         used += int(crossed.sum())
-        is_left &= ~crossed
+        is_active &= ~crossed
         limits.append(float(least))
     return limits
 
@@ -78,7 +78,7 @@ def signs(size: int) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def normal_boundaries(horizon: int, level: float = LEVEL) -> tuple[float, ...]:
-    """The same for sums of normal differences, over their standard deviation: how wide the intervals are."""
+    """The boundaries for standardised sums of normal differences, which set the width of the intervals."""
     sizes = look_sizes(horizon)
     drawn = np.random.default_rng(_SEED).standard_normal((50_000, len(sizes)))
     steps = np.sqrt(np.diff([0, *sizes]))
@@ -87,7 +87,7 @@ def normal_boundaries(horizon: int, level: float = LEVEL) -> tuple[float, ...]:
 
 
 def follow(differences: Sequence[float] | np.ndarray, horizon: int, level: float = LEVEL) -> list[_Look]:
-    """The looks at mean differences by source, in the order in which they came, up to the one that says stop.
+    """The looks at mean differences by source, in their order of arrival, up to the look that stops the run.
 
     >>> [look.verdict for look in follow([2.0, 3.0] * 20, 40)][-1]
     'first'
@@ -102,7 +102,7 @@ def follow(differences: Sequence[float] | np.ndarray, horizon: int, level: float
     # Sums that are equal but for the order of rounding are equal.
     scaled = values[: seen[-1]] / largest
     flipped = np.cumsum(signs(seen[-1]) * np.abs(scaled), axis=1)
-    sums, observed = (np.round(each[..., places], 9) for each in (flipped, np.cumsum(scaled)))
+    sums, observed = (np.round(totals[..., places], 9) for totals in (flipped, np.cumsum(scaled)))
     least = boundaries(sums, seen, horizon, level)
     looks = []
     for place, size in enumerate(seen):
@@ -126,23 +126,23 @@ def follow(differences: Sequence[float] | np.ndarray, horizon: int, level: float
 def _chance_of_verdict(
     mean: np.ndarray | float, spread: np.ndarray | float, size: int, horizon: int, level: float = LEVEL
 ) -> np.ndarray:
-    """The chance that the sum over all sources crosses the last boundary, by what those seen say of the rest.
+    """The chance that the sum over all sources crosses the last boundary, predicted from the sources seen.
 
-    The mean of the rest is as uncertain as what was seen leaves it.
+    The prediction includes the uncertainty of the mean of the sources seen.
     """
     needed = normal_boundaries(horizon, level)[-1]
     expected = mean / np.maximum(spread, 1e-9) * horizon**0.5
-    left = max((horizon - size) / size, 1e-9) ** 0.5
-    return special.ndtr((expected - needed) / left) + special.ndtr((-expected - needed) / left)
+    spread_left = max((horizon - size) / size, 1e-9) ** 0.5
+    return special.ndtr((expected - needed) / spread_left) + special.ndtr((-expected - needed) / spread_left)
 
 
 def _stops(
     differences: np.ndarray, horizon: int, after: int = 0, level: float = LEVEL
 ) -> tuple[np.ndarray, np.ndarray]:
-    """For many made-up runs (rows) after how many sources each stops, and whether with a verdict.
+    """For many simulated runs (rows): after how many sources each stops, and whether with a verdict.
 
-    Looks at up to `after` sources have been taken and said go on. The boundaries are those for normal sums: to plan
-    with, because `follow` would take a second for every few runs.
+    Looks at up to `after` sources are in the past and did not stop the run. The boundaries are those for normal sums,
+    because `follow` would take a second for every few runs.
     """
     ended, decided = np.zeros(len(differences), int), np.zeros(len(differences), bool)
     for size, least in zip(look_sizes(horizon), normal_boundaries(horizon, level), strict=True):
@@ -160,7 +160,7 @@ def _stops(
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a verdict will cost: sources until the run stops, and how often it stops with one."""
+    """The expected cost of a verdict: sources until the run stops, and the chance that it stops with a verdict."""
 
     sources: float  # on average
     most: float  # in nine of ten runs at most
@@ -168,13 +168,13 @@ class Forecast:
 
 
 def forecast(mean: float, spread: float, horizon: int, sets: int = 1000) -> Forecast:
-    """For differences between sources that are normal with this mean and standard deviation."""
+    """The forecast for normal differences between sources with this mean and standard deviation."""
     rng = np.random.default_rng(_SEED)
     return _summed_up(*_stops(rng.normal(mean, spread, (sets, horizon)), horizon))
 
 
 def forecast_rest(seen: Sequence[float], horizon: int, sets: int = 1000) -> Forecast:
-    """The same where some sources were seen, for sources to come that are like them."""
+    """The forecast after some sources were seen, if the remaining ones are like them."""
     rng, values = np.random.default_rng(_SEED), np.asarray(seen, float)
     rest = rng.choice(values, (sets, horizon - len(values)))
     return _summed_up(*_stops(np.concatenate([np.tile(values, (sets, 1)), rest], axis=1), horizon, len(values)))

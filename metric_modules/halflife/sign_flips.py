@@ -10,19 +10,19 @@ from math import floor, fsum, log2
 
 import numpy as np
 
-_FLIPS = 20_000  # random ones, where not all can be taken
+_FLIPS = 20_000  # random flips, if there are too many to take all
 _ALL_FLIPS_UP_TO = 15  # rows: 16,384 flips up to an overall sign
 _SEED = 0
 _EXACT_UP_TO = 40  # differences that share no coarse grid
 _COARSE = 2**24  # differences times points of the grid, 20 ms
-_GRID = 1_163_962_800  # a whole multiple of 1 to 20 and 25: means of so many whole numbers are whole on this grid
+_GRID = 1_163_962_800  # a multiple of 1 to 20 and of 25, so that means of that many integers are integers on this grid
 _BLOCK = 2**20  # numbers held at once for the joint flips, 8 MB
 
 
 def whole(values: np.ndarray) -> tuple[np.ndarray, float]:
-    """The values as whole numbers without a common divisor, and how far a sum of them may be off by rounding.
+    """The values as integers without a common divisor, and the largest rounding error of their sum.
 
-    Sums of whole numbers do not depend on their order. Means of up to 20 (or 25) whole numbers come out exactly.
+    Sums of integers do not depend on their order. Means of up to 20 (or 25) integers are exact.
 
     >>> whole(np.array([1 / 3, -0.5, 0.0]))[0]
     array([ 2, -3,  0])
@@ -41,7 +41,7 @@ def sign_flip_p(differences: Sequence[float] | np.ndarray) -> float:
     """Two-sided p of a mean of differences: the share of sign patterns that give a mean at least as far from zero.
 
     Exact for any number of differences that share a coarse grid, as rounds kept do, and for up to 40 of any kind.
-    Elsewhere from 20,000 seeded patterns with the observed one counted among them.
+    Otherwise from 20,000 seeded patterns, with the observed one counted among them.
     Reference: Fisher, The Design of Experiments (1935), section 21.
 
     >>> sign_flip_p([1.0, 2.0, 3.0])
@@ -84,7 +84,7 @@ def grid_tail(sizes: np.ndarray, observed: float) -> float:
 
 
 def tail_by_halves(sizes: np.ndarray, observed: float) -> float:
-    """The same, by counting which sums of one half of the sizes go with which of the other: 2^40 in two lists of 2^20.
+    """The same as `grid_tail`, by matching the sums of two halves of the sizes: 2^40 patterns in two lists of 2^20.
 
     >>> tail_by_halves(np.array([1, 1, 2]), 2)
     0.375
@@ -107,7 +107,7 @@ def _all_sums(sizes: np.ndarray) -> np.ndarray:
 
 
 def drawn_p(sizes: np.ndarray, observed: float) -> float:
-    """The same from random patterns; the sizes come in ascending order, so that no name decides which sign they get."""
+    """The p-value from random patterns; the sizes are in ascending order, so that names do not decide their signs."""
     reached = np.abs(_random_signs(len(sizes)) @ sizes) >= observed * (1 - 1e-12)
     return float((1 + reached.sum()) / (1 + _FLIPS))
 
@@ -120,11 +120,11 @@ def _random_signs(size: int) -> np.ndarray:
 def step_down(differences: np.ndarray) -> np.ndarray:
     """p of every column, corrected for all of them: step-down max-T over joint flips of the rows.
 
-    One row per source, one column per pair, NaN where a pair has no common case on a source. One flip turns a source's
-    sign in every pair, so that the flips know how the pairs hang together: 1,035 pairs of 46 editors weigh far less
-    than 1,035 questions. The statistic is Student's t, brought to the normal scale by its degrees of freedom, so that
-    pairs with different numbers of sources can be held against each other. All flips up to 15 rows, beyond that
-    20,000 seeded ones. Reference: Westfall and Young, Resampling-Based Multiple Testing (1993), algorithm 4.1.
+    One row per source, one column per pair, NaN if a pair has no common case on a source. One flip turns a source's
+    sign in every pair, so that the flips reflect the dependence of the pairs: 1,035 pairs of 46 editors cost far less
+    than 1,035 independent tests. The statistic is Student's t on the normal scale, so that pairs with different
+    numbers of sources can be compared. All flips up to 15 rows, beyond that 20,000 seeded ones.
+    Reference: Westfall and Young, Resampling-Based Multiple Testing (1993), algorithm 4.1.
 
     >>> step_down(np.array([[1.0, 1.0], [1.0, -1.0], [1.0, 1.0], [1.0, -1.0], [1.0, 1.0]]))
     array([0.125, 1.   ])
@@ -159,12 +159,12 @@ def _normal_score(ratios: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     Reference: Wallace, Bounds on normal approximations to Student's and the chi-square distributions (1959).
     """
     free = np.maximum(sizes - 1, 0.5)
-    left = np.maximum(1 - ratios**2 / sizes, 1e-12)
-    return (8 * free + 1) / (8 * free + 3) * np.sqrt(-free * np.log(left))
+    unexplained = np.maximum(1 - ratios**2 / sizes, 1e-12)
+    return (8 * free + 1) / (8 * free + 3) * np.sqrt(-free * np.log(unexplained))
 
 
 def _joint_signs(size: int, block: int) -> Iterable[np.ndarray]:
-    """Blocks of flips: all up to an overall sign where that is possible, else seeded ones."""
+    """Blocks of flips: all of them (up to an overall sign) if there are few enough rows, else seeded ones."""
     if size <= _ALL_FLIPS_UP_TO:
         patterns = np.arange(2 ** (size - 1))
         for start in range(0, len(patterns), block):
@@ -177,7 +177,7 @@ def _joint_signs(size: int, block: int) -> Iterable[np.ndarray]:
 
 
 def _order_by_content(sizes: np.ndarray) -> np.ndarray:
-    """An order of the rows that no renaming of rows or columns changes, unless two rows are each other's mirror image.
+    """An order of the rows that does not depend on the order of rows or columns, unless two rows are interchangeable.
 
     Rows get a colour by their values, columns by the values and the colours of their rows, rows again by those of
     their columns.

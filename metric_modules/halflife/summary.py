@@ -1,4 +1,4 @@
-"""From the outcomes of many chains to one row of a table: half-life, restricted mean and survival with intervals."""
+"""Summarises the outcomes of many chains: half-life, restricted mean and survival with intervals."""
 
 from collections.abc import Hashable, Sequence
 from typing import Any
@@ -21,10 +21,10 @@ def summarise(
 ) -> dict[str, Any]:
     """Half-life, restricted mean and survival of chains from their outcomes; `clusters` names each chain's source.
 
-    Used alike for the half-life of a metric and for convergence. Without clusters each chain is its own cluster. Limits
-    say what other sources would give under these programs; where `programs` names each chain's, those of rounds kept
-    and of survival also stand for other programs (`..._interval_two_way`). Chains
-    without a single round, good or bad, say nothing and are counted apart; if there are no others, all is null.
+    Used both for the half-life of a metric and for convergence. Without clusters each chain is its own cluster. The
+    intervals cover other sources under these programs; if `programs` names each chain's program, those of rounds kept
+    and of survival are also given for other programs (`..._interval_two_way`). Chains without a single measured round
+    are counted separately; if there are no others, everything is null.
     """
     if not any(outcome.time for outcome in outcomes):
         blank = dict.fromkeys(summarise([Outcome(1)], [1], None, confidence, None if programs is None else [0]))
@@ -34,7 +34,7 @@ def summarise(
             "chains_unmeasured": len(outcomes),
         }
     names = range(len(outcomes)) if clusters is None else clusters
-    watched, sources, own_programs = zip(
+    watched, sources, chain_programs = zip(
         *[row for row in zip(outcomes, names, programs or names, strict=True) if row[0].time], strict=True
     )
     times = np.array([outcome.time for outcome in watched], float)
@@ -42,7 +42,7 @@ def summarise(
     # A chain watched up to a round was not at risk of the loss that others met after that round.
     kept = np.array([outcome.kept + 1e-9 * outcome.lost for outcome in watched])
     grid, alive = kaplan_meier(times, lost)
-    # Past the last chain that was still watched nothing is known, unless all are lost.
+    # After the last chain that was still watched nothing is known, unless all chains are lost.
     horizon = float(rounds[-1]) if alive.size and alive[-1] < 1e-12 else min(float(rounds[-1]), times.max())
     seen = lost | (times >= horizon)
     share = float(alive[-1]) if alive.size else 1.0
@@ -51,12 +51,12 @@ def summarise(
     seen_sources = [name for name, is_seen in zip(sources, seen, strict=True) if is_seen]
     two_way: dict[str, Any] = {}
     if programs is not None:
-        known_programs = [name for name, is_seen in zip(own_programs, seen, strict=True) if is_seen]
+        seen_programs = [name for name, is_seen in zip(chain_programs, seen, strict=True) if is_seen]
         two_way = {
             "mean_rounds_kept_interval_two_way": limits(
-                mean_interval(means_kept, sources, horizon, own_programs, confidence=confidence)
+                mean_interval(means_kept, sources, horizon, chain_programs, confidence=confidence)
             ),
-            "survival_interval_two_way": share_interval(~lost[seen], seen_sources, known_programs, confidence),
+            "survival_interval_two_way": share_interval(~lost[seen], seen_sources, seen_programs, confidence),
         }
     return {
         **half_life(grid, alive, rounds, horizon, median_interval(times, lost, sources, confidence)),
@@ -82,7 +82,7 @@ def summarise(
 def half_life(
     grid: np.ndarray, alive: np.ndarray, rounds: Sequence[int], horizon: float, limits: tuple[float, float] | None
 ) -> dict[str, Any]:
-    """The median, as a number where there is one, and always as the words a table prints."""
+    """The median as a number, null with a reason if there is none, and as the text of a table."""
     middle = float(median(grid, alive))
     share = float(alive[-1]) if alive.size else 1.0
     short, outlived = rounds[-1] < _MEDIAN_FROM, np.isinf(middle)
@@ -112,7 +112,7 @@ def _plural(rounds: int) -> str:
 
 
 def interpolated(outcomes: Sequence[Outcome], rounds: Sequence[int]) -> float | None:
-    """An extra to be labelled as such: the median of the points where straight lines between rounds cross."""
+    """The median of the interpolated crossings of the threshold, an extra that must be labelled as interpolated."""
     crossings = [outcome.time if outcome.crossing is None else outcome.crossing for outcome in outcomes]
     middle = float(median(*kaplan_meier(crossings, [outcome.lost for outcome in outcomes])))
     return None if rounds[-1] < _MEDIAN_FROM or np.isinf(middle) else middle

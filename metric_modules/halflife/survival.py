@@ -1,4 +1,4 @@
-"""How long things last when some are still alive at the end: Kaplan-Meier and what is read off it."""
+"""Survival analysis of censored chains: the Kaplan-Meier curve, its median, restricted mean and tests."""
 
 from collections.abc import Hashable, Sequence
 
@@ -8,18 +8,18 @@ from scipy import special
 _Numbers = Sequence[float] | np.ndarray
 _Flags = Sequence[bool] | np.ndarray
 
-_HALF = 0.5 + 1e-12  # half of an even number of chains, in spite of rounding
+_HALF = 0.5 + 1e-12  # tolerates rounding if exactly half of the chains survive
 
 
 def counts(times: _Numbers, lost: _Flags, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For every time of the grid: how many were lost then, and how many were still there to be lost."""
+    """For every time of the grid: how many were lost then, and how many were at risk."""
     at = np.asarray(times, float)[:, None]
     deaths = ((at == grid) & np.asarray(lost, bool)[:, None]).sum(axis=0)
     return deaths, (at >= grid).sum(axis=0)
 
 
 def survival(deaths: np.ndarray, at_risk: np.ndarray) -> np.ndarray:
-    """The product of the shares that outlive each time, along the last axis; nobody at risk changes nothing."""
+    """The survival curve, along the last axis; times at which nothing is at risk are skipped."""
     return np.cumprod(1 - np.divide(deaths, at_risk, out=np.zeros(deaths.shape), where=at_risk > 0), axis=-1)
 
 
@@ -36,7 +36,7 @@ def kaplan_meier(times: _Numbers, lost: _Flags) -> tuple[np.ndarray, np.ndarray]
 
 
 def median(grid: np.ndarray, alive: np.ndarray) -> np.ndarray:
-    """The first time at which no more than half is left, along the last axis; infinity if more than half survive."""
+    """The first time at which at most half survive, along the last axis; infinity if more than half survive."""
     below = alive <= _HALF
     if grid.size == 0:
         return np.full(below.shape[:-1], np.inf)
@@ -51,7 +51,7 @@ def area(grid: np.ndarray, alive: np.ndarray, horizon: float) -> np.ndarray:
 
 
 def pseudo_values(times: _Numbers, lost: _Flags, horizon: float) -> np.ndarray:
-    """Every chain's own part in the restricted mean; without early censoring it is min(time, horizon) itself.
+    """Every chain's contribution to the restricted mean; without early censoring it is min(time, horizon).
 
     Reference: Andersen, Hansen and Klein, Regression analysis of restricted mean survival time based on
     pseudo-observations, Lifetime Data Analysis 10 (2004).
@@ -67,21 +67,21 @@ def pseudo_values(times: _Numbers, lost: _Flags, horizon: float) -> np.ndarray:
 
 
 def log_rank(times: _Numbers, lost: _Flags, other_times: _Numbers, other_lost: _Flags) -> tuple[float, float]:
-    """Chi-square with one degree of freedom, and its p, that two groups are lost at one rate.
+    """The log-rank test that two groups are lost at one rate: chi-square with one degree of freedom, and its p.
 
-    Description only: it takes chains for independent, which chains of one source are not.
+    Descriptive only: it assumes independent chains, and chains of one source are not.
     """
     every_time = np.concatenate([np.asarray(times, float), np.asarray(other_times, float)])
     every_loss = np.concatenate([np.asarray(lost, bool), np.asarray(other_lost, bool)])
     grid = np.unique(every_time[every_loss])
     deaths, at_risk = counts(every_time, every_loss, grid)
-    own_deaths, own_at_risk = counts(times, lost, grid)
-    share = own_at_risk / at_risk
-    rest = np.divide(at_risk - deaths, at_risk - 1, out=np.zeros(grid.shape), where=at_risk > 1)
-    variance = (deaths * share * (1 - share) * rest).sum()
+    first_deaths, first_at_risk = counts(times, lost, grid)
+    share = first_at_risk / at_risk
+    correction = np.divide(at_risk - deaths, at_risk - 1, out=np.zeros(grid.shape), where=at_risk > 1)
+    variance = (deaths * share * (1 - share) * correction).sum()
     if variance == 0:
         return 0.0, 1.0
-    statistic = float((own_deaths - deaths * share).sum() ** 2 / variance)
+    statistic = float((first_deaths - deaths * share).sum() ** 2 / variance)
     return statistic, float(special.chdtrc(1, statistic))
 
 
