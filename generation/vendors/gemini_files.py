@@ -12,17 +12,17 @@ from . import wire
 if TYPE_CHECKING:
     from google import genai
 
-_LIFETIME = 40 * 3600  # seconds that a file is used again; Google keeps it for 48 hours
+_LIFETIME = 40 * 3600  # seconds for which an uploaded file is reused; Google deletes it after 48 hours
 
 
 class Files:
-    """What was uploaded, by the hash of its bytes. Threads share it; none uploads what another has under way."""
+    """The uploaded files, by the hash of their bytes; threads share it and never upload the same file twice."""
 
     def __init__(self, client: "genai.Client"):
         self._client = client
         self._lock = threading.Lock()
         self._uploading: dict[str, threading.Lock] = {}
-        self._uploaded: dict[str, tuple[str, float]] = {}  # address, and when it was uploaded
+        self._uploaded: dict[str, tuple[str, float]] = {}  # address and time of upload
 
     def address(self, data: bytes, kind: str) -> str:
         """The address of a picture at Google, uploaded if it is not there yet."""
@@ -41,7 +41,7 @@ class Files:
 
         try:
             file = self._client.files.upload(file=io.BytesIO(data), config=types.UploadFileConfig(mime_type=kind))
-        except (KeyError, ValueError) as error:  # what the SDK says of an upload that did not end
+        except (KeyError, ValueError) as error:  # which the SDK raises if an upload was not finished
             raise Transient(f"a picture could not be uploaded ({error})") from error
         while file.state == types.FileState.PROCESSING:
             wire.pause(0.5)
@@ -51,6 +51,6 @@ class Files:
         return file.uri
 
     def forget(self) -> None:
-        """Upload everything again: Google does not know a file any more."""
+        """Forget all uploads, so that they are made again: Google no longer has one of the files."""
         with self._lock:
             self._uploaded.clear()

@@ -1,7 +1,7 @@
-"""The base of the hosted editors: options, key, address, client and price, so that a vendor's file holds what differs.
+"""The base class of the hosted editors, with the options, key, address, client and price that all vendors have.
 
-A vendor is one file in generation/editors/ with a subclass that sets `vendor`, says what is sent and where the picture
-is in the answer. The models' prices and parameters are lines of models.toml, errors a table of words (`wire.Meanings`).
+A vendor is one file in generation/editors/ with a subclass that sets `vendor`, builds the request and reads the picture
+from the answer. Prices and parameters of models are in models.toml; a table of words (`wire.Meanings`) reads errors.
 """
 
 import functools
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Vendor:
-    """Where a vendor is reached and how it is shown its key."""
+    """A vendor's address, and how its key is sent."""
 
     name: str  # also its table in models.toml and its extra in pyproject.toml
     address: str
     key: str  # the environment variable
     header: tuple[str, str] = ("authorization", "Bearer {}")
-    version: str = ""  # the end of an address that users give, which each path here begins with
+    version: str = ""  # what may end a user's base_url, because every path begins with it
     packages: tuple[str, ...] = ("httpx",)
     other_keys: tuple[str, ...] = ()
     variable: str = ""  # another name than NAME_BASE_URL for the address
@@ -47,7 +47,7 @@ class Vendor:
 
 @dataclass(frozen=True)
 class HostedEditor:
-    """An editor at a vendor. Options that do not shape answers are no part of a chain's identity."""
+    """An editor at a vendor. Options that do not shape answers are not part of a chain's identity."""
 
     model: str = ""
     timeout: float = number(300.0, above=0, identity=False)  # seconds, for a whole call
@@ -87,7 +87,7 @@ class HostedEditor:
         return of_family(self.facts["sizes"])
 
     def price(self) -> float | None:
-        """US dollars a call: the model's one price, or that of its quality or resolution."""
+        """US dollars per call: the model's only price, or the one for its quality or resolution."""
         price = self.hosted().price
         if not isinstance(price, dict):
             return price
@@ -114,20 +114,20 @@ class HostedEditor:
             return self.ask(image, instruction, seed)
 
     def ask(self, image: Image.Image, instruction: str, seed: int) -> Answer:
-        """One call inside its time limit."""
+        """One call; `edit` has set its time limit."""
         raise NotImplementedError
 
-    def picture(self, place: object, details: Json, text: str = "") -> Answer:
-        """The answer whose picture is at an address, or is the address; without one, the answer without a picture."""
-        if not isinstance(place, str):
+    def picture(self, address: object, details: Json, text: str = "") -> Answer:
+        """An answer with the picture at an address or in a data address; "no_image" if there is no address."""
+        if not isinstance(address, str):
             return Answer(status="no_image", reason="an answer without a picture", text=text, details=details)
-        if place.startswith("data:"):
-            return Answer(wire.from_base64(place), text=text, details=details)
-        data, declared = wire.download(self.client, place, self.address())
+        if address.startswith("data:"):
+            return Answer(wire.from_base64(address), text=text, details=details)
+        data, declared = wire.download(self.client, address, self.address())
         return Answer(data, text=text, details={**details, "declared": declared})
 
     def picture_in(self, row: Json, details: Json) -> Answer:
-        """The answer of an API in the manner of OpenAI's: b64_json, or a url."""
+        """The answer of an API like OpenAI's, whose rows hold b64_json or a url."""
         if row.get("b64_json"):
             return Answer(wire.from_base64(row["b64_json"]), details=details)
         return self.picture(row.get("url"), details)
@@ -135,21 +135,21 @@ class HostedEditor:
 
 @dataclass(frozen=True)
 class PolledEditor(HostedEditor):
-    """An editor whose vendor takes an order and is asked until it is finished."""
+    """An editor whose vendor takes an order, which is then polled until it is finished."""
 
     timeout: float = number(600.0, above=0, identity=False)
-    poll: float = number(0.5, above=0, identity=False)  # seconds between two questions
+    poll: float = number(0.5, above=0, identity=False)  # seconds between two polls
 
     def polling_address(self, order: Mapping[str, object], name: str, *hosts: str) -> str:
-        """An address of the order that the key may go to."""
-        place = order.get(name)
-        if not isinstance(place, str):
+        """An address in the order's reply, if the key may be sent there."""
+        address = order.get(name)
+        if not isinstance(address, str):
             raise Transient(f"an answer without {name}: {str(order)[:120]}", charged=True)
-        return wire.trusted(place, self.address(), *hosts)
+        return wire.trusted(address, self.address(), *hosts)
 
-    def wait(self, place: str, unfinished: Callable[[Json], bool]) -> Json:
-        """What the order has become, polled until it is finished."""
-        response, reply = wire.poll(self.client, place, self.headers(), self.poll, unfinished)
+    def wait(self, address: str, unfinished: Callable[[Json], bool]) -> Json:
+        """Poll an order until it is finished; its last reply."""
+        response, reply = wire.poll(self.client, address, self.headers(), self.poll, unfinished)
         if response.status_code >= 400:
             raise Rejected(f"HTTP {response.status_code} while polling: {str(reply)[:200]}", charged=True)
         return reply
@@ -162,5 +162,5 @@ def first_row(reply: Json) -> Json:
 
 
 def rewritten(prompt: object, instruction: str) -> Json:
-    """What to record if the vendor changed the words."""
+    """The vendor's prompt for the answer's details, if it is not the instruction."""
     return {"revised_prompt": prompt} if prompt and prompt != instruction else {}

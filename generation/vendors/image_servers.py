@@ -1,4 +1,4 @@
-"""The user's own servers that speak OpenAI's images/edits, such as vLLM-Omni: what they run, and which to ask next."""
+"""The user's own servers with OpenAI's images/edits API, such as vLLM-Omni: what they run, and which to call next."""
 
 import contextlib
 import functools
@@ -13,15 +13,16 @@ from ..records import UserError, canonical
 from . import wire
 from .wire import Json
 
-REST = 10.0  # seconds in which a server that failed is not asked
-_PATIENCE = 5.0  # seconds for a server to say what it is, or that it is well
-_PASSING = ("created", "permission", "object", "num_gpus")  # of a model's card, what changes without the model
+REST = 10.0  # seconds for which a server that failed is not called
+_PATIENCE = 5.0  # seconds for a server to describe itself or answer its health check
+# Fields of a model's card that may change although the model does not.
+_PASSING = ("created", "permission", "object", "num_gpus")
 _SHAPES = ("version", "cache", "quant", "precision", "dtype", "attention", "compile", "lora", "scheduler")
 
 
 @functools.cache
 def describe(address: str, model: str) -> str:
-    """What a server says of the software, the model and the accelerations it runs, as JSON with one spelling."""
+    """The software, model and accelerations that a server reports, as canonical JSON."""
     listed = _ask(f"{address}/models")
     if listed is None:
         raise UserError(f"no server answers at {address}/models; start it, or give another base_url")
@@ -33,7 +34,7 @@ def describe(address: str, model: str) -> str:
     root = address.removesuffix("/v1")
     info = {**(_ask(f"{root}/server_info") or {}), **(_ask(f"{root}/version") or {})}
     facts = {name: value for name, value in card.items() if name not in _PASSING and value is not None}
-    shaping = {  # numbers under such names count what the server has done
+    shaping = {  # no numbers: under such names they count calls or hits
         name: value
         for name, value in info.items()
         if isinstance(value, str | bool) and any(word in name for word in _SHAPES)
@@ -41,13 +42,13 @@ def describe(address: str, model: str) -> str:
     return canonical({"version": "not told", **shaping, "model": facts})
 
 
-def _ask(place: str) -> Json | None:
+def _ask(address: str) -> Json | None:
     """The JSON object at an address; None if there is none."""
     import httpx
 
     try:
         with wire.client() as http, wire.time_limit(_PATIENCE):
-            response = http.get(place)
+            response = http.get(address)
             value = response.json() if response.status_code == 200 else None
     except (httpx.HTTPError, ValueError):
         return None
@@ -55,18 +56,18 @@ def _ask(place: str) -> Json | None:
 
 
 def describe_all(addresses: Sequence[str], model: str) -> str:
-    """What all of them say; refuses servers that differ, because their answers would."""
-    first, *others = addresses
-    for other in others:
-        if describe(other, model) != describe(first, model):
+    """What all servers report; UserError if they differ, because their answers would differ too."""
+    first, *further = addresses
+    for address in further:
+        if describe(address, model) != describe(first, model):
             raise UserError(
-                f"{first} and {other} do not run the same: {describe(first, model)} and {describe(other, model)}"
+                f"{first} and {address} do not run the same: {describe(first, model)} and {describe(address, model)}"
             )
     return describe(first, model)
 
 
 def costs_nothing(address: str) -> bool:
-    """Whether an address is on this machine or in a private network, where a call costs nothing but time."""
+    """Whether an address is on this machine or in a private network, so that its calls are free."""
     host = urllib.parse.urlsplit(address).hostname or ""
     try:
         return ipaddress.ip_address(host).is_private
@@ -75,22 +76,22 @@ def costs_nothing(address: str) -> bool:
 
 
 class LeastLoaded:
-    """Hands out the server with the fewest calls in flight, of those that are well."""
+    """Picks the healthy server with the fewest calls in flight."""
 
     def __init__(self, addresses: Sequence[str]):
         self.lock = threading.Lock()
         self.in_flight = dict.fromkeys(addresses, 0)
-        self.failed: dict[str, float] = {}  # since when
+        self.failed: dict[str, float] = {}  # the time of the failure
 
     @contextlib.contextmanager
     def pick(self) -> Iterator[str]:
-        """An address for one call; a connection that breaks lets its server rest until it says that it is well."""
+        """An address for one call; after a broken connection its server rests until its health check succeeds."""
         for address, since in list(self.failed.items()):
             if time.monotonic() - since >= REST:
-                well = _is_well(address)
+                is_healthy = _is_healthy(address)
                 with self.lock:
                     self.failed[address] = time.monotonic()
-                    if well:
+                    if is_healthy:
                         del self.failed[address]
         with self.lock:
             usable = [address for address in self.in_flight if address not in self.failed] or list(self.in_flight)
@@ -108,7 +109,7 @@ class LeastLoaded:
                 self.in_flight[address] -= 1
 
 
-def _is_well(address: str) -> bool:
+def _is_healthy(address: str) -> bool:
     """Whether a server answers its health check."""
     import httpx
 

@@ -1,4 +1,4 @@
-"""API keys: read from the environment, sent to their vendor only, and removed from every text that is stored."""
+"""API keys: read from the environment, sent only to their vendor, and removed from every text that is stored."""
 
 import os
 import re
@@ -13,7 +13,7 @@ class NoKey(Exception):
 
 
 def missing_key(*names: str) -> str | None:
-    """None if one of these environment variables is set, else the sentence that asks for it."""
+    """None if one of these environment variables is set, else a sentence that asks for one."""
     return None if any(os.environ.get(name, "").strip() for name in names) else f"set {' or '.join(names)}"
 
 
@@ -30,7 +30,7 @@ def read_key(*names: str) -> str:
 def scrub(value: Any) -> Any:
     """The same text, list or mapping, with "[key]" in place of every key that the environment holds.
 
-    A part of a key counts as one, from _SHORTEST characters on: whoever quotes a key may have cut it.
+    Parts of a key are replaced too, from _SHORTEST characters on, because a server may quote only a part.
     """
     secrets = {os.environ[name].strip() for name in os.environ if _KEYS.search(name)}
     long = sorted((secret for secret in secrets if len(secret) >= _SHORTEST), key=len, reverse=True)
@@ -38,7 +38,7 @@ def scrub(value: Any) -> Any:
 
 
 def scrub_and_cut(text: str, most: int) -> str:
-    """The beginning of a text without keys; cut first, the rest of a key would not be recognised."""
+    """The beginning of a text without keys; if it were cut first, half a key might remain."""
     return str(scrub(text))[:most]
 
 
@@ -56,15 +56,15 @@ def _without(value: Any, secrets: list[str]) -> Any:
 
 
 def _without_parts(text: str, secret: str) -> str:
-    """The text with "[key]" in place of the secret and of its parts, each as long as can be."""
+    """The text with "[key]" in place of the secret and its parts, the longest possible ones."""
     parts = {secret[start : start + _SHORTEST] for start in range(len(secret) - _SHORTEST + 1)}
     if not any(part in text for part in parts):
         return text
-    clean, place = [], 0
-    while place < len(text):
-        end = place
+    clean, start = [], 0
+    while start < len(text):
+        end = start
         while text[end : end + _SHORTEST] in parts:
             end += 1
-        clean.append("[key]" if end > place else text[place])
-        place = end + _SHORTEST - 1 if end > place else place + 1
+        clean.append("[key]" if end > start else text[start])
+        start = end + _SHORTEST - 1 if end > start else start + 1
     return "".join(clean)

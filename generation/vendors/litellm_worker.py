@@ -1,7 +1,7 @@
 """Makes one image edit with LiteLLM in LiteLLM's own Python environment: JSON in on stdin, JSON out on stdout.
 
-This file is run by that environment's Python and imports nothing of ours. LiteLLM needs releases of huggingface_hub and
-importlib_metadata that cannot be installed beside ours.
+This file is run by that environment's Python and imports nothing of ConvergeBench, because LiteLLM needs other releases
+of huggingface_hub and importlib_metadata than ConvergeBench does.
 """
 
 import base64
@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 def _edit(request):
-    """One call, with what the model's provider takes of size, seed and quality."""
+    """One call, with those of the options size, seed and quality that the model's provider takes."""
     import litellm
     from litellm.utils import ProviderConfigManager
 
@@ -45,7 +45,7 @@ def _edit(request):
 
 
 def _described(error):
-    """What the other side needs to tell a refusal from a fault that may pass."""
+    """The parts of an error from which the editor tells a refusal from a passing fault."""
     headers = getattr(getattr(error, "response", None), "headers", None) or {}
     return {
         "type": type(error).__name__,
@@ -56,14 +56,15 @@ def _described(error):
 
 
 def _main():
-    here = Path(__file__).resolve().parent
-    sys.path[:] = [place for place in sys.path if Path(place or ".").resolve() != here]  # its files have common names
+    folder = Path(__file__).resolve().parent
+    # The other files in this folder have common names, which would hide modules of that environment.
+    sys.path[:] = [path for path in sys.path if Path(path or ".").resolve() != folder]
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what LiteLLM prints is not the answer
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # else its import fetches the table
     try:
         reply = _edit(json.load(sys.stdin))
-    except Exception as error:  # noqa: BLE001 -- whatever it is, the other side judges it
+    except Exception as error:  # noqa: BLE001 -- the editor decides what kind of fault it is
         reply = {"error": _described(error)}
     json.dump(reply, out, default=str)
     out.flush()

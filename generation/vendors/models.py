@@ -1,4 +1,4 @@
-"""What is known of the hosted models: price, end, and what each takes, as data with its sources."""
+"""The hosted models: their prices, shutdown dates and parameters, from models.toml and newer data."""
 
 import datetime
 import functools
@@ -16,13 +16,14 @@ from ..sources.catalogue import cache_folder
 
 ANY = "*"
 _PRICES = "CONVERGEBENCH_PRICES"  # the variable that names the user's own file
-_OWN = ("price", "tokens", "ends", "ends_note", "instead", "no_price")  # what no relative inherits
-_SOON = 60  # days before its end from which a model is warned of
+# What a model does not take over from a similar name.
+_OWN = ("price", "tokens", "ends", "ends_note", "instead", "no_price")
+_SOON = 60  # days before a shutdown from which on there is a warning
 
 
 @dataclass(frozen=True)
 class Model:
-    """One hosted model, by the name that its vendor gives it."""
+    """One hosted model, under its vendor's name for it."""
 
     vendor: str
     name: str
@@ -31,18 +32,18 @@ class Model:
 
     @property
     def price(self) -> Any:
-        """US dollars a picture, or those by size or quality; None if none is known."""
+        """US dollars per picture, or a mapping of them by size or quality; None if no price is known."""
         users = own_prices(os.environ.get(_PRICES)).get(self.vendor, {})
         if self.name in users:
             return users[self.name]
         shipped, newer = self.facts.get("price"), self.refreshed.get("price")
-        if isinstance(shipped, dict):  # a single number does not say for which of them it holds
+        if isinstance(shipped, dict):  # a single number does not say which size or quality it is for
             return {**shipped, **newer} if isinstance(newer, dict) else shipped
         return shipped if newer is None else newer
 
     @property
     def tokens(self) -> Mapping[str, float]:
-        """US dollars for a million tokens, by kind; empty if they are not known."""
+        """US dollars per million tokens, by kind; empty if they are not known."""
         users = own_prices(os.environ.get(_PRICES)).get(f"{self.vendor}_tokens", {})
         return users.get(self.name) or self.refreshed.get("tokens") or self.facts.get("tokens") or {}
 
@@ -54,7 +55,7 @@ class Model:
 
     @property
     def ends(self) -> datetime.date | None:
-        """The day of its shutdown; of two that sources name, the earlier."""
+        """The day of its shutdown; if two sources disagree, the earlier day."""
         newer = self.refreshed.get("ends")
         days = [self.facts.get("ends"), datetime.date.fromisoformat(newer) if newer else None]
         return min((day for day in days if day), default=None)
@@ -73,7 +74,7 @@ class Model:
         return f"{self.name} {when}" + (f" ({note})" if note else "") + instead
 
     def no_price(self) -> str:
-        """Why no price is known, and the line that gives one."""
+        """A message that says why no price is known, and which line to write to set one."""
         why = self.facts.get("no_price") or ("not found" if self.listed else "not in generation/vendors/models.toml")
         path, name = os.environ.get(_PRICES), json.dumps(self.name)
         if self.vendor in own_prices(path):
@@ -88,7 +89,7 @@ class Model:
 
 
 def find(vendor: str, name: str) -> Model:
-    """A model by its name. One without lines of its own has the rules of the longest listed name it begins with."""
+    """A model by its name. An unlisted model has the parameters of the longest listed name that begins its own."""
     table = shipped().get(vendor, {})
     if name in table:
         return Model(vendor, name, True, facts(vendor, name))
@@ -98,14 +99,14 @@ def find(vendor: str, name: str) -> Model:
 
 
 def listed() -> list[Model]:
-    """Every model with lines of its own, in the order of the file."""
+    """The models of models.toml, in its order."""
     tables = {vendor: names for vendor, names in shipped().items() if isinstance(names, dict)}
     return [find(vendor, name) for vendor, names in tables.items() for name in names if name != ANY]
 
 
 @functools.cache
 def facts(vendor: str, name: str) -> dict[str, Any]:
-    """A model's lines over those of the model it is like."""
+    """A model's lines, completed from the model named under `like`."""
     lines = shipped()[vendor][name]
     return {**(facts(vendor, lines["like"]) if "like" in lines else {}), **lines}
 
@@ -122,7 +123,7 @@ def refreshed_file() -> Path:
 
 @functools.cache
 def refreshed(path: Path) -> dict[str, Any]:
-    """What was fetched last; empty if that is nothing, or older than the shipped list."""
+    """The prices fetched last; empty if there are none, or if they are older than the shipped list."""
     try:
         tables = json.loads(path.read_bytes())
         return tables if tables["read"] >= str(shipped()["read"]) else {}

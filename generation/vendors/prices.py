@@ -1,7 +1,7 @@
-"""Prices and shutdown dates as LiteLLM's public table has them: fetched by a command, kept as the user's own data.
+"""Prices and shutdown dates from LiteLLM's public table, fetched by a command and kept in the user's cache.
 
-The table is a JSON file inside LiteLLM's wheel, which pip downloads as this machine's configuration says; nothing of
-the wheel is installed or run. `models.py` reads what is kept here, between the shipped list and CONVERGEBENCH_PRICES.
+The table is a JSON file inside LiteLLM's wheel, which pip downloads with this machine's configuration; nothing in
+the wheel is installed or run. Fetched prices override the shipped list, and CONVERGEBENCH_PRICES overrides both.
 """
 
 import datetime
@@ -33,7 +33,7 @@ Table = Mapping[str, Row]
 
 
 def refresh() -> tuple[str, list[str]]:
-    """Fetch the table and keep what it says; its name and version, and one line for each listed model that changed."""
+    """Fetch the table and store its prices; its name and version, and one line for each listed model that changed."""
     source, table = fetch()
     shipped = models.shipped()["table"]
     if Version(source.split()[-1]) < Version(shipped):
@@ -51,7 +51,7 @@ def refresh() -> tuple[str, list[str]]:
 
 
 def _is_ours(data: bytes) -> bool:
-    """Whether a file is one that `refresh` kept."""
+    """Whether a file was written by `refresh`."""
     try:
         tables = json.loads(data)
     except (ValueError, RecursionError):
@@ -60,7 +60,7 @@ def _is_ours(data: bytes) -> bool:
 
 
 def beyond_the_list() -> list[str]:
-    """The models that have a price by what was fetched, and no lines in the shipped list."""
+    """The models that have a fetched price but are not in the shipped list."""
     rows = models.refreshed(models.refreshed_file()).get("models", {})
     fetched = [models.find(vendor, name) for vendor, names in rows.items() for name in names]
     return [f"{model.vendor} {model.name}" for model in fetched if not model.listed]
@@ -111,7 +111,7 @@ def _names_in(table: Table) -> Iterator[tuple[str, str]]:
 
 
 def _price_of(row: Row, table: Table, facts: Row, name: str) -> Any:
-    """US dollars a picture: by quality if the table has rows for each, by resolution if tokens tell, else one price."""
+    """US dollars per picture: by quality if the table has such rows, by resolution if it can be computed, else one."""
     if pattern := facts.get("litellm_by_quality"):
         by_quality = {}
         for quality in facts["qualities"]:
@@ -131,13 +131,13 @@ def _price_of(row: Row, table: Table, facts: Row, name: str) -> Any:
 
 
 def flat_price(row: Row) -> float | None:
-    """A row's price of a picture; rows of models that are paid by the picture name it as that of the input."""
+    """A row's price per picture; some rows of models that are billed by picture name it as that of the input."""
     price = dollars(row.get("output_cost_per_image"))
     return dollars(row.get("input_cost_per_image")) if price is None else price
 
 
 def _tokens_of(row: Row) -> dict[str, float] | None:
-    """US dollars for a million tokens, if the row has all kinds of them."""
+    """US dollars per million tokens, if the row has every kind."""
     rates = {kind: dollars(row.get(field)) for kind, field in _TOKENS.items()}
     return {kind: round(rate * 1e6, 6) for kind, rate in rates.items() if rate} if all(rates.values()) else None
 
@@ -150,7 +150,7 @@ def end_of(row: Row) -> str | None:
 
 
 def dollars(value: object) -> float | None:
-    """A number of the table that can be a price."""
+    """A value of the table as a price; None if it cannot be one."""
     usable = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= 0
     return float(value) if usable else None  # type: ignore[arg-type]
 

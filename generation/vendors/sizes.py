@@ -1,4 +1,4 @@
-"""The sizes at which editors are stable, from sizes.toml: a picture of such a size comes back in that size."""
+"""The sizes at which editors are stable, from sizes.toml: a picture of such a size is returned in that size."""
 
 import tomllib
 from collections.abc import Sequence
@@ -21,8 +21,8 @@ GEMINI_2_5, GEMINI_3, XAI = (
 SEEDREAM = {resolution: _pairs(rows) for resolution, rows in _TABLES["seedream"].items()}
 SEEDREAM["4K"] = tuple((2 * width, 2 * height) for width, height in SEEDREAM["2K"])
 
-# By a part of the name of a pipeline class or repository. Those in the last line are made for about a megapixel, in
-# multiples of 16 or 32.
+# By a part of the name of a pipeline class or repository. Those in the last line work at about a megapixel, with sides
+# that are multiples of 16 or 32.
 _FAMILIES = {
     "Kontext": KONTEXT,
     **dict.fromkeys(("Flux2", "FLUX.2"), MEGAPIXEL),
@@ -36,18 +36,18 @@ _FAMILIES = {
 
 
 def ratio(size: Size) -> str:
-    """3:2 for 1248x832."""
+    """The aspect ratio in lowest terms, such as 3:2 for 1248x832."""
     divisor = gcd(*size)
     return f"{size[0] // divisor}:{size[1] // divisor}"
 
 
 def nearest(size: Size, sizes: tuple[Size, ...]) -> Size:
     """The size of the most similar shape."""
-    return min(sizes, key=lambda other: abs(size[0] * other[1] - other[0] * size[1]) / (size[1] * other[1]))
+    return min(sizes, key=lambda option: abs(size[0] * option[1] - option[0] * size[1]) / (size[1] * option[1]))
 
 
 def of_pipeline(name: str) -> tuple[Size, ...]:
-    """By the name of a pipeline class or of a repository, what it takes and gives without a change of size."""
+    """The sizes that a pipeline class or repository of this name returns unchanged; none means any."""
     return next((sizes for family, sizes in _FAMILIES.items() if family in name), ())
 
 

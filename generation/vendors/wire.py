@@ -1,7 +1,7 @@
-"""Calls to vendors over HTTP: the time limit of a call, clients that keep it, and one reading of what went wrong.
+"""HTTP calls to vendors: a time limit for the whole call, clients that keep it, and the reading of errors.
 
-An ordinary read timeout starts anew with every byte, so a server that drips a byte a second holds a call for ever, in
-the headers as well as in the body. Here every operation on the socket is given the seconds that are left of the call.
+An ordinary read timeout starts anew with every byte, so a server that sends a byte a second could hold a call forever,
+in the headers as well as in the body. Here every socket operation gets only the seconds that remain of the call.
 """
 
 import base64
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 MOST_BYTES = 2**27  # that one connection may receive; a 4K picture as base64 has a third of that
-_CONNECT = 15.0  # seconds until a connection is there
+_CONNECT = 15.0  # seconds for a connection to open
 _RETRIED = (408, 409, 425, 429, 500, 502, 503, 504, 529)  # 529 is an overloaded site
 _UNUSABLE = (401, 402, 403, 404)  # wrong key, no credit, not allowed, no such model: true of every further call
 _STANDARD = str.maketrans("-_", "+/")  # from the base64 alphabet for addresses to the usual one
@@ -46,7 +46,7 @@ _deadline: contextvars.ContextVar[float | None] = contextvars.ContextVar("deadli
 
 @contextlib.contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Everything that the block sends, waits for or polls ends before so many seconds have passed."""
+    """Every request, wait and poll in this block ends within this many seconds."""
     token = _deadline.set(time.monotonic() + seconds)
     try:
         yield
@@ -63,8 +63,8 @@ def documented_form() -> Iterator[None]:
     try:
         yield
     except (TypeError, AttributeError, LookupError, ValueError) as error:
-        what = keys.scrub_and_cut(f"{type(error).__name__}: {error}", 120)
-        raise Rejected(f"an answer in another form than documented ({what})", charged=True) from error
+        problem = keys.scrub_and_cut(f"{type(error).__name__}: {error}", 120)
+        raise Rejected(f"an answer in another form than documented ({problem})", charged=True) from error
 
 
 def seconds_left() -> float | None:
@@ -75,14 +75,14 @@ def seconds_left() -> float | None:
 
 def pause(seconds: float) -> None:
     """Wait between two polls; raises Transient if the time limit would come first."""
-    left = seconds_left()
-    if left is not None and left < seconds:
+    remaining = seconds_left()
+    if remaining is not None and remaining < seconds:
         raise Transient("no picture before the time limit", charged=True)
     time.sleep(seconds)
 
 
 class _LimitedStream:
-    """A connection of httpcore whose operations end with the call, and which receives a limited number of bytes."""
+    """A connection of httpcore that keeps the call's time limit and receives a limited number of bytes."""
 
     def __init__(self, stream: "httpcore.NetworkStream", core: ModuleType):
         self.stream, self.core, self.received = stream, core, 0
@@ -111,20 +111,20 @@ class _LimitedStream:
 
 
 def _shortened(timeout: float | None, expired: Callable[[str], Exception]) -> float | None:
-    """The timeout, or what is left of the call if that is less; raises `expired` if nothing is left."""
-    left = seconds_left()
-    if left is None:
+    """The timeout, or the call's remaining seconds if those are fewer; raises `expired` if none remain."""
+    remaining = seconds_left()
+    if remaining is None:
         return timeout
-    if left <= 0:
+    if remaining <= 0:
         raise expired("no time is left for this call: the answer did not end before its time limit")
-    return left if timeout is None else min(timeout, left)
+    return remaining if timeout is None else min(timeout, remaining)
 
 
 @functools.cache
 def _transport_class(package: str) -> "type[httpx.BaseTransport]":
-    """A transport class of httpx or httpx2 on such connections, through the proxies that the environment names.
+    """A transport class for httpx or httpx2 that uses these connections and the environment's proxies.
 
-    httpx's own transport has no option for the network backend, so this one asks httpcore's public pool itself.
+    httpx's own transport has no option for the network backend, so this one uses httpcore's public pool.
     """
     http, core = importlib.import_module(package), importlib.import_module(package.replace("httpx", "httpcore"))
     trust = http.create_ssl_context()  # read once, not for every client
@@ -140,11 +140,11 @@ def _transport_class(package: str) -> "type[httpx.BaseTransport]":
             url = http.URL(address)
             auth = (url.username, url.password) if url.username or url.password else None
             proxy = core.Proxy(str(url.copy_with(username=None, password=None)), auth)
-        # A connection that is kept open may be closed by the vendor just as a paid call is sent on it.
-        made: httpcore.ConnectionPool = core.ConnectionPool(
+        # No keep-alive: the vendor may close an idle connection just as a paid call is sent on it.
+        connections: httpcore.ConnectionPool = core.ConnectionPool(
             trust, proxy, max_connections=None, max_keepalive_connections=0, network_backend=Backend()
         )
-        return made
+        return connections
 
     class Transport(http.BaseTransport):  # type: ignore[name-defined]
         def __init__(self) -> None:
@@ -158,9 +158,9 @@ def _transport_class(package: str) -> "type[httpx.BaseTransport]":
             target, headers, extensions = request.url, request.headers.raw, request.extensions
             url = core.URL(scheme=target.raw_scheme, host=target.raw_host, port=target.port, target=target.raw_path)
             sent = core.Request(request.method, url, headers=headers, content=request.stream, extensions=extensions)
-            way = self.direct if bypasses_proxy(target.host) else self.proxied.get(target.scheme, self.direct)
+            connections = self.direct if bypasses_proxy(target.host) else self.proxied.get(target.scheme, self.direct)
             try:
-                with contextlib.closing(way.handle_request(sent)) as answer:
+                with contextlib.closing(connections.handle_request(sent)) as answer:
                     content = answer.read()
             except Exception as error:
                 # httpx has an exception of the same name for each of httpcore's.
@@ -187,23 +187,23 @@ def bypasses_proxy(host: str) -> bool:
 
 
 def client(package: str = "httpx") -> "httpx.Client":
-    """A client of httpx, or of httpx2 for the SDKs that use that, which keeps the time limit of the call."""
+    """A client of httpx, or of httpx2 for the SDKs that use it, which keeps the time limit of the call."""
     http = importlib.import_module(package)
     headers = {"accept-encoding": "identity"}
-    made: httpx.Client = http.Client(transport=_transport_class(package)(), headers=headers, timeout=None)
-    return made
+    limited: httpx.Client = http.Client(transport=_transport_class(package)(), headers=headers, timeout=None)
+    return limited
 
 
 def connection_lost(error: Exception) -> Transient:
-    """A call that ended without an answer. Once it was sent, the work may have been done and billed."""
+    """The fault of a call that ended without an answer; once it was sent, it may have been done and billed."""
     name = type(error).__name__
     sent = not name.startswith(("Connect", "Pool", "Proxy", "Unsupported"))
-    what = "no answer in time" if "Timeout" in name else "the connection broke"
-    return Transient(f"{what} ({name}: {keys.scrub_and_cut(str(error), 120)})", charged=sent)
+    problem = "no answer in time" if "Timeout" in name else "the connection broke"
+    return Transient(f"{problem} ({name}: {keys.scrub_and_cut(str(error), 120)})", charged=sent)
 
 
 def status_error(status: int, message: str, retry_after: str | None = None) -> Exception:
-    """The exception for an HTTP status that no vendor gives a meaning of its own."""
+    """The exception for an HTTP status, unless the vendor's own words say more."""
     text = f"HTTP {status}: {keys.scrub_and_cut(' '.join(message.split()), 300)}"
     if status in _RETRIED:
         return Transient(text, retry_after=retry_after_seconds(retry_after))
@@ -211,7 +211,7 @@ def status_error(status: int, message: str, retry_after: str | None = None) -> E
 
 
 def retry_after_seconds(retry_after: str | None) -> float | None:
-    """A Retry-After header: seconds, or a date."""
+    """The seconds of a Retry-After header, which holds seconds or a date; None if it holds neither."""
     if not retry_after:
         return None
     with contextlib.suppress(ValueError):
@@ -221,7 +221,7 @@ def retry_after_seconds(retry_after: str | None) -> float | None:
     return None
 
 
-# What words in an error mean: (meaning, "code" or "message", the words). The first row that fits decides.
+# What words in an error mean: (meaning, "code" or "message", the words). The first row that matches decides.
 Meanings = Sequence[tuple[str, str, Sequence[str]]]
 
 
@@ -235,10 +235,10 @@ def declined(
     passing: bool = False,
     **details: object,
 ) -> Answer:
-    """An error of a vendor: a refusal is an answer, everything else an exception.
+    """Read a vendor's error: a refusal is returned as an answer, everything else is raised.
 
-    A vendor's own words go before the HTTP status. A refusal is free unless it came after the work, `charged`. An
-    unknown error under a good status is tried again if such errors of this vendor are `passing`.
+    The vendor's own words outrank the HTTP status. A refusal is free unless it came after the work (`charged`). An
+    unknown error with a good status is retried if this vendor's are usually temporary (`passing`).
     """
     text = f"{code}: {message}".removeprefix(": ")
     status, retry_after = response.status_code, response.headers.get("retry-after")
@@ -260,7 +260,7 @@ def declined(
 
 
 def parse_json(response: "Response") -> Json:
-    """A response's JSON object; an HTML page instead of it comes from something between us and the vendor."""
+    """A response's JSON object; an HTML page instead comes from a proxy or gateway before the vendor."""
     try:
         value = json.loads(response.content)
     except (ValueError, RecursionError):
@@ -290,7 +290,7 @@ def to_base64(data: bytes) -> str:
 
 
 def data_address(data: bytes) -> str:
-    """A PNG as an address that holds it."""
+    """A PNG as a data address."""
     return "data:image/png;base64," + to_base64(data)
 
 
@@ -304,9 +304,9 @@ def from_base64(text: object) -> bytes:
 
 
 def download(http: "httpx.Client", address: str, base: str) -> tuple[bytes, str]:
-    """A finished picture and its declared type, from an address the vendor gave; no key goes there.
+    """Download a finished picture; its bytes and declared type. No key is sent.
 
-    It is paid for already, so a broken download is tried again here, not by asking for a second picture.
+    The picture is paid for, so a broken download is retried here instead of ordering a second picture.
     """
     import httpx
 
@@ -336,10 +336,9 @@ def poll(
     unfinished: Callable[[Json], bool] = lambda reply: False,
     errors: int | None = None,
 ) -> "tuple[httpx.Response, Json]":
-    """Ask for a task until it is finished; the response and its JSON object.
+    """Poll a task until it is finished; the response and its JSON object.
 
-    The work is ordered and paid for, so a lost poll is only polled again; after `errors` errors of the server the next
-    one is the answer.
+    The work is ordered and paid for, so a lost poll is repeated. After `errors` server errors the next one is returned.
     """
     import httpx
 
@@ -370,18 +369,21 @@ def _require_address(address: str) -> str:
 
 
 def trusted(address: object, base: str, *hosts: str) -> str:
-    """An address that the vendor gave, if a key may go there: to the base's own, or to one of its hosts by https."""
+    """The address, if a key may be sent there: to the same server as `base`, or by https to one of these hosts."""
     text = _require_address(str(address))
-    there, here = urllib.parse.urlsplit(text), urllib.parse.urlsplit(base)
-    host = there.hostname or ""
-    theirs = there.scheme == "https" and any(host == name or host.endswith(f".{name}") for name in hosts)
-    if theirs or (there.scheme, there.netloc) == (here.scheme, here.netloc):
+    target, home = urllib.parse.urlsplit(text), urllib.parse.urlsplit(base)
+    host = target.hostname or ""
+    is_theirs = target.scheme == "https" and any(host == name or host.endswith(f".{name}") for name in hosts)
+    if is_theirs or (target.scheme, target.netloc) == (home.scheme, home.netloc):
         return text
-    raise Rejected(f"the polling address is on {host!r}, where the key is not sent", charged=True)
+    raise Rejected(
+        f"the polling address is on {host!r}, which is not a vendor host, so no key is sent",
+        charged=True,
+    )
 
 
 def base_url_option(variable: str) -> str:
-    """The field of an editor's option base_url, part of a chain's identity if it or the environment sets one."""
+    """The dataclass field for the option base_url; if it or the environment sets one, it is part of the identity."""
     option: str = dataclasses.field(
         default_factory=lambda: os.environ.get(variable, "").strip(), metadata={"identity": "where given"}
     )
@@ -394,5 +396,5 @@ def base_address(option: str, variable: str, default: str) -> str:
     if not address.startswith(("https://", "http://")):
         raise UserError(f"the base address must start with https:// (or http:// on this machine), got {address!r}")
     if "@" in urllib.parse.urlsplit(address).netloc:
-        raise UserError("the base address must not name a user or a password: it is stored with the chains")
+        raise UserError("the base address must not hold a user name or password, because it is stored with the chains")
     return address

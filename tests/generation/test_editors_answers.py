@@ -74,8 +74,8 @@ SAID = [  # vendor, what it answers an order with, the step's status, words of i
     *((fal, result(fal, result=fal.detail(word)), "refused", f"{word}: as it says")
       for word in ("content_policy_violation", "image_moderated")),
     (fal, result(fal, result=BLACK), "refused", "has_nsfw_concepts"),
-    (fal, told(ORDER), "failed", "where the key is not sent"),
-    (replicate, told(ORDER), "failed", "where the key is not sent"),
+    (fal, told(ORDER), "failed", "so no key is sent"),
+    (replicate, told(ORDER), "failed", "so no key is sent"),
     (replicate, result(replicate, ends=FLAGGED), "refused", FLAGGED["error"]),
     *((replicate, result(replicate, ends={"output": output}), "no_image", "") for output in ([], [None], None)),
     (xai, xai.told({"code": "x", "error": "rejected by content moderation"}, 400), "refused", "content moderation"),
@@ -184,7 +184,7 @@ def test_a_key_is_not_sent_to_a_polling_address_on_another_host(ask, place):
         return told({"id": "1", "polling_url": place.format(port=server.base.rpartition(":")[2])})
 
     step = ask(bfl, elsewhere)
-    assert (step.status, "where the key is not sent" in step.reason, step.cost) == ("failed", True, 0.045)
+    assert (step.status, "so no key is sent" in step.reason, step.cost) == ("failed", True, 0.045)
     assert [request.method for request in servers[0].requests] == ["POST"]
 
 

@@ -93,7 +93,7 @@ def test_a_base_address_is_part_of_the_identity(monkeypatch):
 
 
 def test_an_address_with_a_password_is_refused():
-    with pytest.raises(UserError, match="must not name a user"):
+    with pytest.raises(UserError, match="must not hold a user name"):
         editors.choose("bfl:base_url=https://me:secret@gateway.example")
 
 
