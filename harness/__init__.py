@@ -1,4 +1,4 @@
-"""The benchmark inside other programs: as an Inspect task, and in a training loop."""
+"""The benchmark inside other programs: as an Inspect task, and as a callback of a training loop."""
 
 from typing import TYPE_CHECKING
 

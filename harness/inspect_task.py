@@ -1,8 +1,8 @@
 """ConvergeBench in Inspect: the task `convergebench/round_trip`, and every editor as the model `convergebench/NAME`.
 
-A sample is a case of a suite: one picture, one program, one run. Its solver takes the chain through the benchmark's own
-loop and store, so that what was paid for is on disk before Inspect knows of it: a killed evaluation that is tried again
-asks only for the steps that are missing. Its scorer gives the numbers of `convergebench score`.
+A sample is a case of a suite: one picture, one program, one run. The solver runs the chain in the benchmark's own loop
+and store, so that every paid answer is on disk before Inspect receives it: if a killed evaluation is started again, it
+requests only the missing steps. The scorer gives the same numbers as `convergebench score`.
 """
 
 import base64
@@ -51,7 +51,7 @@ from .one_chain import OneChainScorer
 _CHAIN = "convergebench:chain"  # in a sample's store: the id of its chain
 _Result = TypeVar("_Result")
 
-# What is done with an answer and its seconds as soon as it is there, before Inspect receives it.
+# Called with every answer and its seconds before Inspect receives the answer.
 _received: ContextVar[Callable[[Answer, float], None]] = ContextVar("received", default=lambda answer, seconds: None)
 
 
@@ -63,7 +63,7 @@ class EditorAPI(ModelAPI):
         model_name: str,
         base_url: str | None = None,
         api_key: str | None = None,
-        config: GenerateConfig = GenerateConfig(),  # noqa: B008 - as every provider has it
+        config: GenerateConfig = GenerateConfig(),  # noqa: B008 - the signature that Inspect's providers have
         **options: object,
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
@@ -79,7 +79,7 @@ class EditorAPI(ModelAPI):
         """One call of the editor, with the last user message."""
         instruction, data = _read_message(input[-1])
         if data is None:
-            raise UserError(f"{self.model_name} edits pictures, and the last message holds none")
+            raise UserError(f"{self.model_name} edits pictures, but the last message has none; add a picture to it")
         picture, seed = pictures.decode(data), config.seed or 0
         history = [_turns_of(input[:-1])] if trait(self.choice.editor, "remembers") else []
 
@@ -92,7 +92,7 @@ class EditorAPI(ModelAPI):
         return as_output(self.model_name, await _in_thread(call))
 
     async def count_tokens(self, input: str | list[ChatMessage], config: GenerateConfig | None = None) -> int:
-        return 0  # pictures are paid for, not tokens; the default would fetch a tokenizer
+        return 0  # calls are billed by picture; the default would download a tokenizer
 
     def max_connections(self) -> int:
         return self.choice.rates.get("concurrency", int(trait(self.choice.editor, "concurrency")))
@@ -100,7 +100,7 @@ class EditorAPI(ModelAPI):
 
 @modelapi(name="convergebench")
 def convergebench() -> type[ModelAPI]:
-    """What Inspect finds as the provider of `convergebench/NAME`."""
+    """The provider of the models `convergebench/NAME`, registered with Inspect."""
     return EditorAPI
 
 
@@ -110,14 +110,14 @@ def _image(data: bytes) -> ContentImage:
 
 
 def _read_message(message: ChatMessage) -> tuple[str, bytes | None]:
-    """The words and the picture of a message, its bytes as they were put there."""
+    """The text of a message and the bytes of its last picture; None if it has no picture."""
     parts = [] if isinstance(message.content, str) else message.content
     images = [part.image for part in parts if isinstance(part, ContentImage)]
     return message.text, base64.b64decode(images[-1].partition(",")[2]) if images else None
 
 
 def _turns_of(messages: Sequence[ChatMessage]) -> list[Turn]:
-    """The conversation so far, as editors that remember are handed it."""
+    """The conversation so far, in the form that editors with a memory take."""
     turns, instruction = [], ""
     for message in messages:
         text, data = _read_message(message)
@@ -132,7 +132,7 @@ def _user_message(instruction: str, data: bytes | None = None) -> ChatMessageUse
 
 
 def as_output(model: str, answer: Answer) -> ModelOutput:
-    """An answer as Inspect keeps it: its bytes as received, and in the metadata what else came with them."""
+    """An answer as Inspect's output: its bytes as received, and all other fields in the metadata."""
     words = answer.text or answer.reason
     content = [*([ContentText(text=words)] if words else []), *([_image(answer.data)] if answer.data else [])]
     output = ModelOutput.from_content(model, content, "content_filter" if answer.status == "refused" else "stop")
@@ -141,21 +141,21 @@ def as_output(model: str, answer: Answer) -> ModelOutput:
 
 
 def _as_answer(output: ModelOutput) -> Answer:
-    """The same answer again."""
+    """The answer that `as_output` turned into this output."""
     fields = dict(output.metadata or {})
     data = _read_message(output.message)[1] if fields.pop("data", False) else None
     return Answer(data or b"", **fields)
 
 
 @dataclass(frozen=True)
-class _AskedThroughInspect:
-    """The model as the loop's editor: each call is one of Inspect's, with its event, its limits and its log."""
+class _EditorThroughInspect:
+    """The editor for the loop, whose calls go through Inspect, with its events, limits and log."""
 
     editor: Edits
     generate: Callable[[list[ChatMessage], GenerateConfig], Coroutine[object, object, ModelOutput]]
     keep: Callable[[Answer, float], None]
 
-    def __getattr__(self, name: str) -> object:  # the traits are the editor's own
+    def __getattr__(self, name: str) -> object:  # for the traits, which are those of the editor
         return getattr(self.editor, name)
 
     def edit(self, image: Image.Image, instruction: str, seed: int, history: Sequence[Turn] = ()) -> Answer:
@@ -173,7 +173,7 @@ class _AskedThroughInspect:
 
 @dataclass(frozen=True)
 class _ModelRun:
-    """One model's chains by the ids of their samples, and the limits that all its calls share."""
+    """One model's chains, by sample id, and the limits that all its calls share."""
 
     choice: Choice
     chains: Mapping[str, Chain]
@@ -183,7 +183,7 @@ class _ModelRun:
 
 @dataclass
 class _Runs:
-    """The run of one task: its plan for each model, made once, and what all its samples share."""
+    """The run of one task: a plan for each model, made once, and what all samples share."""
 
     suite: suites.Suite
     folder: Path
@@ -193,7 +193,7 @@ class _Runs:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def of(self, model: Model) -> _ModelRun:
-        """What belongs to one model."""
+        """One model's plan, made at its first call."""
         if not isinstance(model.api, EditorAPI):
             raise UserError(f"{model} is not an editor of the benchmark; give --model convergebench/NAME")
         choice = model.api.choice
@@ -221,7 +221,7 @@ class _Runs:
 
 @cache
 def _runs_of(suite: str, out: str, max_cost: float | None, metrics: tuple[str, ...] | None) -> _Runs:
-    """The one run of these arguments in this process: its samples share floors, limits and money."""
+    """The only run with these arguments in this process; its samples share floors, limits and budget."""
     return _Runs(suites.load(suite), Path(out), max_cost, metrics)
 
 
@@ -234,12 +234,12 @@ def round_trip(
 ) -> Task:
     """Edit, undo, repeat: how many rounds does the picture keep?
 
-    `suite` is one without variants. `out` is the folder of the run, which `convergebench build` reads as any other;
-    `max_cost` is in US dollars, for the whole of it, `metrics` are names separated by commas.
+    `suite` must have no variants. `out` is the run's folder, which `convergebench build` reads like any other.
+    `max_cost` is in US dollars, for the whole run. `metrics` are names separated by commas.
     """
     loaded = suites.load(suite)
     if len(loaded.variants) > 1 or any(loaded.source(id).reference for id in loaded.sources):
-        raise UserError(f"suite {suite!r} has variants or references of its own; `convergebench generate` runs it")
+        raise UserError(f"suite {suite!r} has variants or reference pictures; run it with `convergebench generate`")
     folder = out or f"runs/inspect-{loaded.name}"
     names = metrics.split(",") if isinstance(metrics, str) else metrics
     samples = [
@@ -271,31 +271,31 @@ def _sample_of(chain: Chain) -> Sample:
 
 @solver
 def edit_and_undo(suite: str, out: str, max_cost: float | None = None, metrics: list[str] | None = None) -> Solver:
-    """Take the sample's chain through all its rounds, from the last step that is stored."""
+    """Run the sample's chain through all its rounds, from the last stored step on."""
     runs = _runs_of(suite, out, max_cost, tuple(metrics) if metrics else None)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         model = get_model()
         model_run = await _in_thread(lambda: runs.of(model))
         chain, caller = model_run.chains[str(state.sample_id)], model_run.caller
-        kept = KeptAnswer(runs.folder, chain.id)
+        saved = KeptAnswer(runs.folder, chain.id)
 
         async def call(messages: list[ChatMessage], config: GenerateConfig) -> ModelOutput:
             return await model.generate(messages, config=config)
 
         def keep(answer: Answer, seconds: float) -> None:
-            kept.keep(caller.with_cost(answer, 0.0), seconds)
+            saved.keep(caller.with_cost(answer, 0.0), seconds)
 
         def ask(call: Callable[[], Answer], judge: Judge) -> Reply:
-            """Ask, unless the answer came before the evaluation was killed: that one is paid for."""
-            if there := kept.read():
-                return caller.judged(Reply(*there, attempts=1), judge)
+            """Call the editor, unless a killed evaluation has saved this answer: it is already paid for."""
+            if answer := saved.read():
+                return caller.judged(Reply(*answer, attempts=1), judge)
             return caller.ask(call, judge)
 
         def run() -> list[tuple[Step, bytes]]:
             if not store.is_done(runs.folder, chain.id):
-                asked = _AskedThroughInspect(model_run.choice.editor, call, keep)
-                run_chain(chain, asked, runs.folder, model_run.prepared, ask, lambda chain, step: kept.forget())
+                editor = _EditorThroughInspect(model_run.choice.editor, call, keep)
+                run_chain(chain, editor, runs.folder, model_run.prepared, ask, lambda chain, step: saved.forget())
             folder = runs.folder / "chains" / chain.id
             steps = store.parse_steps(folder / "steps.jsonl", (folder / "steps.jsonl").read_bytes())
             return [(step, (folder / step.file).read_bytes() if step.file else b"") for step in steps]
@@ -331,7 +331,7 @@ _PER_SOURCE = [mean(), stderr(cluster="source")]
 
 @scorer(metrics={"rounds_kept": _PER_SOURCE, "survived": _PER_SOURCE})
 def rounds_kept(suite: str, out: str, max_cost: float | None = None, metrics: list[str] | None = None) -> Scorer:
-    """The rounds before the first loss, and every number of every step as `convergebench score` has it."""
+    """The rounds before the first loss, and all scores of all steps as `convergebench score` computes them."""
     runs = _runs_of(suite, out, max_cost, tuple(metrics) if metrics else None)
 
     async def score(state: TaskState, target: Target) -> Score:
@@ -342,7 +342,7 @@ def rounds_kept(suite: str, out: str, max_cost: float | None = None, metrics: li
         if outcome is None:
             return Score.unscored(explanation="too many unrelated pictures look like this one", metadata=metadata)
         value = {"rounds_kept": float(outcome.kept), "survived": float(not outcome.lost)}
-        lost = f"lost in round {outcome.lost_at}: {outcome.cause}" if outcome.lost else "nothing was lost"
-        return Score(value=value, answer=str(outcome.kept), explanation=lost, metadata=metadata)
+        explanation = f"lost in round {outcome.lost_at}: {outcome.cause}" if outcome.lost else "nothing was lost"
+        return Score(value=value, answer=str(outcome.kept), explanation=explanation, metadata=metadata)
 
     return score

@@ -1,4 +1,4 @@
-"""An answer on disk before Inspect receives it: on its way to the chain's store it passes through Inspect's code.
+"""An answer saved on disk before Inspect receives it, because Inspect may be killed before the chain's store has it.
 
 RUN/answers/CHAIN.json    the answer to a chain's next step, until that step is stored
 """
@@ -13,14 +13,14 @@ from convergebench.generation.records import Answer, canonical
 
 
 def answer_fields(answer: Answer) -> dict[str, object]:
-    """An answer without its bytes, as JSON can hold it."""
+    """An answer without its bytes, as JSON values."""
     fields = {"status": answer.status, "reason": answer.reason, "text": answer.text, "cost": answer.cost}
     return {**fields, "details": dict(answer.details)}
 
 
 @dataclass(frozen=True)
 class KeptAnswer:
-    """The answer to the next step of one chain: one at most, because steps are asked for one after the other."""
+    """The saved answer to the next step of one chain; at most one, because steps run one after the other."""
 
     run: Path
     chain: str
@@ -34,23 +34,23 @@ class KeptAnswer:
         return (self.run / "chains" / self.chain / "steps.jsonl").read_bytes().count(b"\n")
 
     def keep(self, answer: Answer, seconds: float) -> None:
-        """Make it durable. It is free of keys already."""
+        """Save an answer, from which keys were already removed."""
         self.path.parent.mkdir(exist_ok=True)
         fields = answer_fields(answer) | {"data": base64.b64encode(answer.data).decode()}
         write_whole(self.path, canonical({"step": self.next_step(), "seconds": seconds, "answer": fields}).encode())
 
     def read(self) -> tuple[Answer, float] | None:
-        """The answer and how long it took; None if there is none, or one to a step that was stored since."""
+        """The answer and its seconds; None if there is none, or if its step has been stored since."""
         if not self.path.exists():
             return None
-        kept = json.loads(self.path.read_bytes())
-        if kept["step"] != self.next_step():
+        saved = json.loads(self.path.read_bytes())
+        if saved["step"] != self.next_step():
             return None
-        fields = kept["answer"]
-        return Answer(base64.b64decode(fields.pop("data")), **fields), kept["seconds"]
+        fields = saved["answer"]
+        return Answer(base64.b64decode(fields.pop("data")), **fields), saved["seconds"]
 
     def forget(self) -> None:
-        """The step is stored: remove the answer, and what a killed process had begun to write of one."""
+        """Remove the answer, whose step is now stored, and unfinished files of killed processes."""
         self.path.unlink(missing_ok=True)
         for path in self.path.parent.glob(f".{self.path.name}.*{UNFINISHED}"):
             path.unlink(missing_ok=True)

@@ -1,6 +1,6 @@
-"""Scores one finished chain by itself, to the numbers that `convergebench score` gives it among all others.
+"""Scores one finished chain by itself, with the same numbers as `convergebench score` on the whole run.
 
-What it takes from the others are the floors, which belong to the suite's pictures: those are here before any chain is.
+A score needs no other chain, only the floors, and these are computed from the suite's pictures alone.
 """
 
 import tempfile
@@ -28,7 +28,7 @@ Scored = tuple[list[dict[str, Any]], Outcome | None]
 
 
 class OneChainScorer:
-    """Scores chains of one suite's pictures, one after the other; floors are computed once for each picture."""
+    """Scores chains of one suite, one after the other; the floors of a picture are computed once."""
 
     def __init__(self, run: Path, sources: Sequence[Source], names: Sequence[str] | None = None):
         self.run, self.sources = run, sources
@@ -37,7 +37,7 @@ class OneChainScorer:
         self.lock = threading.Lock()
 
     def score(self, chain_id: str, suite: str, suite_version: str, role: str = "editor") -> Scored:
-        """The rows of a finished chain as `scores` has them, and its outcome; None if no headline counts it."""
+        """A finished chain's rows of the table `scores`, and its outcome; None if the leaderboard leaves it out."""
         stored = read_chain(self.run / "chains" / chain_id, suite, suite_version)
         with self.lock, tempfile.TemporaryDirectory() as temporary:
             return self._score_in(Path(temporary), stored, role)
@@ -50,7 +50,7 @@ class OneChainScorer:
         reader = Reader(folder)
         [chain] = find_chains(reader)
         originals = originals_of(reader)
-        # Compared with all other pictures in the order of the engine, whose float sums depend on it.
+        # In the engine's order of pictures, because float sums depend on the order.
         task = floor_task(
             originals[stored.source.id], floor_place(chain)[2], [originals[id] for id in sorted(originals)]
         )

@@ -1,4 +1,4 @@
-"""How long an editor in training survives being used again and again, every so many steps of its training.
+"""Checks an editor during its training: every few hundred steps, how many rounds do pictures survive?
 
 check = ConvergenceCallback(every=500, logger=trackio)
 for step, batch in enumerate(batches):
@@ -18,19 +18,19 @@ from typing import Any
 from convergebench.generation.records import UserError
 from PIL import Image, ImageDraw
 
-_SIDE, _GAP, _LINE = 128, 4, 16  # pixels of a frame, between frames, and of the words above them
+_SIDE, _GAP, _LINE = 128, 4, 16  # pixels: side of a frame, gap between frames, height of the text above
 _MOST_CASES = 4  # rows of the strip
 _LOGGED = {"rounds_kept": "rounds_kept", "survival": "survived", "area": "retained_quality", "forward": "edits_made"}
-_METRICS = ("psnr", "ssim", "edit_applied")  # those that need no weights
+_METRICS = ("psnr", "ssim", "edit_applied")  # the metrics that need no weights
 _Values = dict[str, float]
 
 
 @dataclass
 class ConvergenceCallback:
-    """Runs a small suite with the editor as it is now, and logs rounds kept, half-life and a strip of pictures.
+    """Runs a small suite with the current editor, and logs rounds kept, half-life and a strip of pictures.
 
-    What is checked is your function `edit(image, instruction, seed)`, or a pipeline of diffusers that edits by words.
-    `logger` is trackio, wandb, or anything with `log(dict)`. Random numbers of the training are as they were before.
+    The editor is your function `edit(image, instruction, seed)`, or a pipeline of diffusers that takes instructions.
+    `logger` is trackio, wandb, or anything with `log(dict)`. The training's random numbers are not disturbed.
     """
 
     every: int = 500
@@ -46,14 +46,14 @@ class ConvergenceCallback:
         if self.every < 1:
             raise UserError(f"every must be at least 1 training step, got {self.every}")
         if self.logger is not None and not callable(getattr(self.logger, "log", None)):
-            raise UserError(f"the logger must have log(dict), as trackio has, got {type(self.logger).__name__}")
+            raise UserError(f"the logger must have a method log(dict), got {type(self.logger).__name__}")
 
     def __call__(self, step: int, editor: Any) -> _Values | None:
-        """Check at every so many steps, and never before the first of them is done."""
+        """Check if this step is a multiple of `every`, except at step 0."""
         return self.check(step, editor) if step and step % self.every == 0 else None
 
     def check(self, step: int, editor: Any) -> _Values:
-        """Check now: what is logged, without the strip."""
+        """Check now; the logged values, without the strip."""
         from convergebench import dataset_builder, generation, metric_modules
 
         folder = Path(self.out) / f"step-{step:08d}"
@@ -82,9 +82,9 @@ class ConvergenceCallback:
 
 
 def _headline(dataset: Path) -> _Values:
-    """What the leaderboard says of the one editor, and the round by which half of the chains are lost.
+    """The editor's values on the leaderboard, and its half-life: the round by which half of the chains are lost.
 
-    Few rounds have no half-life in a report. Here one beyond them counts as one round more than the last.
+    A report gives no half-life beyond the last round; here it counts as one round more than the last.
     """
     from convergebench.dataset_builder.dataset.reader import Reader
     from convergebench.spaces_app.reporting.write import read_analysis
@@ -103,7 +103,7 @@ def _headline(dataset: Path) -> _Values:
 
 
 def _strip(dataset: Path, rounds: int) -> Image.Image:
-    """Some cases, one in each row: the original, the first edit, and returns up to the last."""
+    """A picture of a few cases, one in each row: the original, the first edit, and returns up to the last."""
     from convergebench.dataset_builder.dataset.reader import Reader
     from convergebench.generation.pictures import decode
 
@@ -118,22 +118,22 @@ def _strip(dataset: Path, rounds: int) -> Image.Image:
         length = len(chain.program.cycle)
         for column, (words, round) in enumerate(columns):
             data = reader.picture(chain.id, max(1, length // 2) if round < 0 else round * length)
-            place = column * (_SIDE + _GAP), row * (_SIDE + _LINE + _GAP)
-            draw.text(place, chain.program.id if round < 0 else words, fill="black")
+            x, y = column * (_SIDE + _GAP), row * (_SIDE + _LINE + _GAP)
+            draw.text((x, y), chain.program.id if round < 0 else words, fill="black")
             if data:
                 frame = decode(data)
                 frame.thumbnail((_SIDE, _SIDE), Image.Resampling.LANCZOS)
-                sheet.paste(frame, (place[0], place[1] + _LINE))
+                sheet.paste(frame, (x, y + _LINE))
     return sheet
 
 
 def _log(logger: Any, step: int, values: Mapping[str, object]) -> None:
-    """Log to trackio, wandb or the like: pictures as its own kind, the step as it asks for it."""
+    """Log to trackio, wandb or the like, with its own class for pictures and its own way to pass the step."""
     kind = getattr(logger, "Image", None) or (lambda picture: picture)
     values = {name: kind(value) if isinstance(value, Image.Image) else value for name, value in values.items()}
     try:
         takes_step = "step" in inspect.signature(logger.log).parameters
-    except (TypeError, ValueError):  # of a function that is not written in Python
+    except (TypeError, ValueError):  # a function that is not written in Python
         takes_step = False
     if takes_step:
         logger.log(values, step=step)
@@ -146,7 +146,7 @@ def _as_function(editor: Any) -> Callable[..., Any]:
     from convergebench.generation import pipelines
     from convergebench.generation.calls import Refused
 
-    if not hasattr(editor, "components"):  # which every pipeline of diffusers has
+    if not hasattr(editor, "components"):  # every pipeline of diffusers has it
         if not callable(editor):
             raise UserError(f"the editor must be edit(image, instruction, seed), got {type(editor).__name__}")
         return editor
@@ -168,7 +168,7 @@ def _as_function(editor: Any) -> Callable[..., Any]:
 
 @contextlib.contextmanager
 def _training_undisturbed(editor: Any) -> Iterator[None]:
-    """Afterwards random numbers go on as if nothing had been, and every module is in the mode it was in."""
+    """Restore the state of all random generators, and each module's training mode, after the block."""
     import numpy as np
 
     torch = sys.modules.get("torch")
@@ -180,7 +180,7 @@ def _training_undisturbed(editor: Any) -> Iterator[None]:
             undo.enter_context(torch.random.fork_rng(range(torch.cuda.device_count())))
         for part in parts.values():
             if getattr(part, "training", False) and hasattr(part, "eval"):
-                # A part may hold modules that the training keeps in eval: each gets back its own mode.
+                # The training may keep some of a part's modules in eval mode, so each module gets back its own.
                 for module in part.modules():
                     undo.callback(setattr, module, "training", module.training)
                 part.eval()

@@ -86,7 +86,7 @@ def test_any_logger_with_log_will_do_and_others_are_refused(trained, tmp_path):
     lines = []
     _log(SimpleNamespace(log=lines.append), 7, {"convergence/rounds_kept": 1.0})
     assert lines == [{"convergence/rounds_kept": 1.0, "step": 7}]
-    with pytest.raises(UserError, match=r"must have log\(dict\)"):
+    with pytest.raises(UserError, match=r"must have a method log\(dict\)"):
         ConvergenceCallback(logger=object())
     with pytest.raises(UserError, match="every must be at least 1"):
         ConvergenceCallback(every=0)
