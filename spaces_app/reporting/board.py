@@ -1,4 +1,4 @@
-"""The headline of a report as Python has it: rows, a pandas frame, and what a notebook shows."""
+"""The headline of a report in Python: its rows, a pandas frame, and its HTML for a notebook."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Board:
-    """The editors from the one that keeps most rounds down, where the page is, and the cases that were lost first."""
+    """The leaderboard, best editor first, with the path of the page and pictures of the worst cases."""
 
     table: Table
     page: Path
@@ -62,7 +62,7 @@ def write_board(
     framing: float | None = None,
     suites: Mapping[str, Sequence[str]] | None = None,
 ) -> Board:
-    """Write the whole report and return its headline; what is wrong with the dataset is one sentence."""
+    """Write the whole report and return its headline; a dataset that cannot be used is a UserError."""
     check_dataset(dataset, threshold)
     if framing is not None and not 0 < framing <= 1:
         raise UserError(f"--framing must be above 0 and at most 1, got {framing:g}")
@@ -80,7 +80,7 @@ def write_board(
 
 
 def check_dataset(dataset: Path, threshold: float) -> None:
-    """Refuse, in one sentence, a threshold out of range and a dataset without chains or scores."""
+    """Refuse a threshold out of range, and a dataset without chains or scores."""
     if not 0 < threshold <= 1:
         raise UserError(f"--threshold must be above 0 and at most 1, got {threshold:g}")
     reader = Reader(dataset)

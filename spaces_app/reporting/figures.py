@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SMALL = 9.3  # the smallest letters: 12 pixels where two figures just find room beside each other
-_WIDTH = 5.2  # inches at 72 units each: a desk shows two figures beside each other
+SMALL = 9.3  # the smallest letters: 12 pixels on a page just wide enough for two figures side by side
+_WIDTH = 5.2  # inches at 72 units each: a desktop shows two figures side by side
 _NARROW = 4.45  # inches of a phone's figures, whose letters have 12 pixels on a page 360 pixels wide
 _NARROW_LINE = 38  # letters in a line of these
-_NARROW_NAME = 24  # letters of a name beside its line
+_NARROW_NAME = 24  # letters in a line of a name at the end of a curve
 _LINE, _LEGEND_LINE = 1.2, 1.66  # heights of a letter
-_BELOW = 5.2  # the same: all below a panel, with its margins
-_MOST_BANDS = 6  # editors in one panel; the bands of more lie on each other
+_BELOW = 5.2  # heights of a letter: everything below a panel, with its margins
+_MOST_BANDS = 6  # editors in one panel; with more, bands would hide each other
 _SHARP = 216  # dots an inch in the PNGs: three times the size on a page
 _STYLE = {
     "figure.figsize": (_WIDTH, 3.4),
@@ -130,7 +130,7 @@ def _print_svg(figure: "Figure") -> str:
 
 
 def house_style(narrow: bool = False) -> Any:
-    """Within this, everything is drawn in the house's style; what a phone shows has larger letters."""
+    """A context in which figures are drawn in the house style; for phones, with larger letters."""
     import matplotlib
 
     return matplotlib.rc_context(_STYLE | _NARROW_STYLE if narrow else _STYLE)
@@ -144,7 +144,7 @@ def is_narrow() -> bool:
 
 
 def new_figure(rows: int = 1, columns: int = 1, height: float = 3.4, **options: Any) -> Any:
-    """A figure and its axes, to be drawn in the house's style; on a phone the panels of a row lie below each other."""
+    """A figure and its axes, to be drawn in the house style; on a phone, the panels of a row are stacked."""
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -155,7 +155,7 @@ def new_figure(rows: int = 1, columns: int = 1, height: float = 3.4, **options: 
 
 
 def fit_to_phone(figure: "Figure") -> None:
-    """Nothing is written smaller than the rest, long lines are broken, and hidden panels take no room."""
+    """Enlarges small letters, breaks long lines and removes hidden panels."""
     from matplotlib.text import Text
 
     least = _NARROW_STYLE["font.size"]
@@ -228,10 +228,10 @@ def add_legend(figure: "Figure", axes: "Axes", columns: int = 2) -> None:
     longest = max((len(line) for name in names.values() for line in name.split("\n")), default=1)
     wide = 72 * figure.get_figwidth() / letters
     fitting = int((wide + 1) / (0.6 * longest + 5.4))  # a sign is 0.6 of its height wide; a line's sample and the gaps
-    given = 10 * -(-len(labels) // columns)  # what the figure's height allows for
+    expected = 10 * -(-len(labels) // columns)  # what the figure's height allows for
     columns = max(min(columns, fitting, len(labels)), 1)
     lines = -(-sum(name.count("\n") + 1 for name in names.values()) // columns)
-    figure.set_figheight(figure.get_figheight() + max(letters * lines - given, 0) * _LEGEND_LINE / 72)
+    figure.set_figheight(figure.get_figheight() + max(letters * lines - expected, 0) * _LEGEND_LINE / 72)
     figure.legend(
         handles,
         [names[label] for label in labels],
@@ -242,13 +242,13 @@ def add_legend(figure: "Figure", axes: "Axes", columns: int = 2) -> None:
 
 
 def figure_names(labels: Iterable[str], panels: int = 1) -> dict[str, str]:
-    """The names that readers know, in lines short enough for a figure with so many panels in a row."""
+    """The names that readers know, in lines that fit a figure with this many panels in a row."""
     width = _NARROW_NAME if is_narrow() else LONGEST if panels == 1 else 48 // panels
     return {label: broken(name, width) for label, name in display_names(labels).items()}
 
 
 def broken(name: str, width: int) -> str:
-    """A name in lines of at most so many signs, broken between words or parts of an id if that is possible.
+    """A name in lines of at most `width` characters, broken between words or parts of an id if possible.
 
     >>> broken("an-editor:steps=28,guidance=2.5", 20).split("\\n")
     ['an-editor:steps=28,', 'guidance=2.5']
@@ -263,7 +263,7 @@ def broken(name: str, width: int) -> str:
 
 
 def label_ends(figure: "Figure", axes: "Axes", rows: Sequence[CurveRow], looks: Mapping[str, Look]) -> None:
-    """Each editor's name at the end of its line; names that would lie on each other are moved apart."""
+    """Each editor's name at the end of its line; names that would overlap are moved apart."""
     import matplotlib
 
     last = {row.editor: row for row in rows if row.mean.value is not None}
@@ -274,7 +274,7 @@ def label_ends(figure: "Figure", axes: "Axes", rows: Sequence[CurveRow], looks: 
     names = figure_names(looks)
     lines = max((names[editor].count("\n") + 1 for _, editor in ends), default=1)
     gap = min(lines * _LINE * letters / high, 1.02 / max(len(places), 1))
-    for _ in range(1000):  # until a dozen names lie evenly
+    for _ in range(1000):  # enough to spread a dozen names
         for low in range(len(places) - 1):
             over = gap - (places[low + 1] - places[low])
             if over > 0:
@@ -298,7 +298,7 @@ def last_values(rows: Sequence[CurveRow], form: str = "share") -> str:
 def one_panel(
     name: str, rows: Sequence[CurveRow], looks: Mapping[str, Look], title: str, metric: str, share: bool = False
 ) -> Drawing | None:
-    """One metric on the scale from 0 to 1, large; `metric` is what it is called."""
+    """One metric on the scale from 0 to 1, large; `metric` is its name."""
     if not rows:
         return None
     editors = {row.editor for row in rows}

@@ -66,7 +66,7 @@ def typical_strip(
 
 
 def make_frame(data: bytes | None, label: str, words: str) -> Frame:
-    """A picture made small, or why there is none."""
+    """A frame with the picture made small, or with the reason there is none."""
     if data is None:
         return Frame(label, "no picture")
     try:

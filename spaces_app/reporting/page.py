@@ -35,7 +35,7 @@ WORDS = {
 }
 _VERDICTS = {"indicative": "too few pictures", "open": "no difference shown"}
 _NAMED = ("editor", "first", "second")  # columns that hold an editor
-STRIPS = 3  # below a table without its page
+STRIPS = 3  # of pictures below a table in a notebook
 WORST_CASES, METHODS = "Worst cases", "Methods"
 # The sections in their order, with their ids. A section that only a statistic names comes before the appendix.
 SECTIONS = {
@@ -149,7 +149,7 @@ def _add_statistic(
 
 
 def _narrow_figures(statistic: ModuleType, rows: Sequence[Any], context: FigureContext) -> dict[str, Any]:
-    """A statistic's figures once more, for phones."""
+    """A statistic's figures drawn again for phones, by name."""
     with house_style(narrow=True):
         drawings = [drawing for drawing in statistic.figures(rows, context) if drawing]
         for drawing in drawings:

@@ -1,4 +1,4 @@
-"""What the page and the methods paragraph say in words, all of it read off the tables."""
+"""The sentences of the page and of the methods paragraph, all made from the tables."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -94,7 +94,7 @@ def _counted(number: int, noun: str) -> str:
 def _group_sentences(
     group: str, board: Sequence[leaderboard.Row], tables: Mapping[str, Table], facts: Facts
 ) -> list[str]:
-    """What the group asks for, what was checked and what was not, and how much the ranks can bear."""
+    """What the group asks for, what was checked and what was not, and how reliable the ranks are."""
     programs = program_groups()[group]
     checks = facts[f"{group}: checks"].split(", ")
     missing = [
@@ -153,7 +153,7 @@ def excluded_sentence(facts: Facts) -> str:
 
 
 def why_nothing_counts(facts: Facts) -> str:
-    """What a board without a row says."""
+    """The sentence shown instead of an empty leaderboard."""
     excluded = excluded_sentence(facts)
     encodings = "Encodings of one picture share one step 0 if they are imported with `--originals`."
     return " ".join(["No case of these scores is counted.", *([excluded, encodings] if excluded else [])])
@@ -205,21 +205,22 @@ def where_chains_went(facts: Facts) -> str:
     total = " + ".join(f"{count} {name}" for name, count in counts.items())
     gaps = _facts_after(facts, "edit check left out, ")
     text = ", ".join(f"{count} ({Missing(code).sentence})" for code, count in gaps.items())
-    unjudged = f"; edits that nobody can judge, so that the other checks decide: {text}" if gaps else ""
+    unjudged = f"; edits that could not be judged, so the other checks decide: {text}" if gaps else ""
     return f"{facts['chains generated']} chains generated = {total}{unjudged}"
 
 
 def _facts_after(facts: Facts, start: str) -> dict[str, Any]:
-    """The facts whose name begins so, by the rest of their name."""
+    """The facts whose names begin with `start`, by the rest of the name."""
     return {name.removeprefix(start): value for name, value in facts.items() if name.startswith(start)}
 
 
 def _group_methods(facts: Facts, group: str) -> str:
-    own = _facts_after(facts, f"{group}: ")
-    covered = ", ".join(f"{CHECK_TITLES[check]} {own[f'coverage of {check}']}" for check in CHECKS)
+    group_facts = _facts_after(facts, f"{group}: ")
+    covered = ", ".join(f"{CHECK_TITLES[check]} {group_facts[f'coverage of {check}']}" for check in CHECKS)
     return (
-        f"{group.capitalize()}: the headline is {own['headline']}, on {own['cases']} cases of {own['sources']} sources "
-        f"and {own['programs']} programs, up to {own['rounds']} rounds; {own['missing cases']} cases are missing "
+        f"{group.capitalize()}: the headline is {group_facts['headline']}, on {group_facts['cases']} cases of "
+        f"{group_facts['sources']} sources and {group_facts['programs']} programs, up to {group_facts['rounds']} "
+        f"rounds; {group_facts['missing cases']} cases are missing "
         f"through technical failure or without scores. Coverage of returns: {covered}."
     )
 
@@ -236,10 +237,10 @@ def _how_editors_are_compared(facts: Facts) -> str:
         "programs (two-way) what other programs would give as well. Editors are compared in pairs on their common "
         "cases by an exact sign-flip test on source means of rounds kept. Pairs "
         "of editors are corrected together by step-down max-T over joint flips of sources, at level "
-        f"{facts['level']}; a pair with a baseline is judged by its own p, which no third editor moves, so that "
-        "one in twenty equals is called different. The test asks for differences that are symmetric around zero: "
-        "editors of equal mean and unequal shape (always 8 rounds against 20 or 0) are told apart more often than "
-        "promised if sources are few (docs/statistics.md has the simulations). With fewer than "
-        f"{facts['sources for a verdict']} common sources no verdict is given. A rank is one more than the "
-        "number of better editors; its limits are the best and the worst rank that the verdicts leave open."
+        f"{facts['level']}; a pair with a baseline is judged by its own p, which no third editor changes, so "
+        "one in twenty pairs of equal editors is called different. The test asks for differences that are "
+        "symmetric around zero: editors of equal mean and unequal shape (always 8 rounds against 20 or 0) are called "
+        "different more often than this level says if sources are few (docs/statistics.md has the simulations). "
+        f"With fewer than {facts['sources for a verdict']} common sources no verdict is given. A rank is "
+        "one more than the number of better editors; its limits are the best and the worst rank that the verdicts leave open."
     )

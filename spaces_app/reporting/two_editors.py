@@ -28,14 +28,14 @@ _HEADLINE = (
 class _Difference(TableRow):
     source: str = column("Source")
     cases: int = column("Cases", "count")
-    first: float = column("Rounds kept", "rounds")
-    second: float = column("by the other", "rounds")
-    difference: float = column("More", "change")
+    first: float = column("Rounds kept, first", "rounds")
+    second: float = column("Rounds kept, second", "rounds")
+    difference: float = column("Difference", "change")
 
 
 @dataclass(frozen=True)
 class _PairReport:
-    """What to print, and the same as values."""
+    """The comparison as text to print, and as values."""
 
     text: str
     values: list[dict[str, Any]]
@@ -76,7 +76,7 @@ def _compare_in_group(group: CaseGroup, first: str, second: str, threshold: floa
     ]
     differences = _difference_by_source(outcomes, first, second)
     cells = [row.cells for row in differences]
-    table = Table("differences", "Where they differ most", _Difference.columns(differences), cells)
+    table = Table("differences", "Largest differences by source", _Difference.columns(differences), cells)
     causes = Counter(
         (outcomes[first][key][0].cause, outcomes[second][key][0].cause)
         for key in outcomes[first].keys() & outcomes[second].keys()
@@ -89,11 +89,11 @@ def _compare_in_group(group: CaseGroup, first: str, second: str, threshold: floa
             ["difference", "cases", "left_out", "sources", "p_value", "verdict", "log_rank_p"],
         ),
         as_text(make_table(leaderboard, board), _HEADLINE),
-        f"where they differ most, {first} first",
+        f"largest differences by source, {first} first",
         as_text(table),
     ]
     lost_to = [
-        f"lost to, {first} and {second}",
+        f"causes of loss, {first} / {second}",
         *(f"  {count:4} {a or 'nothing'} / {b or 'nothing'}" for (a, b), count in causes.most_common(_SHOWN)),
     ]
     values = {"pair": pair.cells, "leaderboard": [row.cells for row in board], "sources": cells}
@@ -109,6 +109,14 @@ def _difference_by_source(outcomes: CaseOutcomes, first: str, second: str) -> li
             kept_by_source[key[0]].append((a.kept, b.kept))
     rows = []
     for source, kept in kept_by_source.items():
-        one, other = (sum(side) / len(kept) for side in zip(*kept, strict=True))
-        rows.append(_Difference(source=source, cases=len(kept), first=one, second=other, difference=one - other))
+        first_mean, second_mean = (sum(side) / len(kept) for side in zip(*kept, strict=True))
+        rows.append(
+            _Difference(
+                source=source,
+                cases=len(kept),
+                first=first_mean,
+                second=second_mean,
+                difference=first_mean - second_mean,
+            )
+        )
     return sorted(rows, key=lambda row: (-abs(row.difference), row.source))[:_SHOWN]

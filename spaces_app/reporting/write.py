@@ -38,7 +38,7 @@ class Report:
 
 @dataclass(frozen=True)
 class _WrittenReport:
-    """What came of it."""
+    """A report that was written, with the path of its page."""
 
     report: Report
     page: Path
@@ -95,7 +95,7 @@ def _typical_strips(report: Report, reader: Reader) -> list[Strip]:
 def write_files(
     report: Report, out: Path, strips: Mapping[str, Sequence[Strip]] | None = None, top: Sequence[Strip] = ()
 ) -> _WrittenReport:
-    """Everything made first, then put in place of an earlier report."""
+    """Make all files first, then replace an earlier report with them."""
     files = make_files(report, strips, top)
     replace_files(out, files)
     return _WrittenReport(report, out / PAGE, len(files), (strips or {}).get("worst", ()))
@@ -108,7 +108,7 @@ def make_files(
     strips = strips or {}
     sections = make_sections(report.tables, list(report.analysis.groups), strips)
     files: dict[str, bytes] = {}
-    tables = [table for table in report.tables.values() if table.rows]  # the others are no files
+    tables = [table for table in report.tables.values() if table.rows]  # empty tables get no files
     for table in tables:
         files[f"{table.name}.csv"] = as_csv(table).encode()
     files["tables.json"] = all_as_json(tables).encode()
@@ -133,9 +133,9 @@ def make_files(
 
 
 def replace_files(out: Path, files: Mapping[str, bytes]) -> None:
-    """Write the files beside an earlier report's, then swap them; what others put into the folder stays.
+    """Write the files next to an earlier report's, then swap them; other files in the folder stay.
 
-    In between there is no page, so that none ever shows figures of another dataset. The page comes last.
+    The page is removed first and put back last, so that it never shows figures of another dataset.
     """
     with locked(out):
         before = manifest.listed(out, MANIFEST)

@@ -36,7 +36,7 @@ class OnPage(NamedTuple):
 
     order: int = 50  # place in its section
     show: bool = True  # False: only its files and figures
-    folded: bool = False  # closed until a reader opens it
+    folded: bool = False  # collapsed until a reader opens it
     part_by: str = "group"  # one part of the table for each value of this column
     line_where: str = ""  # a double line where this column's value changes
     heading: str = ""  # above the table
@@ -57,7 +57,9 @@ def find_statistics() -> dict[str, ModuleType]:
         if missing := [attribute for attribute in REQUIRED if not hasattr(module, attribute)]:
             raise ValueError(f"{module.__file__} is not a statistic: it has no {', '.join(missing)}")
         if name in statistics:
-            raise ValueError(f"{module.__file__} and {statistics[name].__file__} have one name; rename one of them")
+            raise ValueError(
+                f"{module.__file__} and {statistics[name].__file__} have the same name; rename one of them"
+            )
         statistics[name] = module
     return dict(sorted(statistics.items(), key=lambda item: (on_page(item[1]).order, item[0])))
 

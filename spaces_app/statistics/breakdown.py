@@ -20,7 +20,7 @@ _SLICES = ("category", "kind", "program", "reversibility")
 class Row(TableRow):
     group: str = column("Programs", shown=False)
     by: str = column("By")
-    value: str = column("Which")
+    value: str = column("Value")
     editor: str = column("Editor")
     role: str = column("Role", shown=False)
     half_life_text: Estimate = column("Half-life, rounds")

@@ -1,4 +1,4 @@
-"""Every case with what became of it and the numbers behind that: what a reader checks a verdict with."""
+"""Every case with its outcome and the numbers behind it, so that readers can check a verdict."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
@@ -30,7 +30,7 @@ class Row(TableRow):
     lost_at: int | None = column("Lost in round", "count")
     cause: str | None = column("Lost to")
     missing: str | None = column("Missing because")
-    not_judged: str | None = column("Checks that nobody can make")
+    not_judged: str | None = column("Checks that could not be made")
     number_of_round: int | None = column("Round of the numbers", "count")
     # The numbers of the round in which the case was lost, or of the last one kept.
     retained: Mapping[str, float | None] = columns_by_key(

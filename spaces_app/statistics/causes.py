@@ -70,14 +70,14 @@ def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
     if not editors or not context.is_first_group:
         return []
     figure, grid = new_figure(height=1.5 + 0.36 * len(editors))
-    axes, left = grid[0, 0], [0.0] * len(editors)
+    axes, starts = grid[0, 0], [0.0] * len(editors)
     shares = {editor: {"kept": last[editor].kept, **last[editor].lost_to} for editor in editors}
     for place, cause in enumerate(["kept", *causes]):
         widths = [shares[editor][cause] for editor in editors]
         colour = GRID.light if cause == "kept" else SERIES[(place - 1) % len(SERIES)].light
         label = "survived" if cause == "kept" else TITLES[cause].lower()
-        axes.barh(editors, widths, left=left, color=colour, label=label, height=0.66, edgecolor=PAPER.light, lw=1.2)
-        left = [start + width for start, width in zip(left, widths, strict=True)]
+        axes.barh(editors, widths, left=starts, color=colour, label=label, height=0.66, edgecolor=PAPER.light, lw=1.2)
+        starts = [start + width for start, width in zip(starts, widths, strict=True)]
     names = figure_names(editors)
     axes.set_yticks(range(len(editors)), [names[editor] for editor in editors])
     axes.invert_yaxis()

@@ -20,7 +20,7 @@ _FEWEST_SOURCES = 2  # a slice of fewer is not drawn
 
 
 def rows(analysis: Analysis) -> list[CurveRow]:
-    """All curves of all groups, whole and by category and kind; then those of studies."""
+    """The curves of all groups, overall and by category and kind; then those of studies."""
     rows: list[CurveRow] = []
     for name, group in analysis.groups.items():
         rows += slice_curves(group, analysis.outcomes[name], "all")
@@ -67,30 +67,30 @@ def figures(rows: Sequence[CurveRow], context: FigureContext) -> list[Drawing | 
 def _one_against_another(
     name: str, rows: Sequence[CurveRow], looks: Mapping[str, Look], across: str, up: str, title: str
 ) -> Drawing | None:
-    """One metric against another, each editor's way from the first round to the last."""
-    ways = {}
+    """One metric against another, each editor's path from the first round to the last."""
+    paths = {}
     for editor in looks:
         first = {row.round: row.mean.value for row in rows if row.editor == editor and row.metric == across}
         second = {row.round: row.mean.value for row in rows if row.editor == editor and row.metric == up}
-        if way := [(first[round], second[round]) for round in sorted(first.keys() & second.keys())]:
-            ways[editor] = way
-    if not ways:
+        if path := [(first[round], second[round]) for round in sorted(first.keys() & second.keys())]:
+            paths[editor] = path
+    if not paths:
         return None
     figure, grid = new_figure(height=4.2)
     axes = grid[0, 0]
-    for editor, way in ways.items():
+    for editor, path in paths.items():
         look = looks[editor]
-        axes.plot(*zip(*way, strict=True), color=look.colour, ls=look.dash, lw=1.3, label=editor, clip_on=False)
-        axes.plot(*way[0], marker=look.marker, color=look.colour, ms=5, mfc=PAPER.light, clip_on=False)
-        axes.plot(*way[-1], marker=look.marker, color=look.colour, ms=8, clip_on=False)
+        axes.plot(*zip(*path, strict=True), color=look.colour, ls=look.dash, lw=1.3, label=editor, clip_on=False)
+        axes.plot(*path[0], marker=look.marker, color=look.colour, ms=5, mfc=PAPER.light, clip_on=False)
+        axes.plot(*path[-1], marker=look.marker, color=look.colour, ms=8, clip_on=False)
     axes.set_xlim(0, 1.02)
     axes.set_ylim(0, 1.02)
     axes.set_xlabel(TITLES[across].partition(" (lowest")[0])
     axes.set_ylabel(TITLES[up])
     add_legend(figure, axes)
     sentences = [
-        f"{editor} goes from {format_value(way[0][0], 'share')} and {format_value(way[0][1], 'share')} to "
-        f"{format_value(way[-1][0], 'share')} and {format_value(way[-1][1], 'share')}"
-        for editor, way in ways.items()
+        f"{editor} goes from {format_value(path[0][0], 'share')} and {format_value(path[0][1], 'share')} to "
+        f"{format_value(path[-1][0], 'share')} and {format_value(path[-1][1], 'share')}"
+        for editor, path in paths.items()
     ]
     return Drawing(name, f"{title}, from the first round (hollow) to the last", "; ".join(sentences) + ".", figure)

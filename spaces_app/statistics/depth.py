@@ -1,4 +1,4 @@
-"""Half-life against depth: how many edits an editor can make, one upon the other, and still find the way back."""
+"""Half-life against depth: how many edits in a row an editor can make and still undo all of them."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,7 +8,7 @@ from ..analysis.tables import TableRow, column, format_value
 from ..reporting.figures import Drawing, FigureContext, add_legend, new_figure
 from . import OnPage
 
-CATEGORY = "out and back"  # of the programs that ask for several edits and take them back, the last one first
+CATEGORY = "out and back"  # of programs that ask for several edits and undo them in reverse order
 TITLE = "Out and back"
 SECTION = "Out and back: half-life against depth"
 ON_PAGE = OnPage(line_where="editor")
@@ -18,7 +18,7 @@ class Row(TableRow):
     editor: str = column("Editor")
     role: str = column("Role", shown=False)
     depth: int = column("Edits out, and back", "count")
-    kept: float = column("Found the way back", "share")
+    kept: float = column("Returned to the original", "share")
     quality: float | None = column("Retained quality at the end", "share")
     edits_made: float | None = column("Made every edit", "share")
     half_depth: str | None = column("Half-life in depth")
@@ -75,9 +75,9 @@ def note(analysis: Analysis, rows: Sequence[Row]) -> str:
     if not rows:
         return ""
     return (
-        "So many edits are asked for, one upon the other, and then taken back, the last one first. A case found the "
-        "way back if every edit was made and taken back and the end is the original. The half-life in depth is the "
-        "first depth at which fewer than half of the cases did."
+        "Several edits are requested on top of each other and then undone in reverse order. A test returned to the "
+        "original if every edit was made and undone and the last picture is the original again. The half-life in depth "
+        "is the first depth at which fewer than half of the tests returned."
     )
 
 
@@ -89,7 +89,7 @@ def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing | None]
     sentences = []
     depths = sorted({row.depth for row in rows})
     panels: dict[str, Mapping[tuple[str, int], float | None]] = {
-        "found the way back": {(row.editor, row.depth): row.kept for row in rows},
+        "returned to the original": {(row.editor, row.depth): row.kept for row in rows},
         "retained quality": {(row.editor, row.depth): row.quality for row in rows},
     }
     for axes, (label, values) in zip(grid[0], panels.items(), strict=True):

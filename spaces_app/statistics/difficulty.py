@@ -29,14 +29,14 @@ class Row(TableRow):
     declared: str = column("Declared")
     factor: Estimate = column("Half-life against the average program's", "factor")
     behaves: str | None = column("Behaves like")
-    survived: float = column("Outlive the last round", "share")
+    survived: float = column("Survived all rounds", "share")
     chains: int = column("Cases", "count")
     sources: int = column("Sources", "count")
     reason: str | None = column("Why there is no factor")
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """Each program's effect on the half-life once editors and pictures are accounted for, beside its declared class."""
+    """Each program's effect on the half-life once editors and pictures are accounted for, with its declared class."""
     rows = []
     for name, group in analysis.groups.items():
         cases = analysis.measured_cases(group)
@@ -116,7 +116,7 @@ def difficulty(
 def _without_factor(
     name: str, half_lives: Sequence[float | None], sources: Sequence[str], programs: Sequence[str], declared: str
 ) -> Difficulty:
-    """What there is to say of a program before any effect is estimated."""
+    """A program's counts, before any effect is estimated."""
     places = [index for index, program in enumerate(programs) if program == name]
     survived = float(np.mean([half_lives[index] is None for index in places]))
     seen = len({sources[index] for index in places})
@@ -139,15 +139,15 @@ def _linked_programs(sources: Sequence[str], programs: Sequence[str]) -> list[st
     groups: dict[str, set[str]] = {}
     for source, program in zip(sources, programs, strict=True):
         groups.setdefault(source, set()).add(program)
-    left, best = set(programs), set[str]()
-    while left:
-        reached, grown = set[str](), {min(left)}
+    remaining, largest = set(programs), set[str]()
+    while remaining:
+        reached, grown = set[str](), {min(remaining)}
         while grown != reached:
             reached = grown
             grown = reached.union(*(group for group in groups.values() if group & reached))
-        left -= reached
-        best = max(best, reached, key=len)
-    return sorted(best) if len(best) > 1 else []
+        remaining -= reached
+        largest = max(largest, reached, key=len)
+    return sorted(largest) if len(largest) > 1 else []
 
 
 def _program_effects(
@@ -158,8 +158,10 @@ def _program_effects(
     if not names:
         return {}
     inside = [index for index, name in enumerate(programs) if name in names]
-    kinds, places, asked = (np.array(values)[inside] for values in (editors, sources, programs))
-    return _regression(lives[inside], kinds, places, asked, names)
+    inside_editors, inside_sources, inside_programs = (
+        np.array(values)[inside] for values in (editors, sources, programs)
+    )
+    return _regression(lives[inside], inside_editors, inside_sources, inside_programs, names)
 
 
 def _regression(
@@ -181,8 +183,8 @@ def _regression(
         target[group] -= target[group].mean()
     inverse = np.linalg.pinv(centred.T @ centred)
     answer = inverse @ centred.T @ target
-    left = target - centred @ answer
-    pulls = np.array([centred[group].T @ left[group] for group in groups])
+    residuals = target - centred @ answer
+    pulls = np.array([centred[group].T @ residuals[group] for group in groups])
     spread = inverse @ (pulls.T @ pulls) @ inverse * len(groups) / max(1, len(groups) - 1)
     contrast = np.eye(len(names)) - 1 / len(names)
     effect = contrast @ answer[: len(names)]
@@ -197,12 +199,12 @@ def _with_likely_class(row: Difficulty, rows: Sequence[Difficulty]) -> Difficult
         return row
     levels: dict[str, float] = {}
     for name in REVERSIBILITY:
-        others = [np.log2(other.factor) for other in rows if other.declared == name and other.factor and other != row]
-        if others:
-            levels[name] = float(np.mean(others))
-    own = levels.get(row.declared)
-    if own is None or np.log2(row.low) <= own <= np.log2(row.high):
+        effects = [np.log2(other.factor) for other in rows if other.declared == name and other.factor and other != row]
+        if effects:
+            levels[name] = float(np.mean(effects))
+    declared_level = levels.get(row.declared)
+    if declared_level is None or np.log2(row.low) <= declared_level <= np.log2(row.high):
         return row
-    here = float(np.log2(row.factor))
-    nearest = min(levels, key=lambda name: abs(levels[name] - here))
+    effect = float(np.log2(row.factor))
+    nearest = min(levels, key=lambda name: abs(levels[name] - effect))
     return row if nearest == row.declared else replace(row, behaves=nearest)

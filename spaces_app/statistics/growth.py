@@ -24,7 +24,7 @@ class Row(TableRow):
     exponent: Estimate = column("MSE grows as n to the", "number")
     shape: str | None = column("Shape of the mean curve")
     weight: float | None = column("Weight of that shape", "share")
-    rest: Estimate = column("Comes to rest at RMSE", "number")
+    rest: Estimate = column("Settles at RMSE", "number")
     cases: int = column("Cases", "count")
     reason: str | None = column("Why something is missing", shown=False)
 

@@ -1,4 +1,4 @@
-"""The best that an editor can do that works in an autoencoder's latents: what encoding and decoding alone retains."""
+"""The bound of editors that work in an autoencoder's latents: the quality that encoding and decoding alone retains."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
@@ -17,8 +17,8 @@ from . import OnPage
 TITLE = "The bound of latent editors"
 SECTION = "The bound of latent editors"
 ON_PAGE = OnPage(order=20, line_where="bound")
-_BOUND = "vae"  # the editor that encodes and decodes, and does nothing else
-_MARGIN = 0.01  # of retained quality; so near is not above
+_BOUND = "vae"  # the editor that only encodes and decodes
+_MARGIN = 0.01  # of retained quality; a smaller excess does not count as above
 
 
 class Row(TableRow):
@@ -27,7 +27,7 @@ class Row(TableRow):
     editor: str = column("Editor")
     area: float = column("Area", "share")
     bound_area: float = column("Area of the bound", "share")
-    share: float | None = column("Of what is possible", "share")
+    share: float | None = column("Share of the bound", "share")
     difference: Estimate = column("Below the bound by", "share")
     above: float = column("Rounds above the bound", "share")
     cases: int = column("Common cases", "count")
@@ -75,7 +75,7 @@ def _row(
     pairs = {key: (curves[key][: rounds[key]], bound_curves[key][: rounds[key]]) for key in common}
     areas, bound_areas = ({key: float(pair[side].mean()) for key, pair in pairs.items()} for side in (0, 1))
     pair = compare((bound, editor), bound_areas, areas, {key: key[0] for key in common})
-    area, most = (sum(values.values()) / len(values) for values in (areas, bound_areas))
+    area, bound_area = (sum(values.values()) / len(values) for values in (areas, bound_areas))
     above = np.concatenate([curve > bound_curve + _MARGIN for curve, bound_curve in pairs.values()])
     places = range(min(rounds.values()))
     return Row(
@@ -83,8 +83,8 @@ def _row(
         bound=bound,
         editor=editor,
         area=area,
-        bound_area=most,
-        share=area / most if most else None,
+        bound_area=bound_area,
+        share=area / bound_area if bound_area else None,
         difference=estimate(pair.difference, pair.interval),
         above=float(above.mean()),
         cases=len(common),

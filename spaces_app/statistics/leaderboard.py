@@ -1,4 +1,4 @@
-"""The headline: one row per editor, ranks with ties, baselines set apart."""
+"""The headline: one row per editor, ranks with ties, baselines listed separately."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -97,7 +97,7 @@ def rows(analysis: Analysis) -> list[Row]:
 
 
 def note(analysis: Analysis, rows: Sequence[Row]) -> str:
-    return "" if rows else "There is no case to count."
+    return "" if rows else "There are no cases to count."
 
 
 def group_rows(
@@ -119,7 +119,7 @@ def editor_row(
     ranks: tuple[int, int] | None,
     threshold: float,
 ) -> Row:
-    """All that the headline says of one editor; `outcomes` are those of its cases, in their order."""
+    """The row of one editor; `outcomes` are those of its cases, in the same order."""
     cases = group.cases[editor]
     sources = [case.source for case in cases]
     rounds = list(range(1, max(case.rounds for case in cases) + 1))
@@ -167,7 +167,7 @@ def editor_row(
 
 
 def _main_cause(outcomes: Sequence[Outcome]) -> tuple[str | None, float | None]:
-    """What most cases were lost to, of several the first in the table of causes; and the share of cases."""
+    """The most frequent cause (ties go to the first in the table of causes) and its share of cases."""
     counts = Counter(outcome.cause for outcome in outcomes if outcome.lost)
     cause = max(CAUSES, key=lambda name: counts[name])
     share = counts[cause] / max(sum(not outcome.failed for outcome in outcomes), 1)
@@ -200,9 +200,9 @@ def _area_under(cases: Sequence[Case], curves: Sequence[Sequence[float | None]])
     areas, sources = [], []
     for case, values in zip(cases, curves, strict=True):
         last = case.rounds if case.end == "complete" else (case.end_round or 1) - 1
-        known = [value for value in values[:last] if value is not None]
-        if known or (last < case.rounds and any(curves)):
-            areas.append((sum(known) / max(len(known), 1)) * last / case.rounds)
+        measured = [value for value in values[:last] if value is not None]
+        if measured or (last < case.rounds and any(curves)):
+            areas.append((sum(measured) / max(len(measured), 1)) * last / case.rounds)
             sources.append(case.source)
     return estimate(sum(areas) / len(areas), mean_interval(np.array(areas), sources, 1.0)) if areas else Estimate()
 
@@ -223,8 +223,8 @@ def _forward_share(cases: Sequence[Case]) -> Estimate:
 
 
 def _known_mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
+    present = [value for value in values if value is not None]
+    return sum(present) / len(present) if present else None
 
 
 def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:

@@ -40,7 +40,7 @@ def rows(analysis: Analysis) -> list[Row]:
 
 
 def note(analysis: Analysis, rows: Sequence[Row]) -> str:
-    return "" if rows else "There are no two editors to compare."
+    return "" if rows else "There are fewer than two editors to compare."
 
 
 def group_rows(group: CaseGroup, compared: GroupComparison) -> list[Row]:
@@ -51,7 +51,7 @@ def group_rows(group: CaseGroup, compared: GroupComparison) -> list[Row]:
 
 
 def pair_rows(group: str, outcomes: CaseOutcomes, pairs: Sequence[Comparison], family: str) -> list[Row]:
-    """The comparisons as rows, with the log-rank test beside them as a description."""
+    """The comparisons as rows, each with a log-rank test as a description."""
     rows = []
     for pair in pairs:
         common = [

@@ -11,7 +11,7 @@ from . import OnPage
 TITLE = "What became of every program"
 SECTION = "Methods"
 ON_PAGE = OnPage(order=80, folded=True, part_by="suite")
-ABSENT = "no chain of it is in this dataset: it was not generated here, or not built"
+ABSENT = "no chain in this dataset: not generated here, or not built"
 
 
 def key_of(place: str) -> str:
@@ -64,7 +64,7 @@ def rows(analysis: Analysis) -> list[Row]:
 
 
 def _why_not_counted(chain_places: Sequence[str]) -> str | None:
-    """The reasons for which chains are left out, each with its number; or why there is no chain."""
+    """The reasons for leaving chains out, each with its number; or why there is no chain."""
     if not chain_places:
         return ABSENT
     reasons = Counter(place.removeprefix(LEFT_OUT) for place in chain_places if place.startswith(LEFT_OUT))

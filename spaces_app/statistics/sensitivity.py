@@ -40,7 +40,7 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """One row per change; tau is 1 if the order stays as it is."""
+    """One row per change; tau is 1 if the order does not change."""
     rows: list[Row] = []
     threshold = analysis.options.threshold
     rejudged = RejudgedCases(
@@ -59,19 +59,19 @@ def rows(analysis: Analysis) -> list[Row]:
 
 
 def _rule_changes(group: CaseGroup, threshold: float) -> list[tuple[str, str, Rule, int]]:
-    """What is changed, to what, the outcome of a case under it, and the number of rounds."""
+    """Each change of a rule: what is changed, its setting, a case's outcome under it, and the number of rounds."""
     rounds = group.rounds
     headline = partial(_headline_outcome, group=group)
-    found: list[tuple[str, str, Rule, int]] = [
+    changes: list[tuple[str, str, Rule, int]] = [
         ("threshold", f"{level:g}", partial(headline, threshold=level), rounds) for level in THRESHOLDS
     ]
-    found += [
+    changes += [
         ("metric alone", name.upper(), partial(_by_one_metric, name=name, threshold=threshold), rounds)
         for name in RETAINED
         if name in group.checks
     ]
     shorter = sorted({max(1, rounds // 4), max(1, rounds // 2)} - {rounds})
-    return found + [
+    return changes + [
         ("rounds", f"{horizon}", partial(headline, threshold=threshold, horizon=horizon), horizon)
         for horizon in shorter
     ]
@@ -79,15 +79,15 @@ def _rule_changes(group: CaseGroup, threshold: float) -> list[tuple[str, str, Ru
 
 def _limit_changes(group: CaseGroup, headline: Rule, rejudged: RejudgedCases) -> list[tuple[str, str, Rule, int]]:
     """The same for the limits of the edit checks, if the scores have the numbers that the limits apply to."""
-    found: list[tuple[str, str, Rule, int]] = []
+    changes: list[tuple[str, str, Rule, int]] = []
     for what, (needed, field, settings) in EDIT_LIMITS.items():
         is_checked = ("part_lost" if field == "part" else "edits") in group.checks
         if is_checked and rejudged.has_numbers(needed):
             for setting in settings:
                 changed = rejudged.changed(EditLimits(**{field: setting}))
-                found.append((what, f"{setting:g}", partial(_by_other_limits, headline=headline, changed=changed),
-                              group.rounds))  # fmt: skip
-    return found
+                rule = partial(_by_other_limits, headline=headline, changed=changed)
+                changes.append((what, f"{setting:g}", rule, group.rounds))
+    return changes
 
 
 def _by_other_limits(case: Case, headline: Rule, changed: Mapping[str, Case]) -> Outcome:
@@ -132,7 +132,7 @@ def kendall_tau(values: Mapping[str, float], others: Mapping[str, float]) -> flo
 
 
 def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
-    """Mean rounds kept under other thresholds and limits: where lines cross, the order depends on them."""
+    """Mean rounds kept under other thresholds and limits: the order depends on them if lines cross."""
     rows = [row for row in rows if row.group == context.group and row.what in ("threshold", *EDIT_LIMITS)]
     looks = {editor: look for editor, look in context.looks.items() if any(editor in row.kept for row in rows)}
     if not looks:
@@ -167,7 +167,7 @@ def _draw_panel(axes: "Axes", what: str, rows: Sequence[Row], looks: Mapping[str
 
 
 def _set_levels(axes: "Axes", levels: Sequence[float]) -> None:
-    """The settings as ticks; far apart, on a logarithmic scale."""
+    """The settings as ticks, on a logarithmic scale if they are far apart."""
     if levels[-1] > 8 * levels[0]:
         axes.set_xscale("log")
     axes.set_xticks(levels, [f"{level:.2g}" if level >= 0.1 else f"{level:.2%}" for level in levels], minor=False)

@@ -1,4 +1,4 @@
-"""Nested against crossed undo: two edits that are taken back the last one first, or in the order they came."""
+"""Nested against crossed undo: two edits undone in reverse order, or in the order in which they were made."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from ..analysis.tables import Estimate, TableRow, column
 from . import OnPage
 
 TITLE = "Nested against crossed undo"
-SECTION = "Two ways to ask for the same"
+SECTION = "Two ways to ask for the same thing"
 ON_PAGE = OnPage(order=10, line_where="role")
 _ENDS = {"-nested": 0, "-crossed": 1}
 
@@ -16,8 +16,8 @@ _ENDS = {"-nested": 0, "-crossed": 1}
 class Row(TableRow):
     editor: str = column("Editor")
     role: str = column("Role", shown=False)
-    first: float = column("Rounds kept, last edit undone first", "rounds")
-    second: float = column("Rounds kept, first edit undone first", "rounds")
+    first: float = column("Rounds survived, last edit undone first", "rounds")
+    second: float = column("Rounds survived, first edit undone first", "rounds")
     difference: Estimate = column("Difference", "change")
     first_undone: float | None = column("Undone, nested", "share")
     second_undone: float | None = column("Undone, crossed", "share")
@@ -28,7 +28,7 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """A row for each editor that took the same two edits back in both orders."""
+    """A row for each editor that was asked to undo the same two edits in both orders."""
     return [Row(**paired._asdict()) for paired in compare_sides(analysis, ("nested", "crossed"), side_of)]
 
 
@@ -45,6 +45,6 @@ def note(analysis: Analysis, rows: Sequence[Row]) -> str:
     if not rows:
         return ""
     return (
-        "Two edits are made one after the other. Nested: the last one is taken back first, as an undo button does. "
-        "Crossed: the first one is taken back while the second is still there. Compared on the same pictures and runs."
+        "Two edits are made one after the other. Nested: the last one is undone first, as an undo button does. "
+        "Crossed: the first one is undone while the second is still there. Compared on the same pictures and runs."
     )

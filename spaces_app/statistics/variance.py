@@ -1,4 +1,4 @@
-"""Where the differences come from: the variance of rounds kept, split."""
+"""What explains the differences between cases: the variance of rounds kept, split into terms."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -16,7 +16,7 @@ TITLE = "What explains the differences in rounds survived"
 SECTION = "Where editors fail first"
 ON_PAGE = OnPage(order=10)
 _TERMS = ("editor", "program", "source", "editor × program", "editor × source")
-_LEFT = "what is left"
+_RESIDUAL = "residual"
 
 
 class Row(TableRow):
@@ -24,11 +24,11 @@ class Row(TableRow):
     term: str = column("Term")
     df: int = column("Degrees of freedom", "count")
     share: float = column("Share of the variance", "share")
-    adjusted: float | None = column("Without what chance explains", "share")
+    adjusted: float | None = column("Share beyond chance", "share")
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """Each term's share of the sum of squares, after those above it; what is left is the last row."""
+    """Each term's share of the sum of squares, after those above it; the residual is the last row."""
     return [
         row
         for name, group in analysis.groups.items()
@@ -37,11 +37,11 @@ def rows(analysis: Analysis) -> list[Row]:
 
 
 def note(analysis: Analysis, rows: Sequence[Row]) -> str:
-    sentences = [] if rows else ["Rounds kept do not differ, so there is no variance to split."]
+    sentences = [] if rows else ["All tests survive the same number of rounds, so there is no variance to split."]
     if any(group.roles[editor] == "baseline" for group in analysis.groups.values() for editor in group.tested(2)):
-        sentences.append("There are fewer than two editors, so baselines are among those whose variance is split.")
-    if any(row.term == _LEFT and not row.df for row in rows):
-        sentences.append("Without repeated runs nothing is left over that would tell an interaction from chance.")
+        sentences.append("There are fewer than two editors, so baselines are included.")
+    if any(row.term == _RESIDUAL and not row.df for row in rows):
+        sentences.append("Without repeated runs there is no residual that would tell an interaction from chance.")
     return " ".join(sentences)
 
 
@@ -61,9 +61,9 @@ def variance_shares(group: str, values: Sequence[tuple[Case, Outcome]]) -> list[
     gram, right = design.T @ design, design.T @ kept
     ends = np.cumsum([block.shape[1] for block in blocks])
     fits = [_explained(gram[:end, :end], right[:end]) for end in ends]
-    left_df = len(kept) - fits[-1][1]
-    left = max(total - fits[-1][0], 0.0) if left_df else 0.0  # and not what rounding leaves
-    noise = left / left_df if left_df > 0 else None
+    residual_df = len(kept) - fits[-1][1]
+    residual = max(total - fits[-1][0], 0.0) if residual_df else 0.0  # without df, a difference is only rounding
+    noise = residual / residual_df if residual_df > 0 else None
     rows = [
         Row(
             group=group,
@@ -75,7 +75,7 @@ def variance_shares(group: str, values: Sequence[tuple[Case, Outcome]]) -> list[
         for term, ((before, rank_before), (fit, rank)) in zip(_TERMS, pairwise(fits), strict=True)
         if rank > rank_before
     ]
-    return [*rows, Row(group=group, term=_LEFT, df=left_df, share=left / total, adjusted=None)]
+    return [*rows, Row(group=group, term=_RESIDUAL, df=residual_df, share=residual / total, adjusted=None)]
 
 
 def _indicators(names: Sequence[Any]) -> np.ndarray:
@@ -92,5 +92,5 @@ def _explained(gram: np.ndarray, right: np.ndarray) -> tuple[float, int]:
 
 
 def _omega_squared(squares: float, df: int, noise: float | None, total: float) -> float | None:
-    """What is left of a share when as much as chance gives is taken off."""
+    """Omega squared: a term's share less what chance alone would give."""
     return None if noise is None or not df else max((squares - df * noise) / (total + noise), 0.0)

@@ -28,7 +28,7 @@ class Row(TableRow):
     round: int = column("Round", "count")
     quality: float | None = column("Retained quality", "share")
     lost_in: str = column("Lost in round")
-    cause: str | None = column("To")
+    cause: str | None = column("Lost to")
 
 
 def rows(analysis: Analysis) -> list[Row]:
@@ -43,7 +43,7 @@ def note(analysis: Analysis, rows: Sequence[Row]) -> str:
 
 
 def worst_of_group(group: CaseGroup, outcomes: OutcomesByEditor) -> list[Row]:
-    """For each editor the cases lost first, the lowest quality before others; a row for each round shown.
+    """For each editor the cases lost first, of these the lowest quality first; a row for each round shown.
 
     One case for each source; a refusal in the first round leaves no pictures to look at. Baselines are shown only
     if there is nothing else.
@@ -87,7 +87,7 @@ def strips(table: Table, reader: Reader) -> list[Strip]:
     rows_of_case: dict[str, list[Row]] = {}
     for row in rows_of({table.name: table}, Row):
         rows_of_case.setdefault(row.chain, []).append(row)
-    result = []
+    strips = []
     for chain, rows in rows_of_case.items():
         case = rows[0]
         name = f"{case.source}, {case.program}"
@@ -97,5 +97,5 @@ def strips(table: Table, reader: Reader) -> list[Strip]:
             label = f"round {row.round}, {format_value(row.quality, 'share')}"
             frames.append(make_frame(data, label, f"{name}, as {row.editor} returned it in round {row.round}"))
         title = f"{name}: {TITLES[str(case.cause)].lower()} in round {case.lost_in}"
-        result.append(Strip(display_name(case.editor), title, tuple(frames)))
-    return result
+        strips.append(Strip(display_name(case.editor), title, tuple(frames)))
+    return strips

@@ -97,7 +97,7 @@ def test_one_pair_in_full(folder):
     assert result.exit_code == 0, result.output
     assert "one keeps" in result.output
     assert "13 cases of 13 sources" in result.output
-    assert "where they differ most, one first" in result.output
+    assert "largest differences by source, one first" in result.output
 
 
 def test_one_pair_as_json(folder):

@@ -65,7 +65,7 @@ def test_the_programs_of_a_suite_add_up_to_its_chains(name):
     for program, row in rows.items():
         counted = sum(row.get(key, 0) for key in row if key not in ("chains",) and isinstance(row[key], int))
         assert counted == row["chains"]
-        assert row["chains"] or (program in absent and "no chain of it is in this dataset" in row["reason"])
+        assert row["chains"] or (program in absent and "no chain in this dataset" in row["reason"])
     assert equation_holds(tables["programs"].note.partition("; ")[0].rstrip("."), len(chains))
     paragraph = methods_paragraph(tables)
     [printed] = re.findall(r"\d+ chains generated = [^.;]*", paragraph)

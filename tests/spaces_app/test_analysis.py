@@ -43,7 +43,7 @@ def test_variance_goes_where_it_comes_from():
     rows = split(made(lambda editor, source, program, run: 2 + 4 * ((editor == "one") == (source % 2)), runs=2))
     assert rows["editor × source"]["share"] == pytest.approx(1)
     rows = split(made(lambda editor, source, program, run: 4 + 4 * (run == 1), runs=2))
-    assert rows["what is left"]["share"] == pytest.approx(1)
+    assert rows["residual"]["share"] == pytest.approx(1)
     assert all(row["adjusted"] in (None, 0.0) for row in rows.values())
 
 

@@ -233,7 +233,7 @@ def test_an_edit_nobody_can_judge_leaves_the_other_checks():
     assert facts["edit check left out, symmetric"] == 3
     assert (
         "7 chains generated = 2 kept + 1 lost + 1 missing + 1 counted as additions + 1 left out (under recall audit) + "
-        "1 left out (count twice or have no scores); edits that nobody can judge, so that the other checks decide: 3 "
+        "1 left out (count twice or have no scores); edits that could not be judged, so the other checks decide: 3 "
         "(the picture looks too much like itself after the transform to tell)"
     ) in methods_paragraph(made.tables)
 

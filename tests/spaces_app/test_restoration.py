@@ -245,7 +245,7 @@ def test_chains_of_each_program_add_up():
     options = Options(suites={"restoration": ["restore-s1", "restore-lf1", "restore-l1"], "another": ["hat"]})
     table = make_report(Analysis(scores[:-3], chains, options=options)).tables["programs"]
     rows = {row["program"]: row for row in table.rows}
-    assert rows["restore-l1"]["reason"].startswith("no chain of it is in this dataset")
+    assert rows["restore-l1"]["reason"].startswith("no chain in this dataset")
     assert sum(row["chains"] for row in table.rows) == len(chains) == 56
     assert rows["restore-lf1"]["reason"] == "2 count twice or have no scores"
     assert table.note == (

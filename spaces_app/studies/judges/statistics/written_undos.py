@@ -8,7 +8,7 @@ from ....analysis.tables import Estimate, TableRow, column
 from ....statistics import OnPage
 
 TITLE = "Undo instructions written by a language model, against the suite's"
-SECTION = "Two ways to ask for the same"
+SECTION = "Two ways to ask for the same thing"
 ON_PAGE = OnPage(order=20, line_where="writer")
 NOTE = (
     "The model was shown the instruction that asks for the change, and nothing else, and wrote the one that takes "
