@@ -242,5 +242,5 @@ def _how_editors_are_compared(facts: Facts) -> str:
         "symmetric around zero: editors of equal mean and unequal shape (always 8 rounds against 20 or 0) are called "
         "different more often than this level says if sources are few (docs/statistics.md has the simulations). "
         f"With fewer than {facts['sources for a verdict']} common sources no verdict is given. A rank is "
-        "one more than the number of better editors; its limits are the best and the worst rank that the verdicts leave open."
+        "one more than the number of better editors; its limits are the best and worst rank that the verdicts allow."
     )

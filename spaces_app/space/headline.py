@@ -28,7 +28,7 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class Choice:
-    """What a visitor asked for."""
+    """A visitor's filters, metric and threshold."""
 
     group: str = ""
     kind: str = ALL
@@ -61,7 +61,7 @@ def metric_titles(dataset: ServedDataset) -> dict[str, str]:
 
 
 def checked(dataset: ServedDataset, choice: Choice) -> Choice:
-    """The choice with its defaults filled in, or one sentence that says what is allowed."""
+    """The choice with its defaults filled in; anything that is not allowed is a UserError."""
     groups = list(dataset.counted)
     if not groups:
         raise UserError(dataset.why_nothing_counts)
@@ -81,7 +81,7 @@ def checked(dataset: ServedDataset, choice: Choice) -> Choice:
 
 
 def leaderboard(dataset: ServedDataset, choice: Choice = Choice()) -> Leaderboard:
-    """The headline table for a choice; asked again, it is remembered."""
+    """The headline table for a choice; recent tables are cached."""
     return _leaderboard(dataset, checked(dataset, choice))
 
 

@@ -18,7 +18,7 @@ from .tabs import SPACE, Tab, find_tabs
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-STRIP = "/strip.jpg"  # the picture of a link, made when it is asked for
+STRIP = "/strip.jpg"  # the picture of a link preview, made on request
 _DESCRIPTION = "We ask an image editor for a change, then ask to undo it. How many rounds before the picture breaks?"
 _CODE = "https://huggingface.co/spaces/convergebench/convergebench/tree/main"
 
@@ -59,7 +59,7 @@ class Site:
         self._before, self._after = body.split("<!-- link preview -->")
 
     def html(self, address: str) -> str:
-        """The page, with what search engines and those who are sent a link show."""
+        """The page, with the description that search engines and link previews show."""
         tags = {"og:title": "ConvergeBench", "og:description": _DESCRIPTION, "og:image": f"{address}{STRIP}",
                 "og:type": "website"}  # fmt: skip
         meta = "".join(f'<meta property="{name}" content="{html.escape(value)}">' for name, value in tags.items())
@@ -84,7 +84,7 @@ def _panel(tab: Tab, dataset: ServedDataset) -> str:
 
 
 def _endpoints() -> Mapping[str, str]:
-    """What programs can ask, with the first line of what the API says of it."""
+    """The endpoints for programs, each with the first line of its documentation."""
     modules = [tab.module for tab in find_tabs().values()]
     functions = [
         function for module in modules for name in ("PUBLIC", "QUEUED") for function in getattr(module, name, ())

@@ -1,4 +1,4 @@
-"""Pictures for the browser: made once from the bytes as received, kept as files in a cache of limited size."""
+"""Pictures for the browser, made once from the bytes as received and cached as files up to a total size."""
 
 import contextlib
 import hashlib
@@ -23,14 +23,14 @@ from .served_dataset import NoPicture, ServedDataset
 KINDS = ("thumb", "small", "view", "difference", "detail", "received")
 GAINS = (1, 2, 4, 8, 16, 32)
 _SIDES = {"thumb": 176, "small": 448, "view": 1024, "difference": 1024, "detail": 400}
-CELL = 16  # pixels of the grid on which the place that changed most is looked for, at a short side of 512
+CELL = 16  # pixels of the grid that is searched for the place that changed most, at a short side of 512
 MOST_PIXELS = 40_000_000
 LIMIT = 1_000_000_000  # bytes
-JUST_MADE = 120.0  # seconds for which a file that was just made is not cleared away
+JUST_MADE = 120.0  # seconds during which a new file is not removed
 _ENDINGS = ("png", "jpg", "webp")  # what every browser shows
 IMAGES = re.compile(r"[0-9a-f]{32}\.(png|jpg|webp)")
 _OWN_NAME = re.compile(rf"{IMAGES.pattern}|part-\w+")
-_USER = os.getuid() if hasattr(os, "getuid") else "user"  # others may have a cache in the same place
+_USER = os.getuid() if hasattr(os, "getuid") else "user"  # another user may have a cache in the same folder
 
 
 class Previews:
@@ -44,7 +44,7 @@ class Previews:
         self.size = sum(path.stat().st_size for path in self.own_files())
         self.locks = [threading.Lock() for _ in range(64)]
         self.clearing = threading.Lock()
-        # A decoded picture is large, and glibc keeps what a thread has freed: few threads decode for all that ask.
+        # A decoded picture is large, and glibc keeps what a thread has freed, so few threads decode for all requests.
         self.workers = ThreadPoolExecutor(os.cpu_count() or 2, "previews")
         self.original = lru_cache(maxsize=4)(self._original)
         self.place = lru_cache(maxsize=512)(self._place)
@@ -57,11 +57,11 @@ class Previews:
         if kind not in KINDS:
             raise UserError(f"no picture of kind {str(kind)[:40]!r}; the kinds are {', '.join(KINDS)}")
         if gain not in GAINS:
-            raise UserError(f"gain is {str(gain)[:40]!r}; it is one of {', '.join(map(str, GAINS))}")
+            raise UserError(f"gain is {str(gain)[:40]!r}; it must be one of {', '.join(map(str, GAINS))}")
         self.dataset.chain(chain)
         at = self.checked_place(at or f"{chain} {step}") if kind == "detail" else ""
-        about = f"{chain} {step} {kind} {gain if kind == 'difference' else ''}{at}"
-        name = hashlib.sha256(about.encode()).hexdigest()[:32]
+        cache_key = f"{chain} {step} {kind} {gain if kind == 'difference' else ''}{at}"
+        name = hashlib.sha256(cache_key.encode()).hexdigest()[:32]
         with self.locks[int(name[:2], 16) % len(self.locks)]:
             for ending in _ENDINGS:
                 path = self.folder / f"{name}.{ending}"
@@ -71,19 +71,19 @@ class Previews:
             return self.workers.submit(self._write_preview, chain, step, kind, gain, name, at).result()
 
     def checked_place(self, at: str) -> str:
-        """The same, if it names a chain and a step of this dataset."""
+        """`at` in a standard form, if it names a chain and a step of this dataset."""
         chain, _, step = at.partition(" ")
         if not step.isdecimal() or len(step) > 6:
-            raise UserError(f"no place {at[:40]!r}; it is the id of a chain and a step, with a space between")
+            raise UserError(f"no place {at[:40]!r}; it must be the id of a chain and a step, with a space between")
         self.dataset.chain(chain)
         return f"{chain} {int(step)}"
 
     def _write_preview(self, chain: str, step: int, kind: str, gain: int, name: str, at: str = "") -> Path:
         data = self.received(chain, step)
         if kind == "received":
-            decode(data)  # nothing is handed on that a browser might choke on
+            decode(data)  # never send what a browser may fail to show
             if (kind := pictures.sniff(data)) not in _ENDINGS:
-                raise NoPicture(f"the original file is {kind}; only {', '.join(_ENDINGS)} are handed on as they are")
+                raise NoPicture(f"the original file is {kind}; only {', '.join(_ENDINGS)} are sent unchanged")
             return self.write(f"{name}.{kind}", data)
         picture = decode(data)
         if kind == "difference":
@@ -96,22 +96,22 @@ class Previews:
 
     def received(self, chain: str, step: int) -> bytes:
         """The bytes as received, or why there are none."""
-        found = self.dataset.step(chain, step)
+        answered = self.dataset.step(chain, step)
         data = self.dataset.reader.picture(chain, step)
         if not data:
-            status = found.status.replace("_", " ")
-            raise NoPicture(found.reason or f"the editor's answer was {status}, not a picture")
+            status = answered.status.replace("_", " ")
+            raise NoPicture(answered.reason or f"the editor's answer was {status}, not a picture")
         return data
 
     def _original(self, chain: str) -> Image.Image:
         return decode(self.received(chain, 0))
 
     def own_files(self) -> list[Path]:
-        """What was written here; a stranger's file under another name is neither counted nor removed."""
+        """The files that were written here; other files are neither counted nor removed."""
         return [path for path in self.folder.iterdir() if _OWN_NAME.fullmatch(path.name) and path.is_file()]
 
     def changed_box(self, chain: str, step: int) -> list[float]:
-        """Around the place that changed most: left, top, width and height as shares of the picture."""
+        """A box around the place that changed most: left, top, width and height as shares of the picture."""
         across, down = self.workers.submit(self.place, self.checked_place(f"{chain} {step}")).result()
         side = 0.22
         return [min(max(across - side / 2, 0), 1 - side), min(max(down - side / 2, 0), 1 - side), side, side]
@@ -141,7 +141,7 @@ class Previews:
         return path
 
     def clear(self) -> None:
-        """Down to nine tenths of the limit; files that were just made stay: a browser will fetch them."""
+        """Remove files down to nine tenths of the limit, except new ones that a browser has yet to fetch."""
         files = sorted((path.stat().st_mtime, path.stat().st_size, path) for path in self.own_files())
         total = sum(size for _, size, _ in files)
         for used, size, path in files:
@@ -154,29 +154,31 @@ class Previews:
 
 @lru_cache(maxsize=1)
 def previews_of(dataset: ServedDataset) -> Previews:
-    """Those that a running Space shows."""
+    """The previews of a running Space."""
     return Previews(dataset)
 
 
 def cache_folder(dataset: ServedDataset) -> Path:
     """One folder for each state of a dataset, so that a rebuilt one never shows old pictures."""
-    about = [str(dataset.folder.resolve())]
+    state = [str(dataset.folder.resolve())]
     for path in sorted(dataset.folder.glob("data/**/*.parquet")):
-        about.append(f"{path.name} {path.stat().st_size} {path.stat().st_mtime_ns}")
+        state.append(f"{path.name} {path.stat().st_size} {path.stat().st_mtime_ns}")
     root = os.environ.get("CONVERGEBENCH_PREVIEWS")
     base = Path(root) if root else Path(tempfile.gettempdir()) / f"convergebench-previews-{_USER}"
     if not root:
         _refuse_others(base)
-    return (base / hashlib.sha256("\n".join(about).encode()).hexdigest()[:16]).resolve()
+    return (base / hashlib.sha256("\n".join(state).encode()).hexdigest()[:16]).resolve()
 
 
 def _refuse_others(folder: Path) -> None:
-    """Make a folder of our own where everybody may write; what another user made there might show anything."""
+    """Make a private folder in a place where everybody may write; another user's folder might hold any picture."""
     with contextlib.suppress(FileExistsError):
         folder.mkdir(mode=0o700)
-    known = folder.lstat()
-    if not stat.S_ISDIR(known.st_mode) or (hasattr(os, "getuid") and (known.st_uid != _USER or known.st_mode & 0o022)):
-        raise UserError(f"{folder} is not yours alone; remove it, or name a folder of your own by --previews")
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode) or (
+        hasattr(os, "getuid") and (status.st_uid != _USER or status.st_mode & 0o022)
+    ):
+        raise UserError(f"{folder} can be changed by other users; remove it, or name a private folder with --previews")
 
 
 def decode(data: bytes, most_pixels: int = MOST_PIXELS) -> Image.Image:
@@ -197,11 +199,11 @@ def difference(original: Image.Image, picture: Image.Image, gain: int) -> Image.
 def _most_changed_place(original: Image.Image, picture: Image.Image) -> tuple[float, float]:
     """Where two pictures differ most, as shares of width and height, away from the edge."""
     size = pictures.evaluation_size(*original.size, 512)
-    one, other = (
-        np.asarray(each.convert("L").resize(size, Image.Resampling.BOX), float) for each in (original, picture)
+    first, second = (
+        np.asarray(image.convert("L").resize(size, Image.Resampling.BOX), float) for image in (original, picture)
     )
-    rows, columns = (max(side // CELL, 1) for side in one.shape)
-    far = np.abs(one - other)[: rows * CELL, : columns * CELL]
+    rows, columns = (max(side // CELL, 1) for side in first.shape)
+    far = np.abs(first - second)[: rows * CELL, : columns * CELL]
     cells = far.reshape(rows, far.shape[0] // rows, columns, -1).mean((1, 3))
     padded = np.pad(cells, 2, mode="edge")
     near = sum(padded[y : y + rows, x : x + columns] for y in range(5) for x in range(5))

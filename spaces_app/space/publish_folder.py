@@ -1,4 +1,4 @@
-"""Makes the folder that is published as a Space: the app on top, and the rooms that it imports from."""
+"""Makes the folder that is published as a Space: the app at the top, and the packages that it imports."""
 
 import json
 import shutil

@@ -19,10 +19,10 @@ MOST_BYTES = 90_000_000  # of one request: a full series in base64
 _MOST_BYTES_TOGETHER = 100_000_000  # of all large ones; while one is read and scored it takes about four times its size
 SMALL = 1_000_000  # requests up to this size do not wait
 MOST_WAITING = 64
-MOST_SECONDS_TO_SEND = 120.0  # once it has room; a slower one would keep the others waiting
-_LONGEST_HELD = 600.0  # seconds, whatever still refers to it
+MOST_SECONDS_TO_SEND = 120.0  # once it has room; a slower request would keep others waiting
+_LONGEST_HELD = 600.0  # seconds, even if something still refers to it
 _TRIM_EVERY = 2.0  # seconds
-CHECK = 2.0  # seconds between two looks for garbage that still counts
+CHECK = 2.0  # seconds between garbage collections while requests wait
 SHARE = "convergebench.share"  # its key in a request's scope
 
 
@@ -33,7 +33,7 @@ class Share:
 
 
 class _BytesInFlight:
-    """What is left of the bytes for all large requests together; first come, first served."""
+    """The bytes that are free for large requests; first come, first served."""
 
     def __init__(self, most: int):
         self.left = most
@@ -41,7 +41,7 @@ class _BytesInFlight:
         self.trimming = False
 
     async def take(self, size: int) -> Share:
-        """Wait for room, and hold it for as long as the answer lives."""
+        """Wait for room; the returned share holds it until it is collected."""
         loop = asyncio.get_running_loop()
         turn: asyncio.Future[None] = loop.create_future()
         self.waiting.append((size, turn))
@@ -96,7 +96,7 @@ class RequestLimit:
             return
         size = self.declared_size(scope)
         if size > self.most:
-            words = f"the request has more than {self.most:,} bytes, which is the most that is read"
+            words = f"the request has more than {self.most:,} bytes, the most that is accepted"
             await refuse(send, 413, words)
             return
         waits = size > SMALL
@@ -118,19 +118,19 @@ class RequestLimit:
 
     def counting(self, receive: Receive) -> Receive:
         """`receive`, which ends the connection of a request that is larger than declared or too slow."""
-        seen, more = 0, True
+        received, has_more = 0, True
         until = asyncio.get_running_loop().time() + MOST_SECONDS_TO_SEND
 
         async def receive_counting() -> Message:
-            nonlocal seen, more
-            left = until - asyncio.get_running_loop().time()
+            nonlocal received, has_more
+            seconds = until - asyncio.get_running_loop().time()
             try:
-                message = await (asyncio.wait_for(receive(), max(left, 0.0)) if more else receive())
+                message = await (asyncio.wait_for(receive(), max(seconds, 0.0)) if has_more else receive())
             except TimeoutError:
                 return {"type": "http.disconnect"}
-            seen += len(message.get("body", b""))
-            more = message.get("more_body", False)
-            return {"type": "http.disconnect"} if seen > self.most else message
+            received += len(message.get("body", b""))
+            has_more = message.get("more_body", False)
+            return {"type": "http.disconnect"} if received > self.most else message
 
         return receive_counting
 
@@ -143,7 +143,7 @@ async def refuse(send: Send, status: int, words: str) -> None:
 
 
 def _give_memory_back() -> None:
-    """Return to the system what is free: glibc keeps it for later, in as many pieces as there are threads."""
+    """Return free memory to the system; glibc would keep it for later, separately for each thread."""
     if sys.platform == "linux" and (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)):
         trim(0)
 

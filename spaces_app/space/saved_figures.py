@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _LOST = "#b84900"  # as --cb-bad on the page
-_LINK_SIZE = (1200, 630)  # of the picture that a link has elsewhere, as those who show it ask for
-_MOST_BANDS = 6  # the bands of more lines hide each other
+_LINK_SIZE = (1200, 630)  # of a link's preview picture, as other sites ask for
+_MOST_BANDS = 6  # with more lines, bands would hide each other
 
 
 def curves_over_rounds(dataset: ServedDataset, metric: str, title: str, rows: Sequence[CurveRow]) -> Drawing:
@@ -76,7 +76,7 @@ def compared_pictures(dataset: ServedDataset, compared: Answer, columns: int = 7
 
 @lru_cache(maxsize=1)
 def link_picture(dataset: ServedDataset) -> bytes:
-    """The JPEG that a link to the Space has elsewhere: the best editor above the last on a typical case, or nothing."""
+    """The JPEG of link previews: the best editor above the worst on a typical case; empty without a leaderboard."""
     from PIL import ImageOps
 
     board = leaderboard(dataset) if dataset.counted else None
@@ -95,14 +95,14 @@ def _plain(name: str) -> str:
 
 
 def _spread(rows: Sequence[Answer], columns: int) -> Sequence[int]:
-    """Rounds from the first to the last, as many as there is room for."""
+    """Rounds from the first to the last, at most `columns` of them."""
     last = max(row["rounds"] for row in rows)
     count = min(last, columns)
     return list(dict.fromkeys(round(1 + place * (last - 1) / max(count - 1, 1)) for place in range(count)))
 
 
 def _show(axes: "Axes", dataset: ServedDataset, row: Answer, step: int) -> None:
-    """A step's picture, or that there is none."""
+    """Draw a step's picture, or a note that there is none."""
     axes.grid(False)
     axes.set(xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
@@ -117,6 +117,6 @@ def _show(axes: "Axes", dataset: ServedDataset, row: Answer, step: int) -> None:
 
 
 def _laid_out(drawing: Drawing) -> Drawing:
-    """The same once its SVG was drawn, which makes the layout of all forms."""
+    """The drawing, once its SVG was drawn, which fixes the layout of all formats."""
     _ = drawing.matplotlib_svg
     return drawing

@@ -29,10 +29,10 @@ from ..palette import Look, assign_looks
 
 SMALL = ("chains", "scores", "floors", "sources", "editors")  # copied whole from a dataset on the Hub
 _REPEATED = ["chain", "editor", "source", "program", "status", "reasons", "signature"]
-MANY_STEPS = 60_000  # scored steps; reading what each call took would be too slow beyond
-PUBLISHED = Path(__file__).with_name("published.json")  # publishing the Space writes the names of its dataset there
+MANY_STEPS = 60_000  # scored steps; beyond, reading the latency of each call would be too slow
+PUBLISHED = Path(__file__).with_name("published.json")  # publishing the Space writes its dataset's name there
 DAMAGED_FILE = (pa.ArrowException, OSError)
-Answer = dict[str, Any]  # JSON: a part of what an endpoint answers
+Answer = dict[str, Any]  # JSON: an endpoint's answer, or a part of it
 
 
 class NoPicture(UserError):
@@ -69,7 +69,7 @@ def open_dataset(where: str | None = None, revision: str | None = None) -> "Serv
 
 
 class ServedDataset:
-    """One scored dataset, ready to be asked."""
+    """One scored dataset, as every tab reads it."""
 
     def __init__(self, reader: Reader):
         self.reader = reader
@@ -124,7 +124,7 @@ class ServedDataset:
         return group_cases(self.cases, self.excluded, self.apart, self.roles)
 
     def checks_of(self, case: Case) -> tuple[str, ...]:
-        """What is checked in a case; nothing if no headline counts its group."""
+        """The checks for a case; none if no headline counts its group."""
         group = self.counted.get(case.group)
         return group.checks_of(case.editor) if group else ()
 
@@ -146,7 +146,7 @@ class ServedDataset:
 
     @cached_property
     def mean_calls(self) -> dict[str, StepRow]:
-        """What an answered call of each chain took and cost on average, as a row of the config `steps`.
+        """The mean latency and cost of each chain's answered calls, as a row of the config `steps`.
 
         On the Hub and in very large folders only the costs are known: reading all steps would take too long.
         """
@@ -156,7 +156,7 @@ class ServedDataset:
 
     @cached_property
     def link(self) -> str:
-        """Where the dataset is on the Hub; empty for a folder here."""
+        """The dataset's address on the Hub; empty for a local folder."""
         path, _, revision = self.reader.root.partition("@")
         return f"https://huggingface.co/{path}/tree/{revision or 'main'}" if self.reader.remote else ""
 
@@ -169,7 +169,7 @@ class ServedDataset:
 
     @cached_property
     def display(self) -> dict[str, str]:
-        """What a reader calls each editor."""
+        """The display name of each editor."""
         return display_names(self.names["editor"])
 
     @cached_property
@@ -186,7 +186,7 @@ class ServedDataset:
         return {row["source"]: row for row in rows}
 
     def title(self, source: str) -> str:
-        """What a reader calls a picture."""
+        """The display name of a picture."""
         return (self.sources.get(source) or {}).get("title") or source
 
     @cached_property
@@ -195,7 +195,7 @@ class ServedDataset:
         return [name for name in self.names["editor"] if not self.is_tested(name)]
 
     def chain(self, chain: str) -> FinishedChain:
-        """A chain by its id, or one sentence that says there is none."""
+        """A chain by its id; an unknown id is a UserError."""
         if chain not in self.chains:
             raise UserError(
                 f"no chain {str(chain)[:40]!r} in this dataset; the address may come from another version of it"
@@ -203,7 +203,7 @@ class ServedDataset:
         return self.chains[chain]
 
     def step(self, chain: str, number: int) -> Step:
-        """A step by its number, or one sentence that says there is none."""
+        """A step by its number; an unknown number is a UserError."""
         steps = {step.step: step for step in self.reader.steps_of(self.chain(chain))}
         if number not in steps:
             raise UserError(
@@ -218,7 +218,7 @@ class ServedDataset:
 
     @cached_property
     def names(self) -> dict[str, list[str]]:
-        """The values of everything a chain can be chosen by."""
+        """By property of a chain that visitors can choose by, its values."""
         chains = self.chains.values()
         values = {
             "editor": [chain.editor for chain in chains],
@@ -283,7 +283,7 @@ def _mean_calls_of_steps(reader: Reader) -> dict[str, StepRow]:
         try:
             calls = reader.file_table(file, ["chain", "round", "status", "latency", "cost"])
         except DAMAGED_FILE:
-            continue  # a visitor of one of its chains sees the reason
+            continue  # visitors see the reason when they open one of its chains
         answered = calls.filter(pc.and_(pc.equal(calls["status"], "ok"), pc.greater(calls["round"], 0)))
         means = answered.group_by("chain").aggregate([("latency", "mean"), ("cost", "mean")])
         columns = [means[name].to_pylist() for name in ("chain", "latency_mean", "cost_mean")]

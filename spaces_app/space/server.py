@@ -20,14 +20,14 @@ from .tabs import find_tabs
 
 _TYPES = {str: "a text", int: "a whole number", float: "a number", list[str]: "a list of texts"}
 _FORMS = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
-# An address names the state of what it leads to, so whatever a browser has of it stays right.
-_FOR_EVER = {"cache-control": "public, max-age=31536000, immutable"}
-_ENDPOINTS: dict[str, dict[str, Any]] = {  # by what a tab calls them, how Gradio answers them
+# An address contains a hash of its content, so a cached copy never becomes wrong.
+_CACHED_FOREVER = {"cache-control": "public, max-age=31536000, immutable"}
+_ENDPOINTS: dict[str, dict[str, Any]] = {  # a tab's name for the kind of endpoint -> Gradio's options
     "PUBLIC": {"queue": False},
     "QUEUED": {"concurrency_limit": 2},
     "FOR_THE_PAGE": {"queue": False, "api_visibility": "undocumented"},
 }
-_SESSIONS = 500  # visitors of whom Gradio remembers what they asked last
+_SESSIONS = 500  # visitors whose last request Gradio remembers
 
 
 def make_server(dataset: ServedDataset) -> gr.Server:
@@ -43,7 +43,7 @@ def make_server(dataset: ServedDataset) -> gr.Server:
 
 
 def launch(server: gr.Server, port: int | None, inbrowser: bool) -> str:
-    """Start to serve, and give the address."""
+    """Start the server and return its address."""
     _, address, _ = server.launch(
         server_port=port,
         prevent_thread_lock=True,
@@ -98,7 +98,7 @@ def _is_of_type(value: object, kind: object) -> bool:
 
 
 def _explained(answer: Callable) -> Callable:
-    """The same, with errors that a visitor can mend or should know of as one sentence instead of a trace."""
+    """The same function, with errors that a visitor can fix or should know of in one sentence, not a traceback."""
 
     @wraps(answer)
     def explained(*args: object, **kwargs: object) -> object:
@@ -113,12 +113,14 @@ def _explained(answer: Callable) -> Callable:
 
 
 def _forgetting(answer: Callable, server: gr.Server) -> Callable:
-    """The same, after which nothing of its arguments is left: Gradio keeps the last ones of every session.
+    """The same function, which deletes its arguments afterwards: Gradio keeps the last ones of every session.
 
-    Its queue keeps the last request besides, so what that may hold in memory is free for others now.
+    Gradio's queue also keeps the last request, so the request's share of memory is given back here.
     """
     signature = inspect.signature(answer)
-    own = inspect.Parameter("request", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=gr.Request)
+    request_parameter = inspect.Parameter(
+        "request", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=gr.Request
+    )
 
     @wraps(answer)
     def forgetting(*args: Any) -> object:
@@ -129,7 +131,7 @@ def _forgetting(answer: Callable, server: gr.Server) -> Callable:
             server.state_holder.session_data.pop(request.session_hash, None)
             request.request.scope.pop(request_limit.SHARE, None)
 
-    forgetting.__signature__ = signature.replace(parameters=[*signature.parameters.values(), own])  # type: ignore[attr-defined]
+    forgetting.__signature__ = signature.replace(parameters=[*signature.parameters.values(), request_parameter])  # type: ignore[attr-defined]
     forgetting.__annotations__ = {**get_type_hints(answer), "request": gr.Request}
     return forgetting
 
@@ -146,12 +148,12 @@ def _add_files(server: gr.Server, dataset: ServedDataset, drawing: threading.Loc
     def page_file(state: str, name: str) -> Response:
         content = site.files.get(name)
         kind = mimetypes.guess_type(name)[0]
-        return Response(content, headers=_FOR_EVER, media_type=kind) if content is not None else _missing()
+        return Response(content, headers=_CACHED_FOREVER, media_type=kind) if content is not None else _missing()
 
     @server.get("/pictures/{state}/{name}")
     def picture_file(state: str, name: str) -> Response:
         path = previews.folder / name
-        return FileResponse(path, headers=_FOR_EVER) if IMAGES.fullmatch(name) and path.is_file() else _missing()
+        return FileResponse(path, headers=_CACHED_FOREVER) if IMAGES.fullmatch(name) and path.is_file() else _missing()
 
     @server.get(page.STRIP)
     def strip_picture() -> Response:
@@ -171,13 +173,13 @@ def _missing() -> Response:
 
 
 def _address_of(request: Request) -> str:
-    """Where the Space was asked, as those need it who preview a link."""
+    """The Space's own address, which link previews need."""
     scheme = request.headers.get("x-forwarded-proto", request.url.scheme).split(",")[0]
     return f"{scheme}://{request.headers.get('host', 'localhost')}"
 
 
 def _add_figures(server: gr.Server, dataset: ServedDataset, drawing: threading.Lock) -> None:
-    """What a tab draws, as a file to take home: /figures/curves.pdf?metric=quality."""
+    """The tabs' figures as files to download: /figures/curves.pdf?metric=quality."""
     figures = {name: draw for tab in find_tabs().values() for name, draw in getattr(tab.module, "FIGURES", {}).items()}
 
     @server.get("/figures/{name}.{form}")
@@ -197,14 +199,14 @@ def _add_figures(server: gr.Server, dataset: ServedDataset, drawing: threading.L
 
 
 def _from_query(function: Callable, request: Request) -> Mapping[str, Any]:
-    """The arguments that an address names, as the function's types have them."""
+    """The arguments in an address, converted to the function's types."""
     values: dict[str, Any] = {}
     for name, parameter in inspect.signature(function).parameters.items():
-        given = request.query_params.getlist(name)
-        if not given:
+        texts = request.query_params.getlist(name)
+        if not texts:
             continue
         try:
-            values[name] = given if parameter.annotation == list[str] else parameter.annotation(given[-1])
+            values[name] = texts if parameter.annotation == list[str] else parameter.annotation(texts[-1])
         except ValueError:
-            raise UserError(f"{name} is {given[-1][:40]!r}; it must be {_TYPES[parameter.annotation]}") from None
+            raise UserError(f"{name} is {texts[-1][:40]!r}; it must be {_TYPES[parameter.annotation]}") from None
     return values

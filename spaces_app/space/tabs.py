@@ -1,16 +1,16 @@
 """The tabs of the Space, found by their place: `space/TAB/tab.py`, and `studies/STUDY/tab/tab.py` for a study's.
 
 A tab is a folder of three files. `tab.py` has
-    TITLE           what stands on the tab
+    TITLE           the tab's title
     ORDER           its place in the row of tabs
 and may have
     PUBLIC          endpoints for programs: functions of a dataset and plain values; the name is the endpoint's
     QUEUED          the same for endpoints that take long and go through the queue
-    FOR_THE_PAGE    functions that only the page's own script asks
-    CONFIDENTIAL    those of all these of whose arguments the server keeps nothing
-    FIGURES         functions whose drawings are saved as files, by the file's name in the address
-    words(dataset)  what `tab.html` is filled with
-    known(dataset)  what `tab.js` knows from the start, as `known`
+    FOR_THE_PAGE    endpoints that only the page's own script calls
+    CONFIDENTIAL    those of these endpoints whose arguments the server must not keep
+    FIGURES         functions whose drawings can be downloaded, by the file's name in the address
+    words(dataset)  the values that fill in `tab.html`
+    known(dataset)  the values that `tab.js` has from the start, as `known`
 `tab.html` is what is inside the panel. `tab.js` is a module that exports `open()`, called whenever the tab is shown.
 A `tab.css` is added to the style sheet.
 """

@@ -54,7 +54,7 @@ TRICKS = [
     (("../../etc/passwd", 1, "view", 8), "no chain '../../etc/passwd'"),
     ((None, 99, "view", 8), "its steps are 0 to 8"),
     ((None, 1, "../view", 8), "the kinds are thumb"),
-    ((None, 1, "difference", 10**9), "it is one of 1, 2, 4"),
+    ((None, 1, "difference", 10**9), "it must be one of 1, 2, 4"),
 ]
 
 
@@ -129,7 +129,7 @@ def test_a_cache_that_others_may_write_is_refused(dataset, tmp_path, monkeypatch
     else:
         base.mkdir()
         base.chmod(0o777)
-    with pytest.raises(UserError, match=rf"{base.name} is not yours alone.*--previews"):
+    with pytest.raises(UserError, match=rf"{base.name} can be changed by other users.*--previews"):
         cache_folder(dataset)
     assert how != "file" or base.read_text() == "theirs"
 

@@ -1,4 +1,4 @@
-"""The viewer: any step of any chain, with its words, numbers, curves and end."""
+"""The viewer: any step of any chain, with its instruction, scores and curves, and how the chain ended."""
 
 import random
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ from ..served_dataset import DAMAGED_FILE, Answer, NoPicture, ServedDataset, dam
 TITLE, ORDER = "Viewer", 50
 _FIELDS = ("step", "round", "position", "instruction", "status", "reason", "seed", "type", "width", "height", "bytes",
            "latency", "cost")  # fmt: skip
-_MOST_TEXT = 4000  # characters of what the model said
+_MOST_TEXT = 4000  # characters of the model's answer in words
 _MOST_CHAINS = 500  # in one answer
 _PICKS = ("surprise", "worst", "longest")
 
@@ -89,7 +89,7 @@ def chain(dataset: ServedDataset, chain: str) -> dict:
 
 
 def _retained_curves(chain: FinishedChain, scores: Iterable[ScoreRow]) -> dict[str, list[float | None]]:
-    """What every round's last picture retained, by each metric that has values."""
+    """Retained quality after every round, by each metric that has values."""
     last_of_round = {row.round: row for row in scores if row.position == len(chain.program.cycle)}
     rows = [last_of_round.get(round) for round in range(1, chain.rounds + 1)]
     curves = {
@@ -139,9 +139,9 @@ def _step_view(step: Step, scores: ScoreRow | None, length: int) -> Answer:
 
 def step(dataset: ServedDataset, chain: str, step: int) -> dict:
     """One step: its words and numbers, and the address of its picture on this server."""
-    found = dataset.step(chain, step)
+    answered = dataset.step(chain, step)
     length = len(dataset.chain(chain).program.cycle)
-    return _step_view(found, dataset.scores_of(chain).get(step), length) | picture(dataset, chain, step)
+    return _step_view(answered, dataset.scores_of(chain).get(step), length) | picture(dataset, chain, step)
 
 
 def picture(dataset: ServedDataset, chain: str, step: int, kind: str = "view", gain: int = 8, at: str = "") -> dict:
@@ -184,10 +184,10 @@ def pick(dataset: ServedDataset, how: str = "surprise", editor: str = "") -> str
 def find(dataset: ServedDataset, editor: str, source: str = "", program: str = "", run: int = 1) -> dict:
     """The chain nearest to what was chosen, with the pictures, programs and runs that can be chosen with it."""
     dataset.check_editors([editor])
-    of_editor = [(picture, asked) for name, picture, asked in dataset.runs_of if name == editor]
+    of_editor = [(picture, program_id) for name, picture, program_id in dataset.runs_of if name == editor]
     pictures = list(dict.fromkeys(picture for picture, _ in of_editor))
     source = source if source in pictures else pictures[0]
-    programs = [asked for picture, asked in of_editor if picture == source]
+    programs = [program_id for picture, program_id in of_editor if picture == source]
     program = program if program in programs else programs[0]
     runs = [{"chain": name, "run": dataset.chains[name].run} for name in dataset.runs_of[editor, source, program]]
     nearest = next((row for row in runs if row["run"] == run), runs[0])

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 TITLE, ORDER = "Compare", 30
 _MOST = 6  # editors in one comparison
-_FIRST = 4  # unless a visitor chose
+_FIRST = 4  # unless a visitor chooses editors
 
 
 def compare(dataset: ServedDataset, source: str = "", program: str = "", editors: list[str] = []) -> dict:  # noqa: B006 - read only
@@ -20,18 +20,18 @@ def compare(dataset: ServedDataset, source: str = "", program: str = "", editors
     of_source: dict[str, dict[str, list[str]]] = {}
     for editor, its_source, its_program in dataset.runs_of:
         of_source.setdefault(its_source, {}).setdefault(its_program, []).append(editor)
-    if source not in of_source:  # the picture on which most editors did the same
+    if source not in of_source:  # the picture with most editors on one program
         source = max(of_source, key=lambda name: max(len(names) for names in of_source[name].values()))
     programs = of_source[source]
     program = program if program in programs else max(programs, key=lambda name: len(programs[name]))
-    there = [name for name in _ranked(dataset) if name in programs[program]]
-    chosen = [name for name in dict.fromkeys(editors) if name in there][:_MOST] or there[:_FIRST]
+    available = [name for name in _ranked(dataset) if name in programs[program]]
+    chosen = [name for name in dict.fromkeys(editors) if name in available][:_MOST] or available[:_FIRST]
     return {
         "source": source,
         "program": program,
         "sources": sorted(of_source, key=dataset.title),
         "programs": sorted(programs),
-        "editors": there,
+        "editors": available,
         "rows": [_row(dataset, dataset.runs_of[editor, source, program][0]) for editor in chosen],
     }
 

@@ -74,7 +74,7 @@ def lines(
     choice = Choice(group, kind, category)
     column = score_columns().get(metric)
     board = leaderboard(dataset, choice)
-    kept = {row["editor"]: row["rounds_kept"] for row in board.table.rows}
+    rounds_kept = {row["editor"]: row["rounds_kept"] for row in board.table.rows}
     by_editor: dict[str, list[CurveRow]] = {}
     for row in _curve_rows(dataset, metric, choice):
         by_editor.setdefault(row.editor, []).append(row)
@@ -94,8 +94,8 @@ def lines(
                     *([row.round, row.mean.value, row.mean.low, row.mean.high] for row in editor_rows),
                 ],
                 "cases": editor_rows[0].cases,
-                "kept": kept.get(editor) or 0,
-                "chain": _telling_chain(dataset, editor),
+                "kept": rounds_kept.get(editor) or 0,
+                "chain": _linked_chain(dataset, editor),
             }
             for editor, editor_rows in by_editor.items()
         ],
@@ -110,7 +110,7 @@ def lines(
     }
 
 
-def _telling_chain(dataset: ServedDataset, editor: str) -> str:
+def _linked_chain(dataset: ServedDataset, editor: str) -> str:
     """The chain that an editor's line leads to: the one it lost first, or its first if no headline counts it."""
     try:
         return pick(dataset, "worst", editor)

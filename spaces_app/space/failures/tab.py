@@ -56,7 +56,7 @@ def _chosen_failures(
 ) -> tuple[list[_Failure], dict[str, int], CaseGroup | None]:
     """The failures that match, how many of each cause match all other filters, and the group they belong to.
 
-    Unless an editor is named, baselines are left out: that they fail is their purpose.
+    Unless an editor is named, baselines are left out: they are meant to fail.
     """
     dataset.check_editors([editor] if editor else [])
     if cause and cause not in CAUSES:

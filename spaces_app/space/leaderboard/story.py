@@ -1,4 +1,4 @@
-"""The first screen: who is best and by how much, in a sentence, and one typical case as strips of pictures."""
+"""The first screen: the best and the worst editor in a sentence, and one typical case as strips of pictures."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ _Row = Mapping[str, Any]
 
 
 def story_html(dataset: ServedDataset, place: int = 0) -> str:
-    """The sentence and the strips of a typical case; `place` 1 is the next most typical, and so on round."""
+    """The sentence and the strips of a typical case; `place` 1 is the next most typical, and so on in a circle."""
     board = leaderboard(dataset)
     rows = tested_editors(board)
     if board.group is None or not rows:
@@ -49,27 +49,27 @@ def story_html(dataset: ServedDataset, place: int = 0) -> str:
 
 
 def tested_editors(board: Leaderboard) -> Sequence[_Row]:
-    """The measured rows of editors; those of baselines if there is no editor."""
+    """The rows of editors that were measured; without any, those of baselines."""
     measured = [row for row in board.table.rows if row["rounds_kept"] is not None]
     return [row for row in measured if row["role"] == "editors"] or measured
 
 
 def story_cases(board: Leaderboard) -> list[CaseKey]:
     """Keys of the cases that the best and the worst editor have, the most typical first."""
-    assert board.group is not None  # noqa: S101 - ours: asked only if there is a table
+    assert board.group is not None  # noqa: S101 - our own invariant: there is a table
     tested = [row["editor"] for row in tested_editors(board)]
     return typical_cases(board.group, board.outcomes, tested, [tested[0], tested[-1]])
 
 
 def _perfect_row(board: Leaderboard) -> list[_Row]:
-    """Beside a single editor: the baseline that keeps most."""
-    others = [row for row in board.table.rows if row["role"] != "editors" and row["rounds_kept"]]
-    return sorted(others, key=lambda row: -row["rounds_kept"])[:1] if len(others) < len(board.table.rows) else []
+    """The baseline with most rounds kept, shown next to a single editor."""
+    baselines = [row for row in board.table.rows if row["role"] != "editors" and row["rounds_kept"]]
+    return sorted(baselines, key=lambda row: -row["rounds_kept"])[:1] if len(baselines) < len(board.table.rows) else []
 
 
 def strip(dataset: ServedDataset, board: Leaderboard, row: _Row, case: Case) -> Answer:
     """One editor on the case: its frames with what each return retained, and where and why it was lost."""
-    assert board.group is not None  # noqa: S101 - ours
+    assert board.group is not None  # noqa: S101 - our own invariant
     end = ending(dataset, case, board.group)
     return {
         "case": case,

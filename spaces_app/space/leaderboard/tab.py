@@ -19,7 +19,7 @@ _NOTE = (
     "is destroyed, the editor refuses, or a technical error ends the test. "
     "Baselines show the best and worst possible scores. Ranges are 95% confidence intervals across pictures; "
     "editors that share fewer than 12 pictures are not ranked. A range of "
-    "ranks, such as 2 to 4, says that the differences may be chance. "
+    "ranks, such as 2 to 4, means that the differences may be due to chance. "
 )
 _FORMS = {"csv": as_csv, "json": as_json, "tex": latex}
 
@@ -70,11 +70,11 @@ def table(
     if form not in _FORMS:
         raise UserError(f"no form {form[:40]!r}; it must be one of {', '.join(_FORMS)}")
     dataset.check_editors(editors)
-    whole = headline.leaderboard(dataset, Choice(group, kind, category, metric, threshold)).table
-    rows = [row for row in whole.rows if not editors or row["editor"] in editors]
+    all_editors = headline.leaderboard(dataset, Choice(group, kind, category, metric, threshold)).table
+    rows = [row for row in all_editors.rows if not editors or row["editor"] in editors]
     if form == "tex":
         rows = [{**row, "editor": dataset.display.get(row["editor"], row["editor"])} for row in rows]
-    return _FORMS[form](replace(whole, rows=rows))
+    return _FORMS[form](replace(all_editors, rows=rows))
 
 
 def story(dataset: ServedDataset, place: int = 0) -> str:
@@ -92,12 +92,12 @@ def board(
     editors: list[str] = [],  # noqa: B006 - read only
 ) -> dict:
     """The table as HTML, and the comparisons of the editors that were chosen."""
-    found = headline.leaderboard(dataset, Choice(group, kind, category, metric, threshold))
-    return {"html": leaderboard_html(found, dataset), "versus": comparisons_html(found.versus, editors)}
+    results = headline.leaderboard(dataset, Choice(group, kind, category, metric, threshold))
+    return {"html": leaderboard_html(results, dataset), "versus": comparisons_html(results.versus, editors)}
 
 
 def words(dataset: ServedDataset) -> dict[str, str]:
-    """What is shown at first; without cases to count, one sentence in the table's place."""
+    """What is shown at first; without cases to count, one sentence instead of the table."""
     counts = {
         "editor": len(dataset.names["editor"]) - len(dataset.references),
         "baseline": len(dataset.references),
@@ -109,7 +109,7 @@ def words(dataset: ServedDataset) -> dict[str, str]:
     if dataset.counted:
         story, board = story_html(dataset), leaderboard_html(headline.leaderboard(dataset), dataset)
     else:
-        why = "No test was scored yet."
+        why = "No test has been scored yet."
         if dataset.cases:
             why = (
                 "None of these tests is counted, so there are no rounds to survive. The report has their tables; "

@@ -15,7 +15,7 @@ from ..tabs import SPACE
 
 _TEMPLATE = SPACE / "leaderboard" / "table.html"
 MAIN = ("rank", "editor", "rounds_kept", "cost", "seconds", "cause")  # shown at first
-# What a _heading says, and one line on what the column means.
+# Each column's heading, and one line on what the column means.
 HEADINGS = {
     "editor": ("Editor", "The image editor that was tested."),
     "rank": ("#", "One more than the number of editors that are better beyond chance."),
@@ -52,13 +52,13 @@ _BAR = 120  # units of the drawing
 Row = Mapping[str, Any]
 
 
-def leaderboard_html(found: Leaderboard, dataset: ServedDataset) -> str:
-    """The whole table; baselines stand apart below the editors."""
-    rows = found.table.rows
+def leaderboard_html(board: Leaderboard, dataset: ServedDataset) -> str:
+    """The whole table, with baselines below the editors."""
+    rows = board.table.rows
     if not rows:
         reset = '<button type="button" data-reset>Reset filters</button>'
-        return f'<p class="cb-note">{html.escape(found.table.note)} {reset}</p>'
-    columns = _shown_columns(found.table)
+        return f'<p class="cb-note">{html.escape(board.table.note)} {reset}</p>'
+    columns = _shown_columns(board.table)
     titles = {ROLES["editor"]: "", ROLES["baseline"]: "Baselines, not ranked"}
     parts = [
         (titles.get(role, role.capitalize()), [_cells(row, columns, dataset) for row in rows if row["role"] == role])
@@ -117,7 +117,7 @@ def _editor_words(row: Row, dataset: ServedDataset) -> Answer:
 
 
 def _baseline_words(row: Row) -> str:
-    """Of a baseline that makes no edits: how long its quality lasts."""
+    """How long the quality of a baseline that makes no edits lasts."""
     lasts = row.get("quality_text")
     if row.get("forward") or not lasts:
         return ""
@@ -161,5 +161,5 @@ def comparisons_html(versus: Table, editors: Sequence[str]) -> str:
     if not rows:
         return ""
     items = "".join(f"<li>{html.escape(row['sentence'])}</li>" for row in rows[:_MOST_COMPARISONS])
-    more = f"<p>and {len(rows) - _MOST_COMPARISONS} more</p>" if len(rows) > _MOST_COMPARISONS else ""
-    return f'<div class="cb-versus"><h3>Head-to-head, on the tests they share</h3><ul>{items}</ul>{more}</div>'
+    rest = f"<p>and {len(rows) - _MOST_COMPARISONS} more</p>" if len(rows) > _MOST_COMPARISONS else ""
+    return f'<div class="cb-versus"><h3>Head-to-head, on the tests they share</h3><ul>{items}</ul>{rest}</div>'

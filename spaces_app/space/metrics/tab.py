@@ -1,7 +1,7 @@
 """Metrics: one chain through all of them, what each detects and misses, and how far they agree.
 
-A study adds lines by its `metric_lines.py`, whose `metric_lines(columns)` gives of each column of the scores that it
-knows a name and its worst and best value.
+A study adds lines with its `metric_lines.py`: `metric_lines(columns)` returns the name and the worst and best value of
+each column of the scores that it knows.
 """
 
 import math
@@ -22,7 +22,7 @@ _Line = tuple[str, float, float]  # name, worst and best value
 
 @lru_cache(maxsize=4)
 def _lines_of_studies(dataset: ServedDataset) -> dict[str, _Line]:
-    """Numeric columns of the scores that a study knows more of."""
+    """The lines that studies add for numeric columns of the scores."""
     numeric = [
         field.name
         for field in dataset.scores.schema
@@ -77,7 +77,7 @@ def agreement(dataset: ServedDataset) -> dict:
     qualities = [title for title in (retained_columns()[name].title for name in quality_columns()) if title in columns]
     together = np.column_stack([columns[title] for title in qualities]) if qualities else np.empty((0, 1))
     together = together[np.isfinite(together).all(axis=1)]
-    damaged = together[together.min(axis=1) < 1]  # of equals, none is the lowest
+    damaged = together[together.min(axis=1) < 1]  # an untouched picture has no lowest metric
     lowest = np.bincount(damaged.argmin(axis=1), minlength=len(qualities))
     return {
         "metrics": list(columns),
@@ -100,7 +100,7 @@ def _is_return(dataset: ServedDataset) -> np.ndarray:
 
 
 def _rank_correlation(first: np.ndarray, second: np.ndarray) -> float | None:
-    """Spearman's over the returns that have both; None if one of them never changes."""
+    """Spearman's correlation over the returns that have both values; None if one of them never changes."""
     from scipy.stats import spearmanr
 
     both = np.isfinite(first) & np.isfinite(second)

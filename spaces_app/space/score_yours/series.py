@@ -1,4 +1,4 @@
-"""Scores a series of pictures that a visitor uploads, by the dataset's own rules; nothing of it is stored."""
+"""Scores a series of pictures that a visitor uploads, by the dataset's own rules, and stores none of it."""
 
 import io
 import re
@@ -176,14 +176,14 @@ def read_series(files: Sequence[File]) -> list[File]:
 
 
 def _unzip(name: str, data: bytes) -> list[File]:
-    """The pictures of a zip; names that lead out of it, encrypted members and too much of anything are refused."""
+    """The pictures of a zip; names that lead out of it, encrypted members and too large contents are refused."""
     files: list[File] = []
     room = _MOST_BYTES
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             for member in _picture_members(name, archive):
                 with archive.open(member) as opened:
-                    content = opened.read(room + 1)  # what the header says of the size is not to be trusted
+                    content = opened.read(room + 1)  # the size in the header is not to be trusted
                 room -= len(content)
                 if room < 0:
                     raise UserError(
@@ -217,7 +217,7 @@ def _is_picture_name(name: str) -> bool:
 
 
 def _natural_order(name: str) -> list[tuple[int, str]]:
-    """So that round10 comes after round9.
+    """A sort key by which round10 comes after round9.
 
     >>> sorted(["r10.png", "r9.png"], key=_natural_order)
     ['r9.png', 'r10.png']
@@ -230,8 +230,8 @@ def _quoted(name: str) -> str:
 
 
 def load_lpips() -> Lpips | str:
-    """LPIPS where torch and its weights are there; otherwise the reason."""
-    try:  # torch itself is imported once the weights are known to be there: it takes 250 MB
+    """LPIPS if torch and its weights are installed; otherwise the reason why not."""
+    try:  # torch, which takes 250 MB, is only imported once the weights are loaded
         from convergebench.metric_modules.lpips import measure, weights
 
         tensors, digest = weights.load("alex")
@@ -242,7 +242,7 @@ def load_lpips() -> Lpips | str:
     model = measure.model("alex", tensors, "cpu", "float32", digest)
 
     def of(reference: np.ndarray) -> Distance:
-        known = measure.features(model, [reference])
-        return lambda _, picture: {"lpips": measure.distances(model, known, [picture])[0].lpips}
+        features = measure.features(model, [reference])
+        return lambda _, picture: {"lpips": measure.distances(model, features, [picture])[0].lpips}
 
     return of

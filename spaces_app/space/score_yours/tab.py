@@ -1,4 +1,4 @@
-"""Try yours: scores a visitor's own series by the dataset's rules and stores nothing of it."""
+"""Try yours: scores a visitor's own series by the dataset's rules, and stores none of it."""
 
 import base64
 import binascii
@@ -42,7 +42,7 @@ class Scorer:
         edits: Sequence[series.File] = (),
         words: Sequence[str] = (),
     ) -> series.SeriesScore:
-        """Without an `original`, the first file by name is taken for it."""
+        """Without an `original`, the first file by name is the original."""
         if words and len(words) != 2:
             raise UserError(f"{len(words)} instructions were given; give two, the edit and the undo, or none")
         returns = series.read_series(files)
@@ -56,7 +56,7 @@ class Scorer:
             return series.score(original, returns, self._unrelated, threshold, self._lpips, forward, terms)
 
     def terms(self, original: bytes, words: tuple[str, ...]) -> Terms:
-        """What the dataset judges its own chains by, as far as it has this picture and these instructions."""
+        """The terms of the dataset's own chains, as far as it has this picture and these instructions."""
         dataset = self._dataset
         source = self._source_of_digest.get(hashlib.sha256(original).hexdigest())
         small = any(chain.program.small for chain in dataset.chains.values() if chain.program.cycle == words)
@@ -70,7 +70,7 @@ class Scorer:
 
     @cached_property
     def _source_of_digest(self) -> dict[str, str]:
-        """The dataset's pictures by the sha256 of their files; degraded ones, whose reference is another, are not."""
+        """The dataset's pictures by their sha256; degraded ones, which have another reference, are left out."""
         rows = self._dataset.reader.rows("sources", ["source", "image", "reference"])
         files = {row["source"]: row["image"]["bytes"] for row in rows if row["image"] and not row["reference"]}
         return {hashlib.sha256(data).hexdigest(): name for name, data in files.items() if data}

@@ -18,37 +18,37 @@ from ...analysis.groups import CHECKS, outcome_of_case
 from ...analysis.reasons import losing_step, loss_clause, lost_outline
 from ..served_dataset import Answer
 
-ROUND_TRIP = ("make the edit", "undo it")  # unless a visitor says what was asked
-_ONLY_RETURNS = ("edit and undo",)  # without the pictures between, a round is one step
+ROUND_TRIP = ("make the edit", "undo it")  # unless a visitor gives the instructions
+_ONLY_RETURNS = ("edit and undo",)  # without pictures of the edits, a round is one step
 THRESHOLDS = tuple(number / 20 for number in range(1, 20))
 
 
 @dataclass(frozen=True)
 class Terms:
-    """What a series is judged by; for a picture of the dataset these are the dataset's own."""
+    """The terms by which a series is judged; for a picture of the dataset these are the dataset's own."""
 
     words: tuple[str, ...] = ROUND_TRIP
     small: bool = False  # the edit covers little of the picture
     short_side: int | None = None
-    floors: Mapping[str, float] = field(default_factory=dict)  # none: those of pictures at hand
+    floors: Mapping[str, float] = field(default_factory=dict)  # empty: medians over the pictures at hand
     checks: tuple[str, ...] = CHECKS
 
 
-class _KnownFloors(Floors):
-    """Floors that are known already."""
+class _FixedFloors(Floors):
+    """Floors that were computed before, by metric."""
 
-    def __init__(self, known: Mapping[str, float]):
+    def __init__(self, by_metric: Mapping[str, float]):
         super().__init__([], [])
-        self.known = known
+        self.by_metric = by_metric
 
     def floor(self, chain: FinishedChain, metric: str) -> float | None:
-        return self.known.get(metric)
+        return self.by_metric.get(metric)
 
 
 class RoundJudge:
-    """Says of each round whether its edit was made and taken back, and whether a part was lost.
+    """Judges for each round whether its edit was made and undone, and whether a part was lost.
 
-    As in the engine, edits are looked for in pictures of their own size, and shifts at that of the `reference`.
+    As in the engine, edits are judged at the pictures' own size, and shifts at that of the `reference`.
     """
 
     def __init__(self, original: np.ndarray, reference: np.ndarray, terms: Terms, with_edits: bool):
@@ -65,7 +65,7 @@ class RoundJudge:
     def rows(
         self, round: int, edit: np.ndarray | None, back: np.ndarray, at_size: np.ndarray, values: Mapping[str, float]
     ) -> list[ScoreRow]:
-        """The rows of one round; `at_size` is the return at the reference's size, `values` what it scores there."""
+        """The rows of one round; `at_size` is the return at the reference's size, `values` its scores there."""
         pictures = [self.before, *([self.keep(edit)] if edit is not None else []), self.keep(back)]
         [shift] = self.registration.compare(self.sides[0], [at_size], [values])
         rows = []
@@ -104,17 +104,17 @@ def _as_stored(values: Mapping[str, object]) -> Answer:
 def series_case(
     rows: Sequence[ScoreRow], cycle: Sequence[str], floors: Mapping[str, float], size: tuple[int, int]
 ) -> Case:
-    """The series as a case, as the statistics have one for every chain."""
+    """The series as a case, like those that the statistics make of chains."""
     source = Source("yours", "", *size, "scene", "real", UNKNOWN, UNKNOWN)
     program = Program("yours", tuple(cycle), "", True, "clear")
     rounds = rows[-1].round
     chain = Chain(source, program, "yours", {}, 1, rounds)
     finished = FinishedChain("yours", chain, "yours", "1", "complete", len(rows), None)
-    return case_of_chain(finished, rows, _KnownFloors(floors))
+    return case_of_chain(finished, rows, _FixedFloors(floors))
 
 
 def checks_of(case: Case, checks: Sequence[str]) -> tuple[str, ...]:
-    """Those of the checks that can be made on this series."""
+    """The checks that can be made on this series."""
     measured = [name for name in RETAINED if None not in case.judged(name)]
     return tuple(check for check in checks if check in measured or check in ("part_lost", "edits"))
 
@@ -140,7 +140,7 @@ def verdicts(case: Case, rows: Sequence[ScoreRow], checks: Sequence[str]) -> lis
 
 
 def listed_steps(rows: Sequence[ScoreRow], names: Sequence[str]) -> list[Answer]:
-    """What the viewer says of each step besides its metrics, with the name of its file."""
+    """What the viewer shows for each step besides its metrics, with the name of its file."""
     return [
         {
             "name": name,
