@@ -1,9 +1,9 @@
-"""How often verdicts are right on pictures of which is known what happened to them; writes docs/verdicts.md.
+"""How often verdicts are right on pictures whose changes are known; writes docs/verdicts.md.
 
     make verdicts [REAL_CHAINS=PATH]
 
-Real chains with labels by eye are judged as well where they are: a folder EDITOR/CHAIN/I0_source.png, I1_forward.png,
-I1_backward.png, ... Where they are not, their section stays as it was. Takes some minutes on one core.
+REAL_CHAINS is a folder of chains labelled by eye: EDITOR/CHAIN/I0_source.png, I1_forward.png, I1_backward.png, ...
+Without it, their section stays as it was. Takes some minutes on one core.
 """
 
 import argparse
@@ -20,25 +20,25 @@ from . import measuring, oracle, real, truth
 HOUSE = Path(__file__).parents[3]
 ABOUT = """# How often the verdicts are right
 
-`make verdicts` writes this page. It judges pictures of which is known what happened to them: {count} photographs of the
-suites at a short side of 512, with a smooth irregular part of another photograph pasted in, or a part painted out by
-what surrounds it (Telea's method), both at least delta E 12 away on average, under wear of many kinds. Everything in
-percent. The drift map, the rules and their limits were chosen with photographs like these in view: what is said here
-is no clean test.
+`make verdicts` writes this page. It measures the verdicts on pictures whose changes are known: {count} photographs
+of the suites at a short side of 512. Either a smooth irregular part of another photograph was pasted in, or a part was
+filled in from its surroundings (Telea's method). Both differ by at least delta E 12 on average, under many kinds of
+wear. All values are percentages. The drift map, the rules and their limits were chosen on photographs like these, so
+this page is not an independent test.
 """
 BREAKS = """## Where it breaks
 
-- Parts of 0.3% of the picture or less; parts of up to 1% that were filled in like what surrounds them: what lies
-  within 8 pixels of 512 is forgiven as a shift. For the same reason an edit on a texture of many colours is missed
-  where its own colours are among them (contrast 12 to 16).
-- Half of a thing that is left, faded or cut, can pass for undone, most of all small ones and under a colour cast. A
-  part of a third picture passes for the edit itself in about one case of three: the cause is then named "not undone"
-  instead of "part lost", the loss is the same.
-- A part that is drawn anew in its own colours, in a picture that is worn all over: it has to differ by four times the
-  median there.
-- Edits weaker than delta E 12, and wear that looks like an edit: casts of 35% and more, shifts beyond 20 pixels,
-  growing zoom that registration does not accept. A strong cast passes for "make it night".
-- Smiles and dark things on dark ground are often too faint to be seen as edits.
+- Parts of 0.3% of the picture or less are missed, and parts of up to 1% that resemble their surroundings, because
+  differences within 8 of 512 pixels are allowed as a shift. For the same reason an edit on a texture of many colours is
+  missed if its own colours are among them (contrast 12 to 16).
+- If half of an added object remains, faded or cut, the edit can pass as undone, especially if it is small or under a
+  colour cast. A part of a third picture passes for the edit itself in about one case in three: the cause is then named
+  "not undone" instead of "part lost", but the loss is the same.
+- A part redrawn in its own colours can be missed in a picture that is worn all over, because it must differ by four
+  times the median.
+- Edits weaker than delta E 12 are missed. Some wear looks like an edit: casts of 35% and more, shifts beyond 20 pixels,
+  and growing zoom that registration does not accept. A strong cast passes for "make it night".
+- Smiles and dark objects on a dark background are often too faint to be seen as edits.
 """
 CONTRASTS = ((12, 16), (16, 22), (22, 32), (32, 200))  # mean delta E: from, to
 LIMITS_OF_SHARE = (0.001, 0.002, 0.003, 0.006, 0.01)
@@ -192,8 +192,9 @@ def drift_section(rows: list[Row]) -> str:
     lines = [line(wear, [row for row in rows if row["wear"] == wear], 0) for wear in wears]
     return (
         f"## Wear alone, round after round: chains in which a part was called lost\n\n{len(last)} chains, each return "
-        "laid back where registration is accepted. The last column counts only what came before quality was lost (RMSE "
-        "or SSIM below one half of what other photographs leave), where the headline has ended.\n\n"
+        "aligned with the original if registration is accepted. The last column counts only losses before quality was "
+        "lost (RMSE or SSIM below one half of what other photographs leave), after which the headline does not "
+        "count.\n\n"
         + table(
             ["wear of each round", *(f"by round {number}" for number in rounds), "while quality was kept"],
             [*lines, line("all", rows, 1)],
@@ -225,8 +226,8 @@ def undo_section(rows: list[Row]) -> str:
         lines.append([back, *verdicts(own), *passes])
     return (
         f"## An edit undone: what came back, and what it was called\n\n{len(rows)} triples of source, edit and return, "
-        f"wear on edit and return; {len(rows) - len(judged)} edits were not found. After the verdicts: the share that "
-        'counts as undone ("gone", whatever else was lost), by size and by wear.\n\n'
+        f"wear on edit and return; {len(rows) - len(judged)} edits were not found. The columns after the verdicts "
+        'give the share that counts as undone ("gone", whatever else was lost), by size and by wear.\n\n'
         + table(["what came back", "kept", "not undone", "part lost", *map(share, sizes), *wears], lines)
         + undone_by_limit(judged)
     )
@@ -287,9 +288,9 @@ def real_section(folder: Path) -> str:
         for row in rows
     ]  # fmt: skip
     return (
-        "## Real chains, and what an eye said\n\nFour chains of two editors. What an eye said of each round was "
-        f"written down before any score was opened. The program agrees in {agree} of {len(rows)} rounds. The window "
-        "and the limit of the rule by structure were chosen with these rounds in view, those of the rule by colour not."
+        "## Real chains, judged by eye\n\nFour chains of two editors. Each round was judged by eye, in writing, "
+        f"before any score was opened. The program agrees in {agree} of {len(rows)} rounds. The window "
+        "and the limit of the rule by structure were chosen on these rounds, those of the rule by colour were not."
         "\n\n"
         + table(
             [
