@@ -68,7 +68,7 @@ class Job:
         return {name: spec for name, spec in self.metrics.specs.items() if not spec.optional or name in computed}
 
     @cached_property
-    def left(self) -> tuple[list[DatasetChain], list[FloorTask]]:
+    def unfinished(self) -> tuple[list[DatasetChain], list[FloorTask]]:
         """The chains and floors that the dataset's files lack; computed before any shard is read, it stays the same."""
         self.results.forget_damage()
         chains = [chain for chain in self.chains if self.lacking(chain)]
@@ -76,12 +76,12 @@ class Job:
 
     def share(self, rank: int, size: int) -> list[DatasetChain]:
         """One part's chains among those that lack something."""
-        chains = self.left[0]
+        chains = self.unfinished[0]
         return [chains[index] for index in share([chain.cost for chain in chains], rank, size)]
 
     def key(self, size: int) -> str:
         """A key for the remaining work in this many parts: equal for the same dataset and metrics."""
-        chains, tasks = self.left
+        chains, tasks = self.unfinished
         signatures = {run.name: run.signature for run in self.metrics.runs}
         content = [size, signatures, [(chain.chain.id, chain.digest) for chain in chains], [task.key for task in tasks]]
         return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
@@ -166,7 +166,7 @@ def run(
     folder = job.folder / FOLDER
     with locked_for(job) if rank == 0 else contextlib.nullcontext():
         barrier()  # another launch may still be writing the folder
-        job.left  # noqa: B018 - before any shard is read
+        job.unfinished  # noqa: B018 - before any shard is read
         lines = ShardLines(folder)
         job.take_in(lines)
         job.results.forget_damage()  # it may have been repaired since
@@ -196,7 +196,7 @@ def run_part(
 ) -> Outcome:
     """Compute one part independently of the others: its chains with their floors, or its share of the floors."""
     folder = job.folder / FOLDER
-    job.left  # noqa: B018 - before any shard is read
+    job.unfinished  # noqa: B018 - before any shard is read
     with part_held(folder, f"{rank:04d}"):
         # The chains of other parts of this size are not ours; those of another size may be.
         mine, others = _shard_name(rank, size), f"-of-{size:04d}.jsonl"
@@ -212,7 +212,7 @@ def _compute(
     job: Job, rank: int, size: int, lines: ShardLines, batch: int, advance: Advance, floors_only: bool = False
 ) -> Outcome:
     """Write what a part lacks into its own shards, floors first."""
-    folder, chains, tasks = job.folder / FOLDER, job.share(rank, size), job.left[1]
+    folder, chains, tasks = job.folder / FOLDER, job.share(rank, size), job.unfinished[1]
     if floors_only:
         tasks = [tasks[index] for index in share([len(task.unrelated) for task in tasks], rank, size)]
     else:

@@ -84,7 +84,7 @@ def _write_files(rank: int, size: int, settings: Mapping[str, Any], launch: Laun
 def _finish(job: Job, launch: Launch, stages: Sequence[str]) -> Outcome:
     """Write the dataset's files and forget that the tasks are complete, so that a later launch starts anew."""
     folder, outcome = job.folder / FOLDER, Outcome(0, absent=dict(job.metrics.absent))
-    job.left  # noqa: B018 - before any shard is read
+    job.unfinished  # noqa: B018 - before any shard is read
     try:
         with locked(job.folder), engine.locked_for(job):
             job.take_in(ShardLines(folder))
@@ -147,7 +147,7 @@ def score_by(
     started = time.monotonic()
     card.refuse_other_folders(dataset)
     job = job_of(**settings)
-    chains, floors = job.left
+    chains, floors = job.unfinished
     size = max(1, min(launch.tasks, len(chains)))
     floor_size = max(1, min(launch.tasks, len(floors)))
     keys = {tasks: job.key(tasks) for tasks in (size, floor_size)}

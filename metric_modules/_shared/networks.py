@@ -22,14 +22,14 @@ def available_device(device: str) -> str:
     return device
 
 
-def moved(values: "torch.Tensor", device: "torch.device") -> "torch.Tensor":
+def to_device(values: "torch.Tensor", device: "torch.device") -> "torch.Tensor":
     """Copy values to a device; to a GPU asynchronously, through pinned memory."""
     if device.type == "cuda":
         return values.pin_memory().to(device, non_blocking=True)
     return values.to(device)
 
 
-def opened(address: str, patience: float, stall: float) -> HTTPResponse | HTTPError | None:
+def open_address(address: str, patience: float, stall: float) -> HTTPResponse | HTTPError | None:
     """The response of a host, or None after `patience` seconds; a thread waits, so that slow DNS counts too."""
     answers: queue.SimpleQueue[HTTPResponse | HTTPError | None] = queue.SimpleQueue()
 

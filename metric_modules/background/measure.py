@@ -1,7 +1,7 @@
-"""LPIPS outside the additions: what the parts of a picture have lost that nobody asked to change.
+"""LPIPS outside the additions: the damage to those parts of a picture that should not have changed.
 
-What a step added is the largest connected region in which it changed the picture, drift of light and colour removed.
-The reference's own pixels take the place of all additions so far, and LPIPS to the reference is divided by the share of
+A step's addition is the largest connected region in which it changed the picture, drift of light and colour removed.
+The reference's pixels replace all additions so far, and LPIPS to the reference is divided by the share of
 the picture that is left: an editor that changes nothing but what it adds scores 0.
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import torch
 
 _RIM = 2  # cells around an addition that its shadow and soft edges reach
-_LEAST = 0.2  # of the picture: with less background left nothing is said
+_LEAST = 0.2  # of the picture: with less background there is no value
 
 
 class _Seen:

@@ -23,7 +23,7 @@ PARAMETERS = PublishedFile(
 missing_weights = PARAMETERS.missing
 _FEATURES = 36
 _SMALLEST = 16  # pixels a side: at half the size the window of 7 pixels has to fit
-# The lowest and the highest of each feature in the data that the regression was made from, as published with it.
+# The lowest and the highest value of each feature in the regression's training data, as published with it.
 _LOWEST = np.array([
     0.338, 0.017204, 0.236, -0.123884, 0.000155, 0.001122, 0.244, -0.123586, 0.000152, 0.000975, 0.249, -0.135687,
     0.000174, 0.000913, 0.258, -0.143408, 0.000179, 0.000888, 0.471, 0.012809, 0.218, -0.094876, 1.5e-05, 0.001272,
@@ -46,7 +46,7 @@ class Regression(NamedTuple):
 
 
 def published_regression() -> Regression:
-    """As the authors published it, in libsvm's format."""
+    """The regression as the authors published it, in libsvm's format."""
     return _read_regression(PARAMETERS.load().decode("ascii"))
 
 
@@ -106,9 +106,9 @@ class Scorer(AloneScorer):
     column = "brisque"
 
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
-        self.known = published_regression()
+        self.regression = published_regression()
         self.signature = signature()
 
     def score(self, picture: np.ndarray) -> float | Reason:
         """The number of an RGB picture of bytes, or why there is none."""
-        return brisque(picture, self.known)
+        return brisque(picture, self.regression)

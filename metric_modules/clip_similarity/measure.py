@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._shared.networks import moved, opened
+from .._shared.networks import open_address, to_device
 from .._shared.scoring import Signature
 from .tower import tower
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 CHECKPOINT = "openai/clip-vit-large-patch14"
 DTYPES = ("float32", "bfloat16", "float16")
-_REMEMBERED = 1024  # embeddings of pictures that may come again: originals among the floors, and edits being judged
-_PATIENCE = 4.0  # seconds until a Hub that does not answer is given up
+_CACHE_SIZE = 1024  # embeddings; originals come again among the floors, edits when they are judged
+_PATIENCE = 4.0  # seconds to wait for the Hub to answer
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ class Model:
     network: Any
     processor: Any
     digest: str  # of the weights in use
-    tower: Any = None  # the image side in its fast form, where there is one
+    tower: Any = None  # the fast image side, if there is one
 
 
 class Absent(FileNotFoundError):
-    """The weights are not here and could not be brought; the message says which and why."""
+    """The weights are missing and could not be fetched; the message says which and why."""
 
 
 def load(checkpoint: str = CHECKPOINT, device: str = "cpu", dtype: str = "float32", digest: str | None = None) -> Model:
@@ -70,7 +70,7 @@ def load(checkpoint: str = CHECKPOINT, device: str = "cpu", dtype: str = "float3
 
 
 def _require_transformers() -> None:
-    """Raise Absent where transformers is installed and cannot be loaded."""
+    """Raise Absent if transformers is installed but cannot be loaded."""
     try:
         from transformers import AutoImageProcessor, AutoModel  # noqa: F401 - each is imported when it is first named
     except (ImportError, RuntimeError) as error:
@@ -84,7 +84,7 @@ def _require_transformers() -> None:
 
 
 def missing_weights() -> str | None:
-    """What to say of weights that are not in the cache: the first use fetches them."""
+    """A sentence if the weights are not in the cache (the first use fetches them), else None."""
     from huggingface_hub import try_to_load_from_cache
 
     names = ("model.safetensors", "pytorch_model.bin")
@@ -106,17 +106,17 @@ def _read(checkpoint: str, dtype: str, cached: bool) -> tuple[Any, Any]:
     network = AutoModel.from_pretrained(checkpoint, dtype=getattr(torch, dtype), local_files_only=cached)
     if not hasattr(network, "get_image_features"):
         raise ValueError(f"{checkpoint} is a {network.config.model_type}; a model with image features is needed")
-    # CLIP's own Pillow preparation by its name: the automatic choice prefers torchvision where that is installed.
+    # CLIP's Pillow preparation by name: the automatic choice prefers torchvision if that is installed.
     if network.config.model_type == "clip":
         return network, CLIPImageProcessorPil.from_pretrained(checkpoint, local_files_only=cached)
     return network, AutoImageProcessor.from_pretrained(checkpoint, local_files_only=cached, backend="pil")
 
 
 def _hub_answers() -> bool:
-    """Asked first, because the Hub's client tries for half a minute without a network."""
+    """Whether the Hub can be reached; its own client would try for half a minute without a network."""
     from huggingface_hub import constants
 
-    return not constants.HF_HUB_OFFLINE and opened(constants.ENDPOINT, _PATIENCE, _PATIENCE) is not None
+    return not constants.HF_HUB_OFFLINE and open_address(constants.ENDPOINT, _PATIENCE, _PATIENCE) is not None
 
 
 def _digest(network: Any) -> str:
@@ -136,7 +136,7 @@ def embed(model: Model, pictures: Sequence[np.ndarray]) -> "torch.Tensor":
 
     prepared = model.processor(images=[Image.fromarray(picture) for picture in pictures], return_tensors="pt")
     with torch.inference_mode():
-        values = moved(prepared["pixel_values"].to(model.network.dtype), model.network.device)
+        values = to_device(prepared["pixel_values"].to(model.network.dtype), model.network.device)
         see = model.tower or (lambda pixels: model.network.get_image_features(pixel_values=pixels).pooler_output)
         rows = see(values).float()
         return rows / rows.norm(dim=-1, keepdim=True)
@@ -189,14 +189,14 @@ class Scorer:
 
     @property
     def model(self) -> Model:
-        """The model, loaded again where its weights were let go."""
+        """The model, loaded again if its weights were released."""
         with self.lock:
             if self.loaded is None:
                 self.loaded = load(self.checkpoint, self.device, self.dtype, self.digest)
             return self.loaded
 
     def release(self) -> None:
-        """Let the weights go; the C library would keep the pieces for itself."""
+        """Release the weights, and make the C library return their memory to the system."""
         with self.lock:
             self.loaded = None
         if sys.platform == "linux":
@@ -226,12 +226,12 @@ class Scorer:
             rows |= zip(new, [row for group in groups for row in embed(model, group)], strict=True)
         with self.lock:
             self.rows |= rows
-            while len(self.rows) > _REMEMBERED:
+            while len(self.rows) > _CACHE_SIZE:
                 self.rows.popitem(last=False)
         return [rows[key] for key in keys]
 
     def embed_pictures(self, pictures: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """The same for a metric that judges by meaning too."""
+        """The embeddings as arrays, for metrics that also judge meaning."""
         return [row.cpu().numpy() for row in self.embeddings(pictures)]
 
     def embed_words(self, text: str) -> np.ndarray:

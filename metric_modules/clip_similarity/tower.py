@@ -60,7 +60,7 @@ def _multiplication(weight: Any, bias: Any) -> Any:
 
 
 def tower(network: Any) -> Any:
-    """The fast image side where there is one for this model, dtype and device; None elsewhere."""
+    """The fast image side for this model, dtype and device; None if there is none."""
     import torch
 
     is_supported = network.config.model_type == "clip" and network.dtype in (torch.bfloat16, torch.float32)

@@ -1,4 +1,4 @@
-"""Does an editor contract? The factor between rounds, how the error grows, its shape, and where it comes to rest."""
+"""Does an editor contract? The factor between rounds, the growth of the error, its shape, and the fixed point."""
 
 import math
 from collections import Counter
@@ -98,7 +98,7 @@ def _checked(
     clusters: Sequence[Hashable] | None,
     confidence: float,
 ) -> list[int]:
-    """The rounds of the curves, after everything that was given is checked."""
+    """Check all arguments and return the rounds of the curves."""
     at = checked_rounds(mse, rounds)
     if not any(map(len, mse)):
         raise ValueError("no curves were given; contraction needs at least one list with a value")

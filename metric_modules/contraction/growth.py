@@ -1,4 +1,4 @@
-"""How distances grow: the factor q between rounds, the exponent of MSE, the distance of the fixed point."""
+"""Fits to distances over rounds: the factor q, the exponent of MSE, the distance of the fixed point."""
 
 from collections.abc import Hashable, Sequence
 
@@ -11,22 +11,22 @@ _HALF_WAY = 0.5
 
 
 def measured(values: Series, rounds: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Rounds and values where there is one."""
+    """The rounds that have a value, and their values."""
     pairs = [(n, v) for n, v in zip(rounds, values, strict=False) if v is not None and np.isfinite(v)]
     return np.array([n for n, _ in pairs], float), np.array([v for _, v in pairs], float)
 
 
 def _slope(x: np.ndarray, y: np.ndarray) -> float:
-    """Of the least squares line."""
+    """The slope of the least squares line."""
     centred = x - x.mean()
     return float((centred * (y - y.mean())).sum() / (centred**2).sum())
 
 
 def factor(steps: Series) -> float | None:
-    """q: by how much a round scales the distance between consecutive returns; e to the slope of log distance on n.
+    """q, the factor by which a round scales the distance between consecutive returns, from a log-linear fit.
 
     Below 1 the chain contracts. A return equal to the one before ends the fit: from the second one on it means that a
-    fixed point was reached, and q is 0 where nothing was left to fit. None with fewer than two distances.
+    fixed point was reached, and q is 0 if only one distance precedes it. None with fewer than two distances.
 
     >>> round(factor([8.0, 4.0, 2.0, 1.0]), 3)
     0.5
@@ -56,7 +56,7 @@ def fixed_point_distance(mse: Series, rounds: Sequence[int], q: float | None) ->
     """How far from the reference, in RMSE, the chain comes to rest if it goes on contracting by q.
 
     A contraction towards a fixed point at distance R has gone (1 - q^n) R after n rounds; R by least squares.
-    None where less than half of the way is behind the chain: then no fixed point is in sight.
+    None if the chain has gone less than half of the way, because the estimate would be too uncertain.
 
     >>> round(fixed_point_distance([25.0, 56.25, 76.5625], [1, 2, 3], 0.5), 3)
     10.0
@@ -64,8 +64,8 @@ def fixed_point_distance(mse: Series, rounds: Sequence[int], q: float | None) ->
     at, values = measured(mse, rounds)
     if q is None or not len(values) or q ** at[-1] > _HALF_WAY:
         return None
-    way = 1 - q**at
-    return float((np.sqrt(values) * way).sum() / (way**2).sum())
+    progress = 1 - q**at
+    return float((np.sqrt(values) * progress).sum() / (progress**2).sum())
 
 
 def mean_over_clusters(

@@ -36,7 +36,7 @@ def _families(rounds: np.ndarray) -> list[tuple[str, int, np.ndarray]]:
 
 
 def _residual(values: np.ndarray, bases: np.ndarray) -> float:
-    """The smallest sum of squares that a jump plus a multiple of one of the bases leaves."""
+    """The smallest residual sum of squares of a jump plus a multiple of one of the bases."""
     y, x = values - values.mean(), bases - bases.mean(axis=1, keepdims=True)
     along, squares = x @ y, (x**2).sum(axis=1)
     return float((y @ y - np.divide(along**2, squares, out=np.zeros(len(squares)), where=squares > 0)).min())
@@ -62,8 +62,8 @@ def shape(values: Sequence[float | None], rounds: Sequence[int]) -> Shape:
     for name, fitted, bases in _families(at):
         parameters = fitted + 1  # and the variance
         penalty = 2 * parameters + 2 * parameters * (parameters + 1) / (size - parameters - 1)
-        left = max(_residual(measured, bases), smallest)
-        criterion[name] = min(criterion[name], size * np.log(left / size) + penalty)
+        residual = max(_residual(measured, bases), smallest)
+        criterion[name] = min(criterion[name], size * np.log(residual / size) + penalty)
     scores = np.array(list(criterion.values()))
     weights = np.exp(-(scores - scores.min()) / 2)
     best = _SHAPES[int(scores.argmin())]

@@ -1,4 +1,4 @@
-"""Did the whole picture lose its colours, or take on a tint, and is that gone? Faint as it is, it passes for drift."""
+"""Did the whole picture lose its colours or take on a tint, and was that undone? Looks would take it for drift."""
 
 import re
 from collections.abc import Sequence
@@ -9,15 +9,15 @@ from .._shared.looks import fitted
 
 _TO_GREY = re.compile(r"\b(turn|make|convert|render)\b.*\b(monochrome|black and white|gr[ae]y)", re.IGNORECASE)
 _TO_TINT = re.compile(r"\b(redd|orang|yellow|green|blu|purpl|pink)er\b", re.IGNORECASE)
-WEAKEST = 2.0  # mean chroma of a picture: with less it was monochrome before
-GREYED = 0.5  # of that: the most that a picture keeps which was made monochrome
+WEAKEST = 2.0  # mean chroma below which a picture was monochrome before
+GREYED = 0.5  # of that chroma: the most that may remain in a picture that was made monochrome
 TINTED = 2.0  # delta E by which the mean colour has to move for a tint
 TOWARDS = 0.5  # cosine between that move and the colour that was asked for
 _HUES = {"redd": 40, "orang": 65, "yellow": 100, "green": 140, "blu": 285, "purpl": 320, "pink": 0}  # degrees in Lab
 
 
 def asked(instruction: str) -> str | None:
-    """Whether an instruction is about the whole picture's colours: "grey", or the beginning of the tint's name.
+    """The change of the whole picture's colours that is asked for: "grey" or the stem of a tint; None for others.
 
     >>> [asked(text) for text in ("turn the image monochrome", "make it a bit greener", "add a green apple")]
     ['grey', 'green', None]
@@ -50,7 +50,7 @@ def is_made(what: str, before: np.ndarray, after: np.ndarray) -> bool:
 def left_of(
     what: str, before: np.ndarray, forward: np.ndarray, targets: Sequence[np.ndarray], back: np.ndarray
 ) -> float:
-    """How much of that change is left."""
+    """The share of the colour change that is left."""
 
     def size(first: np.ndarray, second: np.ndarray) -> float:
         if what == "grey":

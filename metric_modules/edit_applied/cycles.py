@@ -45,8 +45,8 @@ def roles(cycle: Sequence[str], closes: bool) -> tuple[Role, ...]:
 
     A program that does not close only adds. One instruction that closes asks for no lasting change. Of two, the second
     takes back the first; of an odd number, or of flips and rotations alone, the last takes back all before it. Of
-    another even number, the second half takes back the first half, each the one it shares its words with, in reverse
-    order where the words do not tell.
+    another even number, the second half takes back the first half, in the order in which their words match, or in
+    reverse order if the words do not decide.
 
     >>> [role.kind for role in roles(["add a hat", "add a dog", "remove the dog", "remove the hat"], closes=True)]
     ['forward', 'forward', 'undo', 'undo']

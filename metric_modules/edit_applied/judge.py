@@ -1,4 +1,4 @@
-"""Did a step make its edit, or take one back? The rules, on looks; CLIP's embeddings join in where they are given."""
+"""Did a step make its edit, or take one back? The rules, on looks and, if available, CLIP's likenesses."""
 
 import re
 from collections.abc import Callable, Collection, Sequence
@@ -25,14 +25,14 @@ from .cycles import Role, roles
 from .structure import ALIKE, STRANGE, WORN, likeness
 from .transforms import asked_transforms, find_transform, residual, square
 
-# docs/verdicts.md tabulates how often verdicts are right under other limits: shares of 0.1% to 1%, and 0.2 to 0.6 left.
-SHARE = 0.003  # of the picture: the least that an edit, or a lost part, covers
+# docs/verdicts.md tabulates the accuracy of verdicts under other limits: shares of 0.1% to 1%, LEFT from 0.2 to 0.6.
+SHARE = 0.003  # of the picture: the smallest area of an edit or of a lost part
 SHARE_SMALL = 0.001  # the same for programs marked small: glasses, earrings
 LEFT = 0.4  # of an edit: the most that may be left of it
 MEANING_LEFT = 0.5  # of the rise in likeness to the words: the most that may be left of it
-EXPLAINED = 0.75  # of what is left of an edit: from this share on it is the edit itself, and not another loss
+EXPLAINED = 0.75  # of what is left of an edit: from this share on it is the edit itself, not another loss
 NEAR = 2.5  # cells: sigma of the neighbourhood in which what is left is projected onto the edit
-NOISE = 4.0  # times what the picture changed by at the median: what a lost part must exceed, or it is wear
+NOISE = 4.0  # times the picture's median change; a lost part must exceed this, or it counts as wear
 
 _TONE = re.compile(
     r"\b(monochrome|black and white|gr[ae]y ?scale|colou?ri[sz]e|sepia|night|day(time|light)?|bright(en|er)|"
@@ -47,7 +47,7 @@ FORWARD = ("applied", "region_share")
 UNDO = ("undone", "undo_ratio", "undo_explained")
 _PART = ("part_lost", "part_lost_share", "part_redrawn_share", "part_outline")
 
-# Why there is no judgement; spec.py has the sentences.
+# Codes of missing judgements; spec.py has the sentences.
 _Reason = Literal[
     "no_change", "not_an_undo", "not_a_forward", "not_applied", "round_incomplete", "symmetric", "whole_picture",
     "no_detail", "overlap", "already_so", "all_gone", "not_a_return", "no_source", "no_part",
@@ -58,7 +58,7 @@ _NO_FORWARD: _Reasons = dict.fromkeys(FORWARD, "not_a_forward")
 
 
 class Judgement(NamedTuple):
-    """What one step did; every null has its reason's code under the same name."""
+    """The judgement of one step; every null has a reason's code under the same name."""
 
     applied: float | None = None
     region_share: float | None = None
@@ -73,7 +73,7 @@ class Judgement(NamedTuple):
 
 
 def _nothing(reason: _Reason) -> Judgement:
-    """No answer about the edit, for one reason."""
+    """A judgement without answers, all for the same reason."""
     return Judgement(reasons=dict.fromkeys(FORWARD + UNDO, reason))
 
 
@@ -108,15 +108,15 @@ def judge_forward(
     """Whether the edit between two looks happened.
 
     `asked` names transforms for the exact oracle, `small` marks programs whose change covers little, `tone` those about
-    the whole picture's light and colours, where only as much is taken for drift as ordinary wear makes. `meaning` holds
-    both pictures' likeness to the words for what the second should show: it has to rise.
+    the whole picture's light and colours, for which only the drift of ordinary wear is removed. `meaning` holds both
+    pictures' likeness to the words for what the second should show: it has to rise.
     """
     if asked:
-        made = find_transform(before, after, asked)
+        transform = find_transform(before, after, asked)
         reasons: _Reasons = _NO_UNDO | {"region_share": "whole_picture"}
-        if made is None:
+        if transform is None:
             return Judgement(reasons=reasons | {"applied": "symmetric"})
-        return Judgement(applied=float(made.name in asked), reasons=reasons)
+        return Judgement(applied=float(transform.name in asked), reasons=reasons)
     share = find_edit(before, after, limit=DRIFT if tone else None).share
     applied = share >= (SHARE_SMALL if small else SHARE) and (meaning is None or meaning[1] > meaning[0])
     return Judgement(applied=float(applied), region_share=share, reasons=_NO_UNDO)
@@ -149,14 +149,14 @@ def _judge_undo(
         region = region & ~find_edit(*(fitted(cells, before) for cells in other)).region
         if region.sum() < edit.region.sum() / 2:
             return Judgement(reasons=_NO_FORWARD | dict.fromkeys(UNDO, "overlap"))
-    certain = region & (edit.change.size > VISIBLE)  # the faint rim of an edit says nothing of what is left of it
+    certain = region & (edit.change.size > VISIBLE)  # the faint rim does not show how much of the edit is left
     if certain.mean() >= (SHARE_SMALL if small else SHARE):
         region = certain
     if other is not None or np.array_equal(targets[0], targets[-1]):
         targets = targets[:1]
-    rests = [compare(fitted(target, before), back, limit=limit) for target in targets]  # on the cells of `before`
-    most, rest = max(((_change_left(rest, region, tone), rest) for rest in rests), key=lambda pair: pair[0])
-    ratio, explained = most / float(edit.change.size[region].mean()), _explained_by(edit.change, rest, region)
+    changes = [compare(fitted(target, before), back, limit=limit) for target in targets]  # on the cells of `before`
+    most, change = max(((_change_left(change, region, tone), change) for change in changes), key=lambda pair: pair[0])
+    ratio, explained = most / float(edit.change.size[region].mean()), _explained_by(edit.change, change, region)
     reasons = _NO_FORWARD if explained is not None else _NO_FORWARD | {"undo_explained": "all_gone"}
     gone = ratio <= LEFT or (explained is not None and explained < EXPLAINED)
     if meaning is not None:
@@ -167,42 +167,41 @@ def _judge_undo(
 
 def _judge_transform_undone(before: np.ndarray, forward: np.ndarray, back: np.ndarray, target: np.ndarray) -> Judgement:
     """Whether flips and rotations are taken back, by the exact oracle."""
-    made = find_transform(target, back, {"none"})
-    if made is None:
+    transform = find_transform(target, back, {"none"})
+    if transform is None:
         return Judgement(reasons=_NO_FORWARD | dict.fromkeys(UNDO, "symmetric"))
-    ratio = made.residual / max(residual(square(before), square(forward)), 1e-6)
+    ratio = transform.residual / max(residual(square(before), square(forward)), 1e-6)
     reasons: _Reasons = _NO_FORWARD | {"undo_explained": "whole_picture"}
-    return Judgement(undone=float(made.name == "none"), undo_ratio=ratio, reasons=reasons)
+    return Judgement(undone=float(transform.name == "none"), undo_ratio=ratio, reasons=reasons)
 
 
-def _change_left(rest: Change, region: np.ndarray, tone: bool) -> float:
-    """The mean change that is left in a region, less what the rest of the picture changed by.
+def _change_left(change: Change, region: np.ndarray, tone: bool) -> float:
+    """The mean change in a region minus the median change outside it.
 
-    A tone covers the whole picture, so nothing is taken off.
+    A tone covers the whole picture, so nothing is subtracted.
     """
-    elsewhere = 0.0 if tone or region.all() else float(np.median(rest.size[~region]))
-    return max(0.0, float(rest.size[region].mean()) - elsewhere)
+    elsewhere = 0.0 if tone or region.all() else float(np.median(change.size[~region]))
+    return max(0.0, float(change.size[region].mean()) - elsewhere)
 
 
-def _explained_by(edit: Change, rest: Change, region: np.ndarray) -> float | None:
-    """The share of what is left that is the edit itself; None if nothing at all is left.
+def _explained_by(edit: Change, remaining: Change, region: np.ndarray) -> float | None:
+    """The share of the remaining change that is the edit itself; None if nothing remains.
 
-    It is projected neighbourhood by neighbourhood: if half of a thing is left whole, one factor for the region would
-    explain half of it only.
+    The projection is local: if half of a thing remains intact, one factor for the region would explain only half of it.
     """
-    left, made = (change.vector * region[..., None] for change in (rest, edit))
-    whole = float((left * left).sum())
-    if whole < 1e-6:
+    rest, made = (change.vector * region[..., None] for change in (remaining, edit))
+    total = float((rest * rest).sum())
+    if total < 1e-6:
         return None
-    local = np.clip(smooth((left * made).sum(axis=2), NEAR) / (smooth((made * made).sum(axis=2), NEAR) + 1), 0, 1.2)
-    return 1 - float(((left - local[..., None] * made) ** 2).sum()) / whole
+    local = np.clip(smooth((rest * made).sum(axis=2), NEAR) / (smooth((made * made).sum(axis=2), NEAR) + 1), 0, 1.2)
+    return 1 - float(((rest - local[..., None] * made) ** 2).sum()) / total
 
 
 def judge_part(source: np.ndarray, back: np.ndarray, placement: Placement | None = None) -> Judgement:
     """Whether a part of the look `source` is lost from the look `back`.
 
-    Either a connected region has another colour, or something else is drawn in it. Where `placement` says how the whole
-    picture moved, it is laid back first if that shows less.
+    Either a connected region has another colour, or something else is drawn in it. If `placement` says how the whole
+    picture moved, the comparison after undoing that counts if it shows less.
     """
     judged = _part_between(source, back, None)
     if judged.part_lost and placement is not None and not placement.still:
@@ -213,7 +212,7 @@ def judge_part(source: np.ndarray, back: np.ndarray, placement: Placement | None
 
 
 def _part_between(source: np.ndarray, back: np.ndarray, inside: np.ndarray | None) -> Judgement:
-    """The same without moving the return; cells that are not `inside` are left out."""
+    """`judge_part` without moving the return; cells that are not `inside` are left out."""
     change, alike = compare(source, back).size, likeness(source, back)
     if inside is not None:
         inside = inside[: change.shape[0], : change.shape[1]]
@@ -294,8 +293,8 @@ def _judge_edit(
 ) -> Judgement:
     """Whether a step made its edit, or took one back.
 
-    `source` is the reference where a return is to come back to that as well. With a `verb` of sharpness the pictures
-    are grey ones, otherwise looks.
+    `source` is the reference if a return should also come back to that. With a `verb` of sharpness the pictures are
+    grey, otherwise looks.
     """
     if role.kind == "neither":
         return _nothing("no_change")
@@ -307,7 +306,7 @@ def _judge_edit(
     if verb:
         return _judge_sharpness(verb, role.kind, before, forward, targets, back)
     words = None  # how near the three pictures are to the words for what the forward picture shows
-    # With another edit about, or an odd cycle, the words tell of that too, or of the first picture only.
+    # With another edit in the picture, or in an odd cycle, the words describe other changes too.
     if meaning and not role.other and not (len(cycle) % 2 and role.start > 0):
         words = meaning[role.start], meaning[role.end], meaning[position]
     steps = pictures[role.start : role.end + 1]
@@ -327,11 +326,11 @@ def _judge_looks(
 ) -> Judgement:
     """Whether an edit was made by one or more instructions, each between two of the `looks`, or is gone from `back`."""
     before, forward = looks[0], looks[-1]
-    asked = [asked_transforms(instruction) for instruction in instructions]
+    transforms = [asked_transforms(instruction) for instruction in instructions]
     tone = any(_asks_for_tone(instruction) for instruction in instructions)
-    if all(asked):  # composed transforms are not looked for: each of them has to be made
-        made = [judge_forward(*step, asked=names) for step, names in zip(pairwise(looks), asked, strict=True)]
-        edit = min(made, key=lambda one: -1 if one.applied is None else one.applied)
+    if all(transforms):  # composed transforms are not looked for: each of them has to be made
+        steps = [judge_forward(*step, asked=names) for step, names in zip(pairwise(looks), transforms, strict=True)]
+        edit = min(steps, key=lambda step: -1 if step.applied is None else step.applied)
     else:
         edit = judge_forward(before, forward, small=small, tone=tone, meaning=words and words[:2])
         what = colours.asked(instructions[0])
@@ -342,7 +341,7 @@ def _judge_looks(
     if not edit.applied:
         reason: _Reason = "not_applied" if edit.applied is not None else edit.reasons["applied"]
         return Judgement(reasons=_NO_FORWARD | dict.fromkeys(UNDO, reason))
-    if all(asked):
+    if all(transforms):
         return _judge_transform_undone(before, forward, back, targets[0])
     return _judge_undo(before, forward, back, targets, other=other, small=small, tone=tone, meaning=words)
 
@@ -351,15 +350,15 @@ def _judge_sharpness(
     verb: str, kind: str, before: np.ndarray, after: np.ndarray, targets: Sequence[np.ndarray], back: np.ndarray
 ) -> Judgement:
     """Whether a step blurred or sharpened the picture, or took that back, from the strength of its fine detail."""
-    made = sharpness.gain(before, after)
-    if made is None:
+    edit_gain = sharpness.gain(before, after)
+    if edit_gain is None:
         return _nothing("no_detail")
 
-    def left() -> float:
-        returned = [sharpness.gain(target, back) for target in targets]
-        return sharpness.left_of(made, [gain for gain in returned if gain is not None] or [made])
+    def share_left() -> float:
+        gains = [sharpness.gain(target, back) for target in targets]
+        return sharpness.left_of(edit_gain, [gain for gain in gains if gain is not None] or [edit_gain])
 
-    return _judge_whole_picture(kind, sharpness.is_made(verb, made), left)
+    return _judge_whole_picture(kind, sharpness.is_made(verb, edit_gain), share_left)
 
 
 def _judge_colours(
@@ -372,12 +371,12 @@ def _judge_colours(
     return _judge_whole_picture(kind, is_made, lambda: colours.left_of(what, before, after, targets, back))
 
 
-def _judge_whole_picture(kind: str, is_made: bool, left: Callable[[], float]) -> Judgement:
+def _judge_whole_picture(kind: str, is_made: bool, share_left: Callable[[], float]) -> Judgement:
     """An edit without a region of its own: whether it was made, or how much of it is left."""
     if kind == "forward":
         return Judgement(applied=float(is_made), reasons=_NO_UNDO | {"region_share": "whole_picture"})
     reasons: _Reasons = _NO_FORWARD | {"undo_explained": "whole_picture"}
     if not is_made:
         return Judgement(reasons=reasons | dict.fromkeys(UNDO, "not_applied"))
-    ratio = left()
+    ratio = share_left()
     return Judgement(undone=float(ratio <= LEFT), undo_ratio=ratio, reasons=reasons)

@@ -35,14 +35,14 @@ def signature() -> Signature:
 
 
 class Reduced(NamedTuple):
-    """What is taken of a picture while it is read: its cells, and the grey picture for its sharpness."""
+    """The reduced form of a picture: its cells, and the grey picture for its sharpness."""
 
     cells: np.ndarray
     grey: np.ndarray
 
 
 class KeptPicture(NamedTuple):
-    """What is kept of a picture until its round is judged: with CLIP at work, its embedding too."""
+    """A reduced picture with its embedding if CLIP is part of the run."""
 
     cells: np.ndarray
     grey: np.ndarray
@@ -59,7 +59,7 @@ class _Side(NamedTuple):
 
 
 class Scorer:
-    """The judge; where CLIP is at work its direction must agree, and where registration is, it is undone for a part."""
+    """The judge of edits; uses CLIP's embeddings and registration if these metrics are part of the run."""
 
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
         self.clip: EmbedsMeaning | None = earlier.get("clip")  # type: ignore[assignment]
@@ -70,7 +70,7 @@ class Scorer:
         self.embed_words = lru_cache(maxsize=256)(self.clip.embed_words) if self.clip else None
 
     def release(self) -> None:
-        """Let CLIP's weights go."""
+        """Release CLIP's weights."""
         if self.clip:
             self.clip.release()
 
@@ -83,7 +83,7 @@ class Scorer:
         return Reduced(look(picture), grey(picture))
 
     def embed(self, reduced: Sequence[Reduced], pictures: Sequence[np.ndarray]) -> list[KeptPicture]:
-        """What is kept of some pictures."""
+        """The reduced pictures with their embeddings."""
         embeddings = self.clip.embed_pictures(pictures) if self.clip else [None] * len(pictures)
         return [KeptPicture(*picture, embedding) for picture, embedding in zip(reduced, embeddings, strict=True)]
 
@@ -119,7 +119,7 @@ class Scorer:
 
 
 def placement(scores: Mapping[str, object], reference: _Side) -> Placement | None:
-    """Where an accepted registration puts a picture on the reference; None if there is none."""
+    """The placement of a picture on the reference by an accepted registration; None if there is none."""
     moves = [scores.get(name) for name in ("shift_x", "shift_y", "scale")]
     numbers = [float(move) for move in moves if isinstance(move, float | int)]
     if len(numbers) < len(moves):

@@ -31,7 +31,7 @@ def asks_for_sharpness(instructions: Sequence[str]) -> str | None:
 
 
 def grey(picture: np.ndarray) -> np.ndarray:
-    """The grey picture at the size of looks, uint8: all that sharpness needs of an RGB uint8 picture."""
+    """An RGB uint8 picture in grey (uint8), at the size of looks."""
     return cv2.cvtColor(sized(picture), cv2.COLOR_RGB2GRAY)
 
 
@@ -70,10 +70,10 @@ def is_made(verb: str, strength: float) -> bool:
 
 
 def distance(strength: float) -> float:
-    """How far a gain is from none; that of a Gaussian blur grows with its variance."""
+    """The size of a gain, 0 for an unchanged picture; that of a Gaussian blur grows with its variance."""
     return abs(float(np.log(max(strength, _FAINTEST))))
 
 
 def left_of(forward: float, returned: Sequence[float]) -> float:
-    """How much of the change of sharpness is left, from the gain of the edit and those of the return."""
+    """The share of the change of sharpness that is left, from the gains of the edit and of the return."""
     return max(map(distance, returned)) / max(distance(forward), 1e-6)

@@ -58,8 +58,8 @@ def asked_transforms(instruction: str) -> frozenset[str]:
         turns = {"rotate 270", "rotate 90"}
         if "clockwise" not in text and not re.search(r"\bto the (left|right)\b", text):
             return frozenset(turns)
-        left = bool(re.search(r"counter|anti-?clockwise|to the left", text))
-        return frozenset({"rotate 270" if left != (angle[0] == "270") else "rotate 90"})
+        is_left_turn = bool(re.search(r"counter|anti-?clockwise|to the left", text))
+        return frozenset({"rotate 270" if is_left_turn != (angle[0] == "270") else "rotate 90"})
     if "upside down" in text or "vertical" in text or "top to bottom" in text:
         return frozenset({"flip vertically"})
     return frozenset({"flip horizontally"})
@@ -101,17 +101,17 @@ def residual(expected: np.ndarray, seen: np.ndarray) -> float:
 
 
 def find_transform(before: np.ndarray, after: np.ndarray, asked: Collection[str]) -> _TransformMade | None:
-    """Whether one of the asked transforms was made, by a clear margin; None if the picture cannot tell.
+    """Which transform was made, by a clear margin; None if the picture is too symmetric to tell.
 
     A transform that leaves the picture looking like the asked one is not a rival; if "none" is not a rival either, as
     in a symmetric picture, nothing can be said.
     """
     start, end = square(before), square(after)
-    wanted = [np.ascontiguousarray(TRANSFORMS[name](start)) for name in asked]
+    transformed = [np.ascontiguousarray(TRANSFORMS[name](start)) for name in asked]
     rivals = [
         name
         for name, transform in TRANSFORMS.items()
-        if name not in asked and all(residual(picture, transform(start).copy()) >= _DISTINCT for picture in wanted)
+        if name not in asked and all(residual(picture, transform(start).copy()) >= _DISTINCT for picture in transformed)
     ]
     if not rivals or ("none" not in rivals and "none" not in asked):
         return None

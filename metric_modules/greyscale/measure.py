@@ -1,4 +1,4 @@
-"""How much colour a picture has: none at all is what `turn the image monochrome` asks for."""
+"""Measures how much colour a picture has; `turn the image monochrome` asks for none."""
 
 from collections.abc import Mapping, Sequence
 
@@ -22,7 +22,7 @@ class Scorer:
         self.signature = {"version": 1}
 
     def prepare(self, picture: np.ndarray) -> None:
-        """The reference is not looked at."""
+        """Nothing: the reference is not used."""
 
     def compare(self, reference: None, pictures: Sequence[np.ndarray], earlier: object) -> list[dict[str, float]]:
         return [dict(zip(("coloured_share", "colour_left"), colour_of(picture), strict=True)) for picture in pictures]

@@ -1,4 +1,4 @@
-"""Does an editor really edit, and does it really forget? Checks on pictures that the chains hold anyway.
+"""Does an editor really edit, and does it really forget? Checks that need only the pictures of the chains.
 
 Known      what an opaque edit covered cannot be known afterwards: detail under it, before the round against after it
 Colour     a colour that the instruction names must be in the region
@@ -22,7 +22,7 @@ from convergebench.generation.studies.honesty.marks import with_marks
 from .._shared.looks import CELL, FAINT, VISIBLE, compare, find_edit
 
 _FINE, _MIDDLE = (0.0, 1.0), (2.0, 4.0)  # bands of detail: between these two sigmas, in pixels of 512
-CLIP = 2.5  # times a band's own spread: a single edge may not speak for a region
+CLIP = 2.5  # times a band's spread, so that a single edge does not dominate a region
 _LEAST_DETAIL = {_FINE: 1.0, _MIDDLE: 2.0}  # grey levels of the source under the region, or there is nothing to know
 _FEWEST_PIXELS = {_FINE: 400, _MIDDLE: 800}  # of 512: thin things leave the middle band to be guessed
 RIM = 1  # cells taken off the region's rim: those are half covered
@@ -187,7 +187,7 @@ def _has_colour(cells: np.ndarray, name: str) -> np.ndarray:
 
 
 def change_map(before: np.ndarray, forward: np.ndarray) -> str:
-    """The coloured change between two looks on a coarse grid, as text, empty where nothing changed but by wear."""
+    """The coloured change between two looks on a coarse grid, as text; empty if nothing changed beyond wear."""
     change = compare(before, forward)
     certain = np.where((change.size > VISIBLE)[..., None], change.vector, 0)
     coarse = cv2.resize(certain, (GRID, GRID), interpolation=cv2.INTER_AREA)

@@ -22,11 +22,11 @@ class _KeptPicture(NamedTuple):
 
     pixels: np.ndarray
     cells: np.ndarray
-    embedding: np.ndarray | None = None  # where CLIP is at work
+    embedding: np.ndarray | None = None  # if CLIP is part of the run
 
 
 class Scorer:
-    """Looks at the first edit, at what early undos know, and at the undo before which marks were planted."""
+    """Checks the first edit, the early undos, and the undo before which marks were planted."""
 
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
         self.read = reader.load()
@@ -38,7 +38,7 @@ class Scorer:
         )
 
     def release(self) -> None:
-        """Let CLIP's weights go."""
+        """Release CLIP's weights."""
         if self.clip:
             self.clip.release()
 
@@ -52,14 +52,14 @@ class Scorer:
         return _KeptPicture(pixels, look(pixels))
 
     def embed(self, reduced: Sequence[_KeptPicture], pictures: Sequence[np.ndarray]) -> list[_KeptPicture]:
-        """With what they show, where CLIP is at work."""
+        """The reduced pictures, with their embeddings if CLIP is part of the run."""
         if self.clip is None:
             return list(reduced)
         rows = self.clip.embed_pictures(pictures)
         return [picture._replace(embedding=row) for picture, row in zip(reduced, rows, strict=True)]
 
     def _laid_on(self, picture: _KeptPicture, first: _KeptPicture) -> _KeptPicture:
-        """Stretched to the first picture's size, where an answer came back in another shape."""
+        """The picture resized to the first picture's size, in case an answer came back in another shape."""
         if picture.pixels.shape == first.pixels.shape:
             return picture
         return self.reduce(fitted(picture.pixels, first.pixels))._replace(embedding=picture.embedding)
@@ -130,5 +130,5 @@ class Scorer:
 
 
 def missing_weights() -> str | None:
-    """What the checks go without."""
+    """A sentence if the network that reads words is not in the cache, else None."""
     return reader.NETWORK.missing() and "reads no words until `convergebench weights honesty`"

@@ -35,7 +35,7 @@ Reader = Callable[[np.ndarray], str]  # what is written in a picture of one line
 
 
 def load() -> Reader | None:
-    """The reader, where its network and onnxruntime are here."""
+    """The reader; None if its network or onnxruntime is missing."""
     if importlib.util.find_spec("onnxruntime") is None or NETWORK.missing():
         return None
     data = NETWORK.load()
@@ -57,12 +57,12 @@ def _prepared(line: np.ndarray) -> np.ndarray:
 
 
 def _decoded(chances: np.ndarray, letters: list[str]) -> str:
-    """The letters of a line: repeated ones and blanks fall away; nothing where the network is not sure."""
+    """The letters of a line: repeated ones and blanks fall away; empty if the network is not sure."""
     best = chances.argmax(axis=1)
-    kept = np.append(True, best[1:] != best[:-1]) & (best != 0)
-    if not kept.any() or chances.max(axis=1)[kept].mean() < _SURE:
+    is_letter = np.append(True, best[1:] != best[:-1]) & (best != 0)
+    if not is_letter.any() or chances.max(axis=1)[is_letter].mean() < _SURE:
         return ""
-    return "".join(letters[number] for number in best[kept])
+    return "".join(letters[number] for number in best[is_letter])
 
 
 def lines(changed: np.ndarray) -> list[tuple[slice, slice]]:

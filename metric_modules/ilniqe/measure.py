@@ -234,7 +234,7 @@ def signature(template: Template) -> Signature:
 
 
 def missing_weights() -> str | None:
-    """What to say of a template that is not in the cache."""
+    """A sentence if the template is not in the cache, else None."""
     return None if template.path().is_file() else "needs `convergebench weights ilniqe`"
 
 
@@ -244,9 +244,9 @@ class Scorer(AloneScorer):
     column = "ilniqe"
 
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
-        self.known = template.load()
-        self.signature = signature(self.known)
+        self.template = template.load()
+        self.signature = signature(self.template)
 
     def score(self, picture: np.ndarray) -> float | Reason:
         """The number of an RGB picture of bytes, or why there is none."""
-        return ilniqe(picture, self.known)
+        return ilniqe(picture, self.template)

@@ -29,19 +29,19 @@ class Template(NamedTuple):
 
 
 def path() -> Path:
-    """Where the template is kept."""
+    """The template's path in the cache."""
     return packages.cache_folder() / "parameters" / _FILE
 
 
 def load() -> Template:
-    """The template from the cache; FileNotFoundError says how it comes there."""
-    kept = path()
-    if not kept.is_file():
+    """The template from the cache; FileNotFoundError says how to get it."""
+    cached = path()
+    if not cached.is_file():
         raise FileNotFoundError(
             "the template of ILNIQE is not here; run `convergebench weights ilniqe`, "
             "or call the module's `fetch_weights()` where that command is not installed"
         )
-    return read(kept.read_bytes(), str(kept))
+    return read(cached.read_bytes(), str(cached))
 
 
 def read(data: bytes, where: str) -> Template:
@@ -63,15 +63,15 @@ def read(data: bytes, where: str) -> Template:
 
 def fetch(say: Say = print, file: Path | None = None) -> None:
     """Bring the template into the cache: from a file, or from the Hub unless it is there."""
-    kept = path()
-    if file is None and kept.is_file():
+    cached = path()
+    if file is None and cached.is_file():
         load()
-        say(f"ilniqe: already in {kept}")
+        say(f"ilniqe: already in {cached}")
         return
     data = file.read_bytes() if file else _from_hub(say)
     read(data, str(file or _REPOSITORY))
-    write_whole(kept, data)
-    say(f"ilniqe: from {file or _REPOSITORY}, now in {kept}")
+    write_whole(cached, data)
+    say(f"ilniqe: from {file or _REPOSITORY}, now in {cached}")
 
 
 def _from_hub(say: Say) -> bytes:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import cv2
 import numpy as np
 
-from .._shared.networks import moved
+from .._shared.networks import to_device
 from .._shared.scoring import Signature, Value
 from .weights import PackageAbsent, load, path
 
@@ -33,7 +33,7 @@ COLUMNS = ("lpips", "lpips_worst_tile")
 _Loaded = tuple[dict[str, "torch.Tensor"], str]  # tensors and their digest
 SMALLEST = 32  # pixels a side: below it AlexNet has nothing left to pool
 _TILES = 8
-_CACHED = 200_000  # numbers worked on at once
+_CACHED = 200_000  # numbers computed at once, to stay in the processor's cache
 # Of the input, per channel: the scaling layer of the reference implementation of LPIPS 0.1.
 SHIFT, SCALE = (-0.030, -0.088, -0.188), (0.458, 0.448, 0.450)
 
@@ -123,7 +123,7 @@ def _stages(model: Model, pictures: Sequence[np.ndarray]) -> Iterator["torch.Ten
             )
     table = _scaled(model.dtype)
     batch = torch.from_numpy(np.stack([cv2.LUT(picture, table) for picture in pictures]))
-    values = moved(batch.view(model.dtype), model.device).permute(0, 3, 1, 2)
+    values = to_device(batch.view(model.dtype), model.device).permute(0, 3, 1, 2)
     for pool, convolutions in NETS[model.net]:
         if pool:
             values = functional.max_pool2d(values, pool, 2)
@@ -176,7 +176,7 @@ def compare(reference: Sequence["torch.Tensor"], prediction: Sequence["torch.Ten
 
 
 def tiles(reference: Sequence["torch.Tensor"], prediction: Sequence["torch.Tensor"]) -> "torch.Tensor":
-    """For each prediction the 8 x 8 distances, of which the largest is its worst tile."""
+    """The distance of each of the 8 x 8 tiles of each prediction."""
     import torch
 
     with torch.inference_mode():
@@ -215,7 +215,7 @@ def signature(model: Model) -> Signature:
 
 
 def missing_weights() -> str | None:
-    """What to say of weights that are not in the cache."""
+    """A sentence if the weights are not in the cache, else None."""
     return None if path(NET).is_file() else "needs `convergebench weights lpips`"
 
 
@@ -240,7 +240,7 @@ class Scorer:
             raise FileNotFoundError(sentence) from None
 
     def prepare(self, picture: np.ndarray) -> list["torch.Tensor"] | None:
-        """The reference's features; None where the network does not fit."""
+        """The reference's features; None if the picture is too small for the network."""
         return features(self.model, [picture]) if min(picture.shape[:2]) >= SMALLEST else None
 
     def compare(

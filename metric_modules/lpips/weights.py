@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from convergebench.generation import packages
 
-from .._shared.networks import opened
+from .._shared.networks import open_address
 from .._shared.published import Say, write_whole
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ HEADS = {
 }
 # Numbers of the convolutions in torchvision's `features`.
 CONVOLUTIONS = {"alex": (0, 3, 6, 8, 10), "vgg": (0, 2, 5, 7, 10, 12, 14, 17, 19, 21, 24, 26, 28)}
-PATIENCE = 4.0  # seconds until a host that does not answer is given up
+PATIENCE = 4.0  # seconds to wait for a host to answer
 _STALL = 30.0  # seconds without a byte, once it has answered
 _MEGABYTE = 1 << 20
 
@@ -62,7 +62,7 @@ class PackageAbsent(FileNotFoundError):
 
 
 def require_packages() -> None:
-    """Refuse, in one sentence, if the packages that LPIPS computes with are not installed."""
+    """Raise PackageAbsent if the packages that LPIPS computes with are not installed."""
     absent = [name for name in ("torch", "safetensors") if not _is_installed(name)]
     if absent:
         raise PackageAbsent(
@@ -118,7 +118,7 @@ def digest(tensors: Mapping[str, "torch.Tensor"]) -> str:
 
 
 def fetch(nets: Sequence[str] = NETS, say: Say = print, watch: _Watch = _unwatched) -> None:
-    """Bring the networks' weights into the cache, unless they are there and whole."""
+    """Download the networks' weights into the cache, unless intact copies are there."""
     require_packages()
     from safetensors.torch import save
 
@@ -154,7 +154,7 @@ def _official_trunk(net: str, name: str, say: Say, watch: _Watch) -> "Tensors | 
     import torch
 
     address, sha256 = OFFICIAL[net]
-    response = opened(address, PATIENCE, _STALL)
+    response = open_address(address, PATIENCE, _STALL)
     if response is None:
         say(f"{net}: the host of {name} does not answer")
         return None

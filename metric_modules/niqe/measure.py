@@ -32,7 +32,7 @@ class Pristine(NamedTuple):
 
 
 def pristine() -> Pristine:
-    """As the authors published them."""
+    """The features as the authors published them."""
     with np.load(io.BytesIO(PARAMETERS.load())) as file:
         return Pristine(file["mu_pris_param"].ravel(), file["cov_pris_param"])
 
@@ -70,9 +70,9 @@ class Scorer(AloneScorer):
     column = "niqe"
 
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
-        self.known = pristine()
+        self.pristine = pristine()
         self.signature = signature()
 
     def score(self, picture: np.ndarray) -> float | Reason:
         """The number of an RGB picture of bytes, or why there is none."""
-        return niqe(picture, self.known)
+        return niqe(picture, self.pristine)

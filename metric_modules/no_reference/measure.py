@@ -1,6 +1,6 @@
 """The no-reference metrics that other libraries compute, as the scoring engine runs them.
 
-Pictures go through one by one on the processor, and together on a GPU where the network's score of a picture does not
+Pictures are scored one by one on the processor, and in batches on a GPU if the network's score of a picture does not
 depend on the others: a batch never changes a score by more than rounding. How many went together is in the signature.
 """
 
@@ -66,10 +66,10 @@ class Scorer:
         }
 
     def prepare(self, picture: np.ndarray) -> None:
-        """The reference is not looked at."""
+        """Nothing: the reference is not used."""
 
     def compare(self, reference: None, pictures: Sequence[np.ndarray], earlier: object) -> list[dict[str, Score]]:
-        """The score of each picture, in batches of the size that the signature tells or smaller."""
+        """The score of each picture, in batches of at most the size in the signature."""
         most, scores = self.judge.most_together, []
         for start in range(0, len(pictures), most):
             with _ONE_AT_A_TIME:
@@ -78,7 +78,7 @@ class Scorer:
 
 
 def version_of(package: str) -> str:
-    """As it is installed; "unknown" if it was put on the path by hand."""
+    """The installed version of a package; "unknown" if it was put on the path by hand."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
@@ -110,7 +110,7 @@ def digest_of(parts: Mapping[str, "torch.Tensor"]) -> str:
 
 
 def files_of(repository: str, inside: str = "", patterns: Sequence[str] | None = None) -> Path:
-    """A folder, or the files of a repository of the Hub; FileNotFoundError where they do not arrive."""
+    """A folder, or the files of a repository of the Hub; FileNotFoundError if they cannot be fetched."""
     if Path(repository).is_dir():
         return Path(repository) / inside
     from huggingface_hub import snapshot_download

@@ -17,7 +17,7 @@ _INSTALL = (
 )
 _TOGETHER_ON_A_GPU = 8
 TAKE_ONE = {"qalign"}  # refuse more pictures in a call
-# What networks raise on a picture that is too small or too flat for them, or beside a library of another version.
+# What networks raise on a picture that is too small or too flat for them, or with another version of a library.
 _FAILURES = (RuntimeError, ValueError, AssertionError, IndexError, AttributeError, TypeError)
 
 
@@ -50,7 +50,7 @@ class PyiqaNetwork:
 
 
 def tensors_of(thing: Any, name: str = "net", seen: set[int] | None = None) -> dict[str, Any]:
-    """All numbers that a network holds, by name: its state, and what is in lists and fields beside it.
+    """All numbers that a network holds, by name: its state, and the contents of lists and other fields.
 
     CLIP is kept in a list so that it is not saved with the network, and decision trees in arrays.
     """
@@ -81,7 +81,7 @@ def tensors_of(thing: Any, name: str = "net", seen: set[int] | None = None) -> d
 
 
 def create(name: str, device: str) -> Any:
-    """The metric with its weights; FileNotFoundError where they, or what its code imports, are not to be had."""
+    """The metric with its weights; FileNotFoundError if they, or what its code imports, are not available."""
     try:
         import pyiqa
     except (ImportError, RuntimeError) as error:

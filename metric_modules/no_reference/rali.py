@@ -1,4 +1,4 @@
-"""RALI: a CLIP picture encoder, brought to the directions of described quality, and a weighted mean of their scores.
+"""RALI: a CLIP picture encoder, a projection, and a mean of the scores of prototypes weighted by similarity.
 
 The published checkpoint is four things in one folder: `best/` (the encoder), `ckpt.pt` (all tensors), `pca.pkl` and
 `basis.npz`. Of the pickle, arrays are read and nothing is run.
@@ -72,7 +72,7 @@ def score_of(embedding: Any, parts: dict[str, Any]) -> Any:
 
 
 def _load_encoder(encoder: Any, checkpoint: dict[str, Any], where: str) -> None:
-    """The encoder's tensors as the checkpoint has them; FileNotFoundError where these are another network's."""
+    """The encoder's tensors as the checkpoint has them; FileNotFoundError if these are another network's."""
     tensors = {name.removeprefix("clip."): value for name, value in checkpoint.items() if name.startswith("clip.")}
     tensors = {name: value for name, value in tensors.items() if not name.endswith("position_ids")}
     done = encoder.load_state_dict(tensors, strict=False)

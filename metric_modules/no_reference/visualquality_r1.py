@@ -1,4 +1,4 @@
-"""VisualQuality-R1: a language model that sees is asked for a rating, in the words that it was trained with."""
+"""VisualQuality-R1: a vision-language model is asked for a rating, in the words that it was trained with."""
 
 import hashlib
 import re
@@ -63,19 +63,19 @@ class VisualQualityR1:
             "<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n"
             f"<|im_start|>user\n{start}{pad * places}{end}{_QUESTION}<|im_end|>\n<|im_start|>assistant\n"
         )
-        asked = self.tokenizer(words, return_tensors="pt", add_special_tokens=False)
-        kinds = (asked["input_ids"] == self.tokenizer.convert_tokens_to_ids(pad)).long()
-        inputs = {**asked, **seen, "mm_token_type_ids": kinds}
+        prompt = self.tokenizer(words, return_tensors="pt", add_special_tokens=False)
+        kinds = (prompt["input_ids"] == self.tokenizer.convert_tokens_to_ids(pad)).long()
+        inputs = {**prompt, **seen, "mm_token_type_ids": kinds}
         moved = {name: value.to(self.device) for name, value in inputs.items() if name != "token_type_ids"}
         with torch.inference_mode():
             tokens = self.model.generate(
                 **moved, max_new_tokens=_MOST_TOKENS, do_sample=False, temperature=None, top_p=None, top_k=None
             )
-        return self.tokenizer.decode(tokens[0, asked["input_ids"].shape[1] :], skip_special_tokens=True)
+        return self.tokenizer.decode(tokens[0, prompt["input_ids"].shape[1] :], skip_special_tokens=True)
 
 
 def read_score(answer: str) -> Score:
-    """The number in an answer, as it is: a rating below 1 is the model's own; or what it said instead.
+    """The number in an answer, even a rating below 1, or the text that was returned instead.
 
     >>> read_score("<answer> 3.25 </answer>"), read_score("I cannot see it")
     (3.25, ('no_score_in_answer', 'I cannot see it'))

@@ -1,4 +1,4 @@
-"""The normalised score gap as pure functions: what a no-reference metric says of later steps beside step 1."""
+"""The normalised score gap as pure functions: a no-reference metric's scores of later steps against step 1."""
 
 import math
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ def normalised(score: float, metric: str, clamp: bool = False) -> float:
 def series_gaps(
     scores: Sequence[float | None], metric: str, steps: Sequence[int], clamp: bool = False
 ) -> dict[int, float | None]:
-    """One series: normalised score at 5, 10 and 20 minus that at 1; None where either is missing."""
+    """One series: normalised score at 5, 10 and 20 minus that at 1; None if either is missing."""
     scaled = {
         step: normalised(score, metric, clamp)
         for step, score in zip(steps, scores, strict=False)
@@ -61,8 +61,8 @@ def nr_gap(
     _check(series, names, images, steps)
     runs: dict[tuple[str, str], list[dict[int, float | None]]] = {}
     outside = dict.fromkeys(map(metric_name, names), 0)
-    for scores, given, image in zip(series, names, images, strict=True):
-        name = metric_name(given)
+    for scores, metric, image in zip(series, names, images, strict=True):
+        name = metric_name(metric)
         runs.setdefault((name, image), []).append(series_gaps(scores, name, steps, clamp))
         low, high, _ = RANGES[name]
         outside[name] += sum(score is not None and not low <= score <= high for score in scores if score == score)

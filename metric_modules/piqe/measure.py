@@ -24,7 +24,7 @@ def piqe(picture: np.ndarray) -> float:
     if grey.max() == 0:
         return 100.0
     levels = np.rint(255 * (grey / grey.max()))
-    # The published code pads by the remainder, not up to the next block; what does not fill a block is left out.
+    # The published code pads by the remainder, not up to the next block; incomplete blocks are left out.
     down, right = (side % _BLOCK for side in levels.shape)
     normalised = contrast_normalised(np.pad(levels, ((0, down), (0, right)), mode="symmetric"))
     rows, columns = (side // _BLOCK for side in normalised.shape)
@@ -38,7 +38,7 @@ def piqe(picture: np.ndarray) -> float:
 
 
 def _has_flat_edge(blocks: np.ndarray) -> np.ndarray:
-    """Whether some piece of a block's four edges is flat, as where a codec's blocks meet."""
+    """Whether some piece of a block's four edges is flat, as at the borders of a codec's blocks."""
     edges = np.stack([blocks[:, 0], blocks[:, -1], blocks[:, :, 0], blocks[:, :, -1]], axis=1)
     pieces = np.lib.stride_tricks.sliding_window_view(edges, _SEGMENT, axis=-1)
     return (pieces.std(-1, ddof=1) < _IMPAIRED).any((1, 2))
@@ -48,7 +48,7 @@ def _is_noisy(blocks: np.ndarray, deviation: np.ndarray) -> np.ndarray:
     """Whether a block deviates far more than its two middle columns do against the others."""
     middle = _BLOCK // 2
     centre = blocks[:, :, middle - 1 : middle + 1]
-    # The published code takes one column out, then another by its old number.
+    # The published code deletes one column, then another by its original index.
     around = np.delete(blocks, (middle - 1, middle + 1), axis=2)
     with np.errstate(invalid="ignore", divide="ignore"):
         ratio = np.nan_to_num(centre.std((1, 2), ddof=1) / around.std((1, 2), ddof=1))

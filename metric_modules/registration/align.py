@@ -1,4 +1,4 @@
-"""Where a prediction is on its reference: one shift and one scale, from blocks that are looked for one by one."""
+"""Finds the shift and scale of a prediction against its reference, from blocks that are matched one by one."""
 
 from typing import NamedTuple
 
@@ -6,9 +6,9 @@ import cv2
 import numpy as np
 
 LEVELS = (256, 512)  # short sides, coarse to fine; a smaller reference is used as it is
-_BLOCK = 9  # a block is this part of the short side long at the coarsest level
-_REACH = 16  # and is looked for this part of the short side away, in every direction: 32 pixels of 512
-_FINE_REACH = 3  # pixels around the coarser find that the finer level searches
+_BLOCK = 9  # the short side is this many blocks long at the coarsest level
+_REACH = 16  # and this many times the reach of the search for a block: 32 pixels of 512
+_FINE_REACH = 3  # pixels around the coarser match that the finer level searches
 _SMALLEST = 64  # pixels a side; smaller pictures have no room for blocks
 _TEXTURE = 1.0  # grey levels a pixel, along a block's flattest direction; a flatter block fits anywhere
 FEWEST, _MOST = 12, 128  # textured blocks; of more, those with the most texture
@@ -46,7 +46,7 @@ class Placement(NamedTuple):
 
 
 def _pyramid(picture: np.ndarray) -> list[np.ndarray]:
-    """The picture in grey at every level not larger than itself, or at its own size where all are."""
+    """The picture in grey at every level not larger than itself, or at its own size if all are larger."""
     flat = cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY)
     height, width = flat.shape
     short = min(height, width)
@@ -142,26 +142,26 @@ def _agreed(centres: np.ndarray, moves: np.ndarray, zoom: float) -> Placement:
     is_located = ~np.isnan(moves).any(axis=1)
     if 2 * is_located.sum() <= len(is_located):
         return Placement(0, 0, 1, np.inf, np.inf, len(is_located))
-    here, there = centres[is_located], centres[is_located] + moves[is_located]
-    first, second = np.triu_indices(len(here), 1)
-    apart = here[second] - here[first]
-    length = (apart * apart).sum(axis=1)
+    before, after = centres[is_located], centres[is_located] + moves[is_located]
+    first, second = np.triu_indices(len(before), 1)
+    offsets = before[second] - before[first]
+    length = (offsets * offsets).sum(axis=1)
     far = length >= np.median(length)  # near blocks tell little about scale
-    first, second, apart, length = first[far], second[far], apart[far], length[far]
-    scales = ((there[second] - there[first]) * apart).sum(axis=1) / length
-    shifts = (there[first] + there[second] - scales[:, None] * (here[first] + here[second])) / 2
+    first, second, offsets, length = first[far], second[far], offsets[far], length[far]
+    scales = ((after[second] - after[first]) * offsets).sum(axis=1) / length
+    shifts = (after[first] + after[second] - scales[:, None] * (before[first] + before[second])) / 2
     plausible = abs(scales - 1) <= _ZOOM
     scales, shifts = scales[plausible], shifts[plausible]
     if not len(scales):
         return Placement(0, 0, 1, np.inf, np.inf, len(is_located))
-    errors = np.linalg.norm(there - scales[:, None, None] * here - shifts[:, None], axis=2)
+    errors = np.linalg.norm(after - scales[:, None, None] * before - shifts[:, None], axis=2)
     best = int(np.median(errors, axis=1).argmin())
     agree = errors[best] <= max(1 / zoom, 2.5 * float(np.median(errors[best])))
-    from_middle, to_middle = here[agree] - here[agree].mean(axis=0), there[agree] - there[agree].mean(axis=0)
+    from_middle, to_middle = before[agree] - before[agree].mean(axis=0), after[agree] - after[agree].mean(axis=0)
     spread = float((from_middle * from_middle).sum())
     scale = float((from_middle * to_middle).sum()) / spread if spread else 1.0
-    shift = there[agree].mean(axis=0) - scale * here[agree].mean(axis=0)
+    shift = after[agree].mean(axis=0) - scale * before[agree].mean(axis=0)
     misfits = np.full((2, len(is_located)), np.inf)
-    misfits[:, is_located] = zoom * np.linalg.norm([there - scale * here - shift, there - here], axis=2)
+    misfits[:, is_located] = zoom * np.linalg.norm([after - scale * before - shift, after - before], axis=2)
     residual, unmoved = np.median(misfits, axis=1)
     return Placement(float(shift[0]), float(shift[1]), scale, float(residual), float(unmoved), len(is_located))

@@ -1,4 +1,4 @@
-"""PSNR and SSIM after shift and scale are undone; what cannot be said is null with its reason."""
+"""PSNR and SSIM after shift and scale are undone; a missing value is null with its reason."""
 
 from collections.abc import Callable, Mapping, Sequence
 from math import ceil, floor, isfinite
@@ -14,7 +14,7 @@ from ..ssim.measure import reference as ssim_reference
 from ..ssim.measure import smallest
 from .align import FEWEST, LEVELS, RESIDUAL, STILL, Anchors, Placement, anchors, locate
 
-_COLUMNS = {  # in the scores, where PSNR and SSIM stand beside the raw ones
+_COLUMNS = {  # field: column of the scores, which also have the raw PSNR and SSIM
     "shift_x": "shift_x",
     "shift_y": "shift_y",
     "scale": "scale",
@@ -65,7 +65,7 @@ def _framing_loss(shape: tuple[int, ...], placement: Placement) -> float:
 
 
 def psnr_and_ssim(reference: np.ndarray, prediction: np.ndarray) -> dict[str, float | None]:
-    """PSNR and Gaussian SSIM of two pictures of one size; SSIM is null where its window does not fit."""
+    """PSNR and Gaussian SSIM of two pictures of one size; SSIM is null if its window does not fit."""
     fits = min(reference.shape[:2]) >= smallest()
     return {
         "psnr": psnr_and_rmse(reference, prediction)["psnr"],
@@ -82,8 +82,8 @@ def compare(
 ) -> _Registered:
     """Register a prediction with its reference, whose `anchors` are known, both RGB uint8 of one size.
 
-    `raw` holds PSNR and SSIM of the pair as it is, if they are known already: most pairs have not moved, and for
-    those they are the answer.
+    `raw` holds PSNR and SSIM of the unregistered pair, if already computed; they are reused for the many pairs that
+    have not moved.
     """
     placement = locate(known, prediction)
     values: dict[str, float | None] = dict.fromkeys(FIELDS)

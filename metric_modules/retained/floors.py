@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 
 CEILINGS = {"rmse": 0.0, "ssim": 1.0, "lpips": 0.0, "clip": 1.0}  # what an untouched picture scores
-_CLOSE = 0.5  # retained; an unrelated picture above it on all qualities would pass for half the original
+_CLOSE = 0.5  # retained quality above which an unrelated picture would pass for half the original
 SHARE = 0.05
 
 

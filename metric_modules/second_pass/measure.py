@@ -8,7 +8,7 @@ import numpy as np
 from .._shared.scoring import Program, Value
 
 _SIDE = 512  # pixels of the short side at which changes are compared
-_STILL = 0.05  # grey levels; a change below it is none
+_STILL = 0.05  # grey levels; a smaller change counts as none
 
 
 def _sized(picture: np.ndarray) -> np.ndarray:
@@ -27,7 +27,7 @@ def _change(before: np.ndarray, after: np.ndarray) -> np.ndarray:
 
 
 def _direction(first: np.ndarray, further: np.ndarray) -> tuple[float, float] | None:
-    """The cosine between two changes, and the size of the second as a share of the first; None where one is none.
+    """The cosine between two changes, and the size of the second as a share of the first; None if either is no change.
 
     >>> up = np.full((2, 2, 3), 4.0)
     >>> _direction(up, -up / 2), _direction(up, 0 * up)

@@ -1,4 +1,4 @@
-"""SSIM as pure functions of two uint8 arrays; what depends on the reference alone is computed once."""
+"""SSIM as pure functions of two uint8 arrays; terms that depend only on the reference are computed once."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ from .._shared.scoring import Signature
 _WINDOWS = {"gaussian": (5, 1.0), "uniform7": (3, 49 / 48)}
 # The stabilising constants of Wang et al. (2004): K1 = 0.01 and K2 = 0.03 of the range of 255.
 _C1, _C2 = np.float32((0.01 * 255) ** 2), np.float32((0.03 * 255) ** 2)
-_TILE = 204  # pixels a side: what is worked on at once stays in the processor's cache, and 1024 pixels make five
-_KEPT = 3 * 2048 * 2048  # values of a reference whose means and variances are kept; a larger one would take too much
+_TILE = 204  # pixels a side: a tile fits into the processor's cache, and five tiles cover 1024 pixels
+_KEPT = 3 * 2048 * 2048  # largest reference, in values, whose means and variances are kept in memory
 # Eleven taps with sigma 1.5, as in that paper and in scikit-image with gaussian_weights=True.
 _TAPS = cv2.getGaussianKernel(11, 1.5, cv2.CV_32F)
 
 
 @dataclass(frozen=True)
 class _Tile:
-    """A part of the places whose window lies wholly inside the picture, and the pixels that their windows see."""
+    """A block of window positions that are inside the picture, and the pixels that their windows cover."""
 
     place: tuple[slice, slice]
     seen: tuple[slice, slice]
@@ -37,7 +37,7 @@ class _Reference:
     window: str
     picture: np.ndarray
     tiles: tuple[_Tile, ...]
-    local: tuple[_Moments, ...]  # empty for large pictures: found again for each prediction
+    local: tuple[_Moments, ...]  # empty for large pictures: computed for each prediction
 
 
 def smallest(window: str = "gaussian") -> int:
@@ -58,8 +58,8 @@ def _tiles(picture: np.ndarray, window: str) -> Iterator[_Tile]:
 
 
 def _local_mean(values: np.ndarray, window: str) -> np.ndarray:
-    """The weighted mean around each pixel. Within half a window of the rim it means nothing; whoever sums leaves that
-    out, because whole arrays are twice as fast to work on as their insides."""
+    """The weighted mean around each pixel. Callers must drop half a window at the rim, where it is not valid; whole
+    arrays are twice as fast to compute as their insides."""
     if window == "gaussian":
         return cv2.sepFilter2D(values, cv2.CV_32F, _TAPS, _TAPS)
     side = 2 * _WINDOWS[window][0] + 1
@@ -98,27 +98,26 @@ def _moments(picture: np.ndarray, tile: _Tile, window: str) -> _Moments:
     return mean, variance, light
 
 
-def _local(known: _Reference, prediction: np.ndarray, number: int) -> np.ndarray:
+def _local(prepared: _Reference, prediction: np.ndarray, number: int) -> np.ndarray:
     """SSIM around each pixel of a tile and in each channel, in few passes over memory.
 
     With d = reference - prediction, SSIM is (1 - mean(d)^2 / L) (1 - variance(d) / V), where L and V are the two
-    denominators of the usual form; so little is lost to rounding where the pictures are alike, and nothing where
-    they are equal.
+    denominators of the usual form; so rounding errors are small for similar pictures, and zero for equal ones.
     """
-    tile, factor = known.tiles[number], np.float32(_WINDOWS[known.window][1])
-    moments = known.local[number] if known.local else _moments(known.picture, tile, known.window)
-    mean, known_variance, known_light = moments
+    tile, factor = prepared.tiles[number], np.float32(_WINDOWS[prepared.window][1])
+    moments = prepared.local[number] if prepared.local else _moments(prepared.picture, tile, prepared.window)
+    mean, reference_variance, reference_light = moments
     grey = np.float32(tile.grey)
     values = prediction[tile.seen].astype(np.float32)
-    gap = known.picture[tile.seen] - values
+    gap = prepared.picture[tile.seen] - values
     gap_grey = np.float32(round(sum(cv2.sumElems(gap)) / gap.size))
     gap -= gap_grey
     values -= grey
-    gap_mean = _local_mean(gap, known.window)
+    gap_mean = _local_mean(gap, prepared.window)
     gap *= gap
-    gap_variance = _local_mean(gap, known.window)
+    gap_variance = _local_mean(gap, prepared.window)
     values *= values
-    variance = _local_mean(values, known.window)
+    variance = _local_mean(values, prepared.window)
     gap_variance -= gap_mean * gap_mean
     gap_mean += gap_grey
     light = mean - gap_mean
@@ -127,49 +126,49 @@ def _local(known: _Reference, prediction: np.ndarray, number: int) -> np.ndarray
     if factor != 1:
         variance *= factor
         gap_variance *= factor
-    variance += known_variance
+    variance += reference_variance
     light += grey
     light *= light
-    light += known_light
+    light += reference_light
     cv2.divide(gap_variance, variance, dst=gap_variance)
     cv2.divide(gap_mean, light, dst=gap_mean)
     np.subtract(1, gap_variance, out=gap_variance)
     np.subtract(1, gap_mean, out=gap_mean)
     gap_variance *= gap_mean
-    return _inside(gap_variance, known.window)
+    return _inside(gap_variance, prepared.window)
 
 
-def local(known: _Reference, prediction: np.ndarray) -> np.ndarray:
+def local(prepared: _Reference, prediction: np.ndarray) -> np.ndarray:
     """SSIM around each pixel and in each channel."""
-    _check(known, prediction)
-    rim = 2 * _WINDOWS[known.window][0]
-    height, width = known.picture.shape[:2]
-    result = np.empty((height - rim, width - rim, *known.picture.shape[2:]), np.float32)
-    for number, tile in enumerate(known.tiles):
-        result[tile.place] = _local(known, prediction, number)
+    _check(prepared, prediction)
+    rim = 2 * _WINDOWS[prepared.window][0]
+    height, width = prepared.picture.shape[:2]
+    result = np.empty((height - rim, width - rim, *prepared.picture.shape[2:]), np.float32)
+    for number, tile in enumerate(prepared.tiles):
+        result[tile.place] = _local(prepared, prediction, number)
     return result
 
 
-def compare(known: _Reference, prediction: np.ndarray) -> float:
+def compare(prepared: _Reference, prediction: np.ndarray) -> float:
     """SSIM, the mean over all pixels and channels.
 
     >>> picture = np.arange(12 * 12 * 3, dtype=np.uint8).reshape(12, 12, 3)
     >>> compare(reference(picture), picture)
     1.0
     """
-    _check(known, prediction)
+    _check(prepared, prediction)
     total = count = 0.0
-    for number in range(len(known.tiles)):
-        values = _local(known, prediction, number)
+    for number in range(len(prepared.tiles)):
+        values = _local(prepared, prediction, number)
         total += sum(cv2.sumElems(values))
         count += values.size
     return total / count
 
 
-def _check(known: _Reference, prediction: np.ndarray) -> None:
-    if known.picture.shape != prediction.shape:
+def _check(prepared: _Reference, prediction: np.ndarray) -> None:
+    if prepared.picture.shape != prediction.shape:
         raise ValueError(
-            f"the prediction's shape is {prediction.shape} and the reference's {known.picture.shape}; give one shape"
+            f"the prediction's shape is {prediction.shape} and the reference's {prepared.picture.shape}; give one shape"
         )
 
 
@@ -186,7 +185,7 @@ class Scorer:
         self.window, self.signature = window, signature(window)
 
     def prepare(self, picture: np.ndarray) -> _Reference | None:
-        """The reference's side of the formula; None where the window does not fit."""
+        """The reference's side of the formula; None if the window does not fit."""
         return reference(picture, self.window) if min(picture.shape[:2]) >= smallest(self.window) else None
 
     def compare(

@@ -41,8 +41,8 @@ def friedman(table: np.ndarray) -> tuple[float, float]:
 def _rank_sum_distribution(ranked: np.ndarray) -> np.ndarray:
     """How likely all sums of ranks are when runs are exchangeable: an axis for each run but the last.
 
-    Ranks are integers from 0 here, so that a cell's place is its sums. Where no ranks are tied it depends on the number
-    of images and runs alone, so it is kept for the next table.
+    Ranks are integers from 0 here, so that a cell's place is its sums. Without ties it depends only on the number of
+    images and runs, so it is cached for the next table.
     """
     rows = np.sort(ranked.astype(np.int64), axis=1)
     rows = rows[np.lexsort(rows.T)]
@@ -100,7 +100,9 @@ def complete_rows(table: Sequence[Sequence[float | None]]) -> tuple[np.ndarray, 
             "every image needs a value for each of the same two or more runs; missing ones are None or NaN"
         )
     values = np.array([[np.nan if value is None else value for value in row] for row in table], float)
-    whole = np.isfinite(values).all(axis=1)
-    if whole.sum() < 2:
-        raise ValueError(f"{whole.sum()} of {len(values)} images have a value for every run; at least 2 are needed")
-    return values[whole], int((~whole).sum())
+    is_complete = np.isfinite(values).all(axis=1)
+    if is_complete.sum() < 2:
+        raise ValueError(
+            f"{is_complete.sum()} of {len(values)} images have a value for every run; at least 2 are needed"
+        )
+    return values[is_complete], int((~is_complete).sum())

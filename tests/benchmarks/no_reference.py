@@ -54,7 +54,7 @@ def main() -> int:
         "niqe": niqe.Scorer("cpu", "float32", {}), "brisque": brisque.Scorer("cpu", "float32", {}),
         "piqe": piqe.Scorer("cpu", "float32", {}), "ilniqe": object.__new__(ilniqe.Scorer),
     }  # fmt: skip
-    scorers["ilniqe"].known = template
+    scorers["ilniqe"].template = template
     worst, changed = 0.0, 0
     for metric, compute in metrics.items():
         alone = {name: compute(picture) for name, picture in pictures.items()}

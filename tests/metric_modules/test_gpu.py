@@ -28,7 +28,7 @@ def test_an_older_gpu_computes_in_float16(monkeypatch, multiplies, dtype):
     assert metrics.fast_dtype("cuda") == dtype
 
 
-@pytest.mark.parametrize("moved", [lpips.moved, clip.moved])
+@pytest.mark.parametrize("moved", [lpips.to_device, clip.to_device])
 def test_pictures_go_to_a_gpu_through_pinned_memory(moved):
     said = []
     pinned = SimpleNamespace(to=lambda device, non_blocking: said.append((device.type, device.index, non_blocking)))

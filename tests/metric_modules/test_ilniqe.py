@@ -21,7 +21,7 @@ def scored():
     known = template.read(template_file(), "a template that is made up")
     pictures = {name: getattr(data, name)() for name in PUBLISHED}
     scorer = object.__new__(measure.Scorer)
-    scorer.known = known
+    scorer.template = known
     batch = [row["ilniqe"] for row in scorer.compare(None, list(pictures.values()), [{}] * 2)]
     return SimpleNamespace(
         known=known, batch=dict(zip(pictures, batch, strict=True)), alone=measure.ilniqe(pictures["astronaut"], known)

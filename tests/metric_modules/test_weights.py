@@ -19,7 +19,7 @@ import torch
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.generation.sources import catalogue
-from convergebench.metric_modules._shared.networks import opened
+from convergebench.metric_modules._shared.networks import open_address
 from convergebench.metric_modules.lpips import weights
 from test_lpips import random_tensors
 
@@ -166,7 +166,7 @@ def test_a_silent_host_is_given_up_in_time():
     assert weights.PATIENCE < 5
     with socket.create_server(("127.0.0.1", 0)) as silent:
         started = time.monotonic()
-        assert opened(f"http://127.0.0.1:{silent.getsockname()[1]}/x", 0.3, 30.0) is None
+        assert open_address(f"http://127.0.0.1:{silent.getsockname()[1]}/x", 0.3, 30.0) is None
         assert 0.3 <= time.monotonic() - started < 2
 
 
