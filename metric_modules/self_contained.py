@@ -1,9 +1,9 @@
-"""A metric folder as `build` lays it beside a dataset and as it is published: complete in itself.
+"""Makes a metric folder self-contained, as `build` copies it next to a dataset and as it is published.
 
 In the checkout and the wheel, code that folders share exists once, in `_shared/`, in another metric's folder or in
-`generation`. `evaluate` downloads a folder alone, and of it only NAME.py and the files that NAME.py itself imports as
-`from .sibling import name`. So the shared files are copied beside NAME.py, every import of ours is rewritten to a
-sibling, and NAME.py is given an import of each.
+`generation`. But `evaluate` downloads a single folder, and only NAME.py and the files that NAME.py imports as
+`from .sibling import name`. So the shared files are copied next to NAME.py, every import from this package becomes an
+import of a sibling, and NAME.py gets an import of each sibling.
 """
 
 import ast
@@ -11,14 +11,14 @@ import re
 from pathlib import Path
 
 _PACKAGE = "convergebench"
-_HOUSE = Path(__file__).resolve().parents[1]  # the rooms lie side by side, in a checkout and where they are installed
-_LEFT_OUT = ("__pycache__", ".", "test_")  # beginnings of names
+_ROOT = Path(__file__).resolve().parents[1]  # of the package, in a checkout or an installation
+_IGNORED = ("__pycache__", ".", "test_")  # prefixes of file names
 
 
 def self_contained(folder: Path) -> dict[str, bytes]:
-    """The files of a metric folder by name, and beside them each file of ours that its code needs."""
+    """The files of a metric folder by name, with every other file of this package that its code needs."""
     folder = folder.resolve()
-    own_files = [path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith(_LEFT_OUT)]
+    own_files = [path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith(_IGNORED)]
     files = {path.name: path.read_bytes() for path in own_files if path.suffix != ".py"}
     needed: dict[Path, set[Path]] = {}  # each file of code, and the files that it imports
     waiting = [path for path in own_files if path.suffix == ".py"]
@@ -49,7 +49,7 @@ def _module_in(folder: Path, path: Path) -> str:
 
 
 def _with_siblings(path: Path, folder: Path) -> tuple[str, set[Path]]:
-    """A file's text with every import of ours rewritten to a sibling, and the files that it imports."""
+    """A file's text with imports from this package rewritten to siblings, and the files that it imports."""
     text = path.read_text(encoding="utf-8")
     lines = text.splitlines(keepends=True)
     imported: set[Path] = set()
@@ -57,7 +57,9 @@ def _with_siblings(path: Path, folder: Path) -> tuple[str, set[Path]]:
     dot = "" if path == folder / "app.py" else "."
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import) and any(alias.name.split(".")[0] == _PACKAGE for alias in node.names):
-            raise ValueError(f"{path}:{node.lineno} imports a module of ours whole; write `from ... import name`")
+            raise ValueError(
+                f"{path}:{node.lineno} imports a module of {_PACKAGE} with `import`; write `from ... import name`"
+            )
         if not isinstance(node, ast.ImportFrom) or not (place := _place(path, node)):
             continue
         first, last = node.lineno - 1, node.end_lineno or node.lineno
@@ -70,7 +72,7 @@ def _with_siblings(path: Path, folder: Path) -> tuple[str, set[Path]]:
         for alias in node.names:
             file, bound = place / f"{alias.name}.py", alias.asname or alias.name
             if not file.is_file():
-                raise ValueError(f"{path}:{node.lineno} imports {file}, which is not there")
+                raise ValueError(f"{path}:{node.lineno} imports {file}, which does not exist")
             module = _module_in(folder, file)
             words.append(f"{'from . ' * bool(dot)}import {module}" + f" as {bound}" * (bound != module))
             imported.add(file)
@@ -81,21 +83,21 @@ def _with_siblings(path: Path, folder: Path) -> tuple[str, set[Path]]:
 
 
 def _place(path: Path, node: ast.ImportFrom) -> Path | None:
-    """The file (without its ending) or folder that an import is from; None if it is not ours."""
+    """The file (without its ending) or folder that an import is from; None if it is not from this package."""
     parts = node.module.split(".") if node.module else []
     if node.level:
         return path.parents[node.level - 1].joinpath(*parts)
-    return _HOUSE.joinpath(*parts[1:]) if parts[:1] == [_PACKAGE] else None
+    return _ROOT.joinpath(*parts[1:]) if parts[:1] == [_PACKAGE] else None
 
 
 def _imports_of_all(folder: Path, module: Path, needed: dict[Path, set[Path]]) -> str:
-    """The lines by which `evaluate` brings along the files that the module needs without importing them itself."""
+    """Lines that make `evaluate` download the files that the module needs only indirectly."""
     reached: set[Path] = set()
     waiting = [module]
     while waiting:
         waiting += needed[path := waiting.pop()] - reached - set(waiting)
         reached.add(path)
-    # `from . import x` is not followed by evaluate, so these are named again.
+    # evaluate does not follow `from . import x`, so those files are included.
     names = sorted(_module_in(folder, path) for path in reached - {module})
-    comment = "\n# evaluate brings along the files that this one imports\n"
+    comment = "\n# evaluate downloads the files that are imported here\n"
     return comment * bool(names) + "".join(f"from .{name} import __name__ as _{name}\n" for name in names)

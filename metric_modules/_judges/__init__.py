@@ -1,4 +1,4 @@
-"""Judges: vision and language models that are asked about a dataset's steps."""
+"""Judges: vision and language models that answer questions about a dataset's steps."""
 
 from collections.abc import Sequence
 from pathlib import Path

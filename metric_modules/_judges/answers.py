@@ -1,6 +1,6 @@
-"""The answers of judges as the dataset holds them: the table `judgements`, and why a value is missing.
+"""The table `judgements` of judges' answers, and the reasons for missing values.
 
-There is one file for each judge and question, so that another judge adds files and rewrites none.
+There is one file for each judge and question, so that a new judge adds files without rewriting others.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from convergebench.generation.records import UserError, one_of
 DATASET, CALIBRATION = "dataset", "calibration"
 Identity = tuple[str, str, int, int]
 
-# Why an answer has no value. A call that failed is not an answer: it is not stored, and asked again the next time.
+# Why an answer has no value. A failed call is not an answer: it is not stored, and the next run asks again.
 REASONS = {
     "refused": "the judge declined to answer",
     "empty": "the judge said nothing",
@@ -61,7 +61,7 @@ class Judgement(StepPlace):
 
     @property
     def identity(self) -> Identity:
-        """What is asked once: about the dataset once in all, for calibration once per session."""
+        """The key by which an answer is asked only once: once for the dataset, once per session for calibration."""
         return self.purpose, self.key, self.session if self.purpose == CALIBRATION else 0, self.repeat
 
     @property

@@ -1,4 +1,4 @@
-"""What there is to ask: for one question every step of a dataset that it is about, with its pictures and its words."""
+"""Plans what to ask: every step of a dataset that a question is about, with its pictures and words."""
 
 import hashlib
 from collections import Counter, defaultdict
@@ -15,7 +15,7 @@ from PIL import Image
 from ..edit_applied.cycles import roles
 from .questions import Question
 
-# Why a step that a question is about is not asked about.
+# Why a step is left out although the question is about it.
 _NO_PICTURE = "a picture that the question shows is missing"
 _NO_SUMMARY = "the editor gave no reasoning summary"
 _NOT_COUNTED = "the question does not say what is counted in this program"
@@ -26,7 +26,7 @@ Steps = Mapping[int, Step]
 
 @dataclass(frozen=True)
 class Ask:
-    """One question about one step: which pictures are shown, in order, and what is said."""
+    """One question about one step: the pictures in order, and the words."""
 
     question: Question = field(repr=False)
     chain: FinishedChain = field(repr=False)
@@ -56,7 +56,7 @@ class Asks:
 
 
 def plan_asks(reader: Reader, question: Question, knows: Callable[[Question, FinishedChain], bool]) -> Asks:
-    """Every ask of a question, in the order of the chains; `knows` says of which chains the judge can tell anything."""
+    """Every ask of a question, in the order of the chains; `knows` says which chains the judge can judge."""
     steps: dict[str, dict[int, Step]] = defaultdict(dict)
     for placed in reader.all_steps():
         steps[placed.chain][placed.step.step] = placed.step
@@ -75,7 +75,7 @@ def plan_asks(reader: Reader, question: Question, knows: Callable[[Question, Fin
 
 
 def chooser(editors: Sequence[str], programs: Sequence[str]) -> Callable[[Ask], bool]:
-    """Whether an ask is of the given editors and programs; without any, all are."""
+    """A filter for asks of these editors and programs; an empty sequence allows all."""
 
     def chosen(ask: Ask) -> bool:
         return (not editors or ask.chain.editor in editors) and (not programs or ask.chain.program.id in programs)
@@ -84,7 +84,7 @@ def chooser(editors: Sequence[str], programs: Sequence[str]) -> Callable[[Ask], 
 
 
 def require_dataset(reader: Reader) -> None:
-    """Raise UserError if there is no dataset, or if it has files of others, before anything is written beside it."""
+    """Raise UserError if there is no dataset, or if its folder has files that are not part of it."""
     if not reader.files("chains"):
         raise UserError(f"{reader.where} is not a dataset: it has no data/chains; `convergebench build` makes one")
     card.refuse_other_folders(reader.folder)
@@ -112,7 +112,7 @@ def _is_asked_of(question: Question, chain: FinishedChain, step: Step) -> bool:
 
 
 def _ask_about(question: Question, chain: FinishedChain, step: Step, steps: Steps) -> Ask | str:
-    """What is asked about one step, or why nothing is."""
+    """The ask about one step, or the reason why there is none."""
     fields = {"instruction": step.instruction, "shows": chain.program.shows}
     if question.asked_of == "thoughts":
         fields["reasoning_summary"] = str(step.details.get("thoughts") or "").strip()
@@ -134,7 +134,7 @@ def _ask_about(question: Question, chain: FinishedChain, step: Step, steps: Step
 
 
 def _thing_of(thing: str, chain: FinishedChain, step: Step) -> str:
-    """What one step added: the item of its round if the program has items."""
+    """The name of the thing that one step added: the item of its round if the program has items."""
     items = chain.program.items
     return thing.replace("{item}", items[(step.round - 1) % len(items)]) if items else thing
 
@@ -159,5 +159,5 @@ def read_step(reader: Reader, chain: FinishedChain, number: int) -> Image.Image:
 
 
 def in_random_order(asks: Sequence[Ask]) -> list[Ask]:
-    """In a fixed order that looks random, so that the first few are a sample of all."""
+    """The asks in a fixed pseudo-random order, so that the first few are a sample of all."""
     return sorted(asks, key=lambda ask: ask.key)

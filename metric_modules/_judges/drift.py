@@ -1,10 +1,10 @@
-"""Whether a judge answers as it did at first: its fixed sample, asked again in each run, compared by permutation.
+"""Detects drift of a judge: each run asks a fixed sample again, and a permutation test compares it with the first.
 
 Without drift, the answers to one question about one picture are exchangeable between runs, however noisy the judge is.
 So each item's answers are shuffled between the first run and a later one, and the observed value is compared with the
 shuffled ones: the test is exact for any noise of the judge. Two statistics find two kinds of drift: answers that moved
-(how often a new answer differs from an old one), and answers that only became unstable (how many new ones are rare
-among all answers to their item). They share the level of the alarm. The first run repeats each item more often,
+(how often a new answer differs from an old one), and answers that became unstable (how many new ones are rare among
+all answers to their item). They share the level of the alarm. The first run repeats each item more often,
 because every later run is compared with it.
 """
 
@@ -22,9 +22,9 @@ from .answers import CALIBRATION
 SAMPLE = 120  # items that are asked again in each run
 REPEATS = 4  # of each item in a run
 FIRST_REPEATS = 8  # in the first run that asks it
-LEVEL = 0.03  # of a false alarm for each run, both statistics together
+LEVEL = 0.03  # probability of a false alarm for each run, both statistics together
 _SHUFFLES = 1999
-_MOST_WAYS = 5000  # of dividing one item's answers in two; beyond that they are drawn
+_MOST_WAYS = 5000  # to divide one item's answers in two; beyond that ways are sampled
 _SEED = 0
 
 Row = Mapping[str, Any]  # of judgements
@@ -38,7 +38,7 @@ class Drift:
     judge: str
     question: str
     session: int
-    items: int  # of the sample that both runs asked
+    items: int  # of the sample, asked by both runs
     calls: int  # of the later run
     moved: float  # share of pairs of an old and a new answer that differ
     noise: float  # share of pairs of two old answers that differ
@@ -52,12 +52,12 @@ class Drift:
 
     @property
     def other_model(self) -> bool:
-        """Whether the vendor says that another model answers now."""
+        """Whether the vendor reports another model than in the first run."""
         return set(self.models) != set(self.first_models)
 
     @property
     def sentence(self) -> str:
-        """For a reader."""
+        """The result in words."""
         words = (
             f"{self.judge} on {self.question}, run {self.session}: on the {self.items} steps asked in every run, "
             f"{self.moved:.0%} of its answers differ from those of the first run; its own noise is {self.noise:.0%} "
@@ -139,7 +139,7 @@ def _divided(answers: tuple[int, ...], old: int) -> np.ndarray:
 
 
 def _ways_to_divide(size: int, old: int, generator: np.random.Generator) -> Iterable[Sequence[int]]:
-    """Which answers may have been the old ones, the observed way first; all ways, or many drawn."""
+    """The ways to choose the old answers, the observed one first; all of them, or a random sample."""
     ways = list(itertools.islice(itertools.combinations(range(size), old), _MOST_WAYS + 1))
     if len(ways) <= _MOST_WAYS:
         return ways

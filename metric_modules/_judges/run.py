@@ -1,4 +1,4 @@
-"""One run of a judge over one question: what is missing is asked, and the fixed sample again, all within limits."""
+"""One run of a judge over one question: asks what is missing, and the fixed sample again, within limits."""
 
 import datetime
 import math
@@ -33,7 +33,7 @@ Progress = Callable[[int], AbstractContextManager[Callable[[int, str], object]]]
 
 @dataclass(frozen=True)
 class Call:
-    """One ask as it is made in one run."""
+    """One call of a run."""
 
     ask: Ask
     purpose: str
@@ -51,16 +51,18 @@ class Outcome:
 
     judge: str
     question: str
-    session: int | None = None  # None: there was nothing to ask
+    session: int | None = None  # None if there was nothing to ask
     asked: int = 0
     already: int = 0
     calibration: int = 0  # of those asked
     without_value: dict[str, int] = field(default_factory=dict)  # by reason: answers of this run
     left_out: dict[str, int] = field(default_factory=dict)  # by reason: steps that are not asked about at all
-    left: dict[str, str] = field(default_factory=dict)  # by chain and step: why the call failed; asked again next time
+    left: dict[str, str] = field(
+        default_factory=dict
+    )  # by chain and step: why the call failed; the next run asks again
     stopped: str | None = None
     spent: float = 0.0  # US dollars, by this run
-    before: float = 0.0  # by this judge on this dataset before
+    before: float = 0.0  # US dollars, by earlier runs of this judge on this dataset
     alarms: list[str] = field(default_factory=list)
     abandoned: int = 0  # calls that were still in flight when the run was given up
 
@@ -74,7 +76,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run would ask, and what that costs at most."""
+    """The calls that a run would make, and their maximum cost."""
 
     asks: Asks
     calls: list[Call]
@@ -92,17 +94,17 @@ def plan_run(
     chosen: Chosen = lambda ask: True, limit: int | None = None, sample: int = drift.SAMPLE,
     begin: bool = True,
 ) -> Plan:  # fmt: skip
-    """What is missing, with the fixed sample spread among it; nothing at all if nothing is missing.
+    """Plan the missing calls, with the fixed sample spread among them; no calls if nothing is missing.
 
-    With `begin`, the run is recorded as begun; one that is under way is continued.
+    With `begin`, the run is recorded as started; an unfinished run is continued.
     """
     asks = plan_asks(reader, question, choice.judge.knows)
-    wanted = [ask for ask in asks.asks if chosen(ask)]
-    wanted = in_random_order(wanted)[:limit] if limit is not None else wanted
-    missing = [ask for ask in wanted if (DATASET, ask.key, 0, 1) not in answers.rows]
+    selection = [ask for ask in asks.asks if chosen(ask)]
+    selection = in_random_order(selection)[:limit] if limit is not None else selection
+    missing = [ask for ask in selection if (DATASET, ask.key, 0, 1) not in answers.rows]
     letters = max((len(ask.words) for ask in asks.asks), default=0)
     price = choice.judge.price(letters + len(str(dict(question.schema))), len(question.pictures))
-    already = len(wanted) - len(missing)
+    already = len(selection) - len(missing)
     if not asks.asks or not (missing or again or answers.is_under_way):
         return Plan(asks, [], 0, already, price)
     session = answers.session(question.sha256, begin)
@@ -125,7 +127,7 @@ def _sample_calls(asks: Sequence[Ask], answers: Answers, question: Question, ses
 
 
 def sampled(asks: Sequence[Ask], rows: Sequence[Judgement], size: int) -> list[Ask]:
-    """The fixed sample: what was asked for it before, filled up in random order."""
+    """The fixed sample: the asks of earlier sessions, filled up in a fixed pseudo-random order."""
     keys = {row.key for row in rows if row.purpose == CALIBRATION}
     ordered = in_random_order(asks)
     fixed = [ask for ask in ordered if ask.key in keys]
@@ -133,7 +135,7 @@ def sampled(asks: Sequence[Ask], rows: Sequence[Judgement], size: int) -> list[A
 
 
 def _spread(calls: Sequence[Call], sample: Sequence[Call]) -> list[Call]:
-    """The sample evenly among the other calls, so that it covers the whole run."""
+    """All calls, with those of the sample spread evenly, so that they cover the whole run."""
     places = [((number + 0.5) / len(calls), 0, call) for number, call in enumerate(calls)]
     places += [((number + 0.5) / len(sample), 1, call) for number, call in enumerate(sample)]
     return [call for _, _, call in sorted(places, key=lambda place: place[:2])]
@@ -144,9 +146,9 @@ def judge_question(
     chosen: Chosen = lambda ask: True, limit: int | None = None, sample: int = drift.SAMPLE, again: bool = False,
     advance: Progress = lambda calls: nullcontext(lambda count, words: None),
 ) -> Outcome:  # fmt: skip
-    """Ask what is missing of one question. Calling it again with the same arguments resumes.
+    """Ask one question about all steps without an answer. Calling it again with the same arguments resumes.
 
-    `max_cost` covers all that this judge costs on this dataset, earlier runs included. `again` starts a new run even
+    `max_cost` limits the total cost of this judge on this dataset, earlier runs included. `again` starts a new run even
     if nothing is missing, to see whether the judge still answers as it did.
     """
     refuse_impossible_cost(max_cost)
@@ -172,7 +174,7 @@ def judge_question(
             try:
                 answers.write()
             except Locked as error:
-                outcome.stopped = outcome.stopped or f"the answers are kept but not in the dataset yet: {error}"
+                outcome.stopped = outcome.stopped or f"the answers are stored, but not in the dataset yet: {error}"
         if outcome.clean:
             answers.close_session()
         outcome.alarms = [
@@ -198,7 +200,7 @@ def refuse_unknown_price(max_cost: float | None, price: float | None, label: str
 
 
 def _cost_so_far(reader: Reader, label: str, answers: Answers) -> float:
-    """What this judge's answers in the dataset have cost, for a ledger that is begun anew."""
+    """The cost of this judge's answers in the dataset, as the opening balance of a new ledger."""
     files = [file for file in reader.files(JUDGEMENTS.name) if file != answers.file]
     rows = [row for file in files for row in reader.file_table(file, ["judge", "cost"]).to_pylist()]
     others = sum(row["cost"] or 0.0 for row in rows if row["judge"] == label)
@@ -208,7 +210,7 @@ def _cost_so_far(reader: Reader, label: str, answers: Answers) -> float:
 def _ask_all(
     plan: Plan, choice: Choice, answers: Answers, budget: Budget, reader: Reader, outcome: Outcome, advance: Progress
 ) -> None:
-    """Make every call of a plan, several at a time, until nothing is left or something says stop."""
+    """Make every call of a plan, several at a time, until all are done or the run has to stop."""
     limits = CallLimits(**{"concurrency": choice.judge.concurrency, **choice.rates})
     caller, stopping = Caller(limits, budget, plan.price), threading.Event()
 
@@ -253,7 +255,7 @@ def _count_call(future: Future[Judgement], call: Call, outcome: Outcome, stop: C
 
 
 def _make_call(call: Call, choice: Choice, answers: Answers, caller: Caller, reader: Reader) -> Judgement:
-    """Ask once and keep the answer."""
+    """Make one call and store the answer."""
     ask, question = call.ask, call.ask.question
     pictures = list(read_pictures(reader, ask, choice.judge.side))
     schema = question.schema if question.value else {}
@@ -269,18 +271,18 @@ def _make_call(call: Call, choice: Choice, answers: Answers, caller: Caller, rea
             billed += caller.price if error.charged else 0.0
             raise
 
-    def keep(answer: Answer, name: str | None, own: float) -> None:
+    def keep(answer: Answer, name: str | None, call_cost: float) -> None:
         is_priced = bool(caller.price) or answer.cost is not None
-        cost, latency = round(billed + own, 6) if is_priced else None, round(time.monotonic() - started, 3)
+        cost, latency = round(billed + call_cost, 6) if is_priced else None, round(time.monotonic() - started, 3)
         judgements.append(judgement_of(call, choice, answer, cost, latency))
-        answers.append(judgements[0], name, own)
+        answers.append(judgements[0], name, call_cost)
 
     ask_once(caller, attempt, keep)
     return judgements[0]
 
 
 def judgement_of(call: Call, choice: Choice, answer: Answer, cost: float | None, latency: float) -> Judgement:
-    """The row of an answer, free of keys."""
+    """The row of an answer, with API keys removed."""
     ask, question, chain, details = call.ask, call.ask.question, call.ask.chain, dict(answer.details)
     reading = read_answer(question, answer.text, len(ask.things))
     reason, detail, value, stored = reading.reason, reading.detail, reading.value, reading.answer

@@ -1,6 +1,6 @@
-"""Where the answers of one judge to one question are kept: in a journal as they arrive, then in one Parquet file.
+"""Stores the answers of one judge to one question: first in a journal, then in one Parquet file.
 
-DATASET/.judging/JUDGE/QUESTION.jsonl          a line for each answer, durable before the next thing happens
+DATASET/.judging/JUDGE/QUESTION.jsonl          a line for each answer, synced to disk before anything else happens
 DATASET/.judging/JUDGE/QUESTION.session.json   the run that is under way: its number and when it began
 DATASET/.judging/JUDGE/ledger/calls.jsonl      what the judge's calls cost (see generation/ledger.py)
 DATASET/data/judgements/JUDGE-QUESTION.parquet all answers; the journal is moved into it at the end of a run
@@ -33,7 +33,7 @@ _PAUSE = datetime.timedelta(hours=24)  # a run that stopped longer ago is over: 
 
 
 def file_stem(label: str) -> str:
-    """A judge's name for files."""
+    """A judge's label as part of a file name."""
     words = re.sub(r"[^a-z0-9.]+", "-", label.lower()).strip("-.")[:60]
     return f"{words}-{hashlib.sha256(label.encode()).hexdigest()[:8]}"
 
@@ -55,17 +55,17 @@ def one_at_a_time(folder: Path, busy: str) -> Iterator[None]:
 
 
 class Journal:
-    """Answers that were paid for: a line of JSON each, durable before the cost of its call is settled."""
+    """Paid answers: a line of JSON each, on disk before the cost of its call is settled."""
 
     def __init__(self, path: Path):
         self.path, self._lock = path, threading.Lock()
         self.entries = _read_lines(path)
         self.calls: dict[str, float] = {line["call"]: line["own"] for line in self.entries if line.get("call")}
 
-    def append(self, entry: dict[str, Any], call: str | None, own: float) -> None:
-        """Add an answer with what its own call cost, for a ledger that missed that."""
+    def append(self, entry: dict[str, Any], call: str | None, cost: float) -> None:
+        """Add an answer with the cost of its call, in case the ledger misses that in a crash."""
         with self._lock, disk_errors_explained(self.path.parent), self.path.open("ab") as file:
-            file.write((canonical({**entry, "call": call, "own": own}) + "\n").encode())
+            file.write((canonical({**entry, "call": call, "own": cost}) + "\n").encode())
             file.flush()
             os.fsync(file.fileno())
 
@@ -84,7 +84,7 @@ def ask_once(caller: Caller, call: Callable[[], Answer], keep: Callable[[Answer,
 
 
 def _read_lines(journal: Path) -> list[dict[str, Any]]:
-    """A journal's lines; a last one without its end is cut off, because its answer never was durable."""
+    """A journal's lines; an incomplete last line is truncated, because its answer was never on disk."""
     if not journal.exists():
         return []
     data = journal.read_bytes()
@@ -104,7 +104,7 @@ class JudgeLedger(Ledger):
     def __init__(self, folder: Path, opening: float, journal: Journal):
         self.thread = threading.local()
         super().__init__(folder, opening)
-        # A process may have died after it kept an answer and before it settled the cost.
+        # A process may have died after it stored an answer and before it settled the cost.
         for call in self.unsettled.keys() & journal.calls.keys():
             with self.turn():
                 amount, cost = self.unsettled.pop(call), Decimal(str(journal.calls[call]))
@@ -142,9 +142,9 @@ class Answers:
     def add(self, judgement: Judgement) -> None:
         self.rows.setdefault(judgement.identity, judgement)
 
-    def append(self, judgement: Judgement, call: str | None, own: float) -> None:
-        """Keep an answer, durable when this returns."""
-        self.journal.append({"judgement": dict(judgement.values)}, call, own)
+    def append(self, judgement: Judgement, call: str | None, cost: float) -> None:
+        """Store an answer; it is on disk when this returns."""
+        self.journal.append({"judgement": dict(judgement.values)}, call, cost)
         self.add(judgement)
 
     def of_question(self, sha256: str) -> list[Judgement]:

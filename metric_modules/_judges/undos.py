@@ -1,6 +1,6 @@
-"""Undo instructions that a language model writes from the words of an edit alone, as programs of a suite.
+"""Undo instructions that a language model writes from the instruction of an edit, as programs of a suite.
 
-.NAME-undos/MODEL/undos.jsonl          beside NAME.toml, a line for each answer, including unusable ones
+.NAME-undos/MODEL/undos.jsonl          next to NAME.toml, a line for each answer, including unusable ones
 .NAME-undos/MODEL/ledger/calls.jsonl   what the calls cost (see generation/ledger.py)
 """
 
@@ -25,13 +25,13 @@ _WORDS = """An image editor was given one picture and this instruction: "{instru
 Write the one instruction that takes exactly this change back and changes nothing else. \
 The editor will see only the changed picture. Answer with the instruction alone, in at most 20 words."""
 _LONGEST = 200  # characters of an instruction
-_MARK = "~"  # between the program that is imitated and who wrote its undo
+_MARK = "~"  # between the original program's id and the model that wrote the undo
 _FIRST_WORDS = f"# The undo of each program with a {_MARK} was written by "  # of a suite that we wrote
 
 
 @dataclass(frozen=True)
 class WrittenUndo:
-    """What the model wrote for one program, or why there is nothing."""
+    """The undo that the model wrote for one program, or the reason why there is none."""
 
     program: Program
     words: str | None
@@ -48,18 +48,18 @@ class Writing:
     """The result of asking for undos."""
 
     undos: list[WrittenUndo] = field(default_factory=list)
-    spent: float = 0.0  # US dollars, now
-    before: float = 0.0  # by this model for this file before
-    stopped: str | None = None  # why the rest was not asked
+    spent: float = 0.0  # US dollars, by this run
+    before: float = 0.0  # US dollars, by earlier runs of this model for this file
+    stopped: str | None = None  # why the remaining programs were not asked about
 
 
 def kept_folder(out: Path, choice: Choice) -> Path:
-    """Where the answers of a model for a suite are written."""
+    """The folder for the answers of a model about a suite."""
     return out.parent / f".{out.stem}-undos" / file_stem(choice.label)
 
 
 def _journal(out: Path, choice: Choice) -> tuple[Journal, dict[str, str]]:
-    """The answers of a model, and its instructions by what was asked."""
+    """The answers of a model, and its usable instructions by the digest of the request."""
     journal = Journal(kept_folder(out, choice) / "undos.jsonl")
     return journal, {line["asked"]: line["words"] for line in journal.entries if line["words"]}
 
@@ -73,10 +73,10 @@ def _words_for(program: Program) -> str:
 
 
 def _ask_undo(choice: Choice, program: Program, caller: Caller, journal: Journal) -> WrittenUndo:
-    """Ask for one undo; a refusal, or what is not an instruction, is a reason and never an instruction."""
+    """Ask for one undo; a refusal or unusable text becomes a reason, never an instruction."""
 
-    def keep(answer: Answer, call: str | None, own: float) -> None:
-        journal.append({"asked": _digest(program), "words": _read_undo(program, answer).words}, call, own)
+    def keep(answer: Answer, call: str | None, cost: float) -> None:
+        journal.append({"asked": _digest(program), "words": _read_undo(program, answer).words}, call, cost)
 
     try:
         answer = ask_once(caller, lambda: choice.judge.answer(Shown(_words_for(program), name="undo")), keep)
@@ -86,7 +86,7 @@ def _ask_undo(choice: Choice, program: Program, caller: Caller, journal: Journal
 
 
 def _read_undo(program: Program, answer: Answer) -> WrittenUndo:
-    """The instruction in what the model said, or why there is none."""
+    """The instruction in the model's answer, or why there is none."""
     text = answer.text.strip().strip('"“”').strip()
     if answer.status != "ok" or not text:
         return WrittenUndo(program, None, answer.reason or "an empty answer")
@@ -104,7 +104,7 @@ def write_undos(
 ) -> Writing:
     """Ask for the undo of each program, except those that were written before.
 
-    `max_cost` covers all that this model costs for this file, earlier runs included.
+    `max_cost` limits the total cost of this model for this file, earlier runs included.
     """
     _refuse_others_file(out)
     refuse_impossible_cost(max_cost)
@@ -141,7 +141,7 @@ def program_id(program: Program, choice: Choice) -> str:
 
 
 def suite_text(choice: Choice, written: Sequence[WrittenUndo], settings: Mapping[str, object]) -> str:
-    """A suite with these settings and, beside each program, the one with the written undo."""
+    """A suite with these settings that has each program followed by its copy with the written undo."""
     usable = [undo for undo in written if undo.words]
     digest = hashlib.sha256(_WORDS.encode()).hexdigest()[:12]
     lines = [f"{_FIRST_WORDS}{choice.label}, asked in the words {digest}."]
@@ -166,7 +166,7 @@ def suite_text(choice: Choice, written: Sequence[WrittenUndo], settings: Mapping
 
 
 def _toml(values: Mapping[str, object]) -> list[str]:
-    """Plain values as lines of TOML, which writes them as JSON does."""
+    """Plain values as lines of TOML, whose syntax for them is that of JSON."""
     return [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]
 
 

@@ -1,7 +1,7 @@
-"""The judges: one file each, found by its place.
+"""The judges: one file each in this folder.
 
 A file here holds one frozen dataclass named `Judge`: its docstring says what it is, its fields are its options, and
-`answer(shown)` answers one ask with a `generation.records.Answer` whose text is what the judge said. Status "refused"
+`answer(shown)` answers one ask with a `generation.records.Answer` whose text is the judge's reply. Status "refused"
 with a reason means that it declined. Calls that fail raise what editors raise: Transient, Rejected or Unusable.
 """
 
@@ -23,31 +23,31 @@ from PIL import Image
 from ..asks import Ask
 from ..questions import Question
 
-_PICTURE_TOKENS = 2600  # the most that a vendor here counts for a picture of 1024x1024 pixels
+_PICTURE_TOKENS = 2600  # the most that any of these vendors counts for a picture of 1024x1024 pixels
 _LETTERS = 2.0  # in a token at least, in English
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What a judge is asked: words, pictures as PNG, and the form of the answer."""
+    """The input of a judge: words, pictures as PNG, and the form of the answer."""
 
     words: str
     pictures: Sequence[bytes] = ()
     schema: Mapping[str, Any] = field(default_factory=dict)  # JSON; empty if the answer is plain text
     name: str = "answer"  # of the schema
-    ask: Ask | None = None  # for judges that know more than they see, as is `read`
+    ask: Ask | None = None  # like `read`, for judges that know more than the pictures show
     read: Callable[[int], Image.Image] | None = None  # the picture of a step of the chain
 
 
 class BaseJudge(ABC):
-    """What every judge has; a file's `Judge` overrides what differs."""
+    """The base class of all judges, with defaults for free and deterministic ones."""
 
     concurrency: ClassVar[int] = 8  # calls in flight
-    drifts: ClassVar[bool] = True  # False: it computes its answers, so that no sample is asked again
-    side: int | None = None  # pixels of the longer side of the pictures that it is shown; None: as they are
+    drifts: ClassVar[bool] = True  # False for judges that compute their answers; they need no calibration sample
+    side: int | None = None  # largest longer side, in pixels, of the pictures it sees; None: no limit
 
     def ready(self) -> str | None:
-        """One sentence on what is missing here; None if nothing is."""
+        """A sentence that says what is missing on this machine; None if nothing is."""
         return None
 
     def price(self, letters: int, pictures: int) -> float | None:
@@ -55,11 +55,11 @@ class BaseJudge(ABC):
         return 0.0
 
     def knows(self, question: Question, chain: FinishedChain) -> bool:
-        """Whether it can tell anything of such a chain."""
+        """Whether it can answer this question about such a chain."""
         return True
 
     def identity(self) -> dict[str, str]:
-        """What else shapes its answers and is only known when it is chosen."""
+        """Further settings that determine its answers and are only known at run time, such as a commit."""
         return {}
 
     @abstractmethod
@@ -68,7 +68,7 @@ class BaseJudge(ABC):
 
 @dataclass(frozen=True)
 class Choice:
-    """A judge with all its options: how it is named in tables, and what shapes its answers."""
+    """A judge with all its options: its label in tables, and the settings that determine its answers."""
 
     name: str
     label: str
@@ -77,14 +77,14 @@ class Choice:
     rates: Mapping[str, int]
 
     def require_ready(self) -> None:
-        """Raise UserError if it lacks a package or a key here; what its first call fetches may be missing."""
+        """Raise UserError if a package or key is missing; weights that the first call fetches may be missing."""
         missing = self.judge.ready()
         if missing and not isinstance(missing, FetchedByFirstCall):
             raise UserError(f"{self.label} cannot judge here: {missing}")
 
 
 def names() -> list[str]:
-    """Every judge there is."""
+    """The names of all judges."""
     return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if not path.stem.startswith("_"))
 
 
@@ -108,10 +108,10 @@ Rates = tuple[float, float] | None  # US dollars for a million tokens sent and r
 
 
 def token_prices(vendor: str, model: str) -> Rates:
-    """The rates of a model; the user's own come before those of prices.toml."""
-    own = models.find(vendor, model).tokens
-    if own:
-        return max(own["text"], own["image"]), own["output"]
+    """The rates of a model; the user's prices take precedence over prices.toml."""
+    prices = models.find(vendor, model).tokens
+    if prices:
+        return max(prices["text"], prices["image"]), prices["output"]
     rates = _prices().get(vendor, {})
     matches = [name for name in rates if model == name or model.startswith(f"{name}-20")]
     return tuple(rates[max(matches, key=len)]) if matches else None

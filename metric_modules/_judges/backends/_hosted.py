@@ -1,4 +1,4 @@
-"""What the judges at vendors share: their options, price, client, and a call's way to the vendor."""
+"""The base class of hosted judges: options, price, HTTP client, and the call."""
 
 import functools
 from abc import abstractmethod
@@ -66,12 +66,12 @@ class HostedJudge(BaseJudge):
 
     @abstractmethod
     def body(self, shown: Shown) -> Json:
-        """What is sent. Words without pictures are sent as they are, with nothing around them."""
+        """The request body. Words without pictures are sent unchanged, with nothing around them."""
 
     @abstractmethod
     def read(self, reply: Json, headers: Mapping[str, str]) -> Answer:
-        """What the model said."""
+        """The answer in a reply."""
 
     @abstractmethod
     def read_error(self, response: "httpx.Response", reply: Json) -> Answer:
-        """A refusal that is sent as an error; otherwise raises what the error means."""
+        """The refusal, if the error is one; otherwise raise the exception for the error."""

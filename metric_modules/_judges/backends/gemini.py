@@ -57,13 +57,13 @@ class Judge(HostedJudge):
         return {"contents": contents, "generationConfig": config}
 
     def read(self, reply: Json, headers: Mapping[str, str]) -> Answer:
-        """What the model said; its thoughts are no part of the answer."""
+        """The answer in a reply, without the model's thoughts."""
         usage, feedback = mapping(reply.get("usageMetadata")), mapping(reply.get("promptFeedback"))
         rows = reply.get("candidates")
         candidate = mapping(rows[0]) if isinstance(rows, list) and rows else {}
         parts = mapping(candidate.get("content")).get("parts")
-        said = [mapping(part) for part in parts] if isinstance(parts, list) else []
-        text = "".join(str(part.get("text") or "") for part in said if not part.get("thought"))
+        text_parts = [mapping(part) for part in parts] if isinstance(parts, list) else []
+        text = "".join(str(part.get("text") or "") for part in text_parts if not part.get("thought"))
         finish, blocked = str(candidate.get("finishReason") or ""), str(feedback.get("blockReason") or "")
         facts = {"model": reply.get("modelVersion"), "usage": usage, "finish_reason": finish}
         details = {key: value for key, value in (facts | {"request_id": reply.get("responseId")}).items() if value}

@@ -1,4 +1,4 @@
-"""What the embedded editor `paint` knows of its own additions: where each one is, and what later ones left of it."""
+"""Ground truth from the embedded editor `paint`: where each addition is, and how much of it is still visible."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -44,9 +44,9 @@ class Judge(BaseJudge):
         return requirements.missing_packages("judges", "jsonschema")
 
     def knows(self, question: Question, chain: FinishedChain) -> bool:
-        """Only programs that add; what else paint changes it does not remember."""
-        is_own = chain.editor.partition(":")[0] == "paint" and "audit" not in chain.chain.settings
-        return is_own and not chain.program.closes and question.name in _QUESTIONS
+        """Only programs that add things, because paint cannot reconstruct its other changes."""
+        is_paint = chain.editor.partition(":")[0] == "paint" and "audit" not in chain.chain.settings
+        return is_paint and not chain.program.closes and question.name in _QUESTIONS
 
     @cached_property
     def _cache(self) -> dict[tuple[str, int], Drawn]:
@@ -63,11 +63,11 @@ class Judge(BaseJudge):
             raise Unusable("paint answers questions about steps only; it writes no undos")
         numbers = [number for number in ask.steps if 0 < number <= ask.step.step]
         drawn = [self._drawn(ask, read, number) for number in numbers]
-        there = [place for place in range(1, len(drawn) + 1) if is_seen(drawn[place - 1], drawn[place:])]
+        visible = [number for number in range(1, len(drawn) + 1) if is_seen(drawn[number - 1], drawn[number:])]
         answers: dict[str, dict[str, object]] = {
             "edit_applied": {"applied": bool(drawn and drawn[-1].cover.any())},
-            "object_count": {"count": len(there)},
-            "additions_there": {"there": there},
+            "object_count": {"count": len(visible)},
+            "additions_there": {"there": visible},
         }
         return Answer(text=json.dumps(answers[ask.question.name]), cost=0.0, details={"model": "paint"})
 
@@ -82,7 +82,7 @@ class Judge(BaseJudge):
 
 
 def draw_again(pixels: drawing.Pixels, instruction: str, seed: int) -> Drawn:
-    """What an addition covers; nothing if the instruction adds nothing."""
+    """The pixels that an addition covers; none if the instruction adds nothing."""
     request = instructions.parse(instruction)
     if request is None or request.verb != "add":
         return Drawn(0, 0, np.zeros((0, 0), np.bool_))

@@ -1,19 +1,19 @@
-"""Questions as files: the words, the pictures that are shown, the JSON schema of an answer and what is counted of it.
+"""Loads questions from TOML files, and reads a judge's answer to a question.
 
-A question is one TOML file here, or one of the user's own, `./mine.toml`. It has
+A question is a TOML file in this folder, or one of the user's, `./mine.toml`. Its keys are
     title           the question as a reader sees it
-    asked_of        of which steps it is asked: a key of ASKED_OF
-    pictures        what is shown, in this order, of PICTURES; none where only words are sent
-    words           what is asked; {instruction}, {thing}, {things}, {shows} and {reasoning_summary} are filled in
+    asked_of        the steps that it is about: a key of ASKED_OF
+    pictures        the pictures to show, in this order: names of PICTURES; empty if only words are sent
+    words           the prompt; {instruction}, {thing}, {things}, {shows} and {reasoning_summary} are filled in
     scale           "yes or no", "count", or "share of the things" that the answer lists
-    value           the field of the answer that is counted; none where the answer is a word and no JSON
+    value           the field of the answer that has the value; left out if the answer is a word instead of JSON
     schema          the answer's JSON schema
-    compared_with   the column of the scores that answers the same, if one does
+    compared_with   the column of the scores that answers the same question, if there is one
     labelled_as     the question of people's labels that asks the same and the answer that means yes, "applied=yes"; of
                     counts "count=number"
-    things          program = what is counted there; only of these programs it is asked
+    things          {program: what is counted there}; the question is asked about these programs only
 
-Its hash is that of the file: with one letter changed it is another question, and everything is asked anew.
+A question's hash is that of its file: after any change it is another question, and everything is asked again.
 """
 
 import hashlib
@@ -41,7 +41,7 @@ ASKED_OF = {
 FIELDS = ("instruction", "thing", "things", "shows", "reasoning_summary")
 _SCALES = ("yes or no", "count", "share of the things")
 _MOST_COUNTED = 2**31
-_SHOWN = 120  # characters of what a judge said instead of an answer
+_SHOWN = 120  # characters to quote of an unusable answer
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Question:
 
 
 class Reading(NamedTuple):
-    """What an answer's text says: a value and the whole answer as JSON, or a reason with the judge's words."""
+    """The content of an answer: a value and the whole answer as JSON, or a reason with the judge's words."""
 
     value: float | None = None
     answer: str | None = None
@@ -76,7 +76,7 @@ class Reading(NamedTuple):
 
 
 def names() -> list[str]:
-    """The questions that are shipped."""
+    """The names of the questions in this folder."""
     return sorted(path.stem for path in Path(__file__).parent.glob("*.toml"))
 
 
@@ -114,7 +114,7 @@ def _check_schema(path: Path, schema: Mapping[str, Any]) -> None:
     try:
         import jsonschema
     except ModuleNotFoundError:
-        return  # then nothing is asked, and the user is told what to install
+        return  # no judge runs without it; the user is told to install it
     try:
         jsonschema.Draft202012Validator.check_schema(schema, jsonschema.Draft202012Validator.FORMAT_CHECKER)
     except jsonschema.SchemaError as error:
@@ -124,32 +124,32 @@ def _check_schema(path: Path, schema: Mapping[str, Any]) -> None:
 
 
 def read_answer(question: Question, text: str, things: int = 0) -> Reading:
-    """Read a judge's text. Nonsense has no value: it is neither no nor zero."""
-    said = text.strip()
-    if not said:
+    """Read a judge's text. An unusable answer has no value; it counts neither as no nor as zero."""
+    text = text.strip()
+    if not text:
         return Reading(reason="empty", detail="")
     if not question.value:
-        word = said.strip(" \n.!\"'*`").lower()
+        word = text.strip(" \n.!\"'*`").lower()
         if word not in ("yes", "no"):
-            return Reading(reason="off_scale", detail=said[:_SHOWN])
+            return Reading(reason="off_scale", detail=text[:_SHOWN])
         return Reading(float(word == "yes"), json.dumps(word))
-    fenced = re.fullmatch(r"```\w*\n(.*?)\n?```", said, re.DOTALL)
+    fenced = re.fullmatch(r"```\w*\n(.*?)\n?```", text, re.DOTALL)
     try:
-        answer = json.loads(fenced[1] if fenced else said, parse_constant=_refuse_constant)
+        answer = json.loads(fenced[1] if fenced else text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
-        return Reading(reason="not_json", detail=said[:_SHOWN])
+        return Reading(reason="not_json", detail=text[:_SHOWN])
     if wrong := _off_schema(question, answer):
         return Reading(reason="off_schema", detail=wrong[:_SHOWN])
     counted = answer.get(question.value) if isinstance(answer, dict) else None
     value = _value_on_scale(question.scale, counted, things)
     if value is None:
-        nothing = question.scale == "share of the things" and not things
-        return Reading(reason="off_scale", detail="nothing was listed" if nothing else str(counted)[:_SHOWN])
+        is_empty = question.scale == "share of the things" and not things
+        return Reading(reason="off_scale", detail="nothing was listed" if is_empty else str(counted)[:_SHOWN])
     return Reading(value, json.dumps(answer, sort_keys=True, ensure_ascii=False))
 
 
 def _value_on_scale(scale: str, counted: object, things: int) -> float | None:
-    """The value of an answer in the form of its schema, which may be one of the user's own."""
+    """The value on the question's scale; None if it is not on it."""
     if scale == "share of the things":
         if not things or not isinstance(counted, list) or not all(map(_is_count, counted)):
             return None
@@ -170,7 +170,7 @@ def _refuse_constant(word: str) -> float:
 
 
 def _off_schema(question: Question, answer: object) -> str:
-    """What of an answer violates the schema; empty if nothing does."""
+    """How an answer violates the schema; empty if it does not."""
     try:
         import jsonschema
     except ModuleNotFoundError as error:
