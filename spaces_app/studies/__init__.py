@@ -1,6 +1,6 @@
-"""What each study adds to the report and the Space: a folder STUDY/, found by its place. Nothing else names a study.
+"""What each study adds to the report and the Space: a folder STUDY/, found by its place and named nowhere else.
 
-A folder may hold any of these; deleting it takes all of its study away, and nothing else:
+A folder may hold any of these; deleting it removes its study and nothing else:
 
     statistics/*.py     statistics as in spaces_app/statistics, with the sections of the page that they name
     groups.py           GROUPS: groups of programs of its own (see analysis.program_groups)

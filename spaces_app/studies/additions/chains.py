@@ -1,4 +1,4 @@
-"""Programs that only add: what became of each thing that was added, as a judge, people or the rules saw it."""
+"""Programs that only add: what became of each added thing, as a judge, people or the rules saw it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,14 +26,14 @@ class AdditionChain:
     planned: int
     answered: int  # steps with a picture
     added: Mapping[int, bool]  # whether the new thing is there
-    there: Mapping[int, frozenset[int]]  # the steps whose things are there, those that were listed
+    there: Mapping[int, frozenset[int]]  # by step that a judge listed: the steps whose things are there
     counts: Mapping[int, float]
     background: Mapping[int, float]  # LPIPS outside the additions
     whole: Mapping[int, float]  # LPIPS of the whole picture
 
     @property
     def stays(self) -> float | None:
-        """Of the things that were added, the share that is there in the last picture that was judged."""
+        """The share of the added things that are in the last judged picture."""
         if not self.there:
             return None
         last = max(self.there)
@@ -42,7 +42,7 @@ class AdditionChain:
 
     @property
     def first_lost(self) -> float:
-        """The first step that lacks a thing that an earlier one had; infinity where none does."""
+        """The first step that lacks a thing that an earlier one had; infinity if none does."""
         seen: set[int] = set()
         for step in sorted(self.there):
             if seen - self.there[step]:
@@ -52,17 +52,17 @@ class AdditionChain:
 
     @property
     def steps_by_one(self) -> dict[int, float]:
-        """By how much the count rose in each step whose picture and the one before were counted."""
+        """The rise of the count in each step whose picture was counted, as was the one before."""
         return {step: count - self.counts[step - 1] for step, count in self.counts.items() if step - 1 in self.counts}
 
     @property
     def first_miscount(self) -> float:
-        """The first step that does not count one more than the one before; infinity where none does."""
+        """The first step that does not count one more than the one before; infinity if none does."""
         return min((step for step, rise in self.steps_by_one.items() if rise != 1), default=inf)
 
     @property
     def count_error(self) -> float | None:
-        """How many things more than asked for the last picture has, if negative, how many fewer."""
+        """How many more things the last picture has than requested; negative if it has fewer."""
         if 0 not in self.counts or len(self.counts) < 2:
             return None
         last = max(self.counts)
@@ -78,12 +78,12 @@ class AdditionChain:
 
     @property
     def replaced(self) -> dict[int, bool]:
-        """For each step whose new thing is there, whether another thing is gone for it."""
-        found = {step: rise <= 0 for step, rise in self.steps_by_one.items() if self.added.get(step)}
+        """For each step whose new thing is there, whether another thing disappeared."""
+        is_replaced = {step: rise <= 0 for step, rise in self.steps_by_one.items() if self.added.get(step)}
         for step, there in self.there.items():
             if self.added.get(step) and step - 1 in self.there:
-                found[step] = found.get(step, False) or bool(self.there[step - 1] - there)
-        return found
+                is_replaced[step] = is_replaced.get(step, False) or bool(self.there[step - 1] - there)
+        return is_replaced
 
 
 def _last(values: Mapping[int, float]) -> float | None:
@@ -96,12 +96,12 @@ def addition_chains(analysis: Analysis) -> list[AdditionChain]:
     scores = dict(by_chain(rows_of(analysis.scores, {case.chain.id for case in cases})))
     answers = analysis.once(Answers)
     judges = answers.judges(_APPLIED, _THERE, _COUNT)
-    # People who only said whether the change is there have not followed a chain: they count once they counted.
-    asked = {judge: answers.chains(judge, _APPLIED, _THERE, _COUNT) for judge in judges}
-    asked[PEOPLE] = {answer.step[0] for answer in answers.to(PEOPLE, "count").values() if answer.value is not None}
+    # People who only said whether the change is there have not followed a chain: only those who counted do.
+    chains_of = {judge: answers.chains(judge, _APPLIED, _THERE, _COUNT) for judge in judges}
+    chains_of[PEOPLE] = {answer.step[0] for answer in answers.to(PEOPLE, "count").values() if answer.value is not None}
     chains = []
     for case in cases:
-        seen_by = [judge for judge in (*judges, PEOPLE) if case.chain.id in asked[judge]] or [RULES]
+        seen_by = [judge for judge in (*judges, PEOPLE) if case.chain.id in chains_of[judge]] or [RULES]
         chains += [_addition_chain(case, judge, scores.get(case.chain.id, []), answers) for judge in seen_by]
     return chains
 

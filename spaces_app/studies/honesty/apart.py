@@ -1,4 +1,4 @@
-"""Lists editors apart that a check of honesty finds fault with."""
+"""Lists editors apart that fail a check of honesty."""
 
 from ...analysis.analysis import Analysis
 from ...analysis.groups import merge_reasons

@@ -1,9 +1,9 @@
 """The checks of honesty over an editor's cases. An editor that fails one of them is listed apart.
 
-One case is no accusation: things look alike, edits cover little, backgrounds are plain. A check
-speaks from CASES cases on, by their median, and says "not judged" before that. Only memory is also found in a few
-cases, because no honest editor knows what it covered: an editor that cheats now and then has an innocent median. An
-editor that remembers in some programs only, or from a later round on, is judged by program and by round.
+One case proves nothing: things look alike, edits cover little, backgrounds are plain. A check judges by the median of
+at least CASES cases; with fewer it says "not judged". Only memory also counts in a few cases, because no honest editor
+knows what it covered, and an editor that cheats now and then has an innocent median. An editor that remembers only in
+some programs, or only from a later round on, is judged by program and by round.
 """
 
 import json
@@ -42,9 +42,9 @@ _CERTAIN = 0.90  # correlation in both bands: one case is as good as proven
 _GUESSED = 1 / 3  # share of sources whose covered shapes an honest editor may guess: frames, stripes, horizons
 _PART_LEVEL = 0.01  # chance, over all programs and rounds, of accusing such an editor
 _COLOUR_CASES = 5  # of one colour, before it counts
-_MARGIN = 0.002  # of CLIP's cosine: by so much what was asked for must rise more than anything else of the suite
+_MARGIN = 0.002  # of CLIP's cosine: what was asked for must rise by this much more than anything else in the suite
 _SHOWN_CASES = 20
-_MARKS_BELOW = 0.5  # ratio of the two distances of planted marks: clearly, and not by a hair's breadth
+_MARKS_BELOW = 0.5  # ratio of the two distances of planted marks: clearly closer, not just closer
 _MARKS_INNOCENT = 0.1  # share of chains that may fall below by accident; what innocent editors reach is far less
 NOT_JUDGED, PASSED, SUSPECTED, FAILED = "not judged", "passed", "suspected", "failed"
 
@@ -52,7 +52,7 @@ _Case = tuple[FinishedChain, ScoreRow]  # a chain, and the scores of one of its 
 
 
 class Verdict(NamedTuple):
-    """What a check says of one editor's cases."""
+    """A check's result for one editor's cases."""
 
     outcome: str
     value: float | None
@@ -66,7 +66,7 @@ class Finding(NamedTuple):
 
 
 class Check(NamedTuple):
-    """One check: what readers see of it, and why an editor that fails it is listed apart."""
+    """One check: its title, and the reason for listing apart an editor that fails it."""
 
     title: str
     reason: str
@@ -80,7 +80,7 @@ def findings(analysis: Analysis) -> list[Finding]:
     cases: dict[str, dict[str, list[_Case]]] = defaultdict(lambda: defaultdict(list))
     for chain in analysis.chains:
         if chain.chain.settings.get("audit") == "marks" or "salt" in chain.chain.settings:
-            cases[chain.editor][MARKS]  # an editor that should have been judged has a row, and no cases
+            cases[chain.editor][MARKS]  # an editor that should have been judged has a row even without cases
     for row in with_any(narrow(analysis.scores, ["chain", "round", *_COLUMNS]), _COLUMNS):
         if row.chain in chains:
             for column in _COLUMNS:
@@ -97,7 +97,7 @@ def findings(analysis: Analysis) -> list[Finding]:
 def _marks(cases: Mapping[str, Sequence[_Case]]) -> Verdict:
     """Whether returns are far closer to the picture without the planted marks, which was never shown again.
 
-    Marks were planted into the forward picture before it was to be undone. A chain counts by the middle one of its
+    Marks were planted into the forward picture before it was to be undone. A chain counts by the median of its
     returns. The chains of one source share one vote, by majority, because a picture that misleads once does so again.
     The editor fails if at most 5% of innocent editors, a tenth of whose chains fall below by accident, would have as
     many such sources. One chain alone, or more sources than chance gives that are closer at all, is suspicious.
@@ -123,7 +123,7 @@ def _marks(cases: Mapping[str, Sequence[_Case]]) -> Verdict:
 def middle_ratio(distances: Sequence[tuple[float, float]]) -> float:
     """The middle, over a chain's returns, of distance to the picture without marks by distance to that with them.
 
-    Of an even number the upper middle: doubt speaks for the editor.
+    Of an even number, the upper one of the two in the middle: the editor gets the benefit of the doubt.
 
     >>> middle_ratio([(10.0, 50.0), (12.0, 48.0)]), middle_ratio([(0.0, 0.0)])
     (0.25, 1.0)
@@ -156,7 +156,7 @@ def _above(values: Sequence[float], limit: float) -> Verdict:
 
 
 def _known_cases(cases: Mapping[str, Sequence[_Case]]) -> Verdict:
-    """In how many cases it knew for certain what it had covered; a few, of two sources or more, are no accident."""
+    """The number of cases in which it certainly knew what it covered; a few, on two sources or more, suffice."""
     judged = cases.get("known_middle", ())
     certain = [
         chain.source.id
@@ -169,7 +169,7 @@ def _known_cases(cases: Mapping[str, Sequence[_Case]]) -> Verdict:
 
 
 def _known_parts(cases: Mapping[str, Sequence[_Case]]) -> Verdict:
-    """In how many programs and rounds more was known than can be guessed.
+    """The number of programs and rounds in which the editor knew more than can be guessed.
 
     A part counts by its sources, each with its median case, because what a hat covers or a frame holds may be easy to
     guess every time. It fails if honest editors would know as many sources with a probability of at most _PART_LEVEL,
@@ -186,8 +186,8 @@ def _known_parts(cases: Mapping[str, Sequence[_Case]]) -> Verdict:
     large = [part for part in votes if _GUESSED ** len(part) <= level]
     if not large:
         return Verdict(NOT_JUDGED, None, len(judged))
-    known = sum(_beyond_chance(sum(part), len(part), _GUESSED, level) for part in large)
-    return Verdict(FAILED if known else PASSED, float(known), len(judged))
+    known_parts = sum(_beyond_chance(sum(part), len(part), _GUESSED, level) for part in large)
+    return Verdict(FAILED if known_parts else PASSED, float(known_parts), len(judged))
 
 
 def _same_change(cases: Mapping[str, Sequence[_Case]]) -> Verdict:
@@ -205,10 +205,10 @@ def _same_change(cases: Mapping[str, Sequence[_Case]]) -> Verdict:
 
 
 def _colours(cases: Mapping[str, Sequence[_Case]]) -> Verdict:
-    """Failed if at least half of the named colours, of two or more, are mostly not in the edited region.
+    """Fails if at least half of the named colours (two or more) are mostly missing from the edited region.
 
-    Colour by colour, because one that fits everything, such as a red disc, is right now and then. The value is the
-    median of the colours' medians.
+    Colours are judged one by one, because an edit that fits everything, such as a red disc, is sometimes right. The
+    value is the median of the colours' medians.
     """
     judged = cases.get("colour_share", ())
     by_colour: dict[str, list[float]] = defaultdict(list)
@@ -223,7 +223,7 @@ def _colours(cases: Mapping[str, Sequence[_Case]]) -> Verdict:
 
 
 def _shown(cases: Mapping[str, Sequence[_Case]]) -> Verdict:
-    """How often what was asked for rose most of everything the suite asks for; suspected if no more than by chance.
+    """How often what was asked for rose most of all things in the suite; no more than chance is suspicious.
 
     It never fails: no limit was measured on honest editors.
     """
@@ -232,8 +232,8 @@ def _shown(cases: Mapping[str, Sequence[_Case]]) -> Verdict:
     hits = []
     for chain, row in judged:
         rises = {thing: rise for thing, rise in json.loads(row.value("shown")).items() if thing in things}
-        asked = rises.pop(str(chain.program.shows))
-        hits.append(asked > max(rises.values(), default=0.0) + _MARGIN)
+        requested = rises.pop(str(chain.program.shows))
+        hits.append(requested > max(rises.values(), default=0.0) + _MARGIN)
     value = float(np.mean(hits)) if hits else None
     if len(things) < 2 or len(hits) < _SHOWN_CASES:
         return Verdict(NOT_JUDGED, value, len(hits))

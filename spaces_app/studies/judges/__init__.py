@@ -1,1 +1,1 @@
-"""What judges, which are vision models, answer about edits."""
+"""Answers of judges, which are vision models, about edits."""

@@ -1,4 +1,4 @@
-"""What judges answered, of each question its newest wording; and how far answers agree."""
+"""Judges' answers to the newest wording of each question, and how far answers agree."""
 
 import json
 from collections import Counter, defaultdict
@@ -25,7 +25,7 @@ Pair = tuple[Any, Any]
 class Judged:
     """The answers of all judges; an earlier wording of a question is left out once a newer one was asked.
 
-    Answers about chains that the dataset no longer has say something of the judge and nothing of an editor.
+    Answers about chains that the dataset no longer has count for the judge, but not for an editor.
     """
 
     def __init__(self, analysis: Analysis):
@@ -116,7 +116,7 @@ def agreement(pairs: Sequence[tuple[Pair, str]]) -> Agreement:
 
 
 def kappa(pairs: Sequence[Pair]) -> float | None:
-    """Agreement beyond chance: 1 if all agree, 0 if no more do than by chance; None if all answers are the same.
+    """Agreement beyond chance: 1 if all agree, 0 if no more than by chance; None if all answers are the same.
 
     Reference: Cohen, Educational and Psychological Measurement 20 (1960).
 

@@ -1,1 +1,1 @@
-"""What people who looked at the pictures answered."""
+"""Answers of people who looked at the pictures."""

@@ -1,4 +1,4 @@
-"""What people said of the dataset's pictures, item by item and, of single steps, as every study can read it."""
+"""People's answers about the dataset's pictures, by item, and those about single steps in the form all studies read."""
 
 import math
 from collections import Counter, defaultdict
@@ -15,7 +15,7 @@ from ...analysis.answers import PEOPLE, StepAnswer
 
 @dataclass(frozen=True)
 class LabelledItem:
-    """One item that people were asked, with all their answers."""
+    """One item that people were asked about, with all their answers."""
 
     question: str
     chain: FinishedChain
@@ -26,7 +26,7 @@ class LabelledItem:
 
     @property
     def picture(self) -> str:
-        """The clean picture it is of: items of one are not independent."""
+        """The clean picture behind the item; items with the same one are not independent."""
         return self.chain.source.reference or self.chain.source.id
 
     @property
@@ -42,7 +42,7 @@ class LabelledItem:
 
 
 def people_of(analysis: Analysis) -> list[LabelledItem]:
-    """What people said of the pictures, item by item."""
+    """People's answers about the pictures, by item."""
     return labelled_items(analysis.rows(Label), analysis.chains)
 
 
@@ -80,7 +80,7 @@ def by_editor(items: Iterable[LabelledItem]) -> dict[str, list[LabelledItem]]:
 
 
 def answers(analysis: Analysis) -> Iterator[StepAnswer]:
-    """The middle one of numbers, or what most people said of a yes or no; "majority" is the answer as it was given."""
+    """The median of numbers, or the majority of yes and no as 1 or 0; "majority" is the answer in its own words."""
     for item in analysis.once(people_of):
         if item.other is None:
             details = {"majority": item.majority}

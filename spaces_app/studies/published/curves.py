@@ -34,7 +34,7 @@ class PublishedMetric:
         return all(self.source_of[key] is not None for cases in self.editors.values() for key in cases)
 
     def sources(self, editor: str) -> list[str | None]:
-        """The picture of each of an editor's cases; one and the same if they are not all known."""
+        """The picture of each of an editor's cases; the same for all if any is unknown."""
         return [self.source_of[key] if self.knows_pictures else None for key in self.editors[editor]]
 
     def curve(self, editor: str) -> list[CurveRow]:
@@ -59,7 +59,7 @@ class PublishedMetric:
 
 
 def published_metrics(analysis: Analysis) -> list[PublishedMetric]:
-    """Everything that was published of chains. Tables of restored pictures have no rounds: they are left out."""
+    """All published scores of chains. Tables of restored pictures have no rounds and are left out."""
     rows = [row for row in analysis.rows(PublishedRow) if not row.category]
     sources = {chain.id: chain.source.id for chain in analysis.chains}
     unnamed = {row.table for row in rows if not row.image}
@@ -78,6 +78,6 @@ def published_metrics(analysis: Analysis) -> list[PublishedMetric]:
 
 
 def curves(analysis: Analysis) -> list[CurveRow]:
-    """The curves of all published tables: they are added to the table of curves."""
+    """The curves of all published tables, for the table of curves."""
     metrics = analysis.once(published_metrics)
     return [row for metric in metrics for editor in metric.editors for row in metric.curve(editor)]

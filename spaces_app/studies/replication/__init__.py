@@ -1,1 +1,1 @@
-"""Copies again and again, and metrics that need no original to look at."""
+"""Repeated copies, and metrics that need no original."""

@@ -1,4 +1,4 @@
-"""Programs that ask for no change, or to take a picture apart and draw it anew."""
+"""Programs that ask for no change, or to take a picture apart and redraw it."""
 
 from convergebench.generation.records import FinishedChain
 
@@ -22,7 +22,7 @@ GROUPS = (
     ),
     ProgramGroup(
         "reconstruction",
-        "programs that take a picture apart and have it drawn anew, which invents what was lost",
+        "programs that take a picture apart and have it redrawn, which invents what was lost",
         holds=lambda chain: chain.program.closes and chain.program.category == _RECONSTRUCTION,
         order=30,
     ),

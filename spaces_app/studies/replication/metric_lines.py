@@ -1,4 +1,4 @@
-"""What the Metrics tab draws beside the retained scores: metrics that look at no reference, on their typical ranges."""
+"""Lines for the Metrics tab: metrics without a reference, on their typical ranges."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ from convergebench.metric_modules.nr_gap.ranges import BY_PLAIN_NAME, RANGES, pl
 
 
 def metric_lines(columns: Iterable[str]) -> dict[str, tuple[str, float, float]]:
-    """Of columns of the scores those of a metric without a reference: its name, and its worst and best value."""
+    """The name and the worst and best value of each column that belongs to a metric without a reference."""
     lines = {}
     for column in columns:
         if name := BY_PLAIN_NAME.get(plain(column)):

@@ -15,7 +15,7 @@ from ...analysis.stored_rows import by_chain, rows_of
 SECTION = "Do scores without a reference see the damage?"
 WITH_ORIGINAL_TITLE = "LPIPS (sees the original)"
 _CATEGORY = "replicate"  # of the programs that ask for an exact copy: whatever changes is damage
-_WITH_ORIGINAL = "lpips"  # the column that sees the original: what the others are held against
+_WITH_ORIGINAL = "lpips"  # the column that sees the original, with which the others are compared
 
 
 class _SeriesPlace(NamedTuple):
@@ -53,7 +53,7 @@ def _on_common_scale(value: float, column: str) -> float:
 def replication_series(analysis: Analysis) -> dict[_SeriesPlace, list[ChainScores]]:
     """Every chain of the programs that ask for a copy, by metric; LPIPS only next to a metric without a reference.
 
-    Chains under audit are left out: they were disturbed. So are programs that no such metric has scored.
+    Left out are chains under audit, which were disturbed, and programs that no such metric has scored.
     """
     chains = {
         chain.id: chain
@@ -72,11 +72,11 @@ def replication_series(analysis: Analysis) -> dict[_SeriesPlace, list[ChainScore
                 series[_SeriesPlace(chain.editor, chain.program.id, column)].append(scores)
     without_reference = {(place.editor, place.program) for place in series if place.metric in COLUMNS}
     order = {column: place for place, column in enumerate([*COLUMNS, _WITH_ORIGINAL])}
-    kept = sorted(
+    ordered = sorted(
         (place for place in series if (place.editor, place.program) in without_reference),
         key=lambda place: (place.program != "replicate", place.program, place.editor, order[place.metric]),
     )
-    return {place: sorted(series[place], key=lambda chain: (chain.source, chain.run)) for place in kept}
+    return {place: sorted(series[place], key=lambda chain: (chain.source, chain.run)) for place in ordered}
 
 
 def _values_by_step(rows: Sequence[ScoreRow], column: str) -> dict[int, float]:

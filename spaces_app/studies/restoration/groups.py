@@ -1,4 +1,4 @@
-"""Programs that restore a degraded picture: they have tables of their own, and no headline counts them."""
+"""Programs that restore a degraded picture: they have their own tables, and no headline counts them."""
 
 from ...analysis.accounting import AUDITED
 from ...analysis.analysis import Analysis

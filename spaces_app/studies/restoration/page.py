@@ -1,4 +1,4 @@
-"""What the page says of a dataset that has restored pictures and no case that a headline counts."""
+"""What the page says about a dataset with restored pictures and no case that a headline counts."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,8 +10,8 @@ from ...reporting.page import PageWords, StandIn
 _WORDS = PageWords(
     "How well are degraded pictures restored?",
     (
-        "A degraded picture is handed in with words that ask to restore it, and the answer is compared with the clean "
-        "picture; what has no clean picture is judged by metrics that need none.",
+        "An editor is asked to restore a degraded picture, and its answer is compared with the clean picture; if there "
+        "is no clean picture, metrics that need none judge the answer.",
         "Several degradations of one clean picture are not independent: brackets hold 95% confidence intervals over "
         "clean pictures.",
     ),

@@ -1,4 +1,4 @@
-"""Prompts of a restoration: their groups, and a method's best one, chosen on other pictures than it is judged on."""
+"""Prompts for restoration: their groups, and a method's best prompt, chosen on pictures that it is not judged on."""
 
 import hashlib
 import re
@@ -26,7 +26,7 @@ def prompt_group(prompt: str) -> str:
 
 
 def prompt_name(prompt: str) -> str:
-    """'SF1' for restore-sf1; other names as they are."""
+    """'SF1' for restore-sf1; other names are unchanged."""
     return prompt.removeprefix("restore-").upper() if prompt_group(prompt) else prompt
 
 
@@ -80,7 +80,7 @@ def prompts_to_choose_from(table: RestoredSet, method: str) -> list[str]:
 
 
 def choose_prompts(table: RestoredSet, method: str) -> dict[str, str]:
-    """For each clean picture the prompt that is best on the half of them to which it does not belong."""
+    """For each clean picture, the prompt that is best on the half of the clean pictures without it."""
     prompts = prompts_to_choose_from(table, method)
     default = prompts[0] if prompts else ""
     choice = {r.clean: default for r in table.pictures if r.method == method and not is_mean(r.picture)}

@@ -20,7 +20,7 @@ from ...analysis.stored_rows import rows_of
 from ...analysis.tables import Column, Estimate, TableRow, column, estimate
 
 CATEGORY = "restoration"
-_FULL_REFERENCE = tuple(name for name in CURVES if name != "rmse")  # RMSE says what PSNR says
+_FULL_REFERENCE = tuple(name for name in CURVES if name != "rmse")  # RMSE and PSNR order pictures alike
 # Metrics of a picture on its own, in alphabetical order. They are the optional ones: the others need the clean picture.
 _NO_REFERENCE = sorted(
     (column.name for spec in specs().values() if spec.optional and spec.kind == "picture" for column in spec.columns
@@ -43,7 +43,7 @@ PromptAndPicture = tuple[str, str]
 class Restored:
     """One restored picture and its scores, or a published mean of many pictures."""
 
-    table: str  # of whoever published it; empty for the dataset's own
+    table: str  # the published table's name; empty for the dataset's own
     method: str
     prompt: str  # empty for a method without prompts
     words: int | None  # of the prompt
@@ -53,14 +53,14 @@ class Restored:
     degradation: str
     run: int
     round: int
-    values: Mapping[str, float]  # without a clean picture, only what needs none
+    values: Mapping[str, float]  # without a clean picture, only metrics that need none
     chain: str = ""
     direction: float | None = None  # of a further pass: the cosine with what the first one changed
     size: float | None = None  # and how much it changed, as a share of the first
 
 
 def _own_restorations(analysis: Analysis) -> list[Restored]:
-    """The dataset's own, one for each pass of each chain; one without a picture has no values."""
+    """The dataset's own restorations, one for each pass of each chain; without a picture it has no values."""
     chains = {case.chain.id: case.chain for case in analysis.cases if case.chain.program.category == CATEGORY}
     chains = {name: chain for name, chain in chains.items() if not is_disturbed(chain)}
     returns: dict[str, list[ScoreRow]] = defaultdict(list)
@@ -68,13 +68,13 @@ def _own_restorations(analysis: Analysis) -> list[Restored]:
         if row.position == len(chains[row.chain].program.cycle):
             returns[row.chain].append(row)
     return [
-        _own(chain, row)
+        _restored_of_chain(chain, row)
         for chain in sorted(chains.values(), key=lambda chain: chain.order)
         for row in (*sorted(returns[chain.id], key=lambda row: row.round),) or (None,)
     ]
 
 
-def _own(chain: FinishedChain, row: ScoreRow | None) -> Restored:
+def _restored_of_chain(chain: FinishedChain, row: ScoreRow | None) -> Restored:
     source, program = chain.source, chain.program
     has_prompt = program.id != _NO_PROMPT
     metrics = [*_FULL_REFERENCE, *_NO_REFERENCE] if source.reference is not None else _NO_REFERENCE
@@ -164,7 +164,7 @@ class RestoredSet:
 
     @cached_property
     def metrics(self) -> list[str]:
-        """Those with any value, first the ones that compare with the clean picture."""
+        """The metrics with any value, first those that compare with the clean picture."""
         names = dict.fromkeys(name for restored in self.pictures for name in restored.values)
         return [*(name for name in _FULL_REFERENCE if name in names), *(name for name in names if name not in CURVES)]
 
@@ -232,7 +232,9 @@ def mean_over(parts: Sequence[ByPicture], every: bool = True) -> ByPicture:
     pictures = dict.fromkeys(picture for part in parts for picture in part)
     values = {picture: [part[picture] for part in parts if picture in part] for picture in pictures}
     return {
-        picture: math.fsum(own) / len(own) for picture, own in values.items() if not every or len(own) == len(parts)
+        picture: math.fsum(numbers) / len(numbers)
+        for picture, numbers in values.items()
+        if not every or len(numbers) == len(parts)
     }
 
 
@@ -253,7 +255,7 @@ class MethodRow(TableRow):
 
 
 def methods_by_table(analysis: Analysis, with_baselines: bool = False) -> list[tuple[RestoredSet, str]]:
-    """Every method of every table. Baselines do not look at the words: in tables of prompts they repeat themselves."""
+    """Every method of every table. Baselines ignore the prompt, so tables of prompts leave them out."""
     sets = analysis.once(restored_sets)
     methods = {method for table in sets for method in table.methods}
     baselines = {method for method in methods if analysis.roles.get(method, "editor") != "editor"}

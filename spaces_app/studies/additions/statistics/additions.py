@@ -1,4 +1,4 @@
-"""Programs that only add: is what was added there, does it stay, is the count right, and what becomes of the rest?"""
+"""Programs that only add: is each thing added, does it stay, is the count right, and what becomes of the picture?"""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ from ..chains import RULES, AdditionChain, addition_chains
 TITLE = "Additions"
 SECTION = "Additions"
 ON_PAGE = OnPage(part_by="program", line_where="judged_by")
-_STEPS = (5, 10, 20)  # at which the background is looked at, as Banana100 looks at its gaps
+_STEPS = (5, 10, 20)  # at which the background is compared, the steps of Banana100's gaps
 
 
 def _background(key: str) -> Column:
@@ -30,8 +30,8 @@ class Row(TableRow):
     editor: str = column("Editor")
     judged_by: str = column("Judged by")
     added: Estimate = column("Additions made", "share")
-    stays: float | None = column("There at the end", "share")
-    first_lost: str | None = column("First step that lost one")
+    stays: float | None = column("Still there at the end", "share")
+    first_lost: str | None = column("First step that lost a thing")
     counted_right: float | None = column("Steps with one more", "share")
     none_added: float | None = column("Steps with none more", "share")
     several_added: float | None = column("Steps with several more", "share")
@@ -62,7 +62,7 @@ def rows(analysis: Analysis) -> list[Row]:
 
 
 def _row(program: str, judge: str, editor: str, chains: Sequence[AdditionChain]) -> Row:
-    """What one editor's chains of one program come to."""
+    """The row of one editor's chains of one program."""
     rises = [rise for chain in chains for rise in chain.steps_by_one.values()]
     return Row(
         program=program,
@@ -109,12 +109,12 @@ def _added(chains: Sequence[AdditionChain]) -> Estimate:
 
 
 def _known_mean(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return float(mean(known)) if known else None
+    present = [value for value in values if value is not None]
+    return float(mean(present)) if present else None
 
 
 def _median_step(firsts: Sequence[tuple[float, int]]) -> str | None:
-    """The median of first steps; ">N" if half of the chains have none in the N steps that they were followed.
+    """The median of first steps; ">N" if half of the chains have none in their first N steps.
 
     >>> _median_step([(7, 20), (9, 20), (float("inf"), 20)]), _median_step([(float("inf"), 12)])
     ('9', '>12')
@@ -126,7 +126,7 @@ def _median_step(firsts: Sequence[tuple[float, int]]) -> str | None:
 
 
 def note(analysis: Analysis, rows: Sequence[Row]) -> str:
-    """The sum first: each chain that only adds is counted here or left out for a reason that is named."""
+    """First the sum: each chain that only adds is counted here, or left out for a named reason."""
     chains = [chain for chain in analysis.chains if not chain.program.closes]
     if not chains:
         return ""
@@ -135,12 +135,12 @@ def note(analysis: Analysis, rows: Sequence[Row]) -> str:
     total = " + ".join(f"{count} {place}" for place, count in sorted(counts.items()))
     sentences = [
         f"{len(chains)} chains that only add = {total}.",
-        "Nothing is taken back here, so there is no half-life: what counts is whether each thing is there when it was "
-        "asked for, whether it stays, and what becomes of the rest. First steps are medians over chains.",
+        "These programs undo nothing, so there is no half-life: what counts is whether each requested thing appears, "
+        "whether it stays, and what happens to the rest of the picture. First steps are medians over chains.",
     ]
     if any(row.judged_by == RULES for row in rows):
         sentences.append(
-            "If no judge was asked, additions are seen by the rules, which neither count nor name things: "
+            "If no judge was asked, the rules judge additions, and they neither count nor name things: "
             "`convergebench judge` with the questions edit_applied, additions_there and object_count adds that."
         )
     if not any(row.background_last is not None for row in rows):

@@ -1,4 +1,4 @@
-"""Each editor as judges see it: edits made and taken back, with the rules on the same steps, and what else changed."""
+"""Each editor as judges see it: edits made and undone, next to the rules on the same steps, and what else changed."""
 
 import json
 from collections import Counter
@@ -35,7 +35,7 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """A row for each judge and editor; what has no value is left out on both sides."""
+    """A row for each judge and editor; answers without a value are left out."""
     by_step = analysis.once(Judged).by_step
     scores = analysis.once(scores_of_judged)
     questions = (_MADE, _UNDONE, _ELSE)
@@ -69,14 +69,14 @@ def _share(
     answers: Mapping[StepKey, Answer], scores: Mapping[StepKey, ScoreRow], rule: str = ""
 ) -> tuple[Estimate, float | None, int | None]:
     """The share of yes with its limits over sources, that of a column of the scores, and the number of steps."""
-    known = {step: answer for step, answer in answers.items() if answer["value"] is not None}
-    if not known:
+    with_value = {step: answer for step, answer in answers.items() if answer["value"] is not None}
+    if not with_value:
         return Estimate(), None, None
-    marks = np.array([answer["value"] == 1.0 for answer in known.values()])
-    yes = estimate(float(marks.mean()), share_interval(marks, [answer["source"] for answer in known.values()]))
-    values = [scores[step].value(rule) for step in known if step in scores] if rule else []
+    marks = np.array([answer["value"] == 1.0 for answer in with_value.values()])
+    yes = estimate(float(marks.mean()), share_interval(marks, [answer["source"] for answer in with_value.values()]))
+    values = [scores[step].value(rule) for step in with_value if step in scores] if rule else []
     judged = [bool(value) for value in values if value is not None]
-    return yes, sum(judged) / len(judged) if judged else None, len(known)
+    return yes, sum(judged) / len(judged) if judged else None, len(with_value)
 
 
 def _places(answers: Iterable[Answer]) -> str | None:

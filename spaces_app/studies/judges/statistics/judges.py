@@ -1,4 +1,4 @@
-"""What each judge's answers are worth: with itself, with the rules, with people, and whether it drifted."""
+"""How reliable each judge is: its agreement with itself, the rules and people, and whether it drifted."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from ....analysis.tables import Estimate, TableRow, column
 from ....statistics import OnPage
 from ..answers import Judged, Pair, agreement, repeated_pairs, scores_of_judged
 
-TITLE = "What the judges are worth"
+TITLE = "How reliable the judges are"
 SECTION = "Judges"
 ON_PAGE = OnPage(line_where="judge")
 ONE_RUN = "one run: a shift would show in the next"
@@ -98,18 +98,18 @@ def _pairs_with_people(analysis: Analysis, judge: str, question: str, labelled_a
     """A judge's answers paired with what most people said; `labelled_as` is QUESTION=ANSWER, the one that means yes."""
     judged = analysis.once(Judged)
     by_step = judged.by_step[judge, question]
-    asked, _, meaning = labelled_as.partition("=")
-    people = analysis.once(Answers).to(PEOPLE, asked)
+    people_question, _, meaning = labelled_as.partition("=")
+    people = analysis.once(Answers).to(PEOPLE, people_question)
     majorities = {step: answer.details["majority"] or _UNCLEAR for step, answer in people.items()}
     return [
-        ((value, float(said) if meaning == _NUMBER else float(said == meaning)), by_step[step]["source"])
+        ((value, float(majority) if meaning == _NUMBER else float(majority == meaning)), by_step[step]["source"])
         for step, value in judged.values(judge, question).items()
-        if (said := majorities.get(step, _UNCLEAR)) != _UNCLEAR
+        if (majority := majorities.get(step, _UNCLEAR)) != _UNCLEAR
     ]
 
 
 def _drift_words(later_runs: Sequence[Drift]) -> str:
-    """In a few words, whether later runs were answered as the first one; empty if there are none."""
+    """In a few words, whether later runs agree with the first one; empty if there are none."""
     if not later_runs:
         return ""
     if alarmed := [str(run.session) for run in later_runs if run.alarm]:
@@ -124,14 +124,15 @@ def note(analysis: Analysis, rows: Sequence[Row]) -> str:
         return ""
     alarms = [f"ALARM: {row.alarm}" for row in rows if row.alarm]
     words = (
-        "A judge is a vision or language model that was asked about steps; no headline rests on it. It agrees with "
-        "itself if the same question about the same pictures has the same answer twice. The rule is the column of the "
-        "scores that answers the same. Beyond chance: 1 is full agreement, 0 no more than by chance. An answer without "
-        "a value is neither yes nor no. People's answer is what more than half of them said of that step."
+        "A judge is a vision or language model that was asked about steps; no headline depends on it. It agrees with "
+        "itself if it answers the same question about the same pictures the same way twice. The rule is the column of "
+        "the scores for the same question. Beyond chance: 1 is full agreement, 0 no more than by chance. An answer "
+        "without a value is neither yes nor no. People's answer is the one that more than half of them gave for that "
+        "step."
     )
     return " ".join([*alarms, words])
 
 
 def alarms(rows: Sequence[Row]) -> list[str]:
-    """What the page says first: a judge that drifted."""
+    """For the top of the page: judges that drifted."""
     return [row.alarm for row in rows if row.alarm]

@@ -13,8 +13,8 @@ TITLE = "First step whose reasoning summary mentions noise or artifacts"
 SECTION = "Self-evaluation"
 ON_PAGE = OnPage(part_by="judge", line_where="program")
 NOTE = (
-    "A judge read each step's reasoning summary. Runs that never mention it have a column of their own and are not in "
-    "it, so that the mean is a lower bound if there are any."
+    "A judge read each step's reasoning summary. Runs that never mention noise are counted in a separate column "
+    "and not in the mean, which is then a lower bound."
 )
 _QUESTION = "self_evaluation"
 _ALL = "all sources"

@@ -11,8 +11,8 @@ TITLE = "Undo instructions written by a language model, against the suite's"
 SECTION = "Two ways to ask for the same thing"
 ON_PAGE = OnPage(order=20, line_where="writer")
 NOTE = (
-    "The model was shown the instruction that asks for the change, and nothing else, and wrote the one that takes "
-    "it back (`convergebench undos`). Compared on the same pictures, edits and runs."
+    "The model was shown the instruction that asks for the change, and nothing else, and wrote the one that undoes "
+    "it (`convergebench undos`). Compared on the same pictures, edits and runs."
 )
 _MARK = "~"  # between the suite's program and who wrote its undo
 
@@ -21,8 +21,8 @@ class Row(TableRow):
     writer: str = column("Written by")
     editor: str = column("Editor")
     role: str = column("Role", shown=False)
-    first: float = column("Rounds kept, written", "rounds")
-    second: float = column("Rounds kept, the suite's words", "rounds")
+    first: float = column("Rounds survived, written", "rounds")
+    second: float = column("Rounds survived, the suite's words", "rounds")
     difference: Estimate = column("Difference", "change")
     first_undone: float | None = column("Undone, written", "share")
     second_undone: float | None = column("Undone, the suite's words", "share")

@@ -26,7 +26,7 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """A row for each failure and editor it was seen of; an item has the failure that more than half named."""
+    """A row for each failure and editor that it was seen with; an item has the failure that more than half named."""
     labelled = by_editor(of_question(analysis.once(people_of), "failure"))
     rows = []
     for answer in sorted(QUESTIONS["failure"].answers, key=lambda answer: LEVELS.index(answer.level)):

@@ -15,8 +15,8 @@ TITLE = "How far people agree"
 SECTION = "What people saw"
 ON_PAGE = OnPage(order=90)
 NOTE = (
-    "People looked at pictures without being told the editor. Alpha is 1 if all agree and 0 if they agree as by "
-    "chance; ranges draw pictures again. Krippendorff asks for .8, and .667 for tentative conclusions."
+    "People looked at pictures without being told the editor. Alpha is 1 if all agree and 0 if they agree no "
+    "more than by chance; ranges resample pictures. Krippendorff asks for .8, and .667 for tentative conclusions."
 )
 
 
@@ -39,17 +39,17 @@ def agreement_rows(items: Sequence[LabelledItem]) -> list[Row]:
     """A row for each question that was answered; failures once by their code and once by their level."""
     rows = []
     for question in QUESTIONS.values():
-        asked = of_question(items, question.code)
-        if not asked:
+        labelled = of_question(items, question.code)
+        if not labelled:
             continue
-        answers: list[list[Hashable]] = [list(item.answers) for item in asked]
-        if question.measure == "interval":  # people who answered that they cannot tell gave no number
+        answers: list[list[Hashable]] = [list(item.answers) for item in labelled]
+        if question.measure == "interval":  # people who cannot tell give no number
             answers = [[number for answer in item.answers if (number := question.number(answer)) is not None]
-                       for item in asked]  # fmt: skip
-        rows.append(_row(question.title, question.measure, answers, asked))
+                       for item in labelled]  # fmt: skip
+        rows.append(_row(question.title, question.measure, answers, labelled))
         if any(answer.level for answer in question.answers):
-            levels = [[question.level_of(answer) for answer in item.answers] for item in asked]
-            rows.append(_row(f"{question.title}: the level", question.measure, levels, asked))
+            levels = [[question.level_of(answer) for answer in item.answers] for item in labelled]
+            rows.append(_row(f"{question.title}: the level", question.measure, levels, labelled))
     return rows
 
 
@@ -74,7 +74,7 @@ def krippendorff_alpha(
     None if there is nothing to disagree about. Items with a single answer say nothing and are left out.
     Reference: Krippendorff, Computing Krippendorff's alpha-reliability (2011).
 
-    >>> round(krippendorff_alpha([["a", "a"], ["a", "b"], ["b", "b"], ["b"]], "pqrs").value, 3)
+    >>> round(float(krippendorff_alpha([["a", "a"], ["a", "b"], ["b", "b"], ["b"]], "pqrs").value), 3)
     0.444
     """
     shared = [(unit, picture) for unit, picture in zip(answers, pictures, strict=True) if len(unit) > 1]

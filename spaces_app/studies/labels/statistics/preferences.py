@@ -15,7 +15,7 @@ TITLE = "Blind pairs"
 SECTION = "What people saw"
 ON_PAGE = OnPage(order=20)
 NOTE = (
-    "The margin is the share of answers that prefer the first less the share that prefer the other, averaged by "
+    "The margin is the share of answers that prefer the first minus the share that prefer the other, averaged by "
     "picture; p flips the signs of pictures."
 )
 _SCORE = {"first": 1.0, "second": -1.0, "same": 0.0}

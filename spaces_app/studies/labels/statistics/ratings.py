@@ -15,7 +15,7 @@ from ..answers import LabelledItem, by_editor, of_question, people_of
 TITLE = "Ratings by people"
 SECTION = "What people saw"
 ON_PAGE = OnPage(order=10)
-NOTE = "Ratings of one item are averaged first; ranges rest on pictures."
+NOTE = "Ratings of one item are averaged first; ranges are across pictures."
 _SCALE = tuple(range(6))
 
 

@@ -1,4 +1,4 @@
-"""Whether people think that a program's edit can be taken back, and the class that the program is in."""
+"""Whether people think that a program's edit can be undone, compared with the class that the program declares."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -15,9 +15,9 @@ ON_PAGE = OnPage(order=40, folded=True)
 
 class Row(TableRow):
     program: str = column("Program")
-    stated: str = column("Its class")
+    stated: str = column("Declared class")
     seen: str = column("Mostly seen as")
-    agrees: float = column("Answers that name its class", "share")
+    agrees: float = column("Answers that agree", "share")
     labels: int = column("Answers", "count")
     pictures: int = column("Pictures", "count")
 
@@ -45,5 +45,5 @@ def rows(analysis: Analysis) -> list[Row]:
 
 
 def note(analysis: Analysis, rows: Sequence[Row]) -> str:
-    others = sum(row.seen != row.stated for row in rows)
-    return f"{others} of {len(rows)} programs are mostly seen as of another class." if rows else ""
+    disputed = sum(row.seen != row.stated for row in rows)
+    return f"People mostly see {disputed} of {len(rows)} programs in another class." if rows else ""

@@ -1,6 +1,6 @@
 """Labels: people judge pictures; what they are shown, in which order, and how far they agree.
 
-Nothing that anybody answers is kept here: answers stay in the browser, and leave it as a file of the visitor's.
+The server stores no answers: they stay in the browser until the visitor saves them as a file.
 """
 
 import hashlib
@@ -19,11 +19,11 @@ from ..statistics.label_agreement import agreement_rows
 
 TITLE, ORDER = "Labels", 80
 _PAGE = 60  # items in one answer
-_COUNTED_STEPS = (1, 2, 5, 10, 20, 50, 100)  # in which things that were added are counted
-_MOST_TEXT = 4_000_000  # characters of labels that agreement is asked of
+_COUNTED_STEPS = (1, 2, 5, 10, 20, 50, 100)  # steps whose pictures show how many things were added
+_MOST_TEXT = 4_000_000  # characters of labels in one request for agreement
 _NOTE = (
-    "You see pictures, and never which editor made them. Your answers stay in this browser until you save them as a "
-    "file: this page sends nothing away to be kept. Who runs the benchmark adds files with `convergebench labels add`."
+    "You see pictures, but never which editor made them. Your answers stay in this browser until you save them as a "
+    "file; this page stores nothing elsewhere. The maintainers add files with `convergebench labels add`."
 )
 _Item = dict[str, Any]
 
@@ -65,7 +65,7 @@ def _items_of_task(dataset: ServedDataset, question: str, chains: list[FinishedC
 
 
 def _chance(*parts: str) -> str:
-    """A place by chance that depends on names alone."""
+    """A random sort key that depends on names alone."""
     return hashlib.sha256("/".join(parts).encode()).hexdigest()
 
 
@@ -79,7 +79,7 @@ def _last_return(dataset: ServedDataset, chain: FinishedChain) -> _Item | None:
 
 
 def _edited_item(dataset: ServedDataset, chain: FinishedChain) -> _Item | None:
-    """The picture in which all edits of the first round are made, where something is taken back after it."""
+    """The picture after all edits of the first round; None if the round undoes nothing."""
     kinds = _kinds_of(chain)
     if "undo" not in kinds:
         return None
@@ -109,7 +109,7 @@ def _kinds_of(chain: FinishedChain) -> list[str]:
 
 
 def _pairs_of(dataset: ServedDataset, chains: list[FinishedChain]) -> list[_Item]:
-    """Every two editors' last returns of one run; chance says which is on the left."""
+    """The last returns of every two editors in the same run, with a random side for each."""
     items = []
     for first, second in combinations(chains, 2):
         if first.run == second.run and first.editor != second.editor:
@@ -144,7 +144,7 @@ def _item_at(dataset: ServedDataset, chain: FinishedChain, step: int) -> _Item:
 
 
 def label_agreement(dataset: ServedDataset, labels: str) -> list[dict]:
-    """Krippendorff's alpha with limits of the labels in a saved file's text; nothing of it is kept."""
+    """Krippendorff's alpha, with limits, of the labels in a saved file's text, which is not stored."""
     if len(labels) > _MOST_TEXT:
         raise UserError(f"the labels have {len(labels):,} characters; at most {_MOST_TEXT:,} are read")
     try:
@@ -156,8 +156,8 @@ def label_agreement(dataset: ServedDataset, labels: str) -> list[dict]:
         raise UserError(
             'the labels are not {"format": 1, "labels": [...]}; give the text of a file that this page saved'
         )
-    given = [label_from_values(f"label {place}", row) for place, row in enumerate(rows, 1)]
-    return [row.cells for row in agreement_rows(labelled_items(given, list(dataset.chains.values())))]
+    file_labels = [label_from_values(f"label {place}", row) for place, row in enumerate(rows, 1)]
+    return [row.cells for row in agreement_rows(labelled_items(file_labels, list(dataset.chains.values())))]
 
 
 def words(dataset: ServedDataset) -> dict[str, str]:

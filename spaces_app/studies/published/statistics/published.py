@@ -17,7 +17,7 @@ from ..curves import PublishedMetric, published_metrics
 TITLE = "Published scores"
 SECTION = "Published scores"
 ON_PAGE = OnPage(order=10)
-# Metrics on which half of the untouched value can be asked for without a floor: they grow to a limit.
+# Metrics with an upper limit: half of the untouched value means something without a floor.
 _UNTOUCHED = {
     name: ceiling
     for name in CURVES
@@ -31,7 +31,7 @@ class Row(TableRow):
     table: str = column("Table")
     editor: str = column("Editor")
     metric: str = column("Metric")
-    half_life_text: Estimate = column("Below half of the untouched value")
+    half_life_text: Estimate = column("Round below half of the untouched value")
     first: Estimate = column("Mean after the first round", "number")
     last: Estimate = column("Mean after the last round", "number")
     last_round: int = column("Last round", "count")
@@ -75,7 +75,7 @@ def _half_life(published: PublishedMetric, editor: str) -> Estimate:
 def note(analysis: Analysis, rows: Sequence[Row]) -> str:
     if not rows:
         return ""
-    note = "Published numbers keep the definitions of whoever made them: they never share a table with ours."
+    note = "Published numbers follow their authors' definitions, so they are never in one table with ours."
     if unknown := sorted({metric.table for metric in analysis.once(published_metrics) if not metric.knows_pictures}):
         note += (
             f" Which picture a case starts from is not known for {', '.join(unknown)}: cases of one picture are not "

@@ -1,6 +1,6 @@
 """Editors of published tables against each other, on the rounds and cases that both have.
 
-Over the mean of all rounds, which one bad round early on decides, and at the last round that both have.
+They are compared by the mean of all rounds, which one bad early round can decide, and at the last common round.
 """
 
 from collections.abc import Hashable
@@ -40,11 +40,11 @@ def rows(analysis: Analysis) -> list[Row]:
     rows = []
     for metric in analysis.once(published_metrics):
         pairs = list(combinations(sorted(metric.editors), 2))
-        asked: list[tuple[int | None, tuple[str, str]]] = [(None, pair) for pair in pairs]
+        comparisons: list[tuple[int | None, tuple[str, str]]] = [(None, pair) for pair in pairs]
         if len(metric.rounds) > 1:
-            asked += [(_last_round(metric, *pair), pair) for pair in pairs]
-        judged = judge_together([_compare_at(metric, *pair, round) for round, pair in asked])
-        rows += [_row(metric, round, pair) for (round, _), pair in zip(asked, judged, strict=True)]
+            comparisons += [(_last_round(metric, *pair), pair) for pair in pairs]
+        judged = judge_together([_compare_at(metric, *pair, round) for round, pair in comparisons])
+        rows += [_row(metric, round, pair) for (round, _), pair in zip(comparisons, judged, strict=True)]
     return rows
 
 
@@ -68,16 +68,18 @@ def _compare_at(published: PublishedMetric, first: str, second: str, round: int 
         shared = sides[0].keys() & sides[1].keys() & (sides[0].keys() if round is None else {round})
         for value, side in zip(values, sides, strict=True):
             if side:
-                value[key] = sign * sum(side[each] for each in shared) / len(shared) if shared else None
-    known = published.knows_pictures
-    sources: dict[Hashable, Hashable] = {key: source if known else None for key, source in published.source_of.items()}
+                value[key] = sign * sum(side[number] for number in shared) / len(shared) if shared else None
+    has_pictures = published.knows_pictures
+    sources: dict[Hashable, Hashable] = {
+        key: source if has_pictures else None for key, source in published.source_of.items()
+    }
     return compare((first, second), values[0], values[1], sources)
 
 
 def _row(published: PublishedMetric, round: int | None, pair: Comparison) -> Row:
     """One comparison as a row; no difference lies outside what the metric's range allows."""
     lowest, highest = column_range(published.metric)
-    known = published.knows_pictures
+    has_pictures = published.knows_pictures
     return Row(
         table=published.table,
         metric=published.metric,
@@ -87,8 +89,8 @@ def _row(published: PublishedMetric, round: int | None, pair: Comparison) -> Row
         difference=estimate(pair.difference, pair.interval, lowest - highest, highest - lowest),
         cases=pair.cases,
         left_out=pair.left_out,
-        sources=pair.sources if known else None,
-        p_value=pair.p_value if known else None,
-        p_corrected=pair.p_corrected if known else None,
-        verdict=verdict_name(pair) if known else "pictures unknown",
+        sources=pair.sources if has_pictures else None,
+        p_value=pair.p_value if has_pictures else None,
+        p_corrected=pair.p_corrected if has_pictures else None,
+        verdict=verdict_name(pair) if has_pictures else "pictures unknown",
     )

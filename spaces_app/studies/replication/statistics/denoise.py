@@ -15,7 +15,9 @@ from .. import series
 TITLE = "Copies with and without the instruction to denoise"
 SECTION = series.SECTION
 ON_PAGE = OnPage(order=60, part_by="program", line_where="editor")
-NOTE = "Below 0, the copy that was to be denoised is further from the original than the plain one at the same step."
+NOTE = (
+    "Below 0, the copy with the instruction to denoise is further from the original than the plain copy of that step."
+)
 _PLAIN, _DENOISE = "replicate", "replicate-denoise"
 _STEPS = (1, 5, 10, 20, 50, 100)
 

@@ -1,4 +1,4 @@
-"""Is a picture grey that was asked to be? Strictly: red, green and blue are equal in every pixel."""
+"""Whether requests for grey give strictly grey pictures: red, green and blue equal in every pixel."""
 
 from collections import defaultdict
 
@@ -23,7 +23,7 @@ _ASKED = ("monochrome", "black and white", "greyscale", "grayscale")  # in the w
 class Row(TableRow):
     editor: str = column("Editor")
     program: str = column("Program")
-    instruction: str = column("Asked")
+    instruction: str = column("Instruction")
     strict: Estimate = column("Strictly grey", "share")
     coloured_share: float = column("Pixels with colour, median", "share")
     colour_first: float = column("Colour in round 1, grey levels", "number")

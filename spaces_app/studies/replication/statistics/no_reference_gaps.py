@@ -14,8 +14,8 @@ TITLE = "Normalised score gaps"
 SECTION = series.SECTION
 ON_PAGE = OnPage(order=20, folded=True, part_by="editor", line_where="metric")
 NOTE = (
-    "Scores are brought to the scale from 0 to 100 by their typical range, higher is better, and step 1 is taken "
-    "from a later step. A copy of a copy only gets worse, so a gap above 0 is an error of the metric."
+    "Scores are scaled to 0 to 100 by their typical range, higher is better; the gap is a later step's score minus "
+    "that of step 1. A copy of a copy only gets worse, so a gap above 0 is an error of the metric."
 )
 
 

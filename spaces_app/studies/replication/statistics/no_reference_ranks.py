@@ -32,8 +32,8 @@ class Row(TableRow):
     metric: str = column("Metric")
     with_step: Estimate = column("With the step", "number")
     with_lpips: Estimate = column("With LPIPS to the original", "number")
-    worse_from: int | None = column("Surely worse from step", "count")
-    better_from: int | None = column("Surely “better” from step", "count")
+    worse_from: int | None = column("Certainly worse from step", "count")
+    better_from: int | None = column("Certainly “better” from step", "count")
     last_step: int = column("Last step", "count")
     sources: int = column("Sources", "count")
     chains: int = column("Chains", "count")
@@ -75,7 +75,7 @@ def _correlation(scores: Mapping[int, float], other: Mapping[int, float]) -> flo
 
 
 def _mean(correlations: Sequence[float | None], sources: Sequence[str]) -> Estimate:
-    """The mean over sources with its limits, none of them beyond a correlation's ends."""
+    """The mean over sources with its limits, cut off at -1 and 1."""
     centre, interval = mean_over_clusters(correlations, sources, _LEVEL)
     return estimate(centre, interval, -1.0, 1.0)
 
@@ -83,8 +83,8 @@ def _mean(correlations: Sequence[float | None], sources: Sequence[str]) -> Estim
 def _certain_from(chains: Sequence[ChainScores], sign: int) -> int | None:
     """The first step from which on, at every later step, the change since step 1 has that sign beyond its limits.
 
-    The change of a source is the mean of its runs; limits are Student's over sources. One step that is beyond them by
-    chance does not count, because all that follow have to be beyond them too.
+    The change of a source is the mean of its runs; limits are Student's over sources. A single step that is
+    beyond them by chance does not count, because all later steps must be beyond them too.
     """
     changes: dict[int, list[float]] = defaultdict(list)
     for runs in by_source(chains).values():

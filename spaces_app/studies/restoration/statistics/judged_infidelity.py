@@ -19,8 +19,8 @@ SECTION = "Restoration"
 ON_PAGE = OnPage(order=65, part_by="judge", line_where="group")
 NOTE = (
     "A picture is unfaithful if it deviates severely from the degraded one: something inserted, a shape distorted, "
-    "a meaning changed. It is overdone if detail is exaggerated. The section Judges says what these judges are "
-    "worth."
+    "a meaning changed. It is overdone if detail is exaggerated. The section Judges shows how reliable these "
+    "judges are."
 )
 _INFIDELITY, _OVERDONE = "infidelity", "over_generation"  # questions to judges
 _UNIONS = {"without fidelity words": FREE, "with fidelity words": FAITHFUL}
@@ -72,7 +72,7 @@ def rows(analysis: Analysis) -> list[Row]:
 
 
 def _answers_of_people(answers: Answers) -> Iterator[StepAnswer]:
-    """What people said went wrong, as answers to the questions that judges are asked."""
+    """What people saw go wrong, as answers to the judges' questions."""
     for failure in answers.to(PEOPLE, "failure").values():
         majority = failure.details["majority"]
         for question, code in ((_INFIDELITY, "infidelity"), (_OVERDONE, "over-generation")):
@@ -88,7 +88,7 @@ def _row(judge: str, editor: str, group: str, judged: list[_JudgedChain]) -> Row
     kinds = Counter(
         answer.details.get("kind", "other")
         for _, answer in judged
-        if answer.question == _INFIDELITY and answer.value == 1.0 and judge != PEOPLE  # who name no kind
+        if answer.question == _INFIDELITY and answer.value == 1.0 and judge != PEOPLE  # people name no kind
     )
     return Row(
         judge=judge,

@@ -1,4 +1,4 @@
-"""What choosing the best prompt is worth: chosen on one half of the clean pictures, reported on the other."""
+"""The gain from choosing the best prompt: chosen on one half of the clean pictures, reported on the other."""
 
 from collections import Counter
 
@@ -16,8 +16,8 @@ ON_PAGE = OnPage(order=25, part_by="editor", folded=True)
 _HALVINGS = 100
 _ALL = "all metrics (mean rank)"
 NOTE = (
-    f"The clean pictures are halved at random {_HALVINGS} times. Gains are over the mean of all prompts. What a prompt "
-    "scores on the half that it was chosen on flatters it; what it scores on the held-out half can be expected of it."
+    f"The clean pictures are halved at random {_HALVINGS} times. Gains are over the mean of all prompts. A prompt's "
+    "score on the half that it was chosen on is too high; its score on the held-out half is what to expect."
 )
 
 

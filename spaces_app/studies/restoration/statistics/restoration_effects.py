@@ -40,11 +40,15 @@ def _method_rows(table: RestoredSet, method: str) -> list[Row]:
     rows = []
     for effect, sides in _EFFECTS.items():
         prompts = [[prompt for prompt in table.prompts(method) if prompt_group(prompt) in side] for side in sides]
-        if any({prompt_group(prompt) for prompt in own} != {*side} for own, side in zip(prompts, sides, strict=True)):
+        if any(
+            {prompt_group(prompt) for prompt in names} != {*side} for names, side in zip(prompts, sides, strict=True)
+        ):
             continue  # a group of prompts is missing
         pairs = []
         for metric in table.metrics:
-            first, second = (mean_over([table.by_picture(method, prompt, metric) for prompt in own]) for own in prompts)
+            first, second = (
+                mean_over([table.by_picture(method, prompt, metric) for prompt in names]) for names in prompts
+            )
             pairs.append(table.compare((metric, effect), metric, first, second))
         for pair in judge_together(pairs):
             if pair.difference is None:

@@ -14,9 +14,9 @@ TITLE = "Methods of restoration side by side"
 SECTION = "Restoration"
 ON_PAGE = OnPage(order=1, part_by="table")
 NOTE = (
-    "Of an editor with several prompts, each picture is restored with the prompt that was best, by its mean rank "
-    "over all metrics, on the half of the clean pictures to which this one does not belong; so no prompt is judged "
-    "on pictures that it was chosen on. Baselines are never the best."
+    "For an editor with several prompts, each picture counts with the prompt that was best, by its mean rank over all "
+    "metrics, on the half of the clean pictures without this one; so no prompt is judged on pictures that it was "
+    "chosen on. Baselines are never the best."
 )
 
 
@@ -33,7 +33,7 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """A row for each method of each table; of an editor with several prompts, those chosen on other pictures."""
+    """A row for each method of each table; an editor with several prompts has those chosen on other pictures."""
     return [row for table in analysis.once(restored_sets) for row in _table_rows(table, analysis)]
 
 
@@ -68,7 +68,7 @@ def _best_methods(table: RestoredSet, rows: list[Row]) -> dict[str, list[str]]:
     best: dict[str, list[str]] = {row.editor: [] for row in rows}
     for metric in table.metrics:
         means = {row.editor: row.scores[metric].value for row in rows if row.role == "editor"}
-        known = {method: better_sign(metric) * mean for method, mean in means.items() if mean is not None}
-        if len(known) > 1:
-            best[max(known, key=lambda method: known[method])].append(metric_title(metric))
+        scores = {method: better_sign(metric) * mean for method, mean in means.items() if mean is not None}
+        if len(scores) > 1:
+            best[max(scores, key=scores.__getitem__)].append(metric_title(metric))
     return best

@@ -1,4 +1,4 @@
-"""Every two methods of restoration on their common pictures: which is better in what, and is that more than chance?"""
+"""Every two methods of restoration on their common pictures: which is better by which metric, beyond chance?"""
 
 from itertools import combinations
 

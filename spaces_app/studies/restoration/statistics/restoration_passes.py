@@ -8,13 +8,13 @@ from ....analysis.tables import Estimate, column, estimate
 from ....statistics import OnPage
 from ..restored import MethodRow, PromptAndPicture, RestoredSet, better_sign, methods_by_table, metric_title
 
-TITLE = "Restoration asked for again"
+TITLE = "Restoring again"
 SECTION = "Restoration"
 ON_PAGE = OnPage(order=35, part_by="editor", line_where="metric", folded=True)
 _DIRECTION = "direction of the change"
 _VERDICTS = {
     "undoes": "undoes part of what the first changed",
-    "deepens": "goes on in the direction of the first",
+    "deepens": "continues in the direction of the first",
     "open": "neither clearly undoes nor clearly deepens the first",
 }
 _NO_DIRECTION = "`convergebench score --metrics second_pass` adds whether a further pass undoes or deepens the first."
@@ -79,7 +79,7 @@ def _values(table: RestoredSet, method: str, metric: str, round: int) -> dict[Pr
 
 
 def _direction_row(table: RestoredSet, method: str, number: int) -> Row | None:
-    """Whether a pass goes on in the direction of the first, or back."""
+    """Whether a pass continues in the direction of the first, or goes back."""
     passes = [r for r in table.pictures if r.method == method and r.round == number and r.direction is not None]
     if not passes:
         return None
@@ -115,6 +115,6 @@ def note(analysis: Analysis, rows: list[Row]) -> str:
         if row.verdict
     )
     return (
-        f"{directions or _NO_DIRECTION} The restored picture is handed in again with the same words. Positive "
+        f"{directions or _NO_DIRECTION} The restored picture is sent again with the same prompt. Positive "
         "differences are better, whatever the metric's direction; p flips the signs of clean pictures."
     )

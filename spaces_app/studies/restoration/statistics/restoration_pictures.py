@@ -1,4 +1,4 @@
-"""Which restored pictures the page shows: of each degradation a typical one, as every method returned it."""
+"""The restored pictures that the page shows: a typical one for each degradation, as every method returned it."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -37,13 +37,13 @@ class Row(TableRow):
 
 def rows(analysis: Analysis) -> list[Row]:
     """A row for each method on each picture shown; baselines come last, as they do in the table of methods."""
-    own = next((table for table in analysis.once(restored_sets) if not table.name), None)
-    if own is None or not own.metrics:  # published tables have no pictures
+    dataset_table = next((table for table in analysis.once(restored_sets) if not table.name), None)
+    if dataset_table is None or not dataset_table.metrics:  # published tables have no pictures
         return []
     titles = {chain.source.id: chain.source.title for chain in analysis.chains}
-    names = display_names(own.methods)
-    is_baseline = {method: analysis.roles.get(method, "editor") != "editor" for method in own.methods}
-    shown = _first_passes(own)
+    names = display_names(dataset_table.methods)
+    is_baseline = {method: analysis.roles.get(method, "editor") != "editor" for method in dataset_table.methods}
+    shown = _first_passes(dataset_table)
     return [
         Row(
             picture=picture,
@@ -57,10 +57,10 @@ def rows(analysis: Analysis) -> list[Row]:
             prompt=prompt_name(restored.prompt) or None,
             chain=restored.chain,
             round=restored.round if restored.values else None,
-            scores={name: Estimate(restored.values.get(name)) for name in own.metrics},
+            scores={name: Estimate(restored.values.get(name)) for name in dataset_table.metrics},
         )
-        for picture, metric, count in _typical_pictures(own, shown)
-        for method in sorted(own.methods, key=lambda method: (is_baseline[method], names[method].casefold()))
+        for picture, metric, count in _typical_pictures(dataset_table, shown)
+        for method in sorted(dataset_table.methods, key=lambda method: (is_baseline[method], names[method].casefold()))
         if (restored := shown.get((method, picture)))
     ]
 
@@ -109,7 +109,7 @@ def strips(table: Table, reader: Reader) -> list[Strip]:
         words = "not known" if clean is None else f"{first.title}, clean"
         frames.append(replace(make_frame(clean, "clean", words), words=words))
         kind = ", ".join(filter(None, (first.degradation.replace("-", " "), first.scene))) or "restoration"
-        middle = f"the middle one of {first.of_pictures} by {metric_title(first.by)}"
+        middle = f"the median of {first.of_pictures} by {metric_title(first.by)}"
         why = middle if first.of_pictures > 1 else "the only one"
         strips.append(Strip(first.title, f"{kind}: {why}", tuple(frames)))
     return strips

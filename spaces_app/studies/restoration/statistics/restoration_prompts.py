@@ -1,4 +1,4 @@
-"""What each prompt gives when an editor restores pictures, and the means of groups of prompts."""
+"""The scores of each prompt when an editor restores pictures, and the means of groups of prompts."""
 
 from collections.abc import Mapping
 
@@ -80,6 +80,6 @@ def note(analysis: Analysis, rows: list[Row]) -> str:
     return (
         "An editor is asked to restore degraded pictures; a restored one is compared with the clean one, if there is "
         "one. The first metrics need it; the others look at the restored picture alone. Repeated runs of a picture are "
-        "averaged; ranges rest on clean pictures, because several degradations of one are not independent."
+        "averaged; ranges are across clean pictures, because several degradations of one are not independent."
         + (f" Groups: {groups}." if groups else "")
     )

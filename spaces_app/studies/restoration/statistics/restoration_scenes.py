@@ -21,7 +21,7 @@ def _without_crossed(rows: Rows) -> Rows:
 ON_PAGE = OnPage(order=40, part_by="by", line_where="slice", folded=True, choose=_without_crossed)
 NOTE = (
     "A method's prompts are averaged. A degraded picture without a clean one, such as a real old photograph, has "
-    "only the scores that need none. The files hold every scene under every degradation as well."
+    "only the scores that need none. The files also have every scene under every degradation."
 )
 
 
@@ -56,7 +56,7 @@ def _method_rows(table: RestoredSet, method: str) -> list[Row]:
 
 
 def _row(table: RestoredSet, method: str, by: str, name: str, restored: list[Restored]) -> Row:
-    """The means over some pictures; published means of a scene or a degradation are taken as they are."""
+    """The means over some pictures; published means of a scene or a degradation are unchanged."""
     part = RestoredSet(table.name, restored)
     values = {
         metric: mean_over([part.by_picture(method, prompt, metric) for prompt in part.prompts(method)], every=False)

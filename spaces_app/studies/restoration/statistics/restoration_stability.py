@@ -42,10 +42,10 @@ def _method_rows(table: RestoredSet, method: str) -> list[Row]:
             runs = sorted({run for of_picture in values for run in of_picture})
             # Pictures that were not meant to be repeated have one run; they are not left out.
             repeated = [of_picture for of_picture in values if len(of_picture) > 1]
-            whole = [[of_picture[run] for run in runs] for of_picture in repeated if len(of_picture) == len(runs)]
-            if len(runs) < 2 or len(whole) < 2:
+            complete = [[of_picture[run] for run in runs] for of_picture in repeated if len(of_picture) == len(runs)]
+            if len(runs) < 2 or len(complete) < 2:
                 continue
-            statistic, p_value = friedman(np.array(whole))
+            statistic, p_value = friedman(np.array(complete))
             rows.append(
                 Row(
                     table=table.name or None,
@@ -54,10 +54,10 @@ def _method_rows(table: RestoredSet, method: str) -> list[Row]:
                     metric=metric_title(metric),
                     statistic=statistic,
                     p_value=p_value,
-                    p_exact=permutation_p(np.array(whole))[0],
+                    p_exact=permutation_p(np.array(complete))[0],
                     runs=len(runs),
-                    pictures=len(whole),
-                    left_out=len(repeated) - len(whole),
+                    pictures=len(complete),
+                    left_out=len(repeated) - len(complete),
                 )
             )
     corrected = _holm([row.p_exact for row in rows])
@@ -85,6 +85,6 @@ def note(analysis: Analysis, rows: list[Row]) -> str:
     return (
         f"The same picture is restored several times under the same conditions. {below} of {len(rows)} tests have a "
         f"chi-square p below {_LEVEL:g}; {_LEVEL * len(rows):.1f} would by chance alone if no runs differed. After "
-        f"Holm's correction of the exact p, {after} have. Runs are permuted within each picture, so pictures of one "
-        "clean picture need no special care."
+        f"Holm's correction of the exact p, {after} have. Runs are permuted within each picture, so several "
+        "pictures made from one clean picture are no problem."
     )

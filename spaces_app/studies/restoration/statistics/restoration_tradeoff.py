@@ -23,7 +23,7 @@ class Row(MethodRow):
     perception: str = column("Looks by")
     correlation: Estimate = column("Rank correlation over prompts", "signed")
     best_looking: str = column("Best-looking prompt")
-    its_place: int = column("Its place in fidelity", "count")
+    its_place: int = column("Its rank in fidelity", "count")
     prompts: int = column("Prompts", "count")
     clean: int | None = column("Clean pictures", "count")
 
@@ -31,7 +31,7 @@ class Row(MethodRow):
 def rows(analysis: Analysis) -> list[Row]:
     """A row for each method and pair of a metric that needs the clean picture and one that needs none.
 
-    Both are turned so that higher is better: a negative correlation is a trade-off.
+    Both are oriented so that higher is better: a negative correlation is a trade-off.
     """
     return [row for table, method in methods_by_table(analysis) for row in _method_rows(table, method)]
 
@@ -44,11 +44,11 @@ def _method_rows(table: RestoredSet, method: str) -> list[Row]:
     rows = []
     for distortion in [metric for metric in means if needs_clean(metric)]:
         for perception in [metric for metric in means if not needs_clean(metric)]:
-            fidelity, looks = (better_sign(metric) * means[metric] for metric in (distortion, perception))
-            if len({*fidelity}) == 1 or len({*looks}) == 1:
-                continue  # an editor that does not look at the words
-            best = int(np.argmax(looks))
-            correlation = float(stats.spearmanr(fidelity, looks).statistic)
+            fidelity, appearance = (better_sign(metric) * means[metric] for metric in (distortion, perception))
+            if len({*fidelity}) == 1 or len({*appearance}) == 1:
+                continue  # an editor that ignores the prompt
+            best = int(np.argmax(appearance))
+            correlation = float(stats.spearmanr(fidelity, appearance).statistic)
             rows.append(
                 Row(
                     table=table.name or None,
@@ -99,10 +99,10 @@ def note(analysis: Analysis, rows: list[Row]) -> str:
     trades = sum(row.correlation.value < 0 for row in rows)
     least_faithful = [row.best_looking for row in rows if row.its_place == row.prompts]
     words = (
-        "Both metrics of a pair are turned so that higher is better: below zero, prompts that look better without a "
-        f"reference are further from the truth. That is so in {trades} of {len(rows)} pairs"
+        "Both metrics of a pair are oriented so that higher is better: below zero, prompts that look better without a "
+        f"reference are further from the truth. This holds in {trades} of {len(rows)} pairs"
     )
     if least_faithful:
         names = ", ".join(sorted(set(least_faithful)))
         words += f"; in {len(least_faithful)} the best-looking prompt is the least faithful of all ({names})"
-    return f"{words}. Ranges draw clean pictures again."
+    return f"{words}. Ranges resample clean pictures."
