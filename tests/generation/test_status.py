@@ -164,11 +164,3 @@ def test_a_chain_that_cannot_be_read_is_one_sentence(tmp_path, text):
     assert result.exit_code == 2
     assert f"chains/{folder.name} cannot be read (" in result.output
     assert "`convergebench verify` says what is broken" in result.output
-
-
-@pytest.mark.slow
-def test_twenty_thousand_chains_are_told_of_in_three_seconds():
-    script = Path(__file__).parents[1] / "benchmarks" / "status.py"
-    said = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True).stdout
-    print(said)
-    assert float(said.split(" s of the processor")[0].split()[-1]) < 3
