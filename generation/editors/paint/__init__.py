@@ -1,4 +1,4 @@
-"""The embedded default: it carries out the suites' instructions without weights, and loses quality as editors do."""
+"""The embedded default editor: it follows the suites' instructions without weights and loses quality as editors do."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -35,7 +35,7 @@ class Editor:
 
 
 def carry_out(pixels: Pixels, request: instructions.Request, chance: np.random.Generator) -> Pixels | str:
-    """What was asked for and nothing else, or one sentence why it cannot be done."""
+    """The picture with only the requested change, or a sentence that says why the change is impossible."""
     if request.verb == "flip":
         return pixels[:, ::-1] if request.side == "horizontal" else pixels[::-1]
     if request.verb == "turn":
@@ -61,7 +61,7 @@ def add(pixels: Pixels, request: instructions.Request, chance: np.random.Generat
 
 
 def remove(pixels: Pixels, request: instructions.Request) -> Pixels | str:
-    """The picture without the thing, or why not."""
+    """The picture without the thing, or a sentence that says why it cannot be removed."""
     bare = lift_off(pixels, request)
     if isinstance(bare, str):
         return bare
@@ -70,7 +70,7 @@ def remove(pixels: Pixels, request: instructions.Request) -> Pixels | str:
 
 
 def lift_off(pixels: Pixels, request: instructions.Request) -> tuple[Pixels, NDArray[np.bool_]] | str:
-    """The picture with a hole where the thing was; a thing of unknown colour may have any, its usual ones first."""
+    """The picture and the hole that the thing leaves, or why not; without a colour, its usual ones are tried first."""
     thing = all_things()[request.thing]
     match = finding.find_thing(pixels, thing, (request.colour,) if request.colour else thing.colours)
     if match is None and not request.colour:

@@ -1,4 +1,4 @@
-"""Where a face is, by the cascade that scikit-image ships; and the end of a smile, by moving what is in the face."""
+"""Finds a face with the cascade that scikit-image ships, and ends a smile by moving the corners of the mouth."""
 
 import math
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ import numpy as np
 
 from .drawing import Pixels
 
-_WINDOW = 24  # pixels, the cascade's
-_LOOKS = ((128, 0), (192, 0), (128, 17), (128, -17))  # short sides and tilts at which faces are looked for
-LADDER = 1.06  # the ratio between neighbouring face sizes, so that a finder has few to try
+_WINDOW = 24  # pixels of the cascade's own window
+_LOOKS = ((128, 0), (192, 0), (128, 17), (128, -17))  # short sides in pixels and tilts in degrees to search at
+LADDER = 1.06  # the ratio between neighbouring face sizes, so that a search has few sizes to try
 
 
 @dataclass(frozen=True)
 class Face:
-    """A square from mid-forehead to chin."""
+    """A face as a square from mid-forehead to chin; `found` is false if its place is only assumed."""
 
     x: float
     y: float
@@ -35,7 +35,7 @@ def _cascade() -> Any:
 
 
 def find_face(image: Pixels) -> Face:
-    """The largest face near the middle, upright or a little tilted, or the place where a portrait has it."""
+    """The largest face near the middle, upright or slightly tilted; without one, `assumed_face`."""
     height, width = image.shape[:2]
     for side, tilt in _LOOKS:
         scale = min(1.0, side / min(height, width))
@@ -53,23 +53,23 @@ def find_face(image: Pixels) -> Face:
 
 
 def _upright(middle: tuple[float, float], tilt: float) -> Pixels:
-    """Turns a picture about its middle by some degrees."""
+    """The matrix that rotates a picture about its middle by these degrees."""
     return cv2.getRotationMatrix2D(middle, tilt, 1.0)
 
 
 def _weight(box: dict[str, int], width: int) -> float:
-    """Large faces in the middle count most."""
+    """The weight of a detected face: highest for large faces in the middle."""
     return box["width"] * (1 - abs((box["c"] + box["width"] / 2) / width - 0.5))
 
 
 def assumed_face(image: Pixels) -> Face:
-    """The place where a portrait has its face."""
+    """The face at its usual place in a portrait."""
     size = usual_size(image)
     return Face(image.shape[1] * 0.5 - size / 2, image.shape[0] * 0.2, size, False)
 
 
 def usual_size(image: Pixels) -> float:
-    """The size of a face in a portrait."""
+    """The usual size of a face in a portrait."""
     return _nearest_size(0.36 * min(image.shape[:2]))
 
 
@@ -79,7 +79,7 @@ def _nearest_size(size: float) -> float:
 
 
 def rung(size: float) -> int:
-    """Where on the ladder a size is."""
+    """The step of the ladder of sizes that is nearest to a size."""
     return round(math.log(size) / math.log(LADDER))
 
 
@@ -87,7 +87,7 @@ _LIFT = 0.055  # of the face, how far the corners of the mouth move
 
 
 def neutral(image: Pixels) -> Pixels | str:
-    """The corners of a smiling mouth down and in by a share of the face, its middle up a little; or why not."""
+    """The picture with the mouth's corners moved down and in and its middle slightly up; or why not."""
     face = find_face(image)
     if not face.found:
         return "paint finds no face in the picture whose expression it could change"

@@ -1,4 +1,4 @@
-"""Finding what was added, from the picture alone: by comparing it with what would be drawn, size by size."""
+"""Finds an added thing in the picture alone, by comparing the picture with drawings of the thing, size by size."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,17 +12,17 @@ from . import faces, placing
 from .drawing import COMMON, Pixels, Thing, draw_at_size, draw_large, is_lopsided
 from .placing import Place
 
-_RING = 2  # pixels around a thing that are looked at
-_SHAPE = 20  # pixels along the longer side of a thing without gaps while places are looked for
-_SEEN, _RIM_SEEN = 0.4, 0.15  # the share of a thing, and of its surroundings, that has to be inside the picture
+_RING = 2  # pixels around a thing that are compared too
+_SHAPE = 20  # pixels along the longer side of a solid thing in the coarse search
+_SEEN, _RIM_SEEN = 0.4, 0.15  # the share of a thing, and of its surroundings, that must be inside the picture
 _HOPE = 60.0  # grey levels above which no other size is tried
-_CLIMB = 3  # steps up or down the sizes at most, from the one that was tried
-_FEW, _MANY = 200, 2000  # pixels of a thing that are compared, at first and in the end
-_MOST_GAP = 30.0  # grey levels between a thing and what is there, above which it is not there
-_RIM = 12.0  # grey levels between a thing's edge and what is around it, below which there is nothing
-_FAR = 75.0  # the same from afar, where thin parts are mixed with what is behind them
-_SURE = 14.0  # grey levels below which no other place needs to be looked at
-_CLOSER, _CLOSEST = 10, 3  # places that are looked at more closely, and closest
+_CLIMB = 3  # at most this many sizes up or down from the size that was tried
+_FEW, _MANY = 200, 2000  # pixels of a thing that are compared, at first and at the end
+_MOST_GAP = 30.0  # grey levels between a thing and the picture, above which the thing is absent
+_RIM = 12.0  # grey levels between a thing and its surroundings, below which it is absent
+_FAR = 75.0  # as _MOST_GAP, for the coarse search, in which thin parts mix with the background
+_SURE = 14.0  # grey levels below which no other place needs to be searched
+_CLOSER, _CLOSEST = 10, 3  # places kept for the second and the third, finer search
 
 _Area = tuple[int, int, int, int]  # left, top, right, bottom; may reach beyond the picture
 _Sample = tuple[Pixels, Pixels, Pixels]  # rows, columns and colours of some pixels of a thing
@@ -30,7 +30,7 @@ _Sample = tuple[Pixels, Pixels, Pixels]  # rows, columns and colours of some pix
 
 @dataclass(frozen=True)
 class _Match:
-    """A thing of one colour at a place: how unlike it what is there is, and how unlike it what is around it is."""
+    """A thing in one colour at one place: how much the picture differs from it there (gap) and around it (rim)."""
 
     place: Place
     colour: str
@@ -39,22 +39,22 @@ class _Match:
 
     @property
     def score(self) -> float:
-        """The lower the likelier: like the thing inside, unlike it outside, and rather larger than smaller."""
+        """Lower is likelier: similar to the thing inside, different outside, and large rather than small."""
         return self.gap - 0.25 * min(self.rim, 45.0) - 25 * math.log(self.place[2])
 
     @property
     def score_from_afar(self) -> float:
-        """The same from afar, where a size is only nearly right and what is around tells more."""
+        """As `score`, for the coarse search, in which sizes are approximate and the surroundings count more."""
         return self.gap - 0.25 * min(self.rim, 150.0)
 
     @property
     def is_sure(self) -> bool:
-        """Whether it is so likely that no other place needs to be looked at."""
+        """Whether it is so likely that no other place needs to be searched."""
         return self.gap < _SURE and self.rim > 3 * _RIM
 
 
 def find_thing(image: Pixels, thing: Thing, colours: Sequence[str]) -> _Match | None:
-    """Where the thing is, or None; first where it would be put now, then anywhere."""
+    """The thing in the picture, or None; searched first where it would be added now, then everywhere."""
     matches: list[_Match] = []
     for area, sizes in _search_areas(image, thing):
         match = _search(image, area, thing, sizes, colours)
@@ -65,19 +65,19 @@ def find_thing(image: Pixels, thing: Thing, colours: Sequence[str]) -> _Match | 
 
 
 def find_in_any_colour(image: Pixels, thing: Thing) -> _Match | None:
-    """Where the thing is in a colour that it has on request only."""
+    """The thing in a colour that it only has on request, or None."""
     colours = [colour for colour in COMMON if colour not in thing.colours]
     area, sizes = next(_search_areas(image, thing))
     return _search(image, area, thing, sizes[::2] if thing.place == "worn" else sizes, colours)
 
 
 def _search_areas(image: Pixels, thing: Thing) -> Iterator[tuple[_Area, list[tuple[int, int]]]]:
-    """Where to look, and for which sizes."""
+    """The areas to search, with the sizes to try in each."""
     height, width = image.shape[:2]
     short = min(width, height)
 
-    def whole(over: int) -> _Area:
-        return (-over, -over, width + over, height + over)
+    def everywhere(margin: int) -> _Area:
+        return (-margin, -margin, width + margin, height + margin)
 
     def around(face: faces.Face) -> _Area:
         left, top, wide, tall, _ = placing.on_face(face, thing)
@@ -88,21 +88,21 @@ def _search_areas(image: Pixels, thing: Thing) -> Iterator[tuple[_Area, list[tup
         return [placing.on_face(faces.Face(0, 0, size * faces.LADDER**step), thing)[2:4] for step in steps]
 
     if thing.place != "worn":
-        yield whole(short // 16), [placing.size_of(thing, short, step) for step in (-1, 0, 1)]
+        yield everywhere(short // 16), [placing.size_of(thing, short, step) for step in (-1, 0, 1)]
         return
     face, usual = faces.find_face(image), faces.usual_size(image)
     yield around(face), sizes(face.size, range(-4, 5))
     if face.found:
         yield around(faces.assumed_face(image)), sizes(usual, range(-1, 2))
-    yield whole(short // 6), sizes(usual, range(-20, 9, 2))
+    yield everywhere(short // 6), sizes(usual, range(-20, 9, 2))
 
 
 def _search(
     image: Pixels, area: _Area, thing: Thing, sizes: Iterable[tuple[int, int]], colours: Sequence[str]
 ) -> _Match | None:
-    """The likeliest place in an area, if it is likely at all."""
+    """The likeliest match in an area; None if none is likely."""
     tries: list[_Match] = []
-    shrunk: dict[int, tuple[Pixels, Pixels]] = {}  # the area made smaller, by the longer side of what is looked for
+    shrunk: dict[int, tuple[Pixels, Pixels]] = {}  # the area made smaller, by the longer side of the thing
     for width, height in sizes:
         scale = _coarseness(thing, max(width, height))
         if max(width, height) not in shrunk:
@@ -126,7 +126,7 @@ def _search(
 
 @lru_cache(maxsize=128)
 def _shape(name: str, colour: str, width: int, height: int, mirrored: bool) -> tuple[Pixels, Pixels, Pixels]:
-    """What is compared: a thing's own colours, where it is solid, and the ring around it that should differ."""
+    """A drawing to compare with: its colours, its solid part, and the ring around it, which should differ."""
     drawn = draw_at_size(name, colour, width, height, mirrored)
     cover = cv2.copyMakeBorder(drawn.cover, *(_RING,) * 4, cv2.BORDER_CONSTANT, value=0)
     tint = cv2.copyMakeBorder(drawn.colour, *(_RING,) * 4, cv2.BORDER_CONSTANT, value=0)
@@ -135,23 +135,23 @@ def _shape(name: str, colour: str, width: int, height: int, mirrored: bool) -> t
     wide = (2 * _RING + 1, 2 * _RING + 1)
     ring = ((cv2.dilate(solid, np.ones(wide, np.uint8)) > 0) & (cover < 0.25)).astype(np.float32)
     spread = cv2.blur(tint * solid[..., None], wide) / np.clip(cv2.blur(cover * solid, wide), 1e-3, None)[..., None]
-    own = tint / np.clip(cover, 0.05, None)[..., None]
-    return np.where(solid[..., None] > 0, own, spread).astype(np.float32), solid, ring
+    colours = tint / np.clip(cover, 0.05, None)[..., None]
+    return np.where(solid[..., None] > 0, colours, spread).astype(np.float32), solid, ring
 
 
 def _coarseness(thing: Thing, longer: int) -> float:
-    """The scale at which places are looked for: the thinner a thing, the finer."""
+    """The scale of the coarse search: the thinner a thing, the larger the scale."""
     cover = draw_large(thing.name, thing.colours[0]).cover
     return min(1.0, _SHAPE / max(0.3, float((cover > 0.6).mean())) ** 0.7 / longer)
 
 
 def _uncertainty(thing: Thing, match: _Match) -> int:
-    """How many pixels a place seen from afar may be off."""
+    """By how many pixels a place from the coarse search may be wrong."""
     return max(1, round(0.75 / _coarseness(thing, max(match.place[2:4]))))
 
 
 def _shrink(image: Pixels, area: _Area, scale: float) -> tuple[Pixels, Pixels]:
-    """An area made smaller, black outside the picture, and which share of each pixel is inside it."""
+    """An area made smaller, black outside the picture, and a mask of the pixels inside the picture."""
     left, top, right, bottom = area
     height, width = image.shape[:2]
     part = image[max(0, top) : max(0, bottom), max(0, left) : max(0, right)]
@@ -167,7 +167,7 @@ def _shrink(image: Pixels, area: _Area, scale: float) -> tuple[Pixels, Pixels]:
 def _likely_places(
     shrunk: tuple[Pixels, Pixels], area: _Area, thing: Thing, size: tuple[int, int, bool], colour: str
 ) -> Iterator[_Match]:
-    """The two likeliest places in an area for a thing of one size, one colour and one way round."""
+    """The two likeliest places in an area for a thing of one size, colour and orientation."""
     width, height, mirrored = size
     scale = _coarseness(thing, max(width, height))
     small = max(3, round(width * scale)), max(3, round(height * scale))
@@ -185,7 +185,7 @@ def _likely_places(
 
 
 def _difference_map(image: Pixels, inside: Pixels, colour: Pixels, mask: Pixels, unseen: float) -> Pixels:
-    """Grey levels between the masked colours and the picture at every place, what is outside it left out."""
+    """Grey levels between the masked colours and the picture at every place, without pixels outside the picture."""
     # The square of a difference, multiplied out, is two plain correlations: a third faster than OpenCV's masked one.
     weighted = colour * mask[..., None]
     squares: Pixels = cv2.matchTemplate(np.square(image).sum(2), mask, cv2.TM_CCORR)
@@ -200,15 +200,15 @@ def _difference_map(image: Pixels, inside: Pixels, colour: Pixels, mask: Pixels,
 
 
 def _best_size(image: Pixels, thing: Thing, best: _Match) -> _Match:
-    """From size to size while the next one is likelier."""
+    """Try the neighbouring sizes for as long as one of them is likelier."""
     for _ in range(_CLIMB if best.gap < _HOPE else 0):
         left, top, width, height, mirrored = best.place
         near = [best]
         for step in (-1, 1):
             wide, tall = placing.neighbour(thing, min(image.shape[:2]), width, step)
             corner = left + (width - wide) // 2, top + (height - tall) // 2
-            other = replace(best, place=(*corner, wide, tall, mirrored))
-            near.append(_best_nearby(image, thing, other, _uncertainty(thing, best) + abs(tall - height) // 2, _FEW))
+            option = replace(best, place=(*corner, wide, tall, mirrored))
+            near.append(_best_nearby(image, thing, option, _uncertainty(thing, best) + abs(tall - height) // 2, _FEW))
         likeliest = min(near, key=lambda match: match.score)
         if likeliest is best:
             break
@@ -217,7 +217,7 @@ def _best_size(image: Pixels, thing: Thing, best: _Match) -> _Match:
 
 
 def _best_nearby(image: Pixels, thing: Thing, match: _Match, far: int, samples: int) -> _Match:
-    """The best of the places within so many pixels, first by larger strides."""
+    """The best place within this many pixels, searched with large strides first."""
     left, top, width, height, mirrored = match.place
     colour, solid, ring = _shape(thing.name, match.colour, width, height, mirrored)
     inside, outside = (_sample(colour, mask, samples) for mask in (solid, ring))
@@ -229,7 +229,7 @@ def _best_nearby(image: Pixels, thing: Thing, match: _Match, far: int, samples: 
             for dx in shifts:
                 x, y = left + dx, top + dy
                 gap = _difference(image, x - _RING, y - _RING, inside, 255.0)
-                if gap > best.gap + 12:  # too unlike for any rim to make up for it
+                if gap > best.gap + 12:  # no rim could make up for this
                     continue
                 rim = _difference(image, x - _RING, y - _RING, outside, 0.0)
                 tried = _Match((x, y, width, height, mirrored), match.colour, gap, rim)
@@ -249,7 +249,7 @@ def _sample(colour: Pixels, mask: Pixels, count: int) -> _Sample:
 
 
 def _difference(image: Pixels, left: int, top: int, sample: _Sample, unseen: float) -> float:
-    """Grey levels between colours and the picture under them, as far as they are inside it."""
+    """Grey levels between colours and the picture under them, for the pixels inside the picture."""
     rows, columns, colours = sample
     y, x = rows + top, columns + left
     seen = (y >= 0) & (y < image.shape[0]) & (x >= 0) & (x < image.shape[1])

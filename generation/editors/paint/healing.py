@@ -1,11 +1,11 @@
-"""Filling a hole from what is around it: thin ones smoothly, wide ones with what is like them."""
+"""Fills a hole from its surroundings: thin holes smoothly, wide holes with similar texture."""
 
 import cv2
 import numpy as np
 
 from .drawing import Pixels
 
-_THIN = 0.012  # half-width of a hole, as a share of the short side, up to which smoothness is enough
+_THIN = 0.012  # half-width of a hole, as a share of the short side, up to which it is filled smoothly
 _MIRROR = 0.045  # of the short side, how far outside a hole mirrored pixels may come from
 
 
@@ -28,23 +28,23 @@ def heal(image: Pixels, hole: Pixels, borrow: bool = True) -> Pixels:
 
 
 def _mirrored(image: Pixels, hole: Pixels, part: tuple[slice, slice], filled: Pixels) -> Pixels:
-    """What is outside the nearest rim, mirrored into the hole; towards its middle, the smooth filling takes over."""
+    """The surroundings mirrored into the hole across its nearest rim, fading to the smooth filling in the middle."""
     rows, columns = part
     far, labels = cv2.distanceTransformWithLabels(hole.astype(np.uint8), cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL)
     rim_y, rim_x = np.nonzero(~hole)
-    place = np.zeros((2, int(labels.max()) + 1), np.float32)
-    place[:, labels[rim_y, rim_x]] = rim_y, rim_x
-    near = place[:, labels[part]]
-    here = np.mgrid[rows.start : rows.start + near.shape[1], columns.start : columns.start + near.shape[2]]
+    position = np.zeros((2, int(labels.max()) + 1), np.float32)
+    position[:, labels[rim_y, rim_x]] = rim_y, rim_x
+    near = position[:, labels[part]]
+    grid = np.mgrid[rows.start : rows.start + near.shape[1], columns.start : columns.start + near.shape[2]]
     even = max(3, round(0.012 * min(image.shape[:2])))
     reach = _MIRROR * min(image.shape[:2])
-    back = reach - abs(far[part] % (2 * reach) - reach)  # to and fro, so that nothing comes from far away
-    y, x = (cv2.blur(at.astype(np.float32), (even, even)) for at in near + (near - here) * back / (far[part] + 1e-3))
+    back = reach - abs(far[part] % (2 * reach) - reach)  # to and fro, so that no pixel comes from far away
+    y, x = (cv2.blur(at.astype(np.float32), (even, even)) for at in near + (near - grid) * back / (far[part] + 1e-3))
     inside = (x >= 0) & (x < image.shape[1]) & (y >= 0) & (y < image.shape[0])
     blank = np.where(hole[..., None], 0, image).astype(np.float32)
     seen = cv2.remap(blank, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-    known = cv2.remap((~hole).astype(np.float32), x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-    usable = ((known > 0.99) & inside).astype(np.float32)
+    visible = cv2.remap((~hole).astype(np.float32), x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    usable = ((visible > 0.99) & inside).astype(np.float32)
     share = (usable * np.clip(1 - far[part] / min(reach, far[part].max()), 0, 1))[..., None]
     texture = seen - cv2.GaussianBlur(seen, (0, 0), 0.006 * min(image.shape[:2]))
     texture = np.clip(texture, -16, 16) * cv2.erode(usable, np.ones((9, 9), np.uint8))[..., None]
@@ -52,9 +52,9 @@ def _mirrored(image: Pixels, hole: Pixels, part: tuple[slice, slice], filled: Pi
 
 
 def _membrane(values: Pixels, hole: Pixels) -> Pixels:
-    """The smooth surface through the values around the hole: pulled down a pyramid, pushed up again."""
-    known = (~hole).astype(np.float32)[..., None]
-    filled = _pyramid(values * known, known[..., 0])
+    """A smooth surface through the values around the hole, computed by a pull-push pyramid."""
+    weight = (~hole).astype(np.float32)[..., None]
+    filled = _pyramid(values * weight, weight[..., 0])
     result = np.where(hole[..., None], filled, values)
     for _ in range(12):
         result = np.where(hole[..., None], cv2.blur(result, (3, 3)), values)
@@ -62,19 +62,19 @@ def _membrane(values: Pixels, hole: Pixels) -> Pixels:
 
 
 def _pyramid(values: Pixels, weight: Pixels) -> Pixels:
-    """Weighted values, completed from half their size wherever the weight is missing."""
+    """Weighted values, completed at half their size wherever they have no weight."""
     full = np.clip(weight, 1e-6, None)[..., None]
     if min(weight.shape) < 3 or weight.min() > 0.01:
         mean = values.sum((0, 1)) / max(1e-6, float(weight.sum()))
         return np.where(weight[..., None] > 1e-3, values / full, mean).astype(np.float32)
     below = _pyramid(cv2.pyrDown(values), cv2.pyrDown(weight))
-    rest = cv2.pyrUp(below, dstsize=weight.shape[::-1])
+    coarse = cv2.pyrUp(below, dstsize=weight.shape[::-1])
     part = np.clip(weight * 4, 0, 1)[..., None]
-    return part * values / full + (1 - part) * rest
+    return part * values / full + (1 - part) * coarse
 
 
 def _clone(image: Pixels, hole: Pixels, part: tuple[slice, slice]) -> Pixels | None:
-    """The like piece whose surroundings agree best with the hole's, shifted in level to join seamlessly."""
+    """The piece of the picture with the most similar surroundings, levelled to join seamlessly; or None."""
     rows, columns = part
     scale = min(1.0, 96 / min(image.shape[:2]))
     small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA).astype(np.float32)

@@ -1,4 +1,4 @@
-"""From the words of an instruction to what is wanted; what is not understood is None, never a guess."""
+"""Reads an instruction into a request; the result is None, never a guess, if it is not understood."""
 
 import re
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ _VERBS = {
 _COPY = r"replica|replicate|reproduce|recreate|duplicate|copy|no alterations|no changes|same (?:image|picture)"
 _DENOISE = r"denois\w*|(?:remov|reduc|clean|without|avoid)\w* .*(?:noise|grain|artifacts)"
 _BACK = "restore|bring back|return|give back|add|recover|back to"
-TONES = (  # the first that fits
+TONES = (  # the first match counts
     ("enhance", r"(?:restor|improv|enhanc|repair)\w* .*(?:image|quality|clarity|noise|blur|degrad\w*)"),
     ("denoise", _DENOISE),
     ("smile", r"(?:smil|laugh|grin)\w*|happy"),
@@ -41,7 +41,7 @@ _TURNS = {"90": 1, "180": 2, "270": 3, "quarter": 1, "half": 2}
 
 @dataclass(frozen=True)
 class Request:
-    """One wish. `verb` is add, remove, flip, turn, copy or tone; of a tone, `thing` is its name."""
+    """One request. `verb` is add, remove, flip, turn, copy or tone; for a tone, `thing` is its name."""
 
     verb: str
     thing: str = ""
@@ -51,30 +51,30 @@ class Request:
 
 
 def parse(instruction: str) -> Request | None:
-    """The wish in an instruction, or None."""
+    """The request in an instruction, or None."""
     text = re.sub(r"[^a-z0-9°%' -]+", " ", instruction.lower().replace("-", " "))
     text = re.sub(r"\s+", " ", text).strip()
     return copy(text) or _geometry(text) or _change(text) or tone(text)
 
 
 def copy(text: str) -> Request | None:
-    """The wish for the same picture again, perhaps cleaner."""
+    """A request for the same picture again, perhaps without noise."""
     if not re.search(rf"\b(?:{_COPY})\b", text):
         return None
     return Request("copy", "denoise" if re.search(rf"\b(?:{_DENOISE})", text) else "")
 
 
 def tone(text: str) -> Request | None:
-    """A change to the whole picture."""
+    """A request to change the whole picture."""
     name = next((name for name, pattern in TONES if re.search(rf"\b(?:{pattern})\b", text)), None)
     return Request("tone", name) if name else None
 
 
 def _geometry(text: str) -> Request | None:
-    """Flips and turns."""
+    """A request to flip or turn the picture."""
     if re.search(r"\b(flip|mirror)\w*\b", text):
-        way = "vertical" if re.search(r"vertical|upside|top to bottom", text) else "horizontal"
-        return Request("flip", side=way)
+        side = "vertical" if re.search(r"vertical|upside|top to bottom", text) else "horizontal"
+        return Request("flip", side=side)
     if re.search(r"\b(rotate|turn)\b", text):
         turns = next((quarters for word, quarters in _TURNS.items() if re.search(rf"\b{word}", text)), None)
         back = re.search(r"counter ?clockwise|anti ?clockwise|to the left", text)
@@ -84,7 +84,7 @@ def _geometry(text: str) -> Request | None:
 
 
 def _change(text: str) -> Request | None:
-    """Additions and removals of a thing that can be drawn."""
+    """A request to add or remove a thing that can be drawn."""
     verb = next((name for name, pattern in _VERBS.items() if re.search(rf"\b(?:{pattern})\b", text)), "")
     named = _first_thing_named(text)
     if not verb or not named:
@@ -103,11 +103,11 @@ def _is_colour(word: str) -> bool:
 
 
 def _first_thing_named(text: str) -> tuple[str, int] | None:
-    """The thing that is named first, and where; of two at one place, the longer name."""
+    """The first thing named and the position of its name; of two names at one position, the longer."""
     spots = []
     for name, thing in all_things().items():
         for word in (name, *thing.words):
-            alone = r"(?= (?:to|on|from|in|at)\b|$)" if word in COLOURS else ""  # an orange, not an orange ball
+            alone = r"(?= (?:to|on|from|in|at)\b|$)" if word in COLOURS else ""  # "an orange", not "an orange ball"
             for match in re.finditer(rf"\b{word}(?:s|es)?\b{alone}", text):
                 spots.append((match.start(), -len(word), name))
     if not spots:

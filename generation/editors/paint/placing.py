@@ -1,4 +1,4 @@
-"""Where an addition goes; laying it over the picture with its shadow, and taking shadow and glass off again."""
+"""Chooses a place for an addition, draws it with its shadow, and takes shadow and glass off again."""
 
 import cv2
 import numpy as np
@@ -7,14 +7,14 @@ from numpy.typing import NDArray
 from . import faces
 from .drawing import Layer, Pixels, Thing, draw_at_size, is_lopsided
 
-_LEVELS = {"ground": (0.84, 0.97), "table": (0.74, 0.9), "wall": (0.12, 0.3), "air": (0.1, 0.4)}  # of the height
+_LEVELS = {"ground": (0.84, 0.97), "table": (0.74, 0.9), "wall": (0.12, 0.3), "air": (0.1, 0.4)}  # shares of the height
 _SIDES = {"left": (0.0, 0.32), "right": (0.68, 1.0), "middle": (0.36, 0.64), "": (0.08, 0.92)}
 
 Place = tuple[int, int, int, int, bool]  # left, top, width, height, mirrored
 
 
 def place_for(image: Pixels, thing: Thing, side: str, chance: np.random.Generator) -> Place:
-    """Where an addition goes: on the face, or in the scene on the side asked for."""
+    """The place for an addition: on the face, or in the scene on the requested side."""
     if thing.place == "worn":
         return on_face(faces.find_face(image), thing)
     return _in_scene(image, thing, side, chance)
@@ -23,19 +23,19 @@ def place_for(image: Pixels, thing: Thing, side: str, chance: np.random.Generato
 def on_face(face: faces.Face, thing: Thing) -> Place:
     left, top, right, bottom = thing.frame
     width, height = round((right - left) * face.size), round((bottom - top) * face.size)
-    above = max(round(face.y + top * face.size), -height // 2)  # half of a hat at least is seen
+    above = max(round(face.y + top * face.size), -height // 2)  # at least half of a hat is visible
     return round(face.x + left * face.size), above, width, height, False
 
 
 def size_of(thing: Thing, short: int, step: int) -> tuple[int, int]:
-    """Width and height in pixels, some steps up or down from the thing's usual size."""
+    """Width and height in pixels, this many steps up or down from the thing's usual size."""
     left, top, right, bottom = thing.frame
     width = thing.size * short * faces.LADDER**step
     return max(8, round(width)), max(8, round(width * (bottom - top) / (right - left)))
 
 
 def neighbour(thing: Thing, short: int, width: int, step: int) -> tuple[int, int]:
-    """The size that many steps up or down from the size that has this width."""
+    """The size this many steps up or down from the size with this width."""
     left, _, right, _ = thing.frame
     if thing.place == "worn":
         rung = faces.rung(width / (right - left)) + step
@@ -44,7 +44,7 @@ def neighbour(thing: Thing, short: int, width: int, step: int) -> tuple[int, int
 
 
 def _in_scene(image: Pixels, thing: Thing, side: str, chance: np.random.Generator) -> Place:
-    """At a level that suits the thing, on the side asked for, where little is in the way."""
+    """A place at a height that suits the thing, on the requested side, with little detail behind it."""
     height, width = image.shape[:2]
     short = min(width, height)
     wide, tall = size_of(thing, short, int(chance.integers(-1, 2)))
@@ -71,22 +71,22 @@ def _in_scene(image: Pixels, thing: Thing, side: str, chance: np.random.Generato
 
 
 def standing_out(image: Pixels, thing: Thing, place: Place) -> str:
-    """The first of the thing's colours that differs enough from what is behind it, or the one that differs most."""
+    """The thing's first colour that differs enough from the background, else the one that differs most."""
     left, top, width, height, mirrored = place
     behind = _part_behind(image, left, top, width, height)
-    apart = {}
+    gaps = {}
     for colour in thing.colours:
         drawn = draw_at_size(thing.name, colour, width, height, mirrored)
         weight = drawn.cover[..., None]
         gap = abs(drawn.colour - behind * weight).sum() / max(1.0, float(weight.sum()) * 3)
         if gap > 60:
             return colour
-        apart[colour] = float(gap)
-    return max(apart, key=lambda colour: apart[colour])
+        gaps[colour] = float(gap)
+    return max(gaps, key=lambda colour: gaps[colour])
 
 
 def _part_behind(image: Pixels, left: int, top: int, width: int, height: int) -> Pixels:
-    """A part of the picture that may hang over its edge, continued there by its last pixels."""
+    """A part of the picture; beyond the picture's edge its last pixels are repeated."""
     rows = np.clip(np.arange(top, top + height), 0, image.shape[0] - 1)
     columns = np.clip(np.arange(left, left + width), 0, image.shape[1] - 1)
     return image[rows[:, None], columns[None]].astype(np.float32)
@@ -96,12 +96,12 @@ _SHADOW = {"worn": 0.3, "ground": 0.5, "table": 0.5, "wall": 0.35, "air": 0.0}
 
 
 def _reach(place: Place) -> int:
-    """How far a thing's shadow goes beyond its outline, in pixels."""
+    """How far a thing's shadow extends beyond its outline, in pixels."""
     return max(3, round(0.22 * max(place[2], place[3])))
 
 
 def _shadow(thing: Thing, drawn: Layer, place: Place) -> Pixels:
-    """The darkness a thing casts, on its own box grown by its reach."""
+    """The darkness of a thing's shadow, on its box grown by its reach."""
     far = _reach(place)
     cover = cv2.copyMakeBorder(drawn.cover, far, far, far, far, cv2.BORDER_CONSTANT, value=0)
     strength = _SHADOW[thing.place]
@@ -115,7 +115,7 @@ def _shadow(thing: Thing, drawn: Layer, place: Place) -> Pixels:
 
 
 def _contact(cover: Pixels, shape: tuple[int, ...], far: int) -> Pixels:
-    """A soft pool under whatever touches the ground, drawn out to the right, away from the light."""
+    """A soft shadow where the thing touches the ground, longer to the right, away from the light."""
     height, width = cover.shape
     feet = np.flatnonzero(cover[-max(2, height // 8) :].max(0) > 0.5)
     first, last = (int(feet[0]), int(feet[-1])) if len(feet) else (0, width)
@@ -140,27 +140,27 @@ def composite(image: Pixels, thing: Thing, drawn: Layer, place: Place) -> Pixels
     left, top = place[:2]
     dark = _shadow(thing, drawn, place)
     far = _reach(place)
-    there, here = overlap(image, left - far, top - far, dark.shape)
-    result[there] *= 1 - dark[here][..., None]
-    there, here = overlap(image, left, top, drawn.cover.shape)
-    result[there] = result[there] * (1 - drawn.cover[here][..., None]) + drawn.colour[here]
+    target, layer = overlap(image, left - far, top - far, dark.shape)
+    result[target] *= 1 - dark[layer][..., None]
+    target, layer = overlap(image, left, top, drawn.cover.shape)
+    result[target] = result[target] * (1 - drawn.cover[layer][..., None]) + drawn.colour[layer]
     return np.rint(result).clip(0, 255).astype(np.uint8)
 
 
 def uncomposite(image: Pixels, thing: Thing, drawn: Layer, place: Place) -> tuple[Pixels, NDArray[np.bool_]]:
-    """The picture without shadow and glass, and the hole where the thing itself hid everything."""
+    """The picture without shadow and glass, and the hole that the solid part of the thing covered."""
     result = image.astype(np.float32)
     left, top = place[:2]
     hole = np.zeros(image.shape[:2], np.bool_)
-    there, here = overlap(image, left, top, drawn.cover.shape)
-    cover = drawn.cover[here][..., None]
+    target, layer = overlap(image, left, top, drawn.cover.shape)
+    cover = drawn.cover[layer][..., None]
     glass = np.minimum(cover, 0.6)
-    result[there] = (result[there] - drawn.colour[here]) / (1 - glass)
-    hole[there] = drawn.cover[here] > 0.3
+    result[target] = (result[target] - drawn.colour[layer]) / (1 - glass)
+    hole[target] = drawn.cover[layer] > 0.3
     grow = 1 + round(0.002 * min(image.shape[:2]))
     hole = cv2.dilate(hole.astype(np.uint8), np.ones((grow * 2 + 1,) * 2, np.uint8)).astype(np.bool_)
     dark = _shadow(thing, drawn, place)
     far = _reach(place)
-    there, here = overlap(image, left - far, top - far, dark.shape)
-    result[there] /= 1 - dark[here][..., None]
+    target, layer = overlap(image, left - far, top - far, dark.shape)
+    result[target] /= 1 - dark[layer][..., None]
     return np.rint(result).clip(0, 255).astype(np.uint8), hole
