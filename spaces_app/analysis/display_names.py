@@ -76,10 +76,10 @@ def program_names(programs: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """
     names = {}
     for program, cycle in programs.items():
-        rest = "" if len(cycle) <= 2 else f", and {len(cycle) - 1} more"
+        ending = "" if len(cycle) <= 2 else f", and {len(cycle) - 1} more"
         first = cycle[0][:1].upper() + cycle[0][1:].rstrip(".")
         first = first if len(first) <= _LONGEST_EDIT else f"{first[:_LONGEST_EDIT].rsplit(' ', 1)[0]} …"
-        names[program] = first + (f", {len(cycle)} times" if rest and len(set(cycle)) == 1 else rest)
+        names[program] = first + (f", {len(cycle)} times" if ending and len(set(cycle)) == 1 else ending)
     counts = Counter(names.values())
     return {program: name if counts[name] == 1 else f"{name} ({program})" for program, name in names.items()}
 

@@ -37,13 +37,15 @@ def compare_sides(analysis: Analysis, names: tuple[str, str], side_of: _SideOf) 
     for name, group in analysis.groups.items():
         pairs = []
         for editor in group.cases:
-            kept, undone = _both_sides(group, analysis.outcomes[name], editor, side_of)
-            if common := kept[0].keys() & kept[1].keys():
-                pairs.append((editor, compare(names, kept[0], kept[1], {key: key[0] for key in common}), kept, undone))
+            sides, undone = _both_sides(group, analysis.outcomes[name], editor, side_of)
+            if common := sides[0].keys() & sides[1].keys():
+                pairs.append(
+                    (editor, compare(names, sides[0], sides[1], {key: key[0] for key in common}), sides, undone)
+                )
         judged = judge_together([pair for _, pair, _, _ in pairs])
         results += [
-            _paired(editor, group.role_title(editor), pair, kept, undone)
-            for (editor, _, kept, undone), pair in zip(pairs, judged, strict=True)
+            _paired(editor, group.role_title(editor), pair, sides, undone)
+            for (editor, _, sides, undone), pair in zip(pairs, judged, strict=True)
         ]
     return results
 
@@ -52,21 +54,21 @@ def _both_sides(
     group: CaseGroup, outcomes: OutcomesByEditor, editor: str, side_of: _SideOf
 ) -> tuple[list[dict[_CaseKey, float]], list[list[bool]]]:
     """The rounds kept of each case, and whether its edits were undone, side by side."""
-    kept: list[dict[_CaseKey, float]] = [{}, {}]
+    sides: list[dict[_CaseKey, float]] = [{}, {}]
     undone: list[list[bool]] = [[], []]
     for case, outcome in zip(group.cases[editor], outcomes[editor], strict=True):
         place = side_of(case.program)
         if place is not None and not outcome.failed:
-            kept[place[1]][case.source, place[0], case.chain.run] = float(outcome.kept)
+            sides[place[1]][case.source, place[0], case.chain.run] = float(outcome.kept)
             undone[place[1]] += [value for value in case.undone or [] if value is not None]
-    return kept, undone
+    return sides, undone
 
 
 def _paired(
-    editor: str, role: str, pair: Comparison, kept: list[dict[_CaseKey, float]], undone: list[list[bool]]
+    editor: str, role: str, pair: Comparison, sides: list[dict[_CaseKey, float]], undone: list[list[bool]]
 ) -> _Paired:
-    common = kept[0].keys() & kept[1].keys()
-    first, second = (sum(side[key] for key in common) / len(common) for side in kept)
+    common = sides[0].keys() & sides[1].keys()
+    first, second = (sum(side[key] for key in common) / len(common) for side in sides)
     first_undone, second_undone = (sum(values) / len(values) if values else None for values in undone)
     return _Paired(
         editor,

@@ -58,7 +58,7 @@ def _lead_sentences(board: Sequence[leaderboard.Row], tables: Mapping[str, Table
     column = next(column for column in tables["leaderboard"].columns if column.key == "rounds_kept")
     names = display_names(row.editor for row in rows)
     ends = {"Best: ": rows[0], "Worst: ": rows[-1]} if len(rows) > 1 else {"": rows[0]}
-    kept = [
+    survivals = [
         f"{rank}{names[row.editor]} survives {format_cell(row.cells, column)} of {row.last_round} rounds."
         for rank, row in ends.items()
     ]
@@ -68,7 +68,7 @@ def _lead_sentences(board: Sequence[leaderboard.Row], tables: Mapping[str, Table
         f"{_counted(len(roles) - baselines, 'editor')} and {_counted(baselines, 'baseline')}, "
         f"{_counted(facts['chains'], 'test')} on {_counted(facts['sources'], 'picture')} of the suite {facts['suite']}."
     )
-    sentences = [" ".join(kept), counts]
+    sentences = [" ".join(survivals), counts]
     if facts["editors without scores"] != "none":
         sentences.append(
             f"Not on this page, because their chains have no scores: {facts['editors without scores']}; "

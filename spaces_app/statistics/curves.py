@@ -41,13 +41,13 @@ def rows(analysis: Analysis) -> list[CurveRow]:
 def figures(rows: Sequence[CurveRow], context: FigureContext) -> list[Drawing | None]:
     """Quality and survival large, every metric small; for the first group also by slice, and one against another."""
     looks = context.looks
-    whole = [row for row in rows if row.slice == "all"]
-    panels = {panel_title(name): [row for row in whole if row.metric == f"retained {name}"] for name in RETAINED}
-    quality = [row for row in whole if row.metric == "quality"]
-    kept = [row for row in whole if row.metric == "kept"]
+    overall = [row for row in rows if row.slice == "all"]
+    panels = {panel_title(name): [row for row in overall if row.metric == f"retained {name}"] for name in RETAINED}
+    quality = [row for row in overall if row.metric == "quality"]
+    survival = [row for row in overall if row.metric == "kept"]
     drawings = [
         one_panel("curves", quality, looks, "Retained quality, round after round", TITLES["quality"]),
-        one_panel("survival", kept, looks, "How many tests survive each round", TITLES["kept"], share=True),
+        one_panel("survival", survival, looks, "How many tests survive each round", TITLES["kept"], share=True),
         small_panels("metrics", panels, looks, "Each metric on its own scale; medians dotted", medians=True),
     ]
     if not context.is_first_group:
@@ -57,9 +57,9 @@ def figures(rows: Sequence[CurveRow], context: FigureContext) -> list[Drawing | 
     return [
         *drawings,
         small_panels("slices", by_slice, looks, "How many tests survive, by category and kind", share=True),
-        _one_against_another("plane", whole, looks, "quality", "retained clip", "Quality against meaning"),
+        _one_against_another("plane", overall, looks, "quality", "retained clip", "Quality against meaning"),
         _one_against_another(
-            "distortion", whole, looks, "retained rmse", "retained lpips", "Pixels against perception"
+            "distortion", overall, looks, "retained rmse", "retained lpips", "Pixels against perception"
         ),
     ]
 

@@ -36,7 +36,9 @@ def rows(analysis: Analysis) -> list[Row]:
                 if case.category == CATEGORY and not outcome.failed:
                     depth = len(case.chain.program.cycle) // 2
                     by_depth.setdefault(depth, []).append((case, outcome.kept >= 1))
-            shares = {depth: sum(kept for _, kept in pairs) / len(pairs) for depth, pairs in sorted(by_depth.items())}
+            shares = {
+                depth: sum(returned for _, returned in pairs) / len(pairs) for depth, pairs in sorted(by_depth.items())
+            }
             rows += [
                 _row(editor, group.role_title(editor), depth, by_depth[depth], half_depth(shares)) for depth in shares
             ]
@@ -62,7 +64,7 @@ def _row(editor: str, role: str, depth: int, cases: Sequence[tuple[Case, bool]],
         editor=editor,
         role=role,
         depth=depth,
-        kept=sum(kept for _, kept in cases) / len(cases),
+        kept=sum(returned for _, returned in cases) / len(cases),
         quality=sum(qualities) / len(qualities) if qualities else None,
         edits_made=sum(made) / len(made) if made else None,
         half_depth=half,

@@ -14,8 +14,8 @@ from ..analysis.tables import Estimate, TableRow, column, estimate, format_value
 from ..reporting.figures import Drawing, FigureContext, add_legend, new_figure, set_unit_scale
 from . import OnPage
 
-TITLE = "The bound of latent editors"
-SECTION = "The bound of latent editors"
+TITLE = "Upper bound for latent editors"
+SECTION = "Upper bound for latent editors"
 ON_PAGE = OnPage(order=20, line_where="bound")
 _BOUND = "vae"  # the editor that only encodes and decodes
 _MARGIN = 0.01  # of retained quality; a smaller excess does not count as above

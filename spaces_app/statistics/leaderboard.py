@@ -132,7 +132,7 @@ def editor_row(
     meaning_text, meaning_kept = _curve_columns(cases, meaning, rounds, sources, threshold)
     # A share at an earlier round, if no case was followed to the last one, would not be comparable.
     is_followed = summary["last_round"] == rounds[-1]
-    survival, kept = summary["survival"], summary["mean_rounds_kept"]
+    survival, mean_kept = summary["survival"], summary["mean_rounds_kept"]
     return Row(
         editor=editor,
         role=group.role_title(editor),
@@ -141,8 +141,8 @@ def editor_row(
         rank=Estimate(ranks[0], *ranks) if ranks else Estimate(),
         half_life_text=estimate(summary["half_life_text"], summary["half_life_interval"]),
         half_life=summary["half_life"],
-        rounds_kept=estimate(kept, summary["mean_rounds_kept_interval"]),
-        rounds_kept_two_way=estimate(kept, summary["mean_rounds_kept_interval_two_way"]),
+        rounds_kept=estimate(mean_kept, summary["mean_rounds_kept_interval"]),
+        rounds_kept_two_way=estimate(mean_kept, summary["mean_rounds_kept_interval_two_way"]),
         area=_area_under(cases, lowest),
         restricted_mean=estimate(summary["restricted_mean"], summary["restricted_mean_interval"]),
         survival=estimate(survival, summary["survival_interval"]) if is_followed else Estimate(),

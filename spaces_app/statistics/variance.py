@@ -47,21 +47,21 @@ def note(analysis: Analysis, rows: Sequence[Row]) -> str:
 
 def variance_shares(group: str, values: Sequence[tuple[Case, Outcome]]) -> list[Row]:
     """Sequential sums of squares by least squares on indicator columns; empty if nothing varies."""
-    kept = np.array([outcome.kept for _, outcome in values], float)
-    kept = kept - kept.mean() if len(kept) else kept
-    total = float(kept @ kept)
+    rounds_kept = np.array([outcome.kept for _, outcome in values], float)
+    rounds_kept = rounds_kept - rounds_kept.mean() if len(rounds_kept) else rounds_kept
+    total = float(rounds_kept @ rounds_kept)
     if total < 1e-9:
         return []
     levels = [
         (case.editor, case.program, case.source, (case.editor, case.program), (case.editor, case.source))
         for case, _ in values
     ]
-    blocks = [np.ones((len(kept), 1)), *(_indicators(names) for names in zip(*levels, strict=True))]
+    blocks = [np.ones((len(rounds_kept), 1)), *(_indicators(names) for names in zip(*levels, strict=True))]
     design = np.concatenate(blocks, axis=1)
-    gram, right = design.T @ design, design.T @ kept
+    gram, right = design.T @ design, design.T @ rounds_kept
     ends = np.cumsum([block.shape[1] for block in blocks])
     fits = [_explained(gram[:end, :end], right[:end]) for end in ends]
-    residual_df = len(kept) - fits[-1][1]
+    residual_df = len(rounds_kept) - fits[-1][1]
     residual = max(total - fits[-1][0], 0.0) if residual_df else 0.0  # without df, a difference is only rounding
     noise = residual / residual_df if residual_df > 0 else None
     rows = [

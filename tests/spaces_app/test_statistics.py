@@ -107,12 +107,12 @@ def test_a_strip_says_why_there_is_no_picture(name):
     assert words in frame.words
 
 
-@pytest.mark.parametrize("folder", ["analysis", "reporting", "statistics"])
+@pytest.mark.parametrize("folder", ["analysis", "reporting", "statistics", "studies"])
 def test_the_examples_in_docstrings_are_right(folder):
     package = importlib.import_module(f"convergebench.spaces_app.{folder}")
     results = [
-        doctest.testmod(importlib.import_module(f"{package.__name__}.{info.name}"))
-        for info in pkgutil.iter_modules(package.__path__)
+        doctest.testmod(importlib.import_module(info.name))
+        for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
     ]
     assert sum(result.attempted for result in results) > 0
     assert sum(result.failed for result in results) == 0

@@ -161,5 +161,5 @@ def comparisons_html(versus: Table, editors: Sequence[str]) -> str:
     if not rows:
         return ""
     items = "".join(f"<li>{html.escape(row['sentence'])}</li>" for row in rows[:_MOST_COMPARISONS])
-    rest = f"<p>and {len(rows) - _MOST_COMPARISONS} more</p>" if len(rows) > _MOST_COMPARISONS else ""
-    return f'<div class="cb-versus"><h3>Head-to-head, on the tests they share</h3><ul>{items}</ul>{rest}</div>'
+    and_more = f"<p>and {len(rows) - _MOST_COMPARISONS} more</p>" if len(rows) > _MOST_COMPARISONS else ""
+    return f'<div class="cb-versus"><h3>Head-to-head, on the tests they share</h3><ul>{items}</ul>{and_more}</div>'

@@ -80,9 +80,9 @@ class AdditionChain:
     def replaced(self) -> dict[int, bool]:
         """For each step whose new thing is there, whether another thing disappeared."""
         is_replaced = {step: rise <= 0 for step, rise in self.steps_by_one.items() if self.added.get(step)}
-        for step, there in self.there.items():
+        for step, steps_there in self.there.items():
             if self.added.get(step) and step - 1 in self.there:
-                is_replaced[step] = is_replaced.get(step, False) or bool(self.there[step - 1] - there)
+                is_replaced[step] = is_replaced.get(step, False) or bool(self.there[step - 1] - steps_there)
         return is_replaced
 
 

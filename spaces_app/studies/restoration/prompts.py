@@ -90,10 +90,10 @@ def choose_prompts(table: RestoredSet, method: str) -> dict[str, str]:
         return choice
     in_first = np.arange(len(pictures)) % 2 == 0
     means = {metric: scores.means(metric, np.array([in_first, ~in_first])) for metric in scores.values}
-    whole = {metric: values for metric, values in means.items() if np.isfinite(values).all()}
-    if not whole:
+    complete = {metric: values for metric, values in means.items() if np.isfinite(values).all()}
+    if not complete:
         return choice
-    of_first, of_second = best_prompts(whole)
+    of_first, of_second = best_prompts(complete)
     return choice | {
         picture: prompts[of_second if is_in_first else of_first]
         for picture, is_in_first in zip(pictures, in_first, strict=True)

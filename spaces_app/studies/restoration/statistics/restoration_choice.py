@@ -49,13 +49,13 @@ def _method_rows(table: RestoredSet, method: str) -> list[Row]:
     for by in (*scores.values, _ALL):
         metrics = list(scores.values) if by == _ALL else [by]
         # A half may hold no picture with a clean one: such a halving is left out.
-        whole = np.all([np.isfinite(half[metric]).all(axis=1) for half in halves for metric in metrics], axis=0)
-        if not whole.any():
+        usable = np.all([np.isfinite(half[metric]).all(axis=1) for half in halves for metric in metrics], axis=0)
+        if not usable.any():
             continue
-        chosen = best_prompts({metric: halves[0][metric][whole] for metric in metrics})
+        chosen = best_prompts({metric: halves[0][metric][usable] for metric in metrics})
         [(most, times)] = Counter(chosen.tolist()).most_common(1)
         for metric in metrics:
-            of_all = [half[metric][whole] for half in halves]
+            of_all = [half[metric][usable] for half in halves]
             of_chosen = [means[np.arange(len(chosen)), chosen] for means in of_all]
             gains = [
                 better_sign(metric) * float((best - means.mean(axis=1)).mean())
