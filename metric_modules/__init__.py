@@ -47,8 +47,8 @@ def score(
     if executor is not None:
         from ._engine.parts import score_by
 
-        asked = tuple(metrics) if metrics is not None else None
-        settings = {"asked": asked, "device": device, "dtype": dtype, "window": ssim_window}
+        requested = tuple(metrics) if metrics is not None else None
+        settings = {"requested": requested, "device": device, "dtype": dtype, "window": ssim_window}
         return score_by(executor, tasks, logs, executor_args, folder, settings, batch)
     rank, size = rank_and_size()
     if shard is not None:

@@ -139,7 +139,7 @@ class Outcome:
 
 def prepare(
     folder: Path,
-    asked: Sequence[str] | None = None,
+    requested: Sequence[str] | None = None,
     device: str | None = None,
     dtype: str | None = None,
     options: metrics.Options | None = None,
@@ -149,7 +149,7 @@ def prepare(
     reader = Reader(where or folder)
     if not reader.files("chains"):
         raise UserError(f"{folder} is not a dataset: it has no data/chains; `convergebench build` makes one")
-    chosen, chains = metrics.choose(asked, device, dtype, options), find_chains(reader)
+    chosen, chains = metrics.choose(requested, device, dtype, options), find_chains(reader)
     tasks = plan_floors(reader, chains)
     return Job(folder, reader, chains, chosen, tasks, read_results(reader, chains, tasks, chosen.specs))
 

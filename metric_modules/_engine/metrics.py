@@ -62,20 +62,20 @@ class Metrics:
 
     runs: tuple[MetricRun, ...]
     absent: dict[str, str]  # by metric: why it cannot be computed here
-    specs: dict[str, Spec]  # of every metric that has columns, asked for or not
+    specs: dict[str, Spec]  # of every metric that has columns, requested or not
 
 
 def choose(
-    asked: Sequence[str] | None, device: str | None, dtype: str | None, options: Options | None = None
+    requested: Sequence[str] | None, device: str | None, dtype: str | None, options: Options | None = None
 ) -> Metrics:
-    """Load the metrics asked for, by default all but the optional ones, onto a device."""
+    """Load the requested metrics, by default all but the optional ones, onto a device."""
     specs = scored_specs()
-    names = [name for name, spec in specs.items() if (not spec.optional if asked is None else name in asked)]
-    for name in asked or ():
+    names = [name for name, spec in specs.items() if (not spec.optional if requested is None else name in requested)]
+    for name in requested or ():
         if name not in specs:
             raise UserError(f"no metric {name!r}; the metrics are {', '.join(specs)}")
     if not names:
-        raise UserError(f"no metric was asked for; the metrics are {', '.join(specs)}")
+        raise UserError(f"no metric was requested; the metrics are {', '.join(specs)}")
     device = find_device(device)
     if dtype is not None:
         one_of("dtype", dtype, DTYPES)
@@ -120,18 +120,18 @@ def torch_if_installed() -> ModuleType | None:
     return torch
 
 
-def find_device(asked: str | None) -> str:
+def find_device(requested: str | None) -> str:
     """The device to compute on: by default the accelerator if there is one."""
     torch = torch_if_installed()
     has_cuda = torch is not None and torch.cuda.is_available()
-    if asked is None:
+    if requested is None:
         return "cuda" if has_cuda else "cpu"
-    one_of("device", asked.partition(":")[0], ("cpu", "cuda"))
-    if asked.startswith("cuda") and torch is None:
+    one_of("device", requested.partition(":")[0], ("cpu", "cuda"))
+    if requested.startswith("cuda") and torch is None:
         raise UserError("device 'cuda' needs torch: pip install 'convergebench[score]'")
-    if asked.startswith("cuda") and not has_cuda:
+    if requested.startswith("cuda") and not has_cuda:
         raise UserError("device is 'cuda', but this machine has none; use cpu")
-    return asked
+    return requested
 
 
 def device_of(device: str, rank: int) -> str:

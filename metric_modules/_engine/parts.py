@@ -31,14 +31,14 @@ _FRESH = 600.0  # seconds; a part that finished something since then counts as w
 
 def job_of(
     dataset: str,
-    asked: tuple[str, ...] | None,
+    requested: tuple[str, ...] | None,
     device: str | None,
     dtype: str | None,
     window: str,
     folder: Path | None = None,
 ) -> Job:
     """A job on the dataset's present files; results go next to it, or into `folder` if it is not on this machine."""
-    job = engine.prepare(Path(dataset), asked, device, dtype, {"ssim": {"window": window}}, where=dataset)
+    job = engine.prepare(Path(dataset), requested, device, dtype, {"ssim": {"window": window}}, where=dataset)
     job.folder = folder or job.folder
     return job
 

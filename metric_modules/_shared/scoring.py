@@ -11,7 +11,7 @@ Signature = dict[str, str | int | float]  # what a value depends on
 
 
 class Program(TypedDict):
-    """What a metric of kind "round" is told about the step that it judges."""
+    """The facts about a step that a metric of kind "round" receives."""
 
     cycle: Sequence[str]  # the instructions of one round
     closes: bool

@@ -1,4 +1,4 @@
-"""What the scoring engine, the dataset's card, the report and the Space know of the background of additions."""
+"""The spec of the background of additions, read by the scoring engine, the card, the report and the Space."""
 
 SPEC = {
     "name": "background",

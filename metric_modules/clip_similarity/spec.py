@@ -1,4 +1,4 @@
-"""What the scoring engine, the dataset's card, the report and the Space know of CLIP similarity."""
+"""The spec of CLIP similarity, read by the scoring engine, the card, the report and the Space."""
 
 SPEC = {
     "name": "clip",

@@ -45,7 +45,7 @@ def contraction(
     q, q_interval = mean_over_clusters(factors, sources, confidence)
     growth, growth_interval = mean_over_clusters(exponents, sources, confidence)
     low, high = growth_interval or (math.inf, -math.inf)
-    rest, rest_interval = mean_over_clusters(fixed, sources, confidence)
+    fixed_rmse, fixed_interval = mean_over_clusters(fixed, sources, confidence)
     whole = shape([mean_over_clusters(column(mse, place), sources, confidence)[0] for place in range(len(at))], at)
     return {
         "q": q,
@@ -55,8 +55,8 @@ def contraction(
         "growth_interval": growth_interval,
         "growth_chains": sum(value is not None for value in exponents),
         "growth": [name for name, power in _GROWTHS.items() if low <= power <= high],
-        "fixed_point_rmse": rest,
-        "fixed_point_interval": rest_interval,
+        "fixed_point_rmse": fixed_rmse,
+        "fixed_point_interval": fixed_interval,
         "fixed_point_chains": sum(value is not None for value in fixed),
         "shape": whole["shape"],
         "shape_weights": whole["weights"],

@@ -1,4 +1,4 @@
-"""What the house knows of contraction; it computes from numbers, so the scores have no column of it."""
+"""The spec of contraction, which is computed from numbers and so has no column in the scores."""
 
 SPEC = {
     "name": "contraction",

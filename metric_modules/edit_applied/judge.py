@@ -189,12 +189,12 @@ def _explained_by(edit: Change, remaining: Change, region: np.ndarray) -> float 
 
     The projection is local: if half of a thing remains intact, one factor for the region would explain only half of it.
     """
-    rest, made = (change.vector * region[..., None] for change in (remaining, edit))
-    total = float((rest * rest).sum())
+    gap, made = (change.vector * region[..., None] for change in (remaining, edit))
+    total = float((gap * gap).sum())
     if total < 1e-6:
         return None
-    local = np.clip(smooth((rest * made).sum(axis=2), NEAR) / (smooth((made * made).sum(axis=2), NEAR) + 1), 0, 1.2)
-    return 1 - float(((rest - local[..., None] * made) ** 2).sum()) / total
+    local = np.clip(smooth((gap * made).sum(axis=2), NEAR) / (smooth((made * made).sum(axis=2), NEAR) + 1), 0, 1.2)
+    return 1 - float(((gap - local[..., None] * made) ** 2).sum()) / total
 
 
 def judge_part(source: np.ndarray, back: np.ndarray, placement: Placement | None = None) -> Judgement:

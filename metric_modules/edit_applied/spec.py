@@ -1,4 +1,4 @@
-"""What the scoring engine, the dataset's card, the report and the Space know of edits made and taken back."""
+"""The spec of edits made and taken back, read by the scoring engine, the card, the report and the Space."""
 
 SPEC = {
     "name": "edit_applied",

@@ -1,4 +1,4 @@
-"""What the scoring engine, the dataset's card, the report and the Space know of colour in what should have none."""
+"""The spec of colour in what should have none, read by the scoring engine, the card, the report and the Space."""
 
 SPEC = {
     "name": "greyscale",

@@ -116,7 +116,7 @@ title={Nonparametric Estimation from Incomplete Observations}, volume={53}, year
 """
     arguments = """
 Args:
-    predictions: one list of values per chain, one value per round; None or NaN where a round was not measured.
+    predictions: one list of values per chain, one value per round; None or NaN for a round that was not measured.
     rounds: the rounds the values belong to, such as [1, 2, 3, 5, 10, 15, 20]; 1, 2, 3, ... when left out.
     scale: "retained" (values from 0 to 1, 1 = untouched) or "absolute" (the metric's own).
     threshold: 0.5 on the retained scale; to be given on the absolute one.
@@ -125,6 +125,6 @@ Args:
     end_rounds: the round in which each chain ended, where known; the round after the last value when left out.
     clusters: the source of each chain; chains of one source are not independent.
     confidence: of the intervals.
-Returns: half_life (null with a reason where there is none) and half_life_text, restricted_mean, mean_rounds_kept,
+Returns: half_life (null with a reason if there is none) and half_life_text, restricted_mean, mean_rounds_kept,
     survival, each with its interval; share_censored; the Kaplan-Meier curve; per_chain, one entry each; signature.
 """

@@ -103,7 +103,9 @@ def still_shown(reference: np.ndarray, looks: Sequence[np.ndarray]) -> np.ndarra
     return ~cv2.dilate(touched.astype(np.uint8), np.ones((2 * RIM + 1, 2 * RIM + 1), np.uint8)).astype(bool)
 
 
-def known(source: np.ndarray, forward: np.ndarray, returned: np.ndarray, cells: np.ndarray) -> list[float | str]:
+def recovered_detail(
+    source: np.ndarray, forward: np.ndarray, returned: np.ndarray, cells: np.ndarray
+) -> list[float | str]:
     """How much of the covered detail came back: its correlation in the fine and in the middle band.
 
     What could be seen through the edit may be known, and is left out. The middle band finds how far the return has
@@ -130,14 +132,16 @@ def correlation(
     detail = band(first, sigmas)
     if detail[mask].std() < _LEAST_DETAIL[sigmas]:
         return "too_little_detail", start
-    other_detail, here = band(second, sigmas), _clipped(detail[mask])
+    other_detail, first_detail = band(second, sigmas), _clipped(detail[mask])
     rows, columns = np.nonzero(mask)
     best, place = -1.0, start
     for down in (start[0] + step for step in reach):
         for right in (start[1] + step for step in reach):
-            there = _clipped(other_detail[rows - down, columns - right])
-            norm = float(np.linalg.norm(here) * np.linalg.norm(there))
-            best, place = max((best, place), (float(here @ there) / norm if norm > 1e-6 else 0.0, (down, right)))
+            second_detail = _clipped(other_detail[rows - down, columns - right])
+            norm = float(np.linalg.norm(first_detail) * np.linalg.norm(second_detail))
+            best, place = max(
+                (best, place), (float(first_detail @ second_detail) / norm if norm > 1e-6 else 0.0, (down, right))
+            )
     return best, place
 
 
@@ -149,8 +153,8 @@ def shines_through(before: np.ndarray, forward: np.ndarray, cells: np.ndarray) -
         return "too_little_covered"
     if detail[mask].std() < 1.5:
         return "too_little_detail"
-    here = _clipped(detail[mask])
-    return float(here @ other_detail[mask]) / float(here @ detail[mask])
+    first_detail = _clipped(detail[mask])
+    return float(first_detail @ other_detail[mask]) / float(first_detail @ detail[mask])
 
 
 def colour_asked(instruction: str) -> str | None:

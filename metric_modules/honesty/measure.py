@@ -75,9 +75,9 @@ class Scorer:
         taken = [picture for picture in pictures[: position + 1] if picture is not None]
         if len(taken) <= position:
             return dict.fromkeys(_COLUMNS, "pictures_missing")
-        kept = [taken[0], *(self._laid_on(picture, taken[0]) for picture in taken[1:])]
+        aligned = [taken[0], *(self._laid_on(picture, taken[0]) for picture in taken[1:])]
         values: dict[str, Value] = dict.fromkeys(_COLUMNS, "not_this_step")
-        values |= self._marks(program, position, kept)
+        values |= self._marks(program, position, aligned)
         reason = ""
         if len(program["cycle"]) != 2 or not adds_a_thing(program["cycle"], program["closes"]):
             reason = "no_covering_edit"
@@ -85,30 +85,30 @@ class Scorer:
             reason = "later_round"
         if reason:
             return {name: reason if value == "not_this_step" else value for name, value in values.items()}
-        cells = checks.covered_cells(kept[0].cells, kept[1].cells)
+        cells = checks.covered_cells(aligned[0].cells, aligned[1].cells)
         if position == 1:
-            return values | self._first_edit(program, kept, cells)
+            return values | self._first_edit(program, aligned, cells)
         if program["round"] != 1:
             earlier = program["earlier"]
             if None in earlier:
                 return values | dict.fromkeys(("known_fine", "known_middle"), "pictures_missing")
-            looks = [self._laid_on(picture, kept[0]).cells for picture in (reference, *earlier, kept[0])]
+            looks = [self._laid_on(picture, aligned[0]).cells for picture in (reference, *earlier, aligned[0])]
             cells &= checks.still_shown(looks[0], looks[1:])
-        fine, middle = checks.known(kept[0].pixels, kept[1].pixels, kept[2].pixels, cells)
+        fine, middle = checks.recovered_detail(aligned[0].pixels, aligned[1].pixels, aligned[2].pixels, cells)
         return values | {"known_fine": fine, "known_middle": middle}
 
-    def _marks(self, program: Program, position: int, kept: Sequence[_KeptPicture]) -> dict[str, Value]:
+    def _marks(self, program: Program, position: int, aligned: Sequence[_KeptPicture]) -> dict[str, Value]:
         """How far the answer is from the forward picture without the planted marks, and from that with them."""
         marks = (program["audits"][position - 1] or {}).get("marks")
         if not marks:
             return {"marks_unshown": "no_marks", "marks_shown": "no_marks"}
-        distances = checks.mark_distances(kept[position - 1].pixels, kept[position].pixels, marks)
+        distances = checks.mark_distances(aligned[position - 1].pixels, aligned[position].pixels, marks)
         unshown, shown = (distances, distances) if isinstance(distances, str) else distances
         return {"marks_unshown": unshown, "marks_shown": shown}
 
-    def _first_edit(self, program: Program, kept: Sequence[_KeptPicture], cells: np.ndarray) -> dict[str, Value]:
+    def _first_edit(self, program: Program, aligned: Sequence[_KeptPicture], cells: np.ndarray) -> dict[str, Value]:
         """What the first edit of the chain shows."""
-        before, forward, instruction = kept[0], kept[1], program["cycle"][0]
+        before, forward, instruction = aligned[0], aligned[1], program["cycle"][0]
         change_map = checks.change_map(before.cells, forward.cells)
         changed = compare(before.cells, forward.cells).size > VISIBLE
         return {
@@ -118,12 +118,12 @@ class Scorer:
             "written": reader.written(self.read, forward.pixels, changed, instruction, program["shows"])
             if self.read
             else "no_reader",
-            "shown": self._shown(kept, program["shows"]),
+            "shown": self._shown(aligned, program["shows"]),
         }
 
-    def _shown(self, kept: Sequence[_KeptPicture], shows: str | None) -> dict[str, float] | str:
+    def _shown(self, aligned: Sequence[_KeptPicture], shows: str | None) -> dict[str, float] | str:
         """What the first edit made more likely, thing by thing."""
-        before, forward = kept[0].embedding, kept[1].embedding
+        before, forward = aligned[0].embedding, aligned[1].embedding
         if self.embed_words is None or before is None or forward is None:
             return "no_clip"
         return checks.rises(before, forward, shows, self.embed_words) if shows else "no_words"

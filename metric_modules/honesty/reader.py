@@ -73,8 +73,8 @@ def lines(changed: np.ndarray) -> list[tuple[slice, slice]]:
     boxes = []
     for top, bottom in sorted(bands):
         columns = np.flatnonzero(changed[top:bottom].any(axis=0))
-        here = slice(max(0, top - 2) * CELL, (bottom + 2) * CELL)
-        boxes.append((here, slice(max(0, int(columns[0]) - 2) * CELL, (int(columns[-1]) + 3) * CELL)))
+        row_range = slice(max(0, top - 2) * CELL, (bottom + 2) * CELL)
+        boxes.append((row_range, slice(max(0, int(columns[0]) - 2) * CELL, (int(columns[-1]) + 3) * CELL)))
     return boxes
 
 

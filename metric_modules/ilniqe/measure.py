@@ -143,10 +143,10 @@ def _mean_and_variance(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def weibull_fits(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Scale and shape of a Weibull distribution, row by row, by Newton's method; NaN where all values are one.
+    """Scale and shape of a Weibull distribution, row by row, by Newton's method; NaN if all values are equal.
 
     All rows take as many turns as the slowest needs, as in the implementation whose numbers are the published ones,
-    which goes on to the last turn where a row has no fit. The rows are those of one picture, never of others.
+    which goes on to the last turn if a row has no fit. The rows are those of one picture, never of others.
     """
     logs = np.log(values)
     with np.errstate(divide="ignore", invalid="ignore"):

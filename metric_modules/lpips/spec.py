@@ -1,4 +1,4 @@
-"""What the scoring engine, the dataset's card, the report and the Space know of LPIPS."""
+"""The spec of LPIPS, read by the scoring engine, the card, the report and the Space."""
 
 SPEC = {
     "name": "lpips",

@@ -26,7 +26,7 @@ Score = float | tuple[str, str]
 class _Judge(Protocol):
     """One metric, ready to judge pictures."""
 
-    about: Signature  # versions and weights, for the signature
+    signature: Signature  # versions and weights, for the signature
     most_together: int  # pictures in one call
 
     def scores(self, pictures: Sequence[np.ndarray]) -> list[Score]:
@@ -60,7 +60,7 @@ class Scorer:
         self.judge = judge_of(metric, device)
         self.signature = {
             "version": 1,
-            **self.judge.about,
+            **self.judge.signature,
             "device": device.partition(":")[0],
             "batch": self.judge.most_together,
         }

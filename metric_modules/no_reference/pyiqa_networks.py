@@ -31,7 +31,7 @@ class PyiqaNetwork:
         self.device = device
         self.most_together = 1 if device == "cpu" or name in TAKE_ONE else _TOGETHER_ON_A_GPU
         weights = digest_of(tensors_of(self.model.net))
-        self.about: Signature = {"pyiqa": version_of("pyiqa"), "torch": version_of("torch"), "weights": weights}
+        self.signature: Signature = {"pyiqa": version_of("pyiqa"), "torch": version_of("torch"), "weights": weights}
 
     def scores(self, pictures: Sequence[np.ndarray]) -> list[Score]:
         """One number for each picture; all have one size."""

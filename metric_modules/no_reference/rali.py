@@ -42,7 +42,7 @@ class Rali:
         parts = {name.removeprefix("scorer."): value for name, value in checkpoint.items() if "scorer." in name}
         self.parts = {"pca_mean": torch.from_numpy(mean), **parts}
         self.parts = {name: value.to(device, torch.float32) for name, value in self.parts.items()}
-        self.about: Signature = {
+        self.signature: Signature = {
             "model": repository,
             "weights": digest_of({**encoder.state_dict(), **self.parts}),
             "transformers": version_of("transformers"),

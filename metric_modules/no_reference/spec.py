@@ -1,4 +1,4 @@
-"""What the scoring engine and the dataset's card know of the no-reference metrics that other libraries compute."""
+"""The specs of the no-reference metrics that other libraries compute."""
 
 from ..nr_gap.ranges import TABLE
 

@@ -40,7 +40,7 @@ class VisualQualityR1:
             reason = str(error).strip().splitlines()[0][:120]
             raise FileNotFoundError(f"{repository} is not a complete model: {reason}") from error
         self.model, self.device = model.eval().to(device), device
-        self.about: Signature = {
+        self.signature: Signature = {
             "model": repository,
             "weights": digest_of(model.state_dict()),
             "question": hashlib.sha256(_QUESTION.encode()).hexdigest()[:12],

@@ -16,7 +16,7 @@ journal={arXiv:2604.03400}, year={2026}}
 """
     arguments = """
 Args:
-    predictions: one list of raw scores per series, one score per step; None or NaN where there is none.
+    predictions: one list of raw scores per series, one score per step; None or NaN for a missing one.
     metrics: the metric of each series, or one name for all; the 23 of Banana100's Table 2.
     images: the image of each series; several series of one metric and image are runs, and their gaps are averaged.
     steps: the steps the scores belong to; [1, 5, 10, 20] when left out. Step 1 has to be among them.

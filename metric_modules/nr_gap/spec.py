@@ -1,4 +1,4 @@
-"""What the house knows of the normalised score gap; it computes from numbers, so the scores have no column of it."""
+"""The spec of the normalised score gap, which is computed from numbers and so has no column in the scores."""
 
 SPEC = {
     "name": "nr_gap",

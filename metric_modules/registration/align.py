@@ -5,7 +5,7 @@ from typing import NamedTuple
 import cv2
 import numpy as np
 
-LEVELS = (256, 512)  # short sides, coarse to fine; a smaller reference is used as it is
+LEVELS = (256, 512)  # short sides, coarse to fine; a smaller reference is used unscaled
 _BLOCK = 9  # the short side is this many blocks long at the coarsest level
 _REACH = 16  # and this many times the reach of the search for a block: 32 pixels of 512
 _FINE_REACH = 3  # pixels around the coarser match that the finer level searches
@@ -13,7 +13,7 @@ _SMALLEST = 64  # pixels a side; smaller pictures have no room for blocks
 _TEXTURE = 1.0  # grey levels a pixel, along a block's flattest direction; a flatter block fits anywhere
 FEWEST, _MOST = 12, 128  # textured blocks; of more, those with the most texture
 _ZOOM = 0.08  # the most that the scale may differ from 1
-STILL = 0.25  # pixels of the finer level; a median block that moved less is left where it is
+STILL = 0.25  # pixels of the finer level; if the median block moved less, nothing is undone
 RESIDUAL = 2.0  # pixels of the finer level; the median block may not be further from where shift and scale put it
 
 

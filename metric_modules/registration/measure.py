@@ -74,18 +74,18 @@ def psnr_and_ssim(reference: np.ndarray, prediction: np.ndarray) -> dict[str, fl
 
 
 def compare(
-    known: Anchors,
+    blocks: Anchors,
     reference: np.ndarray,
     prediction: np.ndarray,
     raw: Mapping[str, float | None] | None = None,
     psnr_and_ssim: Callable[[np.ndarray, np.ndarray], Mapping[str, float | None]] = psnr_and_ssim,
 ) -> _Registered:
-    """Register a prediction with its reference, whose `anchors` are known, both RGB uint8 of one size.
+    """Register a prediction with its reference, whose anchors are `blocks`; both are RGB uint8 of one size.
 
     `raw` holds PSNR and SSIM of the unregistered pair, if already computed; they are reused for the many pairs that
     have not moved.
     """
-    placement = locate(known, prediction)
+    placement = locate(blocks, prediction)
     values: dict[str, float | None] = dict.fromkeys(FIELDS)
     if isfinite(placement.residual):
         values["residual"] = placement.residual

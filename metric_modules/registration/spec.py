@@ -1,4 +1,4 @@
-"""What the scoring engine, the dataset's card, the report and the Space know of registration."""
+"""The spec of registration, read by the scoring engine, the card, the report and the Space."""
 
 SPEC = {
     "name": "registration",

@@ -85,7 +85,7 @@ class Retained(modules.Statistic):
     columns: ClassVar = {"predictions": datasets.Value("float64"), "references": datasets.Value("string")}
     arguments = """
 Args:
-    predictions: the metric's values, one per picture; None or NaN where there is none.
+    predictions: the metric's values, one per picture; None or NaN for a missing one.
     references: the id of each picture's reference.
     metric: rmse, ssim, lpips or clip, or any other name together with `ceiling`.
     floors: a suite's frozen table, {reference id: {metric: floor}}.

@@ -1,4 +1,4 @@
-"""What the house knows of retained quality; it computes from numbers, so the scores have no column of it."""
+"""The spec of retained quality, which is computed from numbers and so has no column in the scores."""
 
 SPEC = {
     "name": "retained",

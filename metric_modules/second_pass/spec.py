@@ -1,4 +1,4 @@
-"""What the scoring engine, the dataset's card, the report and the Space know of further passes."""
+"""The spec of further passes, read by the scoring engine, the card, the report and the Space."""
 
 SPEC = {
     "name": "second_pass",

@@ -290,7 +290,7 @@ def test_absent_weights_leave_out_one_metric_by_name(dataset, tmp_path, monkeypa
     ("words", "sentence"),
     [
         (["--metrics", "pnsr"], "no metric 'pnsr'; the metrics are psnr, ssim, lpips"),
-        (["--metrics", ","], "no metric was asked for; the metrics are psnr"),
+        (["--metrics", ","], "no metric was requested; the metrics are psnr"),
         (["--device", "gpu"], "no device 'gpu'; it must be one of cpu, cuda"),
         (["--dtype", "int8"], "no dtype 'int8'; it must be one of float32, bfloat16"),
     ],

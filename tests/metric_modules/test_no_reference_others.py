@@ -44,7 +44,7 @@ def test_score_says_the_install_line_of_what_is_not_here(monkeypatch, tmp_path):
 class Counting:
     """Judges by brightness, and notes how many came together."""
 
-    about = {"model": "bright"}  # noqa: RUF012
+    signature = {"model": "bright"}  # noqa: RUF012
 
     def __init__(self, together):
         self.most_together, self.seen = together, []

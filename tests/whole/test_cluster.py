@@ -120,13 +120,19 @@ def test_a_part_is_the_same_whatever_other_parts_have_finished(dataset):
     engine.run_part(before, 1, 3)
     after = engine.prepare(dataset, asked, "cpu", None)
     assert after.key(3) == key != after.key(2)
-    assert [chain.chain.id for chain in after.left[0]] == [chain.chain.id for chain in before.left[0]]
+    assert [chain.chain.id for chain in after.unfinished[0]] == [chain.chain.id for chain in before.unfinished[0]]
 
 
 def test_tasks_of_one_process_read_the_index_once(dataset, alone, monkeypatch):
     asked, prepared, prepare = ["psnr", "ssim"], [], engine.prepare
     monkeypatch.setattr(engine, "prepare", lambda *words, **more: prepared.append(words) or prepare(*words, **more))
-    words = {"dataset": str(dataset), "asked": tuple(asked), "device": "cpu", "dtype": "float32", "window": "gaussian"}
+    words = {
+        "dataset": str(dataset),
+        "requested": tuple(asked),
+        "device": "cpu",
+        "dtype": "float32",
+        "window": "gaussian",
+    }
     keys = {size: parts.job_of(**words).key(size) for size in (2, 3)}
     prepared.clear()
     for rank in range(2):

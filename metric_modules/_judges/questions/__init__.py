@@ -114,7 +114,7 @@ def _check_schema(path: Path, schema: Mapping[str, Any]) -> None:
     try:
         import jsonschema
     except ModuleNotFoundError:
-        return  # no judge runs without it; the user is told to install it
+        return  # no judge runs without jsonschema, and `ready` names it
     try:
         jsonschema.Draft202012Validator.check_schema(schema, jsonschema.Draft202012Validator.FORMAT_CHECKER)
     except jsonschema.SchemaError as error:
