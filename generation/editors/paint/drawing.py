@@ -1,8 +1,8 @@
-"""Things that can be added and taken away again, drawn with light from the upper left on an empty canvas.
+"""The things that paint can add and remove, drawn with light from the upper left on an empty canvas.
 
-What is drawn is data, in things_*.toml. A thing has `names` (each a thing of its own), other `words` for it, a `frame`
-(left, top, right, bottom in its own units), `colours` by preference, a `place` and a `size` as a share of the picture's
-short side; worn things follow the face. Its `shapes` are laid over each other in turn:
+The drawings are data, in things_*.toml. A thing has `names` (each becomes a separate thing), other `words` for it, a
+`frame` (left, top, right, bottom in its own units), `colours` by preference, a `place` and a `size` as a share of the
+picture's short side; worn things follow the face. Its `shapes` are drawn over each other in turn:
 
 - `shape` and `blob` are filled outlines, a blob rounded through its points; `line`, `curve` and `ring` are strokes of a
   `width`, a curve and the closed ring rounded. A point is [x, y], an arc [x, y, rx, ry, start, end, step].
@@ -32,7 +32,7 @@ _FILES = ("things_worn", "things_in_scenes", "things_fruits")
 
 
 class _Canvas:
-    """Colour and coverage of one thing; every shape is laid over the ones before it."""
+    """The colour and coverage of one thing; each shape is drawn over the ones before it."""
 
     def __init__(self, frame: Sequence[float]):
         left, top, right, bottom = frame
@@ -42,7 +42,7 @@ class _Canvas:
         self.colour = np.zeros((*size, 3), np.float32)  # already multiplied by the coverage
         self.cover = np.zeros(size, np.float32)
 
-    def draw(self, shape: dict[str, Any], own: _Colour) -> None:
+    def draw(self, shape: dict[str, Any], thing_colour: _Colour) -> None:
         kind = next(iter(shape))
         mask = np.zeros(self.cover.shape, np.uint8)
         points = np.array(_outline(kind, shape[kind]))
@@ -58,10 +58,10 @@ class _Canvas:
             self.colour *= keep[..., None]
         else:
             shade = shape.get("shade", "ball" if kind == "oval" else "slope")
-            self.fill(mask, _colour_of(shape.get("colour", ""), own), shade, shape.get("alpha", 1.0))
+            self.fill(mask, _colour_of(shape.get("colour", ""), thing_colour), shade, shape.get("alpha", 1.0))
 
     def fill(self, mask: NDArray[np.uint8], colour: _Colour, shade: str, alpha: float) -> None:
-        """Put a colour over what is there, wherever the mask says, lit as its shade says."""
+        """Paint a colour over the mask, lit according to its shade."""
         x, y, wide, high = cv2.boundingRect(mask)
         if not wide:
             return
@@ -112,14 +112,14 @@ def _smooth(points: Sequence[_Point], closed: bool) -> list[_Point]:
     return [(float(x), float(y)) for x, y in line]
 
 
-def _colour_of(words: str | _Colour, own: _Colour) -> _Colour:
+def _colour_of(words: str | _Colour, thing_colour: _Colour) -> _Colour:
     if not isinstance(words, str):
         return words
     change, _, amount = words.partition(" ")
     by = float(amount or 0)
     if change == "darker":
-        return [part * by for part in own]
-    return [part + (255 - part) * by for part in own] if change == "lighter" else own
+        return [part * by for part in thing_colour]
+    return [part + (255 - part) * by for part in thing_colour] if change == "lighter" else thing_colour
 
 
 def _flat(u: Pixels, v: Pixels) -> tuple[Pixels, Pixels]:

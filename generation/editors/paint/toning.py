@@ -27,12 +27,12 @@ def _light(image: Pixels) -> Pixels:
 
 
 def _gains(red: float, green: float, blue: float) -> _Tone:
-    """Each colour times its own gain."""
+    """Each colour channel multiplied by its gain."""
     return lambda image: _to_bytes(image.astype(np.float32) * np.array((red, green, blue), np.float32))
 
 
 def _saturation(gain: float) -> _Tone:
-    """Colours further from grey, or nearer."""
+    """Colours moved away from grey, or towards it."""
 
     def change(image: Pixels) -> Pixels:
         light = _light(image).astype(np.float32)[..., None]
@@ -59,7 +59,7 @@ def _lens(image: Pixels) -> Pixels:
 
 
 def _sharpen(image: Pixels) -> Pixels:
-    """The blur undone as far as it goes: the picture is corrected until blurring it gives the input."""
+    """Blur undone as far as possible: the picture is corrected until blurring it returns the input."""
     wanted = image.astype(np.float32)
     guess = wanted
     for _ in range(6):
@@ -68,7 +68,7 @@ def _sharpen(image: Pixels) -> Pixels:
 
 
 def _enhance(image: Pixels) -> Pixels:
-    """Restoration by the book: noise down, levels stretched a little, edges up."""
+    """Textbook restoration: less noise, slightly stretched levels, sharper edges."""
     clean = cv2.bilateralFilter(image, 7, 24, 3).astype(np.float32)
     low, high = np.percentile(clean, (0.5, 99.5))
     clean = 0.7 * clean + 0.3 * (clean - low) * (255 / max(high - low, 64))
@@ -84,14 +84,14 @@ def _patches(image: Pixels) -> Pixels:
 
 
 def _edges(image: Pixels) -> Pixels:
-    """Dark lines over the colours that are there, thinned towards white."""
+    """Dark lines over the picture's colours, which are faded towards white."""
     grey = _light(cv2.GaussianBlur(image, (0, 0), 1.2))
     lines = cv2.GaussianBlur(cv2.Canny(grey, 40, 110), (0, 0), 0.8).astype(np.float32)[..., None] / 255
     return _to_bytes((255 - 0.35 * (255.0 - image)) * (1 - lines))
 
 
 def _photograph(image: Pixels) -> Pixels:
-    """The colours that lines were drawn over, deepened again."""
+    """The colours under drawn lines, deepened again."""
     smooth = cv2.medianBlur(image, 5).astype(np.float32)
     pale = float(smooth.mean()) > 165
     return _to_bytes(255 - (255 - smooth) / 0.35 if pale else smooth)
@@ -121,7 +121,7 @@ TONES: dict[str, _Tone] = {
 
 
 def redraw(image: Pixels, strength: float, chance: np.random.Generator) -> Pixels:
-    """The picture after one redrawing: fine detail gets softer, edges harder, grain and a cast creep in."""
+    """The picture after being redrawn once: softer detail, harder edges, some grain and a colour cast."""
     if not strength:
         return image
     height, width = image.shape[:2]
