@@ -175,7 +175,7 @@ def test_published_scores_are_reported_by_the_same_rules(folder, tmp_path):
     for pair in pairs:
         assert (pair["cases"], pair["left_out"], pair["verdict"]) == (12, 2, "theirs-good")
     text = (tmp_path / "out" / "index.html").read_text()
-    assert "Published numbers keep the definitions" in text
+    assert "Published numbers follow their authors" in text
     assert (tmp_path / "out" / "figures" / "published-1.svg").exists()
 
 
