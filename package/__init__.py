@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from convergebench.dataset_builder import build as build
+    from convergebench.functions import import_chains as import_chains
     from convergebench.functions import plan as plan
+    from convergebench.functions import publish as publish
     from convergebench.functions import space as space
     from convergebench.functions import status as status
     from convergebench.functions import verify as verify
@@ -35,7 +37,7 @@ _FUNCTIONS = {
     "score": "metric_modules",
     "judge": "metric_modules._judges",
     "report": "spaces_app",
-    **dict.fromkeys(("plan", "space", "status", "verify"), "functions"),
+    **dict.fromkeys(("import_chains", "plan", "publish", "space", "status", "verify"), "functions"),
 }
 __all__ = sorted(_FUNCTIONS)
 

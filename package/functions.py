@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from convergebench.dataset_builder.importing.chains import Imported
     from convergebench.dataset_builder.publishing.verify import Finding
     from convergebench.generation.plan import Plan
     from convergebench.generation.status import Status
@@ -44,6 +45,44 @@ def verify(folder: str | Path) -> "list[Finding]":
     from convergebench.dataset_builder.publishing.verify import verify as check
 
     return check(Path(folder))
+
+
+def import_chains(
+    path: str | Path,
+    layout: str,
+    editor: str | None = None,
+    out: str | Path | None = None,
+    *,
+    originals: str | Path | None = None,
+    origin: str = "real",
+    licence: str = "unknown",
+    attribution: str = "unknown",
+    **options: Any,
+) -> "Imported":
+    """Store chains made elsewhere as a run, their bytes unchanged; what could not be imported is in `problems`.
+
+    `layout` is edit-converge-bench, table or dataset; further options are those of the layout's `find_chains`.
+    """
+    from convergebench.dataset_builder.importing import chains, layout_pairs, layout_table, layout_turns
+    from convergebench.generation.records import one_of
+
+    layouts = {"edit-converge-bench": layout_pairs, "table": layout_table, "dataset": layout_turns}
+    one_of("layout", layout, tuple(layouts))
+    if layout == "table":
+        options.setdefault("columns", {})
+    place = str(path) if layout == "dataset" else Path(path)
+    findings = layouts[layout].find_chains(place, editor, **options)
+    folder = Path(out) if out is not None else Path("runs") / (editor or Path(path).stem).replace("/", "-")
+    pictures = chains.find_pictures(Path(originals)) if originals else None
+    return chains.import_chains(findings, folder, chains.SourceRights(origin, licence, attribution), pictures)
+
+
+def publish(dataset: str | Path, repo: str, tag: str | None = None, *, dry_run: bool = False) -> str | None:
+    """Upload a dataset folder to NAMESPACE/NAME on the Hub, in one commit with a tag; its id, or None for a dry run."""
+    from convergebench.dataset_builder.publishing.publish import publish as upload
+    from huggingface_hub import HfApi
+
+    return upload(HfApi(library_name="convergebench"), Path(dataset), repo, tag, dry_run=dry_run)
 
 
 def space(

@@ -13,8 +13,10 @@ from unittest import mock
 
 import convergebench
 import pytest
+import stores
 from click.testing import CliRunner
 from convergebench.cli.__main__ import Kinds, main
+from convergebench.generation.records import UserError
 
 
 def commands():
@@ -59,6 +61,18 @@ def test_every_function_of_the_package_is_there_and_documented():
     assert convergebench.__version__ == importlib.metadata.version("convergebench")
     with pytest.raises(AttributeError, match="no attribute 'scores'"):
         convergebench.scores  # noqa: B018
+
+
+def test_chains_are_imported_by_a_function(tmp_path):
+    for number in (0, 1):
+        stores.write(tmp_path / f"{number}.png", stores.picture(number))
+    table = tmp_path / "answers.csv"
+    table.write_text("chain,round,path\none,0,0.png\none,1,1.png\n")
+    imported = convergebench.import_chains(table, "table", "mine", tmp_path / "run", kind="scene")
+    assert (len(imported.written), imported.problems) == (1, [])
+    assert convergebench.status(tmp_path / "run").whole.done == 1
+    with pytest.raises(UserError, match="tabel"):
+        convergebench.import_chains(table, "tabel", "mine")
 
 
 def test_plan_and_status_as_functions(tmp_path):

@@ -4,6 +4,7 @@ import random
 import re
 from dataclasses import replace
 
+import convergebench
 import pytest
 import stores
 from convergebench.dataset_builder.building import card
@@ -30,6 +31,15 @@ def test_a_version_holds_the_dataset_without_the_metrics(hub, api, folder):
     assert f'load_dataset("{REPO}"' in there["README.md"].decode()
     titles = [commit.title for commit in api.list_repo_commits(REPO, repo_type="dataset")]
     assert titles == ["v1.0.0: 2 chains added, with the editors jpeg:quality=40, paint", "initial commit"]
+
+
+def test_the_package_publishes_a_dataset(hub, api, folder, monkeypatch):
+    monkeypatch.setattr("huggingface_hub.HfApi", lambda library_name: api)
+    assert convergebench.publish(folder, REPO, "v1.0.0", dry_run=True) is None
+    assert hub.store.repos == {}
+    commit = convergebench.publish(folder, REPO, "v1.0.0")
+    assert commit == api.list_repo_commits(REPO, repo_type="dataset")[0].commit_id
+    assert hub.store.contents("dataset", REPO, "v1.0.0") == local(folder)
 
 
 def test_another_editor_uploads_only_its_own_bytes(hub, api, made, folder):
