@@ -53,8 +53,8 @@ def run(hub, tmp_path):
     hub_here = {"HF_ENDPOINT": hub.url, "HF_TOKEN": hub.token, "HF_HUB_DISABLE_XET": "1"}
     environment = inherited | hub_here | {"HF_HOME": str(tmp_path / "home")}
 
-    def program(*command):
-        command = (str(Path(sys.executable).parent / command[0]), *command[1:])
+    def program(*words):
+        command = [sys.executable, *words]
         done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300)
         output = done.stdout + done.stderr
         assert done.returncode == 0, output
@@ -66,12 +66,13 @@ def run(hub, tmp_path):
 
 def test_the_real_clients_read_what_was_published(hub, api, made, folder, tmp_path, run):
     """datasets, streaming too, our reader and the hf command."""
-    output = run("convergebench", "publish", "dataset", str(folder), "--repo", REPO, "--tag", "v1.0.0")
+    output = run("-m", "convergebench", "publish", "dataset", str(folder), "--repo", REPO, "--tag", "v1.0.0")
     assert "v1.0.0 (the first version)" in output
     assert "steps: 0 -> 10 rows" in output
     publish(api, made / "second" / "convergebench", REPO, "v1.1.0")
-    run("python", "-c", CLIENTS)
-    run("hf", "download", REPO, "--repo-type", "dataset", "--revision", "v1.0.0", "--local-dir", str(tmp_path / "copy"))
+    run("-c", CLIENTS)
+    download = ("-m", "huggingface_hub.cli.hf", "download", REPO, "--repo-type", "dataset")
+    run(*download, "--revision", "v1.0.0", "--local-dir", str(tmp_path / "copy"))
     shutil.rmtree(tmp_path / "copy" / ".cache")
     files = [path for path in (tmp_path / "copy").rglob("*") if path.is_file()]
     assert {path.relative_to(tmp_path / "copy").as_posix(): path.read_bytes() for path in files} == local(folder)
