@@ -116,6 +116,6 @@ def test_a_metric_that_was_published_computes(hub, api, run):
     """`import evaluate` alone takes seconds. Below ten rounds there is no median, but there are rounds kept."""
     metric = Path(__file__).parents[2] / "metric_modules" / "halflife"
     publish_metrics(api, metric, "NS", "v1.0.0")
-    assert "half-life None 1.5" in run("python", "-c", HALFLIFE)
+    assert "half-life None 1.5" in run("-c", HALFLIFE)
     for path, data in hub.store.contents("space", "NS/halflife", "v1.0.0").items():
         assert hub.token.encode() not in data, path
