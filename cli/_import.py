@@ -48,10 +48,8 @@ def store_findings(
     from convergebench.dataset_builder.building.card_tables import count_text
     from convergebench.dataset_builder.importing import chains as importing
 
-    out = out or Path("runs") / name.replace("/", "-")
     rights = importing.SourceRights(origin, licence, attribution)
-    pictures = importing.find_pictures(originals) if originals else None
-    imported = importing.import_chains(findings, out, rights, pictures)
+    run, imported = importing.import_into_run(findings, name, out, originals, rights)
     for problem in imported.problems:
         click.echo(f"{problem.where}: {problem.reason}", err=True)
     if as_json:
@@ -63,6 +61,6 @@ def store_findings(
         if imported.replaced:
             text += f", {len(imported.replaced)} replaced because their instructions changed"
         listed = " (listed above)" if imported.problems else ""
-        click.echo(f"{out}: {text}; {count_text(len(imported.problems), 'problem')}{listed}")
+        click.echo(f"{run}: {text}; {count_text(len(imported.problems), 'problem')}{listed}")
     if not all(problem.is_stray for problem in imported.problems):
         sys.exit(1)

@@ -115,7 +115,6 @@ class Spec:
     columns: tuple[ScoreColumn, ...] = ()
     order: int = 1000  # after those that set it
     after: tuple[str, ...] = ()
-    steps: str = "all"
     rounds: int | None = None
     optional: bool = False
     needs: str = ""

@@ -72,9 +72,9 @@ def import_chains(
         options.setdefault("columns", {})
     place = str(path) if layout == "dataset" else Path(path)
     findings = layouts[layout].find_chains(place, editor, **options)
-    folder = Path(out) if out is not None else Path("runs") / (editor or Path(path).stem).replace("/", "-")
-    pictures = chains.find_pictures(Path(originals)) if originals else None
-    return chains.import_chains(findings, folder, chains.SourceRights(origin, licence, attribution), pictures)
+    rights = chains.SourceRights(origin, licence, attribution)
+    run, folder = Path(out) if out else None, Path(originals) if originals else None
+    return chains.import_into_run(findings, editor or Path(path).stem, run, folder, rights)[1]
 
 
 def publish(dataset: str | Path, repo: str, tag: str | None = None, *, dry_run: bool = False) -> str | None:

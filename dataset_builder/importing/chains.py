@@ -145,6 +145,14 @@ def import_chains(
     return imported
 
 
+def import_into_run(
+    findings: Findings, name: str, out: Path | None, originals: Path | None, rights: SourceRights
+) -> tuple[Path, Imported]:
+    """Import chains into a run, by default runs/NAME, with sources from a folder `originals` if given; the run."""
+    run = out or Path("runs") / name.replace("/", "-")
+    return run, import_chains(findings, run, rights, find_pictures(originals) if originals else None)
+
+
 def _answers_key(chain: Chain) -> str:
     """A key of the answers without their words: equal for two imports of the same pictures."""
     place = [chain.settings.get(name) for name in ("imported", "case", "content")]
