@@ -1,6 +1,5 @@
 """`convergebench plan`: what a run would do and cost, before anything runs."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,23 +13,11 @@ if TYPE_CHECKING:
 @click.command("plan", short_help="Count the chains, calls and dollars of a run.")
 @plan_options
 @click.option("--max-cost", type=click.FloatRange(0), help="Say how many cases fit this many US dollars.")
-@click.option(
-    "--decide", metavar="A,B", help="Forecast the cost of a verdict between two editors, with early stopping."
-)
-@click.option(
-    "--pilot", type=click.Path(path_type=Path), help="With --decide: a scored dataset of both to continue from."
-)
-@click.option(
-    "--spread", type=click.FloatRange(0.01), help="With --decide: standard deviation between sources, in rounds."
-)
 @json_option
 def command(
     suite: str,
     specs: tuple[str, ...],
     max_cost: float | None,
-    decide: str | None,
-    pilot: Path | None,
-    spread: float | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -40,20 +27,11 @@ def command(
     convergebench plan --suite demo --editor paint --editor jpeg:quality=40 \\
       --rounds 5
     convergebench plan --suite v1-mini --editor openai --max-cost 25
-    convergebench plan --suite v1 --decide gemini,bfl --pilot convergebench
     convergebench plan --suite ./mine.toml --pictures ./photographs \\
       --editor paint
     """
     import convergebench as cb
-    from convergebench.generation.records import canonical
 
-    if decide:
-        from . import _decide
-
-        pair = cb.plan(_decide.split_pair(decide), suite, **options)
-        forecast = _decide.decide(pair, pilot, spread)
-        click.echo(canonical(forecast) if as_json else _decide.as_text(forecast))
-        return
     print_plan(cb.plan(specs, suite, **options), max_cost, as_json)
 
 

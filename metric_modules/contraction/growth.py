@@ -1,9 +1,8 @@
 """Fits to distances over rounds: the factor q, the exponent of MSE, the distance of the fixed point."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-from scipy import special
 
 Series = Sequence[float | None]
 
@@ -66,21 +65,3 @@ def fixed_point_distance(mse: Series, rounds: Sequence[int], q: float | None) ->
         return None
     progress = 1 - q**at
     return float((np.sqrt(values) * progress).sum() / (progress**2).sum())
-
-
-def mean_over_clusters(
-    values: Sequence[float | None], clusters: Sequence[Hashable], confidence: float
-) -> tuple[float | None, list[float] | None]:
-    """The mean of cluster means of the chains that have a value, with Student's t limits from two clusters on."""
-    groups: dict[Hashable, list[float]] = {}
-    for value, cluster in zip(values, clusters, strict=True):
-        if value is not None:
-            groups.setdefault(cluster, []).append(value)
-    means = np.array([np.mean(group) for group in groups.values()])
-    if not len(means):
-        return None, None
-    centre = float(means.mean())
-    if len(means) < 2:
-        return centre, None
-    reach = float(special.stdtrit(len(means) - 1, (1 + confidence) / 2) * means.std(ddof=1) / np.sqrt(len(means)))
-    return centre, [centre - reach, centre + reach]

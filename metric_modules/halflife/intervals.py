@@ -131,6 +131,24 @@ def student_interval(values: np.ndarray, sources: Sequence[Hashable], confidence
     return float(values.mean()) - reach, float(values.mean()) + reach
 
 
+def mean_over_clusters(
+    values: Sequence[float | None], clusters: Sequence[Hashable], confidence: float
+) -> tuple[float | None, list[float] | None]:
+    """The mean of cluster means of the chains that have a value, with Student's t limits from two clusters on."""
+    groups: dict[Hashable, list[float]] = {}
+    for value, cluster in zip(values, clusters, strict=True):
+        if value is not None:
+            groups.setdefault(cluster, []).append(value)
+    means = np.array([np.mean(group) for group in groups.values()])
+    if not len(means):
+        return None, None
+    centre = float(means.mean())
+    if len(means) < 2:
+        return centre, None
+    reach = float(special.stdtrit(len(means) - 1, (1 + confidence) / 2) * means.std(ddof=1) / np.sqrt(len(means)))
+    return centre, [centre - reach, centre + reach]
+
+
 def share_interval(
     marks: np.ndarray,
     sources: Sequence[Hashable],

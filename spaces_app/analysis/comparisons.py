@@ -1,10 +1,8 @@
 """Compares every two editors on their own common cases, corrects the tests together, and ranks the editors."""
 
-import hashlib
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 from convergebench.metric_modules.halflife.comparison import (
     Comparison,
@@ -16,10 +14,7 @@ from convergebench.metric_modules.halflife.comparison import (
 from convergebench.metric_modules.halflife.outcomes import Outcome
 
 from .cases import CaseKey
-from .groups import CaseGroup, OutcomesByEditor, count_failures, group_cases, outcome_of_case
-
-if TYPE_CHECKING:
-    from .analysis import Analysis
+from .groups import CaseGroup, OutcomesByEditor, count_failures, outcome_of_case
 
 CaseOutcomes = Mapping[str, Mapping[CaseKey, tuple[Outcome, int]]]  # by editor: each case's outcome and planned rounds
 
@@ -97,28 +92,3 @@ def rounds_kept(outcome: Outcome, horizon: int) -> int | None:
 def verdict_name(pair: Comparison) -> str:
     """The name of the editor that keeps more, 'open', or 'indicative' if there are too few sources."""
     return {"first": pair.first, "second": pair.second}.get(pair.verdict, pair.verdict)
-
-
-def run_order(seed: str, sources: Iterable[str]) -> list[str]:
-    """The sources in a random order that is the same everywhere and depends on no result.
-
-    >>> run_order("v1", ["a", "b", "c"]) == run_order("v1", ["c", "b", "a"])
-    True
-    """
-    return sorted(set(sources), key=lambda name: hashlib.sha256(f"{seed}/{name}".encode()).hexdigest())
-
-
-def differences_by_source(analysis: "Analysis", first: str, second: str) -> dict[str, float]:
-    """How many more rounds the first keeps than the second, on average over the common cases of each source."""
-    groups = group_cases(
-        [case for case in analysis.cases if case.editor in (first, second)],
-        analysis.excluded,
-        None,
-        analysis.roles,
-        True,
-    )
-    for group in groups.values():  # the first that both editors have is the headline
-        if len(group.cases) == 2:
-            [pair] = compare_editors(outcomes_by_case(group, analysis.options.threshold), [first, second])
-            return {str(source): value for source, value in pair.by_source.items()}
-    return {}

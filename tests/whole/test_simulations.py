@@ -59,18 +59,3 @@ def test_the_programs_that_wrote_the_page_still_run(monkeypatch):
     assert all(moved == 0 for moved, *_ in invariance.count_changes(1).values())
     [shares] = coverage.designs("bimodal", [(6, 4)], 10, 0.0, True)
     assert shares.min() > 0.5
-
-
-def test_stopping_early_saves_half_of_the_calls():
-    rows = {
-        name: [float(cell) if cell != "–" else None for cell in cells]
-        for name, cells in table("stopping early").items()
-    }
-    assert len(rows) == 6
-    for same, opposite, _, _, false, covered in rows.values():
-        assert same >= 0.93
-        assert opposite <= 0.002
-        assert false <= 0.05 + 2.5 * (0.05 * 0.95 / 1000) ** 0.5  # as far as chance takes a thousand pairs
-        assert covered >= 0.93
-    assert rows["simulated, 100 sources"][2] <= 0.5
-    assert rows["the demo's, drawn up to 100 sources"][2] <= 0.5

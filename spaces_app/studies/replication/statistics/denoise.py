@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from convergebench.metric_modules.contraction.growth import mean_over_clusters
+from convergebench.metric_modules.halflife.intervals import mean_over_clusters
 
 from ....analysis.analysis import Analysis
 from ....analysis.cases import QUALITIES

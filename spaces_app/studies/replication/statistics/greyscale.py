@@ -4,8 +4,8 @@ from collections import defaultdict
 
 import numpy as np
 from convergebench.generation.records import FinishedChain
-from convergebench.metric_modules.contraction.growth import mean_over_clusters
 from convergebench.metric_modules.edit_applied.cycles import roles
+from convergebench.metric_modules.halflife.intervals import mean_over_clusters
 from convergebench.metric_modules.scores import ScoreRow
 
 from ....analysis.analysis import Analysis

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from convergebench.metric_modules.contraction.growth import mean_over_clusters
+from convergebench.metric_modules.halflife.intervals import mean_over_clusters
 from convergebench.metric_modules.nr_gap.gaps import FIRST
 from scipy import special, stats
 
