@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import cv2
-from convergebench.metric_modules.edit_applied.judge import EXPLAINED, LEFT, SHARE, SHARE_SMALL
+from convergebench.metric_modules.edit_applied.judge import SHARE, SHARE_SMALL
 
-from . import measuring, oracle, real, truth
+from . import measuring, real, truth
 
 HOUSE = Path(__file__).parents[3]
 ABOUT = """# How often the verdicts are right
@@ -40,12 +40,6 @@ BREAKS = """## Where it breaks
   and growing zoom that registration does not accept. A strong cast passes for "make it night".
 - Smiles and dark objects on a dark background are often too faint to be seen as edits.
 """
-CONTRASTS = ((12, 16), (16, 22), (22, 32), (32, 200))  # mean delta E: from, to
-LIMITS_OF_SHARE = (0.001, 0.002, 0.003, 0.006, 0.01)
-LIMITS_OF_LEFT = (0.2, 0.3, 0.4, 0.5, 0.6)
-HALF_LEFT = ("half faded", "half of its area", "the edit itself")
-APPLIED, UNDONE = "Applied: found and false, by its limit", "Undone: right and false, by its limit"
-ON_THE_CARD = (APPLIED, UNDONE)  # after the first table of the page
 Row = dict[str, Any]
 
 
@@ -68,7 +62,7 @@ def lost(row: Row, least: float = SHARE) -> bool:
 
 
 def parts_section(rows: list[Row]) -> str:
-    """Part lost and applied, by size, wear, contrast and threshold."""
+    """Part lost and applied, by size and wear."""
     sizes, kinds = sorted({row["size"] for row in rows if row["size"]}), ("pasted", "painted out")
     alone = [row for row in rows if row["kind"] == "alone"]
     rules: dict[str, Callable[[Row], bool]] = {
@@ -80,8 +74,8 @@ def parts_section(rows: list[Row]) -> str:
     }
 
     def of(kind: str, **wanted: Any) -> list[Row]:
-        own = [row for row in rows if row["kind"] == kind]
-        return [row for row in own if all(row[key] == value for key, value in wanted.items())]
+        kind_rows = [row for row in rows if row["kind"] == kind]
+        return [row for row in kind_rows if all(row[key] == value for key, value in wanted.items())]
 
     by_size = [
         [rule, kind, *(percent(of(kind, size=size), holds) for size in sizes), percent(alone, holds)]
@@ -94,87 +88,14 @@ def parts_section(rows: list[Row]) -> str:
          percent(of("alone", wear=wear), lost)]
         for wear in wears
     ]  # fmt: skip
-    by_level = [
-        [share(level), *(percent([row for kind in kinds for row in of(kind, size=size)],
-                                 lambda row, level=level: lost(row, level)) for size in sizes),
-         percent(alone, lambda row, level=level: lost(row, level))]
-        for level in LIMITS_OF_SHARE
-    ]  # fmt: skip
-    by_contrast = [
-        [contrast_words(low, high),
-         *(percent([row for row in of(kind) if low <= row["contrast"] < high and row["size"] >= 0.006], holds)
-           for kind in kinds for holds in (lost, rules["applied"]))]
-        for low, high in CONTRASTS
-    ]  # fmt: skip
-    heads = [share(size) for size in sizes]
     return (
         f"## A part lost, an edit made: by size\n\n{len(rows)} pairs. The last column is wear alone, where nothing is "
         f"to be found ({len(alone)} pairs: 0 says less than {300 / len(alone):.1f}).\n\n"
-        + table(["asked", "part", *heads, "wear alone"], by_size)
+        + table(["asked", "part", *map(share, sizes), "wear alone"], by_size)
         + "\n### By wear: part lost\n\n"
         + table(
             ["wear", *(f"{kind} {share(size)}" for kind in kinds for size in (0.006, 0.01, 0.02)), "alone"], by_wear
         )
-        + "\n### By the threshold of the share: part lost (the threshold is 0.3%)\n\n"
-        + table(["threshold", *heads, "wear alone"], by_level)
-        + "\n### By contrast (mean delta E; 0.6% of the picture and more)\n\n"
-        + table(["contrast", *(f"{kind}: {what}" for kind in kinds for what in ("lost", "applied"))], by_contrast)
-        + applied_by_limit(rows, alone)
-    )
-
-
-def contrast_words(low: int, high: int) -> str:
-    return f"{low} to {high}" if high < 200 else f"{low} and more"
-
-
-def slices(rows: list[Row], sizes: Sequence[float]) -> dict[str, list[Row]]:
-    """The rows by size, by contrast and by wear, under the words of a table's head."""
-    found = {share(size): [row for row in rows if row["size"] == size] for size in sizes}
-    for low, high in CONTRASTS:
-        found[f"delta E {contrast_words(low, high)}"] = [row for row in rows if low <= row["contrast"] < high]
-    for wear in dict.fromkeys(row["wear"] for row in rows):
-        found[wear] = [row for row in rows if row["wear"] == wear]
-    return found
-
-
-def applied_by_limit(rows: list[Row], alone: list[Row]) -> str:
-    """How many edits are found, and how often wear alone passes for one, as the least share of an edit moves."""
-    sizes = (0.003, 0.006, 0.01, 0.02, 0.05)
-    own = slices([row for row in rows if row["size"] in sizes], sizes)
-    lines = [
-        [
-            share(limit),
-            *(percent(each, lambda row, limit=limit: row["applied"] >= limit) for each in [*own.values(), alone]),
-        ]
-        for limit in LIMITS_OF_SHARE
-    ]
-    return (
-        f"\n### {APPLIED}\n\nParts of 0.3% to 5%, pasted in or painted out: the share that is found. The limit is "
-        f"{share(SHARE)}, {share(SHARE_SMALL)} for small programs.\n\n"
-        + table(["limit", *own, "false: wear alone"], lines)
-    )
-
-
-def undone_by_limit(judged: list[Row]) -> str:
-    """How many real undos pass, and how many of what was left half or whole, as the most that may be left moves."""
-    sizes = sorted({row["size"] for row in judged})
-    lines = []
-    for words, backs in (("right: the original", ("the original",)), ("false: half or all of it", HALF_LEFT)):
-        own = slices([row for row in judged if row["back"] in backs], sizes)
-        for limit in LIMITS_OF_LEFT:
-            passes = [
-                percent(
-                    each,
-                    lambda row, limit=limit: (
-                        row["left"] <= limit or (row["explained"] is not None and row["explained"] < EXPLAINED)
-                    ),
-                )
-                for each in own.values()
-            ]
-            lines.append([words, f"{limit:g}", *passes])
-    return (
-        f"\n### {UNDONE}\n\nWhat counts as undone. The limit of what is left is {LEFT:g}; what the edit itself does "
-        "not explain is another loss.\n\n" + table(["what came back", "limit", *own], lines)
     )
 
 
@@ -229,52 +150,7 @@ def undo_section(rows: list[Row]) -> str:
         f"wear on edit and return; {len(rows) - len(judged)} edits were not found. The columns after the verdicts "
         'give the share that counts as undone ("gone", whatever else was lost), by size and by wear.\n\n'
         + table(["what came back", "kept", "not undone", "part lost", *map(share, sizes), *wears], lines)
-        + undone_by_limit(judged)
     )
-
-
-def unedited_section(rows: list[Row]) -> str:
-    """False alarms of applied."""
-    lines = []
-    for kind in ("ordinary", "strong"):
-        own = [row for row in rows if row["kind"] == kind]
-        for name in dict.fromkeys(row["wear"] for row in own):
-            these = [row for row in own if row["wear"] == name]
-            lines.append([name, *(percent(these, lambda row, least=least: row["share"] >= least) for least in LIMITS)])
-        total = (f"{100 * sum(row['share'] >= least for row in own) / len(own):.1f}" for least in LIMITS)
-        lines.append([f"**all {kind}**", *total])
-    return "## No edit was made: how often wear passes for one\n\n" + table(
-        ["wear", "applied", "applied, small programs"], lines
-    )
-
-
-def faint_section(rows: list[Row]) -> str:
-    """Edits found, by their strength and size."""
-    sizes, distances = sorted({row["size"] for row in rows}), sorted({row["distance"] for row in rows})
-    found = [
-        [share(size), *(percent([row for row in rows if (row["size"], row["distance"]) == (size, distance)],
-                                lambda row: row["share"] >= SHARE) for distance in distances)]
-        for size in sizes
-    ]  # fmt: skip
-    return "## Faint edits: found, by delta E and size (as it is and after JPEG 70)\n\n" + table(
-        ["part", *(f"delta E {distance}" for distance in distances)], found
-    )
-
-
-LIMITS = (SHARE, SHARE_SMALL)
-
-
-def sharpness_section(rows: list[Row]) -> str:
-    """Blur and sharpen."""
-    lines = []
-    for cycle in dict.fromkeys(row["cycle"] for row in rows):
-        for back in dict.fromkeys(row["back"] for row in rows if "back" in row):
-            own = [row for row in rows if row["cycle"] == cycle and row.get("back") == back]
-            lines.append([cycle, back, percent(own, lambda row: row["applied"] == 1),
-                          percent(own, lambda row: row["undone"] == 1)])  # fmt: skip
-        alone = [row for row in rows if row["cycle"] == cycle and "wear" in row]
-        lines.append([cycle, "wear alone instead of the edit", percent(alone, lambda row: row["applied"] == 1), "-"])
-    return "## Blur and sharpen, by their detail\n\n" + table(["asked", "what came back", "applied", "undone"], lines)
 
 
 def real_section(folder: Path) -> str:
@@ -312,26 +188,9 @@ def real_section(folder: Path) -> str:
     )
 
 
-def oracle_section(kept: Path, step: int) -> str:
-    """What the oracle loses, though it undoes exactly."""
-    rows, count = oracle.outcomes("v1", 128, kept, step)
-    which = "Every case of suite v1" if step == 1 else f"The cases of every {step}th picture of suite v1"
-    lines = [[row["program"], row["source"], row["lost"]] for row in rows if row["lost"]]
-    absent = f" The pictures of {count - len(rows)} more could not be fetched." if len(rows) < count else ""
-    return (
-        "## The oracle, which undoes exactly\n\n"
-        f"{which} at an eighth of its size (short side 128), one round: {len(rows) - len(lines)} of "
-        f"{len(rows)} kept.{absent} Not kept:\n\n"
-        + (table(["program", "picture", "lost to"], lines) if lines else "None.\n")
-    )
-
-
 def write_card(card: Path, page: str) -> None:
-    """Put the page's first table, and those by the limits, between the card's two marks."""
-    parts = page.split("\n### ")
-    first = parts[0].partition("\n## A part lost")[2].partition("\n\n")[2]
-    chosen = [f"### {part}" for title in ON_THE_CARD for part in parts if part.startswith(title)]
-    text = "\n\n".join(each.partition("\n## ")[0].strip() for each in (first, *chosen))
+    """Put the page's first table between the card's two marks."""
+    text = page.partition("\n## A part lost")[2].partition("\n\n")[2].partition("\n### ")[0].strip()
     before, rest = card.read_text().split("<!-- verdicts -->\n")
     card.write_text(f"{before}<!-- verdicts -->\n{text}\n<!-- end -->\n{rest.partition('<!-- end -->')[2][1:]}")
 
@@ -343,8 +202,6 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=HOUSE / "docs" / "verdicts.md")
     parser.add_argument("--photographs", type=int, default=10, help="how many")
     parser.add_argument("--real-chains", type=Path, default=os.environ.get("REAL_CHAINS") or None, help="their folder")
-    parser.add_argument("--oracle", type=Path, default=Path("runs/oracle.jsonl"), help="what it was judged")
-    parser.add_argument("--oracle-step", type=int, default=1, help="every so many-th picture of the suite for it")
     parser.add_argument("--only", help="the beginning of the one title whose section is measured anew")
     parser.add_argument("--card", type=Path, help="a card in which the tables are replaced")
     given = parser.parse_args(words)
@@ -355,10 +212,6 @@ def main(words: list[str] | None = None) -> int:
         "A part lost": lambda: parts_section(list(measuring.parts(pictures))),
         "Wear alone": lambda: drift_section(list(measuring.drifting(pictures))),
         "An edit undone": lambda: undo_section(list(measuring.undoing(pictures))),
-        "No edit was made": lambda: unedited_section(list(measuring.unedited(pictures))),
-        "Faint edits": lambda: faint_section(list(measuring.faint_edits(pictures))),
-        "Blur and sharpen": lambda: sharpness_section(list(measuring.sharpness(pictures))),
-        "The oracle": lambda: oracle_section(given.oracle, given.oracle_step),
         "Real chains": real_chains and (lambda: real_section(real_chains)),
     }
     before = given.out.read_text().split("\n## ") if given.out.exists() else []

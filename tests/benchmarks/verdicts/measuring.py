@@ -8,20 +8,16 @@ import cv2
 import numpy as np
 from convergebench.metric_modules._shared.looks import Placement, look
 from convergebench.metric_modules.edit_applied.judge import judge_forward, judge_part, judge_step
-from convergebench.metric_modules.edit_applied.sharpness import grey
 from convergebench.metric_modules.registration.align import anchors, locate
 from convergebench.metric_modules.ssim.measure import compare as ssim
 from convergebench.metric_modules.ssim.measure import reference
 
 from . import truth
-from .wear import ON_TOP, STRONG, TWENTY_ROUNDS, blurred, coded, noisy, whole
+from .wear import ON_TOP, TWENTY_ROUNDS
 
 SIZES = (0.001, 0.003, 0.006, 0.01, 0.02, 0.05, 0.1, 0.2)
 CYCLE = ("add a thing", "remove the thing")
-BLURRING = ("blur the image", "sharpen the blurred image")
-SHARPENING = ("sharpen the image", "blur the image slightly, back to its original sharpness")
 UNDER = ("none", "JPEG 40", "noise 12", "colour cast 30%", "like an autoencoder")  # wear of edits and their undos
-DISTANCES = (8, 10, 12, 14, 16, 18, 22, 30)
 LOOKED_AT = (1, 3, 5, 10, 20)  # rounds
 
 Pictures = Mapping[str, np.ndarray]
@@ -125,67 +121,5 @@ def undoing(pictures: Pictures, sizes: tuple[float, ...] = (0.003, 0.01, 0.03, 0
                         "wear": wear,
                         "back": back,
                         "undone": judged.undone,
-                        "left": judged.undo_ratio,
-                        "explained": judged.undo_explained,
                         "part_lost": judged.part_lost,
                     }
-
-
-def unedited(pictures: Pictures) -> Rows:
-    """Nothing was asked for: does wear pass for an edit?"""
-    for name, shown in pictures.items():
-        source = look(shown)
-        for kind, wears in (("ordinary", ON_TOP), ("strong", STRONG)):
-            for wear, worn in wears.items():
-                if kind == "strong" or (wear not in STRONG and "cast" not in wear):
-                    share = judge_forward(source, look(worn(shown, chance_of(name, wear)))).region_share
-                    yield {"picture": name, "kind": kind, "wear": wear, "share": share}
-
-
-def faint_edits(pictures: Pictures, sizes: tuple[float, ...] = (0.005, 0.02, 0.08)) -> Rows:
-    """A part moved by some delta E: is the edit found?"""
-    for name, shown in pictures.items():
-        source = look(shown)
-        for size in sizes:
-            for distance in DISTANCES:
-                changed = truth.faint(shown, size, distance, chance_of(name, size, distance))
-                if changed is not None:
-                    for wear in ("none", "JPEG 70"):
-                        after = look(ON_TOP[wear](changed, chance_of(name, wear)))
-                        share = judge_forward(source, after).region_share
-                        yield {"picture": name, "size": size, "distance": distance, "wear": wear, "share": share}
-
-
-def sharpness(pictures: Pictures) -> Rows:
-    """Blurred and sharpened pictures, and what came back; wear alone beside them."""
-    for name, shown in pictures.items():
-        soft = blurred(shown, 2.5)
-        strong = whole(shown + 1.5 * (shown - blurred(shown, 1.5).astype(float)))
-        for cycle, edit in ((BLURRING, soft), (SHARPENING, strong)):
-            backs = {
-                "the original": shown,
-                "the original, JPEG 40": coded(shown, 40),
-                "the original, noise 6": noisy(shown, chance_of(name, "sharp"), 6),
-                "the edit itself": edit,
-            }
-            for back, picture in backs.items():
-                yield {"picture": name, "cycle": cycle[0], "back": back, **of_round(cycle, shown, edit, picture)}
-            for wear, worn in ON_TOP.items():
-                if wear not in ("blur 2", "half size and back"):  # these do blur
-                    worn_alone = worn(shown, chance_of(name, wear))
-                    yield {
-                        "picture": name,
-                        "cycle": cycle[0],
-                        "wear": wear,
-                        **of_round(cycle, shown, worn_alone, shown),
-                    }
-
-
-def of_round(cycle: tuple[str, str], *pictures: np.ndarray) -> dict[str, Any]:
-    """Whether the edit of a round about sharpness was made, and whether it was undone."""
-    looks, greys = [look(each) for each in pictures], [grey(each) for each in pictures]
-    made, back = (
-        judge_step(cycle, True, k, looks[: k + 1], source=looks[0], greys=greys[: k + 1], source_grey=greys[0])
-        for k in (1, 2)
-    )
-    return {"applied": made.applied, "undone": back.undone}

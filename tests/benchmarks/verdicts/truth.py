@@ -92,14 +92,3 @@ def painted_out(shown: np.ndarray, share: float, chance: np.random.Generator) ->
         if (strength := contrast(shown, changed, mask)) >= LEAST:
             return changed, mask, strength
     return None
-
-
-def faint(shown: np.ndarray, share: float, distance: float, chance: np.random.Generator) -> np.ndarray | None:
-    """A part of this photograph moved by a delta E in some direction; None where the picture's range cut it short."""
-    mask = blob(shown, share, chance)
-    way = chance.normal(size=3)
-    soft = cv2.GaussianBlur(mask.astype(np.float32), (0, 0), 0.8)[..., None]
-    lab = cv2.cvtColor(shown.astype(np.float32) / 255, cv2.COLOR_RGB2LAB)
-    moved = (lab + soft * way / np.linalg.norm(way) * distance).astype(np.float32)
-    changed = whole(255 * np.clip(cv2.cvtColor(moved, cv2.COLOR_LAB2RGB), 0, 1))
-    return changed if contrast(shown, changed, mask) >= 0.6 * distance else None

@@ -75,11 +75,6 @@ def shifted(shown: np.ndarray, right: float) -> np.ndarray:
     return cv2.warpAffine(shown, matrix, size, flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
 
 
-def vignetted(shown: np.ndarray) -> np.ndarray:
-    down, right = (part - 0.5 for part in np.mgrid[: 1 : shown.shape[0] * 1j, : 1 : shown.shape[1] * 1j])
-    return whole(shown * (1 - 0.7 * (down**2 + right**2))[..., None])
-
-
 ON_TOP: dict[str, Wear] = {
     "none": lambda shown, _: shown,
     "JPEG 95": lambda shown, _: coded(shown, 95),
@@ -105,19 +100,4 @@ TWENTY_ROUNDS: dict[str, Wear] = {
     "tone 3%": toned,
     "like an autoencoder": like_an_autoencoder,
     "shift by 1 px": lambda shown, _: shifted(shown, 1),
-}
-
-STRONG: dict[str, Wear] = {
-    "tint 20%": lambda shown, _: tinted(shown, 0.2),
-    "tint 40%": lambda shown, _: tinted(shown, 0.4),
-    "colour cast 20%": lambda shown, chance: cast(shown, chance, 0.2),
-    "colour cast 35%": lambda shown, chance: cast(shown, chance, 0.35),
-    "colour cast 50%": lambda shown, chance: cast(shown, chance, 0.5),
-    "gamma 0.6": lambda shown, _: whole(255 * (shown / 255) ** 0.6),
-    "gamma 1.7": lambda shown, _: whole(255 * (shown / 255) ** 1.7),
-    "contrast 1.4": lambda shown, _: whole((shown.astype(float) - 128) * 1.4 + 128),
-    "vignette": lambda shown, _: vignetted(shown),
-    "shift by 10 px": lambda shown, _: shifted(shown, 9),
-    "shift by 16 px": lambda shown, _: shifted(shown, 14.4),
-    "shift by 20 px": lambda shown, _: shifted(shown, 18),
 }
