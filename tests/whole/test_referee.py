@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from benchmarks.referee import __main__ as bench
-from benchmarks.referee import i2ebench, measuring, people, predecessor, reed_vae, viescore
+from benchmarks.referee import measuring, predecessor, reed_vae, viescore
 from PIL import Image
 from random_lpips import random_model
 
@@ -84,19 +84,6 @@ def make_chains(folder):
     (folder / "published_scores.json").write_text(json.dumps({"flux": {"portrait_01_hat": {"rounds": rounds}}}))
 
 
-def make_sequences(folder):
-    """Seven sequences of five judged edits."""
-    lost_at = [1, 1, 1, 2, 3, 5, 6]
-    for round in range(1, 6):
-        judged = {}
-        for number, at in enumerate(lost_at, 1):
-            verdict = "Yes" if round < at else "No"
-            judged[str(number)] = {"image": f"{number}.jpg", "final_judgement": verdict}
-        path = folder / ("EditEval" if round == 1 else f"EditEval_{round}nd") / "Counting" / "magicbrush.json"
-        path.parent.mkdir(parents=True)
-        path.write_text(json.dumps(judged))
-
-
 @pytest.fixture(scope="module")
 def clones(tmp_path_factory):
     """All stand-ins, and how to run the bench on them."""
@@ -106,7 +93,6 @@ def clones(tmp_path_factory):
         make_museum(folder / MUSEUM, folder / "scores")
         make_frames(folder / STEPS)
         make_chains(folder / "chains")
-        make_sequences(folder / "sequences")
         assert run(folder, "--freeze") == 0
         yield folder
 
@@ -115,7 +101,7 @@ def run(folder, *more):
     measuring.digest.cache_clear()
     measuring.picture.cache_clear()
     given = {"viescore": "scores", "imagenhub": "museum", "reed-vae": "frames"}
-    given |= {"edit-converge-bench": "chains", "i2ebench": "sequences"}
+    given["edit-converge-bench"] = "chains"
     words = [word for name, path in given.items() for word in (f"--{name}", str(folder / path))]
     files = {"out": "page.md", "frozen": "frozen.json", "kept": "kept.json"}
     words += [word for name, path in files.items() for word in (f"--{name}", str(folder / path))]
@@ -138,7 +124,6 @@ def test_published_values_come_out_again_and_the_page_tells_all(clones, capsys):
     assert "the half-life of REED-VAE is 20 of 24 rounds (here 20)" in said
     assert "SSIM of all 2 returns is the published one within 1e-06" in said
     page = (clones / "page.md").read_text()
-    assert "| magicbrush | 7 | 0.57 | 0.43 | 0.29 | 0.29 | 0.14 |" in page
     assert "rater against rater" in page
     assert "](page.webp)" in page
     assert Image.open(clones / "page.webp").size == (1100, 440)
@@ -170,16 +155,15 @@ def test_what_is_not_given_is_left_out_with_a_sentence(tmp_path, capsys, monkeyp
         monkeypatch.delenv(name.upper().replace("-", "_"), raising=False)
     assert bench.main(["--out", str(tmp_path / "page.md"), "--kept", str(tmp_path / "kept.json")]) == 0
     page = (tmp_path / "page.md").read_text()
-    assert page.count("Left out: it needs a clone of") == 4
+    assert page.count("Left out: it needs a clone of") == 3
     assert "webp" not in page
     with pytest.raises(SystemExit):
         bench.main(["--viescore", str(tmp_path / "nowhere")])
     assert "there is no folder" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("section", [predecessor, i2ebench])
-def test_a_folder_of_something_else_is_a_claim_that_fails(tmp_path, section):
-    assert not section.run(tmp_path).holds
+def test_a_folder_of_something_else_is_a_claim_that_fails(tmp_path):
+    assert not predecessor.run(tmp_path).holds
     assert not reed_vae.run(tmp_path, measuring.Measuring(with_lpips=False)).holds
 
 
@@ -200,34 +184,6 @@ def test_where_data_comes_from_is_read_from_the_readme_beside_it(tmp_path):
     assert origin(tmp_path / "frames") == "frames, which says neither commit nor date"
     (tmp_path / "README.md").write_text("| frames/ | ORG/site (abc123) | none stated | frames |\n")
     assert origin(tmp_path / "frames") == "ORG/site (abc123), licence none stated; its README names no date"
-
-
-def simulated(editors, slope):
-    """Answers whose value tells damage through the same level for every editor, or through another for each."""
-    random = np.random.default_rng(1)
-    count = 400
-    names = np.repeat([f"editor {number}" for number in range(editors)], count)
-    values = random.random(editors * count)
-    level = 0.5 + slope * np.repeat(np.arange(editors), count)
-    scores = np.where(values + random.normal(0, 0.1, (3, len(values))) > level, 0.0, 1.0)
-    return people.Answers(names, np.tile(np.arange(count), editors).astype(str), scores), values
-
-
-def test_a_threshold_that_people_share_is_found_and_holds_up():
-    answers, values = simulated(3, 0.0)
-    fits = people.leave_one_editor_out(answers, values, 0.0)
-    assert all(each.threshold == pytest.approx(0.5, abs=0.05) for each in fits)
-    assert all(low < each.threshold < high for each in fits for low, high in [each.threshold_limits])
-    assert people.holds_up(fits, {each.tested: people.rater_accuracy(answers, 0.0) for each in fits})[0]
-
-
-def test_a_threshold_that_differs_by_editor_is_rejected():
-    answers, values = simulated(3, 0.2)
-    fits = people.leave_one_editor_out(answers, values, 0.0)
-    holds, why = people.holds_up(fits, {each.tested: people.rater_accuracy(answers, 0.0) for each in fits})
-    assert not holds
-    assert "raters reach" in why or "the threshold is" in why
-    assert people.holds_up(fits[:2], {})[1] == "2 editors are too few to leave one out; three are needed"
 
 
 def test_the_shipped_page_names_what_was_compared():

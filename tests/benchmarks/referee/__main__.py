@@ -16,7 +16,7 @@ from pathlib import Path
 
 from convergebench.generation.packages import cache_folder
 
-from . import figure, i2ebench, predecessor, reed_vae, viescore
+from . import figure, predecessor, reed_vae, viescore
 from .measuring import Measuring
 from .sections import Section
 
@@ -27,7 +27,6 @@ PATHS = {
     "imagenhub": "a clone of ChromAIca/ChromAIca.github.io: the pictures for --viescore",
     "reed-vae": reed_vae.WHAT,
     "edit-converge-bench": predecessor.WHAT,
-    "i2ebench": i2ebench.WHAT,
 }
 ABOUT = """# The referee's bench
 
@@ -35,7 +34,7 @@ Numbers that others published, compared with our metrics on the same pictures. `
 clones of public repositories that you name:
 
 ```text
-make referee VIESCORE=PATH IMAGENHUB=PATH REED_VAE=PATH EDIT_CONVERGE_BENCH=PATH I2EBENCH=PATH
+make referee VIESCORE=PATH IMAGENHUB=PATH REED_VAE=PATH EDIT_CONVERGE_BENCH=PATH
 ```
 
 Only figures from these repositories are stored here. If any picture is shifted by one pixel the comparison fails:
@@ -96,9 +95,8 @@ def compare(given: argparse.Namespace, measuring: Measuring) -> list[Section]:
         (viescore.TITLE, given.viescore, lambda path: viescore.run(path, given.imagenhub, measuring)),
         (reed_vae.TITLE, given.reed_vae, lambda path: reed_vae.run(path, measuring)),
         (predecessor.TITLE, given.edit_converge_bench, predecessor.run),
-        (i2ebench.TITLE, given.i2ebench, i2ebench.run),
     ]
-    whats = (viescore.WHAT, reed_vae.WHAT, predecessor.WHAT, i2ebench.WHAT)
+    whats = (viescore.WHAT, reed_vae.WHAT, predecessor.WHAT)
     return [
         run(path)
         if path

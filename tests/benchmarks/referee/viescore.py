@@ -3,29 +3,20 @@
 import csv
 import json
 from collections.abc import Mapping
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 from convergebench.metric_modules.halflife.outcomes import QUALITIES
+from scipy.stats import spearmanr
 
 from .measuring import Distances, Measuring, retained
-from .people import (
-    DAMAGED,
-    Answers,
-    balanced_accuracy,
-    between_raters,
-    holds_up,
-    leave_one_editor_out,
-    rater_accuracy,
-    spearman,
-)
 from .sections import Claim, Section, origin, table
 
 TITLE = "People and published LPIPS on edited pictures"
 WHAT = "a clone of TIGER-AI-Lab/VIEScore, and with it one of ChromAIca/ChromAIca.github.io"
 SAME = 1e-4
 TASK = "ImagenHub_Text-Guided_IE"
-HALF = 0.5
 FLOOR_PICTURES = 5  # unrelated pictures for the floor of each reference
 RETAINED = "lost quality: 1 - the lowest retained quality, to the ground truth"
 # How each distance is turned so that more means more damage.
@@ -160,28 +151,27 @@ def ground_truth_floors(folder: Path, measuring: Measuring) -> dict[str, dict[st
 def compare_people(
     section: Section, raters: list[dict[Key, tuple[float, float]]], values: Mapping[str, Mapping[Key, float]]
 ) -> None:
-    """How far metrics agree with people, beside people with each other, and thresholds anchored in them."""
+    """How far metrics agree with people, beside people with each other."""
     keys = sorted(set.intersection(*(set(each) for each in raters)))
     scores = np.array([[each[key] for key in keys] for each in raters], float)  # raters x answers x 2
     semantic, perceptual = scores[..., 0], scores[..., 1]
-    answers = Answers(np.array([key[0] for key in keys]), np.array([photograph(key[1]) for key in keys]), perceptual)
+    answered = np.array([key[0] for key in keys])
     section.text.append("### Spearman with people, beside rater against rater")
     names = ("as asked", "looks", "both", "looks, each editor alone")
     both = np.sqrt(semantic * perceptual)
     rows: list[list[object]] = [["rater against rater (each two)", len(keys)]]
     section.agreement["one rater with another"] = tuple(np.mean(between_raters(one)) for one in (semantic, perceptual))
     rows[0] += [" ".join(f"{each:.2f}" for each in between_raters(one)) for one in (semantic, perceptual, both)]
-    editors = sorted(set(answers.editors.tolist()))
-    alone = [np.mean(between_raters(perceptual[:, answers.editors == editor])) for editor in editors]
+    editors = sorted(set(answered.tolist()))
+    alone = [np.mean(between_raters(perceptual[:, answered == editor])) for editor in editors]
     rows[0].append(f"{np.nanmean(alone):.2f}")
-    columns = {}
     for measure, own in values.items():
-        column = columns[measure] = np.array([own.get(key, np.nan) for key in keys])
+        column = np.array([own.get(key, np.nan) for key in keys])
         known = ~np.isnan(column)
         if known.sum() > 2:
             marks = [spearman(-column[known], one[:, known].mean(axis=0)) for one in (semantic, perceptual, both)]
             section.agreement[measure.partition(":")[0].partition(",")[0]] = tuple(marks[:2])
-            own_editors = [known & (answers.editors == editor) for editor in editors]
+            own_editors = [known & (answered == editor) for editor in editors]
             own = [spearman(-column[each], perceptual[:, each].mean(axis=0)) for each in own_editors if each.sum() > 2]
             rows.append([measure, int(known.sum()), *marks, float(np.nanmean(own))])
     section.text.append(table(["measure", "answers", *names], rows))
@@ -191,58 +181,15 @@ def compare_people(
         "from the original by every distance. If editors differ in that, agreement over all answers is that of the "
         "editors' means."
     )
-    for meaning, limit in DAMAGED.items():
-        anchor(section, answers, columns, meaning, limit)
 
 
-def anchor(section: Section, answers: Answers, columns: Mapping[str, np.ndarray], meaning: str, limit: float) -> None:
-    """Thresholds for one meaning of "damaged", fitted on all editors but one and tested on it."""
-    rows, verdicts = [], []
-    for measure, column in columns.items():
-        fits = leave_one_editor_out(answers, column, limit)
-        sign = MEASURES[measure][2]
-        editors = {each.tested: answers.editors == each.tested for each in fits}
-        people = {
-            name: rater_accuracy(Answers(answers.editors[own], answers.photographs[own], answers.scores[:, own]), limit)
-            for name, own in editors.items()
-        }
-        for each in fits:
-            level = sorted(sign * limit for limit in each.threshold_limits)
-            rows.append(
-                [
-                    measure,
-                    each.tested,
-                    f"{sign * each.threshold:.3f} ({level[0]:.3f} to {level[1]:.3f})",
-                    f"{each.accuracy:.2f} ({each.accuracy_limits[0]:.2f} to {each.accuracy_limits[1]:.2f})",
-                    f"{people[each.tested]:.2f}",
-                ]
-            )
-        if fits:
-            verdicts.append((measure, *holds_up(fits, people)))
-    share = answers.called(limit).mean()
-    section.text.append(f'### Thresholds for "{meaning}": a perceptual mark of at most {limit:g} by most raters')
-    section.text.append(f"Most raters call {share:.0%} of {len(answers.editors)} answers so.")
-    head = [
-        "measure",
-        "tested on",
-        "threshold fitted on the others",
-        "balanced accuracy there",
-        "rater for rater there",
-    ]
-    section.text.append(table(head, rows))
-    good = [measure for measure, holds, _ in verdicts if holds]
-    words = f"**A threshold holds up for {', '.join(good)}.**" if good else "**No threshold holds up.**"
-    section.text.append("\n".join([words, "", *(f"- {measure}: {reason}." for measure, _, reason in verdicts)]))
-    bare, truth = columns[RETAINED], answers.called(limit)
-    halves = []
-    for editor in sorted(set(answers.editors[~np.isnan(bare)].tolist())):
-        own = (answers.editors == editor) & ~np.isnan(bare)
-        said = bare[own] > HALF
-        halves.append(f"{editor} {balanced_accuracy(said, truth[own]):.2f} ({said.mean():.0%} called lost)")
-    if halves:
-        section.text.append(
-            f"The bare one half of retained quality reaches a balanced accuracy of: {'; '.join(halves)}."
-        )
+def spearman(first: np.ndarray, second: np.ndarray) -> float:
+    return float(spearmanr(first, second).statistic)
+
+
+def between_raters(scores: np.ndarray) -> list[float]:
+    """Spearman of every two raters."""
+    return [spearman(scores[first], scores[second]) for first, second in combinations(range(len(scores)), 2)]
 
 
 def photograph(answer: str) -> str:
