@@ -2,11 +2,11 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from ._shared import executor_options, json_option
+from ._shared import json_option
 
 if TYPE_CHECKING:
     from convergebench.dataset_builder.building.build import Built
@@ -23,11 +23,8 @@ if TYPE_CHECKING:
 )
 @click.option("--licence", help="Licence of your own pictures; `publish` needs one.")
 @click.option("--attribution", help="Who made them.")
-@executor_options
 @json_option
-def command(
-    runs: tuple[Path, ...], out: Path, shard: str | None, executor_args: tuple[str, ...], as_json: bool, **options: Any
-) -> None:
+def command(runs: tuple[Path, ...], out: Path, licence: str | None, attribution: str | None, as_json: bool) -> None:
     """Turn the finished chains of one or more runs into a dataset that load_dataset reads.
 
     \b
@@ -35,15 +32,8 @@ def command(
     convergebench build runs/demo runs/other --out convergebench --json
     """
     import convergebench as cb
-    from convergebench.generation.cluster import parse_arguments
 
-    arguments = parse_arguments(executor_args)
-    built = cb.build(runs, out, shard=shard, executor_args=arguments, quiet=as_json, **options)
-    if built.state != "whole":
-        states = {"submitted": "submitted; the last task puts the files in place", "part": f"part {shard} is written"}
-        click.echo(json.dumps({"state": built.state, "shard": shard}) if as_json else f"{out}: {states[built.state]}")
-        return
-    print_built(built, as_json)
+    print_built(cb.build(runs, out, licence=licence, attribution=attribution, quiet=as_json), as_json)
 
 
 def print_built(built: "Built", as_json: bool = False) -> None:

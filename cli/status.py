@@ -41,7 +41,7 @@ def command(folder: Path, as_json: bool) -> None:
 def _dataset_status(folder: Path) -> dict[str, Any]:
     """Counts of a dataset's rows, and how far a build or a scoring under way is."""
     import pyarrow.parquet as pq
-    from convergebench.dataset_builder.building.parts import files_so_far
+    from convergebench.dataset_builder.building.build import DRAFT
     from convergebench.dataset_builder.dataset.reader import Reader
     from convergebench.metric_modules._engine.parts import scored_so_far
 
@@ -50,14 +50,14 @@ def _dataset_status(folder: Path) -> dict[str, Any]:
         config: sum(pq.read_metadata(folder / file).num_rows for file in reader.files(config))
         for config in ("chains", "steps", "scores")
     }
-    building, scoring = files_so_far(folder), scored_so_far(folder, time.time())
+    draft = folder / DRAFT
     return {
         "dataset": str(folder),
         "chains": rows["chains"],
         "answers": rows["steps"] - rows["chains"],  # every chain has its input as step 0
         "scored": rows["scores"],
-        "building": None if building is None else dict(zip(("files", "of"), building, strict=True)),
-        "scoring": scoring,
+        "building": len(list(draft.rglob("*.parquet.json"))) if draft.is_dir() else None,
+        "scoring": scored_so_far(folder, time.time()),
     }
 
 
@@ -67,9 +67,8 @@ def _dataset_text(values: dict[str, Any]) -> str:
 
     lines = [f"{values['dataset']}: {count_text(values['chains'], 'chain')}; scores of {values['scored']:,} of "]
     lines[0] += count_text(values["answers"], "answer")
-    if building := values["building"]:
-        of = "" if building["of"] is None else f" of {building['of']:,}"
-        lines.append(f"  being built: {count_text(building['files'], 'file')}{of} written, but not in place yet")
+    if values["building"] is not None:
+        lines.append(f"  being built: {count_text(values['building'], 'file')} written, but not in place yet")
     if scoring := values["scoring"]:
         lines += [
             f"  being scored: {count_text(scoring['chains'], 'chain')} finished, but not in the dataset's files yet",

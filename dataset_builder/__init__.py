@@ -1,8 +1,8 @@
 """Turns chains into the dataset folder that is also the Hub repository."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .building.build import Built
@@ -16,27 +16,18 @@ def build(
     *,
     licence: str | None = None,
     attribution: str | None = None,
-    shard: str | None = None,
-    executor: str | None = None,
-    tasks: int | None = None,
-    logs: str | None = None,
-    executor_args: Mapping[str, Any] | None = None,
     quiet: bool = False,
 ) -> "Built":
     """Build a dataset folder from the finished chains of one or more runs, or update an existing one.
 
     `licence` and `attribution` apply to pictures that state none; publishing requires both.
     If several launched processes call it, they wait for each other and the first one builds.
-    `shard` (I/N) writes one part of the files, and a final call without it puts them in place. `executor` (local,
-    slurm or ray) writes `tasks` parts through datatrove. The result's `state` says whether the files are in place.
     """
-    from convergebench.generation.cluster import launch_of
-    from convergebench.generation.processes import by_the_first, parse_shard
+    from convergebench.generation.processes import by_the_first
     from convergebench.generation.progress import progress_bar
     from convergebench.generation.store_reader import find_finished
 
     from .building import build as building
-    from .building import parts
     from .building.metric_folders import check_metric_folders, copy_metric_folders
 
     rights = {key: value for key, value in (("licence", licence), ("attribution", attribution)) if value}
@@ -45,12 +36,6 @@ def build(
     def write() -> "Built":
         finished = find_finished({Path(run) for run in folders})
         check_metric_folders(Path(out))
-        if shard is not None:
-            files = parts.share(parts.plan_of(finished), *parse_shard(shard))
-            return parts.write_part(files, Path(out), rights)
-        if executor is not None:
-            launch = launch_of(executor, tasks, logs, executor_args, Path(out), "build")
-            return parts.build_by(launch, [Path(run) for run in folders], finished, Path(out), rights)
         with progress_bar("build", finished.steps, "steps", quiet) as advance:
             built = building.build(finished, Path(out), lambda: advance(1, ""), rights)
         copy_metric_folders(Path(out))

@@ -2,7 +2,7 @@
 
 `python cluster.py sbatch ...`, `srun ...` and `scontrol ...` are Slurm's programs; `slurm(folder)` makes a folder of
 them for PATH. `Jobs` takes the place of two functions of huggingface_hub. `score FOLDER ...` scores by an executor and
-writes what the shards held in the end, `generate` and `build` are the other verbs; `fetch PLACE FOLDER` unpacks what
+writes what the shards held in the end, `generate` is the other verb; `fetch PLACE FOLDER` unpacks what
 tasks have sent. Where a file `kills` stands in a folder, the next tasks there are killed, each when it has finished so
 many chains or files.
 """
@@ -92,11 +92,11 @@ def chains_scored(folder: Path) -> int:
 
 
 def things_finished(folder: Path) -> int:
-    """How many chains are made, or files written, below a folder."""
-    return len(list(folder.rglob("chains/*/done.json"))) + len(list(folder.rglob(".building/**/*.parquet.json")))
+    """How many chains are made below a folder."""
+    return len(list(folder.rglob("chains/*/done.json")))
 
 
-COUNTS = {"scores": chains_scored, "chains": things_finished, "files": things_finished}  # by the stage of a verb
+COUNTS = {"scores": chains_scored, "chains": things_finished}  # by the stage of a verb
 
 
 def ended_or_killed(
@@ -184,15 +184,8 @@ def generate(run: Path, words: str, jobs: str = "") -> None:
     generation.generate(**json.loads(words), out=run, quiet=True)
 
 
-def build(run: Path, out: str, words: str) -> None:
-    """Build with the arguments that are given as JSON."""
-    from convergebench import dataset_builder
-
-    dataset_builder.build(run, out, **json.loads(words), quiet=True)
-
-
 def main(program: str, *words: str) -> None:
-    if program in ("score", "generate", "build"):
+    if program in ("score", "generate"):
         globals()[program](Path(words[0]), *words[1:])
     elif program == "fetch":
         from convergebench.generation import transfer

@@ -15,6 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 from convergebench.generation.files import UNFINISHED, disk_errors_explained, locked, write_whole
+from convergebench.generation.processes import cores
 from convergebench.generation.records import UNKNOWN, Source, UserError, canonical
 from convergebench.generation.store_reader import (
     FoundChains,
@@ -54,7 +55,6 @@ class Built:
     unfinished: tuple[Path, ...]
     foreign: tuple[Path, ...]
     stale: int  # score rows dropped because their picture is gone
-    state: str = "whole"  # "part": files are not in place yet; "submitted": tasks are still writing them
 
 
 @dataclass(frozen=True)
@@ -151,8 +151,8 @@ def _split_by_size(
 def write_files(
     draft: Path, files: list[PlannedFile], progress: Callable[[], None], rights: Mapping[str, str]
 ) -> dict[str, Written]:
-    """Write every file, a few in parallel: each keeps one core busy finding chunk borders."""
-    with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
+    """Write every file, one a core in parallel: each keeps one core busy finding chunk borders."""
+    with ThreadPoolExecutor(cores()) as pool:
         futures = {planned.file: pool.submit(write_file, draft, planned, progress, rights) for planned in files}
         try:
             return {file: future.result() for file, future in futures.items()}

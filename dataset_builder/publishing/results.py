@@ -1,19 +1,12 @@
-"""Writes a report's results in two external formats: the Hub's `.eval_results`, and Every Eval Ever.
+"""Writes a report's results as the Hub's `.eval_results`, and proposes them to model repositories."""
 
-The latter is eval.schema.json 0.2.2 of evaleval/every_eval_ever, whose data is in data/BENCHMARK/DEVELOPER/MODEL.
-"""
-
-import importlib.metadata
-import json
 import re
-import uuid
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 from convergebench.generation.files import refuse_strangers_file
-from convergebench.generation.records import FinishedChain, UserError, canonical
+from convergebench.generation.records import UserError
 
 from ..dataset.reader import Reader
 from ..importing.tables import json_file
@@ -26,29 +19,7 @@ TASK = "convergence"  # as docs/eval.yaml names it
 _GROUP = "round trips"  # of programs; its rounds kept are proposed to model repositories
 NAME = "ConvergeBench"  # also marks a results file as written by this benchmark
 _IN_REPO = ".eval_results/convergebench.yaml"
-_RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
-_Json = dict[str, Any]
-_SCHEMA = "0.2.2"
-_BENCHMARK = "convergebench"
 _REPO = re.compile(r"\w[\w.-]*/\w[\w.-]*")  # which also keeps the file inside its folder
-# The columns of the leaderboard as Every Eval Ever describes metrics: title, unit, description, greatest score (None:
-# the rounds of the chains).
-_MEASURES = {
-    "rounds_kept": ("Rounds kept", "rounds", "mean number of rounds of edit and undo before the first loss", None),
-    "survival": ("Survival", "proportion", "share of the chains that keep every round", 1.0),
-}
-
-
-def _read_leaderboard(path: Path) -> list[_Json]:
-    """The rows of a report's leaderboard.json."""
-    board = json_file(path) if path.suffix == ".json" else None
-    rows = board.get("rows") if isinstance(board, dict) else None
-    if not isinstance(rows, list):
-        raise UserError(f"{path} is not a leaderboard; `convergebench report` writes leaderboard.json")
-    return rows
-
-
-# For model repositories on the Hub
 
 
 def model_repos(folder: str | Path) -> dict[str, str]:
@@ -69,7 +40,11 @@ def write_results(
     import yaml
     from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
-    rows = [row for row in _read_leaderboard(leaderboard) if row.get("group") == _GROUP]
+    board = json_file(leaderboard) if leaderboard.suffix == ".json" else None
+    all_rows = board.get("rows") if isinstance(board, dict) else None
+    if not isinstance(all_rows, list):
+        raise UserError(f"{leaderboard} is not a leaderboard; `convergebench report` writes leaderboard.json")
+    rows = [row for row in all_rows if row.get("group") == _GROUP]
     values = {row["editor"]: float(row["rounds_kept"]) for row in rows if row.get("rounds_kept") is not None}
     entries: dict[str, list[EvalResultEntry]] = {}
     for editor, model in model_repos(folder).items():
@@ -122,108 +97,3 @@ def propose(api: "HfApi", written: Mapping[str, Path], repo: str) -> dict[str, s
             )
         opened[model] = str(request.pr_url)
     return opened
-
-
-# For Every Eval Ever
-
-
-class Publisher(NamedTuple):
-    """The organisation that measured, and the dataset with its pictures."""
-
-    organization: str
-    relationship: str
-    repo: str | None = None
-
-
-def write_records(dataset: Path, leaderboard: Path, out: Path, publisher: Publisher, now: int) -> dict[str, Path]:
-    """Write a record for each editor with its headline in each group of programs; returns the paths by editor."""
-    if publisher.relationship not in _RELATIONSHIPS:
-        raise UserError(f"the relationship must be one of {', '.join(_RELATIONSHIPS)}, got {publisher.relationship!r}")
-    rows = _read_leaderboard(leaderboard)
-    chains: dict[str, list[FinishedChain]] = defaultdict(list)
-    for chain in Reader(dataset).chains():
-        chains[chain.editor].append(chain)
-    written = {}
-    for editor, editor_chains in sorted(chains.items()):
-        editor_rows = [row for row in rows if row.get("editor") == editor]
-        record = _record(editor, editor_chains, editor_rows, publisher, now)
-        if record["evaluation_results"]:
-            # Equal results get the same name whenever they are written.
-            content = canonical([record["model_info"], record["evaluation_results"]])
-            name = f"{uuid.uuid5(uuid.NAMESPACE_URL, content)}.json"
-            written[editor] = path = out / "data" / _BENCHMARK / record["model_info"]["id"] / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    return written
-
-
-def _record(
-    editor: str, chains: Sequence[FinishedChain], rows: Sequence[_Json], publisher: Publisher, now: int
-) -> _Json:
-    """All results of one editor; the schema requires a model id DEVELOPER/MODEL, that of the Hub if there is one."""
-    settings = chains[0].chain.settings
-    model = re.sub("[:,=]", "-", str(settings.get("model") or editor))
-    id = model if model.count("/") == 1 else f"{editor.partition(':')[0]}/{model.replace('/', '-')}"
-    return {
-        "schema_version": _SCHEMA,
-        "evaluation_id": f"{_BENCHMARK}/{id.replace('/', '_')}/{now}",
-        "retrieved_timestamp": str(now),
-        "source_metadata": {
-            "source_name": NAME,
-            "source_type": "evaluation_run",
-            "source_organization_name": publisher.organization,
-            "evaluator_relationship": publisher.relationship,
-        },
-        "eval_library": {
-            "name": _BENCHMARK,
-            "version": importlib.metadata.version(_BENCHMARK),
-            "additional_details": {"suite": f"{chains[0].suite} {chains[0].suite_version}"},
-        },
-        "model_info": {
-            "name": editor,
-            "id": id,
-            "developer": id.split("/")[0],
-            "additional_details": {key: str(value) for key, value in sorted(settings.items()) if value is not None},
-        },
-        "evaluation_results": [
-            _result(row, column, chains, publisher)
-            for row in rows
-            for column in _MEASURES
-            if row.get(column) is not None
-        ],
-    }
-
-
-def _result(row: _Json, column: str, chains: Sequence[FinishedChain], publisher: Publisher) -> _Json:
-    """One number with its confidence interval."""
-    title, unit, description, most = _MEASURES[column]
-    data: _Json = {"dataset_name": NAME, "source_type": "other"}
-    if publisher.repo:
-        data |= {"source_type": "hf_dataset", "hf_repo": publisher.repo, "hf_split": "test"}
-        data |= {"samples_number": row["cases"]}
-    low, high = row.get(f"{column}_low"), row.get(f"{column}_high")
-    uncertainty: _Json = {"num_samples": row["sources"]}
-    if low is not None and high is not None:
-        method = "over pictures: chains of one picture are not independent"
-        uncertainty["confidence_interval"] = {"lower": low, "upper": high, "confidence_level": 0.95, "method": method}
-    details = {"headline": row["name"], "cases": row["cases"], "rank": row["rank"], "mostly_lost_to": row["cause"]}
-    return {
-        "evaluation_result_id": f"{_BENCHMARK}/{row['group'].replace(' ', '-')}/{column}",
-        "evaluation_name": f"{NAME}, {row['group']}",
-        "source_data": data,
-        "metric_config": {
-            "evaluation_description": description,
-            "metric_id": f"{_BENCHMARK}.{column}",
-            "metric_name": title,
-            "metric_unit": unit,
-            "lower_is_better": False,
-            "score_type": "continuous",
-            "min_score": 0.0,
-            "max_score": float(max(chain.rounds for chain in chains)) if most is None else most,
-        },
-        "score_details": {
-            "score": row[column],
-            "details": {key: str(value) for key, value in details.items() if value is not None},
-            "uncertainty": uncertainty,
-        },
-    }

@@ -3,6 +3,7 @@
 import hashlib
 import io
 import os
+import shutil
 
 import datasets
 import numpy as np
@@ -148,6 +149,22 @@ def test_the_next_build_clears_what_a_killed_one_left(run, tmp_path):
     stores.write(tmp_path / "out/data/steps/gone/0000.parquet", "of an earlier build")
     manifest.expect(tmp_path / "out", {"data/steps/gone/0000.parquet": {}})
     build(tmp_path / "out", run)
+    assert contents(tmp_path / "out") == contents(tmp_path / "fresh")
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_a_killed_build_resumes_from_its_finished_files(run, tmp_path, monkeypatch, changed):
+    chains = sorted(store_reader.find_finished([run]).done.values(), key=lambda chain: chain.order)
+    draft = tmp_path / "out" / building.DRAFT
+    building.write_files(draft, building.plan_files(chains, building.one_chain_per_source(chains)), lambda: None, {})
+    if changed:
+        shutil.rmtree(run / "chains" / chains[0].id)
+    else:
+        monkeypatch.setattr(building, "_rows_of", lambda *_: pytest.fail("a file was written again"))
+    assert build(tmp_path / "out", run).chains == 4 - changed
+    assert not draft.exists()
+    monkeypatch.undo()
+    build(tmp_path / "fresh", run)
     assert contents(tmp_path / "out") == contents(tmp_path / "fresh")
 
 

@@ -1,10 +1,9 @@
-"""A report's results for others: `.eval_results` for model repositories, records of Every Eval Ever, and eval.yaml."""
+"""A report's results for others: `.eval_results` for model repositories, and eval.yaml."""
 
 import json
 from pathlib import Path
 
 import huggingface_hub
-import jsonschema
 import pytest
 import stores
 import yaml
@@ -21,74 +20,6 @@ from huggingface_hub.errors import HfHubHTTPError
 pytest_plugins = ["hub_fixtures"]
 
 BENCHMARK = (Path(__file__).parents[2] / "docs" / "eval.yaml").read_text()
-TEXT, NUMBER, TEXTS = (
-    {"type": "string"},
-    {"type": "number"},
-    {"type": "object", "additionalProperties": {"type": "string"}},
-)
-
-
-def fields(required, closed=False, **properties):
-    closing = {"additionalProperties": False} if closed else {}
-    return {"type": "object", "required": required.split(), "properties": properties, **closing}
-
-
-# The rules of the public schema, in few words: what it says in prose is left out.
-SCHEMA = fields(
-    "schema_version evaluation_id retrieved_timestamp source_metadata model_info eval_library evaluation_results",
-    closed=True,
-    schema_version=TEXT,
-    evaluation_id=TEXT,
-    evaluation_timestamp=TEXT,
-    retrieved_timestamp=TEXT,
-    detailed_evaluation_results={"type": "object"},
-    source_metadata=fields(
-        "source_type source_organization_name evaluator_relationship",
-        source_type={"enum": ["documentation", "evaluation_run"]},
-        evaluator_relationship={"enum": ["first_party", "third_party", "collaborative", "other"]},
-        additional_details=TEXTS,
-    ),
-    eval_library=fields("name version", name=TEXT, version=TEXT, additional_details=TEXTS),
-    model_info=fields("name id", name=TEXT, id=TEXT, developer=TEXT, additional_details=TEXTS),
-    evaluation_results={
-        "type": "array",
-        "items": fields(
-            "evaluation_name source_data metric_config score_details",
-            evaluation_name=TEXT,
-            evaluation_result_id=TEXT,
-            source_data={
-                "oneOf": [
-                    fields("dataset_name source_type", source_type={"const": "other"}, additional_details=TEXTS),
-                    fields(
-                        "dataset_name source_type",
-                        source_type={"const": "hf_dataset"},
-                        hf_repo=TEXT,
-                        hf_split=TEXT,
-                        samples_number={"type": "integer"},
-                    ),
-                ]
-            },
-            metric_config=fields(
-                "lower_is_better min_score max_score",  # the last two because the scores are continuous
-                lower_is_better={"type": "boolean"},
-                score_type={"const": "continuous"},
-                min_score=NUMBER,
-                max_score=NUMBER,
-                additional_details=TEXTS,
-            ),
-            score_details=fields(
-                "score",
-                score=NUMBER,
-                details=TEXTS,
-                uncertainty=fields(
-                    "",
-                    num_samples={"type": "integer"},
-                    confidence_interval=fields("lower upper", lower=NUMBER, upper=NUMBER, confidence_level=NUMBER),
-                ),
-            ),
-        ),
-    },
-)
 ROW = {"editor": "diffusers", "group": "round trips", "name": "convergence", "rank": None, "cause": "quality (40%)"}
 ROW |= {"rounds_kept": 1.25, "rounds_kept_low": 1.0, "rounds_kept_high": 1.5, "survival": 0.5, "cases": 4, "sources": 2}
 
@@ -173,35 +104,3 @@ def test_results_are_proposed_as_pull_requests(hub, api, dataset, monkeypatch):
     refused = invoke(*words)
     assert (refused.exit_code, "convergebench.yaml was not written by this benchmark" in refused.output) == (2, True)
     assert invoke(*words[:-2], "--propose").exit_code == 2
-
-
-def export(*words):
-    return invoke("results", "board.json", "--dataset", "out", *words)
-
-
-def test_records_are_valid_in_the_schema(dataset):
-    done = export("--organization", "A laboratory", "--repo", "NS/convergebench", "--json")
-    assert done.exit_code == 0, done.output
-    [(editor, path)] = json.loads(done.stdout).items()
-    assert (editor, path.rpartition("/")[0]) == ("diffusers", "every_eval_ever/data/convergebench/org/Editor-1")
-    made = json.loads((dataset / path).read_text())
-    jsonschema.validate(made, SCHEMA)
-    kept, survival = made["evaluation_results"]
-    assert kept["score_details"]["score"] == 1.25
-    assert kept["score_details"]["uncertainty"]["confidence_interval"]["upper"] == 1.5
-    assert (kept["metric_config"]["max_score"], survival["metric_config"]["max_score"]) == (2.0, 1.0)
-    assert kept["source_data"]["hf_repo"] == "NS/convergebench"
-    assert made["source_metadata"]["evaluator_relationship"] == "third_party"
-    assert [*export("--organization", "A laboratory", "--repo", "NS/convergebench", "--json").stdout] == [*done.stdout]
-
-
-def test_what_the_schema_does_not_know_is_refused(dataset):
-    assert export().exit_code == 2
-    done = export("--organization", "A laboratory", "--relationship", "friends")
-    assert "must be one of first_party, third_party, collaborative, other, got 'friends'" in done.stderr
-    done = export("--organization", "A laboratory", "--json")
-    made = json.loads((dataset / json.loads(done.stdout)["diffusers"]).read_text())
-    jsonschema.validate(made, SCHEMA)
-    assert made["evaluation_results"][0]["source_data"] == {"dataset_name": "ConvergeBench", "source_type": "other"}
-    (dataset / "board.json").write_text("{}")
-    assert "board.json is not a leaderboard" in export("--organization", "A laboratory").stderr

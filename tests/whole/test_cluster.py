@@ -20,7 +20,6 @@ from click.testing import CliRunner
 from convergebench import dataset_builder, generation, metric_modules
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.building import build as building
-from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation import parts as generating
 from convergebench.generation import run_log, transfer
 from convergebench.generation.cluster import launch_of, parse_arguments, raised_if_killed
@@ -167,32 +166,11 @@ def test_status_of_a_dataset_being_built_or_scored(run, dataset, tmp_path):
     assert "1 of 3 parts finished something in the last ten minutes, the last of them 0:00:0" in while_scored
     metric_modules.score(dataset, ["psnr"], device="cpu", quiet=True)
     assert status_of(dataset).count("\n") == 1
-    dataset_builder.build(run, tmp_path / "half", shard="0/2")
+    (tmp_path / "half" / building.DRAFT).mkdir(parents=True)
     assert "being built: " in status_of(tmp_path / "half")
     result = CliRunner().invoke(main, ["status", str(tmp_path)])
     assert "holds neither a run nor a dataset" in result.output
     assert result.exit_code == 2
-
-
-def test_parts_of_a_build_are_put_in_place_by_the_plain_command(run, clean, tmp_path, monkeypatch):
-    out = tmp_path / "dataset"
-    for part in ("1/3", "0/3", "2/3"):
-        assert dataset_builder.build(run, out, shard=part).state == "part"
-    assert not (out / "data").exists()
-    monkeypatch.setattr(building, "_rows_of", lambda *_: pytest.fail("a file was written again"))
-    dataset_builder.build(run, out, quiet=True)
-    assert content(out) == content(clean)
-    assert not (out / building.DRAFT).exists()
-
-
-def test_a_changed_draft_file_is_written_again(run, tmp_path):
-    first = shutil.copytree(run, tmp_path / "first")
-    gone = sorted((first / "chains").iterdir())[0]
-    shutil.rmtree(gone)
-    out = tmp_path / "dataset"
-    dataset_builder.build(first, out, shard="0/1")
-    dataset_builder.build(run, out, quiet=True)
-    assert gone.name in {chain.id for chain in Reader(out).chains()}
 
 
 def test_a_tasks_finished_files_reach_its_successor(tmp_path):
@@ -431,7 +409,7 @@ def test_slurm_makes_the_files_of_one_process(dataset, alone, tmp_path):
 @pytest.mark.slow
 def test_a_killed_slurm_run_makes_the_files_of_one_process(tmp_path):
     words = {"editor": ["jpeg", "paint"], "suite": "demo", "limit": 10, "rounds": 2}
-    one, four, out = tmp_path / "one", tmp_path / "four", tmp_path / "b" / "convergebench"
+    one, four = tmp_path / "one", tmp_path / "four"
     generation.generate(**words, out=one, quiet=True)
     programs, log = cluster.slurm(tmp_path / "programs"), tmp_path / "log"
     env, by_slurm = {"PATH": f"{programs}:{os.environ['PATH']}"}, {"executor": "slurm", "tasks": 4}
@@ -444,15 +422,6 @@ def test_a_killed_slurm_run_makes_the_files_of_one_process(tmp_path):
     assert ended_verb(log, env, *command) == 0, log.read_text()
     assert 0 < len(done) < len(list(four.glob("chains/*/done.json"))) == len(list(one.glob("chains/*")))
     assert {path: path.stat().st_mtime_ns for path in done} == done
-
-    dataset_builder.build(one, tmp_path / "a" / "convergebench", quiet=True)
-    (programs / "watch").write_text(str(out))
-    (programs / "kills").write_text("1")
-    command = ["build", four, out, json.dumps({**by_slurm, "tasks": 2})]
-    assert ended_verb(log, env, *command) == 0, log.read_text()
-    assert not (out / "data").exists()
-    assert ended_verb(log, env, *command) == 0, log.read_text()
-    assert content(tmp_path / "a" / "convergebench") == content(out) != {}
 
 
 @pytest.fixture
@@ -559,5 +528,5 @@ def test_a_killed_run_by_tasks_makes_the_files_of_one_process(tmp_path):
     assert outcome.already == len(done) < len(list(one.glob("chains/*")))
     assert {path: path.stat().st_mtime_ns for path in done} == done
     dataset_builder.build(one, tmp_path / "a" / "convergebench", quiet=True)
-    dataset_builder.build(eight, tmp_path / "b" / "convergebench", executor="local", tasks=3, quiet=True)
+    dataset_builder.build(eight, tmp_path / "b" / "convergebench", quiet=True)
     assert content(tmp_path / "a" / "convergebench") == content(tmp_path / "b" / "convergebench") != {}
