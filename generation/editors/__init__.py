@@ -1,7 +1,7 @@
 """The editors: one file each, in this folder or in `generation/studies/STUDY/editors/`; nothing is registered.
 
 A file holds one frozen dataclass named `Editor`: its docstring describes the editor, its fields are the options, and
-`edit(image, instruction, seed)` answers one call.
+`edit(image, instruction, seed)` answers one call. Those of a few lines share `_references.py`.
 """
 
 import functools
@@ -16,6 +16,7 @@ from PIL import Image
 
 from .. import options, own_editor
 from ..records import Answer, EditorInfo, Setting, UserError, one_of
+from . import _references
 
 PLUGINS = "convergebench.editors"
 
@@ -61,7 +62,7 @@ def trait(editor: object, name: str) -> Any:
 
 def names() -> list[str]:
     """The names of all editors, plugins included."""
-    return sorted({*_modules(), *plugins()})
+    return sorted({*_modules(), *_references.EDITORS, *plugins()})
 
 
 def _modules() -> dict[str, str]:
@@ -87,6 +88,8 @@ def load(name: str) -> type:
     one_of("editor", name, tuple(names()))
     if name in plugins():
         return plugins()[name].load()
+    if name in _references.EDITORS:
+        return _references.EDITORS[name]
     return importlib.import_module(_modules()[name]).Editor
 
 

@@ -148,11 +148,11 @@ class WithoutTorch:
 def preload() -> None:
     """What every command imports, once, before any is forked."""
     sys.meta_path.insert(0, WithoutTorch())
-    import httpx  # noqa: F401
+    import httpx2  # noqa: F401
     from convergebench.cli import __main__, build, generate, report, score  # noqa: F401
     from convergebench.dataset_builder.publishing import verify as verifying  # noqa: F401
     from convergebench.generation import editors, scheduler, suites  # noqa: F401
-    from convergebench.generation.editors import bfl, identity, jpeg, noise, paint  # noqa: F401
+    from convergebench.generation.editors import bfl, paint  # noqa: F401
     from convergebench.metric_modules._engine import engine  # noqa: F401
     from convergebench.spaces_app.reporting import write  # noqa: F401
 
