@@ -1,35 +1,31 @@
 """ConvergeBench in Inspect: the task `convergebench/round_trip`, and every editor as the model `convergebench/NAME`.
 
 A sample is a case of a suite: one picture, one program, one run. The solver runs the chain in the benchmark's own loop
-and store, so that every paid answer is on disk before Inspect receives it: if a killed evaluation is started again, it
-requests only the missing steps. The scorer gives the same numbers as `convergebench score`.
+and store, and Inspect hears of an answer when it is on disk: if a killed evaluation is started again, it requests only
+the missing steps. The scorer gives the same numbers as `convergebench score`.
 """
 
 import base64
 import threading
-import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
 import anyio.from_thread
 import anyio.to_thread
 from convergebench.generation import editors, pictures, plan, store, suites
-from convergebench.generation.calls import Caller, Reply
-from convergebench.generation.editors import Choice, Edits, editor_info, trait
+from convergebench.generation.editors import editor_info, trait
 from convergebench.generation.ledger import Budget, Ledger
-from convergebench.generation.loop import Judge, Prepare, run_chain
+from convergebench.generation.loop import run_chain
 from convergebench.generation.prepare import prepare_from
-from convergebench.generation.records import Answer, Chain, Step, Turn, UserError
+from convergebench.generation.records import Answer, Chain, Step, UserError
 from convergebench.generation.scheduler import make_caller, require_ready
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import (
     ChatMessage,
-    ChatMessageAssistant,
     ChatMessageUser,
     ContentImage,
     ContentText,
@@ -43,16 +39,14 @@ from inspect_ai.model import (
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import ToolChoice, ToolInfo
-from PIL import Image
 
-from .kept_answer import KeptAnswer, answer_fields
 from .one_chain import OneChainScorer
 
 _CHAIN = "convergebench:chain"  # in a sample's store: the id of its chain
 _Result = TypeVar("_Result")
 
-# Called with every answer and its seconds before Inspect receives the answer.
-_received: ContextVar[Callable[[Answer, float], None]] = ContextVar("received", default=lambda answer, seconds: None)
+# A step that is stored and its bytes, while Inspect is told of them; outside the task's own loop there is none.
+_stored: ContextVar[tuple[Step, bytes] | None] = ContextVar("stored", default=None)
 
 
 class EditorAPI(ModelAPI):
@@ -76,20 +70,18 @@ class EditorAPI(ModelAPI):
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
-        """One call of the editor, with the last user message."""
-        instruction, data = _read_message(input[-1])
-        if data is None:
+        """The answer that the task has stored; in other tasks, one call with the last message's words and picture."""
+        if stored := _stored.get():
+            return as_output(self.model_name, *stored)
+        message, editor = input[-1], self.choice.editor
+        parts = [] if isinstance(message.content, str) else message.content
+        images = [part.image for part in parts if isinstance(part, ContentImage)]
+        if not images:
             raise UserError(f"{self.model_name} edits pictures, but the last message has none; add a picture to it")
-        picture, seed = pictures.decode(data), config.seed or 0
-        history = [_turns_of(input[:-1])] if trait(self.choice.editor, "remembers") else []
-
-        def call() -> Answer:
-            started = time.monotonic()
-            answer = self.choice.editor.edit(picture, instruction, seed, *history)
-            _received.get()(answer, time.monotonic() - started)
-            return answer
-
-        return as_output(self.model_name, await _in_thread(call))
+        picture = pictures.decode(base64.b64decode(images[-1].partition(",")[2]))
+        history = [()] if trait(editor, "remembers") else []
+        answer = await _in_thread(lambda: editor.edit(picture, message.text, config.seed or 0, *history))
+        return as_output(self.model_name, answer, answer.data)
 
     async def count_tokens(self, input: str | list[ChatMessage], config: GenerateConfig | None = None) -> int:
         return 0  # calls are billed by picture; the default would download a tokenizer
@@ -109,120 +101,61 @@ def _image(data: bytes) -> ContentImage:
     return ContentImage(image=f"data:image/{kind};base64,{base64.b64encode(data).decode()}")
 
 
-def _read_message(message: ChatMessage) -> tuple[str, bytes | None]:
-    """The text of a message and the bytes of its last picture; None if it has no picture."""
-    parts = [] if isinstance(message.content, str) else message.content
-    images = [part.image for part in parts if isinstance(part, ContentImage)]
-    return message.text, base64.b64decode(images[-1].partition(",")[2]) if images else None
-
-
-def _turns_of(messages: Sequence[ChatMessage]) -> list[Turn]:
-    """The conversation so far, in the form that editors with a memory take."""
-    turns, instruction = [], ""
-    for message in messages:
-        text, data = _read_message(message)
-        instruction = text if message.role == "user" else instruction
-        if data is not None:
-            turns.append(Turn(instruction, data, message.metadata or {}))
-    return turns
-
-
-def _user_message(instruction: str, data: bytes | None = None) -> ChatMessageUser:
-    return ChatMessageUser(content=[ContentText(text=instruction), *([_image(data)] if data else [])])
-
-
-def as_output(model: str, answer: Answer) -> ModelOutput:
-    """An answer as Inspect's output: its bytes as received, and all other fields in the metadata."""
-    words = answer.text or answer.reason
-    content = [*([ContentText(text=words)] if words else []), *([_image(answer.data)] if answer.data else [])]
-    output = ModelOutput.from_content(model, content, "content_filter" if answer.status == "refused" else "stop")
-    output.metadata = answer_fields(answer) | {"data": bool(answer.data)}
+def as_output(model: str, answer: Answer | Step, data: bytes) -> ModelOutput:
+    """An answer as Inspect's output: its bytes as received, and its other fields in the message's metadata."""
+    words = ContentText(text=answer.text or answer.reason or answer.status)
+    stop = "content_filter" if answer.status == "refused" else "stop"
+    output = ModelOutput.from_content(model, [words, *([_image(data)] if data else [])], stop)
+    output.message.metadata = {"status": answer.status, "cost": answer.cost, "details": dict(answer.details)}
     return output
 
 
-def _as_answer(output: ModelOutput) -> Answer:
-    """The answer that `as_output` turned into this output."""
-    fields = dict(output.metadata or {})
-    data = _read_message(output.message)[1] if fields.pop("data", False) else None
-    return Answer(data or b"", **fields)
+class _Run:
+    """One model's chains by sample id, and what all its samples share: limits, budget and floors."""
 
-
-@dataclass(frozen=True)
-class _EditorThroughInspect:
-    """The editor for the loop, whose calls go through Inspect, with its events, limits and log."""
-
-    editor: Edits
-    generate: Callable[[list[ChatMessage], GenerateConfig], Coroutine[object, object, ModelOutput]]
-    keep: Callable[[Answer, float], None]
-
-    def __getattr__(self, name: str) -> object:  # for the traits, which are those of the editor
-        return getattr(self.editor, name)
-
-    def edit(self, image: Image.Image, instruction: str, seed: int, history: Sequence[Turn] = ()) -> Answer:
-        messages: list[ChatMessage] = []
-        for turn in history:
-            messages.append(ChatMessageUser(content=turn.instruction))
-            messages.append(ChatMessageAssistant(content=[_image(turn.data)], metadata=dict(turn.details)))
-        messages.append(_user_message(instruction, pictures.encode_png(image)))
-        token = _received.set(self.keep)
-        try:
-            return _as_answer(anyio.from_thread.run(self.generate, messages, GenerateConfig(seed=seed)))
-        finally:
-            _received.reset(token)
-
-
-@dataclass(frozen=True)
-class _ModelRun:
-    """One model's chains, by sample id, and the limits that all its calls share."""
-
-    choice: Choice
-    chains: Mapping[str, Chain]
-    caller: Caller
-    prepared: Prepare
-
-
-@dataclass
-class _Runs:
-    """The run of one task: a plan for each model, made once, and what all samples share."""
-
-    suite: suites.Suite
-    folder: Path
-    max_cost: float | None
-    metrics: Sequence[str] | None
-    plans: dict[str, _ModelRun] = field(default_factory=dict)
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def of(self, model: Model) -> _ModelRun:
-        """One model's plan, made at its first call."""
+    def __init__(self, suite: str, out: str, max_cost: float | None, metrics: Sequence[str], model: Model):
         if not isinstance(model.api, EditorAPI):
             raise UserError(f"{model} is not an editor of the benchmark; give --model convergebench/NAME")
-        choice = model.api.choice
-        with self.lock:
-            if choice.label not in self.plans:
-                self.plans[choice.label] = self._begin(choice)
-            return self.plans[choice.label]
-
-    def _begin(self, choice: Choice) -> _ModelRun:
-        suite, editor = self.suite, choice.editor
-        header = {"suite": suite.name, "suite_version": suite.version, "short_side": suite.short_side}
+        self.suite, self.folder, choice = suites.load(suite), Path(out), model.api.choice
+        sources = [self.suite.source(id) for id in self.suite.sources]
+        self.scorer = OneChainScorer(self.folder, sources, metrics or None)
+        header = {"suite": self.suite.name, "suite_version": self.suite.version, "short_side": self.suite.short_side}
         store.open_run(self.folder, header, {choice.label: editor_info(choice)})
-        for id in suite.sources:
-            store.keep_source(self.folder, suite.source(id).sha256, suite.read(id))
-        chains = {_case_id(chain): chain for chain in plan.make_plan(suite, [choice]).chains}
-        paid = trait(editor, "price")() != 0
-        budget = Budget(self.max_cost, ledger=Ledger(self.folder, store.cost_so_far(self.folder)) if paid else None)
-        prepared = prepare_from(self.folder, {choice.label: trait(editor, "sizes")()})
-        return _ModelRun(choice, chains, make_caller(choice, budget), prepared)
+        for source in sources:
+            store.keep_source(self.folder, source.sha256, self.suite.read(source.id))
+        self.editor = choice.editor
+        self.chains = {_case_id(chain): chain for chain in plan.make_plan(self.suite, [choice]).chains}
+        is_paid = trait(self.editor, "price")() != 0
+        ledger = Ledger(self.folder, store.cost_so_far(self.folder)) if is_paid else None
+        self.caller = make_caller(choice, Budget(max_cost, ledger=ledger))
+        self.prepared = prepare_from(self.folder, {choice.label: trait(self.editor, "sizes")()})
 
-    @cached_property
-    def scorer(self) -> OneChainScorer:
-        return OneChainScorer(self.folder, [self.suite.source(id) for id in self.suite.sources], self.metrics)
+    def steps(self, chain: Chain, tell: Callable[[Step, bytes], None]) -> list[tuple[Step, bytes]]:
+        """Run a chain from its last stored step on; all its steps with their bytes."""
+        folder = self.folder / "chains" / chain.id
+
+        def data_of(step: Step) -> bytes:
+            return (folder / step.file).read_bytes() if step.file else b""
+
+        if not store.is_done(self.folder, chain.id):
+            ask = self.caller.ask
+            run_chain(chain, self.editor, self.folder, self.prepared, ask, lambda _, step: tell(step, data_of(step)))
+        steps = store.parse_steps(folder / "steps.jsonl", (folder / "steps.jsonl").read_bytes())
+        return [(step, data_of(step)) for step in steps]
 
 
-@cache
-def _runs_of(suite: str, out: str, max_cost: float | None, metrics: tuple[str, ...] | None) -> _Runs:
-    """The only run with these arguments in this process; its samples share floors, limits and budget."""
-    return _Runs(suites.load(suite), Path(out), max_cost, metrics)
+_beginning = threading.Lock()
+_cached_run = cache(_Run)
+
+
+async def _run_of(*arguments: object) -> _Run:
+    """The only run with these arguments in this process."""
+
+    def begin() -> _Run:
+        with _beginning:
+            return _cached_run(*arguments)
+
+    return await _in_thread(begin)
 
 
 @task
@@ -262,47 +195,32 @@ def _case_id(chain: Chain) -> str:
 
 
 def _sample_of(chain: Chain) -> Sample:
-    program = chain.program
-    metadata = {"source": chain.source.id, "program": program.id, "run": chain.run, "rounds": chain.rounds}
-    metadata |= {"category": program.category, "kind": chain.source.kind, "cycle": list(program.cycle)}
-    text = f"{'; '.join(program.cycle)} ({chain.rounds} times)"
-    return Sample(input=text, id=_case_id(chain), metadata=metadata)
+    source, program = chain.source, chain.program
+    metadata = {"source": source.id, "program": program.id, "run": chain.run, "rounds": chain.rounds}
+    metadata |= {"category": program.category, "kind": source.kind, "cycle": list(program.cycle)}
+    return Sample(input=f"{'; '.join(program.cycle)} ({chain.rounds} times)", id=_case_id(chain), metadata=metadata)
 
 
 @solver
 def edit_and_undo(suite: str, out: str, max_cost: float | None = None, metrics: list[str] | None = None) -> Solver:
     """Run the sample's chain through all its rounds, from the last stored step on."""
-    runs = _runs_of(suite, out, max_cost, tuple(metrics) if metrics else None)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         model = get_model()
-        model_run = await _in_thread(lambda: runs.of(model))
-        chain, caller = model_run.chains[str(state.sample_id)], model_run.caller
-        saved = KeptAnswer(runs.folder, chain.id)
+        run = await _run_of(suite, out, max_cost, tuple(metrics or ()), model)
+        chain = run.chains[str(state.sample_id)]
 
-        async def call(messages: list[ChatMessage], config: GenerateConfig) -> ModelOutput:
-            return await model.generate(messages, config=config)
+        async def tell(step: Step, data: bytes) -> None:
+            _stored.set((step, data))
+            await model.generate([ChatMessageUser(content=step.instruction)], config=GenerateConfig(seed=step.seed))
 
-        def keep(answer: Answer, seconds: float) -> None:
-            saved.keep(caller.with_cost(answer, 0.0), seconds)
-
-        def ask(call: Callable[[], Answer], judge: Judge) -> Reply:
-            """Call the editor, unless a killed evaluation has saved this answer: it is already paid for."""
-            if answer := saved.read():
-                return caller.judged(Reply(*answer, attempts=1), judge)
-            return caller.ask(call, judge)
-
-        def run() -> list[tuple[Step, bytes]]:
-            if not store.is_done(runs.folder, chain.id):
-                editor = _EditorThroughInspect(model_run.choice.editor, call, keep)
-                run_chain(chain, editor, runs.folder, model_run.prepared, ask, lambda chain, step: saved.forget())
-            folder = runs.folder / "chains" / chain.id
-            steps = store.parse_steps(folder / "steps.jsonl", (folder / "steps.jsonl").read_bytes())
-            return [(step, (folder / step.file).read_bytes() if step.file else b"") for step in steps]
-
-        steps = await _in_thread(run)
-        state.messages = _conversation(steps)
-        state.output = ModelOutput.from_content(str(model), steps[-1][0].reason or steps[-1][0].status)
+        steps = await _in_thread(lambda: run.steps(chain, lambda *stored: anyio.from_thread.run(tell, *stored)))
+        original = [ContentText(text="the original, as prepared for the editor"), _image(steps[0][1])]
+        state.messages = [ChatMessageUser(content=original)]
+        for step, data in steps[1:]:
+            state.output = as_output(str(model), step, data)
+            state.messages.append(ChatMessageUser(content=f"round {step.round}: {step.instruction}"))
+            state.messages.append(state.output.message)
         state.store.set(_CHAIN, chain.id)
         state.completed = True
         return state
@@ -314,30 +232,17 @@ async def _in_thread(work: Callable[[], _Result]) -> _Result:
     return await anyio.to_thread.run_sync(work, limiter=anyio.CapacityLimiter(1))
 
 
-def _conversation(steps: Sequence[tuple[Step, bytes]]) -> list[ChatMessage]:
-    """The whole chain as messages: the input, then each instruction and its answer."""
-    messages: list[ChatMessage] = [_user_message("the original, as prepared for the editor", steps[0][1])]
-    for step, data in steps[1:]:
-        messages.append(_user_message(f"round {step.round}: {step.instruction}"))
-        words = ContentText(text=step.text or step.reason or step.status)
-        metadata = {"step": step.step, "status": step.status, "sha256": step.sha256, "cost": step.cost}
-        content = [words, *([_image(data)] if data else [])]
-        messages.append(ChatMessageAssistant(content=content, metadata=metadata))
-    return messages
-
-
 _PER_SOURCE = [mean(), stderr(cluster="source")]
 
 
 @scorer(metrics={"rounds_kept": _PER_SOURCE, "survived": _PER_SOURCE})
 def rounds_kept(suite: str, out: str, max_cost: float | None = None, metrics: list[str] | None = None) -> Scorer:
     """The rounds before the first loss, and all scores of all steps as `convergebench score` computes them."""
-    runs = _runs_of(suite, out, max_cost, tuple(metrics) if metrics else None)
 
     async def score(state: TaskState, target: Target) -> Score:
-        model_run = await _in_thread(lambda: runs.of(get_model()))
-        role, id = trait(model_run.choice.editor, "role"), str(state.store.get(_CHAIN))
-        rows, outcome = await _in_thread(lambda: runs.scorer.score(id, runs.suite.name, runs.suite.version, role))
+        run = await _run_of(suite, out, max_cost, tuple(metrics or ()), get_model())
+        role, id = trait(run.editor, "role"), str(state.store.get(_CHAIN))
+        rows, outcome = await _in_thread(lambda: run.scorer.score(id, run.suite.name, run.suite.version, role))
         metadata = {"chain": id, "steps": rows}
         if outcome is None:
             return Score.unscored(explanation="too many unrelated pictures look like this one", metadata=metadata)

@@ -39,8 +39,8 @@ class OneChainScorer:
     def score(self, chain_id: str, suite: str, suite_version: str, role: str = "editor") -> Scored:
         """A finished chain's rows of the table `scores`, and its outcome; None if the leaderboard leaves it out."""
         stored = read_chain(self.run / "chains" / chain_id, suite, suite_version)
-        with self.lock, tempfile.TemporaryDirectory() as temporary:
-            return self._score_in(Path(temporary), stored, role)
+        with self.lock, tempfile.TemporaryDirectory() as folder:
+            return self._score_in(Path(folder), stored, role)
 
     def _score_in(self, folder: Path, stored: StoredChain, role: str) -> Scored:
         write_files(folder, plan_files([stored], []), lambda: None, {})

@@ -14,11 +14,10 @@ import scored
 from convergebench import dataset_builder, generation, metric_modules
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation import editors, store_reader
-from convergebench.generation.records import Answer, Chain, UserError
+from convergebench.generation.records import Chain, UserError
 
 inspect_ai = pytest.importorskip("inspect_ai", reason="inspect-ai is not installed here; `make inspect` has it")
 from convergebench.harness import inspect_task  # noqa: E402
-from convergebench.harness.kept_answer import KeptAnswer  # noqa: E402
 from inspect_ai.model import ContentImage, get_model  # noqa: E402
 
 METRICS = ["psnr", "ssim", "registration", "edit_applied", "honesty"]
@@ -216,12 +215,11 @@ class Evaluation:
         return [int(seed) for said, seed in lines if said == word]
 
     def stored(self):
-        """The seeds of answers that are on disk whole: those of finished steps, and of the step after them."""
+        """The seeds of the steps that are on disk whole."""
         found = set()
         for path in (self.folder / "run" / "chains").glob("*/steps.jsonl"):
             chain = Chain.from_dict(json.loads((path.parent / "chain.json").read_bytes()))
-            kept = KeptAnswer(self.folder / "run", chain.id)
-            found |= {chain.seed(number) for number in range(1, kept.next_step() + (kept.read() is not None))}
+            found |= {chain.seed(number) for number in range(1, path.read_bytes().count(b"\n"))}
         return found
 
     def end(self):
@@ -229,27 +227,11 @@ class Evaluation:
         assert self.begin().wait(timeout=300) == 0
         finished = store_reader.find_finished([self.folder / "run"]).done
         assert len(finished) == 3
-        assert not list((self.folder / "run" / "answers").iterdir())
         [*_, log] = sorted((self.folder / "logs").glob("*.eval"))
         log = inspect_ai.log.read_eval_log(str(log))
         assert log.status == "success"
         assert len({json.dumps(sample.id) for sample in log.samples}) == len(finished)
         return sum(chain.calls for chain in finished.values())
-
-
-def test_an_answer_is_kept_until_its_step_is_stored(tmp_path):
-    kept, log = KeptAnswer(tmp_path, "c1"), tmp_path / "chains" / "c1" / "steps.jsonl"
-    log.parent.mkdir(parents=True)
-    log.write_text("the input\n")
-    assert kept.read() is None
-    answer = Answer(b"picture", text="done", cost=0.25, details={"id": 1})
-    kept.keep(answer, 1.5)
-    (tmp_path / "answers" / ".c1.json.1-2.part").write_text("half")
-    assert kept.read() == (answer, 1.5)
-    log.write_text("the input\nstep 1\n")
-    assert kept.read() is None  # it is that of another step
-    kept.forget()
-    assert not list((tmp_path / "answers").iterdir())
 
 
 @pytest.mark.slow

@@ -142,7 +142,7 @@ def test_every_page_with_python_has_a_test_above():
         "CONTRIBUTING.md",
         CARD,
         "spaces_app/README.md",
-        "docs/training.md",  # in test_harness_training.py
+        "docs/training.md",  # in tests/harness/test_training.py
     }
 
 
