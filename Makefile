@@ -133,7 +133,7 @@ inspect: .venv-inspect/ready  ## the task for Inspect, also killed twenty times
 	@.venv-cluster/bin/python -m pip install --quiet --disable-pip-version-check ray==2.60.0
 	@touch $@
 
-cluster-test: .venv-cluster/ready  ## the same scores by local tasks, Slurm, Ray and Hub Jobs, each killed on the way
+cluster-test: .venv-cluster/ready  ## the same scores by local tasks, Slurm and Ray, each killed on the way
 	$(BIN)/python -m pytest -q -m slow tests/whole/test_cluster.py
 
 # Each variable is the path of a clone of a public repository: make referee VIESCORE=... IMAGENHUB=... REED_VAE=... EDIT_CONVERGE_BENCH=...

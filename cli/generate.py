@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 @click.option(
     "--max-cost", type=click.FloatRange(0), help="Stop before all processes of the run have cost more US dollars."
 )
-@click.option("--trackio", metavar="PROJECT", help="Plot the run's progress with trackio (pip install trackio).")
 @click.option("--retry", metavar="STATUS,...", help="Repeat chains that ended as refused, no_image, failed or shrunk.")
 @executor_options
 @json_option

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from .calls import Refused
 
 if TYPE_CHECKING:
+    from .cluster import Launch
+    from .plan import Plan
     from .records import Chain, Step
     from .scheduler import Outcome
 
@@ -28,7 +30,6 @@ def generate(
     max_cost: float | None = None,
     retry: Collection[str] = (),
     shard: str | None = None,
-    trackio: str | None = None,
     pictures: str | Path | None = None,
     kind: str | None = None,
     audit: bool = True,
@@ -47,63 +48,82 @@ def generate(
     returns lists of up to `concurrency` items. Calling generate again with the same arguments resumes, as long as the
     editor has the same `name` and `version`, by default the function's name and a hash of its file.
     Lists of `programs`, `categories`, `kinds` and `sources` choose cases, and `limit` takes a balanced few of them.
-    Without an editor, those of the suite run. `trackio` names a project in which trackio plots the progress.
+    Without an editor, those of the suite run.
     `suite` may be your own .toml file; `pictures` is a folder of your own originals, which are of this `kind`.
     `audit=False` disturbs no chain to find editors that remember the original.
     `salt_file` holds the secret that chooses the audits; keep it until the results are out.
-    `executor` (local, slurm, ray or jobs) runs `tasks` parts through datatrove; slurm only submits them.
+    `executor` (local, slurm or ray) runs `tasks` parts through datatrove; slurm only submits them.
     """
-    from . import audits, editors, plan, processes, run_log, scheduler, suites
+    from . import audits, cluster, editors, plan, scheduler, suites
     from .progress import progress_bar
     from .records import UserError, one_of
 
     for end in retry:
         one_of("--retry", end, ("refused", "no_image", "failed", "shrunk"))
-    is_one = isinstance(editor, str) or callable(editor) or hasattr(editor, "edit_batch")
-    specs: list[Any] = [editor] if is_one else list(editor)  # type: ignore[arg-type]
+    is_single = isinstance(editor, str) or callable(editor) or hasattr(editor, "edit_batch")
+    specs: list[Any] = [editor] if is_single else list(editor)  # type: ignore[arg-type]
     editor_options = {"name": name, "version": version, "concurrency": concurrency}
     options = {key: str(value) for key, value in editor_options.items() if value is not None}
     choices = [spec if isinstance(spec, str) else editors.own_choice(spec, "", options) for spec in specs]
-    selected = plan.Selection(**selection)
     loaded, salt = suites.load(str(suite), pictures, kind), audits.read_salt(salt_file)
-    planned = plan.make_plan(loaded, choices, rounds, runs, selected, audit, salt)
+    planned = plan.make_plan(loaded, choices, rounds, runs, plan.Selection(**selection), audit, salt)
     for warning in plan.warnings(planned, max_cost):
         print(f"warning: {warning}", file=sys.stderr)
     run = Path(out) if out is not None else Path("runs") / planned.suite.name
     if executor is not None:
-        from .cluster import launch_of
-        from .parts import generate_by
-
         if not all(isinstance(spec, str) for spec in specs):
             raise UserError("a function cannot be sent to tasks; give it as ./mine.py:edit")
-        arguments: dict[str, Any] = {
-            "editor": specs,
-            "suite": str(suite),
-            "rounds": rounds,
-            "runs": runs,
-            "workers": workers,
-            **editor_options,
-        }
-        arguments |= {"max_cost": max_cost, "pictures": pictures, "kind": kind, **selection}
-        arguments |= {"audit": audit, "salt_file": salt_file}
-        launch = launch_of(executor, tasks, logs, executor_args, run, "generate")
-        return generate_by(launch, planned, run, tuple(retry), arguments)
-    part = index, parts = processes.part(shard)
-    chains = plan.share(planned.chains, index, parts)
+        arguments = {"editor": specs, "suite": str(suite), "rounds": rounds, "runs": runs, "workers": workers}
+        arguments |= {"max_cost": max_cost, "pictures": pictures, "kind": kind, "retry": tuple(retry)}
+        arguments |= {"audit": audit, "salt_file": salt_file, "out": str(run.resolve()), **editor_options, **selection}
+        launch = cluster.launch_of(executor, tasks, logs, executor_args, run, "generate")
+        return _generate_by(launch, planned, run, arguments)
+    index, parts = cluster.part(shard)
+    chains = cluster.share(planned.chains, lambda chain: chain.calls, lambda chain: chain.id, index, parts)
     if max_cost is not None:
         # The processes of one machine share the run's ledger; each machine gets a share of the limit.
-        max_cost /= processes.machines()
+        max_cost /= cluster.machines()
     title = "generate" if parts == 1 else f"generate, part {index + 1} of {parts}"
-    with (
-        progress_bar(title, sum(chain.calls for chain in chains), "steps", quiet) as advance,
-        run_log.tracked(trackio, run.name) as log,
-    ):
-        calls, spent = 0, 0.0
+    with progress_bar(title, sum(chain.calls for chain in chains), "steps", quiet) as advance:
+        spent = 0.0
 
         def report(chain: "Chain", step: "Step") -> None:
-            nonlocal calls, spent
-            calls, spent = calls + 1, spent + (step.cost or 0.0)
+            nonlocal spent
+            spent += step.cost or 0.0
             advance(1, f"${spent:.2f}" if spent else "")
-            log({"calls_done": calls, "spent": spent, step.status: 1})
 
-        return scheduler.generate(planned, chains, run, workers, max_cost, report, retry=retry, part=part)
+        return scheduler.generate(planned, chains, run, workers, max_cost, report, retry=retry, part=(index, parts))
+
+
+def _generate_by(launch: "Launch", plan: "Plan", run: Path, arguments: Mapping[str, Any]) -> "Outcome":
+    """Run a plan in tasks, of which each runs its share of the chains as `--shard I/N` does."""
+    from collections import Counter
+    from hashlib import sha256
+
+    from . import cluster, scheduler, store
+
+    size, retry = min(launch.tasks, len(plan.chains)), arguments["retry"]
+    key = sha256(repr([sorted(chain.id for chain in plan.chains), size, sorted(retry)]).encode()).hexdigest()[:16]
+    launch = launch.of(key, size)
+    undone = [chain for chain in plan.chains if retry or not store.is_done(run, chain.id)]
+    spent_before = store.cost_so_far(run)
+    outcome = scheduler.Outcome(run, already=len(plan.chains) - len(undone), before=spent_before)
+    if undone:
+        labels = {chain.editor for chain in undone}
+        scheduler.require_ready([choice for choice in plan.choices if choice.label in labels])
+        stage = cluster.Stage("chains", size, _generate_part, {"arguments": arguments})
+        outcome.submitted = not cluster.run_stages(launch, [stage])
+    if not outcome.submitted:
+        cluster.remove_logs(launch)
+        outcome.ends = dict(Counter(str(store.stored_end(run / "chains" / chain.id)) for chain in undone))
+        outcome.spent = store.cost_so_far(run) - spent_before
+    return outcome
+
+
+def _generate_part(rank: int, size: int, arguments: Mapping[str, Any]) -> None:
+    from .records import UserError
+
+    outcome = generate(**arguments, shard=f"{rank}/{size}", quiet=True)
+    if not outcome.clean:
+        reasons = [f"chain {name} was left alone: {reason}" for name, reason in outcome.left.items()]
+        raise UserError(outcome.stopped or reasons[0])

@@ -1,6 +1,7 @@
-"""Work on many machines: a verb's stages run as datatrove pipelines, which start tasks and record which are complete.
+"""Work in parts: by the processes of one launch, by --shard I/N, or by tasks that datatrove starts.
 
-Nothing is scheduled here. The same command starts an interrupted task again, and the task finds what it had finished.
+Nothing is scheduled here. datatrove records which tasks are complete. The same command starts an interrupted task
+again, and the task finds what it had finished.
 """
 
 import inspect
@@ -12,27 +13,129 @@ import shutil
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from .processes import cores
 from .records import UserError, one_of
-from .transfer import Transfer
 
 if TYPE_CHECKING:
     from datatrove.executor.base import PipelineExecutor
 
-_EXECUTORS = ("local", "slurm", "ray", "jobs")
+T = TypeVar("T")
+
+_EXECUTORS = ("local", "slurm", "ray")
 _OURS = {"pipeline", "tasks", "logging_dir", "depends", "skip_completed"}  # arguments that users cannot set
 _DEFAULTS: dict[str, dict[str, object]] = {
     "local": {},
     "slurm": {"time": "24:00:00"},
     "ray": {"cpus_per_task": 0.5, "mem_per_cpu_gb": 4},  # with a whole core each, two cores leave none for Ray itself
-    "jobs": {"dependencies": ["convergebench[cluster,score]"]},
 }
+
+
+# --- parts
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def share(items: Iterable[T], weight: Callable[[T], int], name: Callable[[T], str], index: int, parts: int) -> list[T]:
+    """One part of some items: the heaviest are assigned first, each to the part with the least so far."""
+    loads: list[int] = [0] * parts
+    members: list[T] = []
+    for item in sorted(items, key=lambda item: (-weight(item), name(item))):
+        least = loads.index(min(loads))
+        loads[least] += weight(item)
+        members += [item] if least == index else []
+    return members
+
+
+def parse_shard(shard: str) -> tuple[int, int]:
+    """I/N as two numbers."""
+    index, slash, count = shard.partition("/")
+    if not (slash and index.isdigit() and count.isdigit() and int(index) < int(count)):
+        raise UserError(f"--shard must be I/N with I from 0 to N - 1, such as 0/4; got {shard!r}")
+    return int(index), int(count)
+
+
+def part(shard: str | None) -> tuple[int, int]:
+    """The part that this process runs, and the number of parts: those of the shard times the launched processes."""
+    rank, size = rank_and_size()
+    index, count = parse_shard(shard) if shard is not None else (0, 1)
+    return index * size + rank, count * size
+
+
+# --- the processes of one launch
+
+
+def rank_and_size() -> tuple[int, int]:
+    """This process's rank and the number of processes that accelerate launched.
+
+    Raises UserError if the processes do not see each other, because each would pay for every step.
+    """
+    expected = int(os.environ.get("WORLD_SIZE", "1"))
+    if expected == 1:
+        return 0, 1
+    try:
+        import torch
+        from accelerate import PartialState
+    except ModuleNotFoundError as error:
+        raise UserError(
+            f"{expected} processes were launched and need {error.name} to meet: pip install 'convergebench[score]'"
+        ) from error
+    try:
+        # A process waits for the others for as long as their share takes.
+        state = PartialState(cpu=not torch.accelerator.is_available(), timeout=timedelta(days=30))
+    except ValueError as error:
+        raise UserError(f"{expected} processes were launched but cannot meet: {error}") from error
+    if state.num_processes != expected:
+        raise UserError(
+            f"{expected} processes were launched but each sees {state.num_processes}; "
+            "on a machine without accelerators launch with --multi_gpu, not with --cpu"
+        )
+    return state.process_index, state.num_processes
+
+
+def machines() -> int:
+    """The number of machines that the launched processes run on."""
+    return max(1, rank_and_size()[1] // int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
+
+
+def wait_for_all() -> None:
+    """Wait until all processes of the launch reach this point."""
+    if rank_and_size()[1] > 1:
+        from accelerate import PartialState
+
+        PartialState().wait_for_everyone()
+
+
+def by_the_first(work: Callable[[], T]) -> T:
+    """Run `work` in the first process once all have arrived; every process gets its result or error."""
+    rank, size = rank_and_size()
+    if size == 1:
+        return work()
+    from accelerate.utils import broadcast_object_list
+
+    wait_for_all()
+    shared: list[object] = [None, None]
+    if rank == 0:
+        try:
+            shared[0] = work()
+        except Exception as error:  # noqa: BLE001 - it is raised below, in every process
+            shared[1] = error
+    broadcast_object_list(shared)
+    if isinstance(shared[1], Exception):
+        raise shared[1]
+    return shared[0]  # type: ignore[return-value]
+
+
+# --- tasks of datatrove
 
 
 @dataclass(frozen=True)
@@ -41,7 +144,7 @@ class Launch:
 
     executor: str
     tasks: int
-    logs: str  # a local folder, or one such as hf://buckets/NAME/BUCKET/FOLDER
+    logs: str
     arguments: Mapping[str, object]  # of datatrove's executor
 
     def of(self, key: str, tasks: int) -> "Launch":
@@ -57,24 +160,7 @@ class Stage:
     tasks: int
     work: Callable[..., None]  # of an installed module: it is pickled by name
     arguments: Mapping[str, object]
-    transfer: Transfer | None = None  # if tasks have a disk of their own; `work` is then given its folder
     always: bool = False  # run even if it was complete
-
-
-@dataclass(frozen=True)
-class _Task:
-    """A stage as datatrove calls it, wherever its executors unpickle it."""
-
-    stage: Stage
-    cores: int | None
-
-    def __call__(self, data: object, rank: int, size: int) -> object:
-        if self.cores is not None:  # so that the task uses only these cores
-            os.environ["LOCAL_WORLD_SIZE"] = str(max(1, cores() // self.cores))
-        transfer = self.stage.transfer
-        with transfer.task_folder(rank) if transfer else nullcontext() as folder:
-            self.stage.work(rank, size, **self.stage.arguments, **({"folder": folder} if folder else {}))
-        return data
 
 
 def launch_of(
@@ -89,8 +175,6 @@ def launch_of(
         raise UserError("slurm needs --executor-arg partition=VALUE")
     if tasks is None and executor != "local":
         raise UserError(f"--executor {executor} needs --tasks, the number of tasks to split the work into")
-    if executor == "jobs" and not (logs or "").startswith(("hf://", "s3://")):
-        raise UserError(f"--logs is {logs!r}; jobs can only reach hf:// and s3://, e.g. hf://buckets/ME/BUCKET/score")
     place = logs.rstrip("/") if logs else str(folder.resolve().parent / ".tasks")
     words = {**_DEFAULTS[executor], **(arguments or {})}
     return Launch(executor, tasks or cores(), f"{place}/{verb}-{folder.resolve().name}-", words)
@@ -136,19 +220,18 @@ def run_stages(launch: Launch, stages: Sequence[Stage]) -> bool:
 
 def _make_executor(launch: Launch, stage: Stage) -> "PipelineExecutor":
     arguments = dict(launch.arguments)
-    task_cores: int | None = None
     if launch.executor == "local":
         start_server(stage.work.__module__)
         arguments.setdefault("workers", min(stage.tasks, cores()))
         task_cores = max(1, cores() // int(str(arguments["workers"])))
-    elif launch.executor in ("ray", "slurm"):
+    else:
         task_cores = max(1, math.floor(float(str(arguments.get("cpus_per_task", 1)))))
     if launch.executor == "slurm":
         arguments.setdefault("job_name", f"convergebench-{stage.name}")
         if sys.prefix != sys.base_prefix and not {"env_command", "condaenv", "venv_path"} & arguments.keys():
             arguments["venv_path"] = f"{sys.prefix}/bin/activate"
     return _executor_class(launch.executor)(
-        pipeline=[_Task(stage, task_cores)],
+        pipeline=[partial(_run_task, stage, task_cores)],
         tasks=stage.tasks,
         logging_dir=f"{launch.logs}/{stage.name}",
         skip_completed=not stage.always,
@@ -156,32 +239,28 @@ def _make_executor(launch: Launch, stage: Stage) -> "PipelineExecutor":
     )
 
 
+def _run_task(stage: Stage, task_cores: int, data: object, rank: int, size: int) -> object:
+    """One task, as datatrove calls it wherever it is unpickled; it uses only so many cores."""
+    os.environ["LOCAL_WORLD_SIZE"] = str(max(1, cores() // task_cores))
+    stage.work(rank, size, **stage.arguments)
+    return data
+
+
 def _incomplete(executor: "PipelineExecutor") -> list[int]:
-    """The tasks that have no completion file."""
-    executor.logging_dir.invalidate_cache()
-    try:
-        return executor.get_incomplete_ranks(skip_completed=True)
-    except FileNotFoundError:  # the repository does not exist yet
-        return list(range(executor.world_size))
+    return executor.get_incomplete_ranks(skip_completed=True)
 
 
 def forget(launch: Launch, stages: Sequence[str]) -> None:
     """Remove the completion files of these stages."""
-    from datatrove.io import get_datafolder
-
     for name in stages:
-        folder = get_datafolder(f"{launch.logs}/{name}")
-        with suppress(FileNotFoundError):
-            for path in folder.list_files("completions"):
-                folder.rm(path)
+        shutil.rmtree(f"{launch.logs}/{name}/completions", ignore_errors=True)
 
 
 def remove_logs(launch: Launch) -> None:
-    """Remove datatrove's files of finished work if they are on this machine."""
-    if "://" not in launch.logs:
-        shutil.rmtree(launch.logs, ignore_errors=True)
-        with suppress(OSError):
-            Path(launch.logs).parent.rmdir()
+    """Remove datatrove's files of finished work."""
+    shutil.rmtree(launch.logs, ignore_errors=True)
+    with suppress(OSError):
+        Path(launch.logs).parent.rmdir()
 
 
 def start_server(*modules: str) -> None:

@@ -138,18 +138,6 @@ def is_audited(editor: object) -> bool:
     return bool(could_remember or editors.trait(editor, "audited"))
 
 
-def share(chains: Sequence[Chain], shard: int, shards: int) -> list[Chain]:
-    """One process's part: the longest chains are assigned first, each to the part with the fewest calls so far."""
-    loads = [0] * shards
-    part = []
-    for chain in sorted(chains, key=lambda chain: (-chain.calls, chain.id)):
-        least = loads.index(min(loads))
-        loads[least] += chain.calls
-        if least == shard:
-            part.append(chain)
-    return part
-
-
 # --- what it would cost
 
 

@@ -14,13 +14,13 @@ import os
 import socket
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from .files import disk_errors_explained
-from .records import Chain, UserError, canonical
+from .records import Chain, canonical
 
 FOLDER = "log"
 Event = Mapping[str, Any]  # as in the lines above
@@ -65,20 +65,3 @@ def read_events(run: Path) -> dict[str, list[Event]]:
             with suppress(ValueError):
                 part.append(json.loads(line))
     return events
-
-
-@contextmanager
-def tracked(project: str | None, name: str) -> Iterator[Callable[[dict[str, float]], object]]:
-    """Log values to a project of trackio, which may be on this machine or in a Space; without a project, to nowhere."""
-    if project is None:
-        yield lambda values: None
-        return
-    try:
-        import trackio
-    except ModuleNotFoundError as error:
-        raise UserError("trackio is not installed: pip install trackio") from error
-    tracker = trackio.init(project=project, name=name)  # trackio.log would know it in this thread alone
-    try:
-        yield tracker.log
-    finally:
-        tracker.finish()

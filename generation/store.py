@@ -101,7 +101,7 @@ def keep_source(run: Path, sha256: str, data: bytes) -> None:
 
 def cost_so_far(run: Path) -> float:
     """US dollars that the steps of a run record as their cost, including retried ones."""
-    return round(sum(cost_of_folder(folder) for folder in sorted((run / "chains").iterdir())), 6)
+    return round(sum(cost_of_folder(folder) for folder in sorted((run / "chains").glob("*"))), 6)
 
 
 def cost_of_folder(folder: Path) -> float:

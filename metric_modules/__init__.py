@@ -29,14 +29,14 @@ def score(
 
     Several processes of one launch share the work. The outcome's `absent` says which metrics could not be computed,
     its `damage` which pictures could not be read. `shard` computes one part, I/N, at any time; a call without it uses
-    the parts that there are. `executor` (local, slurm, ray or jobs) runs `tasks` parts with datatrove. With slurm they
+    the parts that there are. `executor` (local, slurm or ray) runs `tasks` parts with datatrove. With slurm they
     are only `submitted`, and the last task writes the scores.
     """
     from contextlib import nullcontext
 
     from convergebench.dataset_builder.building import card
+    from convergebench.generation.cluster import part, rank_and_size, wait_for_all
     from convergebench.generation.files import disk_errors_explained, locked
-    from convergebench.generation.processes import part, rank_and_size, wait_for_all
     from convergebench.generation.progress import progress_bar
 
     from ._engine import engine

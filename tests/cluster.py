@@ -1,10 +1,9 @@
-"""Stand-ins for Slurm and Hub Jobs on this machine: the scripts that they are given really run.
+"""A stand-in for Slurm on this machine: the scripts that it is given really run.
 
 `python cluster.py sbatch ...`, `srun ...` and `scontrol ...` are Slurm's programs; `slurm(folder)` makes a folder of
-them for PATH. `Jobs` takes the place of two functions of huggingface_hub. `score FOLDER ...` scores by an executor and
-writes what the shards held in the end, `generate` is the other verb; `fetch PLACE FOLDER` unpacks what
-tasks have sent. Where a file `kills` stands in a folder, the next tasks there are killed, each when it has finished so
-many chains or files.
+them for PATH. `score FOLDER ...` scores by an executor and writes what the shards held in the end, `generate` is the
+other verb. Where a file `kills` stands in a folder, the next tasks there are killed, each when it has finished so many
+chains or files.
 """
 
 import json
@@ -18,7 +17,6 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 
 AT_ONCE = 2  # tasks
 
@@ -118,36 +116,7 @@ def ended_or_killed(
     return process.returncode
 
 
-class Jobs:
-    """Hub Jobs: each runs the script that it is given in a process with a disk and a home of its own."""
-
-    def __init__(self, folder: Path, stage: str, count: Callable[[Path], int]):
-        self.folder, self.stage, self.count = folder, stage, count
-        self.kills, self.stages = take_kills(folder), {}
-        self.before = len(list(folder.iterdir()))
-
-    def run_uv_job(self, script: str, *, script_args: list[str], env: dict[str, str], secrets: dict, **about):
-        number = str(self.before + len(self.stages))
-        home = self.folder / number
-        (home / "tmp").mkdir(parents=True)
-        own = {**env, **secrets, "TMPDIR": str(home / "tmp"), "HF_HOME": str(home / "hf"), "HOME": str(home)}
-        self.stages[number] = "RUNNING"
-
-        def run() -> None:
-            with (home / "log").open("w") as output:
-                kill = self.kills.pop() if self.kills and f"/{self.stage}/" in script_args[0] else None
-                command = [sys.executable, script, *script_args]
-                ended = ended_or_killed(command, own, output, home, kill, self.count)
-            self.stages[number] = "ERROR" if ended else "COMPLETED"
-
-        threading.Thread(target=run).start()
-        return SimpleNamespace(id=number, url=str(home))
-
-    def inspect_job(self, *, job_id: str, **about):
-        return SimpleNamespace(status=SimpleNamespace(stage=self.stages[job_id]))
-
-
-def score(dataset: Path, words: str, jobs: str = "") -> None:
+def score(dataset: Path, words: str) -> None:
     """Score with the arguments that are given as JSON; beside the dataset, `shards.json` says what its shards held."""
     from convergebench import metric_modules
     from convergebench.metric_modules._engine import engine
@@ -160,37 +129,19 @@ def score(dataset: Path, words: str, jobs: str = "") -> None:
         clear(folder)
 
     engine.clear = clear_and_tell
-    if jobs:
-        by_jobs(jobs, "scores")
     metric_modules.score(dataset, **json.loads(words), quiet=True)
 
 
-def by_jobs(folder: str, stage: str) -> None:
-    """Let this process's jobs be those of the stand-in, whose tasks send what they finished at once."""
-    import huggingface_hub
-    from convergebench.generation import transfer
-
-    transfer.PAUSE = 0.2
-    stand_in = Jobs(Path(folder), stage, COUNTS[stage])
-    huggingface_hub.run_uv_job, huggingface_hub.inspect_job = stand_in.run_uv_job, stand_in.inspect_job
-
-
-def generate(run: Path, words: str, jobs: str = "") -> None:
+def generate(run: Path, words: str) -> None:
     """Generate with the arguments that are given as JSON."""
     from convergebench import generation
 
-    if jobs:
-        by_jobs(jobs, "chains")
     generation.generate(**json.loads(words), out=run, quiet=True)
 
 
 def main(program: str, *words: str) -> None:
     if program in ("score", "generate"):
         globals()[program](Path(words[0]), *words[1:])
-    elif program == "fetch":
-        from convergebench.generation import transfer
-
-        transfer.fetch(words[0], Path(words[1]))
     elif program == "sbatch":
         sbatch(Path(os.environ["STAND_IN"]), *words)
     elif program == "srun":

@@ -143,10 +143,9 @@ def prepare(
     device: str | None = None,
     dtype: str | None = None,
     options: metrics.Options | None = None,
-    where: str | None = None,
 ) -> Job:
-    """Read the dataset and load the metrics; `where` names a dataset on the Hub."""
-    reader = Reader(where or folder)
+    """Read the dataset and load the metrics."""
+    reader = Reader(folder)
     if not reader.files("chains"):
         raise UserError(f"{folder} is not a dataset: it has no data/chains; `convergebench build` makes one")
     chosen, chains = metrics.choose(requested, device, dtype, options), find_chains(reader)

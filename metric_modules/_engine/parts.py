@@ -16,7 +16,6 @@ from convergebench.dataset_builder.building import card
 from convergebench.generation.cluster import Launch, Stage, forget, launch_of, remove_logs, run_stages, start_server
 from convergebench.generation.files import disk_errors_explained, locked
 from convergebench.generation.records import UserError
-from convergebench.generation.transfer import Transfer, arriving
 
 from . import engine, metrics
 from .engine import Job, Outcome
@@ -35,12 +34,9 @@ def job_of(
     device: str | None,
     dtype: str | None,
     window: str,
-    folder: Path | None = None,
 ) -> Job:
-    """A job on the dataset's present files; results go next to it, or into `folder` if it is not on this machine."""
-    job = engine.prepare(Path(dataset), requested, device, dtype, {"ssim": {"window": window}}, where=dataset)
-    job.folder = folder or job.folder
-    return job
+    """A job on the dataset's present files."""
+    return engine.prepare(Path(dataset), requested, device, dtype, {"ssim": {"window": window}})
 
 
 @lru_cache(maxsize=1)
@@ -62,11 +58,10 @@ def work(
     keys: Mapping[int, str],
     batch: int,
     floors_only: bool,
-    folder: Path | None = None,
 ) -> None:
     """One task of a stage."""
     settings = {**settings, "device": metrics.device_of(metrics.find_device(settings["device"]), rank)}
-    job = job_of(folder=folder, **settings) if folder else _cached_job(_files_of(settings["dataset"]), **settings)
+    job = _cached_job(_files_of(settings["dataset"]), **settings)
     if job.key(size) != keys[size]:
         raise UserError(
             f"{settings['dataset']} changed after the tasks were planned, or this machine has other metrics: "
@@ -132,12 +127,6 @@ def score_by(
     batch: int,
 ) -> Outcome:
     """Score a dataset in tasks. If they are only submitted, the last of them writes the files."""
-    arguments = dict(arguments or {})
-    remote = str(arguments.pop("dataset", "")) if executor == "jobs" else ""
-    if executor == "jobs" and not remote.startswith("hf://"):
-        raise UserError(
-            "jobs need --executor-arg dataset=hf://datasets/NAMESPACE/NAME, the published copy that they read"
-        )
     launch = launch_of(executor, tasks, logs, arguments, dataset, "score")
     if executor == "local":
         start_server(__name__, "torch")
@@ -152,22 +141,20 @@ def score_by(
     floor_size = max(1, min(launch.tasks, len(floors)))
     keys = {tasks: job.key(tasks) for tasks in (size, floor_size)}
     launch = launch.of(keys[size], size)
-    transfer = Transfer(f"{launch.logs}/carried", _shards_of, shared=True) if remote else None
-    work_arguments = {"settings": {**settings, "dataset": remote or settings["dataset"]}, "keys": keys, "batch": batch}
+    work_arguments = {"settings": settings, "keys": keys, "batch": batch}
     stages = []
     if floors:
-        stages.append(Stage("floors", floor_size, work, {**work_arguments, "floors_only": True}, transfer))
+        stages.append(Stage("floors", floor_size, work, {**work_arguments, "floors_only": True}))
     if chains:
-        stages.append(Stage("scores", size, work, {**work_arguments, "floors_only": False}, transfer))
+        stages.append(Stage("scores", size, work, {**work_arguments, "floors_only": False}))
     names = [stage.name for stage in stages]
     if executor == "slurm":
         last = {"settings": settings, "launch": launch, "stages": names}
         run_stages(launch, [*stages, Stage("files", 1, _write_files, last, always=True)])
         return Outcome(0, submitted=True)
     with disk_errors_explained(dataset):
-        with arriving(transfer, dataset):
-            if stages:
-                run_stages(launch, stages)
+        if stages:
+            run_stages(launch, stages)
         outcome = _finish(job, launch, names)
     remove_logs(launch)
     outcome.chains, outcome.images = len(chains), sum(len(chain.scored_steps) for chain in chains)

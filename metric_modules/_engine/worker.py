@@ -15,7 +15,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-from convergebench.generation.processes import cores
+from convergebench.generation.cluster import cores
 
 from ..scores import Missing, Values
 from . import score_chain

@@ -5,7 +5,7 @@ import sys
 from types import SimpleNamespace
 
 import pytest
-from convergebench.generation.processes import rank_and_size
+from convergebench.generation.cluster import rank_and_size
 from convergebench.generation.records import UserError
 
 WORDS = ["--suite", "smoke", "--editor", "jpeg", "--rounds", "1", "--out", "run"]

@@ -8,13 +8,12 @@ import sys
 import threading
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import stores
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
-from convergebench.generation import plan, scheduler, store
+from convergebench.generation import cluster, scheduler, store
 from convergebench.generation.calls import Rejected
 from convergebench.generation.records import Answer
 from convergebench.generation.status import read_status
@@ -104,7 +103,7 @@ def test_chains_of_a_killed_process_are_interrupted_not_running(tmp_path):
 def test_shards_are_told_apart_and_those_not_started_are_counted(tmp_path):
     made = planned(Counting(tmp_path / "asked"), rounds=1, runs=2)
     for shard in (0, 2):
-        mine = plan.share(made.chains, shard, 3)
+        mine = cluster.share(made.chains, lambda chain: chain.calls, lambda chain: chain.id, shard, 3)
         scheduler.generate(made, mine, tmp_path / "run", part=(shard, 3))
     found = read_status(tmp_path / "run")
     assert list(found.shards) == ["0/3", "2/3"]
@@ -134,18 +133,6 @@ def test_the_log_is_lines_of_json_in_the_order_of_time(tmp_path):
     assert [line["at"] for line in lines] == sorted(line["at"] for line in lines)
     planned_calls = sum(calls for _, calls in lines[0]["planned"].values())
     assert planned_calls == sum(line["calls"] for line in lines if line["event"] == "chain_ended")
-
-
-def test_trackio_plots_the_progress(tmp_path, monkeypatch):
-    logged = []
-    tracker = SimpleNamespace(log=logged.append, finish=lambda: logged.append("finished"))
-    monkeypatch.setitem(sys.modules, "trackio", SimpleNamespace(init=lambda **names: logged.append(names) or tracker))
-    words = ["--suite", "smoke", "--editor", "jpeg", "--rounds", "1", "--limit", "1", "--no-audit"]
-    done = CliRunner().invoke(main, ["generate", *words, "--out", str(tmp_path / "run"), "--trackio", "night"])
-    assert done.exit_code == 0, done.output
-    assert logged[0] == {"project": "night", "name": "run"}
-    assert [values["calls_done"] for values in logged[1:-1]] == [1, 2]
-    assert logged[-1] == "finished"
 
 
 def test_what_is_no_run_is_one_sentence(tmp_path):

@@ -12,21 +12,15 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import cluster
-import huggingface_hub
-import huggingface_hub.constants
 import pytest
 import scored
 from click.testing import CliRunner
 from convergebench import dataset_builder, generation, metric_modules
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.building import build as building
-from convergebench.generation import parts as generating
-from convergebench.generation import run_log, transfer
 from convergebench.generation.cluster import launch_of, parse_arguments, raised_if_killed
 from convergebench.generation.records import UserError
-from convergebench.generation.store_reader import find_finished
 from convergebench.metric_modules._engine import engine, parts, results
-from hub_server import HubServer
 
 ASKED = ["psnr", "ssim", "lpips", "registration", "edit_applied"]
 CHAINS = 13
@@ -173,124 +167,12 @@ def test_status_of_a_dataset_being_built_or_scored(run, dataset, tmp_path):
     assert result.exit_code == 2
 
 
-def test_a_tasks_finished_files_reach_its_successor(tmp_path):
-    carry = transfer.Transfer(str(tmp_path / "place"), lambda folder: sorted(folder.rglob("*.txt")))
-    with carry.task_folder(3) as folder:
-        (folder / "a").mkdir()
-        (folder / "a" / "one.txt").write_text("1")
-        (folder / "unfinished").write_text("?")
-
-    def failing():
-        with carry.task_folder(3) as folder:
-            assert (folder / "a" / "one.txt").read_text() == "1"
-            (folder / "two.txt").write_text("2")
-            raise RuntimeError
-
-    with pytest.raises(RuntimeError):
-        failing()
-    with carry.task_folder(4) as folder:
-        assert list(folder.iterdir()) == []
-    assert transfer.archives(carry.place) == ["00003/000000.tar", "00003/000001.tar"]
-    transfer.fetch(carry.place, tmp_path / "all")
-    assert {path.name for path in (tmp_path / "all").rglob("*.txt")} == {"one.txt", "two.txt"}
-    assert not (tmp_path / "all" / "unfinished").exists()
-
-
-def test_what_could_not_be_sent_goes_with_the_next_parcel(tmp_path, monkeypatch):
-    place_of, refused = transfer._folder_at, []
-
-    def unreachable(place):
-        if len(refused) < 2:
-            refused.append(place)
-            raise ConnectionError
-        return place_of(place)
-
-    carry = transfer.Transfer(str(tmp_path / "place"), lambda folder: sorted(folder.rglob("*.txt")))
-    monkeypatch.setattr(transfer, "RETRY_PAUSES", (0, 0))
-    with carry.task_folder(0) as folder:
-        (folder / "one.txt").write_text("1")
-        monkeypatch.setattr(transfer, "_folder_at", unreachable)
-    assert len(refused) == 2
-    assert transfer.archives(carry.place) == ["00000/000000.tar"]
-    transfer.fetch(carry.place, tmp_path / "home")
-    assert (tmp_path / "home" / "one.txt").read_text() == "1"
-
-
-def test_a_job_leaves_finished_chains_alone(tmp_path):
-    words = {"editor": ["jpeg"], "suite": "smoke", "rounds": 1, "limit": 2, "audit": False}
-    home = tmp_path / "home"
-    generation.generate(**{**words, "limit": 1}, out=home, quiet=True)
-    [done] = home.glob("chains/*/done.json")
-    generating.send_inputs(home, str(tmp_path / "given"), ())
-    place = str(tmp_path / "place")
-    with transfer.Transfer(place, generating.finished_files, inputs=str(tmp_path / "given")).task_folder(0) as folder:
-        generating.work(0, 1, {**words, "out": "elsewhere"}, folder=folder)
-    before = done.read_bytes(), done.stat().st_mtime_ns
-    with transfer.arriving(transfer.Transfer(place, list), home):
-        pass
-    assert (done.read_bytes(), done.stat().st_mtime_ns) == before
-    assert len(list(home.glob("chains/*/done.json"))) == 2
-    assert sum(event["event"] == "chain_ended" for event in run_log.read_events(home)["0/1"]) == 2
-    made = dataset_builder.build(home, tmp_path / "dataset", quiet=True)
-    assert (made.chains, made.unfinished, made.foreign) == (2, (), ())
-
-
-MOODY = """
-from pathlib import Path
-from convergebench.generation import Refused
-
-def edit(image, instruction, seed):
-    if Path(__file__).with_name("moody").exists():
-        raise Refused("not today")
-    return image
-"""
-
-
-def test_a_job_asks_again_for_refusals(tmp_path):
-    (tmp_path / "mine.py").write_text(MOODY)
-    (tmp_path / "moody").touch()
-    words = {"editor": [f"{tmp_path / 'mine.py'}:edit"], "suite": "smoke", "rounds": 1, "limit": 1, "audit": False}
-    home, given, place = tmp_path / "home", str(tmp_path / "given"), str(tmp_path / "place")
-    assert generation.generate(**words, out=home, quiet=True).ends == {"refused": 1}
-    (tmp_path / "moody").unlink()
-    generating.send_inputs(home, given, ("refused",))
-    with transfer.Transfer(place, generating.finished_files, inputs=given).task_folder(0) as folder:
-        generating.work(0, 1, {**words, "out": "elsewhere", "retry": ("refused",)}, folder=folder)
-    with transfer.arriving(transfer.Transfer(place, list), home):
-        pass
-    [chain] = find_finished([home]).done.values()
-    assert chain.status == "complete"
-    assert len((chain.folder / ".retried.jsonl").read_text().splitlines()) == 1
-
-
-def test_done_marks_are_sent_last(run):
-    names = [path.name for path in generating.finished_files(run)]
-    assert names[-CHAINS:] == ["done.json"] * CHAINS
-    assert "done.json" not in names[:-CHAINS]
-
-
-@pytest.mark.parametrize(
-    ("words", "complaint"),
-    [
-        ({"editor": "gemini"}, "gemini costs money, which jobs cannot count together"),
-        ({"salt_file": "salt"}, "--salt-file salt is a local file, which a job does not have"),
-    ],
-)
-def test_what_a_job_cannot_have_is_refused(tmp_path, monkeypatch, words, complaint):
-    (tmp_path / "salt").write_text("5a" * 32)
-    monkeypatch.chdir(tmp_path)
-    about = {"editor": "jpeg", "suite": "smoke", "executor": "jobs", "tasks": 2, "logs": "hf://buckets/NS/work"}
-    with pytest.raises(UserError, match=complaint):
-        generation.generate(**{**about, **words}, out=tmp_path / "run", quiet=True)
-
-
 @pytest.mark.parametrize(
     ("executor", "tasks", "logs", "arguments", "words"),
     [
         ("local", 2, None, {"partition": "cpu"}, "no --executor-arg for local 'partition'; it must be one of "),
         ("slurm", 2, None, {}, "slurm needs --executor-arg partition=VALUE"),
         ("slurm", None, None, {"partition": "cpu"}, "--executor slurm needs --tasks"),
-        ("jobs", 2, "here", {}, "--logs is 'here'; jobs can only reach hf://"),
     ],
 )
 def test_what_an_executor_lacks_is_one_sentence(tmp_path, executor, tasks, logs, arguments, words):
@@ -322,9 +204,9 @@ def test_a_replaced_pool_worker_counts_as_killed(monkeypatch):
         signal.signal(signal.SIGINT, heard)
 
 
-def scoring(dataset, python=sys.executable, jobs="", env=None, **words):
+def scoring(dataset, python=sys.executable, env=None, **words):
     words = {"metrics": ASKED, "device": "cpu", **words}
-    command = [str(python), cluster.__file__, "score", str(dataset), json.dumps(words), *([jobs] if jobs else [])]
+    command = [str(python), cluster.__file__, "score", str(dataset), json.dumps(words)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", **(env or {})}
     return {"command": command, "own": environment}
 
@@ -424,70 +306,12 @@ def test_a_killed_slurm_run_makes_the_files_of_one_process(tmp_path):
     assert {path: path.stat().st_mtime_ns for path in done} == done
 
 
-@pytest.fixture
-def hub(tmp_path, monkeypatch):
-    """A Hub on this machine that jobs read from and write to: its API and what a program needs to find it."""
-    with HubServer(tmp_path / "hub") as server:
-        env = {"HF_ENDPOINT": server.url, "HF_TOKEN": server.token, "HF_HUB_DISABLE_XET": "1", "HF_HUB_OFFLINE": "0"}
-        for name, value in env.items():
-            monkeypatch.setenv(name, value)
-        monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
-        monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_DISABLE_XET", True)
-        (tmp_path / "jobs").mkdir()
-        yield huggingface_hub.HfApi(endpoint=server.url, token=server.token), env
-
-
-ON_JOBS = {"executor": "jobs", "tasks": 4, "logs": "hf://datasets/NS/logs"}
-PATIENCE = {"poll_interval": 1, "max_retries": 0}
-
-
 def ended_verb(log, env, *words):
     """How a verb ended that is never killed itself, though tasks of it are."""
     command = [sys.executable, cluster.__file__, *map(str, words)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", **env}
     with log.open("a") as output:
         return cluster.ended_or_killed(command, environment, output, log.parent)
-
-
-@pytest.mark.slow
-def test_jobs_make_the_files_of_one_process(dataset, alone, tmp_path, hub):
-    api, env = hub
-    api.create_repo("NS/work", repo_type="dataset")
-    api.upload_folder(repo_id="NS/work", repo_type="dataset", folder_path=str(dataset))
-    (tmp_path / "jobs" / "kills").write_text("1 1")
-    about = {"dataset": "hf://datasets/NS/work", **PATIENCE}
-    words = json.dumps({"metrics": ASKED, "device": "cpu", **ON_JOBS, "executor_args": about})
-    command = ["score", dataset, words, tmp_path / "jobs"]
-    assert ended_verb(tmp_path / "log", env, *command), "two jobs were to be killed"
-    assert "give the same command again" in (tmp_path / "log").read_text()
-    sent = tmp_path / "sent"
-    [key] = {path.split("/")[0] for path in api.list_repo_files("NS/logs", repo_type="dataset") if "/" in path}
-    place = f"hf://datasets/NS/logs/{key}/carried"
-    subprocess.run([sys.executable, cluster.__file__, "fetch", place, str(sent)], check=True)
-    earlier = whole_lines(sent)
-    assert ended_verb(tmp_path / "log", env, *command) == 0, (tmp_path / "log").read_text()
-    assert content(dataset) == alone(ASKED)
-    assert repeated(dataset, [earlier]) == []
-
-
-@pytest.mark.slow
-def test_a_killed_run_by_jobs_makes_the_files_of_one_process(tmp_path, hub):
-    _, env = hub
-    words = {"editor": ["jpeg", "paint"], "suite": "demo", "limit": 14, "rounds": 3}
-    one, four, kills = tmp_path / "one", tmp_path / "four", tmp_path / "jobs" / "kills"
-    generation.generate(**words, out=one, quiet=True)
-    kills.write_text("3 2")
-    command = ["generate", four, json.dumps({**words, **ON_JOBS, "executor_args": PATIENCE}), tmp_path / "jobs"]
-    assert ended_verb(tmp_path / "log", env, *command), "two jobs were to be killed"
-    assert "2 of 4 tasks of stage chains are not complete" in (tmp_path / "log").read_text()
-    done = {path: path.stat().st_mtime_ns for path in four.glob("chains/*/done.json")}
-    assert ended_verb(tmp_path / "log", env, *command) == 0, (tmp_path / "log").read_text()
-    assert 0 < len(done) < len(list(four.glob("chains/*/done.json"))) == len(list(one.glob("chains/*")))
-    assert {path: path.stat().st_mtime_ns for path in done} == done
-
-    dataset_builder.build(one, tmp_path / "a" / "convergebench", quiet=True)
-    dataset_builder.build(four, tmp_path / "b" / "convergebench", quiet=True)
-    assert content(tmp_path / "a" / "convergebench") == content(tmp_path / "b" / "convergebench") != {}
 
 
 @pytest.mark.slow

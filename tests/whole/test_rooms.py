@@ -22,9 +22,7 @@ SHARED = tuple(
         "store",
         "store_reader",
         "progress",
-        "processes",
         "cluster",
-        "transfer",
     )
 )
 # What each room may import of ours, by the beginning of the module's name below `convergebench`.
