@@ -24,11 +24,10 @@ def stand_in(tables: Mapping[str, Table], facts: Mapping[str, Any]) -> StandIn |
     rows = [row for row in table.rows if row["table"] is None]
     if not rows:
         return None
-    best = [f"{row['editor']} is best in {row['best_in']}." for row in rows if row.get("best_in")]
-    clean = max(row["clean"] for row in rows)
-    pictures = max(row["pictures"] for row in rows)
+    best = " ".join(f"{row['editor']} is best in {row['best_in']}." for row in rows if row["best_in"])
+    pictures, clean = (max(row[key] for row in rows) for key in ("pictures", "clean"))
     scope = (
         f"{len(rows)} ways to restore {pictures} degraded pictures, made from {clean} clean ones, of the suite "
         f"{facts['suite']}. A restored picture is compared with the clean one."
     )
-    return StandIn(_WORDS, [" ".join(best) or scope, *([scope] if best else [])], replace(table, rows=rows, note=""))
+    return StandIn(_WORDS, [best, scope] if best else [scope], replace(table, rows=rows, note=""))

@@ -1,11 +1,13 @@
 """Restored pictures, the dataset's own and published ones, with their scores, prompts and clean pictures."""
 
+import hashlib
 import math
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from convergebench.generation.records import FinishedChain
@@ -13,6 +15,7 @@ from convergebench.metric_modules.halflife.comparison import Comparison, compare
 from convergebench.metric_modules.halflife.intervals import student_interval
 from convergebench.metric_modules.scores import ScoreRow
 from convergebench.metric_modules.specs import specs
+from scipy import stats
 
 from ...analysis.analysis import Analysis
 from ...analysis.cases import COLUMNS, CURVES, column_range
@@ -20,6 +23,7 @@ from ...analysis.stored_rows import rows_of
 from ...analysis.tables import Column, Estimate, TableRow, column, estimate
 
 CATEGORY = "restoration"
+_PROMPT = re.compile(r"(?:restore-)?([a-z]+)-?\d+", re.IGNORECASE)
 _FULL_REFERENCE = tuple(name for name in CURVES if name != "rmse")  # RMSE and PSNR order pictures alike
 # Metrics of a picture on its own, in alphabetical order. They are the optional ones: the others need the clean picture.
 _NO_REFERENCE = sorted(
@@ -28,7 +32,7 @@ _NO_REFERENCE = sorted(
     key=lambda name: COLUMNS[name].title.casefold(),
 )  # fmt: skip
 _NO_PROMPT = "restored"  # the program of an imported method that takes no words
-_MEAN = "mean of all pictures: "
+_MEAN = "mean of all pictures: "  # a published mean stands for its pictures under this name, with its scene
 # The columns of published tables that hold no score.
 _PLACE = {
     "chain", "editor", "case", "image", "run", "round", "position", "category", "program", "clean", "scene",
@@ -36,7 +40,8 @@ _PLACE = {
 }  # fmt: skip
 
 ByPicture = dict[str, float]
-PromptAndPicture = tuple[str, str]
+_Place = TypeVar("_Place", bound=Hashable)  # a picture, or a prompt with a picture
+_Row = TypeVar("_Row", bound=TableRow)
 
 
 @dataclass(frozen=True)
@@ -46,55 +51,17 @@ class Restored:
     table: str  # the published table's name; empty for the dataset's own
     method: str
     prompt: str  # empty for a method without prompts
-    words: int | None  # of the prompt
-    picture: str  # the degraded one; for a mean of many, see `_mean_name`
+    picture: str  # the degraded one
     clean: str  # the undegraded one: pictures made from the same one are not independent
     scene: str
     degradation: str
     run: int
     round: int
     values: Mapping[str, float]  # without a clean picture, only metrics that need none
+    words: int | None = None  # of the prompt
     chain: str = ""
     direction: float | None = None  # of a further pass: the cosine with what the first one changed
     size: float | None = None  # and how much it changed, as a share of the first
-
-
-def _own_restorations(analysis: Analysis) -> list[Restored]:
-    """The dataset's own restorations, one for each pass of each chain; without a picture it has no values."""
-    chains = {case.chain.id: case.chain for case in analysis.cases if case.chain.program.category == CATEGORY}
-    chains = {name: chain for name, chain in chains.items() if not is_disturbed(chain)}
-    returns: dict[str, list[ScoreRow]] = defaultdict(list)
-    for row in rows_of(analysis.scores, chains):
-        if row.position == len(chains[row.chain].program.cycle):
-            returns[row.chain].append(row)
-    return [
-        _restored_of_chain(chain, row)
-        for chain in sorted(chains.values(), key=lambda chain: chain.order)
-        for row in (*sorted(returns[chain.id], key=lambda row: row.round),) or (None,)
-    ]
-
-
-def _restored_of_chain(chain: FinishedChain, row: ScoreRow | None) -> Restored:
-    source, program = chain.source, chain.program
-    has_prompt = program.id != _NO_PROMPT
-    metrics = [*_FULL_REFERENCE, *_NO_REFERENCE] if source.reference is not None else _NO_REFERENCE
-    values = {name: row.value(name) for name in metrics} if row else {}
-    return Restored(
-        table="",
-        method=chain.editor,
-        prompt=program.id if has_prompt else "",
-        words=len(program.cycle[0].split()) if has_prompt else None,
-        picture=source.id,
-        clean=source.reference or source.id.partition("~")[0],
-        scene=source.scene,
-        degradation=source.degradation or source.id.partition("~")[2],
-        run=chain.run,
-        round=row.round if row else 1,
-        values={name: float(value) for name, value in values.items() if _is_number(value)},
-        chain=chain.id,
-        direction=row.value("pass_direction") if row else None,
-        size=row.value("pass_size") if row else None,
-    )
 
 
 def is_disturbed(chain: FinishedChain) -> bool:
@@ -102,44 +69,68 @@ def is_disturbed(chain: FinishedChain) -> bool:
     return "audit" in chain.chain.settings and chain.rounds * len(chain.program.cycle) > 1
 
 
-def scored_chains(analysis: Analysis) -> set[str]:
-    """The ids of the dataset's own restorations that have a score."""
-    return {restored.chain for restored in analysis.once(_own_restorations) if restored.values}
+def own_restorations(analysis: Analysis) -> list[Restored]:
+    """The dataset's own restorations, one for each pass of each chain; without a picture it has no values."""
+    chains = {case.chain.id: case.chain for case in analysis.cases if case.chain.program.category == CATEGORY}
+    chains = {name: chain for name, chain in chains.items() if not is_disturbed(chain)}
+    passes: dict[str, list[ScoreRow]] = defaultdict(list)
+    for row in rows_of(analysis.scores, chains):
+        if row.position == len(chains[row.chain].program.cycle):
+            passes[row.chain].append(row)
+    return [
+        _restored_by(chain, row)
+        for chain in sorted(chains.values(), key=lambda chain: chain.order)
+        for row in (*sorted(passes[chain.id], key=lambda row: row.round),) or (None,)
+    ]
+
+
+def _restored_by(chain: FinishedChain, row: ScoreRow | None) -> Restored:
+    source, program = chain.source, chain.program
+    has_prompt = program.id != _NO_PROMPT
+    metrics = [*_FULL_REFERENCE, *_NO_REFERENCE] if source.reference is not None else _NO_REFERENCE
+    name, _, degradation = source.id.partition("~")
+    return Restored(
+        table="",
+        method=chain.editor,
+        prompt=program.id if has_prompt else "",
+        picture=source.id,
+        clean=source.reference or name,
+        scene=source.scene,
+        degradation=source.degradation or degradation,
+        run=chain.run,
+        round=row.round if row else 1,
+        values=_numbers({metric: row.value(metric) for metric in metrics}) if row else {},
+        words=len(program.cycle[0].split()) if has_prompt else None,
+        chain=chain.id,
+        direction=row.value("pass_direction") if row else None,
+        size=row.value("pass_size") if row else None,
+    )
 
 
 def _published(row: Mapping[str, Any]) -> Restored:
-    mean_name = _MEAN + ", ".join(filter(None, (row["scene"], row["degradation"])))
+    mean = _MEAN + ", ".join(filter(None, (row["scene"], row["degradation"])))
     return Restored(
         table=row["table"],
         method=row["editor"],
         prompt=row["program"] or "",
-        words=None,
-        picture=row["image"] or mean_name,
-        clean=row["clean"] or row["image"] or mean_name,
+        picture=row["image"] or mean,
+        clean=row["clean"] or row["image"] or mean,
         scene=row["scene"] or "",
         degradation=row["degradation"] or "",
         run=row["run"],
         round=row["round"],
-        values={name: float(value) for name, value in row.items() if name not in _PLACE and _is_number(value)},
+        values=_numbers({name: value for name, value in row.items() if name not in _PLACE}),
     )
+
+
+def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
+    numbers = {name: value for name, value in values.items() if isinstance(value, int | float)}
+    return {name: float(value) for name, value in numbers.items() if math.isfinite(value)}
 
 
 def is_mean(picture: str) -> bool:
     """Whether the name is that of a published mean, not of a picture."""
     return picture.startswith(_MEAN)
-
-
-def is_mean_of_all(picture: str) -> bool:
-    """Whether it is the mean of all pictures of a table, not that of a scene or a degradation."""
-    return picture == _MEAN
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value)
-
-
-def needs_clean(metric: str) -> bool:
-    return metric in CURVES
 
 
 def metric_title(metric: str) -> str:
@@ -149,6 +140,26 @@ def metric_title(metric: str) -> str:
 def better_sign(metric: str) -> int:
     """1 if a higher value is better, -1 if a lower one is."""
     return -1 if metric in COLUMNS and COLUMNS[metric].direction == "lower" else 1
+
+
+def score_column(metric: str) -> Column:
+    """The column of a metric in tables that have one for each."""
+    return Column(metric, metric_title(metric), "score", interval=True)
+
+
+def prompt_group(prompt: str) -> str:
+    """The group of a prompt: its name up to the number.
+
+    >>> prompt_group("restore-sf1"), prompt_group("L3"), prompt_group("restore")
+    ('SF', 'L', '')
+    """
+    match = _PROMPT.fullmatch(prompt)
+    return match[1].upper() if match else ""
+
+
+def prompt_name(prompt: str) -> str:
+    """'SF1' for restore-sf1; other names are unchanged."""
+    return prompt.removeprefix("restore-").upper() if prompt_group(prompt) else prompt
 
 
 @dataclass(frozen=True)
@@ -185,45 +196,78 @@ class RestoredSet:
     def prompts(self, method: str) -> list[str]:
         return sorted({restored.prompt for restored in self.pictures if restored.method == method})
 
-    @cached_property
-    def _means(self) -> dict[tuple[str, str, str, int], ByPicture]:
-        return {
-            key: {picture: math.fsum(runs.values()) / len(runs) for picture, runs in pictures.items()}
-            for key, pictures in self.runs.items()
-        }
-
     def by_picture(self, method: str, prompt: str, metric: str, round: int = 1) -> ByPicture:
         """Each picture's value, averaged over repeated runs."""
-        return self._means.get((method, prompt, metric, round), {})
+        runs = self.runs.get((method, prompt, metric, round), {})
+        return {picture: math.fsum(values.values()) / len(values) for picture, values in runs.items()}
+
+    def by_prompt(self, method: str, prompts: Sequence[str]) -> dict[str, dict[str, list[float]]]:
+        """By metric: a value for each prompt on each picture that all of the prompts have."""
+        values: dict[str, dict[str, list[float]]] = {}
+        for metric in self.metrics:
+            parts = [self.by_picture(method, prompt, metric) for prompt in prompts]
+            if common := sorted(set.intersection(*map(set, parts))) if parts else []:
+                values[metric] = {picture: [part[picture] for part in parts] for picture in common}
+        return values
+
+    def choose_prompts(self, method: str) -> dict[str, str]:
+        """For each clean picture, the prompt that is best on the half of the clean pictures without it.
+
+        The best one has the best mean rank over metrics. The halves depend on the names of the pictures alone.
+        """
+        pictures = [r for r in self.pictures if r.method == method and not is_mean(r.picture)]
+        prompts = sorted({r.prompt for r in pictures if r.values})
+        choice = dict.fromkeys((r.clean for r in pictures), prompts[0] if prompts else "")
+        scores = self.by_prompt(method, prompts)
+        names = {self.clean_of[picture] for values in scores.values() for picture in values}
+        order = sorted(names, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
+        halves, ranks = ({*order[::2]}, {*order[1::2]}), []
+        for metric, values in scores.items():
+            parts = [[row for name, row in values.items() if self.clean_of[name] in half] for half in halves]
+            if all(parts):
+                means = [better_sign(metric) * np.mean(part, axis=0) for part in parts]
+                ranks.append(stats.rankdata(-np.array(means), axis=1))
+        if len(prompts) < 2 or not ranks:
+            return choice
+        best = [prompts[place] for place in np.mean(ranks, axis=0).argmin(axis=1)]
+        return choice | dict.fromkeys(halves[0], best[1]) | dict.fromkeys(halves[1], best[0])
+
+    def chosen(self, method: str, choice: Mapping[str, str]) -> dict[str, ByPicture]:
+        """By metric: each picture's value by the prompt that was chosen for it, or else the published mean of all."""
+        return {metric: self._chosen_by(method, choice, metric) for metric in self.metrics}
+
+    def _chosen_by(self, method: str, choice: Mapping[str, str], metric: str) -> ByPicture:
+        values = [
+            (prompt, picture, value)
+            for prompt in self.prompts(method)
+            for picture, value in self.by_picture(method, prompt, metric).items()
+        ]
+        chosen = {p: value for prompt, p, value in values if not is_mean(p) and choice.get(self.clean_of[p]) == prompt}
+        return chosen or {picture: value for _, picture, value in values if picture == _MEAN}
 
     def mean(self, metric: str, values: ByPicture) -> Estimate:
         """The mean with its limits over clean pictures."""
         if not values:
             return Estimate()
-        numbers = np.array(list(values.values()))
         clean = [self.clean_of[picture] for picture in values]
-        limits = None if any(map(is_mean, values)) else student_interval(numbers, clean)
+        limits = None if any(map(is_mean, values)) else student_interval(np.array([*values.values()]), clean)
         ends = column_range(metric) if metric in COLUMNS else ()
-        return estimate(math.fsum(numbers) / len(numbers), limits, *ends)
+        return estimate(math.fsum(values.values()) / len(values), limits, *ends)
 
-    def counts(self, values: Iterable[ByPicture]) -> tuple[int | None, int | None]:
+    def counts(self, values: Iterable[ByPicture]) -> dict[str, int | None]:
         """The number of pictures and of clean ones behind some values; None if a published table does not say."""
         pictures = {picture for part in values for picture in part}
         if any(map(is_mean, pictures)):
-            return None, None
-        return len(pictures), len({self.clean_of[picture] for picture in pictures})
+            return {"pictures": None, "clean": None}
+        return {"pictures": len(pictures), "clean": len({self.clean_of[picture] for picture in pictures})}
 
     def compare(
-        self,
-        names: tuple[str, str],
-        metric: str,
-        first: Mapping[str, float] | Mapping[PromptAndPicture, float],
-        second: Mapping[str, float] | Mapping[PromptAndPicture, float],
+        self, names: tuple[str, str], metric: str, first: Mapping[_Place, float], second: Mapping[_Place, float]
     ) -> Comparison:
         """How much better the first is on what both have: pictures, or prompts with pictures."""
         sign = better_sign(metric)
         sides = [{key: sign * value for key, value in side.items()} for side in (first, second)]
-        clean = {key: self.clean_of[key if isinstance(key, str) else key[1]] for side in sides for key in side}
+        clean = {key: self.clean_of[key if isinstance(key, str) else key[1]] for side in sides for key in side}  # type: ignore[index]
         return compare(names, sides[0], sides[1], clean)
 
 
@@ -242,7 +286,7 @@ def restored_sets(analysis: Analysis) -> list[RestoredSet]:
     """The dataset's own restorations, then those of each published table."""
     published = [_published(row) for row in analysis.table("published") if row.get("category") == CATEGORY]
     by_table: dict[str, list[Restored]] = defaultdict(list)
-    for restored in (*analysis.once(_own_restorations), *published):
+    for restored in (*analysis.once(own_restorations), *published):
         by_table[restored.table].append(restored)
     return [RestoredSet(name, pictures) for name, pictures in by_table.items()]
 
@@ -254,15 +298,15 @@ class MethodRow(TableRow):
     editor: str = column("Method", shown=False)
 
 
-def methods_by_table(analysis: Analysis, with_baselines: bool = False) -> list[tuple[RestoredSet, str]]:
-    """Every method of every table. Baselines ignore the prompt, so tables of prompts leave them out."""
+def rows_by_method(
+    analysis: Analysis, rows: Callable[[RestoredSet, str], Iterable[_Row]], with_baselines: bool = False
+) -> Iterator[_Row]:
+    """The rows of every method of every table. Baselines ignore the prompt, so tables of prompts leave them out."""
     sets = analysis.once(restored_sets)
     methods = {method for table in sets for method in table.methods}
     baselines = {method for method in methods if analysis.roles.get(method, "editor") != "editor"}
-    left_out = set() if with_baselines or not methods - baselines else baselines
-    return [(table, method) for table in sets for method in table.methods if method not in left_out]
-
-
-def score_column(metric: str) -> Column:
-    """The column of a metric in tables that have one for each."""
-    return Column(metric, metric_title(metric), "score", interval=True)
+    left_out = set() if with_baselines or baselines == methods else baselines
+    for table in sets:
+        for method in table.methods:
+            if method not in left_out:
+                yield from rows(table, method)

@@ -11,8 +11,7 @@ from ....analysis.analysis import Analysis
 from ....analysis.answers import PEOPLE, Answers, StepAnswer
 from ....analysis.tables import Estimate, TableRow, column, estimate
 from ....statistics import OnPage
-from ..prompts import FAITHFUL, FREE, prompt_group, prompt_name
-from ..restored import CATEGORY
+from ..restored import CATEGORY, prompt_group, prompt_name
 
 TITLE = "Infidelity and over-generation, as judges and people see them"
 SECTION = "Restoration"
@@ -22,8 +21,9 @@ NOTE = (
     "a meaning changed. It is overdone if detail is exaggerated. The section Judges shows how reliable these "
     "judges are."
 )
-_INFIDELITY, _OVERDONE = "infidelity", "over_generation"  # questions to judges
-_UNIONS = {"without fidelity words": FREE, "with fidelity words": FAITHFUL}
+# The questions to judges, and what people call the same failures.
+_QUESTIONS = {"infidelity": "infidelity", "over_generation": "over-generation"}
+_UNIONS = {"without fidelity words": ("L", "S"), "with fidelity words": ("LF", "SF")}
 
 
 class Row(TableRow):
@@ -45,37 +45,32 @@ class Row(TableRow):
 _JudgedChain = tuple[FinishedChain, StepAnswer]
 
 
-def rows(analysis: Analysis) -> list[Row]:
+def rows(analysis: Analysis) -> Iterator[Row]:
     """A row for each judge, editor and prompt, and one for the prompts with and without fidelity words."""
     chains = {chain.id: chain for chain in analysis.chains if chain.program.category == CATEGORY}
-    answers = analysis.once(Answers)
-    judged = [
-        answer
-        for judge in answers.judges(_INFIDELITY, _OVERDONE)
-        for question in (_INFIDELITY, _OVERDONE)
-        for answer in answers.to(judge, question).values()
-    ]
     groups: dict[tuple[str, str], list[_JudgedChain]] = defaultdict(list)
-    for answer in [*judged, *_answers_of_people(answers)]:
+    for answer in _all_answers(analysis.once(Answers)):
         if chain := chains.get(answer.step[0]):
             groups[answer.judge, chain.editor].append((chain, answer))
-    rows = []
-    for judge, editor in sorted(groups, key=lambda key: (key[0] == PEOPLE, key)):
-        of_editor = groups[judge, editor]
-        for prompt in sorted({chain.program.id for chain, _ in of_editor}):
-            part = [(chain, answer) for chain, answer in of_editor if chain.program.id == prompt]
-            rows.append(_row(judge, editor, prompt_name(prompt), part))
-        for name, prompts in _UNIONS.items():
-            if part := [pair for pair in of_editor if prompt_group(pair[0].program.id) in prompts]:
-                rows.append(_row(judge, editor, name, part))
-    return rows
+    for (judge, editor), judged in sorted(groups.items(), key=lambda item: (item[0][0] == PEOPLE, item[0])):
+        by_prompt: dict[str, list[_JudgedChain]] = defaultdict(list)
+        for chain, answer in judged:
+            by_prompt[chain.program.id].append((chain, answer))
+        for prompt in sorted(by_prompt):
+            yield _row(judge, editor, prompt_name(prompt), by_prompt[prompt])
+        for name, union in _UNIONS.items():
+            if part := [pair for pair in judged if prompt_group(pair[0].program.id) in union]:
+                yield _row(judge, editor, name, part)
 
 
-def _answers_of_people(answers: Answers) -> Iterator[StepAnswer]:
-    """What people saw go wrong, as answers to the judges' questions."""
+def _all_answers(answers: Answers) -> Iterator[StepAnswer]:
+    """What judges answered, and what people saw go wrong as answers to the judges' questions."""
+    for judge in answers.judges(*_QUESTIONS):
+        for question in _QUESTIONS:
+            yield from answers.to(judge, question).values()
     for failure in answers.to(PEOPLE, "failure").values():
         majority = failure.details["majority"]
-        for question, code in ((_INFIDELITY, "infidelity"), (_OVERDONE, "over-generation")):
+        for question, code in _QUESTIONS.items():
             value = None if majority is None else float(majority == code)
             yield StepAnswer(PEOPLE, question, failure.step, value, {})
 
@@ -83,13 +78,16 @@ def _answers_of_people(answers: Answers) -> Iterator[StepAnswer]:
 def _row(judge: str, editor: str, group: str, judged: list[_JudgedChain]) -> Row:
     """Counts and shares of some prompts' pictures; an answer without a value counts in neither."""
     prompts = len({chain.program.id for chain, _ in judged})
-    infidelity, infidelity_share = _counts(judged, _INFIDELITY)
-    overdone, overdone_share = _counts(judged, _OVERDONE)
-    kinds = Counter(
-        answer.details.get("kind", "other")
-        for _, answer in judged
-        if answer.question == _INFIDELITY and answer.value == 1.0 and judge != PEOPLE  # people name no kind
-    )
+    counts: list[tuple[int | None, Estimate]] = []
+    for question in _QUESTIONS:
+        answered = [(c, answer) for c, answer in judged if answer.question == question and answer.value is not None]
+        seen = np.array([answer.value == 1.0 for _, answer in answered])
+        clean = [chain.source.id.partition("~")[0] for chain, _ in answered]
+        share = estimate(float(seen.mean()), share_interval(seen, clean)) if answered else Estimate()
+        counts.append((int(seen.sum()) if answered else None, share))
+    (infidelity, infidelity_share), (overdone, overdone_share) = counts
+    unfaithful = [answer for _, answer in judged if answer.question == "infidelity" and answer.value == 1.0]
+    kinds = Counter(answer.details.get("kind", "other") for answer in unfaithful if judge != PEOPLE)  # they name none
     return Row(
         judge=judge,
         editor=editor,
@@ -105,13 +103,3 @@ def _row(judge: str, editor: str, group: str, judged: list[_JudgedChain]) -> Row
         pictures=len({answer.step for _, answer in judged}),
         without=sum(answer.value is None for _, answer in judged),
     )
-
-
-def _counts(judged: list[_JudgedChain], question: str) -> tuple[int | None, Estimate]:
-    """The number of pictures answered yes, and their share."""
-    answers = [pair for pair in judged if pair[1].question == question and pair[1].value is not None]
-    if not answers:
-        return None, Estimate()
-    seen = np.array([answer.value == 1.0 for _, answer in answers])
-    clean = [chain.source.id.partition("~")[0] for chain, _ in answers]
-    return int(seen.sum()), estimate(float(seen.mean()), share_interval(seen, clean))

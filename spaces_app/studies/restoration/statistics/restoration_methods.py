@@ -7,8 +7,7 @@ from ....analysis.analysis import Analysis
 from ....analysis.display_names import display_names
 from ....analysis.tables import Estimate, TableRow, column, columns_by_key
 from ....statistics import OnPage
-from ..prompts import choose_prompts, chosen_values, prompt_name
-from ..restored import RestoredSet, better_sign, metric_title, restored_sets, score_column
+from ..restored import RestoredSet, better_sign, metric_title, prompt_name, restored_sets, score_column
 
 TITLE = "Methods of restoration side by side"
 SECTION = "Restoration"
@@ -26,49 +25,40 @@ class Row(TableRow):
     role: str = column("Role", shown=False)
     prompt: str | None = column("Prompt")
     scores: Mapping[str, Estimate] = columns_by_key(score_column)
-    best_in: str | None = column("Best in", default=None)
+    best_in: str | None = column("Best in")
     pictures: int | None = column("Pictures", "count")
     clean: int | None = column("Clean pictures", "count")
     missing: int = column("No picture came back", "count")
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """A row for each method of each table; an editor with several prompts has those chosen on other pictures."""
+    """A row for each method of each table."""
     return [row for table in analysis.once(restored_sets) for row in _table_rows(table, analysis)]
 
 
 def _table_rows(table: RestoredSet, analysis: Analysis) -> list[Row]:
     rows = []
     for method in table.methods:
-        choice = choose_prompts(table, method)
-        values = {metric: chosen_values(table, method, choice, metric) for metric in table.metrics}
-        if not any(values.values()):
-            continue
-        pictures, clean = table.counts(values.values())
-        rows.append(
-            Row(
+        choice = table.choose_prompts(method)
+        values = table.chosen(method, choice)
+        if any(values.values()):
+            row = Row(
                 table=table.name or None,
                 editor=method,
                 role=analysis.roles.get(method, "editor"),
                 prompt=" or ".join(prompt_name(prompt) for prompt in sorted({*choice.values()}) if prompt) or None,
                 scores={metric: table.mean(metric, by_picture) for metric, by_picture in values.items()},
-                pictures=pictures,
-                clean=clean,
+                best_in=None,
                 missing=sum(r.method == method and not r.values for r in table.pictures),
+                **table.counts(values.values()),
             )
-        )
-    names = display_names(row.editor for row in rows)
-    best_in = _best_methods(table, rows)
-    rows = [replace(row, best_in=", ".join(best_in[row.editor]) or None) for row in rows]
-    return sorted(rows, key=lambda row: (row.role != "editor", names[row.editor].casefold()))
-
-
-def _best_methods(table: RestoredSet, rows: list[Row]) -> dict[str, list[str]]:
-    """The metrics in which each method is best, among those under test."""
+            rows.append(row)
     best: dict[str, list[str]] = {row.editor: [] for row in rows}
     for metric in table.metrics:
-        means = {row.editor: row.scores[metric].value for row in rows if row.role == "editor"}
-        scores = {method: better_sign(metric) * mean for method, mean in means.items() if mean is not None}
+        means = [(row.scores[metric].value, row.editor) for row in rows if row.role == "editor"]
+        scores = {method: better_sign(metric) * mean for mean, method in means if mean is not None}
         if len(scores) > 1:
             best[max(scores, key=scores.__getitem__)].append(metric_title(metric))
-    return best
+    names = display_names(row.editor for row in rows)
+    rows.sort(key=lambda row: (row.role != "editor", names[row.editor].casefold()))
+    return [replace(row, best_in=", ".join(best[row.editor]) or None) for row in rows]

@@ -1,5 +1,6 @@
 """Every two methods of restoration on their common pictures: which is better by which metric, beyond chance?"""
 
+from collections.abc import Iterator
 from itertools import combinations
 
 from convergebench.metric_modules.halflife.comparison import judge_together
@@ -8,8 +9,7 @@ from ....analysis.analysis import Analysis
 from ....analysis.comparisons import verdict_name
 from ....analysis.tables import Estimate, TableRow, column, estimate
 from ....statistics import OnPage
-from ..prompts import choose_prompts, chosen_values
-from ..restored import RestoredSet, is_mean, metric_title, restored_sets
+from ..restored import ByPicture, is_mean, metric_title, restored_sets
 
 TITLE = "Methods of restoration in pairs"
 SECTION = "Restoration"
@@ -34,38 +34,28 @@ class Row(TableRow):
     clean: int = column("Clean pictures", "count")
 
 
-def rows(analysis: Analysis) -> list[Row]:
+def rows(analysis: Analysis) -> Iterator[Row]:
     """A row for each metric and pair of methods under test that have pictures in common."""
-    return [row for table in analysis.once(restored_sets) for row in _table_rows(table, analysis)]
+    for table in analysis.once(restored_sets):
+        methods = [method for method in table.methods if analysis.roles.get(method, "editor") == "editor"]
+        values = {method: table.chosen(method, table.choose_prompts(method)) for method in methods}
+        for metric in table.metrics:
+            sides = {method: _single(values[method][metric]) for method in methods}
+            pairs = [table.compare((a, b), metric, sides[a], sides[b]) for a, b in combinations(methods, 2)]
+            for pair in judge_together([pair for pair in pairs if pair.cases]):
+                yield Row(
+                    table=table.name or None,
+                    metric=metric_title(metric),
+                    first=pair.first,
+                    second=pair.second,
+                    difference=estimate(pair.difference, pair.interval),
+                    p_value=pair.p_value,
+                    p_corrected=pair.p_corrected,
+                    verdict=verdict_name(pair),
+                    pictures=pair.cases,
+                    clean=pair.sources,
+                )
 
 
-def _table_rows(table: RestoredSet, analysis: Analysis) -> list[Row]:
-    rows = []
-    methods = [method for method in table.methods if analysis.roles.get(method, "editor") == "editor"]
-    choices = {method: choose_prompts(table, method) for method in methods}
-    for metric in table.metrics:
-        values = {
-            method: {
-                picture: value
-                for picture, value in chosen_values(table, method, choices[method], metric).items()
-                if not is_mean(picture)
-            }
-            for method in methods
-        }
-        pairs = [table.compare((a, b), metric, values[a], values[b]) for a, b in combinations(methods, 2)]
-        rows += [
-            Row(
-                table=table.name or None,
-                metric=metric_title(metric),
-                first=pair.first,
-                second=pair.second,
-                difference=estimate(pair.difference, pair.interval),
-                p_value=pair.p_value,
-                p_corrected=pair.p_corrected,
-                verdict=verdict_name(pair),
-                pictures=pair.cases,
-                clean=pair.sources,
-            )
-            for pair in judge_together([pair for pair in pairs if pair.cases])
-        ]
-    return rows
+def _single(values: ByPicture) -> ByPicture:
+    return {picture: value for picture, value in values.items() if not is_mean(picture)}

@@ -1,17 +1,18 @@
 """Restoration iterated: does a second pass undo or deepen what the first one did?"""
 
+from collections.abc import Iterator
+
 import numpy as np
 from convergebench.metric_modules.halflife.intervals import student_interval
 
 from ....analysis.analysis import Analysis
 from ....analysis.tables import Estimate, column, estimate
 from ....statistics import OnPage
-from ..restored import MethodRow, PromptAndPicture, RestoredSet, better_sign, methods_by_table, metric_title
+from ..restored import MethodRow, RestoredSet, better_sign, metric_title, rows_by_method
 
 TITLE = "Restoring again"
 SECTION = "Restoration"
 ON_PAGE = OnPage(order=35, part_by="editor", line_where="metric", folded=True)
-_DIRECTION = "direction of the change"
 _VERDICTS = {
     "undoes": "undoes part of what the first changed",
     "deepens": "continues in the direction of the first",
@@ -37,73 +38,65 @@ class Row(MethodRow):
 
 def rows(analysis: Analysis) -> list[Row]:
     """A row for each method, metric and pass from the second; prompts are averaged."""
-    return [row for table, method in methods_by_table(analysis) for row in _method_rows(table, method)]
+    return list(rows_by_method(analysis, _method_rows))
 
 
-def _method_rows(table: RestoredSet, method: str) -> list[Row]:
-    passes = sorted({r.round for r in table.pictures if r.method == method and r.round > 1})
-    rows = [row for number in passes if (row := _direction_row(table, method, number))]
+def _method_rows(table: RestoredSet, method: str) -> Iterator[Row]:
+    numbers = sorted({r.round for r in table.pictures if r.method == method and r.round > 1})
+    for number in numbers:
+        yield from _direction_row(table, method, number)
     for metric in table.metrics:
-        after_first = _values(table, method, metric, 1)
-        for number in passes:
-            values = _values(table, method, metric, number)
-            common = values.keys() & after_first.keys()
-            if not common:
+        passes = {
+            number: {
+                (prompt, picture): value
+                for prompt in table.prompts(method)
+                for picture, value in table.by_picture(method, prompt, metric, number).items()
+            }
+            for number in (1, *numbers)
+        }
+        for number in numbers:
+            first, values = passes[1], passes[number]
+            if not (common := values.keys() & first.keys()):
                 continue
-            pair = table.compare((f"pass {number}", "pass 1"), metric, values, after_first)
-            gains = [better_sign(metric) * (values[key] - after_first[key]) for key in common]
-            rows.append(
-                Row(
-                    table=table.name or None,
-                    editor=method,
-                    metric=metric_title(metric),
-                    round=number,
-                    mean=sum(values[key] for key in common) / len(common),
-                    first=sum(after_first[key] for key in common) / len(common),
-                    difference=estimate(pair.difference, pair.interval),
-                    better=sum(gain > 0 for gain in gains) / len(gains),
-                    p_value=pair.p_value,
-                    pictures=len({picture for _, picture in common}),
-                    clean=pair.sources,
-                )
+            pair = table.compare((f"pass {number}", "pass 1"), metric, values, first)
+            sign = better_sign(metric)
+            yield Row(
+                table=table.name or None,
+                editor=method,
+                metric=metric_title(metric),
+                round=number,
+                mean=sum(values[key] for key in common) / len(common),
+                first=sum(first[key] for key in common) / len(common),
+                difference=estimate(pair.difference, pair.interval),
+                better=sum(sign * (values[key] - first[key]) > 0 for key in common) / len(common),
+                p_value=pair.p_value,
+                pictures=len({picture for _, picture in common}),
+                clean=pair.sources,
             )
-    return rows
 
 
-def _values(table: RestoredSet, method: str, metric: str, round: int) -> dict[PromptAndPicture, float]:
-    return {
-        (prompt, picture): value
-        for prompt in table.prompts(method)
-        for picture, value in table.by_picture(method, prompt, metric, round).items()
-    }
-
-
-def _direction_row(table: RestoredSet, method: str, number: int) -> Row | None:
+def _direction_row(table: RestoredSet, method: str, number: int) -> Iterator[Row]:
     """Whether a pass continues in the direction of the first, or goes back."""
     passes = [r for r in table.pictures if r.method == method and r.round == number and r.direction is not None]
     if not passes:
-        return None
+        return
     values = np.array([r.direction for r in passes], float)
-    limits = student_interval(values, [r.clean for r in passes])
     sizes = [r.size for r in passes if r.size is not None]
+    limits = student_interval(values, [r.clean for r in passes])
+    low, high = limits or (-1.0, 1.0)
     mean = float(values.mean())
-    return Row(
+    yield Row(
         table=table.name or None,
         editor=method,
-        metric=_DIRECTION,
+        metric="direction of the change",
         round=number,
         mean=mean,
         direction=estimate(mean, limits, -1.0, 1.0),
         size=sum(sizes) / len(sizes) if sizes else None,
-        verdict=_verdict(limits),
+        verdict="undoes" if high < 0 else "deepens" if low > 0 else "open",
         pictures=len({r.picture for r in passes}),
         clean=len({r.clean for r in passes}),
     )
-
-
-def _verdict(limits: tuple[float, float] | None) -> str:
-    low, high = limits or (-1.0, 1.0)
-    return "undoes" if high < 0 else "deepens" if low > 0 else "open"
 
 
 def note(analysis: Analysis, rows: list[Row]) -> str:

@@ -1,18 +1,17 @@
 """The restored pictures that the page shows: a typical one for each degradation, as every method returned it."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from convergebench.dataset_builder.dataset.reader import Reader
 
 from ....analysis.analysis import Analysis
 from ....analysis.display_names import display_names
-from ....analysis.tables import Estimate, Table, TableRow, column, columns_by_key, format_value
-from ....reporting.filmstrips import Frame, Strip, make_frame
+from ....analysis.tables import Estimate, Table, TableRow, column, columns_by_key, format_value, rows_of
+from ....reporting.filmstrips import Strip, make_frame
 from ....statistics import OnPage
-from ..prompts import choose_prompts, prompt_name
-from ..restored import Restored, RestoredSet, metric_title, restored_sets, score_column
+from ..restored import Restored, RestoredSet, metric_title, prompt_name, restored_sets, score_column
 
 TITLE = "Restored pictures that the page shows"
 SECTION = "Restoration"
@@ -37,13 +36,15 @@ class Row(TableRow):
 
 def rows(analysis: Analysis) -> list[Row]:
     """A row for each method on each picture shown; baselines come last, as they do in the table of methods."""
-    dataset_table = next((table for table in analysis.once(restored_sets) if not table.name), None)
-    if dataset_table is None or not dataset_table.metrics:  # published tables have no pictures
+    table = next((table for table in analysis.once(restored_sets) if not table.name), None)
+    if table is None or not table.metrics:  # published tables have no pictures
         return []
     titles = {chain.source.id: chain.source.title for chain in analysis.chains}
-    names = display_names(dataset_table.methods)
-    is_baseline = {method: analysis.roles.get(method, "editor") != "editor" for method in dataset_table.methods}
-    shown = _first_passes(dataset_table)
+    names = display_names(table.methods)
+    order = sorted(
+        table.methods, key=lambda name: (analysis.roles.get(name, "editor") != "editor", names[name].casefold())
+    )
+    shown = _first_passes(table)
     return [
         Row(
             picture=picture,
@@ -57,32 +58,31 @@ def rows(analysis: Analysis) -> list[Row]:
             prompt=prompt_name(restored.prompt) or None,
             chain=restored.chain,
             round=restored.round if restored.values else None,
-            scores={name: Estimate(restored.values.get(name)) for name in dataset_table.metrics},
+            scores={name: Estimate(restored.values.get(name)) for name in table.metrics},
         )
-        for picture, metric, count in _typical_pictures(dataset_table, shown)
-        for method in sorted(dataset_table.methods, key=lambda method: (is_baseline[method], names[method].casefold()))
+        for picture, metric, count in _typical_pictures(table, shown.values())
+        for method in order
         if (restored := shown.get((method, picture)))
     ]
 
 
 def _first_passes(table: RestoredSet) -> dict[tuple[str, str], Restored]:
     """The first pass of the first run of each method on each picture, with the prompt that counts for it."""
+    choices = {method: table.choose_prompts(method) for method in table.methods}
     passes: dict[tuple[str, str], Restored] = {}
-    choices = {method: choose_prompts(table, method) for method in table.methods}
-    for restored in sorted(table.pictures, key=lambda restored: restored.run):
-        is_chosen = choices[restored.method].get(restored.clean) == restored.prompt
-        if restored.round == 1 and restored.chain and is_chosen:
-            passes.setdefault((restored.method, restored.picture), restored)
+    for r in sorted(table.pictures, key=lambda restored: restored.run):
+        if r.round == 1 and r.chain and choices[r.method].get(r.clean) == r.prompt:
+            passes.setdefault((r.method, r.picture), r)
     return passes
 
 
-def _typical_pictures(table: RestoredSet, shown: Mapping[tuple[str, str], Restored]) -> list[tuple[str, str, int]]:
+def _typical_pictures(table: RestoredSet, shown: Iterable[Restored]) -> list[tuple[str, str, int]]:
     """Of each degradation the picture in the middle, by its mean over methods in the first metric that it has.
 
     With the metric and the number of pictures it was chosen among. Degradations with many pictures come first.
     """
     of_picture: dict[str, list[Restored]] = defaultdict(list)
-    for restored in shown.values():
+    for restored in shown:
         if restored.values:
             of_picture[restored.picture].append(restored)
     groups: dict[tuple[str, str], list[tuple[float, str]]] = defaultdict(list)
@@ -97,14 +97,20 @@ def _typical_pictures(table: RestoredSet, shown: Mapping[tuple[str, str], Restor
 def strips(table: Table, reader: Reader) -> list[Strip]:
     """A strip for each picture of the table: as it was degraded, as each method restored it, and clean."""
     lengths = {chain.id: len(chain.program.cycle) for chain in reader.chains()}
-    rows = [row for row in table.typed_rows if isinstance(row, Row)]
-    names = display_names(row.editor for row in rows)
+    pictures: dict[str, list[Row]] = defaultdict(list)
+    for row in rows_of({table.name: table}, Row):
+        pictures[row.picture].append(row)
+    names = display_names(row.editor for rows in pictures.values() for row in rows)
     strips = []
-    for picture in dict.fromkeys(row.picture for row in rows):
-        of_picture = [row for row in rows if row.picture == picture]
-        first = of_picture[0]
+    for rows in pictures.values():
+        first = rows[0]
         frames = [make_frame(reader.picture(first.chain, 0), "degraded", f"{first.title}, degraded")]
-        frames += [_frame(row, names[row.editor], reader, lengths[row.chain]) for row in of_picture]
+        for row in rows:
+            picture, label = None, names[row.editor]
+            if row.round is not None:
+                picture = reader.picture(row.chain, row.round * lengths[row.chain])
+                label += f", {metric_title(row.by)} {format_value(row.scores[row.by].value, 'score')}"
+            frames.append(make_frame(picture, label, f"{row.title}, as {names[row.editor]} restored it"))
         clean = reader.reference(first.chain)
         words = "not known" if clean is None else f"{first.title}, clean"
         frames.append(replace(make_frame(clean, "clean", words), words=words))
@@ -113,12 +119,3 @@ def strips(table: Table, reader: Reader) -> list[Strip]:
         why = middle if first.of_pictures > 1 else "the only one"
         strips.append(Strip(first.title, f"{kind}: {why}", tuple(frames)))
     return strips
-
-
-def _frame(row: Row, method: str, reader: Reader, length: int) -> Frame:
-    """The picture as a method restored it; `length` is the number of steps in a pass."""
-    words = f"{row.title}, as {method} restored it"
-    if row.round is None:
-        return make_frame(None, method, words)
-    score = format_value(row.scores[row.by].value, "score")
-    return make_frame(reader.picture(row.chain, row.round * length), f"{method}, {metric_title(row.by)} {score}", words)

@@ -1,18 +1,28 @@
 """The scores of each prompt when an editor restores pictures, and the means of groups of prompts."""
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 
 from ....analysis.analysis import Analysis
+from ....analysis.cases import CURVES
 from ....analysis.tables import Estimate, column, columns_by_key
 from ....statistics import OnPage
-from ..prompts import FAITHFUL, FREE, LONG, SHORT, prompt_group, prompt_name
-from ..restored import ByPicture, MethodRow, RestoredSet, mean_over, methods_by_table, score_column
+from ..restored import (
+    MethodRow,
+    RestoredSet,
+    better_sign,
+    mean_over,
+    metric_title,
+    prompt_group,
+    prompt_name,
+    rows_by_method,
+    score_column,
+)
 
 TITLE = "Restoration by prompt"
 SECTION = "Restoration"
 ON_PAGE = OnPage(order=10, part_by="part", line_where="group")
 _GROUPS = {"L": "long", "LF": "long, with fidelity words", "S": "short", "SF": "short, with fidelity words"}
-_UNIONS = {"L + LF": LONG, "S + SF": SHORT, "L + S": FREE, "LF + SF": FAITHFUL}
 
 
 class Row(MethodRow):
@@ -27,49 +37,40 @@ class Row(MethodRow):
 
 def rows(analysis: Analysis) -> list[Row]:
     """A row for each prompt, for each group of prompts and for pairs of groups; a group's prompts weigh alike."""
-    return [row for table, method in methods_by_table(analysis) for row in _method_rows(table, method)]
+    return list(rows_by_method(analysis, _method_rows))
 
 
-def _method_rows(table: RestoredSet, method: str) -> list[Row]:
+def _method_rows(table: RestoredSet, method: str) -> Iterator[Row]:
     groups: dict[str, list[str]] = {}
     for prompt in filter(None, table.prompts(method)):
         groups.setdefault(prompt_group(prompt), []).append(prompt)
-    rows = []
     for group, prompts in groups.items():
-        rows += [_row(table, method, group, [prompt]) for prompt in prompts]
+        yield from (_row(table, method, group, [prompt]) for prompt in prompts)
         if len(prompts) > 1 and group:
-            rows.append(_row(table, method, group, prompts))
-    for union, names in _UNIONS.items():
+            yield _row(table, method, group, prompts)
+    for names in (("L", "LF"), ("S", "SF"), ("L", "S"), ("LF", "SF")):
         if all(len(groups.get(name, ())) > 1 for name in names):
-            rows.append(_row(table, method, union, [prompt for name in names for prompt in groups[name]]))
-    return rows
+            yield _row(table, method, " + ".join(names), [prompt for name in names for prompt in groups[name]])
 
 
 def _row(table: RestoredSet, method: str, group: str, prompts: list[str]) -> Row:
     """The mean of some prompts' means by metric; limits from pictures that have all of the prompts."""
-    scores: dict[str, Estimate] = {}
-    values: list[ByPicture] = []
-    for metric in table.metrics:
-        parts = [table.by_picture(method, prompt, metric) for prompt in prompts]
-        values += parts
-        means = [sum(part.values()) / len(part) for part in parts if part]
-        is_whole = len(means) == len(parts)
-        limits = table.mean(metric, mean_over(parts)) if is_whole else Estimate()
-        scores[metric] = limits._replace(value=sum(means) / len(means) if is_whole else None)
-    pictures, clean = table.counts(values)
-    is_single = len(prompts) == 1
+    parts = {metric: [table.by_picture(method, prompt, metric) for prompt in prompts] for metric in table.metrics}
+    scores = dict.fromkeys(table.metrics, Estimate())
+    for metric, values in parts.items():
+        if all(values):
+            means = [sum(part.values()) / len(part) for part in values]
+            scores[metric] = table.mean(metric, mean_over(values))._replace(value=sum(means) / len(means))
+    words = next(r.words for r in table.pictures if (r.method, r.prompt) == (method, prompts[0]))
     return Row(
         table=table.name or None,
         editor=method,
         part=f"{method} ({table.name})" if table.name else method,
         group=group,
-        prompt=prompt_name(prompts[0]) if is_single else "mean",
-        words=next(r.words for r in table.pictures if (r.method, r.prompt) == (method, prompts[0]))
-        if is_single
-        else None,
+        prompt=prompt_name(prompts[0]) if len(prompts) == 1 else "mean",
+        words=words if len(prompts) == 1 else None,
         scores=scores,
-        pictures=pictures,
-        clean=clean,
+        **table.counts(part for values in parts.values() for part in values),
     )
 
 
@@ -77,9 +78,29 @@ def note(analysis: Analysis, rows: list[Row]) -> str:
     if not rows:
         return ""
     groups = ", ".join(f"{name} {words}" for name, words in _GROUPS.items() if any(row.group == name for row in rows))
-    return (
+    sentences = [
         "An editor is asked to restore degraded pictures; a restored one is compared with the clean one, if there is "
         "one. The first metrics need it; the others look at the restored picture alone. Repeated runs of a picture are "
-        "averaged; ranges are across clean pictures, because several degradations of one are not independent."
-        + (f" Groups: {groups}." if groups else "")
-    )
+        "averaged; ranges are across clean pictures, because several degradations of one are not independent.",
+        *([f"Groups: {groups}."] if groups else []),
+    ]
+    for part in dict.fromkeys(row.part for row in rows):
+        sentences += _tradeoff(part, [row for row in rows if row.part == part and row.prompt != "mean"])
+    return " ".join(sentences)
+
+
+def _tradeoff(part: str, rows: list[Row]) -> Iterator[str]:
+    """A prompt that looks best without a reference and is the furthest from the clean picture, if there is one."""
+    looks: dict[str, list[str]] = defaultdict(list)  # the metrics by which each prompt looks best
+    strays: dict[str, list[str]] = defaultdict(list)  # and those by which it is the least faithful
+    for metric in rows[0].scores if len(rows) > 1 else ():
+        values = {
+            row.prompt: better_sign(metric) * row.scores[metric].value for row in rows if row.scores[metric].value
+        }
+        if len(values) == len(rows) and metric in CURVES:
+            strays[min(values, key=values.__getitem__)].append(metric_title(metric))
+        elif len(values) == len(rows):
+            looks[max(values, key=values.__getitem__)].append(metric_title(metric))
+    for prompt in [prompt for prompt in looks if prompt in strays]:
+        best, last = ", ".join(looks[prompt]), ", ".join(strays[prompt])
+        yield f"{prompt} of {part} looks best by {best} and is the least faithful by {last}."

@@ -1,5 +1,6 @@
 """Whether repeated runs of one restoration differ by more than chance, by Friedman's test."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -8,8 +9,7 @@ from convergebench.metric_modules.stability.friedman import friedman, permutatio
 from ....analysis.analysis import Analysis
 from ....analysis.tables import column
 from ....statistics import OnPage
-from ..prompts import prompt_name
-from ..restored import MethodRow, RestoredSet, methods_by_table, metric_title
+from ..restored import MethodRow, RestoredSet, metric_title, prompt_name, rows_by_method
 
 TITLE = "Stability of repeated restorations"
 SECTION = "Restoration"
@@ -31,7 +31,7 @@ class Row(MethodRow):
 
 def rows(analysis: Analysis) -> list[Row]:
     """A row for each method, prompt and metric with two or more runs of two or more pictures."""
-    return [row for table, method in methods_by_table(analysis) for row in _method_rows(table, method)]
+    return list(rows_by_method(analysis, _method_rows))
 
 
 def _method_rows(table: RestoredSet, method: str) -> list[Row]:
@@ -46,35 +46,34 @@ def _method_rows(table: RestoredSet, method: str) -> list[Row]:
             if len(runs) < 2 or len(complete) < 2:
                 continue
             statistic, p_value = friedman(np.array(complete))
-            rows.append(
-                Row(
-                    table=table.name or None,
-                    editor=method,
-                    prompt=prompt_name(prompt),
-                    metric=metric_title(metric),
-                    statistic=statistic,
-                    p_value=p_value,
-                    p_exact=permutation_p(np.array(complete))[0],
-                    runs=len(runs),
-                    pictures=len(complete),
-                    left_out=len(repeated) - len(complete),
-                )
+            row = Row(
+                table=table.name or None,
+                editor=method,
+                prompt=prompt_name(prompt),
+                metric=metric_title(metric),
+                statistic=statistic,
+                p_value=p_value,
+                p_exact=permutation_p(np.array(complete))[0],
+                runs=len(runs),
+                pictures=len(complete),
+                left_out=len(repeated) - len(complete),
             )
+            rows.append(row)
     corrected = _holm([row.p_exact for row in rows])
     return [replace(row, p_holm=p) for row, p in zip(rows, corrected, strict=True)]
 
 
-def _holm(p_values: list[float]) -> list[float]:
+def _holm(p_values: Sequence[float]) -> list[float]:
     """Each p corrected for all of them.
 
     >>> [round(p, 3) for p in _holm([0.01, 0.04, 0.03])]
     [0.03, 0.06, 0.06]
     """
-    corrected, largest = [0.0] * len(p_values), 0.0
-    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        largest = max(largest, min(1.0, p_values[place] * (len(p_values) - rank)))
-        corrected[place] = largest
-    return corrected
+    order = np.argsort(p_values, kind="stable")
+    scaled = np.array(p_values)[order] * np.arange(len(order), 0, -1)
+    corrected = np.empty(len(order))
+    corrected[order] = np.minimum(1, np.maximum.accumulate(scaled))
+    return corrected.tolist()
 
 
 def note(analysis: Analysis, rows: list[Row]) -> str:
