@@ -145,7 +145,7 @@ export REAL_CHAINS
 verdicts: .venv/dev  ## how often verdicts are right on pictures whose truth is known; writes docs/verdicts.md
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.verdicts --card metric_modules/edit_applied/README.md
 
-goldens: .venv/dev  ## the demo and a simulated suite still give the bytes and numbers of goldens.json
+goldens: .venv/dev  ## the demo, a simulated suite and the studies still give the bytes and numbers of goldens.json
 	$(BIN)/python tests/goldens.py build/goldens --check
 
 clean:  ## delete what the commands made, except .venv
