@@ -19,10 +19,11 @@ from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
-import limits
 import scoring
-from timing import Spent, run_programs, write_between
+from timing import Spent, remove_scores, run_programs, write_between
 
+ASKED = "psnr,ssim,lpips"
+PAGE = Path(__file__).parents[2] / "docs" / "limits.md"
 TASKS = ("--executor", "local", "--tasks", "8")
 CHAINS = 8  # as many in both sizes, so that the originals are compared with each other as often
 LONG = 10_000  # pictures of a job that is predicted from the two
@@ -32,6 +33,13 @@ ALLOWED = "two jobs, a core each"
 def adopt_orphans() -> None:
     """Become the parent of what outlives a program, such as the server of its tasks, whose seconds count too."""
     ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+
+
+def score_command(dataset: Path, *words: str) -> list[str]:
+    """The program that scores a dataset anew."""
+    remove_scores(dataset)
+    command = [sys.executable, "-m", "convergebench", "score", str(dataset), "--metrics", ASKED, "--device", "cpu"]
+    return [*command, "--dtype", "float32", "--json", *words]
 
 
 def main(turns: int, few: int, many: int) -> str:
@@ -48,11 +56,11 @@ def main(turns: int, few: int, many: int) -> str:
         twins = {size: shutil.copytree(path, path.with_name("twin")) for size, path in datasets.items()}
         both = {first, second}
         ways: dict[str, Callable[[int], Spent]] = {
-            "one core": lambda size: run_programs((limits.command(datasets[size]), {first})),
-            "two cores, eight tasks": lambda size: run_programs((limits.command(datasets[size], *TASKS), both)),
-            "two cores, threads": lambda size: run_programs((limits.command(datasets[size]), both)),
+            "one core": lambda size: run_programs((score_command(datasets[size]), {first})),
+            "two cores, eight tasks": lambda size: run_programs((score_command(datasets[size], *TASKS), both)),
+            "two cores, threads": lambda size: run_programs((score_command(datasets[size]), both)),
             ALLOWED: lambda size: run_programs(
-                (limits.command(datasets[size]), {first}), (limits.command(twins[size]), {second})
+                (score_command(datasets[size]), {first}), (score_command(twins[size]), {second})
             ),
         }
         seen: dict[tuple[str, int], list[Spent]] = defaultdict(list)
@@ -68,7 +76,7 @@ def report(ways: list[str], sizes: list[int], seen: dict[tuple[str, int], list[S
     """Each way beside one core: the larger job as a whole, and what it does once it has started."""
     few, many = sizes
     lines = [
-        f"{few} and {many} pictures of 512x512, {limits.ASKED} in float32; load {os.getloadavg()[0]:.1f} on "
+        f"{few} and {many} pictures of 512x512, {ASKED} in float32; load {os.getloadavg()[0]:.1f} on "
         f"{os.cpu_count()} cores; fastest of {len(seen[ways[0], few])} turns; cpu is seconds of the processor",
         f"{'':24}{f'{few}, s':>9}{f'{many}, s':>9}{'start, s':>10}{'pictures/s':>12}{'cpu ms/picture':>16}"
         f"{'cpu start, s':>14}",
@@ -104,4 +112,4 @@ if __name__ == "__main__":
     text = main(options.turns, *options.steps)
     print(text)
     if options.write:
-        write_between(limits.PAGE, "scaling", f"```text\n{text}\n```")
+        write_between(PAGE, "scaling", f"```text\n{text}\n```")
