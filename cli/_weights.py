@@ -1,10 +1,14 @@
 """What the kinds of `convergebench weights` share."""
 
 import contextlib
+import hashlib
+import importlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 
 import click
+
+from ._shared import json_option
 
 
 @contextlib.contextmanager
@@ -26,3 +30,25 @@ def fetch_and_print(fetch: Callable[[], Mapping[str, Mapping[str, str]]], as_jso
         raise click.ClickException(str(error)) from error
     if as_json:
         click.echo(json.dumps(places))
+
+
+def parameters_command(metric: str) -> click.Command:
+    """`convergebench weights METRIC`, for a metric whose parameters are one file."""
+
+    @click.command(metric, short_help=f"The parameters of {metric.upper()}.")
+    @json_option
+    def command(as_json: bool) -> None:
+        parameters = importlib.import_module(f"convergebench.metric_modules.{metric}.measure").PARAMETERS
+
+        def fetch() -> dict[str, dict[str, str]]:
+            parameters.fetch(lambda line: click.echo(line, err=as_json))
+            digest = hashlib.sha256(parameters.load()).hexdigest()
+            return {metric: {"path": str(parameters.path), "digest": digest}}
+
+        fetch_and_print(fetch, as_json)
+
+    command.help = (
+        f"Download the published parameters of {metric.upper()}, and keep them in the user's cache.\n\n"
+        f"\b\nconvergebench weights {metric}"
+    )
+    return command

