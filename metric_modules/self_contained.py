@@ -3,7 +3,7 @@
 In the checkout and the wheel, code that folders share exists once, in `_shared/`, in another metric's folder or in
 `generation`. But `evaluate` downloads a single folder, and only NAME.py and the files that NAME.py imports as
 `from .sibling import name`. So the shared files are copied next to NAME.py, every import from this package becomes an
-import of a sibling, and NAME.py gets an import of each sibling.
+import of a sibling, and NAME.py gets an import of each sibling. The page that a Space runs, app.py, is added.
 """
 
 import ast
@@ -12,6 +12,7 @@ from pathlib import Path
 
 _PACKAGE = "convergebench"
 _ROOT = Path(__file__).resolve().parents[1]  # of the package, in a checkout or an installation
+_PAGE = Path(__file__).parent / "_shared" / "page.py"
 _IGNORED = ("__pycache__", ".", "test_")  # prefixes of file names
 
 
@@ -35,6 +36,7 @@ def self_contained(folder: Path) -> dict[str, bytes]:
     module = folder / f"{folder.name}.py"
     if module in needed:
         files[module.name] += _imports_of_all(folder, module, needed).encode()
+        files.setdefault("app.py", _PAGE.read_bytes() + f'\n\ndemo = run("{module.name}")\n'.encode())
     return dict(sorted(files.items()))
 
 
@@ -44,17 +46,11 @@ def _name_in(folder: Path, path: Path) -> str:
     return f"{path.parent.name}_{path.name}" if of_another else path.name
 
 
-def _module_in(folder: Path, path: Path) -> str:
-    return _name_in(folder, path).removesuffix(".py")
-
-
 def _with_siblings(path: Path, folder: Path) -> tuple[str, set[Path]]:
     """A file's text with imports from this package rewritten to siblings, and the files that it imports."""
     text = path.read_text(encoding="utf-8")
     lines = text.splitlines(keepends=True)
     imported: set[Path] = set()
-    # app.py is run as a program, which has no package: its siblings are top-level modules.
-    dot = "" if path == folder / "app.py" else "."
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import) and any(alias.name.split(".")[0] == _PACKAGE for alias in node.names):
             raise ValueError(
@@ -64,8 +60,8 @@ def _with_siblings(path: Path, folder: Path) -> tuple[str, set[Path]]:
             continue
         first, last = node.lineno - 1, node.end_lineno or node.lineno
         if (file := place.with_suffix(".py")).is_file():
-            module = dot + _module_in(folder, file)
-            lines[first] = re.sub(r"from\s+\S+\s+import", f"from {module} import", lines[first], count=1)
+            module = _name_in(folder, file).removesuffix(".py")
+            lines[first] = re.sub(r"from\s+\S+\s+import", f"from .{module} import", lines[first], count=1)
             imported.add(file)
             continue
         words = []  # modules themselves
@@ -73,12 +69,11 @@ def _with_siblings(path: Path, folder: Path) -> tuple[str, set[Path]]:
             file, bound = place / f"{alias.name}.py", alias.asname or alias.name
             if not file.is_file():
                 raise ValueError(f"{path}:{node.lineno} imports {file}, which does not exist")
-            module = _module_in(folder, file)
-            words.append(f"{'from . ' * bool(dot)}import {module}" + f" as {bound}" * (bound != module))
+            module = _name_in(folder, file).removesuffix(".py")
+            words.append(f"from . import {module}" + f" as {bound}" * (bound != module))
             imported.add(file)
-        lines[first:last] = [" " * node.col_offset + f"\n{' ' * node.col_offset}".join(words) + "\n"] + [""] * (
-            last - first - 1
-        )
+        indent = " " * node.col_offset
+        lines[first:last] = [indent + f"\n{indent}".join(words) + "\n"] + [""] * (last - first - 1)
     return "".join(lines), imported
 
 
@@ -98,6 +93,6 @@ def _imports_of_all(folder: Path, module: Path, needed: dict[Path, set[Path]]) -
         waiting += needed[path := waiting.pop()] - reached - set(waiting)
         reached.add(path)
     # evaluate does not follow `from . import x`, so those files are included.
-    names = sorted(_module_in(folder, path) for path in reached - {module})
+    names = sorted(_name_in(folder, path).removesuffix(".py") for path in reached - {module})
     comment = "\n# evaluate downloads the files that are imported here\n"
     return comment * bool(names) + "".join(f"from .{name} import __name__ as _{name}\n" for name in names)

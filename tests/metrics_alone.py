@@ -18,7 +18,7 @@ sys.modules["convergebench"] = None
 import evaluate  # noqa: E402 - after convergebench is out of reach
 import gradio  # noqa: E402
 
-MISSING = "run `convergebench weights"
+MISSING = "`convergebench weights"
 
 
 def example(card: Path, calls: list) -> str:
@@ -87,9 +87,6 @@ def page(folder: Path) -> str:
     if not config["components"]:
         return "the page is empty"
     values = [component.value for component in measure.inputs]
-    examples = [function.fn() for function in list(demo.fns.values())[1:] if not function.inputs]
-    if examples:
-        values[: len(examples[0])] = examples[0]
     if any(value is None for value in values):
         return ""  # pictures that a visitor brings
     headline, _ = measure.fn(*values)

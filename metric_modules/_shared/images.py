@@ -8,7 +8,7 @@ first axis can be channels. Refused: transparency, CMYK and other colour spaces,
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,14 +17,14 @@ from convergebench.generation.pictures import DECODER_ERRORS, Undecodable, evalu
 from PIL import Image, ImageOps
 
 _MAX_PIXELS = 8192 * 8192
-CHANNELS = (1, 3, 4)
+_CHANNELS = (1, 3, 4)
 _MOST_STRETCH = 1.05  # the largest ratio between the two sides' resize factors
 # None: equal sizes only; "reference": the reference's own; a number: the reference's short side
 Size = str | int | None
 Pair = tuple[np.ndarray, np.ndarray]  # prediction and reference
 _Row = TypeVar("_Row")
 _Batch = TypeVar("_Batch")
-Done = TypeVar("Done")
+_Done = TypeVar("_Done")
 
 
 def pixels(picture: object, name: str = "the picture") -> np.ndarray:
@@ -59,8 +59,8 @@ def _as_array(tensor: Any) -> np.ndarray:
 
 def _of_array(picture: Any, name: str) -> np.ndarray:
     array = _as_array(picture) if _is_tensor(picture) else picture
-    first = array.ndim == 3 and array.shape[0] in CHANNELS[:2]
-    last = array.ndim == 3 and array.shape[2] in CHANNELS
+    first = array.ndim == 3 and array.shape[0] in _CHANNELS[:2]
+    last = array.ndim == 3 and array.shape[2] in _CHANNELS
     if not (array.ndim == 2 or first or last) or 0 in array.shape:
         raise ValueError(
             f"{name} is an array of shape {array.shape}; give height x width, or that with 1, 3 or 4 channels"
@@ -166,71 +166,49 @@ def exact(picture: object, name: str = "the picture") -> dict[str, object]:
     return {"bytes": b"P6 %d %d 255\n" % (array.shape[1], array.shape[0]) + array.tobytes(), "path": None}
 
 
-def pair(
-    prediction: object, reference: object, size: Size = None, number: int = 0, different: bool = False
-) -> tuple[np.ndarray, np.ndarray]:
-    """Prediction and reference as arrays, of one size unless they may be `different`."""
+def pair(prediction: object, reference: object, size: Size = None, number: int = 0, any_sizes: bool = False) -> Pair:
+    """Prediction and reference as arrays, of one size unless they may have `any_sizes`."""
     first, second = pixels(prediction, f"prediction {number}"), pixels(reference, f"reference {number}")
-    if size is None and different:
+    if size is None and (any_sizes or first.shape == second.shape):
         return first, second
-    if size is None and first.shape != second.shape:
-        raise ValueError(
-            f"prediction {number} is {first.shape[1]}x{first.shape[0]} and its reference {second.shape[1]}x"
-            f"{second.shape[0]}; give size='reference' or the short side to compare at"
-        )
+    sizes = (
+        f"prediction {number} is {first.shape[1]}x{first.shape[0]} and its reference "
+        f"{second.shape[1]}x{second.shape[0]}"
+    )
+    if size is None:
+        raise ValueError(f"{sizes}; give size='reference' or the short side to compare at")
     stretch = first.shape[1] * second.shape[0] / (first.shape[0] * second.shape[1])
     rounding = 1 + 1 / min(first.shape[:2]) + 1 / min(second.shape[:2])
-    if (size == "reference" or not different) and max(stretch, 1 / stretch) > _MOST_STRETCH * rounding:
-        raise ValueError(
-            f"prediction {number} is {first.shape[1]}x{first.shape[0]} and its reference {second.shape[1]}x"
-            f"{second.shape[0]}, which are of different proportions; crop or pad the prediction first"
-        )
+    if (size == "reference" or not any_sizes) and max(stretch, 1 / stretch) > _MOST_STRETCH * rounding:
+        raise ValueError(f"{sizes}, which are of different proportions; crop or pad the prediction first")
     width, height = evaluation_size(second.shape[1], second.shape[0], size)
     return resize_to(first, width, height), resize_to(second, width, height)
 
 
 def pairs(
-    predictions: Sequence[object],
-    references: Sequence[object],
-    size: Size = None,
-    smallest: int = 1,
-    different: bool = False,
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """All pairs as arrays; raise ValueError if a reference is smaller than `smallest` pixels a side."""
+    predictions: Sequence[object], references: Sequence[object], size: Size = None, any_sizes: bool = False
+) -> list[Pair]:
+    """All pairs as arrays."""
     if len(predictions) != len(references):
         raise ValueError(
             f"{len(predictions)} predictions and {len(references)} references were given; give as many of both"
         )
-    arrays = [pair(p, r, size, n, different) for n, (p, r) in enumerate(zip(predictions, references, strict=True))]
-    for number, (_, reference) in enumerate(arrays):
-        if min(reference.shape[:2]) < smallest:
-            height, width = reference.shape[:2]
-            raise ValueError(
-                f"reference {number} is compared at {width}x{height}; at least {smallest} pixels a side are needed"
-            )
-    return arrays
+    return [pair(p, r, size, n, any_sizes) for n, (p, r) in enumerate(zip(predictions, references, strict=True))]
 
 
-def in_batches(
-    pairs_of_pictures: Sequence[Pair], batch_size: int, work: Callable[[list[Pair]], list[_Row]]
-) -> list[_Row]:
-    """The results of `work` for all pairs, in batches of pictures of one size."""
-    return [row for rows in dealt(batches(pairs_of_pictures, batch_size), work) for row in rows]
-
-
-def batches(pairs_of_pictures: Sequence[Pair], batch_size: int) -> list[list[Pair]]:
-    """Batches of at most `batch_size` consecutive pairs of one picture size."""
+def in_batches(compared: Sequence[Pair], batch_size: int, work: Callable[[list[Pair]], Sequence[_Row]]) -> list[_Row]:
+    """The results of `work` for all pairs, in batches of at most `batch_size` consecutive pairs of one picture size."""
     if not isinstance(batch_size, int) or batch_size < 1:
         raise ValueError(f"batch_size must be a whole number from 1, got {batch_size!r}")
-    result: list[list[Pair]] = []
-    for pair in pairs_of_pictures:
-        if not result or len(result[-1]) == batch_size or result[-1][0][1].shape != pair[1].shape:
-            result.append([])
-        result[-1].append(pair)
-    return result
+    batches: list[list[Pair]] = []
+    for pair in compared:
+        if not batches or len(batches[-1]) == batch_size or batches[-1][0][1].shape != pair[1].shape:
+            batches.append([])
+        batches[-1].append(pair)
+    return [row for rows in dealt(batches, work) for row in rows]
 
 
-def dealt(batches: Sequence[_Batch], work: Callable[[_Batch], Done]) -> list[Done]:
+def dealt(batches: Sequence[_Batch], work: Callable[[_Batch], _Done]) -> list[_Done]:
     """The results of `work` for each batch, in order.
 
     Under `accelerate launch` each rank computes its share and gathers the rest: every rank returns the whole result.
@@ -247,25 +225,6 @@ def dealt(batches: Sequence[_Batch], work: Callable[[_Batch], Done]) -> list[Don
         raise RuntimeError(f"accelerate sees {state.num_processes} processes, but WORLD_SIZE is {world}")
     share = [(n, work(batch)) for n, batch in enumerate(batches) if n % world == state.process_index]
     return [done for _, done in sorted(gather_object(share), key=lambda numbered: numbered[0])]
-
-
-def signature_text(name: str, settings: Mapping[str, object], **options: object) -> str:
-    """What a number depends on, in one line.
-
-    >>> signature_text("psnr", {"version": 1, "ceiling": 100.0}, size=None)
-    'psnr/1 ceiling=100 size=None'
-    """
-    words = [f"{name}/{settings['version']}"]
-    for key, value in {**settings, **options}.items():
-        if key != "version":
-            words.append(f"{key}={value:g}" if isinstance(value, float) else f"{key}={value}")
-    return " ".join(words)
-
-
-def reason_text(spec: Mapping[str, Any], reason: str | tuple[str, str]) -> str:
-    """The sentence for a reason code of a metric's spec, with its detail if it has one."""
-    code, detail = (reason, "") if isinstance(reason, str) else reason
-    return spec["reasons"][code][1].replace("{}", detail)
 
 
 def examples(values: Any, column: str) -> Sequence[object]:
@@ -286,36 +245,3 @@ def examples(values: Any, column: str) -> Sequence[object]:
     if not isinstance(values, list | tuple):
         raise ValueError(f"{column} is of type {type(values).__name__}; give a list with one entry for each example")
     return values
-
-
-class ImageInputs:
-    """A mixin before `evaluate.Metric` that reads and checks pictures before evaluate encodes them."""
-
-    def add_batch(self, *, predictions: object = None, references: object = None, **columns: object) -> None:
-        """Add a batch of examples; pictures are stored without loss."""
-        columns_given = {"predictions": predictions, "references": references, **columns}
-        kinds: dict[str, Any] = self.features  # type: ignore[attr-defined]
-        counts = {}
-        for column in (column for column in columns_given if column in kinds):
-            values = columns_given[column] = examples(columns_given[column], column)
-            counts[column] = len(values)
-            if type(kinds[column]).__name__ == "Image":
-                start = len(self)  # type: ignore[arg-type]
-                columns_given[column] = [exact(value, f"{column[:-1]} {start + n}") for n, value in enumerate(values)]
-        if len(set(counts.values())) > 1:
-            given_counts = " and ".join(f"{count} {column}" for column, count in counts.items())
-            raise ValueError(f"{given_counts} were given; give as many of each")
-        if 0 in counts.values():
-            raise ValueError(f"{' and '.join(counts)} are empty; give at least one example")
-        inputs = {column: values for column, values in columns_given.items() if column in kinds or values is not None}
-        super().add_batch(**inputs)  # type: ignore[misc]
-
-    def add(self, *, prediction: object = None, reference: object = None, **columns: object) -> None:
-        """Add one example; pictures are stored without loss."""
-        self.add_batch(predictions=[prediction], references=[reference], **{k: [v] for k, v in columns.items()})
-
-    def compute(self, *, predictions: object = None, references: object = None, **options: object) -> dict[str, object]:
-        """Compute over these examples, or over those added before."""
-        if predictions is None and references is None and len(self) == 0:  # type: ignore[arg-type]
-            raise ValueError("there are no examples; give predictions and references, or add them first")
-        return super().compute(predictions=predictions, references=references, **options)  # type: ignore[misc]

@@ -1,14 +1,27 @@
-"""Devices and downloads for metrics with neural networks."""
+"""Packages and devices for metrics with neural networks."""
 
-import queue
-import threading
-import urllib.request
-from http.client import HTTPResponse
+import importlib.util
 from typing import TYPE_CHECKING
-from urllib.error import HTTPError
 
 if TYPE_CHECKING:
     import torch
+
+
+def require_packages(metric: str, *modules: str) -> None:
+    """Raise FileNotFoundError with the line that installs what is missing."""
+    absent = [name for name in modules if not _is_installed(name)]
+    if absent:
+        raise FileNotFoundError(
+            f"{metric} needs {' and '.join(absent)}, which pip install 'convergebench[score]' brings, "
+            f"as does pip install {' '.join(absent)}"
+        )
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ValueError:  # it was set to None
+        return False
 
 
 def available_device(device: str) -> str:
@@ -27,22 +40,3 @@ def to_device(values: "torch.Tensor", device: "torch.device") -> "torch.Tensor":
     if device.type == "cuda":
         return values.pin_memory().to(device, non_blocking=True)
     return values.to(device)
-
-
-def open_address(address: str, patience: float, stall: float) -> HTTPResponse | HTTPError | None:
-    """The response of a host, or None after `patience` seconds; a thread waits, so that slow DNS counts too."""
-    answers: queue.SimpleQueue[HTTPResponse | HTTPError | None] = queue.SimpleQueue()
-
-    def ask() -> None:
-        try:
-            answers.put(urllib.request.urlopen(address, timeout=stall))  # noqa: S310 - a fixed address of this package
-        except HTTPError as error:
-            answers.put(error)
-        except OSError:
-            answers.put(None)
-
-    threading.Thread(target=ask, daemon=True).start()
-    try:
-        return answers.get(timeout=patience)
-    except queue.Empty:
-        return None

@@ -1,48 +1,77 @@
 """The base classes of the `evaluate` modules that take pictures. Import it as a module, like modules.py."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import ClassVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar
 
 import datasets
 
-from .images import ImageInputs, in_batches, pixels, reason_text, signature_text
+from .images import Pair, Size, exact, examples, in_batches, pairs, pixels
 from .modules import Module
-from .scoring import AloneScorer
-
-PAIRS = """predictions, references: pictures: Pillow images, arrays, tensors, paths or encoded bytes."""
-SIZE = """size: None refuses pairs of different sizes; 'reference' brings the prediction to its reference's size, a
-        number brings both to that short side, by one Lanczos resize."""
-BATCH = """batch_size: pairs computed together; under `accelerate launch` batches are dealt to the ranks."""
-_ALONE = """
-Args:
-    predictions: pictures: Pillow images, arrays, tensors, paths or encoded bytes, each at its own size.
-    batch_size: pictures dealt together; under `accelerate launch` batches are dealt to the ranks.
-    device, dtype: accepted as by the other image metrics; this one is always computed on the processor.
-Returns:
-    {name}: the mean over the pictures; {name}_values: one number each; signature: what they depend on.
-"""
-_PICTURE = datasets.Image()
+from .scoring import AloneScorer, Signature, reason_text, signature_text
 
 Row = Mapping[str, float | None]  # an example's numbers; None for a missing one
+Compare = Callable[[list[Pair]], Sequence[Row]]  # the rows of a batch of predictions with their references
+_PICTURE = datasets.Image()
 
 
-class PictureModule(ImageInputs, Module):
-    """A module that compares pictures with their references."""
+class PictureModule(Module):
+    """A module that compares pictures with references. It reads and checks them before `evaluate` encodes them."""
 
     columns: ClassVar[dict[str, object]] = {"predictions": _PICTURE, "references": _PICTURE}
+    spec: ClassVar[Mapping[str, Any]]
+    fields: ClassVar[tuple[str, ...]]  # of its rows
+    any_sizes: ClassVar[bool] = False  # whether a prediction's size may differ from its reference's
+    example: ClassVar[dict[str, object]] = {"size": "reference"}
+    method: Callable[..., tuple[Compare, Signature]]  # what compares a batch, and what its numbers depend on
+
+    def _compute(
+        self,
+        predictions: list[object],
+        references: list[object],
+        size: Size = None,
+        batch_size: int = 8,
+        **options: object,
+    ) -> dict[str, object]:
+        compared = pairs(predictions, references, size, self.any_sizes)
+        compare, signature = self.method(**options)
+        rows = in_batches(compared, batch_size, compare)
+        return means(rows, self.fields) | {"signature": signature_text(self.spec["name"], signature, size=size)}
+
+    def add_batch(self, *, predictions: object = None, references: object = None, **columns: object) -> None:
+        """Add a batch of examples; pictures are stored without loss."""
+        given = {"predictions": predictions, "references": references, **columns}
+        given = {name: values for name, values in given.items() if name in self.features or values is not None}
+        counts = {}
+        for name in self.features:
+            values = given[name] = examples(given[name], name)
+            counts[name] = len(values)
+            if isinstance(self.features[name], datasets.Image):
+                given[name] = [exact(value, f"{name[:-1]} {len(self) + n}") for n, value in enumerate(values)]
+        if len(set(counts.values())) > 1:
+            words = " and ".join(f"{count} {name}" for name, count in counts.items())
+            raise ValueError(f"{words} were given; give as many of each")
+        if 0 in counts.values():
+            raise ValueError(f"{' and '.join(counts)} are empty; give at least one example")
+        super().add_batch(**given)
+
+    def add(self, *, prediction: object = None, reference: object = None, **columns: object) -> None:
+        """Add one example; pictures are stored without loss."""
+        self.add_batch(predictions=[prediction], references=[reference], **{k: [v] for k, v in columns.items()})
+
+    def compute(self, *, predictions: object = None, references: object = None, **options: object) -> dict[str, object]:
+        """Compute over these examples, or over those added before."""
+        if predictions is None and references is None and len(self) == 0:
+            raise ValueError("there are no examples; give predictions and references, or add them first")
+        return super().compute(predictions=predictions, references=references, **options)
 
 
-class AloneModule(ImageInputs, Module):
+class AloneModule(PictureModule):
     """A module that judges each picture on its own; `scorer` is the class that the scoring engine runs."""
 
     columns: ClassVar[dict[str, object]] = {"predictions": _PICTURE}
+    example: ClassVar[dict[str, object]] = {}
     scorer: type[AloneScorer]
-    spec: Mapping[str, object]
     _made: AloneScorer | None = None
-
-    @property
-    def arguments(self) -> str:  # type: ignore[override]
-        return _ALONE.format(name=self.scorer.column)
 
     def _compute(
         self, predictions: list[object], batch_size: int = 16, device: str = "cpu", dtype: str = "float64"
@@ -50,8 +79,8 @@ class AloneModule(ImageInputs, Module):
         self._made = self._made or self.scorer("cpu", "float64", {})
         name, score = self._made.column, self._made.score
         pictures = [pixels(picture, f"prediction {number}") for number, picture in enumerate(predictions)]
-        pairs = [(picture, picture) for picture in pictures]
-        rows = in_batches(pairs, batch_size, lambda batch: [{name: score(picture)} for picture, _ in batch])
+        compared = [(picture, picture) for picture in pictures]
+        rows = in_batches(compared, batch_size, lambda batch: [{name: score(picture)} for picture, _ in batch])
         values: list[Row] = []
         for number, row in enumerate(rows):
             if not isinstance(value := row[name], float):

@@ -1,7 +1,7 @@
 """The types between the scoring engine and the metrics, and the base class of no-reference scorers."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar, Protocol, TypedDict
+from typing import Any, ClassVar, Protocol, TypedDict
 
 import numpy as np
 
@@ -28,14 +28,9 @@ class Program(TypedDict):
 class EmbedsMeaning(Protocol):
     """CLIP's scorer, as metrics that also judge meaning use it."""
 
-    def embed_words(self, words: str) -> np.ndarray:
-        """The embedding of words."""
-
-    def embed_pictures(self, pictures: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """One embedding for each picture."""
-
-    def release(self) -> None:
-        """Release the weights."""
+    embed_words: Callable[[str], np.ndarray]
+    embed_pictures: Callable[[Sequence[np.ndarray]], list[np.ndarray]]
+    release: Callable[[], None]
 
 
 class AloneScorer:
@@ -63,5 +58,23 @@ class AloneScorer:
     def compare(
         self, reference: None, pictures: Sequence[np.ndarray], earlier: object
     ) -> list[dict[str, float | Reason]]:
-        """The score of each picture."""
         return [{self.column: self.score(picture)} for picture in pictures]
+
+
+def signature_text(name: str, settings: Mapping[str, object], **options: object) -> str:
+    """What a number depends on, in one line.
+
+    >>> signature_text("psnr", {"version": 1, "ceiling": 100.0}, size=None)
+    'psnr/1 ceiling=100 size=None'
+    """
+    words = [f"{name}/{settings.get('version', 1)}"]
+    for key, value in {**settings, **options}.items():
+        if key != "version":
+            words.append(f"{key}={value:g}" if isinstance(value, float) else f"{key}={value}")
+    return " ".join(words)
+
+
+def reason_text(spec: Mapping[str, Any], reason: Reason) -> str:
+    """The sentence for a reason code of a metric's spec, with its detail if it has one."""
+    code, detail = (reason, "") if isinstance(reason, str) else reason
+    return spec["reasons"][code][1].replace("{}", detail)

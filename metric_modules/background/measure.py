@@ -15,6 +15,7 @@ import numpy as np
 from .._shared.looks import SIDE, find_edit, fitted, look, sized
 from .._shared.scoring import Program, Value
 from ..lpips import measure as lpips
+from ..lpips.weights import load
 
 if TYPE_CHECKING:
     import torch
@@ -48,8 +49,8 @@ class Scorer:
         earlier: Mapping[str, object],
         loaded: tuple[dict[str, "torch.Tensor"], str] | None = None,
     ):
-        loaded = loaded or lpips.Scorer.load()
-        self.model = lpips.model(lpips.NET, loaded[0], device, "float32", loaded[1])
+        tensors, digest = loaded or load(lpips.NET)
+        self.model = lpips.model(lpips.NET, tensors, device, "float32", digest)
         signature = lpips.signature(self.model)
         self.signature = {"version": 1, "side": SIDE, "rim": _RIM} | {key: signature[key] for key in ("net", "weights")}
 
@@ -86,7 +87,7 @@ class Scorer:
         pixels = cv2.resize(seen[-1].pixels, (width, height), interpolation=cv2.INTER_AREA)
         mask = cv2.resize(covered.astype(np.uint8), (width, height), interpolation=cv2.INTER_NEAREST) > 0
         [distance] = lpips.distances(self.model, features, [np.where(mask[..., None], original, pixels)])
-        return {"background_lpips": distance.lpips / share, "background_share": share}
+        return {"background_lpips": distance["lpips"] / share, "background_share": share}
 
 
 def _covered_by(seen: Sequence[_Seen]) -> np.ndarray:

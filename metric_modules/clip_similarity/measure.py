@@ -4,9 +4,10 @@ import contextlib
 import copy
 import ctypes
 import hashlib
-import importlib.util
 import sys
 import threading
+import urllib.error
+import urllib.request
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._shared.networks import open_address, to_device
+from .._shared.networks import require_packages, to_device
 from .._shared.scoring import Signature
 from .tower import tower
 
@@ -39,18 +40,12 @@ class Model:
     tower: Any = None  # the fast image side, if there is one
 
 
-class Absent(FileNotFoundError):
-    """The weights are missing and could not be fetched; the message says which and why."""
-
-
 def load(checkpoint: str = CHECKPOINT, device: str = "cpu", dtype: str = "float32", digest: str | None = None) -> Model:
     """The model by its name on the Hub or its folder; what is in the cache is used without asking the network.
 
     `digest` is that of the weights if it is known from an earlier load; to find it all of them must be read.
     """
-    absent = [name for name in ("torch", "transformers") if importlib.util.find_spec(name) is None]
-    if absent:
-        raise Absent(f"CLIP needs {' and '.join(absent)}; run `pip install {' '.join(absent)}`")
+    require_packages("CLIP", "torch", "transformers")
     if dtype not in DTYPES:
         raise ValueError(f"no dtype {dtype!r} for CLIP; the dtypes are {', '.join(DTYPES)}")
     _require_transformers()
@@ -58,26 +53,28 @@ def load(checkpoint: str = CHECKPOINT, device: str = "cpu", dtype: str = "float3
         network, processor = _read(checkpoint, dtype, cached=True)
     except OSError as error:
         if Path(checkpoint).is_dir():
-            raise Absent(f"the folder {checkpoint} is not a complete model: {_first(error)}") from None
+            raise FileNotFoundError(f"the folder {checkpoint} is not a complete model: {_first(error)}") from None
         if not _hub_answers():
-            raise Absent(f"the weights of {checkpoint} are not in the cache, and the Hub does not answer") from None
+            raise FileNotFoundError(
+                f"the weights of {checkpoint} are not in the cache, and the Hub does not answer"
+            ) from None
         try:
             network, processor = _read(checkpoint, dtype, cached=False)
         except OSError as error:
-            raise Absent(f"the weights of {checkpoint} did not come: {_first(error)}") from None
+            raise FileNotFoundError(f"the weights of {checkpoint} did not come: {_first(error)}") from None
     network, digest = network.eval().to(device), digest or _digest(network)
     return Model(checkpoint, network, processor, digest, tower(network))
 
 
 def _require_transformers() -> None:
-    """Raise Absent if transformers is installed but cannot be loaded."""
+    """Raise FileNotFoundError if transformers is installed but cannot be loaded."""
     try:
         from transformers import AutoImageProcessor, AutoModel  # noqa: F401 - each is imported when it is first named
     except (ImportError, RuntimeError) as error:
         cause: BaseException = error
         while (below := cause.__cause__ or cause.__context__) is not None:
             cause = below
-        raise Absent(
+        raise FileNotFoundError(
             f"CLIP needs transformers, which cannot be loaded here ({str(cause).strip().splitlines()[0]}); a "
             "torchvision that was not built for this torch does that: remove it, or install the one of this torch"
         ) from None
@@ -116,7 +113,15 @@ def _hub_answers() -> bool:
     """Whether the Hub can be reached; its own client would try for half a minute without a network."""
     from huggingface_hub import constants
 
-    return not constants.HF_HUB_OFFLINE and open_address(constants.ENDPOINT, _PATIENCE, _PATIENCE) is not None
+    if constants.HF_HUB_OFFLINE:
+        return False
+    try:
+        urllib.request.urlopen(constants.ENDPOINT, timeout=_PATIENCE).close()  # noqa: S310 - the Hub's address
+    except urllib.error.HTTPError:
+        return True
+    except OSError:
+        return False
+    return True
 
 
 def _digest(network: Any) -> str:

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Hashable, Sequence
+from typing import ClassVar
 
 from convergebench.metric_modules._shared import modules
 from convergebench.metric_modules._shared.series import (
@@ -112,27 +113,11 @@ def _checked(
     return at
 
 
-class Contraction(modules.Statistic):
+class Contraction(modules.Module):
     """Banach's framing of convergence: an editor that steers well is a contraction. Gives the factor q by which a round
     scales the distance between consecutive returns, the exponent with which MSE grows over rounds (0 jitter, 1
     random walk, 2 drift), which q cannot tell apart, the shape of the curve, and the distance at which the chain
     comes to rest."""
 
     function = staticmethod(contraction)
-    cited = """
-@article{banach1922, author={Banach, Stefan}, journal={Fundamenta Mathematicae},
-title={Sur les operations dans les ensembles abstraits et leur application aux equations integrales}, volume={3},
-year={1922}}
-"""
-    arguments = """
-Args:
-    predictions: one list per chain, the MSE (or squared distance) of every return against the reference.
-    steps: one list per chain, the distance (RMSE, not squared) of every return to the one before, the first to the
-        reference; consecutive rounds. Without it q and the fixed point are null.
-    rounds: the rounds the values of `predictions` belong to; 1, 2, 3, ... when left out.
-    clusters: the source of each chain; each counts by its own mean.
-    confidence: of the intervals.
-Returns: q, growth_exponent and fixed_point_rmse, each with its interval and the number of chains that have it; growth
-    (which of jitter, random walk, drift the interval allows), shape of the mean curve with its weights, shapes of the
-    chains, per_chain, signature.
-"""
+    example: ClassVar = {"predictions": [[25.0, 56.25, 76.5625, 87.890625]], "steps": [[5.0, 2.5, 1.25, 0.625]]}

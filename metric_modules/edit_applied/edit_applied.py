@@ -5,8 +5,9 @@ from typing import ClassVar
 
 import datasets
 from convergebench.metric_modules._shared import picture_modules
-from convergebench.metric_modules._shared.images import dealt, pixels, reason_text, signature_text
+from convergebench.metric_modules._shared.images import dealt, pixels
 from convergebench.metric_modules._shared.looks import look
+from convergebench.metric_modules._shared.scoring import reason_text, signature_text
 from convergebench.metric_modules.edit_applied.cycles import roles
 from convergebench.metric_modules.edit_applied.judge import Judgement, judge_step
 from convergebench.metric_modules.edit_applied.measure import signature
@@ -24,22 +25,7 @@ class EditApplied(picture_modules.PictureModule):
     picture was lost on the way (part_lost, 0 or 1). Every null has a reason."""
 
     columns: ClassVar = {name: datasets.Image() for name in ("predictions", "references", "returns")}
-    arguments = """
-Args:
-    predictions: the pictures that the forward instruction gave.
-    references: the pictures it was given.
-    returns: the pictures that the undoing instruction gave. All three are Pillow images, uint8 arrays, paths or
-        encoded bytes, of any sizes.
-    cycle: the two instructions; flips and rotations are recognised by their words and judged by an exact oracle.
-    small: True for changes that cover little of the picture, such as glasses.
-    meaning: for each example, the likeness (CLIP's cosine) of reference, prediction and return to the words for what
-        the forward picture shows; it has to rise, and half of the rise at most may be left.
-Returns:
-    applied, region_share, undone, undo_ratio, undo_explained, part_lost, part_lost_share,
-        part_redrawn_share: means over the examples that
-        have them, or None; the same names with _values: one number or None each; reasons: one dictionary each;
-        signature: what the numbers depend on.
-"""
+    example: ClassVar = {"cycle": ["add a red ball", "remove the red ball"], "small": False}
 
     def _compute(
         self,

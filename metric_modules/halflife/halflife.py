@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Hashable, Sequence
+from typing import ClassVar
 
 from convergebench.metric_modules._shared import modules
 from convergebench.metric_modules._shared.series import Series, check_confidence, check_counts, checked_rounds
@@ -104,27 +105,14 @@ def _check_curve(
         )
 
 
-class HalfLife(modules.Statistic):
+class HalfLife(modules.Module):
     """How many rounds of use a measured quality survives: the Kaplan-Meier median, over chains, of the first round
     whose value is past a threshold, with a bootstrap interval over sources; the restricted mean; the share that was
     not lost at all."""
 
     function = staticmethod(half_life)
-    cited = """
-@article{kaplan1958, author={Kaplan, E. L. and Meier, Paul}, journal={Journal of the American Statistical Association},
-title={Nonparametric Estimation from Incomplete Observations}, volume={53}, year={1958}}
-"""
-    arguments = """
-Args:
-    predictions: one list of values per chain, one value per round; None or NaN for a round that was not measured.
-    rounds: the rounds the values belong to, such as [1, 2, 3, 5, 10, 15, 20]; 1, 2, 3, ... when left out.
-    scale: "retained" (values from 0 to 1, 1 = untouched) or "absolute" (the metric's own).
-    threshold: 0.5 on the retained scale; to be given on the absolute one.
-    better: "higher" or "lower", the direction of the metric; "lower" on the absolute scale only.
-    ends: how each chain ended: complete, shrunk, refused, no_image or failed; "complete" for all when left out.
-    end_rounds: the round in which each chain ended, where known; the round after the last value when left out.
-    clusters: the source of each chain; chains of one source are not independent.
-    confidence: of the intervals.
-Returns: half_life (null with a reason if there is none) and half_life_text, restricted_mean, mean_rounds_kept,
-    survival, each with its interval; share_censored; the Kaplan-Meier curve; per_chain, one entry each; signature.
-"""
+    example: ClassVar = {
+        "predictions": [[0.96, 0.91, 0.84, 0.76, 0.68, 0.61, 0.55, 0.48, 0.44, 0.41], [0.95, 0.88, 0.79]],
+        "ends": ["complete", "refused"],
+        "clusters": ["photo 1", "photo 2"],
+    }

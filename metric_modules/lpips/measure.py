@@ -10,7 +10,7 @@ import numpy as np
 
 from .._shared.networks import to_device
 from .._shared.scoring import Signature, Value
-from .weights import PackageAbsent, load, path
+from .weights import load, path
 
 if TYPE_CHECKING:
     import torch
@@ -31,6 +31,7 @@ DTYPES = ("float32", "bfloat16", "float16")
 NET = "alex"  # what the scoring engine runs
 COLUMNS = ("lpips", "lpips_worst_tile")
 _Loaded = tuple[dict[str, "torch.Tensor"], str]  # tensors and their digest
+Distance = dict[str, float]  # of a picture (lpips), and of the worst of its 8 x 8 tiles (lpips_worst_tile)
 SMALLEST = 32  # pixels a side: below it AlexNet has nothing left to pool
 _TILES = 8
 _CACHED = 200_000  # numbers computed at once, to stay in the processor's cache
@@ -50,14 +51,6 @@ class Model:
     @property
     def device(self) -> "torch.device":
         return self.tensors["heads.0"].device
-
-
-@dataclass(frozen=True)
-class Distance:
-    """The distance of a picture, and that of the worst of its 8 x 8 tiles."""
-
-    lpips: float
-    worst_tile: float
 
 
 def model(net: str, tensors: dict[str, "torch.Tensor"], device: str, dtype: str, digest: str) -> Model:
@@ -98,17 +91,15 @@ def distances(model: Model, reference: Sequence["torch.Tensor"], pictures: Seque
     import torch
 
     with torch.inference_mode():
-        maps = []
+        places_of = []
         for stage, values in enumerate(_stages(model, pictures)):
-            original, places = (
-                reference[stage].permute(0, 2, 3, 1)[0],
-                torch.empty(values.shape[:3], dtype=torch.float32, device=model.device),
-            )
+            original = reference[stage].permute(0, 2, 3, 1)[0]
+            places = torch.empty(values.shape[:3], dtype=torch.float32, device=model.device)
             for picture, rows in _parts(values):
                 gap = _unit(model, stage, values[picture, rows])
                 places[picture, rows] = gap.sub_(original[rows]).square_().sum(-1)
-            maps.append(places[:, None])
-        return _distances(maps)
+            places_of.append(places[:, None])
+        return _distances(places_of)
 
 
 def _stages(model: Model, pictures: Sequence[np.ndarray]) -> Iterator["torch.Tensor"]:
@@ -172,36 +163,26 @@ def compare(reference: Sequence["torch.Tensor"], prediction: Sequence["torch.Ten
     import torch
 
     with torch.inference_mode():
-        return _distances(_maps(reference, prediction))
+        return _distances(maps(reference, prediction))
 
 
-def tiles(reference: Sequence["torch.Tensor"], prediction: Sequence["torch.Tensor"]) -> "torch.Tensor":
-    """The distance of each of the 8 x 8 tiles of each prediction."""
-    import torch
-
-    with torch.inference_mode():
-        return _tiled(_maps(reference, prediction))
-
-
-def _maps(reference: Sequence["torch.Tensor"], prediction: Sequence["torch.Tensor"]) -> list["torch.Tensor"]:
-    return [
-        (stage - predicted).square().sum(1, keepdim=True)
-        for stage, predicted in zip(reference, prediction, strict=True)
-    ]
+def maps(reference: Sequence["torch.Tensor"], prediction: Sequence["torch.Tensor"]) -> list["torch.Tensor"]:
+    """The distance around each place, by stage."""
+    return [(own - other).square().sum(1, keepdim=True) for own, other in zip(reference, prediction, strict=True)]
 
 
 def _distances(maps: Sequence["torch.Tensor"]) -> list[Distance]:
     """Each picture by itself: means over a batch would round differently with its size."""
     results = []
     for number in range(len(maps[0])):
-        picture_maps = [places[number : number + 1] for places in maps]
-        results.append(
-            Distance(sum(float(places.mean()) for places in picture_maps), float(_tiled(picture_maps).max()))
-        )
+        places = [stage[number : number + 1] for stage in maps]
+        whole = sum(float(stage.mean()) for stage in places)
+        results.append({"lpips": whole, "lpips_worst_tile": float(tiles(places).max())})
     return results
 
 
-def _tiled(maps: Sequence["torch.Tensor"]) -> "torch.Tensor":
+def tiles(maps: Sequence["torch.Tensor"]) -> "torch.Tensor":
+    """The distance of each of the 8 x 8 tiles of each picture, from its maps."""
     import torch
     from torch.nn import functional
 
@@ -223,21 +204,10 @@ class Scorer:
     """LPIPS with AlexNet as the scoring engine runs it; `exact` is the same in float32."""
 
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, object], loaded: _Loaded | None = None):
-        self.device, loaded = device, loaded or self.load()
-        self.model = model(NET, loaded[0], device, dtype, loaded[1])
+        tensors, digest = loaded or load(NET)
+        self.device, self.model = device, model(NET, tensors, device, dtype, digest)
         self.signature = signature(self.model)
-        self.exact = None if dtype == "float32" else Scorer(device, "float32", earlier, loaded)
-
-    @staticmethod
-    def load() -> _Loaded:
-        """The weights and their digest."""
-        try:
-            return load(NET)
-        except PackageAbsent:
-            raise
-        except FileNotFoundError:
-            sentence = "the LPIPS weights are not here; `convergebench weights lpips` brings them"
-            raise FileNotFoundError(sentence) from None
+        self.exact = None if dtype == "float32" else Scorer(device, "float32", earlier, (tensors, digest))
 
     def prepare(self, picture: np.ndarray) -> list["torch.Tensor"] | None:
         """The reference's features; None if the picture is too small for the network."""
@@ -245,11 +215,10 @@ class Scorer:
 
     def compare(
         self, reference: Sequence["torch.Tensor"] | None, pictures: Sequence[np.ndarray], earlier: object
-    ) -> list[dict[str, Value]]:
+    ) -> Sequence[Mapping[str, Value]]:
         """Both distances of each picture."""
         if reference is None:
             return [dict.fromkeys(COLUMNS, ("smaller_than_network", str(SMALLEST))) for _ in pictures]
         # On a processor several pictures at once are not faster and round otherwise.
         groups = [[picture] for picture in pictures] if self.device == "cpu" else [pictures]
-        results = [distance for group in groups for distance in distances(self.model, reference, group)]
-        return [{"lpips": result.lpips, "lpips_worst_tile": result.worst_tile} for result in results]
+        return [distance for group in groups for distance in distances(self.model, reference, group)]

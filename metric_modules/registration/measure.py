@@ -1,8 +1,7 @@
 """PSNR and SSIM after shift and scale are undone; a missing value is null with its reason."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil, floor, isfinite
-from typing import NamedTuple
 
 import cv2
 import numpy as np
@@ -26,11 +25,8 @@ _COLUMNS = {  # field: column of the scores, which also have the raw PSNR and SS
 FIELDS = tuple(_COLUMNS)
 
 
-class _Registered(NamedTuple):
-    """A prediction's place on its reference, and how alike they are there; every null has its reason."""
-
-    values: dict[str, float | None]
-    reasons: dict[str, Reason]
+# A prediction's place on its reference and how alike they are there, and for every null its reason.
+_Registered = tuple[dict[str, float | None], dict[str, Reason]]
 
 
 def undone(prediction: np.ndarray, placement: Placement) -> tuple[np.ndarray, tuple[slice, slice]]:
@@ -78,7 +74,6 @@ def compare(
     reference: np.ndarray,
     prediction: np.ndarray,
     raw: Mapping[str, float | None] | None = None,
-    psnr_and_ssim: Callable[[np.ndarray, np.ndarray], Mapping[str, float | None]] = psnr_and_ssim,
 ) -> _Registered:
     """Register a prediction with its reference, whose anchors are `blocks`; both are RGB uint8 of one size.
 
@@ -97,7 +92,7 @@ def compare(
             reason = "blocks_lost"
         else:
             reason = "blocks_disagree", f"{placement.residual:.1f} px off; less than {RESIDUAL:g} px is accepted"
-        return _Registered(values, {field: reason for field in FIELDS if values[field] is None})
+        return values, {field: reason for field in FIELDS if values[field] is None}
     values |= {"shift_x": placement.x, "shift_y": placement.y, "scale": placement.scale}
     values["framing"] = _framing_loss(reference.shape[:2], placement)
     if raw is not None and placement.still:
@@ -105,8 +100,7 @@ def compare(
     else:
         laid, (rows, columns) = undone(prediction, placement)
         values |= psnr_and_ssim(reference[rows, columns], laid[rows, columns])
-    reasons: dict[str, Reason] = {} if values["ssim"] is not None else {"ssim": "smaller_than_window"}
-    return _Registered(values, reasons)
+    return values, {} if values["ssim"] is not None else {"ssim": "smaller_than_window"}
 
 
 def signature() -> Signature:
@@ -134,7 +128,7 @@ class Scorer:
         rows = []
         for picture, values in zip(pictures, earlier, strict=True):
             raw = {name: value for name in ("psnr", "ssim") if isinstance(value := values.get(name), float)}
-            registered = compare(*reference, picture, raw if len(raw) == 2 else None)
-            both = {name: value for name, value in registered.values.items() if value is not None} | registered.reasons
+            registered, reasons = compare(*reference, picture, raw if len(raw) == 2 else None)
+            both = {name: value for name, value in registered.items() if value is not None} | reasons
             rows.append({_COLUMNS[name]: value for name, value in both.items()})
         return rows

@@ -4,7 +4,8 @@ The pure functions are in align.py and measure.py.
 """
 
 from convergebench.metric_modules._shared import picture_modules
-from convergebench.metric_modules._shared.images import Size, dealt, pairs, reason_text, signature_text
+from convergebench.metric_modules._shared.images import Size, dealt, pairs
+from convergebench.metric_modules._shared.scoring import reason_text, signature_text
 from convergebench.metric_modules.psnr.measure import signature as psnr_signature
 from convergebench.metric_modules.registration.align import anchors
 from convergebench.metric_modules.registration.measure import FIELDS, compare, signature
@@ -17,28 +18,18 @@ class Registration(picture_modules.PictureModule):
     from blocks that are looked for one by one, with the median block's residual; and PSNR and SSIM after undoing
     them. Null with a reason where the blocks disagree: that is not a shift of zero."""
 
-    arguments = f"""
-Args:
-    {picture_modules.PAIRS}
-    {picture_modules.SIZE}
-Returns:
-    shift_x, shift_y, scale, residual, psnr, ssim: means over the examples that have them, or None; the same names
-        with _values: one number or None each; reasons: one dictionary each; signature: what the numbers depend on.
-"""
-
     def _compute(self, predictions: list[object], references: list[object], size: Size = None) -> dict[str, object]:
-        registered = dealt(
-            pairs(predictions, references, size), lambda pair: compare(anchors(pair[1]), pair[1], pair[0])
-        )
+        compared = pairs(predictions, references, size)
+        registered = dealt(compared, lambda pair: compare(anchors(pair[1]), pair[1], pair[0]))
         parts = [
             signature_text("registration", signature(), size=size),
             signature_text("psnr", psnr_signature()),
             signature_text("ssim", ssim_signature()),
         ]
         return {
-            **picture_modules.means([result.values for result in registered], FIELDS),
+            **picture_modules.means([values for values, _ in registered], FIELDS),
             "reasons": [
-                {name: reason_text(SPEC, reason) for name, reason in result.reasons.items()} for result in registered
+                {name: reason_text(SPEC, reason) for name, reason in reasons.items()} for _, reasons in registered
             ],
             "signature": "; ".join(parts),
         }

@@ -76,19 +76,16 @@ def floor_of(reference: str, metric: str, floors: Mapping[str, Mapping[str, floa
     return bottom
 
 
-class Retained(modules.Statistic):
+class Retained(modules.Module):
     """How much of what separates the original from an unrelated picture is still there: r = (m - floor) / (ceiling -
     floor), clipped to 0..1, with the floor of each reference from a suite's frozen table. Pixels are measured by
     RMSE, never in dB."""
 
     function = staticmethod(retained)
     columns: ClassVar = {"predictions": datasets.Value("float64"), "references": datasets.Value("string")}
-    arguments = """
-Args:
-    predictions: the metric's values, one per picture; None or NaN for a missing one.
-    references: the id of each picture's reference.
-    metric: rmse, ssim, lpips or clip, or any other name together with `ceiling`.
-    floors: a suite's frozen table, {reference id: {metric: floor}}.
-    ceiling: what an untouched picture scores; known for the four metrics above.
-Returns: retained (one value per picture), mean, measured, clipped (how many lay outside 0..1), signature.
-"""
+    example: ClassVar = {
+        "predictions": [0.05, 0.12, 0.21, 0.33, 0.48],
+        "references": ["cat"] * 5,
+        "metric": "lpips",
+        "floors": {"cat": {"lpips": 0.74}},
+    }

@@ -1,6 +1,7 @@
 """Stability of an editor: do repeated runs of the same task differ by more than chance?"""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from convergebench.metric_modules._shared import modules
 from convergebench.metric_modules.stability.friedman import complete_rows, friedman, permutation_p, ranks
@@ -30,21 +31,10 @@ def stability(table: Sequence[Sequence[float | None]], level: float = 0.05) -> d
     }
 
 
-class Stability(modules.Statistic):
+class Stability(modules.Module):
     """Friedman's test over repeated runs: each image ranks its runs by a score, and if runs are exchangeable their sums
     of ranks are near to each other. Gives the statistic, its chi-square p, and beside it the p over all
     permutations."""
 
     function = staticmethod(stability)
-    cited = """
-@article{friedman1937, author={Friedman, Milton}, journal={Journal of the American Statistical Association},
-title={The Use of Ranks to Avoid the Assumption of Normality Implicit in the Analysis of Variance}, volume={32},
-year={1937}}
-"""
-    arguments = """
-Args:
-    predictions: one list per image, with the score of each run; an image with None or NaN among them is left out.
-    level: below which p the runs are said to differ; 0.05 when left out.
-Returns: statistic, p_chi_square, p_permutation, permutation_exact, differ (by the permutation p), rank_sums, runs,
-    images, images_left_out.
-"""
+    example: ClassVar = {"predictions": [[0.671, 0.668, 0.673], [0.702, 0.699, 0.705], [0.588, 0.594, 0.591]]}

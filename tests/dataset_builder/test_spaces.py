@@ -30,7 +30,7 @@ def metrics(tmp_path):
 def test_every_metric_has_a_space_complete_in_itself(hub, api, metrics):
     assert set(publish_metrics(api, metrics, "NS", "v1.0.0")) == {"NS/psnr", "NS/ssim"}
     there = hub.store.contents("space", "NS/ssim", "v1.0.0")
-    assert set(there) == {".manifest.json", "README.md", "images.py", "ssim.py"}
+    assert set(there) == {".manifest.json", "README.md", "app.py", "images.py", "ssim.py"}
     assert there["images.py"] == b"def pixels(): ...\n"
     assert hub.store.repo("space", "NS/ssim").sdk == "gradio"
 
@@ -51,7 +51,7 @@ def test_files_of_others_in_a_space_stay(hub, api, metrics):
     stores.write(metrics / "psnr" / "psnr.py", "# alone\n")
     commit = publish_metrics(api, metrics / "psnr", "NS/psnr", "v1.0.1")
     there = hub.store.contents("space", "NS/psnr", "v1.0.1")
-    assert set(there) == {".manifest.json", "README.md", "psnr.py", "thesis.txt"}
+    assert set(there) == {".manifest.json", "README.md", "app.py", "psnr.py", "thesis.txt"}
     assert publish_metrics(api, metrics / "psnr", "NS/psnr", "v1.0.1") == commit
 
 
@@ -78,7 +78,7 @@ def test_the_tag_that_evaluate_looks_for_first_is_never_given(hub, api, metrics)
 def test_a_dry_run_tells_and_changes_nothing(hub, api, metrics):
     reports = []
     publish_metrics(api, metrics, "NS", "v1.0.0", lambda *counts: reports.append(counts), dry_run=True)
-    assert reports == [("NS/psnr", 3, 3), ("NS/ssim", 3, 3)]
+    assert reports == [("NS/psnr", 4, 4), ("NS/ssim", 4, 4)]
     assert hub.store.repos == {}
 
 

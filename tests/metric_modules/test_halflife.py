@@ -269,12 +269,3 @@ def test_a_share_of_independent_chains_has_wilsons_interval():
     marks = np.array([1.0] * 30 + [0.0] * 70)
     low, high = share_interval(marks, range(100))
     assert (low, high) == pytest.approx((0.2178, 0.3972), abs=2e-3)
-
-
-def test_its_page_names_the_line_that_holds_no_number(tmp_path, monkeypatch):
-    gr = pytest.importorskip("gradio", reason="the page needs pip install 'convergebench[space]'")
-    monkeypatch.setenv("HF_HOME", str(tmp_path))
-    from convergebench.metric_modules.halflife import app
-
-    with pytest.raises(gr.Error, match="line 2: could not convert string to float: '0,9'"):
-        app.demo.fns[0].fn("photo: 0.9 0.8\nphoto: 0,9 0.8", "retained", 0.5, "higher")

@@ -203,10 +203,11 @@ def test_a_size_that_is_no_rule_is_refused(size):
 
 def test_batches_hold_one_size_and_keep_the_order():
     found = [(picture, picture) for picture in (COLOUR, COLOUR, COLOUR, COLOUR[:12], COLOUR)]
-    assert [len(batch) for batch in images.batches(found, 2)] == [2, 1, 1, 1]
-    assert [pair for batch in images.batches(found, 2) for pair in batch] == found
+    sizes = []
+    assert images.in_batches(found, 2, lambda batch: sizes.append(len(batch)) or batch) == found
+    assert sizes == [2, 1, 1, 1]
     with pytest.raises(ValueError, match="whole number from 1, got 0"):
-        images.batches(found, 0)
+        images.in_batches(found, 0, list)
 
 
 def test_a_picture_of_other_proportions_is_refused():
@@ -263,7 +264,7 @@ def test_a_column_of_a_dataset_is_read_from_the_files_bytes(tmp_path):
         metric.compute(predictions=deep["image"], references=[COLOUR[:4, :4]])
 
 
-MODULES = sorted(path.parent for path in Path(specs.__file__).parent.glob("*/app.py"))
+MODULES = sorted(path.parent for path in Path(specs.__file__).parent.glob("*/README.md"))
 
 
 @pytest.mark.slow

@@ -67,7 +67,7 @@ def test_one_reference_serves_many_predictions():
 def test_a_picture_smaller_than_the_window_is_refused_by_name(tmp_path):
     large, small = np.zeros((12, 12, 3), np.uint8), np.zeros((12, 10, 3), np.uint8)
     metric = Ssim(cache_dir=str(tmp_path))
-    with pytest.raises(ValueError, match="reference 1 is compared at 10x12; at least 11"):
+    with pytest.raises(ValueError, match="the reference is 10x12; the gaussian window needs 11"):
         metric.compute(predictions=[large, small], references=[large, small])
     assert metric.compute(predictions=[small], references=[small], window="uniform7")["ssim"] == pytest.approx(1)
 

@@ -243,6 +243,6 @@ def load_lpips() -> Lpips | str:
 
     def of(reference: np.ndarray) -> Distance:
         features = measure.features(model, [reference])
-        return lambda _, picture: {"lpips": measure.distances(model, features, [picture])[0].lpips}
+        return lambda _, picture: {"lpips": measure.distances(model, features, [picture])[0]["lpips"]}
 
     return of

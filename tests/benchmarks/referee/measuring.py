@@ -48,7 +48,7 @@ class Measuring:
             if self.featured[0] != reference:
                 self.featured = reference, lpips.features(self.model, [picture(reference)])
             [distance] = lpips.distances(self.model, self.featured[1], [fitted(prediction, reference)])
-            found |= {"lpips": distance.lpips, "lpips_worst_tile": distance.worst_tile}
+            found |= distance
         return found
 
     def lost_region(self, reference: Path, prediction: Path) -> float:
