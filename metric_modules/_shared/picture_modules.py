@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import datasets
 
-from .images import Pair, Size, exact, examples, in_batches, pairs, pixels
+from .images import Pair, exact, examples, in_batches, pairs, pixels
 from .modules import Module
 from .scoring import AloneScorer, Signature, reason_text, signature_text
 
@@ -24,16 +24,10 @@ class PictureModule(Module):
     example: ClassVar[dict[str, object]] = {"size": "reference"}
     method: Callable[..., tuple[Compare, Signature]]  # what compares a batch, and what its numbers depend on
 
-    def _compute(
-        self,
-        predictions: list[object],
-        references: list[object],
-        size: Size = None,
-        batch_size: int = 8,
-        **options: object,
-    ) -> dict[str, object]:
-        compared = pairs(predictions, references, size, self.any_sizes)
-        compare, signature = self.method(**options)
+    def _compute(self, *args: Any, **given: Any) -> dict[str, object]:
+        predictions, references, size = given.pop("predictions"), given.pop("references"), given.pop("size", None)
+        compared, batch_size = pairs(predictions, references, size, self.any_sizes), given.pop("batch_size", 8)
+        compare, signature = self.method(**given)
         rows = in_batches(compared, batch_size, compare)
         return means(rows, self.fields) | {"signature": signature_text(self.spec["name"], signature, size=size)}
 

@@ -1,6 +1,7 @@
 """CLIP image similarity as an `evaluate` module; the pure functions are in measure.py."""
 
 import functools
+from typing import Any
 
 from convergebench.metric_modules._shared import picture_modules
 from convergebench.metric_modules._shared.images import Pair
@@ -17,11 +18,11 @@ class ClipSimilarity(picture_modules.PictureModule):
 
     spec, fields, any_sizes, example = SPEC, ("clip_similarity",), True, {"checkpoint": measure.CHECKPOINT}
 
-    def _compute(self, predictions: list[object], references: list[object], **options: object) -> dict[str, object]:
+    def _compute(self, *args: Any, **given: Any) -> dict[str, object]:
         try:
-            result = super()._compute(predictions, references, **options)  # type: ignore[arg-type]
+            result = super()._compute(**given)
         except FileNotFoundError as absent:
-            rows: list[picture_modules.Row] = [{"clip_similarity": None}] * len(predictions)
+            rows: list[picture_modules.Row] = [{"clip_similarity": None}] * len(given["predictions"])
             return picture_modules.means(rows, self.fields) | {"signature": None, "reason": str(absent)}
         return result | {"reason": None}
 
