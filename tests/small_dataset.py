@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from convergebench.dataset_builder.dataset import schema
+from convergebench.dataset_builder.dataset.columns import Column, Config
 from convergebench.dataset_builder.dataset.rows import CHAINS, STEPS, configs
 from convergebench.metric_modules.scores import FLOORS, SCORES
 from PIL import Image
@@ -170,7 +171,15 @@ def judge_without_reference(folder):
         table = table.append_column("niqe", pa.array([4 + 20 * (1 - each) for each in kept]))
         gaps = {3: None, 4: float("nan")}
         table = table.append_column("musiq", pa.array([gaps.get(each, 70.0) for each in rounds], pa.float64()))
-        pq.write_table(table, path)
+        rewrite(path, table)
+
+
+def rewrite(path, table):
+    """Write a table of a dataset again, with its columns as they are now and the digests of its values."""
+    types = {pa.float64(): "float64", pa.int32(): "int32", pa.int64(): "int64", pa.bool_(): "bool"}
+    types |= {pa.string(): "string", schema.IMAGE: "image"}
+    columns = [Column(field.name, types[field.type], field.name) for field in table.schema]
+    schema.write(path, Config(path.parent.name, "a row", tuple(columns)), table.to_pylist())
 
 
 def let_only_add(folder, program="lamp"):

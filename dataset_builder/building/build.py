@@ -3,9 +3,7 @@
 import contextlib
 import itertools
 import json
-import os
 import shutil
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -15,7 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 from convergebench.generation.cluster import cores
-from convergebench.generation.files import UNFINISHED, disk_errors_explained, locked, write_whole
+from convergebench.generation.files import disk_errors_explained, locked, write_whole
 from convergebench.generation.records import UNKNOWN, Source, UserError, canonical
 from convergebench.generation.store_reader import (
     FoundChains,
@@ -33,10 +31,11 @@ from ..dataset.columns import Config, Row
 from ..dataset.damage import check_file
 from ..dataset.reader import Reader
 from ..dataset.rows import BUILT, CHAINS, EDITORS, SOURCES, STEPS, chain_row, editor_row, source_row, step_row
-from ..dataset.schema import SHARD, Shard, Written, config_of, write, write_listed
+from ..dataset.schema import Written, config_of, write, write_listed
 from . import card
 from .card_tables import editor_folders
 
+SHARD = 500_000_000  # bytes of pictures in one file, unless one chain alone has more
 DRAFT = ".building"  # the folder of the files that are being written
 _EDITORS_FILE = "data/editors/0000.parquet"
 _SCORE_KEY = ["chain", "step", "sha256"]
@@ -95,7 +94,7 @@ def build(
         finally:
             shutil.rmtree(draft, ignore_errors=True)
         dropped = _drop_stale_scores(out)
-        card.write(out, fresh=written)
+        card.write(out)
     return Built(
         folder=out,
         chains=len(chains),
@@ -153,7 +152,7 @@ def write_files(
 ) -> dict[str, Written]:
     """Write every file, one a core in parallel: each keeps one core busy finding chunk borders."""
     with ThreadPoolExecutor(cores()) as pool:
-        futures = {planned.file: pool.submit(write_file, draft, planned, progress, rights) for planned in files}
+        futures = {planned.file: pool.submit(_write_file, draft, planned, progress, rights) for planned in files}
         try:
             return {file: future.result() for file, future in futures.items()}
         except BaseException:
@@ -161,7 +160,7 @@ def write_files(
             raise
 
 
-def write_file(draft: Path, planned: PlannedFile, progress: Callable[[], None], rights: Mapping[str, str]) -> Written:
+def _write_file(draft: Path, planned: PlannedFile, progress: Callable[[], None], rights: Mapping[str, str]) -> Written:
     """Write a file of the draft unless it is up to date; a JSON file next to it records what it was written from."""
     path, record = draft / planned.file, draft / f"{planned.file}.json"
     content = [[chain.id, chain.digest, chain.suite, chain.suite_version, chain.status] for chain in planned.chains]
@@ -171,27 +170,19 @@ def write_file(draft: Path, planned: PlannedFile, progress: Callable[[], None], 
         if values.pop("key") == key and path.stat().st_size == values["bytes"]:
             for _ in range(values["rows"] if planned.config is STEPS else 0):
                 progress()
-            return Written(path=path, **values)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}{UNFINISHED}")
-    shard = Shard(part, planned.config.columns)
-    for row in _rows_of(planned, rights):
-        shard.add(row)
-        if planned.config is STEPS:
-            progress()
-    written = shard.close()
-    part.replace(path)
-    written = written._replace(path=path)
-    write_whole(record, canonical({"key": key, **{k: v for k, v in written._asdict().items() if k != "path"}}).encode())
+            return Written(**values)
+    written = write(path, planned.config, _rows_of(planned, progress, rights))
+    write_whole(record, canonical({"key": key, **written._asdict()}).encode())
     return written
 
 
-def _rows_of(planned: PlannedFile, rights: Mapping[str, str]) -> Iterator[Row]:
+def _rows_of(planned: PlannedFile, progress: Callable[[], None], rights: Mapping[str, str]) -> Iterator[Row]:
     """The rows of a file, read lazily from the stores."""
     for chain in planned.chains:
         if planned.config is STEPS:
             for step in read_steps(chain):
                 yield step_row(chain, step, read_picture(chain, step))
+                progress()
         elif planned.config is CHAINS:
             yield chain_row(chain, read_reference(chain))
         else:

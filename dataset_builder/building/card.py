@@ -4,9 +4,8 @@
 would make it return the rows of an earlier build, or those of another folder of the same name.
 """
 
-import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -16,34 +15,26 @@ from convergebench.generation.records import UserError
 
 from ..dataset import manifest
 from ..dataset.columns import Config
-from ..dataset.damage import check_file
-from ..dataset.reader import Reader, UnreadableFile
-from ..dataset.schema import SPLIT, Written, config_of, hash_file, own_digests
+from ..dataset.reader import Reader
+from ..dataset.schema import SPLIT, config_of, hash_file, values_digest
 from .card_tables import Contents, columns_table, configs_table, licence_fields, licences_table
 
 REPO = "convergebench/convergebench"
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 NOT_PUBLISHED = "Not published yet."
 VERSIONS = r"this card changed\.\n\n(.*?)\n\n## Cite"
-OWN_TEXTS = ("README.md",)
-_Stamp = list[Any]  # a file's size, modification time, inode and sha256
-_HASHES = ".hashes.json"  # a cache, never published: without it every file is read to be hashed
+CARD = "README.md"
 
 
-def write(
-    folder: Path, repo: str | None = None, fresh: Mapping[str, Written] | None = None, versions: str | None = None
-) -> Path:
-    """Write README.md from the files under data/; the list of published versions stays as it is.
-
-    `fresh` are the files that were just written, whose hashes are known.
-    """
+def write(folder: Path, repo: str | None = None, versions: str | None = None) -> Path:
+    """Write README.md from the files under data/; the list of published versions stays unless it is given."""
     import yaml
 
     refuse_other_folders(folder)
     template = (Path(__file__).parents[2] / "dataset_card.md").read_text(encoding="utf-8")
     _, head, body = template.split("---\n", 2)
     reader = Reader(folder)
-    entries = _file_entries(reader, fresh or {})
+    entries = {file: _entry(reader, file) for file in reader.data_files()}
     contents = Contents(reader)
     meta: dict[str, Any] = yaml.safe_load(head)
     repo = repo or passage(folder, r'load_dataset\("([^"]+/[^"]+)", split') or REPO
@@ -63,12 +54,12 @@ def write(
         "licences": licences_table(contents.sources),
         "versions": versions or passage(folder, VERSIONS) or NOT_PUBLISHED,
     }
-    manifest.expect(folder, {name: {} for name in OWN_TEXTS})
+    manifest.expect(folder, {CARD: {}})
     text = re.sub(r"\{\{(\w+)\}\}", lambda name: values[name[1]], body)
     front = yaml.safe_dump(meta, sort_keys=False, allow_unicode=True, width=120)
-    write_whole(folder / "README.md", f"---\n{front}---\n{text}".encode())
-    manifest.record(folder, {name: manifest.Entry() for name in OWN_TEXTS} | entries)
-    return folder / "README.md"
+    write_whole(folder / CARD, f"---\n{front}---\n{text}".encode())
+    manifest.record(folder, {CARD: {}} | entries)
+    return folder / CARD
 
 
 def _table_info(
@@ -98,57 +89,15 @@ def _table_info(
     return yaml_config, yaml_info, (config, rows, len(files), download)
 
 
-def _file_entries(reader: Reader, fresh: Mapping[str, Written]) -> manifest.Entries:
-    """What the manifest says of each data file, its hash included.
+def _entry(reader: Reader, file: str) -> manifest.Entry:
+    """What the manifest says of a data file; one that it does not list is hashed. Raises if another file was written.
 
-    The card needs all hashes each time it is written, and a dataset may have a hundred gigabytes: a file is hashed
-    again only if its size, time or inode changed. If its values are damaged, the hash it was written with stays.
+    A file whose values are damaged keeps the hash it was written with.
     """
-    entries: manifest.Entries = {}
-    stamps: dict[str, _Stamp] = {}
-    cached = _read_hashes(reader.folder)
-    for file in reader.data_files():
-        path = reader.folder / file
-        status = path.stat()
-        stamp = [status.st_size, status.st_mtime_ns, status.st_ino]
-        if file in fresh:
-            entry = fresh[file].entry
-            value = entry["sha256"]
-        else:
-            *before, value = cached.get(file) or [""]
-            value = value if before == stamp else hash_file(path)
-            written = [entry for entry in manifest.entries_of(reader.folder, file) if "sha256" in entry]
-            same = [entry for entry in written if entry["sha256"] == value]
-            if written and not same and _is_damaged(reader, file):
-                same = written[:1]
-            entry = same[0] if same else manifest.Entry(sha256=value)
-            if "columns" not in entry and (digests := own_digests(path)):
-                entry = manifest.Entry(sha256=entry["sha256"], columns=digests)
-        entries[file], stamps[file] = entry, [*stamp, value]
-    write_whole(reader.folder / _HASHES, json.dumps(stamps, sort_keys=True).encode())
-    return entries
-
-
-def _is_damaged(reader: Reader, file: str) -> bool:
-    """Whether the values of a changed file differ from those written; raises for a table of numbers."""
-    try:
-        check_file(reader, file)
-    except UnreadableFile:
-        if reader.describes_itself(file):
-            raise
-        return True
-    except UserError:
-        return not reader.describes_itself(file)
-    return False
-
-
-def _read_hashes(folder: Path) -> "dict[str, _Stamp]":
-    """The cached stamp of each file; empty if there is no readable cache."""
-    try:
-        cached = json.loads((folder / _HASHES).read_bytes())
-        return {file: entry for file, entry in cached.items() if isinstance(entry, list) and len(entry) == 4}
-    except (FileNotFoundError, NotADirectoryError, ValueError, AttributeError, RecursionError):
-        return {}
+    reader.digests(file)
+    values = values_digest(reader.footer(file))
+    listed = [entry for entry in manifest.entries_of(reader.folder, file) if entry.get("values") == values]
+    return listed[-1] if listed else {"sha256": hash_file(reader.folder / file), "values": values}
 
 
 def digest(files: Sequence[str], hash_of: Callable[[str], str]) -> str:
@@ -168,7 +117,7 @@ def front_matter(path: Path) -> tuple[dict[str, Any], str]:
 
 def passage(folder: Path, pattern: str) -> str | None:
     """A passage of the existing card, kept when the card is written again; None if there is none."""
-    path = folder / "README.md"
+    path = folder / CARD
     match = re.search(pattern, path.read_text(encoding="utf-8"), re.DOTALL) if path.exists() else None
     return match[1].strip() if match else None
 
@@ -177,9 +126,9 @@ def refuse_other_folders(folder: Path) -> None:
     """Raise if a folder holds anything but a dataset of this benchmark, or data files that it did not write."""
     if (folder / "run.json").exists():
         raise UserError(f"{folder} holds a chain store; give another folder for the dataset")
-    path = folder / "README.md"
+    path = folder / CARD
     if path.exists() and "\n- convergebench\n" not in path.read_text("utf-8", errors="replace").split("\n---\n")[0]:
         raise UserError(f"{path} is not a card of this benchmark; give another folder for the dataset")
     reader, ours = Reader(folder), manifest.listed(folder)
-    foreign = [file for file in reader.data_files() if file not in ours and not reader.describes_itself(file)]
+    foreign = [file for file in reader.data_files() if file not in ours and not reader.is_ours(file)]
     manifest.refuse(folder, foreign, "this benchmark did not write", "move them or choose another folder")

@@ -52,7 +52,7 @@ def copy_metric_folders(out: Path) -> None:
         folder = out / name
         gone = manifest.listed(folder) - files.keys()
         old = [file for file in gone if (folder / file).is_file() and manifest.is_as_written(folder, file)]
-        entries = {file: manifest.Entry(sha256=sha256(data).hexdigest()) for file, data in files.items()}
+        entries = {file: {"sha256": sha256(data).hexdigest()} for file, data in files.items()}
         manifest.expect(folder, entries)
         for file, data in files.items():
             write_whole(folder / file, data)

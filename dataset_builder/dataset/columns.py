@@ -3,7 +3,7 @@
 Columns hold pictures and plain values only; nested values are JSON strings, which older `datasets` can load too.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from types import NoneType
@@ -70,13 +70,6 @@ class Row:
             values
         )  # not through __init__, so that columns that were not read stay unset and fail loudly
         return row
-
-    @classmethod
-    def check(cls, names: Sequence[str]) -> None:
-        """Raise if a column is not one of this table."""
-        columns = [column.name for column in cls.columns()]
-        if unknown := [name for name in names if name not in columns]:
-            raise KeyError(f"no column {unknown[0]!r} in {cls.TABLE}; its columns are {', '.join(columns)}")
 
     @property
     def values(self) -> Values:

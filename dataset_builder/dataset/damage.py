@@ -9,25 +9,25 @@ from convergebench.generation.records import PICTURED, UserError
 
 from . import manifest
 from .columns import Values
-from .manifest import TableDigest
-from .reader import Place, Reader, UnreadableFile
+from .reader import Reader, UnreadableFile
 from .rows import made_by
-from .schema import IMAGE
 
 
 def check_file(reader: Reader, file: str, look: Callable[[Values], None] | None = None) -> None:
     """Raise UserError for the first value or picture that is not as written; `look` is called with each row."""
-    digest = TableDigest()
-    with reader.damage_explained(file), reader.open(file) as opened:
-        has_pictures = any(field.type == IMAGE for field in opened.schema_arrow)
-        for group in range(opened.num_row_groups):
-            part = opened.read_row_group(group)
-            digest.update(part)
-            for number, row in enumerate(part.to_pylist() if look or has_pictures else ()):
-                if look:
-                    look(row)
-                _check_picture(reader, Place(file, group, number), row)
-    reader.check_values(file, digest)
+    table = file.split("/")[1]
+    check = {"steps": _check_step, "sources": _check_source}.get(table)
+    if look or check:
+        for row in reader.file_rows(file):
+            if look:
+                look(row)
+            if check:
+                check(file, row)
+    else:
+        reader.file_table(file)
+    for place in reader.places(table) if table == "chains" else ():
+        if place.file == file:
+            reader.picture_at(place, "reference")
 
 
 def refuse_missing(folder: Path, besides: str = "") -> None:
@@ -38,28 +38,22 @@ def refuse_missing(folder: Path, besides: str = "") -> None:
             raise UnreadableFile(f"{folder / file} is missing; restore it, or let {made_by(file)} make it anew")
 
 
-def _check_picture(reader: Reader, place: Place, row: Values) -> None:
-    """Raise if a row's picture does not match its hash, or is present or absent against the row's status."""
-    file, table = place.file, place.file.split("/")[1]
-    if table == "steps":
-        image, step = row["image"], f"{file}: step {row['step']} of chain {row['chain']}"
-        if (image is None) == (row["status"] in PICTURED):
-            raise UserError(f"{step} is {row['status']!r} but {'has no' if image is None else 'has a'} picture")
-        if image and sha256(image["bytes"]).hexdigest() != row["sha256"]:
-            raise UserError(f"{step} is not the picture of its sha256")
-    elif table == "sources" and row["image"] and not _is_source(row["image"]["bytes"], row["sha256"]):
-        raise UserError(f"{file}: source {row['source']} is not the picture of its sha256")
-    elif table == "chains" and row["reference"]:
-        written = reader.reference_hash(place)
-        if written and sha256(row["reference"]["bytes"]).hexdigest() != written:
-            raise UserError(f"{file}: the reference of chain {row['chain']} is not the one that was written")
+def _check_step(file: str, row: Values) -> None:
+    image, step = row["image"], f"{file}: step {row['step']} of chain {row['chain']}"
+    if (image is None) == (row["status"] in PICTURED):
+        raise UserError(f"{step} is {row['status']!r} but {'has no' if image is None else 'has a'} picture")
+    if image and sha256(image["bytes"]).hexdigest() != row["sha256"]:
+        raise UserError(f"{step} is not the picture of its sha256")
 
 
-def _is_source(data: bytes, digest: str) -> bool:
-    """Whether a source's bytes, or its pixels if it was painted, have this sha256."""
-    if sha256(data).hexdigest() == digest:
-        return True
+def _check_source(file: str, row: Values) -> None:
+    """Check the sha256 of a source's bytes, or of its pixels if it was painted."""
+    data = row["image"]["bytes"] if row["image"] else b""
+    if sha256(data).hexdigest() == row["sha256"]:
+        return
     try:
-        return pixel_hash(decode(data)) == digest
+        is_same = pixel_hash(decode(data)) == row["sha256"]
     except Undecodable:
-        return False
+        is_same = False
+    if not is_same:
+        raise UserError(f"{file}: source {row['source']} is not the picture of its sha256")

@@ -4,8 +4,9 @@
 """
 
 import contextlib
+import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -17,9 +18,9 @@ from convergebench.generation.records import EditorInfo, FinishedChain, Source, 
 
 from . import manifest
 from .columns import Row, Values
-from .manifest import TableDigest, possible_digests
+from .digests import TableDigest
 from .rows import BUILT, ChainRow, EditorRow, SourceRow, StepRow, made_by
-from .schema import DIGESTS, MEANINGS, extent
+from .schema import DIGESTS, REFERENCES, extent, values_digest
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi, HfFileSystem
@@ -64,6 +65,7 @@ class Reader:
             self.remote = Remote(endpoint=api.endpoint, token=api.token) if api else Remote()
         self.footer = lru_cache(maxsize=4096)(self._footer)
         self._cached_bounds = lru_cache(maxsize=4096)(self._bounds)
+        self._cached_hashes = lru_cache(maxsize=64)(self._reference_hashes)
         self._cached_pictures = lru_cache(maxsize=4)(self._pictures)
         self._cached_steps = lru_cache(maxsize=256)(self._steps)
 
@@ -149,26 +151,29 @@ class Reader:
         with self.damage_explained(file):
             return pq.read_metadata(self._source(file))
 
-    def describes_itself(self, file: str) -> bool:
-        """Whether a file says what its columns mean, as all tables without pictures of this benchmark do."""
+    def is_ours(self, file: str) -> bool:
+        """Whether a file carries the digests of its columns, as all tables of this benchmark do."""
         try:
-            return MEANINGS in (self.footer(file).metadata or {})
+            return DIGESTS in (self.footer(file).metadata or {})
         except OSError:
             return False
 
-    def check_values(self, file: str, digest: TableDigest) -> None:
-        """Raise if values that were read are not those that were written."""
-        with self.damage_explained(file):
-            possible = self._digests(file)
-            for name, value in digest.hexdigests().items():
-                if possible and all(columns.get(name) != value for columns in possible):
-                    raise OSError(f"the values of its column {name!r} are not those that were written")
+    def digests(self, file: str) -> dict[str, str]:
+        """The digests of a file's columns, as its metadata states them; raises if it is not the file that was written.
 
-    def _digests(self, file: str) -> list[Mapping[str, str]]:
-        """The digests of a file's columns, for each content that it may have; raises if it is another file."""
-        stated = (self.footer(file).metadata or {}).get(DIGESTS)
-        listed = [] if self._remote_for(file) else manifest.entries_of(self.folder, file)
-        return possible_digests(stated, [entry.get("columns") or {} for entry in listed], self.plain_columns(file))
+        Pictures have no digest here: their hashes are in other columns, or in the metadata.
+        """
+        with self.damage_explained(file):
+            footer = self.footer(file)
+            listed = [] if self._remote_for(file) else manifest.entries_of(self.folder, file)
+            if not self.is_ours(file):
+                raise OSError("it has no digests of its columns, so this benchmark did not write it")
+            if any(map(len, listed)) and values_digest(footer) not in [entry.get("values") for entry in listed]:
+                raise OSError("it is another file than the one that was written in its place")
+            digests: dict[str, str] = json.loads(footer.metadata[DIGESTS])
+            if digests.keys() != {*self.plain_columns(file)}:
+                raise OSError("its columns are not those that were written")
+        return digests
 
     def groups(self, config: str) -> Iterator[tuple[str, int]]:
         """Every row group of a config, in the order of its rows."""
@@ -195,19 +200,22 @@ class Reader:
 
     def file_table(self, file: str, columns: Sequence[str] | None = None, dictionaries: Sequence[str] = ()) -> pa.Table:
         """Some columns of a file, or all without pictures, checked against what was written."""
+        names = list(columns or self.plain_columns(file))
+        if parts := list(self._parts(file, names, dictionaries)):
+            return pa.concat_tables(parts)
+        return self.open(file, dictionaries).schema_arrow.empty_table().select(names)
+
+    def _parts(self, file: str, columns: Sequence[str] | None, dictionaries: Sequence[str] = ()) -> Iterator[pa.Table]:
+        """Each row group of a file; raises after the last one unless the values are those that were written."""
+        written, read = self.digests(file), TableDigest()
         with self.damage_explained(file):
-            names, groups = list(columns or self.plain_columns(file)), range(self.footer(file).num_row_groups)
-            if not self._remote_for(file):
-                with self.open(file, dictionaries) as opened:
-                    table = opened.read(columns=names)
-            elif groups:
-                table = pa.concat_tables([self.read(file, group, names, dictionaries) for group in groups])
-            else:
-                table = self.open(file, dictionaries).schema_arrow.empty_table().select(names)
-            digest = TableDigest()
-            digest.update(table)
-        self.check_values(file, digest)
-        return table
+            for group in range(self.footer(file).num_row_groups):
+                part = self.read(file, group, columns, dictionaries)
+                read.update(part)
+                yield part
+            for name, digest in read.hexdigests().items():
+                if written.get(name) != digest:
+                    raise OSError(f"the values of its column {name!r} are not those that were written")
 
     def rows_of(self, kind: type[R], columns: Sequence[str] | None = None) -> Iterator[R]:
         """The rows of a table, with these columns or with all that hold no pictures; none if there is no such table.
@@ -215,9 +223,10 @@ class Reader:
         One row group is in memory at a time. A replaced file raises before its first row, but a damaged value may raise
         as late as after the last row of its file: use no row before all have been read.
         """
-        names = [column.name for column in kind.columns() if column.type != "image"] if columns is None else columns
-        kind.check(names)
-        return map(kind.from_values, self.rows(kind.TABLE, names))
+        names = [column.name for column in kind.columns() if columns is not None or column.type != "image"]
+        if unknown := [name for name in columns or () if name not in names]:
+            raise KeyError(f"no column {unknown[0]!r} in {kind.TABLE}; its columns are {', '.join(names)}")
+        return map(kind.from_values, self.rows(kind.TABLE, names if columns is None else columns))
 
     def rows(self, config: str, columns: Sequence[str] | None = None) -> Iterator[Values]:
         """The rows of a table as plain values, pictures as {"bytes", "path"}; otherwise as `rows_of`."""
@@ -226,16 +235,10 @@ class Reader:
 
     def file_rows(self, file: str, columns: Sequence[str] | None = None) -> Iterator[Values]:
         """The rows of one file, as `rows`."""
-        with self.damage_explained(file):
-            self._digests(file)
-        digest = TableDigest()
-        for group in range(self.footer(file).num_row_groups):
+        for part in self._parts(file, columns):
             with self.damage_explained(file):
-                part = self.read(file, group, columns)
-                digest.update(part)
                 rows = part.to_pylist()
             yield from rows
-        self.check_values(file, digest)
 
     @contextlib.contextmanager
     def damage_explained(self, file: str) -> Iterator[None]:
@@ -253,11 +256,12 @@ class Reader:
 
     def places(self, config: str = "steps") -> list[Place]:
         """The place of each row of `table(config)`, in the same order."""
-        return [
-            Place(file, group, row)
-            for file, group in self.groups(config)
-            for row in range(self.footer(file).row_group(group).num_rows)
-        ]
+        return [place for file in self.files(config) for place in self._places(file)]
+
+    def _places(self, file: str) -> Iterator[Place]:
+        footer = self.footer(file)
+        for group in range(footer.num_row_groups):
+            yield from (Place(file, group, row) for row in range(footer.row_group(group).num_rows))
 
     # Records
 
@@ -299,16 +303,14 @@ class Reader:
         """Every step of the dataset in the order of the rows, without its picture."""
         for file in self.files("steps"):
             try:
-                table = self.file_table(file, None)
+                table = self.file_table(file)
             except OSError:
                 if skip_unreadable:
                     continue
                 raise
             rows = map(StepRow.from_values, table.to_pylist())
-            for group in range(self.footer(file).num_row_groups):
-                for number in range(self.footer(file).row_group(group).num_rows):
-                    row = next(rows)
-                    yield PlacedStep(row.chain, row.record(), Place(file, group, number))
+            for row, place in zip(rows, self._places(file), strict=True):
+                yield PlacedStep(row.chain, row.record(), place)
 
     def _placed_steps(self, chain: FinishedChain) -> dict[int, PlacedStep]:
         return self._cached_steps(chain.id, chain.editor, chain.source.id, chain.program.id)
@@ -362,22 +364,7 @@ class Reader:
     def reference(self, chain_id: str) -> bytes | None:
         """The picture that a finished round of a chain should equal, if that is not the chain's input."""
         place = self._references.get(chain_id)
-        data = self.picture_at(place, "reference") if place else None
-        if place and data and self.reference_hash(place) not in (None, sha256(data).hexdigest()):
-            raise UnreadableFile(f"{self.where}/{place.file}: the reference of {chain_id} is {_OTHER_BYTES}")
-        return data
-
-    def reference_hash(self, place: Place) -> str | None:
-        """The sha256 that a reference had when it was written; None if the manifest does not say."""
-        if self._remote_for(place.file):
-            return None
-        footer = self.footer(place.file)
-        row = sum(footer.row_group(group).num_rows for group in range(place.group)) + place.row
-        for entry in manifest.entries_of(self.folder, place.file):
-            hashes = (entry.get("pictures") or {}).get("reference") or []
-            if len(hashes) == footer.num_rows:
-                return str(hashes[row]) if hashes[row] else None
-        return None
+        return self.picture_at(place, "reference") if place else None
 
     @cached_property
     def _references(self) -> dict[str, Place]:
@@ -386,9 +373,21 @@ class Reader:
         return {row["chain"]: place for row, place in places if row["reference"]}
 
     def picture_at(self, place: Place, column: str = "image") -> bytes | None:
-        """The bytes of one picture; the last few row groups are kept, since neighbours are usually next."""
+        """The bytes of one picture; those of a reference are the ones that were written.
+
+        The last few row groups are kept, since neighbours are usually next.
+        """
         value = self._cached_pictures(place.file, place.group, column)[place.row]
-        return value.as_py() if value.is_valid else None
+        data: bytes | None = value.as_py() if value.is_valid else None
+        digest = data and sha256(data).hexdigest()
+        if column == "reference" and digest != self._cached_hashes(place.file).get(place):
+            raise UnreadableFile(f"{self.where}/{place.file}: the reference in row {place.row} is {_OTHER_BYTES}")
+        return data
+
+    def _reference_hashes(self, file: str) -> dict[Place, str | None]:
+        """The sha256 that each reference of a file had when it was written."""
+        hashes = json.loads((self.footer(file).metadata or {}).get(REFERENCES, b"[]"))
+        return dict(zip(self._places(file), hashes, strict=False))
 
     def _pictures(self, file: str, group: int, column: str) -> pa.Array:
         pictures = self.read(file, group, [column]).column(0).combine_chunks()

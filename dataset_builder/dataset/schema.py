@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -13,20 +13,19 @@ import pyarrow.parquet as pq
 
 from . import manifest
 from .columns import Column, Config, Row, Values
-from .manifest import Entry, TableDigest
+from .digests import TableDigest
 from .rows import configs
 
 SPLIT = "test"
 _ROW_GROUP = 8_000_000  # bytes of pictures; a larger picture has a row group of its own
-ROWS = 10_000  # in a row group at most, if there are no pictures
-SHARD = 500_000_000  # bytes of pictures in one file, unless one chain alone has more
+_ROWS = 10_000  # in a row group at most, if there are no pictures
 # As `datasets` writes files, so that the Hub can deduplicate two versions of one.
 _CHUNKING = {"min_chunk_size": 262144, "max_chunk_size": 1048576, "norm_level": 0}
-# Keys of a file's metadata.
-MEANINGS = b"convergebench_columns"  # JSON: what each column means
-ROW = b"convergebench_row"  # what a row is
+# Keys of a file's metadata. A file without digests is not read.
+_MEANINGS = b"convergebench_columns"  # JSON: what each column means
+_ROW = b"convergebench_row"  # what a row is
 DIGESTS = b"convergebench_sha256"  # JSON: the digest of each column's values
-UNEXPLAINED = "not explained in the file"
+REFERENCES = b"convergebench_references"  # JSON: the sha256 of each reference, row by row
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 _ARROW = {
     "image": IMAGE,
@@ -50,132 +49,104 @@ def arrow(columns: Iterable[Column]) -> pa.Schema:
 
 
 def config_of(footer: pq.FileMetaData, name: str) -> Config:
-    """A file's own description of its rows and columns; if it has none, that of its config."""
+    """A file's own description of its rows and columns."""
     metadata = footer.metadata or {}
-    declared = configs().get(name) or Config(name)
-    meanings = {column.name: column.meaning for column in declared.columns}
-    meanings |= json.loads(metadata.get(MEANINGS, b"{}"))
+    meanings = json.loads(metadata.get(_MEANINGS, b"{}"))
     types = {type: name for name, type in _ARROW.items()}
     fields = footer.schema.to_arrow_schema()
-    columns = [Column(field.name, types[field.type], meanings.get(field.name) or UNEXPLAINED) for field in fields]
-    row = metadata.get(ROW, b"").decode() or declared.row or UNEXPLAINED
-    return replace(declared, row=row, columns=tuple(columns))
+    columns = [Column(field.name, types[field.type], meanings.get(field.name, "")) for field in fields]
+    return replace(configs().get(name) or Config(name), row=metadata.get(_ROW, b"").decode(), columns=tuple(columns))
 
 
-def own_digests(path: Path) -> dict[str, str]:
-    """The column digests in a file's metadata; none if it has none or cannot be read."""
-    try:
-        digests = json.loads((pq.read_metadata(path).metadata or {}).get(DIGESTS, b"{}"))
-    except (pa.ArrowException, OSError, ValueError):
-        return {}
-    return digests if isinstance(digests, dict) else {}
+def values_digest(footer: pq.FileMetaData) -> str:
+    """One digest of all values of a table, as its metadata states them."""
+    metadata = footer.metadata or {}
+    return hashlib.sha256(metadata.get(DIGESTS, b"") + metadata.get(REFERENCES, b"")).hexdigest()
 
 
 class Written(NamedTuple):
     """A file that was written."""
 
-    path: Path
     rows: int
     bytes: int
     sha256: str
-    columns: Mapping[str, str] = {}
-    references: Sequence[str | None] = ()  # the sha256 of each reference, row by row
+    values: str
 
     @property
-    def entry(self) -> Entry:
+    def entry(self) -> manifest.Entry:
         """Its entry in the manifest."""
-        entry = Entry(sha256=self.sha256, columns=dict(self.columns))
-        if any(self.references):
-            entry["pictures"] = {"reference": [*self.references]}
-        return entry
+        return {"sha256": self.sha256, "values": self.values}
 
 
-class Shard:
-    """One Parquet file being written; memory holds one row group, however long the file becomes.
+def write(path: Path, config: Config, rows: Iterable[Row | Values], dataset: Path | None = None) -> Written:
+    """Write a whole table, complete or not at all; the manifest of its dataset, if given, lists it first.
 
-    With `checks`, its pages have checksums and its metadata holds its columns' digests. Files of pictures need neither:
-    the pictures' hashes and the manifest cover them.
+    A picture is {"bytes", "path"} or None. One row group is in memory, however long the file becomes.
     """
-
-    def __init__(
-        self,
-        path: Path,
-        columns: Iterable[Column],
-        metadata: Mapping[bytes, str] | None = None,
-        checks: bool = False,
-    ):
-        self.path, self.schema, self.checks, self.digest = path, arrow(columns), checks, TableDigest()
-        self.pictures = [field.name for field in self.schema if field.type == IMAGE]
-        plain = [field.name for field in self.schema if field.type != IMAGE]
-        leaves = [f"{name}.{leaf}" for name in self.pictures for leaf in ("bytes", "path")]
-        self.writer = pq.ParquetWriter(
-            path,
-            self.schema,
-            compression={**dict.fromkeys(leaves, "none"), **dict.fromkeys(plain, "snappy")},
-            use_dictionary=plain,
-            column_encoding=dict.fromkeys(leaves, "PLAIN"),
-            use_content_defined_chunking=_CHUNKING,
-            write_page_index=True,
-            write_page_checksum=checks,
-        )
-        self.writer.add_key_value_metadata({b"content_defined_chunking": json.dumps(_CHUNKING), **(metadata or {})})
-        self.rows: list[Values] = []
-        self.references: list[str | None] = []
-        self.weight = self.count = 0
-
-    def add(self, values: Row | Values) -> None:
-        """Add a row; a picture is {"bytes", "path"} or None."""
-        row = values.values if isinstance(values, Row) else values
-        weight = sum(len(row[name]["bytes"]) for name in self.pictures if row[name])
-        if self.rows and (self.weight + weight > _ROW_GROUP or len(self.rows) >= ROWS):
-            self.flush()
-        if "reference" in self.pictures:
-            reference = row["reference"]
-            self.references.append(hashlib.sha256(reference["bytes"]).hexdigest() if reference else None)
-        self.rows.append(row)
-        self.weight += weight
-
-    def flush(self) -> None:
-        """Write the buffered rows as one row group."""
-        if not self.rows:
-            return
-        arrays = [pa.array([row[field.name] for row in self.rows], field.type) for field in self.schema]
-        self.count += len(self.rows)
-        self.rows, self.weight = [], 0
-        batch = pa.RecordBatch.from_arrays(arrays, schema=self.schema)
-        self.digest.update(batch)
-        self.writer.write_batch(batch)
-
-    def close(self) -> Written:
-        self.flush()
-        columns = self.digest.hexdigests()
-        if self.checks:
-            self.writer.add_key_value_metadata({DIGESTS: json.dumps(columns)})
-        self.writer.close()
-        return Written(self.path, self.count, self.path.stat().st_size, hash_file(self.path), columns, self.references)
-
-
-def write(path: Path, config: Config, rows: Iterable[Row | Values]) -> Written:
-    """Write a whole table, complete or not at all, with the meanings of its columns and rows in its metadata."""
-    meanings = {column.name: column.meaning for column in config.columns if column.meaning}
-    metadata = {MEANINGS: json.dumps(meanings, ensure_ascii=False)} | ({ROW: config.row} if config.row else {})
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
     try:
-        shard = Shard(part, config.columns, metadata, checks=True)
-        for row in rows:
-            shard.add(row)
-        written = shard.close()
+        _write(part, config, rows)
+        footer = pq.read_metadata(part)
+        written = Written(footer.num_rows, part.stat().st_size, hash_file(part), values_digest(footer))
+        if dataset:
+            manifest.expect(dataset, {path.relative_to(dataset).as_posix(): written.entry})
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
-    return written._replace(path=path)
+    return written
 
 
 def write_listed(folder: Path, file: str, config: Config, rows: Iterable[Row | Values]) -> Written:
-    """Write a table into a dataset, listed in its manifest first, so that a crash leaves no unlisted file."""
-    manifest.expect(folder, {file: {}})
-    return write(folder / file, config, rows)
+    """Write a table into a dataset, listed in its manifest."""
+    return write(folder / file, config, rows, folder)
+
+
+def _write(path: Path, config: Config, rows: Iterable[Row | Values]) -> None:
+    schema, digest, references = arrow(config.columns), TableDigest(), list[str | None]()
+    digest.update(schema.empty_table())
+    pictures = [column.name for column in config.columns if column.type == "image"]
+    plain = [column.name for column in config.columns if column.type != "image"]
+    leaves = [f"{name}.{leaf}" for name in pictures for leaf in ("bytes", "path")]
+    writer = pq.ParquetWriter(
+        path,
+        schema,
+        compression={**dict.fromkeys(leaves, "none"), **dict.fromkeys(plain, "snappy")},
+        use_dictionary=plain,
+        column_encoding=dict.fromkeys(leaves, "PLAIN"),
+        use_content_defined_chunking=_CHUNKING,
+        write_page_index=True,
+        write_page_checksum=not pictures,  # pictures have hashes
+    )
+    meanings = {column.name: column.meaning for column in config.columns if column.meaning}
+    metadata = {_MEANINGS: json.dumps(meanings, ensure_ascii=False)} | ({_ROW: config.row} if config.row else {})
+    writer.add_key_value_metadata({b"content_defined_chunking": json.dumps(_CHUNKING), **metadata})
+    with writer:
+        for group in _row_groups(rows, pictures):
+            arrays = [pa.array([row[field.name] for row in group], field.type) for field in schema]
+            batch = pa.RecordBatch.from_arrays(arrays, schema=schema)
+            digest.update(batch)
+            writer.write_batch(batch)
+            for picture in (row["reference"] for row in group if "reference" in pictures):
+                references.append(picture and hashlib.sha256(picture["bytes"]).hexdigest())
+        metadata = {DIGESTS: json.dumps(digest.hexdigests())}
+        writer.add_key_value_metadata(metadata | ({REFERENCES: json.dumps(references)} if any(references) else {}))
+
+
+def _row_groups(rows: Iterable[Row | Values], pictures: Sequence[str]) -> Iterator[list[Values]]:
+    """The rows, in groups of bounded size."""
+    group: list[Values] = []
+    filled = 0
+    for row in rows:
+        values = row.values if isinstance(row, Row) else row
+        weight = sum(len(values[name]["bytes"]) for name in pictures if values[name])
+        if group and (filled + weight > _ROW_GROUP or len(group) >= _ROWS):
+            yield group
+            group, filled = [], 0
+        group.append(values)
+        filled += weight
+    if group:
+        yield group
 
 
 def hash_file(path: Path) -> str:
@@ -193,12 +164,11 @@ def _hash(path: Path, stamp: tuple[int, int]) -> str:
 def extent(footer: pq.FileMetaData, group: int, columns: Sequence[str] | None) -> tuple[int, int]:
     """The first and last byte of some adjacent columns of a row group."""
     row_group = footer.row_group(group)
-    chunks = [row_group.column(number) for number in range(row_group.num_columns)]
-    wanted = [
-        chunk
-        for chunk in chunks
-        if columns is None or {chunk.path_in_schema, chunk.path_in_schema.split(".")[0]} & {*columns}
-    ]
-    starts = [min(chunk.dictionary_page_offset or chunk.data_page_offset, chunk.data_page_offset) for chunk in wanted]
-    ends = [start + chunk.total_compressed_size for start, chunk in zip(starts, wanted, strict=True)]
+    starts, ends = [], []
+    for number in range(row_group.num_columns):
+        chunk = row_group.column(number)
+        path = chunk.path_in_schema
+        if columns is None or {path, path.split(".")[0]} & {*columns}:
+            starts.append(min(chunk.dictionary_page_offset or chunk.data_page_offset, chunk.data_page_offset))
+            ends.append(starts[-1] + chunk.total_compressed_size)
     return min(starts), max(ends)

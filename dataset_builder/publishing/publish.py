@@ -122,7 +122,7 @@ def publish(
 
 def published_files(folder: Path) -> dict[str, Path]:
     """The dataset's files: its card, manifest and data. The metric folders have their own Spaces."""
-    files = [name for name in (*card.OWN_TEXTS, MANIFEST) if (folder / name).exists()]
+    files = [name for name in (card.CARD, MANIFEST) if (folder / name).exists()]
     return {file: folder / file for file in (*files, *Reader(folder).data_files())}
 
 

@@ -149,7 +149,7 @@ def write_table(folder: Path, config: Config, rows: Iterator[dict[str, Any]]) ->
     """Write scores or floors as one file, the same to the byte for the same numbers; it replaces our earlier files."""
     reader, file = Reader(folder), f"data/{config.name}/0000.parquet"
     others = [other for other in reader.files(config.name) if other != file]
-    ours = [other for other in others if other in manifest.listed(folder) or reader.describes_itself(other)]
+    ours = [other for other in others if other in manifest.listed(folder) or reader.is_ours(other)]
     manifest.refuse(folder, {*others} - {*ours}, "this benchmark did not write", "move them away")
     written = write_listed(folder, file, config, rows)
     for other in ours:

@@ -186,6 +186,6 @@ class Answers:
         rows = sorted(self.rows.values(), key=lambda row: row.order)
         with disk_errors_explained(self.dataset), locked(self.dataset / FOLDER, wait=True), locked(self.dataset):
             card.refuse_other_folders(self.dataset)
-            written = write_listed(self.dataset, self.file, JUDGEMENTS, rows)
-            card.write(self.dataset, fresh={self.file: written})
+            write_listed(self.dataset, self.file, JUDGEMENTS, rows)
+            card.write(self.dataset)
             self.journal.path.unlink()

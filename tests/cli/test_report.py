@@ -6,12 +6,12 @@ import re
 import shutil
 from unittest import mock
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
+from convergebench.dataset_builder.dataset import schema
 from convergebench.dataset_builder.dataset.rows import configs
+from convergebench.metric_modules.scores import FLOORS, SCORES
 from simulated import dataset
 
 # What the made-up rows leave out, for columns that may not be null.
@@ -24,19 +24,15 @@ DEFAULTS = {
 def lay(folder, **tables):
     """A dataset's Parquet with whole rows, as far as the report reads it."""
     for name, rows in tables.items():
-        known = {column.name: None for column in configs()[name].columns} if name in configs() else {}
-        path = folder / "data" / name / "0000.parquet"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        rows = [known | DEFAULTS.get(name, {}) | row for row in rows]
-        pq.write_table(pa.Table.from_pylist(rows), path)
+        config = (configs() | {"scores": SCORES, "floors": FLOORS})[name]
+        nothing = {column.name: None for column in config.columns} | DEFAULTS.get(name, {})
+        schema.write(folder / "data" / name / "0000.parquet", config, [nothing | row for row in rows])
 
 
 def steps_of(scores):
     """A cost and a time for every call; no pictures."""
-    image = {"bytes": None, "path": None}
     return [
-        {name: row[name] for name in ("chain", "step", "round", "position", "status")}
-        | {"latency": 2.0, "cost": 0.04, "image": image}
+        {name: row[name] for name in ("chain", "step", "round", "position", "status")} | {"latency": 2.0, "cost": 0.04}
         for row in scores
     ]
 

@@ -65,7 +65,7 @@ def alter(folder, config, change, hashes=True):
     written = schema.write(folder / file, about, rows)
     if hashes:
         manifest.expect(folder, {file: written.entry})
-        card.write(folder, fresh={file: written})
+        card.write(folder)
         submission.write(folder)
 
 

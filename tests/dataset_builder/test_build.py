@@ -30,7 +30,7 @@ def load(folder, cache, *config, **options):
 
 
 def contents(folder):
-    paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != ".hashes.json")
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
     return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
 
 

@@ -2,7 +2,6 @@
 
 import shutil
 
-import pyarrow.parquet as pq
 import pytest
 from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset import schema
@@ -37,13 +36,6 @@ def edit(old, new):
     return damage
 
 
-def unexplained(folder):
-    """The scores as a program would leave them that knows nothing of meanings."""
-    path = folder / "data/scores/0000.parquet"
-    pq.write_table(pq.read_table(path).replace_schema_metadata(None), path)
-    card.write(folder)
-
-
 STEPS = "data/steps/paint/0000.parquet"
 
 
@@ -62,7 +54,6 @@ STEPS = "data/steps/paint/0000.parquet"
         ),
         (edit("| `seed` |", "| seed |"), "the card does not explain the column 'seed'"),
         (edit("the seed the editor was given", "a number"), "the card does not explain the column 'seed'"),
-        (unexplained, "no file of scores says what its column 'chain' means"),
         (edit("num_examples: 10", "num_examples: 11"), "the card counts other rows of steps than the 10 in its files"),
         (edit("content sha256 ", "content sha256 0"), "are not those the card was written for"),
         (edit("## Cite", "{{cite}}"), "the card is incomplete"),

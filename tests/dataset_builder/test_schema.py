@@ -10,7 +10,6 @@ from convergebench.dataset_builder.dataset import schema
 from convergebench.dataset_builder.dataset.columns import Column, Config
 from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
 from convergebench.dataset_builder.dataset.rows import STEPS, StepRow, configs
-from convergebench.dataset_builder.dataset.schema import Shard
 from convergebench.metric_modules.scores import FLOORS, SCORES
 
 EVERY = configs() | {"scores": SCORES, "floors": FLOORS}
@@ -42,11 +41,8 @@ def test_columns_are_plain_values_or_pictures_that_come_first(config):
 
 def test_row_groups_hold_eight_megabytes_or_one_larger_picture(tmp_path):
     sizes = [3_000_000, 3_000_000, 3_000_000, 9_000_000, 1_000_000, 7_000_000, 1]
-    shard = Shard(tmp_path / "a.parquet", STEPS.columns)
-    for number, size in enumerate(sizes):
-        shard.add(row(number, bytes(size)))
-    shard.add(row(len(sizes), None))
-    written = shard.close()
+    rows = [row(number, bytes(size)) for number, size in enumerate(sizes)]
+    written = schema.write(tmp_path / "a.parquet", STEPS, [*rows, row(len(sizes), None)])
     footer = pq.read_metadata(tmp_path / "a.parquet")
     assert [footer.row_group(group).num_rows for group in range(footer.num_row_groups)] == [2, 1, 1, 2, 2]
     assert (written.rows, written.bytes) == (8, (tmp_path / "a.parquet").stat().st_size)
@@ -70,16 +66,11 @@ def test_files_are_written_as_datasets_writes_them(tmp_path):
     assert ours.row_group(0).column(0).compression == "UNCOMPRESSED"
 
 
-def test_a_picture_is_read_from_its_row_group_alone(tmp_path):
+def test_a_picture_is_read_from_its_row_group_alone(tmp_path, monkeypatch):
     pictures = [stores.picture(seed, (40, 40)) for seed in range(4)] + [None]
-    shard = Shard(tmp_path / "0000.parquet", STEPS.columns)
-    for number, data in enumerate(pictures):
-        if number == 2:
-            shard.flush()
-        shard.add(row(number, data))
-    shard.close()
-    (tmp_path / "data" / "steps" / "x").mkdir(parents=True)
-    (tmp_path / "0000.parquet").rename(tmp_path / "data" / "steps" / "x" / "0000.parquet")
+    monkeypatch.setattr(schema, "_ROW_GROUP", len(pictures[0]) + len(pictures[1]))
+    rows = [row(number, data) for number, data in enumerate(pictures)]
+    schema.write(tmp_path / "data" / "steps" / "x" / "0000.parquet", STEPS, rows)
     reader = Reader(tmp_path)
     table = reader.table("steps")
     assert "image" not in table.column_names
@@ -108,16 +99,6 @@ def test_a_metric_added_later_keeps_its_column(tmp_path):
     schema.write(tmp_path / "a.parquet", Config("scores", "one step", tuple(columns)), [values])
     config = schema.config_of(pq.read_metadata(tmp_path / "a.parquet"), "scores")
     assert (config.columns, config.row) == (tuple(columns), "one step")
-
-
-def test_a_file_of_steps_is_explained_by_its_config(tmp_path):
-    shard = Shard(tmp_path / "a.parquet", STEPS.columns)
-    shard.add(row(0, b"x"))
-    shard.close()
-    footer = pq.read_metadata(tmp_path / "a.parquet")
-    assert schema.MEANINGS not in footer.metadata
-    assert schema.config_of(footer, "steps") == STEPS
-    assert {column.meaning for column in schema.config_of(footer, "other").columns} == {schema.UNEXPLAINED}
 
 
 def test_a_file_without_rows_is_a_table_without_rows(tmp_path):

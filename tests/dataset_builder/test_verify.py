@@ -130,45 +130,44 @@ def test_what_a_chain_says_at_its_end_is_compared_with_its_steps(tmp_path, chang
     assert f"done.json has another {next(iter(change))} than the steps" in verify(run).output
 
 
-@pytest.mark.parametrize("other", ["floors", "scores"])
-def test_a_table_in_the_place_of_another_is_named_and_never_read(folder, tmp_path, other):
+@pytest.mark.parametrize("other", ["floors", "steps/gentle", "scores"])
+def test_a_table_in_the_place_of_another_is_never_read(folder, tmp_path, other):
     dataset, place = folder / "dataset", folder / "dataset" / "data" / "scores" / "0000.parquet"
+    made = dataset
     if other == "scores":  # the same numbers of one editor more
         theirs = scored.runs(tmp_path / "theirs")
         scored.keep(theirs, scored.chain("more", 2), [scored.encoded(scored.picture(2, scored.SIZES[2]))] * 6)
         made = scored.built(theirs, tmp_path / "made")
         engine.run(engine.prepare(made, ["psnr"], "cpu", None))
-        shutil.copy(made / "data" / "scores" / "0000.parquet", place)
-    else:
-        shutil.copy(dataset / "data" / "floors" / "0000.parquet", place)
+    shutil.copy(made / "data" / other / "0000.parquet", place)
     with pytest.raises(UnreadableFile, match="it is another file than the one that was written in its place"):
-        Reader(dataset).table("scores")
+        next(Reader(dataset).rows("scores"))
     assert verify(dataset).exit_code == 1
-
-
-def test_the_manifest_checks_a_table_without_digests(folder):
-    place = folder / "dataset" / "data" / "scores" / "0000.parquet"
-    table = pq.read_table(place).replace_schema_metadata(None)
-    pq.write_table(table, place)
-    Reader(folder / "dataset").table("scores")  # the same values
-    pq.write_table(
-        table.set_column(table.column_names.index("psnr"), "psnr", pa.nulls(len(table), pa.float64())), place
-    )
-    with pytest.raises(UnreadableFile, match="its column 'psnr' are not those that were written"):
-        Reader(folder / "dataset").table("scores")
-
-
-@pytest.mark.parametrize("change", ["a column is gone", "a file of steps"])
-def test_a_table_with_other_columns_gives_no_row(folder, change):
-    dataset, place = folder / "dataset", folder / "dataset" / "data" / "floors" / "0000.parquet"
-    if change == "a file of steps":  # whose digests stand in the list of our files alone
-        shutil.copy(dataset / "data" / "steps" / "gentle" / "0000.parquet", place)
-    else:
-        pq.write_table(pq.read_table(place).drop_columns(["metric"]).replace_schema_metadata(None), place)
-    with pytest.raises(UnreadableFile, match="its columns are not those that were written"):
-        next(Reader(dataset).rows("floors"))
     result = CliRunner().invoke(main, ["score", str(dataset), "--metrics", "psnr"])
-    assert (result.exit_code, "floors/0000.parquet cannot be read" in result.output) == (2, True)
+    assert (result.exit_code, "scores/0000.parquet cannot be read" in result.output) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda table: table.drop_columns(["psnr"]), "its columns are not those that were written"),
+        (lambda table: table.replace_schema_metadata(None), "it has no digests of its columns"),
+        (
+            lambda table: table.set_column(
+                table.column_names.index("psnr"), "psnr", pa.nulls(len(table), pa.float64())
+            ),
+            "its column 'psnr' are not those that were written",
+        ),
+    ],
+)
+def test_a_table_that_another_program_wrote_is_never_read(folder, change, says):
+    place = folder / "dataset" / "data" / "scores" / "0000.parquet"
+    metadata = pq.read_metadata(place).metadata
+    pq.write_table(change(pq.read_table(place).replace_schema_metadata(metadata)), place)
+    for reader in (Reader(folder / "dataset"), Reader(shutil.copytree(folder / "dataset", folder / "unlisted"))):
+        (folder / "unlisted" / ".manifest.json").unlink(missing_ok=True)
+        with pytest.raises(UnreadableFile, match=says):
+            reader.table("scores")
 
 
 @pytest.mark.parametrize("config", ["floors", "steps/gentle", "sources", "editors"])

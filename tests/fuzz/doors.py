@@ -140,7 +140,7 @@ class LedgerLines(Door):
 
 
 class Manifest(Door):
-    seeds = (manifest.text({"data/a.parquet": {"sha256": "0" * 64, "columns": {"a": "1"}, "pictures": {}}}),)
+    seeds = (manifest.text({"data/a.parquet": {"sha256": "0" * 64, "values": "1"}}),)
 
     def use(self, data: bytes) -> None:
         files, replacing = manifest.parse(data)

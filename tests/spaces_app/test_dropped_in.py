@@ -37,7 +37,7 @@ for path in (folder / "data" / "scores").glob("*.parquet"):
     table = pq.read_table(path)
     for name, given in (("grain", "lpips"), ("retained_grain", "retained_ssim")):
         table = table.drop_columns([name] if name in table.column_names else []).append_column(name, table[given])
-    pq.write_table(table, path)
+    small_dataset.rewrite(path, table)
 
 import convergebench.metric_modules.specs as specs
 from convergebench.spaces_app.space import headline

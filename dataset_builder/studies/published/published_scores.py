@@ -110,10 +110,11 @@ def import_scores(
     with disk_errors_explained(folder), locked(folder):
         card.refuse_other_folders(folder)
         config = replace(PUBLISHED, columns=(*PUBLISHED.columns, *extra))
-        path = write_listed(folder, f"data/{PUBLISHED.name}/{name}.parquet", config, published).path
+        file = f"data/{PUBLISHED.name}/{name}.parquet"
+        write_listed(folder, file, config, published)
         card.write(folder)
     return _ImportedScores(
-        file=path,
+        file=folder / file,
         rows=len(published),
         matched=sum(row["chain"] is not None for row in published),
         pictures=len({row["image"] for row in published} - {None}),

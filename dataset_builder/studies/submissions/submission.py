@@ -139,7 +139,7 @@ def chain_digest(chain: FinishedChain, steps: Sequence[Step]) -> str:
 def files_to_propose(folder: Path) -> dict[str, Path]:
     """Every file of a submission by its path in the repository."""
     description = read(folder)
-    names = [FILE, MANIFEST, *card.OWN_TEXTS, *description["files"]]
+    names = [FILE, MANIFEST, card.CARD, *description["files"]]
     return {f"{_FOLDER}/{description['name']}/{name}": folder / name for name in names if (folder / name).exists()}
 
 
