@@ -4,52 +4,27 @@ Pictures are scored one by one on the processor, and in batches on a GPU if the 
 depend on the others: a batch never changes a score by more than rounding. How many went together is in the signature.
 """
 
+import contextlib
+import hashlib
 import importlib.metadata
 import importlib.util
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Protocol
+from typing import Any
 
 import numpy as np
 
 from .._shared.scoring import Signature
 from ..nr_gap.ranges import COLUMNS
 
-if TYPE_CHECKING:
-    import torch
-
 _ONE_AT_A_TIME = Lock()  # libraries keep state between the lines of one call
-Score = float | tuple[str, str]
-
-
-class _Judge(Protocol):
-    """One metric, ready to judge pictures."""
-
-    signature: Signature  # versions and weights, for the signature
-    most_together: int  # pictures in one call
-
-    def scores(self, pictures: Sequence[np.ndarray]) -> list[Score]:
-        """The score of each picture, or why there is none."""
-
-
-def judge_of(metric: str, device: str) -> _Judge:
-    """The metric's own judge; FileNotFoundError says what is missing."""
-    row = COLUMNS[metric]
-    if row.computed_by == "pyiqa":
-        from .pyiqa_networks import PyiqaNetwork
-
-        return PyiqaNetwork(row.library_name, device)
-    absent = [name for name in ("torch", "transformers") if importlib.util.find_spec(name) is None]
-    if absent:
-        raise FileNotFoundError(f"{' and '.join(absent)} is not installed: pip install 'convergebench[score]'")
-    if metric == "rali":
-        from .rali import Rali
-
-        return Rali(row.library_name, device)
-    from .visualquality_r1 import VisualQualityR1
-
-    return VisualQualityR1(row.library_name, device)
+_TOGETHER_ON_A_GPU = 8
+TAKE_ONE = {"qalign"}  # metrics of pyiqa that refuse more pictures in a call
+# What networks raise on a picture that is too small or too flat for them, or with another version of a library.
+_FAILURES = (RuntimeError, ValueError, AssertionError, IndexError, AttributeError, TypeError)
+Score = float | tuple[str, str]  # of one picture, or why there is none
 
 
 class Scorer:
@@ -58,12 +33,8 @@ class Scorer:
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, object], *, metric: str):
         self.metric = metric
         self.judge = judge_of(metric, device)
-        self.signature = {
-            "version": 1,
-            **self.judge.signature,
-            "device": device.partition(":")[0],
-            "batch": self.judge.most_together,
-        }
+        most = self.judge.most_together
+        self.signature = {"version": 1, **self.judge.signature, "device": device.partition(":")[0], "batch": most}
 
     def prepare(self, picture: np.ndarray) -> None:
         """Nothing: the reference is not used."""
@@ -77,47 +48,125 @@ class Scorer:
         return [{self.metric: score} for score in scores]
 
 
+def judge_of(metric: str, device: str) -> Any:
+    """An object that scores pictures: `scores(pictures)`, at most `most_together` of them, and its `signature`.
+
+    FileNotFoundError says what is missing.
+    """
+    name = COLUMNS[metric].library_name
+    if COLUMNS[metric].computed_by == "pyiqa":
+        return PyiqaNetwork(name, device)
+    absent = [library for library in ("torch", "transformers") if importlib.util.find_spec(library) is None]
+    if absent:
+        raise FileNotFoundError(f"{' and '.join(absent)} is not installed: pip install 'convergebench[score]'")
+    from . import transformers_models
+
+    return (transformers_models.Rali if metric == "rali" else transformers_models.VisualQualityR1)(name, device)
+
+
+def missing_weights(metric: str) -> str | None:
+    """What `convergebench list metrics` says of a metric whose library or weights are absent."""
+    name = COLUMNS[metric].library_name
+    if COLUMNS[metric].computed_by == "pyiqa":
+        spec = importlib.util.find_spec("pyiqa")
+        return None if spec else "needs pip install 'convergebench[no-reference]' where torchvision may be"
+    return None if Path(name).is_dir() else f"needs weights of {name}, which the first use fetches from the Hub"
+
+
+class PyiqaNetwork:
+    """One of pyiqa's no-reference metrics with its default weights, called as its users call it."""
+
+    def __init__(self, name: str, device: str):
+        if importlib.util.find_spec("pyiqa") is None:
+            raise FileNotFoundError(
+                "pyiqa is not installed: pip install 'convergebench[no-reference]' "
+                "(it brings torchvision, so in an environment whose torch and torchvision belong together)"
+            )
+        self.model = create(name, device)
+        self.most_together = 1 if device == "cpu" or name in TAKE_ONE else _TOGETHER_ON_A_GPU
+        weights = digest_of(tensors_of(self.model.net))
+        self.signature: Signature = {"pyiqa": version_of("pyiqa"), "torch": version_of("torch"), "weights": weights}
+
+    def scores(self, pictures: Sequence[np.ndarray]) -> list[Score]:
+        """One number for each picture; all have one size."""
+        import torch
+
+        batch = torch.from_numpy(np.stack(pictures)).permute(0, 3, 1, 2).to(torch.float32) / 255
+        try:
+            output = self.model(batch)
+        except torch.OutOfMemoryError:
+            raise
+        except _FAILURES as error:
+            words = (str(error).strip() or type(error).__name__).splitlines()[0][:80]
+            return [("network_failed", words)] * len(pictures)
+        output = output[0] if isinstance(output, tuple) else output
+        return [float(value) for value in output.detach().cpu().reshape(len(pictures), -1).mean(1)]
+
+
+def create(name: str, device: str) -> Any:
+    """A metric of pyiqa; FileNotFoundError if its weights, or what its code imports, are not available."""
+    try:
+        import pyiqa
+
+        with contextlib.redirect_stdout(sys.stderr):  # it says what it downloads and loads; stdout is the command's
+            return pyiqa.create_metric(name, device=device)
+    except (ImportError, RuntimeError) as error:
+        hint = "; pip install 'setuptools<82' has it" if "pkg_resources" in str(error) else ""
+        raise FileNotFoundError(f"{name} of pyiqa does not load: {str(error).splitlines()[0][:120]}{hint}") from error
+    except OSError as error:  # urllib's and the Hub's errors are among these
+        raise FileNotFoundError(
+            f"the weights of {name} are not here and did not arrive: {str(error).splitlines()[0][:120]}"
+        ) from error
+
+
+def tensors_of(thing: Any, name: str = "net", seen: set[int] | None = None) -> dict[str, Any]:
+    """All numbers that a network holds, by name: its state, and the contents of lists and other fields.
+
+    CLIP is kept in a list so that it is not saved with the network, and decision trees in arrays.
+    """
+    import torch
+
+    seen = set() if seen is None else seen
+    if id(thing) in seen:
+        return {}
+    seen.add(id(thing))
+    if isinstance(thing, torch.Tensor):
+        return {name: thing}
+    if isinstance(thing, np.ndarray) and thing.dtype.kind in "biuf":
+        return {name: torch.from_numpy(np.ascontiguousarray(thing, thing.dtype.newbyteorder("=")))}
+    tensors: dict[str, Any] = {}
+    inside: Mapping[Any, Any] = {}
+    if isinstance(thing, torch.nn.Module):
+        tensors = {f"{name}.{key}": value for key, value in thing.state_dict().items()}
+        inside = {
+            f"{place}.{key}".lstrip("."): value
+            for place, module in thing.named_modules()
+            for key, value in vars(module).items()
+            if not key.startswith("_")
+        }
+    elif isinstance(thing, Mapping):
+        inside = thing
+    elif isinstance(thing, (list, tuple)):
+        inside = dict(enumerate(thing))
+    for key, value in inside.items():
+        tensors |= tensors_of(value, f"{name}.{key}", seen)
+    return tensors
+
+
+def digest_of(tensors: Mapping[str, Any]) -> str:
+    """The beginning of the sha256 of a network's tensors, by name."""
+    import torch
+
+    digest = hashlib.sha256()
+    for name, tensor in sorted(tensors.items()):
+        digest.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}".encode())
+        digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()[:12]
+
+
 def version_of(package: str) -> str:
     """The installed version of a package; "unknown" if it was put on the path by hand."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         return "unknown"
-
-
-def missing_weights(metric: str) -> str | None:
-    """What `convergebench list metrics` says of a metric whose library or weights are absent."""
-    row = COLUMNS[metric]
-    if row.computed_by == "pyiqa":
-        spec = importlib.util.find_spec("pyiqa")
-        return None if spec else "needs pip install 'convergebench[no-reference]' where torchvision may be"
-    if Path(row.library_name).is_dir():
-        return None
-    return f"needs weights of {row.library_name}, which the first use fetches from the Hub"
-
-
-def digest_of(parts: Mapping[str, "torch.Tensor"]) -> str:
-    """The beginning of the sha256 of a network's tensors, by name."""
-    import hashlib
-
-    import torch
-
-    digest = hashlib.sha256()
-    for name, tensor in sorted(parts.items()):
-        digest.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}".encode())
-        digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
-    return digest.hexdigest()[:12]
-
-
-def files_of(repository: str, inside: str = "", patterns: Sequence[str] | None = None) -> Path:
-    """A folder, or the files of a repository of the Hub; FileNotFoundError if they cannot be fetched."""
-    if Path(repository).is_dir():
-        return Path(repository) / inside
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError
-
-    try:
-        return Path(snapshot_download(repository, allow_patterns=list(patterns) if patterns else None)) / inside
-    except (OSError, ValueError, HfHubHTTPError) as error:
-        reason = str(error).splitlines()[0][:120]
-        raise FileNotFoundError(f"the weights of {repository} are not here and did not arrive: {reason}") from error

@@ -1,6 +1,5 @@
 """The metrics of other libraries: their install line, tiny checkpoints, and a signature that tells all."""
 
-import io
 import pickle
 import sys
 from types import SimpleNamespace
@@ -9,7 +8,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
-from convergebench.metric_modules.no_reference import measure, pyiqa_networks
+from convergebench.metric_modules.no_reference import measure
 from convergebench.metric_modules.nr_gap import ranges as theirs
 from convergebench.metric_modules.nr_gap.ranges import COLUMNS, TABLE
 from convergebench.metric_modules.specs import score_columns, scored_specs
@@ -33,7 +32,7 @@ def test_each_of_the_23_metrics_has_its_direction():
 
 
 def test_score_says_the_install_line_of_what_is_not_here(monkeypatch, tmp_path):
-    monkeypatch.setattr(pyiqa_networks.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(measure.importlib.util, "find_spec", lambda name: None)
     for metric in ("musiq", "maniqa"):
         with pytest.raises(FileNotFoundError, match=r"pip install 'convergebench\[no-reference\]'.*torchvision"):
             measure.Scorer("cpu", "float32", {}, metric=metric)
@@ -79,7 +78,7 @@ def hiding(seed):
 
 
 def test_the_digest_covers_what_is_beside_the_state():
-    digest = lambda network: measure.digest_of(pyiqa_networks.tensors_of(network))  # noqa: E731
+    digest = lambda network: measure.digest_of(measure.tensors_of(network))  # noqa: E731
     one, same, other_part, other_trees = hiding(0), hiding(0), hiding(1), hiding(0)
     other_trees.trees["thresholds"] = np.arange(4.0) + 1e-9
     assert digest(one) == digest(same)
@@ -95,8 +94,8 @@ def pyiqa_of(monkeypatch):
         model = torch.nn.Module()
         model.net = hiding(0)
         model.forward = forward
-        monkeypatch.setattr(pyiqa_networks.importlib.util, "find_spec", lambda name: True)
-        monkeypatch.setattr(pyiqa_networks, "create", lambda name, device: model)
+        monkeypatch.setattr(measure.importlib.util, "find_spec", lambda name: True)
+        monkeypatch.setattr(measure, "create", lambda name, device: model)
 
     return made
 
@@ -132,13 +131,13 @@ def test_a_missing_package_is_named_and_stdout_stays_clean(monkeypatch, capsys):
 
     monkeypatch.setitem(sys.modules, "pyiqa", SimpleNamespace(create_metric=lacks))
     with pytest.raises(FileNotFoundError, match=r"clipiqa of pyiqa does not load: .*pip install 'setuptools<82'"):
-        pyiqa_networks.create("clipiqa", "cpu")
+        measure.create("clipiqa", "cpu")
     assert capsys.readouterr() == ("", "Downloading something\n")
 
 
 def test_what_takes_one_picture_gets_one_picture_on_a_gpu_too(pyiqa_of):
     pyiqa_of(lambda batch: batch.mean((1, 2, 3)))
-    together = {name: pyiqa_networks.PyiqaNetwork(name, "cuda").most_together for name in ("musiq", "qalign")}
+    together = {name: measure.PyiqaNetwork(name, "cuda").most_together for name in ("musiq", "qalign")}
     assert together == {"musiq": 8, "qalign": 1}
 
 
@@ -160,7 +159,7 @@ def test_rali_is_read_in_its_published_layout(tmp_path, monkeypatch):
 
 def test_rali_weighs_the_scores_of_the_prototypes_that_are_near():
     torch = pytest.importorskip("torch")
-    from convergebench.metric_modules.no_reference.rali import score_of
+    from convergebench.metric_modules.no_reference.transformers_models import score_of
 
     parts = {
         "pca_mean": torch.zeros(2), "pca_scale": torch.tensor([1.0, -1.0]), "pca_components": torch.eye(2),
@@ -173,7 +172,7 @@ def test_rali_weighs_the_scores_of_the_prototypes_that_are_near():
 
 def test_a_pickle_that_names_a_function_is_refused(tmp_path):
     pytest.importorskip("torch")
-    from convergebench.metric_modules.no_reference.rali import read_pca
+    from convergebench.metric_modules.no_reference.transformers_models import read_pickle
 
     class Bad:
         def __reduce__(self):
@@ -182,19 +181,21 @@ def test_a_pickle_that_names_a_function_is_refused(tmp_path):
     path = tmp_path / "pca.pkl"
     path.write_bytes(pickle.dumps(Bad()))
     with pytest.raises(pickle.UnpicklingError, match=r"names builtins\.print, which is not read"):
-        read_pca(path)
+        read_pickle(path)
 
 
-def test_an_array_of_joblib_is_read_without_joblib():
+def test_an_array_of_joblib_is_read_without_joblib(tmp_path):
+    """As joblib writes them: a head in the pickle, then the length of a padding, the padding and the bytes."""
     pytest.importorskip("torch")
-    from convergebench.metric_modules.no_reference.rali import ArrayHead, ArrayReader
+    from convergebench.metric_modules.no_reference.transformers_models import read_pickle
 
-    head = ArrayHead()
-    head.__dict__.update(dtype=np.dtype("<f8"), shape=(2, 3), order="C", numpy_array_alignment_bytes=16)
     values = np.arange(6.0).reshape(2, 3)
-    reader = ArrayReader(io.BytesIO(b"\x02\xff\xff" + values.tobytes() + b"rest"))
-    reader.read = reader._file_read = io.BytesIO(b"\x02\xff\xff" + values.tobytes() + b"rest").read
-    assert (reader.read_array(head) == values).all()
+    head = {"dtype": np.dtype("<f8"), "shape": (2, 3), "order": "C", "numpy_array_alignment_bytes": 16}
+    begin = b"\x80\x02csklearn.pca\nPCA\n)\x81}X\x05\x00\x00\x00mean_cjoblib.numpy_pickle\nNumpyArrayWrapper\n)\x81"
+    path = tmp_path / "pca.pkl"
+    array = b"\x02\xff\xff" + values.tobytes()
+    path.write_bytes(begin + pickle.dumps(head, 3)[2:-1] + b"b" + array + b"sb.")
+    assert (read_pickle(path)["mean_"] == values).all()
 
 
 @pytest.mark.slow
@@ -215,7 +216,7 @@ def test_visualquality_r1_gives_a_number_or_a_reason(tmp_path, monkeypatch):
 
 
 def test_a_rating_is_read_from_what_the_model_says():
-    from convergebench.metric_modules.no_reference.visualquality_r1 import read_score
+    from convergebench.metric_modules.no_reference.transformers_models import read_score
 
     assert read_score("<answer>0.85</answer>") == 0.85  # below the scale that it was told: its own number stays
     assert read_score("<think>2 or 3</think><answer> 2.75 </answer>") == 2.75

@@ -29,7 +29,6 @@ OPERATORS = random_pyiqa.declare_operators()
 import pyiqa  # noqa: E402
 from convergebench.metric_modules.ilniqe import measure as ilniqe  # noqa: E402
 from convergebench.metric_modules.no_reference import measure  # noqa: E402
-from convergebench.metric_modules.no_reference.pyiqa_networks import TAKE_ONE  # noqa: E402
 from convergebench.metric_modules.nr_gap.ranges import COLUMNS  # noqa: E402
 from made_up_template import template_file  # noqa: E402
 from pyiqa.archs import niqe_arch  # noqa: E402
@@ -91,7 +90,7 @@ def try_metric(column: str) -> bool:
     pictures = [np.ascontiguousarray(getattr(data, name)()[:SIDE, :SIDE]) for name in ("astronaut", "coffee")]
     alone = [values[column] for values in scorer.compare(None, pictures, [{}] * 2)]
     again = scorer.compare(None, pictures[:1], [{}])[0][column]  # after the other
-    if row.library_name in TAKE_ONE:
+    if row.library_name in measure.TAKE_ONE:
         gap, together = 0.0, "one picture in a call"
     else:
         gap = max(abs(one - other) for one, other in zip(alone, scorer.judge.scores(pictures), strict=True))

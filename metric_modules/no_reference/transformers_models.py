@@ -1,0 +1,187 @@
+"""The two metrics that transformers computes: RALI and VisualQuality-R1."""
+
+import hashlib
+import io
+import pickle
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+from torch.nn.functional import normalize, softmax
+
+from .._shared.scoring import Signature
+from .measure import Score, digest_of, version_of
+
+_RALI_FOLDER = "RALI"  # inside the repository
+_SMALLEST_SCALE = 1e-10  # a smaller deviation counts as 1
+_QUESTION = (
+    "You are doing the image quality assessment task. Here is the question: "
+    "What is your overall rating on the quality of this picture? The rating should be a float between 1 and 5, "
+    "rounded to two decimal places, with 1 representing very poor quality and 5 representing excellent quality. "
+    "Please only output the final answer with only one score in <answer> </answer> tags."
+)
+_MOST_TOKENS = 32
+
+
+def _files_of(repository: str, *patterns: str) -> Path:
+    """A folder, or the files of a repository of the Hub; FileNotFoundError if they cannot be fetched."""
+    if Path(repository).is_dir():
+        return Path(repository)
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError
+
+    try:
+        return Path(snapshot_download(repository, allow_patterns=list(patterns) or None))
+    except (OSError, ValueError, HfHubHTTPError) as error:
+        reason = str(error).splitlines()[0][:120]
+        raise FileNotFoundError(f"the weights of {repository} are not here and did not arrive: {reason}") from error
+
+
+class Rali:
+    """A CLIP picture encoder, a projection, and a mean of the scores of prototypes weighted by similarity.
+
+    The published checkpoint is three things in one folder: `best/` (the encoder), `ckpt.pt` (all tensors) and
+    `pca.pkl`.
+    """
+
+    def __init__(self, repository: str, device: str):
+        from transformers import CLIPModel
+        from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
+
+        folder = _files_of(repository, f"{_RALI_FOLDER}/*") / _RALI_FOLDER
+        try:
+            encoder = CLIPModel.from_pretrained(folder / "best")
+            self.images: Any = CLIPImageProcessorPil.from_pretrained(folder / "best")
+            checkpoint = torch.load(folder / "ckpt.pt", map_location="cpu", weights_only=True)["state_dict"]
+            mean = read_pickle(folder / "pca.pkl")["mean_"]
+        except (OSError, KeyError, pickle.UnpicklingError) as error:
+            reason = str(error).strip().splitlines()[0][:120]
+            raise FileNotFoundError(f"{folder} is not a complete checkpoint of RALI: {reason}") from error
+        tensors = {name[len("clip.") :]: value for name, value in checkpoint.items() if name.startswith("clip.")}
+        loaded = encoder.load_state_dict(tensors, strict=False)
+        odd = [name for name in (*loaded.missing_keys, *loaded.unexpected_keys) if not name.endswith("position_ids")]
+        if odd:
+            raise FileNotFoundError(f"{folder}: ckpt.pt and best/ are of different networks ({odd[0]})")
+        self.device, self.encoder = device, encoder.eval().to(device)
+        self.most_together = 1 if device == "cpu" else 8
+        parts = {name.removeprefix("scorer."): value for name, value in checkpoint.items() if "scorer." in name}
+        parts = {"pca_mean": torch.from_numpy(mean), **parts}
+        self.parts = {name: value.to(device, torch.float32) for name, value in parts.items()}
+        self.signature: Signature = {
+            "model": repository,
+            "weights": digest_of({**encoder.state_dict(), **self.parts}),
+            "transformers": version_of("transformers"),
+        }
+
+    def scores(self, pictures: Sequence[np.ndarray]) -> list[Score]:
+        seen = self.images(images=[Image.fromarray(picture) for picture in pictures], return_tensors="pt")
+        with torch.inference_mode():
+            output = self.encoder.get_image_features(pixel_values=seen["pixel_values"].to(self.device))
+            return score_of(output.pooler_output.to(torch.float32), self.parts).tolist()
+
+
+def score_of(embedding: torch.Tensor, parts: Mapping[str, torch.Tensor]) -> torch.Tensor:
+    """The mean of the prototypes' scores, weighted by how near a picture's embedding is to each."""
+    scale = parts["pca_scale"].abs()
+    scale = scale.where(scale >= _SMALLEST_SCALE, 1.0)
+    projected = (embedding - parts["pca_mean"]) / scale @ parts["pca_components"].T
+    near = normalize(projected, dim=-1) @ normalize(parts["prototypes"], dim=-1).T
+    return softmax(near * parts["logit_scale"].clamp(min=1e-6), dim=-1) @ parts["proto_scores"]
+
+
+class _ArrayReader(pickle.Unpickler):
+    """Reads a pickle of joblib: objects without their code, and arrays behind their heads; nothing named is run."""
+
+    def __init__(self, data: bytes):
+        self.file = io.BytesIO(data)
+        super().__init__(self.file)
+
+    def find_class(self, module: str, name: str) -> Any:
+        if module.split(".")[0] == "sklearn":
+            return type(name, (), {})
+        if (module, name) == ("joblib.numpy_pickle", "NumpyArrayWrapper"):
+            return type(name, (), {"__setstate__": lambda head, state: setattr(head, "array", self._array(**state))})
+        if module.split(".")[0] == "numpy" and name in ("dtype", "ndarray", "_reconstruct", "scalar"):
+            return super().find_class(module, name)
+        raise pickle.UnpicklingError(f"pca.pkl names {module}.{name}, which is not read")
+
+    def _array(self, dtype: np.dtype, shape: tuple[int, ...], order: str, **head: object) -> np.ndarray:
+        if dtype.hasobject:
+            raise pickle.UnpicklingError("pca.pkl holds an array of objects, which is not read")
+        if head.get("numpy_array_alignment_bytes") is not None:
+            self.file.read(self.file.read(1)[0])
+        data = self.file.read(int(np.prod(shape, dtype=np.int64)) * dtype.itemsize)
+        return np.frombuffer(data, dtype).reshape(shape, order="F" if order == "F" else "C")
+
+
+def read_pickle(path: Path) -> dict[str, Any]:
+    """The fields of the object in a file of joblib; its arrays are read, and nothing is run."""
+    fields = vars(_ArrayReader(path.read_bytes()).load())
+    return {name: getattr(value, "array", value) for name, value in fields.items()}
+
+
+class VisualQualityR1:
+    """A vision-language model is asked for a rating, in the words that it was trained with.
+
+    It does not think aloud and always takes the likeliest words: the same picture has the same score.
+    """
+
+    most_together = 1
+
+    def __init__(self, repository: str, device: str):
+        from transformers import AutoTokenizer, Qwen2_5_VLForConditionalGeneration
+        from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
+
+        folder = _files_of(repository)
+        try:
+            self.tokenizer = AutoTokenizer.from_pretrained(folder)
+            self.images: Any = Qwen2VLImageProcessorPil.from_pretrained(folder)
+            dtype = torch.bfloat16 if device.startswith("cuda") else torch.float32
+            model = Qwen2_5_VLForConditionalGeneration.from_pretrained(folder, dtype=dtype)
+        except OSError as error:
+            reason = str(error).strip().splitlines()[0][:120]
+            raise FileNotFoundError(f"{repository} is not a complete model: {reason}") from error
+        self.model, self.device = model.eval().to(device), device
+        self.signature: Signature = {
+            "model": repository,
+            "weights": digest_of(model.state_dict()),
+            "question": hashlib.sha256(_QUESTION.encode()).hexdigest()[:12],
+            "transformers": version_of("transformers"),
+        }
+
+    def scores(self, pictures: Sequence[np.ndarray]) -> list[Score]:
+        return [read_score(self._answer(picture)) for picture in pictures]
+
+    def _answer(self, picture: np.ndarray) -> str:
+        seen = self.images(images=[Image.fromarray(picture)], return_tensors="pt")
+        places = int(seen["image_grid_thw"].prod()) // self.images.merge_size**2
+        pad = "<|image_pad|>"
+        words = (
+            "<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n<|im_start|>user\n"
+            f"<|vision_start|>{pad * places}<|vision_end|>{_QUESTION}<|im_end|>\n<|im_start|>assistant\n"
+        )
+        prompt = self.tokenizer(words, return_tensors="pt", add_special_tokens=False)
+        kinds = (prompt["input_ids"] == self.tokenizer.convert_tokens_to_ids(pad)).long()
+        inputs = {**prompt, **seen, "mm_token_type_ids": kinds}
+        moved = {name: value.to(self.device) for name, value in inputs.items() if name != "token_type_ids"}
+        options = {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
+        with torch.inference_mode():
+            tokens = self.model.generate(**moved, max_new_tokens=_MOST_TOKENS, **options)
+        return self.tokenizer.decode(tokens[0, prompt["input_ids"].shape[1] :], skip_special_tokens=True)
+
+
+def read_score(answer: str) -> Score:
+    """The number in an answer, even a rating below 1, or the text that was returned instead.
+
+    >>> read_score("<answer> 3.25 </answer>"), read_score("I cannot see it")
+    (3.25, ('no_score_in_answer', 'I cannot see it'))
+    """
+    tagged = re.findall(r"<answer>\s*(-?\d+(?:\.\d+)?)\s*</answer>", answer)
+    bare = re.fullmatch(r"\s*(-?\d+(?:\.\d+)?)\s*", answer)
+    if tagged:
+        return float(tagged[-1])
+    return float(bare[1]) if bare else ("no_score_in_answer", " ".join(answer.split())[:80])
