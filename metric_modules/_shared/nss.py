@@ -117,16 +117,12 @@ def half_size(grey: np.ndarray) -> np.ndarray:
     array([[3., 3., 3.],
            [3., 3., 3.]])
     """
-    height, width = (-(-side // 2) for side in grey.shape)
-    rows = _resized_rows(grey, height, 0.5)
-    return np.ascontiguousarray(_resized_rows(rows.T, width, 0.5).T)
+    return np.ascontiguousarray(_half_rows(_half_rows(grey).T).T)
 
 
-def _resized_rows(values: np.ndarray, count: int, scale: float) -> np.ndarray:
-    """Resize to `count` rows; each is a weighted sum in a fixed order, so that all machines give the same bytes."""
-    if scale == 1:
-        return values
-    places, weights = taps(len(values), count, scale)
+def _half_rows(values: np.ndarray) -> np.ndarray:
+    """Half as many rows; each is a weighted sum in a fixed order, so that all machines give the same bytes."""
+    places, weights = taps(len(values))
     rows = weights[:, 0, None] * values[places[:, 0]]
     for tap in range(1, places.shape[1]):
         rows += weights[:, tap, None] * values[places[:, tap]]
@@ -134,13 +130,11 @@ def _resized_rows(values: np.ndarray, count: int, scale: float) -> np.ndarray:
 
 
 @cache
-def taps(length: int, count: int, scale: float) -> tuple[np.ndarray, np.ndarray]:
+def taps(length: int) -> tuple[np.ndarray, np.ndarray]:
     """Which rows, mirrored at the ends, make each new row, and with what weights."""
-    stretch = min(scale, 1)
-    reach = int(np.ceil(4 / stretch)) + 2
-    centres = (np.arange(count) + 0.5) / scale - 0.5
-    places = np.floor(centres)[:, None] - reach // 2 + 1 + np.arange(reach)
-    far = np.abs((centres[:, None] - places) * stretch)
+    centres = (np.arange(-(-length // 2)) + 0.5) * 2 - 0.5
+    places = np.floor(centres)[:, None] - 4 + np.arange(10)
+    far = np.abs((centres[:, None] - places) / 2)
     near = (1.5 * far - 2.5) * far * far + 1
     weights = np.where(far <= 1, near, np.where(far <= 2, ((-0.5 * far + 2.5) * far - 4) * far + 2, 0))
     used = np.flatnonzero((weights != 0).any(0))

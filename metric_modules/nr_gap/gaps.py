@@ -1,8 +1,10 @@
 """The normalised score gap as pure functions: a no-reference metric's scores of later steps against step 1."""
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
-from typing import Literal, TypedDict
+from statistics import fmean
+from typing import Any
 
 from .ranges import PI_CAP, RANGES, metric_name
 
@@ -11,37 +13,21 @@ FIRST = 1
 STEPS = (5, 10, 20)
 
 
-class Gap(TypedDict):
-    """A metric's gap on one image between step 1 and a later one."""
-
-    metric: str
-    image: str
-    step: int
-    gap: float | None
-    runs: int
-
-
-def normalised(score: float, metric: str, clamp: bool = False) -> float:
+def normalised(score: float, metric: str) -> float:
     """A score on the scale from 0 to 100 on which higher is better: 100 (score - low) / (high - low), or its mirror.
 
-    >>> normalised(34.1, "BRISQUE"), normalised(-9.8, "BRISQUE", clamp=True)
-    (77.26666666666667, 100.0)
+    >>> normalised(34.1, "BRISQUE")
+    77.26666666666667
     """
     low, high, higher_is_better = RANGES[metric_name(metric)]
     share = (score - low) / (high - low)
-    share = share if higher_is_better else 1 - share
-    return 100 * (min(max(share, 0.0), 1.0) if clamp else share)
+    return 100 * (share if higher_is_better else 1 - share)
 
 
-def series_gaps(
-    scores: Sequence[float | None], metric: str, steps: Sequence[int], clamp: bool = False
-) -> dict[int, float | None]:
+def series_gaps(scores: Sequence[float | None], metric: str, steps: Sequence[int]) -> dict[int, float | None]:
     """One series: normalised score at 5, 10 and 20 minus that at 1; None if either is missing."""
-    scaled = {
-        step: normalised(score, metric, clamp)
-        for step, score in zip(steps, scores, strict=False)
-        if score is not None and math.isfinite(score)
-    }
+    measured = {step: score for step, score in zip(steps, scores, strict=False) if score is not None}
+    scaled = {step: normalised(score, metric) for step, score in measured.items() if math.isfinite(score)}
     return {step: scaled[step] - scaled[FIRST] if step in scaled and FIRST in scaled else None for step in STEPS}
 
 
@@ -50,8 +36,7 @@ def nr_gap(
     metrics: Sequence[str] | str,
     images: Sequence[str],
     steps: Sequence[int] = (FIRST, *STEPS),
-    clamp: bool = False,
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Gaps of every metric and image, and how often each sees the damage; -100..100 where scores keep their range.
 
     >>> nr_gap([[0.8, 0.7, 0.6, 0.5]], "MUSIQ", ["fog"])["by_metric"]["MUSIQ"]["seen"]
@@ -59,59 +44,42 @@ def nr_gap(
     """
     names = [metrics] * len(series) if isinstance(metrics, str) else list(metrics)
     _check(series, names, images, steps)
-    runs: dict[tuple[str, str], list[dict[int, float | None]]] = {}
+    runs: dict[tuple[str, str], list[dict[int, float | None]]] = defaultdict(list)
     outside = dict.fromkeys(map(metric_name, names), 0)
-    for scores, metric, image in zip(series, names, images, strict=True):
-        name = metric_name(metric)
-        runs.setdefault((name, image), []).append(series_gaps(scores, name, steps, clamp))
+    for scores, name, image in zip(series, map(metric_name, names), images, strict=True):
+        runs[name, image].append(series_gaps(scores, name, steps))
         low, high, _ = RANGES[name]
-        outside[name] += sum(score is not None and not low <= score <= high for score in scores if score == score)
-    gaps: list[Gap] = [
-        {
-            "metric": name,
-            "image": image,
-            "step": step,
-            "gap": average([run[step] for run in gaps_of_runs]),
-            "runs": len(gaps_of_runs),
-        }
-        for (name, image), gaps_of_runs in runs.items()
-        for step in STEPS
-    ]
+        outside[name] += sum(score is not None and (score < low or score > high) for score in scores)
+    gaps = []
+    for (name, image), gaps_of_runs in runs.items():
+        for step in STEPS:
+            measured = [gap for run in gaps_of_runs if (gap := run[step]) is not None]
+            mean = fmean(measured) if measured else None
+            gaps.append({"metric": name, "image": image, "step": step, "gap": mean, "runs": len(gaps_of_runs)})
     return {
         "gaps": gaps,
-        "by_metric": counts(gaps, "metric"),
-        "by_image": counts(gaps, "image"),
+        "by_metric": _counts(gaps, "metric"),
+        "by_image": _counts(gaps, "image"),
         "out_of_range": outside,
-        "signature": f"gap to step {FIRST} at {','.join(map(str, STEPS))}|clamp={clamp}|PI capped at {PI_CAP:g}",
+        "signature": f"gap to step {FIRST} at {','.join(map(str, STEPS))}|PI capped at {PI_CAP:g}",
     }
 
 
-def average(values: Sequence[float | None]) -> float | None:
-    """The mean over the runs that have the gap."""
-    measured = [value for value in values if value is not None]
-    return math.fsum(measured) / len(measured) if measured else None
-
-
-def counts(gaps: Sequence[Gap], by: Literal["metric", "image"]) -> dict[str, dict[str, int]]:
+def _counts(gaps: Sequence[dict[str, Any]], by: str) -> dict[str, dict[str, int]]:
     """Gaps that succeed (below zero), fail (above), tie or are missing, and the cases in which all three succeed."""
-    table: dict[str, dict[str, int]] = {}
-    cases: dict[tuple[str, str], list[float | None]] = {}
-    for row_of_gap in gaps:
-        row = table.setdefault(
-            row_of_gap[by], {"success": 0, "failure": 0, "tie": 0, "unmeasured": 0, "seen": 0, "cases": 0}
-        )
-        gap = row_of_gap["gap"]
-        row["unmeasured" if gap is None else "success" if gap < 0 else "failure" if gap > 0 else "tie"] += 1
-        cases.setdefault((row_of_gap["metric"], row_of_gap["image"]), []).append(gap)
-    for (metric, image), gaps_of_case in cases.items():
-        row = table[metric if by == "metric" else image]
-        row["cases"] += 1
-        row["seen"] += all(gap is not None and gap < 0 for gap in gaps_of_case)
+    kinds = ("success", "failure", "tie", "unmeasured", "seen", "cases")
+    table: dict[str, dict[str, int]] = {row[by]: dict.fromkeys(kinds, 0) for row in gaps}
+    for place in range(0, len(gaps), len(STEPS)):  # the gaps of a case follow each other
+        case = gaps[place : place + len(STEPS)]
+        counts = table[case[0][by]]
+        for gap in (row["gap"] for row in case):
+            counts["unmeasured" if gap is None else "success" if gap < 0 else "failure" if gap > 0 else "tie"] += 1
+        counts["cases"] += 1
+        counts["seen"] += all(row["gap"] is not None and row["gap"] < 0 for row in case)
     return table
 
 
 def _check(series: Sequence, names: Sequence[str], images: Sequence[str], steps: Sequence[int]) -> None:
-    """Every refusal is one sentence."""
     if not len(series):
         raise ValueError("no series were given; the gap needs at least one list of scores")
     if len(names) != len(series) or len(images) != len(series):

@@ -11,35 +11,25 @@ _SIDE = 512  # pixels of the short side at which changes are compared
 _STILL = 0.05  # grey levels; a smaller change counts as none
 
 
-def _sized(picture: np.ndarray) -> np.ndarray:
-    """The picture with 512 pixels on the short side."""
-    height, width = picture.shape[:2]
-    zoom = _SIDE / min(height, width)
-    size = (max(1, round(width * zoom)), max(1, round(height * zoom)))
-    return cv2.resize(picture, size, interpolation=cv2.INTER_AREA if zoom < 1 else cv2.INTER_CUBIC)
-
-
-def _change(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """The difference of two pictures, on the grid of the first."""
-    if after.shape != before.shape:
-        after = cv2.resize(after, before.shape[1::-1], interpolation=cv2.INTER_AREA)
-    return after.astype(np.float32) - before.astype(np.float32)
-
-
-def _direction(first: np.ndarray, further: np.ndarray) -> tuple[float, float] | None:
+def direction(first: np.ndarray, further: np.ndarray) -> tuple[float, float] | None:
     """The cosine between two changes, and the size of the second as a share of the first; None if either is no change.
 
     >>> up = np.full((2, 2, 3), 4.0)
-    >>> _direction(up, -up / 2), _direction(up, 0 * up)
+    >>> direction(up, -up / 2), direction(up, 0 * up)
     ((-1.0, 0.5), None)
     """
-    if first.shape != further.shape:
-        further = cv2.resize(further, first.shape[1::-1], interpolation=cv2.INTER_AREA)
+    further = _on_grid_of(first, further)
     sizes = [float(np.sqrt(np.square(change, dtype=np.float64).mean())) for change in (first, further)]
     if min(sizes) < _STILL:
         return None
     cosine = float((first.astype(np.float64) * further).mean()) / (sizes[0] * sizes[1])
     return min(max(cosine, -1.0), 1.0), sizes[1] / sizes[0]
+
+
+def _on_grid_of(first: np.ndarray, other: np.ndarray) -> np.ndarray:
+    if first.shape == other.shape:
+        return other
+    return cv2.resize(other, first.shape[1::-1], interpolation=cv2.INTER_AREA)
 
 
 class Scorer:
@@ -49,10 +39,14 @@ class Scorer:
         self.signature = {"version": 1, "side": _SIDE}
 
     def prepare(self, picture: np.ndarray) -> None:
-        return None
+        """Nothing: the reference is not used."""
 
     def reduce(self, picture: np.ndarray) -> np.ndarray:
-        return _sized(picture)
+        """The picture with 512 pixels on the short side."""
+        height, width = picture.shape[:2]
+        zoom = _SIDE / min(height, width)
+        size = (max(1, round(width * zoom)), max(1, round(height * zoom)))
+        return cv2.resize(picture, size, interpolation=cv2.INTER_AREA if zoom < 1 else cv2.INTER_CUBIC)
 
     def embed(self, reduced: Sequence[np.ndarray], pictures: Sequence[np.ndarray]) -> list[np.ndarray]:
         return list(reduced)
@@ -70,6 +64,9 @@ class Scorer:
         needed = [seen[place] for place in (0, 1, -2, -1)]
         if any(picture is None for picture in needed):
             return dict.fromkeys(names, "pass_missing")
-        original, first, before, now = needed
-        direction = _direction(_change(original, first), _change(before, now))
-        return dict(zip(names, direction, strict=True)) if direction else dict.fromkeys(names, "pass_unchanged")
+        changes = [
+            _on_grid_of(before, after).astype(np.float32) - before.astype(np.float32)
+            for before, after in (needed[:2], needed[2:])
+        ]
+        values = direction(*changes)
+        return dict(zip(names, values, strict=True)) if values else dict.fromkeys(names, "pass_unchanged")

@@ -38,15 +38,14 @@ def friedman(table: np.ndarray) -> tuple[float, float]:
     return statistic, float(stats.chi2.sf(statistic, runs - 1))
 
 
-def _rank_sum_distribution(ranked: np.ndarray) -> np.ndarray:
+def rank_sum_distribution(ranked: np.ndarray) -> np.ndarray:
     """How likely all sums of ranks are when runs are exchangeable: an axis for each run but the last.
 
     Ranks are integers from 0 here, so that a cell's place is its sums. Without ties it depends only on the number of
     images and runs, so it is cached for the next table.
     """
     rows = np.sort(ranked.astype(np.int64), axis=1)
-    rows = rows[np.lexsort(rows.T)]
-    return _distribution(rows.tobytes(), rows.shape[1])
+    return _distribution(rows[np.lexsort(rows.T)].tobytes(), rows.shape[1])
 
 
 @lru_cache(maxsize=16)
@@ -58,16 +57,14 @@ def _distribution(data: bytes, runs: int) -> np.ndarray:
     for row in ranked:
         added = np.zeros_like(cells)
         for order in permutations(row):
-            shift = order[:-1]
-            target = tuple(slice(step, None) for step in shift)
-            origin = tuple(slice(None, reach - step) for step in shift)
-            added[target] += cells[origin]
+            target = tuple(slice(step, None) for step in order[:-1])
+            added[target] += cells[tuple(slice(None, reach - step) for step in order[:-1])]
         cells = added / factorial(runs)
     cells.flags.writeable = False
     return cells
 
 
-def _squares(ranked: np.ndarray, cells: np.ndarray) -> np.ndarray:
+def squares(ranked: np.ndarray, cells: np.ndarray) -> np.ndarray:
     """The sum of squared sums of ranks in every cell of the distribution."""
     places = np.indices(cells.shape)
     last = ranked.sum() - places.sum(axis=0)
@@ -85,8 +82,8 @@ def permutation_p(table: np.ndarray) -> tuple[float, bool]:
     observed = (ranked.sum(axis=0) ** 2).sum()
     images, runs = ranked.shape
     if factorial(runs) * images * (ranked.max(axis=1).sum() + 1) ** (runs - 1) <= _WORK:
-        cells = _rank_sum_distribution(ranked)
-        return float(cells[_squares(ranked, cells) >= observed - 1e-9].sum()), True
+        cells = rank_sum_distribution(ranked)
+        return float(cells[squares(ranked, cells) >= observed - 1e-9].sum()), True
     random = np.random.default_rng(_SEED)
     hits = sum((random.permuted(ranked, axis=1).sum(axis=0) ** 2).sum() >= observed - 1e-9 for _ in range(_DRAWS))
     return (1 + int(hits)) / (1 + _DRAWS), False
@@ -94,15 +91,11 @@ def permutation_p(table: np.ndarray) -> tuple[float, bool]:
 
 def complete_rows(table: Sequence[Sequence[float | None]]) -> tuple[np.ndarray, int]:
     """The rows that have a value for every run, and how many were left out because one is missing."""
-    widths = {len(row) if hasattr(row, "__len__") and not isinstance(row, str) else 0 for row in table}
+    widths = {np.array(row).size for row in table}
     if len(widths) != 1 or widths.pop() < 2:
-        raise ValueError(
-            "every image needs a value for each of the same two or more runs; missing ones are None or NaN"
-        )
-    values = np.array([[np.nan if value is None else value for value in row] for row in table], float)
+        raise ValueError("every image needs a value for each of the same two or more runs, or None or NaN for it")
+    values = np.array(table, float)  # None is NaN
     is_complete = np.isfinite(values).all(axis=1)
     if is_complete.sum() < 2:
-        raise ValueError(
-            f"{is_complete.sum()} of {len(values)} images have a value for every run; at least 2 are needed"
-        )
+        raise ValueError(f"{is_complete.sum()} of {len(values)} images have a value for every run; 2 are needed")
     return values[is_complete], int((~is_complete).sum())

@@ -364,7 +364,7 @@ def test_real_chains_score_as_they_were_published(tmp_path):
     made = published_scores.import_scores(
         table, tmp_path / "out", columns, signature="uniform 7x7, Lanczos to the source's size"
     )
-    assert (made.rows, made.matched) == (72, 72)
+    assert (made["rows"], made["matched"]) == (72, 72)
     reader = Reader(tmp_path / "out")
     pictures = {
         (row["chain"], row["round"], row["position"]): decode_array(reader.picture_at(place))

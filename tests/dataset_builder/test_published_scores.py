@@ -55,7 +55,7 @@ def test_a_chain_with_the_published_answers_is_attached(folder, tmp_path):
     (tmp_path / "s.csv").write_text(text)
     columns = {"editor": "model", "case": "id", "round": "n", "psnr": "PSNR", "sha256": "hash"}
     made = import_scores(tmp_path / "s.csv", folder, columns, signature="theirs")
-    assert (made.rows, made.matched) == (3, 2)
+    assert (made["rows"], made["matched"]) == (3, 2)
     first, second, third = rows(folder)
     assert (first["editor"], first["round"], first["psnr"], first["chain"]) == ("gpt", 2, 20.0, None)
     assert second["chain"] == third["chain"] == stores.chain("paint").id
@@ -69,9 +69,9 @@ def test_the_name_of_a_case_attaches_nothing(folder, tmp_path):
     (tmp_path / "s.csv").write_text(
         f"case,round,psnr,sha256\nsource-1_glasses,1,30,{hashes[1]}\nsource-1_glasses,2,9,0\n"
     )
-    assert import_scores(tmp_path / "s.csv", folder, {}, "paint").matched == 0
+    assert import_scores(tmp_path / "s.csv", folder, {}, "paint")["matched"] == 0
     (tmp_path / "s.csv").write_text("case,round,psnr\nsource-1_glasses,1,30\n")
-    assert import_scores(tmp_path / "s.csv", folder, {}, "paint").matched == 0
+    assert import_scores(tmp_path / "s.csv", folder, {}, "paint")["matched"] == 0
 
 
 def test_the_published_psnr_shows_that_the_answers_are_the_same(folder, tmp_path):
@@ -84,19 +84,9 @@ def test_the_published_psnr_shows_that_the_answers_are_the_same(folder, tmp_path
     def attached(gap):
         lines = [f"any,{round},{psnr + gap:.4f}" for round, psnr in returns.items()]
         (tmp_path / "s.csv").write_text("\n".join(["case,round,psnr", *lines]))
-        return import_scores(tmp_path / "s.csv", folder, {}, "paint").matched
+        return import_scores(tmp_path / "s.csv", folder, {}, "paint")["matched"]
 
     assert (attached(0.0), attached(0.01)) == (len(returns), 0)
-
-
-def test_a_case_may_join_columns(folder, tmp_path):
-    (tmp_path / "s.csv").write_text("photo,pair,round,psnr\nface.jpg,hat,1,30\nface.jpg,beard,1,20\n")
-    made = import_scores(tmp_path / "s.csv", folder, {"case": "photo+pair", "image": "photo"}, "paint")
-    assert [row["case"] for row in rows(folder)] == ["face.jpg beard", "face.jpg hat"]
-    assert {row["image"] for row in rows(folder)} == {"face.jpg"}
-    assert made.pictures == 1
-    with pytest.raises(UserError, match="has no column 'pear' for case"):
-        import_scores(tmp_path / "s.csv", folder, {"case": "photo+pear"}, "paint")
 
 
 def test_a_zero_must_be_declared(folder, table):
@@ -105,7 +95,7 @@ def test_a_zero_must_be_declared(folder, table):
         UserError, match=r"has zeros for lpips; say whether .* --zero-is-missing lpips or --zero-is-real"
     ):
         table(text, folder)
-    assert table(text, folder, zeros=["lpips"]).zeros == 2
+    assert table(text, folder, zeros=["lpips"])["zeros"] == 2
     assert [row["lpips"] for row in rows(folder)] == [None, None]
     assert json.loads(rows(folder)[0]["reasons"]) == {"lpips": "published as 0, declared as not computed"}
     table(text, folder, real_zeros=["lpips"])
@@ -118,16 +108,11 @@ def test_an_empty_cell_is_null_with_its_reason(folder, table):
     assert json.loads(rows(folder)[0]["reasons"]) == {"lpips": "not published"}
 
 
-def test_duplicates_are_refused_or_settled_by_a_rule(folder, table):
-    text = "paint,a,1,30,0.1\npaint,a,1,20,0.3\npaint,b,1,7,0.5\npaint,b,1,7,0.5\n"
-    with pytest.raises(
-        UserError, match=r"has 2 different rows for editor 'paint', case 'a', run 1, round 1; choose a rule"
-    ):
-        table(text, folder)
-    for rule, value in (("first", 30), ("last", 20), ("mean", 25)):
-        made = table(text, folder, duplicates=rule)
-        assert (made.rows, made.settled) == (2, 2)
-        assert rows(folder)[0]["psnr"] == value
+def test_repeated_rows_count_once_and_contradictions_are_refused(folder, table):
+    made = table("paint,b,1,7,0.5\npaint,b,1,7,0.5\n", folder)
+    assert (made["rows"], made["repeated"]) == (1, 1)
+    with pytest.raises(UserError, match=r"has different rows for editor 'paint', case 'a', run 1, round 1; keep one"):
+        table("paint,a,1,30,0.1\npaint,a,1,20,0.3\n", folder)
 
 
 def test_the_same_table_imported_twice_replaces_itself(folder, table):
@@ -169,10 +154,7 @@ def test_a_table_that_cannot_be_understood_is_one_sentence(folder, tmp_path, col
 @pytest.mark.parametrize(
     ("row", "says"),
     [
-        (
-            {"round": 10**30},
-            "row 1: round must be a whole number from 0 to 2147483647",
-        ),
+        ({"round": 10**30}, "row 1: round must be a whole number from 0 to 2147483647"),
         ({"run": -1}, "run must be a whole number from 0"),
         ({"round": float("inf")}, "round must be a whole number from 0"),
         ({"case": "\ud800"}, "case must be text"),
@@ -189,22 +171,9 @@ def test_a_row_that_no_table_can_hold_is_one_sentence(folder, tmp_path, row, say
 def test_the_command_tells_what_it_did(folder, tmp_path):
     (tmp_path / "scores.csv").write_text(HEAD + "paint,a,1,30,0\n")
     names = ["editor=model", "case=id", "round=n", "psnr=PSNR", "lpips=LPIPS"]
-    options = [part for name in names for part in ("--column", name)]
-    done = CliRunner().invoke(
-        main,
-        [
-            "import",
-            "--layout",
-            "scores",
-            str(tmp_path / "scores.csv"),
-            "--dataset",
-            str(folder),
-            *options,
-            "--zero-is-missing",
-            "lpips",
-            "--json",
-        ],
-    )
+    words = ["import", "--layout", "scores", str(tmp_path / "scores.csv"), "--dataset", str(folder), "--json"]
+    words += ["--zero-is-missing", "lpips", *(part for name in names for part in ("--column", name))]
+    done = CliRunner().invoke(main, words)
     assert done.exit_code == 0, done.output
     outcome = json.loads(done.stdout)
     assert (outcome["rows"], outcome["matched"], outcome["zeros"]) == (1, 0, 1)

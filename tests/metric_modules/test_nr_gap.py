@@ -35,13 +35,11 @@ def test_the_studys_own_example_is_a_failure():
     }  # fmt: skip
 
 
-def test_scores_outside_the_range_are_clamped_only_when_asked():
+def test_scores_outside_the_range_are_counted():
     assert normalised(-9.8, "BRISQUE") > 100
-    assert normalised(-9.8, "BRISQUE", clamp=True) == 100
-    free, clamped = (nr_gap([[0, 0, 0, -15]], "BRISQUE", ["x"], clamp=clamp) for clamp in (False, True))
-    assert (free["gaps"][2]["gap"], clamped["gaps"][2]["gap"]) == (pytest.approx(10), 0)
-    assert free["out_of_range"] == {"BRISQUE": 1}
-    assert clamped["by_metric"]["BRISQUE"]["tie"] == 3
+    result = nr_gap([[0, 0, 0, -15]], "BRISQUE", ["x"])
+    assert result["gaps"][2]["gap"] == pytest.approx(10)
+    assert result["out_of_range"] == {"BRISQUE": 1}
 
 
 def test_seeing_damage_takes_three_gaps_below_zero():

@@ -5,7 +5,7 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
-from convergebench.metric_modules.stability.friedman import _rank_sum_distribution, _squares, friedman, permutation_p
+from convergebench.metric_modules.stability.friedman import friedman, permutation_p, rank_sum_distribution, squares
 from convergebench.metric_modules.stability.stability import stability
 from scipy import stats
 
@@ -21,8 +21,8 @@ TABLE_3 = {
 def attainable(images: int, runs: int) -> tuple[np.ndarray, np.ndarray]:
     """Every value the statistic can take without ties, rising, and the exact p of each."""
     own = np.tile(np.arange(runs, dtype=float), (images, 1))
-    cells = _rank_sum_distribution(own)
-    sums = _squares(own, cells)[cells > 0]
+    cells = rank_sum_distribution(own)
+    sums = squares(own, cells)[cells > 0]
     values, place = np.unique(sums, return_inverse=True)
     chances = np.bincount(place, weights=cells[cells > 0])
     centre = images**2 * runs * (runs - 1) ** 2 / 4

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -20,55 +21,31 @@ from ..._shared import column_option, dataset_option, json_option, parse_columns
     "--zero-is-real", "real_zeros", multiple=True, metavar="METRIC", help="A 0 of this metric is a measured value."
 )
 @click.option(
-    "--duplicates",
-    type=click.Choice(["refuse", "first", "last", "mean"]),
-    default="refuse",
-    show_default=True,
-    help="Which row counts if several describe one step and differ.",
-)
-@click.option(
     "--restoration",
     is_flag=True,
     help="Rows are restored pictures, or means over them; program, clean, scene and degradation may be named.",
 )
 @click.option("--signature", default="unknown", help="What is known of how the numbers were made.")
 @json_option
-def command(
-    table: Path,
-    dataset: Path,
-    editor: str | None,
-    columns: tuple[str, ...],
-    zeros: tuple[str, ...],
-    real_zeros: tuple[str, ...],
-    duplicates: str,
-    restoration: bool,
-    signature: str,
-    as_json: bool,
-) -> None:
+def command(table: Path, dataset: Path, columns: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Add a CSV, JSON or JSONL of published scores to the dataset's config `published`.
 
     \b
-    convergebench import scores.csv --layout scores --column case=image+edit \\
+    convergebench import scores.csv --layout scores --column case=edit \\
       --column image=image --zero-is-missing lpips
     convergebench import prompts.csv --layout scores --restoration --editor NAME \\
       --column program=Prompt --column psnr=PSNR
 
     `image` is the picture that a case starts from: without it there are no intervals and no verdicts, because cases of
-    one picture are not independent. A+B joins two columns.
+    one picture are not independent.
     """
-    from convergebench.dataset_builder.studies.published import published_scores
+    from convergebench.dataset_builder.studies.published.published_scores import import_scores
 
-    outcome = published_scores.import_scores(
-        table, dataset, parse_columns(columns), editor, zeros, duplicates, signature, real_zeros, restoration
-    )
-    counts = {"rows": outcome.rows, "matched": outcome.matched, "pictures": outcome.pictures}
-    counts |= {"settled": outcome.settled, "zeros": outcome.zeros}
+    counts = import_scores(table, dataset, parse_columns(columns), **options)
     if as_json:
-        click.echo(json.dumps({"file": str(outcome.file), **counts}))
+        click.echo(json.dumps(counts))
         return
-    pictures = outcome.pictures or "no"
     click.echo(
-        f"{outcome.file}: {outcome.rows} rows of {pictures} pictures, {outcome.matched} of them for answers in "
-        "the dataset; "
-        f"{outcome.settled} duplicates ({duplicates}); {outcome.zeros} zeros read as not computed"
+        f"{counts['file']}: {counts['rows']} rows of {counts['pictures']} pictures, {counts['matched']} of them for "
+        f"answers in the dataset; {counts['repeated']} repeated; {counts['zeros']} zeros read as not computed"
     )
