@@ -16,6 +16,7 @@ from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.metric_modules.scores import ScoreRow, score_column_names
 
 R = TypeVar("R", bound=ChainPlace)
+_ROWS_AT_ONCE = 20_000  # of a table in memory: as objects they take a hundred times as much
 
 
 class StoredRows(Generic[R]):
@@ -62,47 +63,37 @@ class StoredRows(Generic[R]):
             yield self.kind.from_values(absent | row)  # type: ignore[operator]  # a row is a dictionary
 
 
-class SlicedRows(StoredRows[ScoreRow]):
-    """Some slices of a table of scores in memory, each with the rows of one chain."""
+class TableRows(StoredRows[ScoreRow]):
+    """The rows of a table of scores in memory, those of each chain side by side."""
 
     kind = ScoreRow
 
-    def __init__(self, table: pa.Table, slices: Sequence[tuple[int, int]], columns: Collection[str] | None = None):
-        self.table, self.slices, self.columns = table, slices, columns
+    def __init__(self, table: pa.Table, columns: Collection[str] | None = None):
+        self.table, self.columns = table, columns
 
     def __len__(self) -> int:
-        return sum(end - start for start, end in self.slices)
+        return int(self.table.num_rows)
 
     def __iter__(self) -> Iterator[ScoreRow]:
-        parts = [self.table.slice(start, end - start) for start, end in self.slices if start < end]
-        if not parts:
-            return
-        columns = [_plain_values(column) for column in pa.concat_tables(parts).itercolumns()]
         names = self.table.column_names
-        yield from self._rows(dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True))
+        for start in range(0, len(self), _ROWS_AT_ONCE):
+            columns = [_plain_values(column) for column in self.table.slice(start, _ROWS_AT_ONCE).itercolumns()]
+            yield from self._rows(dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True))
 
-    def by_chain(self) -> Iterator[tuple[str, list[ScoreRow]]]:
-        """Each chain with its rows."""
-        rows = iter(self)
-        for start, end in self.slices:
-            if chain_rows := list(itertools.islice(rows, end - start)):
-                yield chain_rows[0].chain, chain_rows
-
-    def select(self, columns: Collection[str]) -> "SlicedRows":
+    def select(self, columns: Collection[str]) -> "TableRows":
         # A column without values takes time to read and adds nothing.
         filled = [
             name
             for name in columns
             if name in self.table.column_names and self.table[name].null_count < self.table.num_rows
         ]
-        return SlicedRows(self.table.select(filled), self.slices, columns)
+        return TableRows(self.table.select(filled), columns)
 
     def of_chains(self, chains: Collection[str]) -> Iterator[ScoreRow]:
         return (row for row in self if row.chain in chains)
 
     def with_any(self, columns: Collection[str]) -> Iterator[ScoreRow]:
-        for start, end in self.slices:
-            yield from self._rows(_any_value(self.table.slice(start, end - start), columns).to_pylist())
+        yield from self._rows(_any_value(self.table, columns).to_pylist())
 
 
 def _any_value(table: pa.Table, columns: Collection[str]) -> pa.Table:
@@ -153,9 +144,7 @@ def with_any(rows: Iterable[ScoreRow], columns: Collection[str]) -> Iterator[Sco
 
 def by_chain(rows: Iterable[R]) -> Iterator[tuple[str, list[R]]]:
     """Each chain with its rows; if the files hold each chain's rows together, one chain is in memory at a time."""
-    if isinstance(rows, SlicedRows):
-        yield from rows.by_chain()
-    elif isinstance(rows, StoredRows) and _is_grouped(rows):
+    if isinstance(rows, TableRows) or (isinstance(rows, StoredRows) and _is_grouped(rows)):
         for chain, chain_rows in itertools.groupby(rows, key=lambda row: row.chain):
             yield chain, list(chain_rows)
     else:

@@ -1,13 +1,13 @@
 """The leaderboard under a visitor's own choice of programs, pictures, metric and threshold."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from convergebench.generation.records import UserError
 from convergebench.metric_modules.halflife.outcomes import Outcome
-from convergebench.metric_modules.specs import meaning_columns, quality_columns, retained_columns
 
-from ..analysis.cases import Case
+from ..analysis.cases import COLUMNS, MEANINGS, QUALITIES, RETAINED, Case, panel_title
 from ..analysis.comparisons import compare_group
 from ..analysis.groups import (
     HALF,
@@ -24,10 +24,10 @@ from ..statistics import make_table, pairs
 from .served_dataset import ServedDataset
 
 ALL = "all"
+WORST_OF = f"worst of {', '.join(COLUMNS[name].title for name in QUALITIES)}"
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(NamedTuple):
     """A visitor's filters, metric and threshold."""
 
     group: str = ""
@@ -38,8 +38,10 @@ class Choice:
     editors: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Leaderboard:
+_EVERYTHING = Choice()
+
+
+class Leaderboard(NamedTuple):
     """The answer: the table, the comparisons, and the cases behind them."""
 
     table: Table
@@ -49,23 +51,30 @@ class Leaderboard:
 
 
 @lru_cache(maxsize=4)
+def measured(dataset: ServedDataset) -> set[str]:
+    """The metrics that have values, and as `retained NAME` those that are retained."""
+    return {
+        f"{prefix}{name}"
+        for case in dataset.cases
+        for prefix, curves in (("retained ", case.retained), ("", case.raw))
+        for name, values in curves.items()
+        if any(value is not None for value in values)
+    }
+
+
+@lru_cache(maxsize=4)
 def metric_titles(dataset: ServedDataset) -> dict[str, str]:
     """The metrics that a visitor can choose in this dataset, with their titles."""
-    retained = retained_columns()
-    worst_of = ", ".join(retained[name].title for name in quality_columns())
-    titles = {"convergence": "any check", "quality": f"quality (worst of {worst_of})"}
-    for name, column in retained.items():
-        if any(value is not None for case in dataset.cases for value in case.retained[name]):
-            titles[name] = f"{column.aspect} ({column.title})" if column.aspect else column.title
-    return titles
+    titles = {"convergence": "any check", "quality": f"quality ({WORST_OF})"}
+    return titles | {name: panel_title(name) for name in RETAINED if f"retained {name}" in measured(dataset)}
 
 
 def checked(dataset: ServedDataset, choice: Choice) -> Choice:
     """The choice with its defaults filled in; anything that is not allowed is a UserError."""
-    groups = list(dataset.counted)
+    groups = list(dataset.groups)
     if not groups:
         raise UserError(dataset.why_nothing_counts)
-    choice = replace(choice, group=choice.group or groups[0])
+    choice = choice._replace(group=choice.group or groups[0])
     for what, value, allowed in (
         ("group", choice.group, groups),
         ("kind", choice.kind, [ALL, *dataset.names["kind"]]),
@@ -75,12 +84,12 @@ def checked(dataset: ServedDataset, choice: Choice) -> Choice:
     ):
         if value not in allowed:
             raise UserError(f"no {what} {str(value)[:40]!r}; it must be one of {', '.join(allowed)}")
-    if not isinstance(choice.threshold, int | float) or not 0 < choice.threshold <= 1:
+    if not 0 < choice.threshold <= 1:
         raise UserError(f"the threshold must be above 0 and at most 1, got {str(choice.threshold)[:40]}")
     return choice
 
 
-def leaderboard(dataset: ServedDataset, choice: Choice = Choice()) -> Leaderboard:
+def leaderboard(dataset: ServedDataset, choice: Choice = _EVERYTHING) -> Leaderboard:
     """The headline table for a choice; recent tables are cached."""
     return _leaderboard(dataset, checked(dataset, choice))
 
@@ -106,7 +115,7 @@ def _leaderboard(dataset: ServedDataset, choice: Choice) -> Leaderboard:
 def _chosen_group(dataset: ServedDataset, choice: Choice) -> CaseGroup | None:
     """The cases of the choice, as the headline counts them."""
     if (choice.kind, choice.category, choice.editors) == (ALL, ALL, ()):
-        return dataset.counted.get(choice.group)
+        return dataset.groups.get(choice.group)
     cases = [
         case
         for case in dataset.cases
@@ -119,13 +128,10 @@ def _chosen_group(dataset: ServedDataset, choice: Choice) -> CaseGroup | None:
 
 def _outcome(case: Case, group: CaseGroup, choice: Choice) -> Outcome:
     """What became of one case by the chosen metric."""
+    checks = group.checks_of(case.editor)
     if choice.metric == "convergence":
-        return outcome_of_case(case, group.checks_of(case.editor), choice.threshold)
-    values = (
-        lowest_quality(case, group.checks_of(case.editor))
-        if choice.metric == "quality"
-        else case.retained[choice.metric]
-    )
+        return outcome_of_case(case, checks, choice.threshold)
+    values = lowest_quality(case, checks) if choice.metric == "quality" else case.retained[choice.metric]
     outcome = outcome_of_curve(case, values, choice.threshold)
-    lost_to = "meaning lost" if choice.metric in meaning_columns() else "quality lost"
+    lost_to = "meaning lost" if choice.metric in MEANINGS else "quality lost"
     return replace(outcome, cause=lost_to) if outcome.cause == "below the threshold" else outcome

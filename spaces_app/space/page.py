@@ -3,7 +3,6 @@
 import hashlib
 import html
 import json
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ from ..analysis.groups import HALF
 from ..analysis.program_groups import program_groups
 from ..palette import MUTED, SERIES
 from .served_dataset import Answer, ServedDataset
-from .tabs import SPACE, Tab, find_tabs
+from .tabs import SPACE, find_tabs, listed
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -42,17 +41,18 @@ class Site:
     def __init__(self, dataset: ServedDataset):
         tabs = find_tabs()
         self.files = {name: (SPACE / name).read_bytes() for name in ("shared.js", "chart.js", "icon.svg")}
-        self.files |= {f"{tab.id}/tab.js": (tab.folder / "tab.js").read_bytes() for tab in tabs.values()}
-        self.files["page.css"] = _css().encode()
+        self.files |= {f"{id}/tab.js": (folder / "tab.js").read_bytes() for id, (folder, _) in tabs.items()}
+        self.files["page.css"] = _css()
         # Part of every address, so that a browser never mixes the scripts of two versions.
         state = hashlib.sha256(b"".join(self.files.values())).hexdigest()[:16]
+        words = {id: tab.words(dataset) if hasattr(tab, "words") else {} for id, (_, tab) in tabs.items()}
         body = render(
             SPACE / "page.html",
             state=state,
-            tabs={tab.id: tab.module.TITLE for tab in tabs.values()},
-            panels={tab.id: _panel(tab, dataset) for tab in tabs.values()},
+            tabs={id: module.TITLE for id, (_, module) in tabs.items()},
+            panels={id: render(folder / "tab.html", **words[id]) for id, (folder, _) in tabs.items()},
             known=json.dumps(_known_to_the_page(dataset)),
-            endpoints=_endpoints(),
+            endpoints={function.__name__: (function.__doc__ or "").splitlines()[0] for function in listed("PUBLIC")},
             links={"Data": dataset.link, "Code": _CODE} if dataset.link else {"Code": _CODE},
             version=dataset.version,
         )
@@ -68,60 +68,40 @@ class Site:
         return f"{self._before}{description}{meta}{card}{self._after}"
 
 
-def _css() -> str:
+def _css() -> bytes:
     """The style sheets of the page and its tabs, with the palette's colours by number."""
-    files = [SPACE / "page.css", *(tab.folder / "tab.css" for tab in find_tabs().values())]
+    files = [SPACE / "page.css", *(folder / "tab.css" for folder, _ in find_tabs().values())]
     series = [
         f".cb-series-{place} {{ --cb-line: light-dark({colour.light}, {colour.dark}); }}"
         for place, colour in enumerate((*SERIES, MUTED))
     ]
-    return "\n".join([*(file.read_text(encoding="utf-8") for file in files if file.exists()), *series])
-
-
-def _panel(tab: Tab, dataset: ServedDataset) -> str:
-    words = tab.module.words(dataset) if hasattr(tab.module, "words") else {}
-    return render(tab.folder / "tab.html", **words)
-
-
-def _endpoints() -> Mapping[str, str]:
-    """The endpoints for programs, each with the first line of its documentation."""
-    modules = [tab.module for tab in find_tabs().values()]
-    functions = [
-        function for module in modules for name in ("PUBLIC", "QUEUED") for function in getattr(module, name, ())
-    ]
-    return {function.__name__: (function.__doc__ or "").splitlines()[0] for function in functions}
+    return "\n".join([*(file.read_text(encoding="utf-8") for file in files if file.exists()), *series]).encode()
 
 
 def _known_to_the_page(dataset: ServedDataset) -> Answer:
     """Editors with names and looks, pictures, programs, which filters go together, and what each tab adds."""
-    programs = {chain.program.id: chain.program.cycle for chain in dataset.chains.values()}
-    together = {
-        (case.group, case.kind, case.category)
-        for group in dataset.counted.values()
-        for cases in group.cases.values()
-        for case in cases
-    }
+    programs = {chain.program.id: chain.program.cycle for chain in dataset.chains}
+    counted = [cases for group in dataset.groups.values() for cases in group.cases.values()]
     common = {
         "editors": [
             {
                 "id": name,
                 "name": dataset.display[name],
-                "place": dataset.looks[name].place,
-                "baseline": not dataset.is_tested(name),
+                "place": look.place,
+                "baseline": look.is_reference,
             }
-            for name in dataset.looks
+            for name, look in dataset.looks.items()
         ],
         "pictures": {name: dataset.title(name) for name in dataset.names["source"]},
         "programs": program_names(dict(sorted(programs.items()))),
-        "groups": list(dataset.counted),
+        "groups": list(dataset.groups),
         "groupNames": {group.name: group.filter_name for group in program_groups().values() if group.filter_name},
         "kinds": dataset.names["kind"],
         "categories": dataset.names["category"],
-        "together": sorted(together),
+        "together": sorted({(case.group, case.kind, case.category) for cases in counted for case in cases}),
         "threshold": HALF,
         "version": dataset.version,
     }
-    for tab in find_tabs().values():
-        if hasattr(tab.module, "known"):
-            common |= tab.module.known(dataset)
+    for _, module in find_tabs().values():
+        common |= module.known(dataset) if hasattr(module, "known") else {}
     return common

@@ -23,9 +23,9 @@ from .served_dataset import NoPicture, ServedDataset
 KINDS = ("thumb", "small", "view", "difference", "detail", "received")
 GAINS = (1, 2, 4, 8, 16, 32)
 _SIDES = {"thumb": 176, "small": 448, "view": 1024, "difference": 1024, "detail": 400}
-CELL = 16  # pixels of the grid that is searched for the place that changed most, at a short side of 512
-MOST_PIXELS = 40_000_000
-LIMIT = 1_000_000_000  # bytes
+_CELL = 16  # pixels of the grid that is searched for the place that changed most, at a short side of 512
+_BOX = 0.22  # of each side: what is marked around that place
+_LIMIT = 1_000_000_000  # bytes
 JUST_MADE = 120.0  # seconds during which a new file is not removed
 _ENDINGS = ("png", "jpg", "webp")  # what every browser shows
 IMAGES = re.compile(r"[0-9a-f]{32}\.(png|jpg|webp)")
@@ -36,17 +36,16 @@ _USER = os.getuid() if hasattr(os, "getuid") else "user"  # another user may hav
 class Previews:
     """Paths of pictures; all files are in one folder and named by a hash."""
 
-    def __init__(self, dataset: ServedDataset, folder: Path | None = None, limit: int = LIMIT):
-        self.dataset = dataset
+    def __init__(self, dataset: ServedDataset, folder: Path | None = None, limit: int = _LIMIT):
+        self.dataset, self.limit = dataset, limit
         self.folder = folder or cache_folder(dataset)
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.limit = limit
-        self.size = sum(path.stat().st_size for path in self.own_files())
+        self.size = sum(path.stat().st_size for path in self._own_files())
         self.locks = [threading.Lock() for _ in range(64)]
         self.clearing = threading.Lock()
         # A decoded picture is large, and glibc keeps what a thread has freed, so few threads decode for all requests.
         self.workers = ThreadPoolExecutor(os.cpu_count() or 2, "previews")
-        self.original = lru_cache(maxsize=4)(self._original)
+        self.original = lru_cache(maxsize=4)(lambda chain: decode(self._received(chain, 0)))
         self.place = lru_cache(maxsize=512)(self._place)
 
     def path(self, chain: str, step: int, kind: str = "view", gain: int = 8, at: str = "") -> Path:
@@ -59,7 +58,7 @@ class Previews:
         if gain not in GAINS:
             raise UserError(f"gain is {str(gain)[:40]!r}; it must be one of {', '.join(map(str, GAINS))}")
         self.dataset.chain(chain)
-        at = self.checked_place(at or f"{chain} {step}") if kind == "detail" else ""
+        at = self._checked_place(at or f"{chain} {step}") if kind == "detail" else ""
         cache_key = f"{chain} {step} {kind} {gain if kind == 'difference' else ''}{at}"
         name = hashlib.sha256(cache_key.encode()).hexdigest()[:32]
         with self.locks[int(name[:2], 16) % len(self.locks)]:
@@ -70,7 +69,7 @@ class Previews:
                     return path
             return self.workers.submit(self._write_preview, chain, step, kind, gain, name, at).result()
 
-    def checked_place(self, at: str) -> str:
+    def _checked_place(self, at: str) -> str:
         """`at` in a standard form, if it names a chain and a step of this dataset."""
         chain, _, step = at.partition(" ")
         if not step.isdecimal() or len(step) > 6:
@@ -78,23 +77,24 @@ class Previews:
         self.dataset.chain(chain)
         return f"{chain} {int(step)}"
 
-    def _write_preview(self, chain: str, step: int, kind: str, gain: int, name: str, at: str = "") -> Path:
-        data = self.received(chain, step)
+    def _write_preview(self, chain: str, step: int, kind: str, gain: int, name: str, at: str) -> Path:
+        data = self._received(chain, step)
+        picture = decode(data)  # the bytes too are sent only if a browser can show them
         if kind == "received":
-            decode(data)  # never send what a browser may fail to show
-            if (kind := pictures.sniff(data)) not in _ENDINGS:
-                raise NoPicture(f"the original file is {kind}; only {', '.join(_ENDINGS)} are sent unchanged")
-            return self.write(f"{name}.{kind}", data)
-        picture = decode(data)
+            if (type := pictures.sniff(data)) not in _ENDINGS:
+                raise NoPicture(f"the original file is {type}; only {', '.join(_ENDINGS)} are sent unchanged")
+            return self._write(f"{name}.{type}", data)
         if kind == "difference":
-            picture = difference(self.original(chain), picture, gain)
+            picture = _difference(self.original(chain), picture, gain)
         if kind == "detail":
             picture = _cut_out(picture, self.place(at))
         else:
             picture.thumbnail((_SIDES[kind], _SIDES[kind]), Image.Resampling.LANCZOS, reducing_gap=2.0)
-        return self.write(f"{name}.jpg", _as_jpeg(picture, 80 if kind == "thumb" else 92))
+        buffer = io.BytesIO()
+        picture.save(buffer, "JPEG", quality=80 if kind == "thumb" else 92, subsampling=0)
+        return self._write(f"{name}.jpg", buffer.getvalue())
 
-    def received(self, chain: str, step: int) -> bytes:
+    def _received(self, chain: str, step: int) -> bytes:
         """The bytes as received, or why there are none."""
         answered = self.dataset.step(chain, step)
         data = self.dataset.reader.picture(chain, step)
@@ -103,30 +103,27 @@ class Previews:
             raise NoPicture(answered.reason or f"the editor's answer was {status}, not a picture")
         return data
 
-    def _original(self, chain: str) -> Image.Image:
-        return decode(self.received(chain, 0))
-
-    def own_files(self) -> list[Path]:
+    def _own_files(self) -> list[Path]:
         """The files that were written here; other files are neither counted nor removed."""
         return [path for path in self.folder.iterdir() if _OWN_NAME.fullmatch(path.name) and path.is_file()]
 
     def changed_box(self, chain: str, step: int) -> list[float]:
         """A box around the place that changed most: left, top, width and height as shares of the picture."""
-        across, down = self.workers.submit(self.place, self.checked_place(f"{chain} {step}")).result()
-        side = 0.22
-        return [min(max(across - side / 2, 0), 1 - side), min(max(down - side / 2, 0), 1 - side), side, side]
+        place = self.workers.submit(self.place, self._checked_place(f"{chain} {step}")).result()
+        return [*(min(max(middle - _BOX / 2, 0), 1 - _BOX) for middle in place), _BOX, _BOX]
 
     def _place(self, at: str) -> tuple[float, float]:
         chain, _, step = at.partition(" ")
         try:
-            return _most_changed_place(self.original(chain), decode(self.received(chain, int(step))))
+            return _most_changed_place(self.original(chain), decode(self._received(chain, int(step))))
         except NoPicture:
             return 0.5, 0.5
 
-    def write(self, name: str, data: bytes) -> Path:
-        """Write a file atomically; beyond the limit, remove the least recently used.
+    def _write(self, name: str, data: bytes) -> Path:
+        """Write a file atomically, without a sync: it need not survive a power cut.
 
-        A preview need not survive a power cut, so nothing is synced to the disk.
+        Beyond the limit, remove the least recently used files down to nine tenths of it, except new ones that a browser
+        has yet to fetch.
         """
         with tempfile.NamedTemporaryFile(dir=self.folder, prefix="part-", delete=False) as file:
             file.write(data)
@@ -135,21 +132,16 @@ class Previews:
         self.size += len(data)
         if self.size > self.limit and self.clearing.acquire(blocking=False):
             try:
-                self.clear()
+                files = sorted((file.stat().st_mtime, file.stat().st_size, file) for file in self._own_files())
+                self.size = sum(size for _, size, _ in files)
+                for used, size, file_path in files:
+                    if self.size <= 0.9 * self.limit or used > time.time() - JUST_MADE:
+                        break
+                    file_path.unlink(missing_ok=True)
+                    self.size -= size
             finally:
                 self.clearing.release()
         return path
-
-    def clear(self) -> None:
-        """Remove files down to nine tenths of the limit, except new ones that a browser has yet to fetch."""
-        files = sorted((path.stat().st_mtime, path.stat().st_size, path) for path in self.own_files())
-        total = sum(size for _, size, _ in files)
-        for used, size, path in files:
-            if total <= 0.9 * self.limit or used > time.time() - JUST_MADE:
-                break
-            path.unlink(missing_ok=True)
-            total -= size
-        self.size = total
 
 
 @lru_cache(maxsize=1)
@@ -163,9 +155,10 @@ def cache_folder(dataset: ServedDataset) -> Path:
     state = [str(dataset.folder.resolve())]
     for path in sorted(dataset.folder.glob("data/**/*.parquet")):
         state.append(f"{path.name} {path.stat().st_size} {path.stat().st_mtime_ns}")
-    root = os.environ.get("CONVERGEBENCH_PREVIEWS")
-    base = Path(root) if root else Path(tempfile.gettempdir()) / f"convergebench-previews-{_USER}"
-    if not root:
+    if root := os.environ.get("CONVERGEBENCH_PREVIEWS"):
+        base = Path(root)
+    else:
+        base = Path(tempfile.gettempdir()) / f"convergebench-previews-{_USER}"
         _refuse_others(base)
     return (base / hashlib.sha256("\n".join(state).encode()).hexdigest()[:16]).resolve()
 
@@ -181,15 +174,15 @@ def _refuse_others(folder: Path) -> None:
         raise UserError(f"{folder} can be changed by other users; remove it, or name a private folder with --previews")
 
 
-def decode(data: bytes, most_pixels: int = MOST_PIXELS) -> Image.Image:
+def decode(data: bytes) -> Image.Image:
     """The picture as the scores see it, or why it cannot be shown."""
     try:
-        return pictures.decode(data, most_pixels)
+        return pictures.decode(data, 40_000_000)
     except pictures.Undecodable as error:
         raise NoPicture(f"it cannot be shown: it is {error}") from error
 
 
-def difference(original: Image.Image, picture: Image.Image, gain: int) -> Image.Image:
+def _difference(original: Image.Image, picture: Image.Image, gain: int) -> Image.Image:
     """How far each channel is from the original, amplified."""
     if picture.size != original.size:
         picture = Image.fromarray(pictures.resize_to(np.asarray(picture), *original.size))
@@ -202,8 +195,8 @@ def _most_changed_place(original: Image.Image, picture: Image.Image) -> tuple[fl
     first, second = (
         np.asarray(image.convert("L").resize(size, Image.Resampling.BOX), float) for image in (original, picture)
     )
-    rows, columns = (max(side // CELL, 1) for side in first.shape)
-    far = np.abs(first - second)[: rows * CELL, : columns * CELL]
+    rows, columns = (max(side // _CELL, 1) for side in first.shape)
+    far = np.abs(first - second)[: rows * _CELL, : columns * _CELL]
     cells = far.reshape(rows, far.shape[0] // rows, columns, -1).mean((1, 3))
     padded = np.pad(cells, 2, mode="edge")
     near = sum(padded[y : y + rows, x : x + columns] for y in range(5) for x in range(5))
@@ -215,15 +208,8 @@ def _cut_out(picture: Image.Image, place: tuple[float, float]) -> Image.Image:
     """The surroundings of a place, twice as wide as high, a quarter of the picture's width, enlarged."""
     width, height = picture.size
     wide = max(min(width, 2 * height) / 3.2, 8)
-    high = wide / 2
     left = min(max(place[0] * width - wide / 2, 0), width - wide)
-    top = min(max(place[1] * height - high / 2, 0), height - high)
-    box = (left, top, left + wide, top + high)
+    top = min(max(place[1] * height - wide / 4, 0), height - wide / 2)
     side = _SIDES["detail"]
+    box = (left, top, left + wide, top + wide / 2)
     return picture.resize((side, side // 2), Image.Resampling.LANCZOS, box=box)
-
-
-def _as_jpeg(picture: Image.Image, quality: int) -> bytes:
-    buffer = io.BytesIO()
-    picture.save(buffer, "JPEG", quality=quality, subsampling=0)
-    return buffer.getvalue()

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_BYTES = 90_000_000  # of one request: a full series in base64
 _MOST_BYTES_TOGETHER = 100_000_000  # of all large ones; while one is read and scored it takes about four times its size
-SMALL = 1_000_000  # requests up to this size do not wait
+_SMALL = 1_000_000  # requests up to this size do not wait
 MOST_WAITING = 64
 MOST_SECONDS_TO_SEND = 120.0  # once it has room; a slower request would keep others waiting
 _LONGEST_HELD = 600.0  # seconds, even if something still refers to it
@@ -26,89 +26,28 @@ CHECK = 2.0  # seconds between garbage collections while requests wait
 SHARE = "convergebench.share"  # its key in a request's scope
 
 
-class Share:
-    """A request's part of the bytes that all may hold; given back when it is collected."""
-
-    __slots__ = ("__weakref__",)
-
-
-class _BytesInFlight:
-    """The bytes that are free for large requests; first come, first served."""
-
-    def __init__(self, most: int):
-        self.left = most
-        self.waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
-        self.trimming = False
-
-    async def take(self, size: int) -> Share:
-        """Wait for room; the returned share holds it until it is collected."""
-        loop = asyncio.get_running_loop()
-        turn: asyncio.Future[None] = loop.create_future()
-        self.waiting.append((size, turn))
-        self.next_turns()
-        try:
-            while not turn.done():
-                await asyncio.wait([turn], timeout=CHECK)
-                if not turn.done():
-                    gc.collect()
-        except asyncio.CancelledError:
-            if turn.done():
-                self.give_back(size)
-            else:
-                self.waiting.remove((size, turn))
-            raise
-        share = Share()
-        finalizer = weakref.finalize(share, loop.call_soon_threadsafe, self.give_back, size)
-        finalizer.atexit = False
-        loop.call_later(_LONGEST_HELD, finalizer)  # calling it once more does nothing
-        return share
-
-    def next_turns(self) -> None:
-        while self.waiting and self.waiting[0][0] <= self.left:
-            size, turn = self.waiting.popleft()
-            self.left -= size
-            turn.set_result(None)
-
-    def give_back(self, size: int) -> None:
-        self.left += size
-        self.next_turns()
-        if not self.trimming:
-            self.trimming = True
-            loop = asyncio.get_running_loop()
-            loop.call_later(0.5, loop.run_in_executor, None, self.trim)
-
-    def trim(self) -> None:
-        self.trimming = False
-        gc.collect()
-        _give_memory_back()
-
-
 class RequestLimit:
     """ASGI middleware that reads large requests one after the other, and counts bytes whatever they declare."""
 
     def __init__(self, app: ASGIApp, most: int = MOST_BYTES, together: int = _MOST_BYTES_TOGETHER):
         self.app, self.most = app, most
-        self.in_flight = _BytesInFlight(together)
+        self.left = together  # bytes that are free for large requests; first come, first served
+        self.waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
+        self.trimming = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        size = self.declared_size(scope)
+        size = self._declared_size(scope) if scope["type"] == "http" else 0
         if size > self.most:
-            words = f"the request has more than {self.most:,} bytes, the most that is accepted"
-            await refuse(send, 413, words)
-            return
-        waits = size > SMALL
-        if waits and len(self.in_flight.waiting) >= MOST_WAITING:
-            await refuse(send, 503, "many large requests are waiting already; try again in some minutes")
-            return
-        if waits:
-            # A copy: the server keeps the scope itself for as long as the connection.
-            scope = {**scope, SHARE: await self.in_flight.take(size)}
-        await self.app(scope, self.counting(receive), send)
+            await _refuse(send, 413, f"the request has more than {self.most:,} bytes, the most that is accepted")
+        elif size > _SMALL and len(self.waiting) >= MOST_WAITING:
+            await _refuse(send, 503, "many large requests are waiting already; try again in some minutes")
+        else:
+            if size > _SMALL:
+                # A copy: the server keeps the scope itself for as long as the connection.
+                scope = {**scope, SHARE: await self._take(size)}
+            await self.app(scope, self._counting(receive) if scope["type"] == "http" else receive, send)
 
-    def declared_size(self, scope: Scope) -> int:
+    def _declared_size(self, scope: Scope) -> int:
         """The bytes that the headers declare, or the limit if they do not say."""
         headers = dict(scope["headers"])
         declared = headers.get(b"content-length", b"")
@@ -116,7 +55,49 @@ class RequestLimit:
             return int(declared[:20])
         return self.most if b"transfer-encoding" in headers or declared else 0
 
-    def counting(self, receive: Receive) -> Receive:
+    async def _take(self, size: int) -> set[int]:
+        """Wait for room; the returned share of it is held until it is collected."""
+        loop = asyncio.get_running_loop()
+        turn: asyncio.Future[None] = loop.create_future()
+        self.waiting.append((size, turn))
+        self._next_turns()
+        try:
+            while not turn.done():
+                await asyncio.wait([turn], timeout=CHECK)
+                if not turn.done():
+                    gc.collect()
+        except asyncio.CancelledError:
+            if turn.done():
+                self._give_back(size)
+            else:
+                self.waiting.remove((size, turn))
+            raise
+        share = {size}  # a set, because its end can be watched
+        finalizer = weakref.finalize(share, loop.call_soon_threadsafe, self._give_back, size)
+        finalizer.atexit = False
+        loop.call_later(_LONGEST_HELD, finalizer)  # calling it once more does nothing
+        return share
+
+    def _next_turns(self) -> None:
+        while self.waiting and self.waiting[0][0] <= self.left:
+            size, turn = self.waiting.popleft()
+            self.left -= size
+            turn.set_result(None)
+
+    def _give_back(self, size: int) -> None:
+        self.left += size
+        self._next_turns()
+        if not self.trimming:
+            self.trimming = True
+            loop = asyncio.get_running_loop()
+            loop.call_later(0.5, loop.run_in_executor, None, self._trim)
+
+    def _trim(self) -> None:
+        self.trimming = False
+        gc.collect()
+        _give_memory_back()
+
+    def _counting(self, receive: Receive) -> Receive:
         """`receive`, which ends the connection of a request that is larger than declared or too slow."""
         received, has_more = 0, True
         until = asyncio.get_running_loop().time() + MOST_SECONDS_TO_SEND
@@ -135,7 +116,7 @@ class RequestLimit:
         return receive_counting
 
 
-async def refuse(send: Send, status: int, words: str) -> None:
+async def _refuse(send: Send, status: int, words: str) -> None:
     body = f'{{"error": "{words}"}}'.encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": status, "headers": headers})

@@ -1,10 +1,14 @@
 """Figures of the Space as files, drawn as the report's are."""
 
 import io
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from convergebench.generation.records import UserError
+
+from ..analysis.cases import spread_rounds
 from ..analysis.display_names import display_names
 from ..analysis.round_curves import CurveRow
 from ..palette import MUTED
@@ -21,7 +25,7 @@ from .compare.tab import compare
 from .headline import HALF, leaderboard
 from .leaderboard.story import story_cases, tested_editors
 from .previews import decode, previews_of
-from .served_dataset import DAMAGED_FILE, Answer, NoPicture, ServedDataset
+from .served_dataset import DAMAGED_FILE, Answer, ServedDataset
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,8 +47,7 @@ def curves_over_rounds(dataset: ServedDataset, metric: str, title: str, rows: Se
             set_unit_scale(axes, share=True)
             label_ends(figure, axes, rows, looks)
         else:
-            names = display_names(looks)
-            axes.legend([names[name] for name in looks], loc="best")
+            axes.legend(list(display_names(looks).values()), loc="best")
         axes.set_title(title[:1].upper() + title[1:])
         return _laid_out(Drawing(f"curves-{_plain(metric)}", title, last_values(rows), figure))
 
@@ -53,7 +56,8 @@ def compared_pictures(dataset: ServedDataset, compared: Answer, columns: int = 7
     """Editors as rows and rounds as columns, each with its picture and what it retained."""
     rows, cycle = compared["rows"], compared["rows"][0]["cycle"]
     shown = [("original", 0, 0), *([("edited 1", 0, 1)] if len(cycle) > 1 else [])]
-    shown += [(f"undone {round}", round, round * len(cycle)) for round in _spread(rows, columns)]
+    rounds = spread_rounds(max(row["rounds"] for row in rows), columns)
+    shown += [(f"undone {round}", round, round * len(cycle)) for round in rounds]
     title = f"{' / '.join(cycle)}: {dataset.title(compared['source'])}"
     with house_style():
         figure, grid = new_figure(len(rows), len(shown), 1.0 + 1.35 * len(rows))
@@ -79,10 +83,9 @@ def link_picture(dataset: ServedDataset) -> bytes:
     """The JPEG of link previews: the best editor above the worst on a typical case; empty without a leaderboard."""
     from PIL import ImageOps
 
-    board = leaderboard(dataset) if dataset.counted else None
-    if board is None or not (rows := tested_editors(board)):
+    if not dataset.groups or not (rows := tested_editors(leaderboard(dataset))):
         return b""
-    source, program, _ = story_cases(board)[0]
+    source, program, _ = story_cases(leaderboard(dataset))[0]
     editors = list(dict.fromkeys((rows[0]["editor"], rows[-1]["editor"])))
     drawing = compared_pictures(dataset, compare(dataset, source, program, editors), columns=3)
     buffer = io.BytesIO()
@@ -91,14 +94,7 @@ def link_picture(dataset: ServedDataset) -> bytes:
 
 
 def _plain(name: str) -> str:
-    return "".join(letter if letter.isalnum() else "-" for letter in name)
-
-
-def _spread(rows: Sequence[Answer], columns: int) -> Sequence[int]:
-    """Rounds from the first to the last, at most `columns` of them."""
-    last = max(row["rounds"] for row in rows)
-    count = min(last, columns)
-    return list(dict.fromkeys(round(1 + place * (last - 1) / max(count - 1, 1)) for place in range(count)))
+    return re.sub(r"[\W_]", "-", name)
 
 
 def _show(axes: "Axes", dataset: ServedDataset, row: Answer, step: int) -> None:
@@ -107,13 +103,11 @@ def _show(axes: "Axes", dataset: ServedDataset, row: Answer, step: int) -> None:
     axes.set(xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
     try:
-        path = previews_of(dataset).path(row["chain"], step, "small") if step <= row["steps"] else None
-    except (NoPicture, *DAMAGED_FILE):
-        path = None
-    if path is None:
+        path = previews_of(dataset).path(row["chain"], step, "small")
+    except (UserError, *DAMAGED_FILE):
         axes.text(0.5, 0.5, "no picture", ha="center", va="center", fontsize=9, color=MUTED.light)
-        return
-    axes.imshow(decode(path.read_bytes()))
+    else:
+        axes.imshow(decode(path.read_bytes()))
 
 
 def _laid_out(drawing: Drawing) -> Drawing:

@@ -4,7 +4,7 @@ import json
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,12 @@ from convergebench.generation.records import FinishedChain, Step, UserError
 from convergebench.metric_modules.scores import FloorRow, ScoreRow
 
 from ..analysis.analysis import Analysis
-from ..analysis.cases import Case, read_cases
+from ..analysis.cases import Case
 from ..analysis.display_names import display_names
-from ..analysis.floors import Floors, excluded_text
-from ..analysis.groups import CaseGroup, group_cases
-from ..analysis.stored_rows import SlicedRows
+from ..analysis.floors import excluded_text
+from ..analysis.groups import HALF, CaseGroup, lowest_quality, outcome_of_case
+from ..analysis.reasons import losing_step, loss_clause, lost_outline
+from ..analysis.stored_rows import TableRows
 from ..palette import Look, assign_looks
 
 SMALL = ("chains", "scores", "floors", "sources", "editors")  # copied whole from a dataset on the Hub
@@ -33,6 +34,11 @@ MANY_STEPS = 60_000  # scored steps; beyond, reading the latency of each call wo
 PUBLISHED = Path(__file__).with_name("published.json")  # publishing the Space writes its dataset's name there
 DAMAGED_FILE = (pa.ArrowException, OSError)
 Answer = dict[str, Any]  # JSON: an endpoint's answer, or a part of it
+_NO_ENDING: Answer = dict.fromkeys(("kept", "cause", "lost_at", "lost_step")) | {
+    "clause": "",
+    "outline": [],
+    "quality": [],
+}
 
 
 class NoPicture(UserError):
@@ -68,65 +74,54 @@ def open_dataset(where: str | None = None, revision: str | None = None) -> "Serv
     return ServedDataset(reader)
 
 
-class ServedDataset:
+class ServedDataset(Analysis):
     """One scored dataset, as every tab reads it."""
 
     def __init__(self, reader: Reader):
-        self.reader = reader
-        self.folder = reader.folder
+        self.reader, self.folder = reader, reader.folder
         chains = reader.chains() if reader.files("chains") else []
         if not chains:
             raise UserError(f"{self.folder} is not a dataset: data/chains is missing; `convergebench build` makes it")
         if reader.remote is None:
             refuse_missing(self.folder, besides="steps")  # a chain's pictures may be missing
-        self.chains = {chain.id: chain for chain in chains}
-        self.roles = {label: editor.role for label, editor in reader.editors().items()}
-        self.floors = Floors(reader.rows_of(FloorRow), chains)
-        self.look_alikes = self.floors.look_alikes(chains)
-        self.excluded = list(self.look_alikes)
-        self.scores = _read_scores(reader)
-        self.score_slices = _slices_by_chain(self.scores)
+        self.chain_of = {chain.id: chain for chain in chains}
+        self.score_table = _read_scores(reader)
+        self._slice_of = _slices_by_chain(self.score_table)
+        super().__init__(
+            TableRows(self.score_table),
+            chains,
+            reader.rows_of(FloorRow),
+            _mean_calls(reader, chains, self.score_table.num_rows),
+            {label: editor.role for label, editor in reader.editors().items()},
+        )
         self.scores_of = lru_cache(maxsize=256)(self._scores_of)
 
     @property
     def why_nothing_counts(self) -> str:
         """Shown to a visitor if no case is counted."""
-        nothing = "these scores have no case that counts"
         pictures = excluded_text(self.look_alikes)
-        return (
-            f"{nothing}; excluded because too many unrelated pictures resemble them: {pictures}"
-            if pictures
-            else nothing
-        )
-
-    @cached_property
-    def cases(self) -> list[Case]:
-        """Every chain as the statistics see it, read editor by editor to limit the rows in memory."""
-        by_editor: dict[str, list[FinishedChain]] = defaultdict(list)
-        for chain in self.chains.values():
-            by_editor[chain.editor].append(chain)
-        cases = []
-        for chains in by_editor.values():
-            slices = [self.score_slices.get(chain.id, (0, 0)) for chain in chains]
-            scores = SlicedRows(self.scores, slices)
-            calls = [self.mean_calls[chain.id] for chain in chains if chain.id in self.mean_calls]
-            cases += read_cases(scores, chains, self.floors, calls)[0]
-        return cases
+        because = f"; excluded because too many unrelated pictures resemble them: {pictures}" if pictures else ""
+        return f"these scores have no case that counts{because}"
 
     @cached_property
     def case_of(self) -> dict[str, Case]:
         """The case of each chain that has scores."""
         return {case.chain.id: case for case in self.cases}
 
-    @cached_property
-    def counted(self) -> dict[str, CaseGroup]:
-        """The groups of programs that a headline counts, with their cases."""
-        return group_cases(self.cases, self.excluded, self.apart, self.roles)
-
     def checks_of(self, case: Case) -> tuple[str, ...]:
         """The checks for a case; none if no headline counts its group."""
-        group = self.counted.get(case.group)
+        group = self.groups.get(case.group)
         return group.checks_of(case.editor) if group else ()
+
+    def ending(self, case: Case | None, group: CaseGroup | None = None) -> Answer:
+        """How a case ended, as the page shows it; nulls for chains that no headline counts.
+
+        `group` is the group of cases that a visitor's filters chose; by default the whole one.
+        """
+        if case is None or not case.chain.program.closes:
+            return dict(_NO_ENDING)
+        checks = group.checks_of(case.editor) if group else self.checks_of(case)
+        return ending(case, checks, self.scores_of(case.chain.id))
 
     def check_editors(self, editors: Iterable[str]) -> None:
         """Refuses a name that is not an editor's."""
@@ -139,22 +134,6 @@ class ServedDataset:
         return self.roles.get(editor, "editor") == "editor"
 
     @cached_property
-    def apart(self) -> dict[str, tuple[str, ...]]:
-        """Why editors are listed apart in every table."""
-        rows = SlicedRows(self.scores, list(self.score_slices.values()))
-        return Analysis(rows, list(self.chains.values()), roles=self.roles).apart
-
-    @cached_property
-    def mean_calls(self) -> dict[str, StepRow]:
-        """The mean latency and cost of each chain's answered calls, as a row of the config `steps`.
-
-        On the Hub and in very large folders only the costs are known: reading all steps would take too long.
-        """
-        if self.reader.remote is None and self.scores.num_rows <= MANY_STEPS:
-            return _mean_calls_of_steps(self.reader)
-        return mean_calls_of_chains(self.chains.values())
-
-    @cached_property
     def link(self) -> str:
         """The dataset's address on the Hub; empty for a local folder."""
         path, _, revision = self.reader.root.partition("@")
@@ -163,9 +142,8 @@ class ServedDataset:
     @cached_property
     def version(self) -> str:
         """The revision of a Hub dataset, otherwise the suites with their versions."""
-        if self.reader.remote and "@" in self.reader.root:
-            return self.reader.root.partition("@")[2][:12]
-        return ", ".join(sorted({f"{chain.suite} v{chain.suite_version}" for chain in self.chains.values()}))
+        revision = self.reader.root.partition("@")[2] if self.reader.remote else ""
+        return revision[:12] or ", ".join(sorted({f"{chain.suite} v{chain.suite_version}" for chain in self.chains}))
 
     @cached_property
     def display(self) -> dict[str, str]:
@@ -175,13 +153,11 @@ class ServedDataset:
     @cached_property
     def looks(self) -> dict[str, Look]:
         """Colour and marker of each editor, the same everywhere."""
-        return assign_looks(self.names["editor"], self.references)
+        return assign_looks(self.names["editor"], [name for name in self.names["editor"] if not self.is_tested(name)])
 
     @cached_property
     def sources(self) -> dict[str, Values]:
         """Title, attribution and licence of every picture, without the picture itself."""
-        if not self.reader.files("sources"):
-            return {}
         rows = self.reader.rows("sources", ["source", "title", "attribution", "licence"])
         return {row["source"]: row for row in rows}
 
@@ -189,18 +165,13 @@ class ServedDataset:
         """The display name of a picture."""
         return (self.sources.get(source) or {}).get("title") or source
 
-    @cached_property
-    def references(self) -> list[str]:
-        """The editors that are baselines."""
-        return [name for name in self.names["editor"] if not self.is_tested(name)]
-
     def chain(self, chain: str) -> FinishedChain:
         """A chain by its id; an unknown id is a UserError."""
-        if chain not in self.chains:
+        if chain not in self.chain_of:
             raise UserError(
                 f"no chain {str(chain)[:40]!r} in this dataset; the address may come from another version of it"
             )
-        return self.chains[chain]
+        return self.chain_of[chain]
 
     def step(self, chain: str, number: int) -> Step:
         """A step by its number; an unknown number is a UserError."""
@@ -212,20 +183,19 @@ class ServedDataset:
         return steps[number]
 
     def _scores_of(self, chain: str) -> dict[int, ScoreRow]:
-        start, end = self.score_slices.get(chain, (0, 0))
-        rows = map(ScoreRow.from_scores, self.scores.slice(start, end - start).to_pylist())
+        start, end = self._slice_of.get(chain, (0, 0))
+        rows = map(ScoreRow.from_scores, self.score_table.slice(start, end - start).to_pylist())
         return {row.step: row for row in rows}
 
     @cached_property
     def names(self) -> dict[str, list[str]]:
         """By property of a chain that visitors can choose by, its values."""
-        chains = self.chains.values()
         values = {
-            "editor": [chain.editor for chain in chains],
-            "source": [chain.source.id for chain in chains],
-            "program": [chain.program.id for chain in chains],
-            "kind": [chain.source.kind for chain in chains],
-            "category": [chain.program.category for chain in chains],
+            "editor": [chain.editor for chain in self.chains],
+            "source": [chain.source.id for chain in self.chains],
+            "program": [chain.program.id for chain in self.chains],
+            "kind": [chain.source.kind for chain in self.chains],
+            "category": [chain.program.category for chain in self.chains],
         }
         return {name: list(dict.fromkeys(listed)) for name, listed in values.items()}
 
@@ -233,72 +203,74 @@ class ServedDataset:
     def runs_of(self) -> dict[tuple[str, str, str], list[str]]:
         """Chain ids by editor, source and program, one for each run."""
         runs: dict[tuple[str, str, str], list[str]] = defaultdict(list)
-        for chain in sorted(self.chains.values(), key=lambda chain: chain.run):
+        for chain in sorted(self.chains, key=lambda chain: chain.run):
             runs[chain.editor, chain.source.id, chain.program.id].append(chain.id)
         return dict(runs)
 
 
+def ending(case: Case, checks: Sequence[str], scores: Mapping[int, ScoreRow], threshold: float = HALF) -> Answer:
+    """The rounds that a case kept, and in which step and why it was lost."""
+    outcome = outcome_of_case(case, checks, threshold)
+    step = losing_step(case, outcome, scores)
+    row = scores.get(step or -1)
+    return {
+        "kept": outcome.rounds_kept,
+        "cause": outcome.cause,
+        "lost_at": outcome.lost_at,
+        "lost_step": step,
+        "clause": loss_clause(case, outcome, checks, threshold, row),
+        "outline": lost_outline(row),
+        "quality": lowest_quality(case, checks),
+    }
+
+
 def _read_scores(reader: Reader) -> pa.Table:
-    """All scores, in the order of their chains."""
-    if not reader.files("scores"):
+    """All scores in the order of their chains, read by column: nothing is in memory twice, empty columns are shared."""
+    if not (files := reader.files("scores")):
         raise UserError(f"{reader.folder} has no scores yet; `convergebench score {reader.folder}` adds them")
-    files = reader.files("scores")
-    if len(files) == 1:  # as we write them
-        table = _read_by_column(reader, reader.plain_columns(files[0]))
-    else:
-        table = reader.table("scores", dictionaries=_REPEATED).unify_dictionaries().combine_chunks()
-    codes = table["chain"].combine_chunks().indices.to_numpy(zero_copy_only=False)
-    order = np.lexsort((table["step"].to_numpy(), codes))
-    return table if (np.diff(order) == 1).all() else table.take(pa.array(order)).combine_chunks()
-
-
-def _read_by_column(reader: Reader, names: Sequence[str]) -> pa.Table:
-    """All scores, read column by column so that nothing is in memory twice; empty columns of a type share one array."""
     columns: dict[str, pa.Array] = {}
     empty: dict[pa.DataType, pa.Array] = {}
-    for name in names:
+    for name in reader.plain_columns(files[0]):
         words = [name] if name in _REPEATED else []
         column = reader.table("scores", [name], words).unify_dictionaries().combine_chunks()[name].combine_chunks()
         if column.null_count == len(column) and not words:
             column = empty.setdefault(column.type, column)
         columns[name] = column
-    return pa.table(columns)
+    table = pa.table(columns)
+    codes = columns["chain"].indices.to_numpy(zero_copy_only=False)
+    order = np.lexsort((table["step"].to_numpy(), codes))
+    return table if (np.diff(order) == 1).all() else table.take(pa.array(order)).combine_chunks()
 
 
 def _slices_by_chain(scores: pa.Table) -> dict[str, tuple[int, int]]:
     """Where each chain's rows begin and end."""
     column = scores["chain"].combine_chunks()
     codes, names = column.indices.to_numpy(zero_copy_only=False), column.dictionary.to_pylist()
-    if not len(codes):
-        return {}
-    starts = np.flatnonzero(np.r_[True, codes[1:] != codes[:-1]])
-    ends = np.r_[starts[1:], len(codes)]
-    return {names[codes[start]]: (int(start), int(end)) for start, end in zip(starts, ends, strict=True)}
+    starts = np.flatnonzero(np.diff(codes, prepend=-1))
+    ends = [*starts[1:], len(codes)]
+    return {names[codes[start]]: (int(start), int(end)) for start, end in zip(starts, ends, strict=False)}
 
 
-def _mean_calls_of_steps(reader: Reader) -> dict[str, StepRow]:
-    """Latency and cost from the steps themselves; a file that cannot be read is left out."""
-    means_of: dict[str, StepRow] = {}
+def _mean_calls(reader: Reader, chains: Iterable[FinishedChain], scored_steps: int) -> list[StepRow]:
+    """The mean latency and cost of each chain's answered calls, as a row of the config `steps`.
+
+    On the Hub and in very large folders only the costs are known: reading all steps would take too long.
+    """
+    if reader.remote is not None or scored_steps > MANY_STEPS:
+        # The call that ended a chain was not answered.
+        answered = [(chain, chain.calls - (chain.status != "complete")) for chain in chains]
+        return [_mean_call(chain.id, None, chain.cost / n) for chain, n in answered if chain.cost is not None and n > 0]
+    rows: list[StepRow] = []
     for file in reader.files("steps"):
         try:
             calls = reader.file_table(file, ["chain", "round", "status", "latency", "cost"])
         except DAMAGED_FILE:
             continue  # visitors see the reason when they open one of its chains
-        answered = calls.filter(pc.and_(pc.equal(calls["status"], "ok"), pc.greater(calls["round"], 0)))
-        means = answered.group_by("chain").aggregate([("latency", "mean"), ("cost", "mean")])
+        answers = calls.filter(pc.and_(pc.equal(calls["status"], "ok"), pc.greater(calls["round"], 0)))
+        means = answers.group_by("chain").aggregate([("latency", "mean"), ("cost", "mean")])
         columns = [means[name].to_pylist() for name in ("chain", "latency_mean", "cost_mean")]
-        means_of |= {chain: _mean_call(chain, latency, cost) for chain, latency, cost in zip(*columns, strict=True)}
-    return means_of
-
-
-def mean_calls_of_chains(chains: Iterable[FinishedChain]) -> dict[str, StepRow]:
-    """Cost alone, from the totals that the config `chains` holds."""
-    means_of: dict[str, StepRow] = {}
-    for chain in chains:
-        answered = chain.calls - (chain.status != "complete")  # the call that ended a chain was not answered
-        if chain.cost is not None and answered > 0:
-            means_of[chain.id] = _mean_call(chain.id, None, chain.cost / answered)
-    return means_of
+        rows += [_mean_call(*values) for values in zip(*columns, strict=True)]
+    return rows
 
 
 def _mean_call(chain: str, latency: float | None, cost: float | None) -> StepRow:

@@ -16,17 +16,13 @@ from starlette.responses import FileResponse, HTMLResponse, Response
 from . import page, request_limit
 from .previews import IMAGES, previews_of
 from .served_dataset import DAMAGED_FILE, ServedDataset, damage_sentence
-from .tabs import find_tabs
+from .tabs import find_tabs, listed
 
 _TYPES = {str: "a text", int: "a whole number", float: "a number", list[str]: "a list of texts"}
 _FORMS = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
 # An address contains a hash of its content, so a cached copy never becomes wrong.
 _CACHED_FOREVER = {"cache-control": "public, max-age=31536000, immutable"}
-_ENDPOINTS: dict[str, dict[str, Any]] = {  # a tab's name for the kind of endpoint -> Gradio's options
-    "PUBLIC": {"queue": False},
-    "QUEUED": {"concurrency_limit": 2},
-    "FOR_THE_PAGE": {"queue": False, "api_visibility": "undocumented"},
-}
+_VISIBILITY = {"PUBLIC": "public", "FOR_THE_PAGE": "undocumented"}  # a tab's name for the kind of endpoint -> Gradio's
 _SESSIONS = 500  # visitors whose last request Gradio remembers
 
 
@@ -35,7 +31,11 @@ def make_server(dataset: ServedDataset) -> gr.Server:
     server = gr.Server(
         title="ConvergeBench", docs_url=None, redoc_url=None, middleware=[Middleware(request_limit.RequestLimit)]
     )
-    _add_endpoints(server, dataset)
+    confidential = [function.__name__ for function in listed("CONFIDENTIAL")]
+    for kind, visibility in _VISIBILITY.items():
+        for name, answer in answers(dataset, kind).items():
+            function = _forgetting(answer, server) if name in confidential else answer
+            server.api(function, name=name, queue=False, api_visibility=visibility)
     drawing = threading.Lock()  # matplotlib's settings belong to the process
     _add_files(server, dataset, drawing)
     _add_figures(server, dataset, drawing)
@@ -56,34 +56,30 @@ def launch(server: gr.Server, port: int | None, inbrowser: bool) -> str:
     return address
 
 
-def _add_endpoints(server: gr.Server, dataset: ServedDataset) -> None:
-    confidential = {
-        function.__name__ for tab in find_tabs().values() for function in getattr(tab.module, "CONFIDENTIAL", ())
-    }
-    for kind, options in _ENDPOINTS.items():
-        for name, answer in answers(dataset, kind).items():
-            server.api(_forgetting(answer, server) if name in confidential else answer, name=name, **options)
-
-
 def answers(dataset: ServedDataset, kind: str) -> dict[str, Callable]:
-    """The functions of all tabs that answer endpoints of one kind: PUBLIC, QUEUED or FOR_THE_PAGE."""
-    functions = [function for tab in find_tabs().values() for function in getattr(tab.module, kind, ())]
-    return {function.__name__: _explained(_endpoint(function, dataset)) for function in functions}
+    """The functions of all tabs that answer endpoints of one kind: PUBLIC or FOR_THE_PAGE."""
+    return {function.__name__: _endpoint(function, dataset) for function in listed(kind)}
 
 
 def _endpoint(function: Callable, dataset: ServedDataset) -> Callable:
-    """A tab's function over this dataset; arguments that are not of their type are refused before anything is read."""
+    """A tab's function over this dataset; arguments that are not of their type are refused before anything is read.
+
+    Errors that a visitor can fix or should know of come as one sentence, not a traceback.
+    """
     signature = inspect.signature(function)
     signature = signature.replace(parameters=list(signature.parameters.values())[1:])
 
     @wraps(function)
     def answer(*args: object, **kwargs: object) -> object:
-        bound = signature.bind(*args, **kwargs)
-        for name, value in bound.arguments.items():
-            kind = signature.parameters[name].annotation
-            if not _is_of_type(value, kind):
-                raise UserError(f"{name} is {str(value)[:40]!r}; it must be {_TYPES[kind]}")
-        return function(dataset, *bound.args, **bound.kwargs)
+        try:
+            bound = signature.bind(*args, **kwargs)
+            for name, value in bound.arguments.items():
+                kind = signature.parameters[name].annotation
+                if not _is_of_type(value, kind):
+                    raise UserError(f"{name} is {str(value)[:40]!r}; it must be {_TYPES[kind]}")
+            return function(dataset, *bound.args, **bound.kwargs)
+        except (UserError, *DAMAGED_FILE) as error:
+            raise gr.Error(_sentence(error), print_exception=False) from error
 
     answer.__signature__ = signature  # type: ignore[attr-defined]
     return answer
@@ -97,19 +93,8 @@ def _is_of_type(value: object, kind: object) -> bool:
     return isinstance(value, int | float) if kind is float else isinstance(value, kind)  # type: ignore[arg-type]
 
 
-def _explained(answer: Callable) -> Callable:
-    """The same function, with errors that a visitor can fix or should know of in one sentence, not a traceback."""
-
-    @wraps(answer)
-    def explained(*args: object, **kwargs: object) -> object:
-        try:
-            return answer(*args, **kwargs)
-        except UserError as error:
-            raise gr.Error(str(error), print_exception=False) from error
-        except DAMAGED_FILE as error:
-            raise gr.Error(damage_sentence(error), print_exception=False) from error
-
-    return explained
+def _sentence(error: Exception) -> str:
+    return str(error) if isinstance(error, UserError) else damage_sentence(error)
 
 
 def _forgetting(answer: Callable, server: gr.Server) -> Callable:
@@ -142,7 +127,8 @@ def _add_files(server: gr.Server, dataset: ServedDataset, drawing: threading.Loc
 
     @server.api_route("/", methods=["GET", "HEAD"])
     def index(request: Request) -> Response:
-        return HTMLResponse(site.html(_address_of(request)))
+        scheme = request.headers.get("x-forwarded-proto", request.url.scheme).split(",")[0]
+        return HTMLResponse(site.html(f"{scheme}://{request.headers.get('host', 'localhost')}"))
 
     @server.get("/page/{state}/{name:path}")
     def page_file(state: str, name: str) -> Response:
@@ -165,22 +151,16 @@ def _add_files(server: gr.Server, dataset: ServedDataset, drawing: threading.Loc
 
     @server.post("/gradio_api/upload")
     def upload() -> Response:
-        return Response("files are not uploaded here; score_yours takes them in base64\n", 403)
+        return Response("files are not uploaded here; endpoints take them in base64\n", 403)
 
 
 def _missing() -> Response:
     return Response("not found\n", 404)
 
 
-def _address_of(request: Request) -> str:
-    """The Space's own address, which link previews need."""
-    scheme = request.headers.get("x-forwarded-proto", request.url.scheme).split(",")[0]
-    return f"{scheme}://{request.headers.get('host', 'localhost')}"
-
-
 def _add_figures(server: gr.Server, dataset: ServedDataset, drawing: threading.Lock) -> None:
     """The tabs' figures as files to download: /figures/curves.pdf?metric=quality."""
-    figures = {name: draw for tab in find_tabs().values() for name, draw in getattr(tab.module, "FIGURES", {}).items()}
+    figures = {name: draw for _, tab in find_tabs().values() for name, draw in getattr(tab, "FIGURES", {}).items()}
 
     @server.get("/figures/{name}.{form}")
     def figure(name: str, form: str, request: Request) -> Response:
@@ -192,21 +172,15 @@ def _add_figures(server: gr.Server, dataset: ServedDataset, drawing: threading.L
                 drawn = figures[name](dataset, **values)
                 content = getattr(drawn, form)()
         except (UserError, *DAMAGED_FILE) as error:
-            words = str(error) if isinstance(error, UserError) else damage_sentence(error)
-            return Response(f"{words}\n", 400, media_type="text/plain")
+            return Response(f"{_sentence(error)}\n", 400, media_type="text/plain")
         headers = {"content-disposition": f'attachment; filename="{drawn.name}.{form}"'}
         return Response(content, headers=headers, media_type=_FORMS[form])
 
 
 def _from_query(function: Callable, request: Request) -> Mapping[str, Any]:
-    """The arguments in an address, converted to the function's types."""
+    """The arguments in an address; those of a figure are texts and lists of texts."""
     values: dict[str, Any] = {}
     for name, parameter in inspect.signature(function).parameters.items():
-        texts = request.query_params.getlist(name)
-        if not texts:
-            continue
-        try:
-            values[name] = texts if parameter.annotation == list[str] else parameter.annotation(texts[-1])
-        except ValueError:
-            raise UserError(f"{name} is {texts[-1][:40]!r}; it must be {_TYPES[parameter.annotation]}") from None
+        if texts := request.query_params.getlist(name):
+            values[name] = texts if parameter.annotation == list[str] else texts[-1]
     return values

@@ -5,7 +5,6 @@ A tab is a folder of three files. `tab.py` has
     ORDER           its place in the row of tabs
 and may have
     PUBLIC          endpoints for programs: functions of a dataset and plain values; the name is the endpoint's
-    QUEUED          the same for endpoints that take long and go through the queue
     FOR_THE_PAGE    endpoints that only the page's own script calls
     CONFIDENTIAL    those of these endpoints whose arguments the server must not keep
     FIGURES         functions whose drawings can be downloaded, by the file's name in the address
@@ -19,26 +18,25 @@ import importlib
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any
 
 SPACE = Path(__file__).parent
 _ROOM = SPACE.parent
 _PACKAGE = __name__.rsplit(".", 2)[0]
 
 
-class Tab(NamedTuple):
-    id: str  # in the page's address
-    folder: Path
-    module: ModuleType
-
-
 @cache
-def find_tabs() -> dict[str, Tab]:
-    """Every tab by its id, in the order in which the page shows them."""
-    tabs = []
+def find_tabs() -> dict[str, tuple[Path, ModuleType]]:
+    """Every tab's folder and module by its id in the page's address, in the order in which the page shows them."""
+    tabs = {}
     for file in (*SPACE.glob("*/tab.py"), *_ROOM.glob("studies/*/tab/tab.py")):
         folder = file.parent
         id = (folder.parent if folder.name == "tab" else folder).name.replace("_", "-")
         name = ".".join((_PACKAGE, *file.with_suffix("").relative_to(_ROOM).parts))
-        tabs.append(Tab(id, folder, importlib.import_module(name)))
-    return {tab.id: tab for tab in sorted(tabs, key=lambda tab: (tab.module.ORDER, tab.id))}
+        tabs[id] = folder, importlib.import_module(name)
+    return dict(sorted(tabs.items(), key=lambda tab: (tab[1][1].ORDER, tab[0])))
+
+
+def listed(name: str) -> list[Any]:
+    """What all tabs list under this name, such as PUBLIC."""
+    return [item for _, module in find_tabs().values() for item in getattr(module, name, ())]

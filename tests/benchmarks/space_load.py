@@ -34,12 +34,12 @@ def noise(seed):
 
 
 def large_posts(server):
-    """How many of the posts were answered with as many rows as they have returns."""
+    """How many of the posts were answered with as many steps as they have pictures."""
     picture, returns = noise(0), [noise(1)] * RETURNS
 
     def post(number):
-        answer = server.call("score_yours", picture, returns, 0.5, [], [], timeout=900)
-        return isinstance(answer, dict) and len(answer.get("returns", ())) == RETURNS
+        answer = server.call("score_yours", picture, returns, [], [], [], timeout=900)
+        return isinstance(answer, dict) and len(answer.get("steps", ())) == RETURNS + 1
 
     with ThreadPoolExecutor(POSTS) as pool:
         return sum(pool.map(post, range(POSTS)))

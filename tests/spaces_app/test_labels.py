@@ -216,7 +216,7 @@ def test_labellers_never_see_an_editors_name(folder):
         steps = {item["step"] for item in found["items"]}
         assert steps == {"applied": {1}, "else": {1}, "reversible": {1}}.get(question, {8})
         assert not any(editor in json.dumps(found) for editor in small_dataset.EDITORS)
-    left = [dataset.chains[item["chain"]].editor for item in labels_tab.label_items(dataset, "pair")["items"]]
+    left = [dataset.chain_of[item["chain"]].editor for item in labels_tab.label_items(dataset, "pair")["items"]]
     assert len(set(left)) == 3  # chance says who is on the left
     with pytest.raises(UserError, match="no question 'taste'"):
         labels_tab.label_items(dataset, "taste")
@@ -232,7 +232,7 @@ def test_people_count_additions_in_the_space(tmp_path):
     assert not any(editor in json.dumps(found) for editor in small_dataset.EDITORS)
     labels = []
     for item in found["items"]:
-        is_good = dataset.chains[item["chain"]].editor == "steady"
+        is_good = dataset.chain_of[item["chain"]].editor == "steady"
         number = str(2 + item["step"] if is_good else 2)
         given = {name: item[name] for name in ("chain", "step", "sha256")} | {"sha256": None}
         labels += [given | {"rater": rater, "question": "count", "answer": number} for rater in ("anna", "ben")]

@@ -83,7 +83,7 @@ def test_no_reference_scores_are_on_their_own_ranges(server):
 
 def test_a_series_is_scored_for_programs(server):
     encoded = [base64.b64encode(small_dataset.picture(5, each)).decode() for each in (0, 0.1, 0.9)]
-    assert server.call("score_yours", encoded[0], encoded[1:], 0.5, [], [])["half_lives"]["quality"] == "2"
+    assert server.call("score_yours", encoded[0], encoded[1:], [], [], [])["verdicts"][9]["lost_at"] == 2
 
 
 def test_failures_come_with_the_reason_and_the_step(server):
@@ -232,8 +232,8 @@ def test_bombs_and_escaping_archives_are_refused(server):
         (b"", "no bytes at all"),
     ):
         encoded = [base64.b64encode(each).decode() for each in (small_dataset.picture(1), data)]
-        assert words in server.call("score_yours", encoded[0], encoded[1:], 0.5, [], [])["error"]
-    assert "base64" in server.call("score_yours", "not base64!", [], 0.5, [], [])["error"]
+        assert words in server.ask("score_yours", encoded[0], encoded[1:], [], [], [])[1]["error"]
+    assert "base64" in server.ask("score_yours", "not base64!", [], [], [], [])[1]["error"]
     assert not list(server.log.parent.parent.rglob("escaped.png"))
     assert server.ask("about")[0] == 200
 
@@ -249,4 +249,4 @@ def test_the_example_of_the_readme_runs(server):
     assert step["url"].startswith("/pictures/")
     encoded = [base64.b64encode(small_dataset.picture(1, each)).decode() for each in (0, 0.1)]
     found = client.predict(original=encoded[0], returns=encoded[1:], api_name="/score_yours")
-    assert found["half_lives"]["quality"] == ">1"
+    assert (found["verdicts"][9]["kept"], found["verdicts"][9]["lost_at"]) == (1, None)

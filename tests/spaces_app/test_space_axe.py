@@ -15,7 +15,7 @@ READY = {
     "curves": ".cb-chart path.cb-fill",
     "chains": ".cb-info blockquote",
     "metrics": "#agreement table",
-    "score-yours": "#original",
+    "try-yours": "#original",
     "labels": "#cb-label-stage button",
 }
 CHECK = """async () => (await axe.run()).violations.map(each => each.id + ': ' + each.help + ': ' +

@@ -19,7 +19,7 @@ TABS = {  # each with its id and what shows that it is there
     "Viewer": ("chains", ".cb-after"),
     "Labels": ("labels", "#cb-label-stage img"),
     "Metrics": ("metrics", "#metrics .cb-chart path.cb-fill"),
-    "Try yours": ("score-yours", "#original"),
+    "Try yours": ("try-yours", "#original"),
 }
 
 
@@ -247,7 +247,7 @@ def test_a_series_is_scored_and_shown_under_any_threshold(visit, server, tmp_pat
     noises = {"original": 0.0, "edited1": 0.5, "edited2": 0.6, "undone1": 0.1, "undone2": 0.9}
     for name, noise in noises.items():
         (tmp_path / f"{name}.png").write_bytes(small_dataset.picture(3, noise))
-    page = visit("?tab=score-yours")
+    page = visit("?tab=try-yours")
     page.set_input_files("input#original", tmp_path / "original.png")
     page.set_input_files("input#returns", [tmp_path / "undone1.png", tmp_path / "undone2.png"])
     page.get_by_role("button", name="Score", exact=True).click()
@@ -277,7 +277,7 @@ def test_a_zip_is_scored_and_a_text_refused_in_a_box(visit, tmp_path):
         for number, noise in enumerate((0.0, 0.1, 0.9)):
             archive.writestr(f"series/{number}.png", small_dataset.picture(3, noise))
     (tmp_path / "words.png").write_bytes(b"these are words")
-    page = visit("?tab=score-yours", trouble_is_expected=True)
+    page = visit("?tab=try-yours", trouble_is_expected=True)
     for files, answer, words in (
         ([tmp_path / "series.zip"], "#answer h3", "Lost in round 2"),
         ([tmp_path / "words.png"] * 2, "#answer .cb-error", "'words.png' cannot be scored"),

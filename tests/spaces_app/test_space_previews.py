@@ -41,12 +41,12 @@ def test_a_difference_is_black_where_nothing_changed(dataset, previews):
 def test_previews_keep_their_limit_and_what_was_just_made(dataset, tmp_path, monkeypatch):
     small = Previews(dataset, tmp_path / "few", limit=20_000)
     monkeypatch.setattr("convergebench.spaces_app.space.previews.JUST_MADE", -1.0)
-    for chain in dataset.chains:
+    for chain in dataset.chain_of:
         for step in range(9):
             assert small.path(chain, step, "view").exists()
     assert sum(path.stat().st_size for path in small.folder.iterdir()) <= 20_000
     monkeypatch.setattr("convergebench.spaces_app.space.previews.JUST_MADE", 60.0)
-    kept = [small.path(chain, 1) for chain in dataset.chains]
+    kept = [small.path(chain, 1) for chain in dataset.chain_of]
     assert all(path.exists() for path in kept)
 
 
@@ -62,7 +62,7 @@ TRICKS = [
 def test_no_argument_names_a_file(dataset, previews, asked, words):
     chain, *rest = asked
     with pytest.raises(UserError, match=words):
-        previews.path(chain or next(iter(dataset.chains)), *rest)
+        previews.path(chain or next(iter(dataset.chain_of)), *rest)
     assert list(previews.folder.iterdir()) == []
 
 
@@ -91,9 +91,9 @@ def test_bytes_of_another_type_are_not_handed_on(tmp_path):
     Image.new("RGB", (70, 70), "red").save(gif, "GIF")
     made = open_dataset(str(small_dataset.write(tmp_path / "gif", answer=lambda editor, step: gif.getvalue())))
     shown = Previews(made, tmp_path / "previews")
-    assert shown.path(next(iter(made.chains)), 1).suffix == ".jpg"
+    assert shown.path(next(iter(made.chain_of)), 1).suffix == ".jpg"
     with pytest.raises(NoPicture, match="gif"):
-        shown.path(next(iter(made.chains)), 1, "received")
+        shown.path(next(iter(made.chain_of)), 1, "received")
 
 
 def test_a_rebuilt_dataset_never_shows_old_pictures(folder, tmp_path, monkeypatch):
@@ -110,7 +110,7 @@ def test_an_awkward_picture_is_shown_as_it_is_scored(tmp_path, name):
     awkward = awkward_pictures.PICTURES[name]
     made = open_dataset(str(small_dataset.write(tmp_path / "made", {"steady": 0.02}, ["harbour"], ["hat"], 1,
                                                 answer=lambda editor, step: awkward.data)))  # fmt: skip
-    shown = Previews(made, tmp_path / "previews").path(next(iter(made.chains)), 1)
+    shown = Previews(made, tmp_path / "previews").path(next(iter(made.chain_of)), 1)
     awkward_pictures.assert_looks_right(Image.open(shown), awkward)
 
 

@@ -64,14 +64,14 @@ async def post(limit, size, path="/run/score_yours", declared=True, pause=0.0):
 def together(app, requests, most=4_000_000, total=4_500_000):
     async def run():
         limit = RequestLimit(app, most, total)
-        limit.in_flight.trim = lambda: None
+        limit._trim = lambda: None
         found = await asyncio.gather(*(post(limit, **each) for each in requests))
         for _ in range(50):
-            if limit.in_flight.left == total:
+            if limit.left == total:
                 break
             await asyncio.sleep(0.02)
             gc.collect()
-        return found, limit.in_flight.left
+        return found, limit.left
 
     return asyncio.run(asyncio.wait_for(run(), 30))
 

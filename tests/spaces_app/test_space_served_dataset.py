@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 import small_dataset
 from convergebench.generation.records import UserError
-from convergebench.spaces_app.analysis.stored_rows import SlicedRows, by_chain
+from convergebench.spaces_app.analysis import stored_rows
+from convergebench.spaces_app.analysis.stored_rows import TableRows, by_chain
 from convergebench.spaces_app.space import served_dataset
 from convergebench.spaces_app.space.headline import leaderboard
 from convergebench.spaces_app.space.leaderboard.table import leaderboard_html
@@ -51,12 +52,13 @@ def test_without_steps_the_chains_say_what_a_round_cost(dataset, monkeypatch):
     assert "Seconds a round" not in leaderboard_html(leaderboard(made), made)
 
 
-def test_a_refusal_is_no_call_that_a_round_is_made_of(tmp_path):
+def test_a_refusal_is_no_call_that_a_round_is_made_of(tmp_path, monkeypatch):
     made = open_dataset(str(small_dataset.write(tmp_path / "no", answer=lambda _, step: b"" if step == 4 else None)))
-    near, far = made.mean_calls, served_dataset.mean_calls_of_chains(made.chains.values())
-    assert {chain: call.cost for chain, call in far.items()} == pytest.approx(
-        {chain: call.cost for chain, call in near.items() if call.cost is not None}
-    )
+    near = {case.chain.id: case.cost for case in made.cases}
+    monkeypatch.setattr(served_dataset, "MANY_STEPS", 0)
+    far = {case.chain.id: case.cost for case in open_dataset(str(made.folder)).cases}
+    assert any(near.values())
+    assert far == pytest.approx(near)
 
 
 def test_what_is_no_dataset_is_refused_in_one_sentence(tmp_path):
@@ -70,7 +72,7 @@ def test_what_is_no_dataset_is_refused_in_one_sentence(tmp_path):
         open_dataset(str(made))
 
 
-def test_slices_of_a_table_give_the_rows_of_the_table():
+def test_a_table_in_memory_gives_its_rows(monkeypatch):
     chains = pa.array(["a", "a", "b", "c", "c"]).dictionary_encode()
     columns = {
         "whole": [1, 2, 3, 4, 5],
@@ -84,15 +86,16 @@ def test_slices_of_a_table_give_the_rows_of_the_table():
     }
     table = pa.table({"chain": chains} | columns)
     rows = table.to_pylist()
-    sliced = SlicedRows(table, [(3, 5), (2, 2), (0, 2)])
+    monkeypatch.setattr(stored_rows, "_ROWS_AT_ONCE", 2)
+    stored = TableRows(table)
 
     def values(given):
         return [{name: row.value(name) for name in table.column_names} for row in given]
 
-    assert repr(values(sliced)) == repr(rows[3:] + rows[:2])  # the types too
-    grouped = {chain: values(chain_rows) for chain, chain_rows in by_chain(sliced)}
-    assert grouped == {"c": rows[3:], "a": rows[:2]}
-    assert list(SlicedRows(table, [])) == []
+    assert repr(values(stored)) == repr(rows)  # the types too
+    grouped = {chain: values(chain_rows) for chain, chain_rows in by_chain(stored)}
+    assert grouped == {"a": rows[:2], "b": rows[2:3], "c": rows[3:]}
+    assert list(TableRows(table.slice(0, 0))) == []
 
 
 def test_one_blas_thread_and_the_system_allocator_are_used():

@@ -144,15 +144,15 @@ def test_a_chain_is_told_in_full(dataset):
 
 
 def test_worst_and_longest_are_what_they_say(dataset):
-    assert dataset.chains[chains.pick(dataset, "worst")].editor == "fading"
-    assert dataset.chains[chains.pick(dataset, "longest")].editor == "steady"
+    assert dataset.chain_of[chains.pick(dataset, "worst")].editor == "fading"
+    assert dataset.chain_of[chains.pick(dataset, "longest")].editor == "steady"
     with pytest.raises(UserError, match="surprise, worst, longest"):
         chains.pick(dataset, "best")
 
 
 def test_the_nearest_chain_is_found_for_what_was_chosen(dataset):
     found = chains.find(dataset, "fading", "market", "nothing of this name")
-    assert dataset.chains[found["chain"]].source.id == "market"
+    assert dataset.chain_of[found["chain"]].source.id == "market"
     assert found["programs"] == list(small_dataset.PROGRAMS)
     with pytest.raises(UserError, match="no editor"):
         chains.find(dataset, "<script>")
@@ -192,7 +192,7 @@ def test_curves_start_untouched_and_fall(dataset):
     assert fading == sorted(fading, reverse=True)
     assert fading[0] == 1
     assert len(fading) == small_dataset.ROUNDS + 1
-    assert dataset.chains[lines["fading"]["chain"]].editor == "fading"  # a click leads there
+    assert dataset.chain_of[lines["fading"]["chain"]].editor == "fading"  # a click leads there
     raw = curves.lines(dataset, "psnr")["curves"][0]["points"]
     assert raw[0][0] == 1  # what has no natural start begins with the first round
 

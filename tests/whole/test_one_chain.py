@@ -36,7 +36,7 @@ from convergebench.spaces_app.space.served_dataset import open_dataset
 from convergebench.spaces_app.space.chains import tab
 stage = "space"
 dataset = open_dataset(str(work / "data"))
-tab.chain(dataset, next(iter(dataset.chains)))
+tab.chain(dataset, next(iter(dataset.chain_of)))
 sys.setprofile(None)
 threading.setprofile(None)
 paths = {Path(name): stages for name, stages in entered.items() if Path(name).is_relative_to(house)}

@@ -48,6 +48,7 @@ ALLOWED = {
         "spaces_app",
         "metric_modules._judges.answers",
         "metric_modules._judges.drift",
+        "metric_modules._engine",
         *(f"metric_modules.{name}" for name in ("specs", "scores", *METRICS)),
         "dataset_builder.dataset",
         "dataset_builder.studies",

@@ -14,7 +14,7 @@ const failureFilters = () => [get("fe"), get("cause"), get("program"), ...filter
 
 export async function open() {
   const mine = (turn += 1);
-  if (get("chain") === "yours" && !yours.row) return go({ chain: null, tab: "score-yours" }); // after a reload
+  if (get("chain") === "yours" && !yours.row) return go({ chain: null, tab: "try-yours" }); // after a reload
   const chain = get("chain") || (await ask("pick", "worst", get("editor")));
   const beside = get("beside");
   const asked = get("step") === "" ? null : Number(get("step"));

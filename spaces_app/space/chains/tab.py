@@ -1,7 +1,7 @@
 """The viewer: any step of any chain, with its instruction, scores and curves, and how the chain ended."""
 
 import random
-from collections.abc import Iterable
+from collections.abc import Collection, Mapping, Sequence
 
 from convergebench.generation.records import FinishedChain, Step, UserError
 from convergebench.metric_modules.scores import ScoreRow
@@ -11,7 +11,6 @@ from ...analysis.cases import Case
 from ...analysis.groups import HALF, lowest_quality, outcome_of_case
 from ...analysis.reasons import lost_outline
 from ...palette import SERIES
-from ..endings import ending
 from ..previews import previews_of
 from ..served_dataset import DAMAGED_FILE, Answer, NoPicture, ServedDataset, damage_sentence
 
@@ -27,31 +26,32 @@ def chains(dataset: ServedDataset, editor: str = "", source: str = "", program: 
     """Chains that match, 500 at a time: what was asked, how they ended, and where and why they were lost."""
     matching = [
         chain
-        for chain in dataset.chains.values()
+        for chain in dataset.chains
         if editor in ("", chain.editor) and source in ("", chain.source.id) and program in ("", chain.program.id)
     ]
     rows = []
     for chain in matching[max(start, 0) :][:_MOST_CHAINS]:
-        case = dataset.case_of.get(chain.id)
-        outcome = outcome_of_case(case, dataset.checks_of(case)) if case and chain.program.closes else None
-        rows.append(
-            {
-                "chain": chain.id,
-                "editor": chain.editor,
-                "source": chain.source.id,
-                "program": chain.program.id,
-                "run": chain.run,
-                "rounds": chain.rounds,
-                "steps": chain.calls,
-                "status": chain.status,
-                "category": chain.program.category,
-                "kind": chain.source.kind,
-                "kept": outcome.rounds_kept if outcome else None,
-                "lost_at": outcome.lost_at if outcome else None,
-                "cause": outcome.cause if outcome else None,
-            }
-        )
+        end = dataset.ending(dataset.case_of.get(chain.id))
+        ended = {name: end[name] for name in ("kept", "lost_at", "cause")}
+        rows.append(chain_facts(chain) | ended)
     return rows
+
+
+def chain_facts(chain: FinishedChain) -> Answer:
+    """What was asked of whom."""
+    return {
+        "chain": chain.id,
+        "editor": chain.editor,
+        "source": chain.source.id,
+        "program": chain.program.id,
+        "run": chain.run,
+        "kind": chain.source.kind,
+        "category": chain.program.category,
+        "rounds": chain.rounds,
+        "cycle": chain.program.cycle,
+        "steps": chain.calls,
+        "status": chain.status,
+    }
 
 
 def chain(dataset: ServedDataset, chain: str) -> dict:
@@ -60,58 +60,44 @@ def chain(dataset: ServedDataset, chain: str) -> dict:
     steps = dataset.reader.steps_of(finished)
     if not steps:
         raise UserError(f"the steps of chain {chain} are not in this dataset")
-    scores = dataset.scores_of(chain)
     source = dataset.sources.get(finished.source.id)
-    length = len(finished.program.cycle)
     return {
-        "chain": chain,
-        "editor": finished.editor,
-        "source": finished.source.id,
-        "program": finished.program.id,
-        "run": finished.run,
-        "kind": finished.source.kind,
-        "category": finished.program.category,
-        "rounds": finished.rounds,
-        "cycle": finished.program.cycle,
+        **chain_view(finished, steps, dataset.scores_of(chain), dataset.score_table.column_names),
+        **dataset.ending(dataset.case_of.get(chain)),
         "closes": finished.program.closes,
-        "status": finished.status,
         "short_side": finished.short_side,
         "settings": dict(finished.chain.settings),
         "title": source and source["title"],
         "credit": ", ".join(filter(None, (source["attribution"], source["licence"]))) if source else "",
         "name": dataset.display[finished.editor],
-        **ending(dataset, dataset.case_of.get(chain)),
-        "curves": _retained_curves(finished, scores.values()),
         "threshold": HALF,
-        "metrics": _listed_metrics(dataset),
+    }
+
+
+def chain_view(
+    chain: FinishedChain, steps: Sequence[Step], scores: Mapping[int, ScoreRow], columns: Collection[str]
+) -> Answer:
+    """The steps of a chain with the metrics among these columns, and its curves."""
+    length = len(chain.program.cycle)
+    returns = [scores.get(round * length) for round in range(1, chain.rounds + 1)]
+    retained = retained_columns()
+    curves = {
+        name: [row.value(column.retained) if row else None for row in returns] for name, column in retained.items()
+    }
+    return chain_facts(chain) | {
+        "curves": {name: values for name, values in curves.items() if any(value is not None for value in values)},
+        "metrics": [
+            {
+                "name": column.name,
+                "title": column.title,
+                "unit": column.unit,
+                "colour": list(retained).index(name) % len(SERIES) if name in retained else None,
+            }
+            for name, column in score_columns().items()
+            if name in number_columns() and name in columns
+        ],
         "steps": [_step_view(step, scores.get(step.step), length) for step in steps],
     }
-
-
-def _retained_curves(chain: FinishedChain, scores: Iterable[ScoreRow]) -> dict[str, list[float | None]]:
-    """Retained quality after every round, by each metric that has values."""
-    last_of_round = {row.round: row for row in scores if row.position == len(chain.program.cycle)}
-    rows = [last_of_round.get(round) for round in range(1, chain.rounds + 1)]
-    curves = {
-        name: [row.value(column.retained) if row else None for row in rows]
-        for name, column in retained_columns().items()
-    }
-    return {name: values for name, values in curves.items() if any(value is not None for value in values)}
-
-
-def _listed_metrics(dataset: ServedDataset) -> list[Answer]:
-    """The metrics whose numbers are listed for each step; those that are drawn have a colour of the palette."""
-    drawn = list(retained_columns())
-    return [
-        {
-            "name": column.name,
-            "title": column.title,
-            "unit": column.unit,
-            "colour": drawn.index(column.name) % len(SERIES) if column.name in drawn else None,
-        }
-        for name, column in score_columns().items()
-        if name in number_columns() and name in dataset.scores.column_names
-    ]
 
 
 def _step_view(step: Step, scores: ScoreRow | None, length: int) -> Answer:
@@ -163,11 +149,9 @@ def pick(dataset: ServedDataset, how: str = "surprise", editor: str = "") -> str
     if how not in _PICKS:
         raise UserError(f"no pick {how[:40]!r}; it must be one of {', '.join(_PICKS)}")
     dataset.check_editors([editor] if editor else [])
-    chains = [chain.id for chain in dataset.chains.values() if editor in ("", chain.editor)]
     if how == "surprise":
-        return random.choice(chains)
-    chosen = set(chains)
-    cases = [case for case in dataset.cases if case.chain.id in chosen and case.group in dataset.counted]
+        return random.choice([chain.id for chain in dataset.chains if editor in ("", chain.editor)])
+    cases = [case for case in dataset.cases if editor in ("", case.editor) and case.group in dataset.groups]
     if not editor:  # a perfect baseline lasts longest and a random one shortest by definition
         cases = [case for case in cases if dataset.is_tested(case.editor)] or cases
     if not cases:
@@ -189,7 +173,7 @@ def find(dataset: ServedDataset, editor: str, source: str = "", program: str = "
     source = source if source in pictures else pictures[0]
     programs = [program_id for picture, program_id in of_editor if picture == source]
     program = program if program in programs else programs[0]
-    runs = [{"chain": name, "run": dataset.chains[name].run} for name in dataset.runs_of[editor, source, program]]
+    runs = [{"chain": name, "run": dataset.chain_of[name].run} for name in dataset.runs_of[editor, source, program]]
     nearest = next((row for row in runs if row["run"] == run), runs[0])
     return {"chain": nearest["chain"], "sources": pictures, "programs": programs, "runs": runs}
 

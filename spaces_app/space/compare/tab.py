@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from ..endings import ending
+from ..chains.tab import chain_facts
 from ..headline import leaderboard
-from ..served_dataset import Answer, ServedDataset
+from ..served_dataset import ServedDataset
 
 if TYPE_CHECKING:
     from ...reporting.figures import Drawing
@@ -24,34 +24,18 @@ def compare(dataset: ServedDataset, source: str = "", program: str = "", editors
         source = max(of_source, key=lambda name: max(len(names) for names in of_source[name].values()))
     programs = of_source[source]
     program = program if program in programs else max(programs, key=lambda name: len(programs[name]))
-    available = [name for name in _ranked(dataset) if name in programs[program]]
+    # The best first, baselines last.
+    ranked = [row["editor"] for row in leaderboard(dataset).table.rows] if dataset.groups else []
+    available = [name for name in dict.fromkeys([*ranked, *dataset.names["editor"]]) if name in programs[program]]
     chosen = [name for name in dict.fromkeys(editors) if name in available][:_MOST] or available[:_FIRST]
+    chains = [dataset.chain(dataset.runs_of[editor, source, program][0]) for editor in chosen]
     return {
         "source": source,
         "program": program,
         "sources": sorted(of_source, key=dataset.title),
         "programs": sorted(programs),
         "editors": available,
-        "rows": [_row(dataset, dataset.runs_of[editor, source, program][0]) for editor in chosen],
-    }
-
-
-def _ranked(dataset: ServedDataset) -> list[str]:
-    """All editors, the best first, baselines last."""
-    ranked = [row["editor"] for row in leaderboard(dataset).table.rows] if dataset.counted else []
-    return list(dict.fromkeys([*ranked, *dataset.names["editor"]]))
-
-
-def _row(dataset: ServedDataset, chain_id: str) -> Answer:
-    """One editor's chain: the steps to show and what each round retained."""
-    chain = dataset.chain(chain_id)
-    return {
-        "chain": chain_id,
-        "editor": chain.editor,
-        "cycle": chain.program.cycle,
-        "rounds": chain.rounds,
-        "steps": chain.calls,
-        **ending(dataset, dataset.case_of.get(chain_id)),
+        "rows": [chain_facts(chain) | dataset.ending(dataset.case_of.get(chain.id)) for chain in chains],
     }
 
 

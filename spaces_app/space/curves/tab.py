@@ -1,16 +1,14 @@
 """Curves: a metric over rounds, a line for each editor, and the numbers behind it."""
 
-from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from convergebench.generation.records import UserError
-from convergebench.metric_modules.specs import curve_columns, quality_columns, retained_columns, score_columns
 
-from ...analysis.cases import Case
+from ...analysis.cases import COLUMNS, CURVES, RETAINED, Case, Values
 from ...analysis.round_curves import CurveRow, slice_curves
 from ..chains.tab import pick
-from ..headline import ALL, HALF, Choice, leaderboard
+from ..headline import ALL, HALF, WORST_OF, Choice, leaderboard, measured
 from ..served_dataset import Answer, ServedDataset
 
 if TYPE_CHECKING:
@@ -27,20 +25,10 @@ _NOTE = (
 @lru_cache(maxsize=4)
 def metric_titles(dataset: ServedDataset) -> dict[str, str]:
     """The metrics that can be drawn, with their titles."""
-    retained, columns = retained_columns(), score_columns()
-    worst_of = ", ".join(columns[name].title for name in quality_columns())
-    titles = {"kept": "share of tests that survive", "quality": f"retained quality (worst of {worst_of})"}
-    for name, column in retained.items():
-        if _has_values(case.retained[name] for case in dataset.cases):
-            titles[f"retained {name}"] = f"retained {column.title}"
-    for name in curve_columns():
-        if _has_values(case.raw[name] for case in dataset.cases):
-            titles[name] = columns[name].title
-    return titles
-
-
-def _has_values(curves: Iterable[Sequence[float | None]]) -> bool:
-    return any(value is not None for curve in curves for value in curve)
+    titles = {f"retained {name}": f"retained {COLUMNS[name].title}" for name in RETAINED}
+    titles |= {name: COLUMNS[name].title for name in CURVES}
+    there = {name: title for name, title in titles.items() if name in measured(dataset)}
+    return {"kept": "share of tests that survive", "quality": f"retained quality ({WORST_OF})"} | there
 
 
 def curves(
@@ -72,12 +60,11 @@ def lines(
 ) -> dict:
     """What the page draws: a line for each editor, with the chain it leads to, and single chains of one editor."""
     choice = Choice(group, kind, category)
-    column = score_columns().get(metric)
-    board = leaderboard(dataset, choice)
-    rounds_kept = {row["editor"]: row["rounds_kept"] for row in board.table.rows}
     by_editor: dict[str, list[CurveRow]] = {}
     for row in _curve_rows(dataset, metric, choice):
         by_editor.setdefault(row.editor, []).append(row)
+    column, board = COLUMNS.get(metric), leaderboard(dataset, choice)
+    rounds_kept = {row["editor"]: row["rounds_kept"] for row in board.table.rows}
     start = [[0, 1.0, 1.0, 1.0]] if column is None else []  # a share begins at the untouched original
     cases = board.group.cases.get(single, []) if board.group else []
     return {
@@ -89,15 +76,12 @@ def lines(
         "curves": [
             {
                 "editor": editor,
-                "points": [
-                    *start,
-                    *([row.round, row.mean.value, row.mean.low, row.mean.high] for row in editor_rows),
-                ],
-                "cases": editor_rows[0].cases,
+                "points": start + [[row.round, row.mean.value, row.mean.low, row.mean.high] for row in rows],
+                "cases": rows[0].cases,
                 "kept": rounds_kept.get(editor) or 0,
                 "chain": _linked_chain(dataset, editor),
             }
-            for editor, editor_rows in by_editor.items()
+            for editor, rows in by_editor.items()
         ],
         "chains": [
             {
@@ -115,15 +99,13 @@ def _linked_chain(dataset: ServedDataset, editor: str) -> str:
     try:
         return pick(dataset, "worst", editor)
     except UserError:
-        return next(chain.id for chain in dataset.chains.values() if chain.editor == editor)
+        return next(chain.id for chain in dataset.chains if chain.editor == editor)
 
 
-def _case_values(case: Case, metric: str) -> list[float | None]:
+def _case_values(case: Case, metric: str) -> Values:
     if metric == "quality":
         return case.quality
-    if metric.startswith("retained "):
-        return case.retained[metric.removeprefix("retained ")]
-    return case.raw.get(metric, [])
+    return {**case.raw, **{f"retained {name}": values for name, values in case.retained.items()}}.get(metric, [])
 
 
 def _curves_figure(
@@ -149,7 +131,7 @@ def words(dataset: ServedDataset) -> dict[str, str]:
 
 def known(dataset: ServedDataset) -> Answer:
     """Titles without what is in brackets, short enough for a phone."""
-    titles = metric_titles(dataset) if dataset.counted else {}
+    titles = metric_titles(dataset) if dataset.groups else {}
     return {"curves": [[name, title.partition(" (")[0].capitalize()] for name, title in titles.items()]}
 
 

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from functools import lru_cache
-from typing import NamedTuple
 
 from convergebench.generation.records import UserError
 from convergebench.metric_modules.halflife.causes import CAUSES
@@ -11,7 +10,7 @@ from convergebench.metric_modules.halflife.outcomes import Outcome
 from ...analysis.cases import Case
 from ...analysis.groups import CaseGroup
 from ...analysis.reasons import losing_step
-from ..endings import ending
+from ..chains.tab import chain_facts
 from ..headline import ALL, Choice, leaderboard
 from ..served_dataset import Answer, ServedDataset
 
@@ -19,11 +18,7 @@ TITLE, ORDER = "Failures", 20
 _PAGE = 60  # failures in one answer
 _FILTERS = 7  # editor, cause, program, group, kind, category, sort
 _SORTS = {"first": "Earliest failure", "last": "Latest failure", "editor": "By editor", "picture": "By picture"}
-
-
-class _Failure(NamedTuple):
-    case: Case
-    outcome: Outcome
+_Failure = tuple[Case, Outcome]
 
 
 @lru_cache(maxsize=32)
@@ -32,16 +27,13 @@ def _lost_cases(
 ) -> tuple[list[_Failure], CaseGroup | None]:
     """The lost cases of every editor under the filters, in the order of the rounds in which they were lost."""
     board = leaderboard(dataset, Choice(group, kind, category))
-    if board.group is None:
-        return [], None
     lost = [
-        _Failure(case, outcome)
-        for editor, cases in board.group.cases.items()
+        (case, outcome)
+        for editor, cases in (board.group.cases if board.group else {}).items()
         for case, outcome in zip(cases, board.outcomes[editor], strict=True)
         if outcome.lost
     ]
-    lost.sort(key=lambda failure: (failure.outcome.lost_at, failure.case.editor, failure.case.key))
-    return lost, board.group
+    return sorted(lost, key=lambda failure: (failure[1].lost_at, failure[0].editor, failure[0].key)), board.group
 
 
 def _chosen_failures(
@@ -64,18 +56,18 @@ def _chosen_failures(
     if sort not in _SORTS:
         raise UserError(f"no order {sort[:40]!r}; it must be one of {', '.join(_SORTS)}")
     lost, counted = _lost_cases(dataset, group, kind, category)
-    tested = [failure for failure in lost if dataset.is_tested(failure.case.editor)]
+    tested = [failure for failure in lost if dataset.is_tested(failure[0].editor)]
     matching = [
-        failure
-        for failure in (lost if editor or not tested else tested)
-        if editor in ("", failure.case.editor) and program in ("", failure.case.program)
+        (case, outcome)
+        for case, outcome in (lost if editor or not tested else tested)
+        if editor in ("", case.editor) and program in ("", case.program)
     ]
-    causes = Counter(str(failure.outcome.cause) for failure in matching)
-    matching = [failure for failure in matching if cause in ("", failure.outcome.cause)]
+    causes = Counter(str(outcome.cause) for _, outcome in matching)
+    matching = [failure for failure in matching if cause in ("", failure[1].cause)]
     if sort == "last":
         matching.reverse()
     elif sort != "first":
-        matching.sort(key=lambda failure: failure.case.editor if sort == "editor" else failure.case.source)
+        matching.sort(key=lambda failure: failure[0].editor if sort == "editor" else failure[0].source)
     return matching, {name: causes[name] for name in CAUSES if causes[name]}, counted
 
 
@@ -92,30 +84,15 @@ def failures(
 ) -> dict:
     """Lost cases, 60 at a time: the round, the cause, the numbers behind it and the step in which it was lost."""
     matching, causes, counted = _chosen_failures(dataset, editor, cause, program, group, kind, category, sort)
+    rows = []
+    for case, outcome in matching[max(start, 0) :][:_PAGE]:
+        end = dataset.ending(case, counted)
+        lost = {"kept": outcome.kept, "lost_at": outcome.lost_at, "cause": outcome.cause, "step": end["lost_step"]}
+        rows.append(chain_facts(case.chain) | end | lost)
     return {
         "total": len(matching),
         "causes": [{"cause": name, "title": CAUSES[name].title, "count": count} for name, count in causes.items()],
-        "rows": [_row(dataset, failure, counted) for failure in matching[max(start, 0) :][:_PAGE]],
-    }
-
-
-def _row(dataset: ServedDataset, failure: _Failure, counted: CaseGroup | None) -> Answer:
-    """One failure; `step` is the one in which it was lost."""
-    case, outcome = failure
-    end = ending(dataset, case, counted)
-    return {
-        "chain": case.chain.id,
-        "editor": case.editor,
-        "source": case.source,
-        "program": case.program,
-        "run": case.chain.run,
-        "rounds": case.rounds,
-        "kept": outcome.kept,
-        "lost_at": outcome.lost_at,
-        "step": end["lost_step"],
-        "cause": outcome.cause,
-        "clause": end["clause"],
-        "outline": end["outline"],
+        "rows": rows,
     }
 
 
@@ -127,16 +104,16 @@ def neighbours(dataset: ServedDataset, chain: str, filters: list[str]) -> dict:
     if len(filters) > _FILTERS:
         raise UserError(f"{len(filters)} filters were given; there are {_FILTERS}")
     matching, *_ = _chosen_failures(dataset, *filters)
-    ids = [failure.case.chain.id for failure in matching]
+    ids = [case.chain.id for case, _ in matching]
     place = ids.index(chain) if chain in ids else -1
 
     def at(other: int) -> Answer | None:
         if not 0 <= other < len(matching):
             return None
         case, outcome = matching[other]
-        return {"chain": case.chain.id, "step": losing_step(case, outcome, dataset.scores_of(case.chain.id))}
+        return {"chain": ids[other], "step": losing_step(case, outcome, dataset.scores_of(ids[other]))}
 
-    return {"place": place, "total": len(ids), "before": at(place - 1) if place > 0 else None, "after": at(place + 1)}
+    return {"place": place, "total": len(ids), "before": at(place - 1), "after": at(place + 1)}
 
 
 def known(dataset: ServedDataset) -> Answer:

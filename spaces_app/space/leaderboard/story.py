@@ -4,12 +4,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...analysis.cases import Case, CaseKey
+from ...analysis.cases import CaseKey
 from ...analysis.typical import case_at, frames_of, typical_cases
 from .. import page
-from ..endings import ending
 from ..headline import Leaderboard, leaderboard
-from ..served_dataset import Answer, ServedDataset
+from ..served_dataset import ServedDataset
 from ..tabs import SPACE
 
 _TEMPLATE = SPACE / "leaderboard" / "story.html"
@@ -21,17 +20,17 @@ def story_html(dataset: ServedDataset, place: int = 0) -> str:
     board = leaderboard(dataset)
     rows = tested_editors(board)
     if board.group is None or not rows:
-        note = board.table.note or "No test could be measured."
-        return page.render(_TEMPLATE, note=note, strips=[], best=None, worst=None)
+        return page.render(_TEMPLATE, note=board.table.note or "No test could be measured.")
     best, worst = rows[0], rows[-1] if len(rows) > 1 else None
     cases = story_cases(board)
-    if not cases:
-        return page.render(_TEMPLATE, note="", strips=[], best=best, worst=worst, names=dataset.display)
     key = cases[place % len(cases)]
-    shown = [best, *([worst] if worst else _perfect_row(board))]
-    strips = [strip(dataset, board, row, case) for row in shown if (case := case_at(board.group, row["editor"], key))]
-    lost = next((item for item in reversed(strips) if item["lost_at"]), strips[-1])
-    case = strips[0]["case"]
+    strips = []
+    for row in [best, *([worst] if worst else _perfect_row(board))]:
+        if case := case_at(board.group, row["editor"], key):
+            end = dataset.ending(case, board.group)
+            frames = frames_of(case, board.group.checks_of(case.editor), end["lost_step"])
+            strips.append({**end, "case": case, "frames": frames, "outline": json.dumps(end["outline"])})
+    lost = next((strip for strip in reversed(strips) if strip["lost_at"]), strips[-1])
     return page.render(
         _TEMPLATE,
         note="",
@@ -39,12 +38,11 @@ def story_html(dataset: ServedDataset, place: int = 0) -> str:
         worst=worst,
         names=dataset.display,
         strips=strips,
-        cycle=case.chain.program.cycle,
-        picture=dataset.title(case.source),
+        case=strips[0]["case"],
+        picture=dataset.title(strips[0]["case"].source),
         anchor=f"{lost['case'].chain.id} {lost['lost_step'] or lost['frames'][-1].step}",
         next=(place + 1) % len(cases),
         is_typical=place % len(cases) == 0,
-        compare={"source": case.source, "program": case.program},
     )
 
 
@@ -65,16 +63,3 @@ def _perfect_row(board: Leaderboard) -> list[_Row]:
     """The baseline with most rounds kept, shown next to a single editor."""
     baselines = [row for row in board.table.rows if row["role"] != "editors" and row["rounds_kept"]]
     return sorted(baselines, key=lambda row: -row["rounds_kept"])[:1] if len(baselines) < len(board.table.rows) else []
-
-
-def strip(dataset: ServedDataset, board: Leaderboard, row: _Row, case: Case) -> Answer:
-    """One editor on the case: its frames with what each return retained, and where and why it was lost."""
-    assert board.group is not None  # noqa: S101 - our own invariant
-    end = ending(dataset, case, board.group)
-    return {
-        "case": case,
-        "editor": row["editor"],
-        **end,
-        "outline": json.dumps(end["outline"]),
-        "frames": frames_of(case, board.group.checks_of(case.editor), end["lost_step"]),
-    }

@@ -21,19 +21,23 @@ _NOTE = (
     "editors that share fewer than 12 pictures are not ranked. A range of "
     "ranks, such as 2 to 4, means that the differences may be due to chance. "
 )
+_NOT_COUNTED = (
+    "None of these tests is counted, so there are no rounds to survive. The report has their tables; "
+    "Compare and the Viewer show the pictures."
+)
 _FORMS = {"csv": as_csv, "json": as_json, "tex": latex}
 
 
 def about(dataset: ServedDataset) -> dict:
     """What is in this dataset: editors, pictures, programs, suites, counts."""
-    suites = sorted({(chain.suite, chain.suite_version) for chain in dataset.chains.values()})
+    suites = sorted({(chain.suite, chain.suite_version) for chain in dataset.chains})
     return {
         "editors": {name: role_in_tables(name, dataset.roles, dataset.apart) for name in dataset.names["editor"]},
         "pictures": dataset.names["source"],
         "programs": dataset.names["program"],
         "suites": [{"suite": suite, "version": version} for suite, version in suites],
         "chains": len(dataset.chains),
-        "scored_steps": dataset.scores.num_rows,
+        "scored_steps": dataset.score_table.num_rows,
         "excluded_pictures": dataset.excluded,
     }
 
@@ -98,30 +102,25 @@ def board(
 
 def words(dataset: ServedDataset) -> dict[str, str]:
     """What is shown at first; without cases to count, one sentence instead of the table."""
+    baselines = sum(look.is_reference for look in dataset.looks.values())
     counts = {
-        "editor": len(dataset.names["editor"]) - len(dataset.references),
-        "baseline": len(dataset.references),
+        "editor": len(dataset.looks) - baselines,
+        "baseline": baselines,
         "picture": len(dataset.names["source"]),
         "test": len(dataset.chains),
-        "scored step": dataset.scores.num_rows,
+        "scored step": dataset.score_table.num_rows,
     }
-    listed = ", ".join(f"{count:,} {name}{'s' if count != 1 else ''}" for name, count in counts.items() if count)
-    if dataset.counted:
-        story, board = story_html(dataset), leaderboard_html(headline.leaderboard(dataset), dataset)
-    else:
-        why = "No test has been scored yet."
-        if dataset.cases:
-            why = (
-                "None of these tests is counted, so there are no rounds to survive. The report has their tables; "
-                "Compare and the Viewer show the pictures."
-            )
-        story, board = "", f'<p class="cb-note">{why}</p>'
-    return {"story": story, "board": board, "note": _NOTE, "counts": listed}
+    texts = {"counts": ", ".join(f"{n:,} {name}{'s' if n != 1 else ''}" for name, n in counts.items() if n)}
+    if dataset.groups:
+        board = leaderboard_html(headline.leaderboard(dataset), dataset)
+        return texts | {"story": story_html(dataset), "board": board, "note": _NOTE}
+    why = _NOT_COUNTED if dataset.cases else "No test has been scored yet."
+    return texts | {"story": "", "board": f'<p class="cb-note">{why}</p>', "note": _NOTE}
 
 
 def known(dataset: ServedDataset) -> Answer:
     return {
-        "metrics": list(metric_titles(dataset).items()) if dataset.counted else [],
+        "metrics": list(metric_titles(dataset).items()) if dataset.groups else [],
         "columns": [[key, short, meaning, key in MAIN] for key, (short, meaning) in HEADINGS.items()],
     }
 

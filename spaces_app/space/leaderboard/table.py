@@ -1,6 +1,7 @@
 """The table of results as HTML: rounds survived lead, cost and main cause follow, the rest on demand."""
 
 import html
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -58,36 +59,30 @@ def leaderboard_html(board: Leaderboard, dataset: ServedDataset) -> str:
     if not rows:
         reset = '<button type="button" data-reset>Reset filters</button>'
         return f'<p class="cb-note">{html.escape(board.table.note)} {reset}</p>'
-    columns = _shown_columns(board.table)
+    by_key = {column.key: column for column in board.table.columns}
+    shown = [key for key in dict.fromkeys((*MAIN, *HEADINGS)) if key in by_key and any(_has(row, key) for row in rows)]
+    columns = [by_key[key] for key in shown]
     titles = {ROLES["editor"]: "", ROLES["baseline"]: "Baselines, not ranked"}
     parts = [
         (titles.get(role, role.capitalize()), [_cells(row, columns, dataset) for row in rows if row["role"] == role])
         for role in dict.fromkeys(row["role"] for row in rows)
     ]
-    headings = [(column.key, *HEADINGS[column.key], _is_numeric(column), column.key in MAIN) for column in columns]
+    numeric = {key for key in shown if by_key[key].form != "text" or key.endswith("_text")}
+    headings = [(key, *HEADINGS[key], key in numeric, key in MAIN) for key in shown]
     last_round = max(row["last_round"] or 1 for row in rows)
     return page.render(_TEMPLATE, headings=headings, parts=parts, last_round=last_round, bar_width=_BAR)
 
 
-def _shown_columns(table: Table) -> list[Column]:
-    """The table's columns that have a value, those that are shown at first before the others."""
-    columns = {
-        column.key: column
-        for column in table.columns
-        if any(not is_missing(row.get(column.key)) and row.get(column.key) != 0 for row in table.rows)
-    }
-    return [columns[key] for key in dict.fromkeys((*MAIN, *HEADINGS)) if key in columns]
-
-
-def _is_numeric(column: Column) -> bool:
-    return column.form != "text" or column.key.endswith("_text")
+def _has(row: Row, key: str) -> bool:
+    """Whether a row has a value worth a column."""
+    return not is_missing(row.get(key)) and row.get(key) != 0
 
 
 def _cells(row: Row, columns: Sequence[Column], dataset: ServedDataset) -> list[Answer]:
     """What each cell says, and the number or name by which the browser sorts it."""
     cells = []
     for column in columns:
-        cell: Answer = {"text": format_value(row.get(column.key), column.form), "sort": _sort_key(row, column)}
+        cell: Answer = {"text": format_value(row.get(column.key), column.form), "sort": _sort_key(row, column.key)}
         if column.key == "editor":
             cell |= _editor_words(row, dataset)
         elif column.key == "cause" and row["cause"]:
@@ -112,30 +107,21 @@ def _editor_words(row: Row, dataset: ServedDataset) -> Answer:
     name = dataset.display.get(editor, editor)
     small = editor if name != editor else ""
     if row["role"] == ROLES["baseline"]:
-        small = _BASELINES.get(name) or _baseline_words(row) or small
+        lasts = "" if row.get("forward") else str(row.get("quality_text") or "")
+        how_long = f"lasts more than {lasts[1:]} rounds" if lasts[:1] == ">" else f"halves in round {lasts}"
+        small = _BASELINES.get(name) or (f"makes no edits; its quality {how_long}" if lasts else small)
     return {"text": name, "small": small, "place": dataset.looks[editor].place}
 
 
-def _baseline_words(row: Row) -> str:
-    """How long the quality of a baseline that makes no edits lasts."""
-    lasts = row.get("quality_text")
-    if row.get("forward") or not lasts:
-        return ""
-    if str(lasts).startswith(">"):
-        return f"makes no edits; its quality lasts more than {str(lasts)[1:]} rounds"
-    return f"makes no edits; its quality halves in round {lasts}"
-
-
-def _sort_key(row: Row, column: Column) -> str:
+def _sort_key(row: Row, key: str) -> str:
     """The number behind a cell; a half-life beyond the last round sorts after all others."""
-    value = row.get(column.key)
+    value = row.get(key)
     if is_missing(value):
         return ""
-    if column.key.endswith("_text"):
-        digits = "".join(sign for sign in str(value) if sign.isdigit() or sign in "., ").replace(",", " ").split()
-        number = float(digits[0].strip(".") or 0) if digits else 0.0
-        return str(number + 0.5 if str(value).startswith(">") else number)
-    return str(value)
+    if not key.endswith("_text"):
+        return str(value)
+    number = re.search(r"[\d.]+", str(value))
+    return str(float(number[0].strip(".") or 0) + 0.5 * str(value).startswith(">") if number else 0.0)
 
 
 def _rounds_bar(row: Row) -> Answer:

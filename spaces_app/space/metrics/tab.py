@@ -23,16 +23,12 @@ _Line = tuple[str, float, float]  # name, worst and best value
 @lru_cache(maxsize=4)
 def _lines_of_studies(dataset: ServedDataset) -> dict[str, _Line]:
     """The lines that studies add for numeric columns of the scores."""
-    numeric = [
-        field.name
-        for field in dataset.scores.schema
-        if pa.types.is_floating(field.type) or pa.types.is_integer(field.type)
-    ]
-    return {
-        column: line
-        for module in study_modules("metric_lines")
-        for column, line in module.metric_lines(numeric).items()
-    }
+    fields = dataset.score_table.schema
+    numeric = [field.name for field in fields if pa.types.is_floating(field.type) or pa.types.is_integer(field.type)]
+    lines: dict[str, _Line] = {}
+    for module in study_modules("metric_lines"):
+        lines |= module.metric_lines(numeric)
+    return lines
 
 
 def _share(value: float | None, worst: float, best: float) -> float | None:
@@ -51,13 +47,11 @@ def metrics(dataset: ServedDataset, chain: str) -> list[dict]:
     length = len(dataset.chain(chain).program.cycle)
     rows = []
     for score in dataset.scores_of(chain).values():
-        if score.position != length:
-            continue
-        for column in retained_columns().values():
-            rows.append({"metric": column.title, "round": score.round, "value": score.value(column.retained)})
-        for name, (title, worst, best) in _lines_of_studies(dataset).items():
-            value = _share(score.value(name), worst, best)
-            rows.append({"metric": f"{title} (no reference)", "round": score.round, "value": value})
+        if score.position == length:
+            values = {column.title: score.value(column.retained) for column in retained_columns().values()}
+            for name, (title, worst, best) in _lines_of_studies(dataset).items():
+                values[f"{title} (no reference)"] = _share(score.value(name), worst, best)
+            rows += [{"metric": title, "round": score.round, "value": value} for title, value in values.items()]
     measured = {row["metric"] for row in rows if row["value"] is not None}
     return [row for row in rows if row["metric"] in measured]
 
@@ -65,7 +59,7 @@ def metrics(dataset: ServedDataset, chain: str) -> list[dict]:
 @lru_cache(maxsize=4)
 def agreement(dataset: ServedDataset) -> dict:
     """Rank correlations between the metrics over all returns, and how often each has fallen furthest."""
-    returns = dataset.scores.filter(pa.array(_is_return(dataset)))
+    returns = dataset.score_table.filter(pa.array(_is_return(dataset)))
     titles = {column.retained: (column.title, 1) for column in retained_columns().values()}
     for name, (title, worst, best) in _lines_of_studies(dataset).items():
         titles[name] = (title, 1 if best > worst else -1)
@@ -91,12 +85,10 @@ def agreement(dataset: ServedDataset) -> dict:
 
 def _is_return(dataset: ServedDataset) -> np.ndarray:
     """Which rows of the scores are returns: the last step of a round that should end where it began."""
-    column = dataset.scores["chain"].combine_chunks()
-    programs = [
-        chain.program if (chain := dataset.chains.get(name)) else None for name in column.dictionary.to_pylist()
-    ]
-    lengths = [len(program.cycle) if program and program.closes else -1 for program in programs]
-    return np.array(lengths)[column.indices.to_numpy()] == dataset.scores["position"].to_numpy()
+    column = dataset.score_table["chain"].combine_chunks()
+    lengths = {chain.id: len(chain.program.cycle) for chain in dataset.chains if chain.program.closes}
+    of_rows = np.array([lengths.get(name, -1) for name in column.dictionary.to_pylist()])
+    return of_rows[column.indices.to_numpy()] == dataset.score_table["position"].to_numpy()
 
 
 def _rank_correlation(first: np.ndarray, second: np.ndarray) -> float | None:
@@ -113,11 +105,8 @@ def metrics_page(dataset: ServedDataset) -> str:
     """What each metric detects and misses, and how far they agree, as HTML."""
     rows = []
     for spec in specs().values():
-        rows += [(spec.title, spec.sees, spec.misses)]
-        rows += [(column.title, column.sees, column.misses) for column in spec.columns]
-    return page.render(
-        SPACE / "metrics" / "agreement.html", metrics=[row for row in rows if row[1]], agreement=agreement(dataset)
-    )
+        rows += [(part.title, part.sees, part.misses) for part in [spec, *spec.columns] if part.sees]  # type: ignore[attr-defined]
+    return page.render(SPACE / "metrics" / "agreement.html", metrics=rows, agreement=agreement(dataset))
 
 
 PUBLIC = (metrics, agreement)

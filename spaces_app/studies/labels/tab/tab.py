@@ -40,7 +40,7 @@ def label_items(dataset: ServedDataset, question: str = "failure", start: int = 
 def _all_items(dataset: ServedDataset, question: str) -> list[_Item]:
     """Every item of a question; those of one picture and program follow each other."""
     by_task: dict[tuple[str, str], list[FinishedChain]] = {}
-    for chain in dataset.chains.values():
+    for chain in dataset.chains:
         by_task.setdefault((chain.source.id, chain.program.id), []).append(chain)
     items: list[_Item] = []
     for task in sorted(by_task, key=lambda task: _chance("task", *task)):
@@ -157,7 +157,7 @@ def label_agreement(dataset: ServedDataset, labels: str) -> list[dict]:
             'the labels are not {"format": 1, "labels": [...]}; give the text of a file that this page saved'
         )
     file_labels = [label_from_values(f"label {place}", row) for place, row in enumerate(rows, 1)]
-    return [row.cells for row in agreement_rows(labelled_items(file_labels, list(dataset.chains.values())))]
+    return [row.cells for row in agreement_rows(labelled_items(file_labels, dataset.chains))]
 
 
 def words(dataset: ServedDataset) -> dict[str, str]:

@@ -1,0 +1,1 @@
+"""Try yours: a visitor's own series, scored by the dataset's rules."""

@@ -1,0 +1,213 @@
+"""Try yours: scores a visitor's own series as the engine scores a dataset's chain, and stores none of it."""
+
+import base64
+import binascii
+import hashlib
+import itertools
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+from convergebench.dataset_builder.dataset.reader import Place, PlacedStep, Reader
+from convergebench.generation.pictures import resize_to
+from convergebench.generation.records import UNKNOWN, Chain, FinishedChain, Program, Source, Step, UserError
+from convergebench.metric_modules._engine import metrics
+from convergebench.metric_modules._engine.chains import DatasetChain, read_input
+from convergebench.metric_modules._engine.results import Results
+from convergebench.metric_modules._engine.score_chain import PictureReader, ReadPicture, Reference, compare, score_chain
+from convergebench.metric_modules._engine.table import chain_rows
+from convergebench.metric_modules.scores import FloorRow, ScoreRow
+from convergebench.metric_modules.specs import ceilings, curve_columns
+
+from ....analysis.cases import RETAINED, case_of_chain
+from ....analysis.floors import Floors
+from ....analysis.groups import CHECKS
+from ....space.chains.tab import chain_view
+from ....space.previews import decode
+from ....space.served_dataset import ServedDataset, ending
+from .uploads import MOST_FILE_BYTES, MOST_RETURNS, File, check_series, inspect, read_series
+
+TITLE, ORDER = "Try yours", 70
+_MOST_SECONDS = 90.0
+_SHORT_SIDE = 512
+_UNRELATED = 12  # pictures of the dataset, for the floors
+_SAME_RMSE, _SAME_SSIM = 16.0, 0.75  # a picture of the dataset this near to an uploaded original is the original
+_THRESHOLDS = tuple(number / 20 for number in range(1, 20))
+_ROUND_TRIP = ("make the edit", "undo it")  # unless a visitor gives the instructions
+_ONLY_RETURNS = ("edit and undo",)  # without pictures of the edits, a round is one step
+_METRICS = ("psnr", "ssim", "registration", "edit_applied")
+_NOTE = (
+    "Upload the original and the picture after each undo (undone1.png, undone2.png, ...), or one zip of them. Add the "
+    "picture after each edit to have edits and undos checked as well. Files are taken in the order of their names. Up "
+    f"to {MOST_RETURNS} rounds, {MOST_FILE_BYTES // 10**6} MB a file, "
+    f"{_MOST_SECONDS:.0f} seconds of scoring. Retained quality is 100% for an identical picture and 0% for "
+    "an unrelated one. Your files are scored in memory and never stored."
+)
+_busy = threading.Lock()  # one series at a time
+
+
+class _Uploads(Reader):
+    """The pictures of a series, read like a dataset's until the time is over."""
+
+    def __init__(self, files: Sequence[File]):
+        self.pictures, self.until = [data for _, data in files], time.monotonic() + _MOST_SECONDS
+
+    def picture_at(self, place: Place, column: str = "image") -> bytes:
+        if time.monotonic() > self.until:
+            raise UserError(f"scoring took more than {_MOST_SECONDS:.0f} seconds; give fewer or smaller pictures")
+        return self.pictures[place.row]
+
+
+@lru_cache(maxsize=1)
+def _metrics() -> metrics.Metrics:
+    """What can be computed here: LPIPS needs torch and its weights."""
+    try:
+        return metrics.choose([*_METRICS, "lpips"], "cpu", "float32")
+    except ImportError:
+        return replace(metrics.choose(_METRICS, "cpu", "float32"), absent={"lpips": "torch is not installed"})
+
+
+@lru_cache(maxsize=1)
+def _pictures_of(dataset: ServedDataset) -> tuple[dict[str, str], dict[str, np.ndarray]]:
+    """The dataset's pictures by the sha256 of their files, and some of them, small enough to be kept in memory."""
+    names: dict[str, str] = {}
+    unrelated: dict[str, np.ndarray] = {}
+    for row in dataset.reader.rows("sources", ["source", "image", "reference"]):
+        data = row["image"] and row["image"]["bytes"]
+        if data and not row["reference"]:  # a degraded picture has another reference
+            names[hashlib.sha256(data).hexdigest()] = row["source"]
+        if data and len(unrelated) < _UNRELATED:
+            picture = decode(data)
+            picture.thumbnail((1024, 1024))
+            unrelated[row["source"]] = np.asarray(picture)
+    return names, unrelated
+
+
+def score_yours(
+    dataset: ServedDataset,
+    original: str,
+    returns: list[str],
+    edits: list[str] = [],  # noqa: B006 - read only, and the API's page shows it
+    words: list[str] = [],  # noqa: B006 - read only
+    names: list[str] = [],  # noqa: B006 - read only
+) -> dict:
+    """An original, its returns and, for the whole verdict, the edit before each return: every step and verdict.
+
+    Pictures are files or zips in base64; without an original, the first return is it. `words` are the two instructions,
+    the edit and the undo. `names` are those of the returns and then of the edits, by which both are sorted.
+    """
+    numbers = [f"{kind} {n:03d}" for kind, texts in (("return", returns), ("edit", edits)) for n in range(len(texts))]
+    files = list(zip(names or numbers, _from_base64([*returns, *edits]), strict=True))
+    back, forward = read_series(files[: len(returns)]), read_series(files[len(returns) :])
+    if original:
+        first = ("original", _from_base64([original])[0])
+    elif len(back) > 1:
+        first, *back = back
+    else:
+        raise UserError("one picture cannot be scored; give an original and what came back")
+    words = [text for text in words if text.strip()]
+    if len(words) not in (0, 2):
+        raise UserError(f"{len(words)} instructions were given; give two, the edit and the undo, or none")
+    check_series(back, forward)
+    steps = list(itertools.chain(*zip(forward, back, strict=True))) if forward else back
+    cycle = (tuple(words) or _ROUND_TRIP) if forward else _ONLY_RETURNS
+    with _busy:
+        return _scored(dataset, _series(dataset, [first, *steps], cycle), [first, *steps])
+
+
+def _from_base64(texts: Sequence[str]) -> list[bytes]:
+    try:
+        return [base64.b64decode(text, validate=True) for text in texts]
+    except (binascii.Error, ValueError, TypeError) as error:
+        raise UserError(f"original and returns are picture files in base64 ({error})") from None
+
+
+def _series(dataset: ServedDataset, files: Sequence[File], cycle: tuple[str, ...]) -> DatasetChain:
+    """The files as a chain; if the dataset has the original, compared as the dataset's chains are."""
+    steps: dict[int, PlacedStep | None] = {}
+    for number, (name, data) in enumerate(files):
+        kind, width, height = inspect((name, data))
+        round, position = divmod(number - 1, len(cycle)) if number else (-1, -1)
+        asked = cycle[position] if len(cycle) > 1 else name
+        status, words = ("ok", asked) if number else ("input", "")
+        step = Step(number, round + 1, position + 1, words, status, sha256=hashlib.sha256(data).hexdigest(),
+                    bytes=len(data), type=kind, width=width, height=height)  # fmt: skip
+        steps[number] = PlacedStep("yours", step, Place("", 0, number))
+    first = steps.pop(0)
+    assert first is not None  # noqa: S101 - our own invariant: files begin with the original
+    of_dataset = _pictures_of(dataset)[0].get(str(first.step.sha256))
+    like = next((chain for chain in dataset.chains if chain.source.id == of_dataset), None)
+    size = first.step.width or 0, first.step.height or 0
+    source = like.source if like else Source("yours", "", *size, "scene", "real", UNKNOWN, UNKNOWN)
+    side = (like and like.short_side) or min(_SHORT_SIDE, *size)
+    small = any(chain.program.small for chain in dataset.chains if chain.program.cycle == cycle)
+    program = Program("yours", cycle, "", True, "clear", small=small)
+    chain = Chain(source, program, "yours", {"short_side": side}, 1, len(steps) // len(cycle))
+    suite = like.suite if like else "yours"
+    return DatasetChain(FinishedChain("yours", chain, suite, "1", "complete", len(steps), None), first, steps, None)
+
+
+def _scored(dataset: ServedDataset, series: DatasetChain, files: Sequence[File]) -> dict:
+    """Every step with its scores, what became of the series at each threshold, and what could not be computed."""
+    chosen, uploads, copies = _metrics(), _Uploads(files), [Place("", 0, 0)]
+    original = Reference.at_evaluation_size(read_input(uploads, series, copies), series.short_side)
+    with ThreadPoolExecutor(1) as decoder:
+        pictures = PictureReader(uploads, lambda chain: copies, decoder, 1)
+        values = score_chain(series, original, chosen.runs, _is_near, pictures, _clock)
+    chain, specs = series.chain, {run.name: run.spec for run in chosen.runs}
+    floors = dataset.floors if chain.suite != "yours" else _floors(dataset, chain, original, chosen.runs)
+    medians = {name: low for name in ceilings() if (low := floors.floor(chain, name)) is not None}
+    results = Results({(chain.id, name): ({}, values) for name in specs})
+    rows = [ScoreRow.from_scores(row) for row, _ in chain_rows(series, results, specs, chosen.absent, medians, {})]
+    case = case_of_chain(chain, rows, floors)
+    measured = [name for name in RETAINED if None not in case.judged(name)]
+    checks = next(iter(dataset.groups.values())).checks if dataset.groups else CHECKS
+    checks = tuple(check for check in checks if check in measured or check in ("part_lost", "edits"))
+    scores = {row.step: row for row in rows}
+    steps = [placed.step for placed in (series.input, *series.steps.values()) if placed]
+    computed = [name for name in curve_columns() if any(row.value(name) is not None for row in rows)]
+    view = chain_view(chain, steps, scores, computed)
+    for step, (name, _) in zip(view["steps"], files, strict=True):
+        step["name"] = name
+    return view | {
+        "verdicts": [{"threshold": limit, **ending(case, checks, scores, limit)} for limit in _THRESHOLDS],
+        "floors": medians,
+        "absent": {name: why.split(";")[0].split(" in /")[0] for name, why in chosen.absent.items()},
+        "compared_at": series.size,
+    }
+
+
+def _floors(
+    dataset: ServedDataset, chain: FinishedChain, original: Reference, runs: Sequence[metrics.MetricRun]
+) -> Floors:
+    """What pictures of the dataset score against the original, which may itself be one of them, also resized."""
+    pictures = [ReadPicture(name, resize_to(other, *original.size)) for name, other in _pictures_of(dataset)[1].items()]
+    rows, others = [], [chain]
+    for picture, values in zip(pictures, compare(original, pictures, runs, _is_near, _clock), strict=True):
+        numbers = {name: value for name, value in values.items() if isinstance(value, float)}
+        if picture.key and (numbers["rmse"] > _SAME_RMSE or numbers["ssim"] < _SAME_SSIM):
+            others.append(replace(chain, chain=replace(chain.chain, source=replace(chain.source, id=picture.key))))
+            place = {"source": chain.source.id, "other": picture.key, "short_side": chain.short_side}
+            rows += [place | {"metric": name, "value": numbers[name]} for name in ceilings() if name in numbers]
+    return Floors(map(FloorRow.from_values, rows), others)
+
+
+def _is_near(column: str, value: object) -> bool:
+    return False  # everything is computed in float32 at once
+
+
+def _clock(metric: str) -> nullcontext[None]:
+    return nullcontext()
+
+
+def words(dataset: ServedDataset) -> dict[str, str]:
+    return {"note": _NOTE}
+
+
+PUBLIC = (score_yours,)
+CONFIDENTIAL = PUBLIC

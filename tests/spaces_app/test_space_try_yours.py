@@ -1,0 +1,192 @@
+"""A visitor's own series: scored like the dataset's, and refused in one sentence where it cannot be."""
+
+import base64
+import io
+import zipfile
+
+import cv2
+import numpy as np
+import pytest
+import scored
+import small_dataset
+from convergebench import metric_modules
+from convergebench.generation.records import UserError
+from convergebench.spaces_app.space.chains.tab import chain as chain_view
+from convergebench.spaces_app.space.served_dataset import open_dataset
+from convergebench.spaces_app.studies.try_yours.tab import tab, uploads
+from PIL import Image
+from small_dataset import chain_of
+
+_METRICS = tab._metrics.__wrapped__
+ORIGINAL = small_dataset.picture(5)
+FADING = [small_dataset.picture(5, min(number * 0.18, 0.95)) for number in range(1, 6)]
+
+
+@pytest.fixture(autouse=True)
+def without_lpips(monkeypatch):
+    chosen = tab.metrics.choose(tab._METRICS, "cpu", "float32")
+    monkeypatch.setattr(tab, "_metrics", lambda chosen=chosen: chosen)
+
+
+def score(dataset, original, returns, *rest):
+    texts = [[base64.b64encode(data).decode() for data in files] for files in ([original], returns, *rest[:1])]
+    return tab.score_yours(dataset, texts[0][0], *texts[1:], *rest[1:])
+
+
+def verdict(answer, threshold=0.5):
+    return next(row for row in answer["verdicts"] if row["threshold"] == threshold)
+
+
+def zipped(files):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files:
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def test_an_untouched_series_survives_and_a_fading_one_dies(dataset):
+    same = score(dataset, ORIGINAL, [ORIGINAL] * 3)
+    assert verdict(same)["quality"] == [1, 1, 1]
+    assert same["steps"][1]["scores"]["psnr"] == 100
+    assert (verdict(same)["kept"], verdict(same)["lost_at"]) == (3, None)
+    faded = verdict(score(dataset, ORIGINAL, FADING))
+    assert faded["quality"] == sorted(faded["quality"], reverse=True)
+    assert faded["lost_at"] == next(n for n, share in enumerate(faded["quality"], 1) if share < 0.5)
+
+
+@pytest.mark.parametrize("side", [64, 96, 200])
+def test_the_original_is_not_unrelated_at_any_size(dataset, monkeypatch, side):
+    """Otherwise its floor is nearly nothing, and its series dies rounds earlier than it does in the dataset."""
+    plain = score(dataset, ORIGINAL, FADING[:1])["floors"]
+    assert set(plain) >= {"rmse", "ssim"}
+    names, pictures = tab._pictures_of(dataset)
+    own = np.asarray(Image.open(io.BytesIO(ORIGINAL)).resize((side, side)))
+    monkeypatch.setattr(tab, "_pictures_of", lambda dataset: (names, {"own": own} | pictures))
+    assert score(dataset, ORIGINAL, FADING[:1])["floors"] == plain
+
+
+def test_what_cannot_be_computed_is_absent_with_its_reason(dataset, monkeypatch):
+    def choose(requested, *rest, choose=tab.metrics.choose):
+        if "lpips" in requested:
+            raise ImportError
+        return choose(requested, *rest)
+
+    monkeypatch.setattr(tab.metrics, "choose", choose)
+    monkeypatch.setattr(tab, "_metrics", _METRICS)
+    answer = score(dataset, ORIGINAL, FADING[:2])
+    assert answer["absent"] == {"lpips": "torch is not installed"}
+    assert answer["steps"][1]["scores"]["lpips"] is None
+    monkeypatch.setattr(tab, "_pictures_of", lambda dataset: ({}, {}))
+    assert verdict(score(dataset, ORIGINAL, FADING[:2]))["quality"] == []
+
+
+def test_an_archive_is_read_in_the_order_of_its_names():
+    files = [(f"set/round{number}.png", small_dataset.picture(number)) for number in (10, 9, 1)]
+    archive = zipped([*files, ("set/notes.txt", b"hello"), ("__MACOSX/._round1.png", b"x")])
+    series = uploads.read_series([("all.zip", archive)])
+    assert [name for name, _ in series] == ["set/round1.png", "set/round9.png", "set/round10.png"]
+
+
+OUTSIDE = ["../round1.png", "a/../../round1.png", "/etc/round1.png", "..\\round1.png", "C:/round1.png"]
+
+
+@pytest.mark.parametrize(("data", "words"), [
+    *((zipped([(name, b"x")]), "leads out of the archive") for name in OUTSIDE),
+    (zipped([(f"{n}.png", bytes(400_000)) for n in range(5)]), "more than 1,000,000 bytes"),
+    (b"PK\x03\x04 and then nothing", "a zip that cannot be read"),
+    (zipped([("notes.txt", b"hello")]), "holds no pictures"),
+    (zipped([(f"{n}.png", b"x") for n in range(62)]), "at most 60 returns"),
+])  # fmt: skip
+def test_an_archive_that_is_no_series_is_refused(monkeypatch, data, words):
+    monkeypatch.setattr(uploads, "_MOST_BYTES", 1_000_000)
+    with pytest.raises(UserError, match=words):
+        uploads.read_series([("all.zip", data)])
+
+
+@pytest.mark.parametrize(("data", "words"), [
+    (small_dataset.decompression_bomb(), "exceeds limit"),
+    (small_dataset.picture(1, side=32), "at least 64 pixels"),
+    (b"no picture", "no picture"),
+])  # fmt: skip
+def test_what_cannot_be_scored_is_refused_by_name(dataset, data, words):
+    with pytest.raises(UserError, match=f"'round1.png'.*{words}"):
+        score(dataset, ORIGINAL, [data], [], [], ["round1.png"])
+
+
+def test_time_and_count_are_limited(dataset, monkeypatch):
+    with pytest.raises(UserError, match="at most 60"):
+        score(dataset, ORIGINAL, FADING[:1] * 61)
+    with pytest.raises(UserError, match="1 edits and 3 returns"):
+        score(dataset, ORIGINAL, FADING[:3], FADING[:1])
+    monkeypatch.setattr(tab, "_MOST_SECONDS", -1.0)
+    with pytest.raises(UserError, match="took more than"):
+        score(dataset, ORIGINAL, FADING[:1])
+
+
+def dotted_elsewhere(pixels):
+    return cv2.circle(pixels.copy(), (90, 60), 9, (40, 40, 250), -1)
+
+
+def cases():
+    """By editor, a series of three rounds and what it is lost to: none, or one that fades, makes no edit and so on."""
+    start = scored.picture(1, (128, 96))
+    dot = scored.dotted(start)
+    faded = [pixels for n in (1, 2, 3) for pixels in (dot, scored.worn(start, 24 * n, n))]
+    return {
+        "steady": ([dot, start] * 3, None),
+        "fading": (faded, "quality lost"),
+        "idle": ([start] * 6, "not applied"),
+        "keeping": ([dot, start, dot, dot, dot, dot], "not undone"),
+        "holing": ([dot, start, dot, dotted_elsewhere(start), dot, start], "part lost"),
+    }
+
+
+WORDS = list(scored.PROGRAMS["dot"].cycle)
+
+
+@pytest.mark.parametrize("editor", list(cases()))
+def test_with_its_edits_a_series_is_lost_to_what_happened(dataset, editor, monkeypatch):
+    pixels, cause = cases()[editor]
+    files = [scored.encoded(picture) for picture in pixels]
+    original = scored.encoded(scored.picture(1, (128, 96)))
+    strangers = {str(seed): scored.picture(seed, (128, 96)) for seed in (2, 3)}
+    monkeypatch.setattr(tab, "_pictures_of", lambda dataset: ({}, strangers))
+    answer = score(dataset, original, files[1::2], files[::2], WORDS)
+    assert verdict(answer)["cause"] == cause
+    assert any(step["outline"] for step in answer["steps"]) is any(step["part_lost"] for step in answer["steps"])
+    alone = score(dataset, original, files[1::2])
+    assert [step["applied"] for step in alone["steps"]] == [None] * 4
+    assert verdict(alone)["cause"] in (None, "quality lost", "part lost")
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    """The same series as chains of a dataset that the engine scored."""
+    patch, folder = pytest.MonkeyPatch(), tmp_path_factory.mktemp("judged")
+    patch.setattr(scored, "SIZES", dict.fromkeys((1, 2, 3), (128, 96)))
+    patch.setattr(scored, "SIDE", 80)
+    for editor, (pixels, _) in cases().items():
+        scored.keep(folder / "run", scored.chain(editor, 1), [scored.encoded(picture) for picture in pixels])
+    for seed in (2, 3):
+        other = scored.picture(seed, (128, 96))
+        pair = [scored.encoded(picture) for picture in (scored.dotted(other), other)]
+        scored.keep(folder / "run", scored.chain("steady", seed), pair * 3)
+    out = scored.built(folder / "run", folder / "dataset")
+    metric_modules.score(out, ["psnr", "ssim", "registration", "edit_applied"])
+    patch.undo()
+    return open_dataset(str(out))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("editor", list(cases()))
+def test_a_chain_of_the_dataset_is_lost_as_in_failures(judged, editor):
+    chain = judged.chain_of[chain_of(judged, editor, "source-1", "dot")]
+    files = [judged.reader.picture(chain.id, step) for step in range(chain.calls + 1)]
+    answer = score(judged, files[0], files[2::2], files[1::2], WORDS)
+    shown = chain_view(judged, chain.id)
+    assert verdict(answer) == {"threshold": 0.5} | judged.ending(judged.case_of[chain.id])
+    assert verdict(answer)["cause"] == cases()[editor][1]
+    numbers = ("outline", "applied", "undone", "undo_ratio", "part_lost", "retained")
+    theirs, ours = ([[step[name] for name in numbers] for step in view["steps"][1:]] for view in (shown, answer))
+    assert ours == theirs
