@@ -24,7 +24,7 @@ from convergebench.metric_modules._engine.table import chain_rows
 from convergebench.metric_modules.scores import FloorRow, ScoreRow
 from convergebench.metric_modules.specs import ceilings, curve_columns
 
-from ....analysis.cases import RETAINED, case_of_chain
+from ....analysis.cases import RETAINED, Case, case_of_chain
 from ....analysis.floors import Floors
 from ....analysis.groups import CHECKS
 from ....space.chains.tab import chain_view
@@ -164,11 +164,8 @@ def _scored(dataset: ServedDataset, series: DatasetChain, files: Sequence[File])
     medians = {name: low for name in ceilings() if (low := floors.floor(chain, name)) is not None}
     results = Results({(chain.id, name): ({}, values) for name in specs})
     rows = [ScoreRow.from_scores(row) for row, _ in chain_rows(series, results, specs, chosen.absent, medians, {})]
-    case = case_of_chain(chain, rows, floors)
-    measured = [name for name in RETAINED if None not in case.judged(name)]
-    checks = next(iter(dataset.groups.values())).checks if dataset.groups else CHECKS
-    checks = tuple(check for check in checks if check in measured or check in ("part_lost", "edits"))
-    scores = {row.step: row for row in rows}
+    case, scores = case_of_chain(chain, rows, floors), {row.step: row for row in rows}
+    checks = _checks(dataset, case)
     steps = [placed.step for placed in (series.input, *series.steps.values()) if placed]
     computed = [name for name in curve_columns() if any(row.value(name) is not None for row in rows)]
     view = chain_view(chain, steps, scores, computed)
@@ -180,6 +177,13 @@ def _scored(dataset: ServedDataset, series: DatasetChain, files: Sequence[File])
         "absent": {name: why.split(";")[0].split(" in /")[0] for name, why in chosen.absent.items()},
         "compared_at": series.size,
     }
+
+
+def _checks(dataset: ServedDataset, case: Case) -> tuple[str, ...]:
+    """What the headline checks, as far as the series was measured."""
+    checks = next(iter(dataset.groups.values())).checks if dataset.groups else CHECKS
+    measured = [name for name in RETAINED if None not in case.judged(name)]
+    return tuple(check for check in checks if check in measured or check in ("part_lost", "edits"))
 
 
 def _floors(
