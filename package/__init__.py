@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from convergebench.functions import verify as verify
     from convergebench.generation import generate as generate
     from convergebench.metric_modules import score as score
-    from convergebench.metric_modules._judges import judge as judge
+    from convergebench.metric_modules._judges.run import judge as judge
     from convergebench.spaces_app import report as report
 
     __version__: str
@@ -35,7 +35,7 @@ _FUNCTIONS = {
     "generate": "generation",
     "build": "dataset_builder",
     "score": "metric_modules",
-    "judge": "metric_modules._judges",
+    "judge": "metric_modules._judges.run",
     "report": "spaces_app",
     **dict.fromkeys(("import_chains", "plan", "publish", "space", "status", "verify"), "functions"),
 }

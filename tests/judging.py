@@ -20,7 +20,7 @@ from pathlib import Path
 import small_dataset
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.ledger import Ledger
-from convergebench.metric_modules._judges import asks, backends, drift, questions, run, store
+from convergebench.metric_modules._judges import asks, backends, drift, questions, run
 from vendors.loopback import serving, told, wait_until_idle
 
 RATES = {"text": 2.0, "image": 2.0, "output": 10.0}  # US dollars for a million tokens
@@ -88,13 +88,21 @@ def pictures_of(request):
     return [base64.b64decode(address.partition(",")[2]) for address in addresses]
 
 
-def choose(base, **options):
+def spec(base, **options):
     words = {"base_url": f"{base}/v1", "model": "judge-1", "concurrency": 4, **options}
-    return backends.choose("openai:" + ",".join(f"{key}={value}" for key, value in words.items()))
+    return "openai:" + ",".join(f"{key}={value}" for key, value in words.items())
 
 
-def judge(folder, base, question="edit_applied", options=None, **words):
-    return run.judge_question(folder, choose(base, **(options or {})), questions.load(question), **words)
+def choose(base, **options):
+    return backends.choose(spec(base, **options))
+
+
+def judge(folder, base, question="edit_applied", sample=0, **words):
+    return run.judge(folder, spec(base), question, calibration=sample, quiet=True, **words)
+
+
+def answers_of(folder, base, question="edit_applied"):
+    return run.Answers(Reader(folder), choose(base).label, questions.load(question))
 
 
 def rows_of(folder):
@@ -102,20 +110,20 @@ def rows_of(folder):
 
 
 def ledger_of(folder):
-    [path] = (folder / store.FOLDER).glob("*/ledger")
+    [path] = (folder / run.FOLDER).glob("*/ledger")
     return Ledger(path.parent)
 
 
 def planned(folder, base, sample):
     """How often each body is to be asked in one run."""
-    choice, question, reader = choose(base), questions.load("edit_applied"), Reader(folder)
-    every = asks.plan_asks(reader, question, lambda *_: True).asks
-    fixed = {ask.key for ask in run.sampled(every, [], sample)}
+    judge, question, reader = choose(base), questions.load("edit_applied"), Reader(folder)
+    every, _ = asks.plan_asks(reader, question, lambda *_: True)
+    fixed = {ask.key for ask in run.in_random_order(every)[:sample]}
     found = {}
     for ask in every:
         pictures = list(asks.read_pictures(reader, ask, 1024))
         shown = backends.Shown(ask.words, pictures, question.schema, question.name)
-        body = json.dumps(choice.judge.body(shown), separators=(",", ":"), ensure_ascii=False).encode()
+        body = json.dumps(judge.body(shown), separators=(",", ":"), ensure_ascii=False).encode()
         found[ask.key] = (hashlib.sha256(body).hexdigest(), 1 + drift.FIRST_REPEATS * (ask.key in fixed))
     return found
 
@@ -139,7 +147,7 @@ def under_kills(folder, kills):
         wanted = planned(data, server.base, 10)
         while True:
             wait_until_idle(server.base)
-            known = store.Answers(data, choose(server.base).label, "edit_applied").rows.values()
+            known = answers_of(data, server.base).rows.values()
             stored = Counter(wanted[row.key][0] for row in known)
             before = Counter(vendor.delivered)
             context = multiprocessing.get_context("fork")

@@ -4,10 +4,12 @@ There is one file for each judge and question, so that a new judge adds files wi
 """
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from convergebench.dataset_builder.dataset.columns import StepPlace
-from convergebench.generation.records import UserError, one_of
+
+if TYPE_CHECKING:
+    from .asks import Ask
 
 DATASET, CALIBRATION = "dataset", "calibration"
 Identity = tuple[str, str, int, int]
@@ -52,18 +54,6 @@ class Judgement(StepPlace):
     cost: Annotated[float | None, "US dollars, with the billed attempts before it; null if no price is known"] = None
     details: Annotated[str, "JSON: what else came back, such as usage and finish reason"] = "{}"
 
-    def __post_init__(self) -> None:
-        one_of("purpose", self.purpose, (DATASET, CALIBRATION))
-        if (self.value is None) is (self.reason is None):
-            raise UserError(
-                f"an answer of {self.judge} needs a value or a reason, not both; got {self.value} and {self.reason}"
-            )
-
-    @property
-    def identity(self) -> Identity:
-        """The key by which an answer is asked only once: once for the dataset, once per session for calibration."""
-        return self.purpose, self.key, self.session if self.purpose == CALIBRATION else 0, self.repeat
-
     @property
     def order(self) -> tuple[str | int, ...]:
         """The sort key of a file's rows."""
@@ -72,3 +62,8 @@ class Judgement(StepPlace):
 
 
 JUDGEMENTS = Judgement.config()
+
+
+def identity_of(asked: "Ask | Judgement") -> Identity:
+    """The key by which an answer is asked only once: once for the dataset, once per session for calibration."""
+    return asked.purpose, asked.key, asked.session if asked.purpose == CALIBRATION else 0, asked.repeat

@@ -2,24 +2,18 @@
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.pictures import Undecodable, decode, encode_png
 from convergebench.generation.records import FinishedChain, Step, UserError, canonical
 from PIL import Image
 
 from ..edit_applied.cycles import roles
+from .answers import DATASET
 from .questions import Question
-
-# Why a step is left out although the question is about it.
-_NO_PICTURE = "a picture that the question shows is missing"
-_NO_SUMMARY = "the editor gave no reasoning summary"
-_NOT_COUNTED = "the question does not say what is counted in this program"
-_NOT_KNOWN = "this judge knows nothing of such chains"
 
 Steps = Mapping[int, Step]
 
@@ -35,6 +29,12 @@ class Ask:
     shown: tuple[tuple[str, int], ...]  # a name of questions.PICTURES, and the number of the step
     words: str
     things: tuple[str, ...] = ()  # added so far, if the question lists them
+    purpose: str = DATASET
+    session: int = 0
+    repeat: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.chain.id}, step {self.step.step}"
 
     @cached_property
     def key(self) -> str:
@@ -47,16 +47,13 @@ class Ask:
         return hashlib.sha256(canonical(content).encode()).hexdigest()[:20]
 
 
-@dataclass(frozen=True)
-class Asks:
-    """All asks of one question, and how many steps are left out for which reason."""
+def plan_asks(
+    reader: Reader, question: Question, knows: Callable[[Question, FinishedChain], bool]
+) -> tuple[list[Ask], Counter[str]]:
+    """Every ask of a question, in the order of the chains, and how many steps are left out for which reason.
 
-    asks: list[Ask]
-    left_out: Counter[str]
-
-
-def plan_asks(reader: Reader, question: Question, knows: Callable[[Question, FinishedChain], bool]) -> Asks:
-    """Every ask of a question, in the order of the chains; `knows` says which chains the judge can judge."""
+    `knows` says which chains the judge can judge.
+    """
     steps: dict[str, dict[int, Step]] = defaultdict(dict)
     for placed in reader.all_steps():
         steps[placed.chain][placed.step.step] = placed.step
@@ -66,77 +63,52 @@ def plan_asks(reader: Reader, question: Question, knows: Callable[[Question, Fin
         for step in chain_steps.values():
             if not _is_asked_of(question, chain, step):
                 continue
-            ask = _ask_about(question, chain, step, chain_steps) if knows(question, chain) else _NOT_KNOWN
-            if isinstance(ask, str):
+            if not knows(question, chain):
+                left_out["this judge knows nothing of such chains"] += 1
+            elif isinstance(ask := _ask_about(question, chain, step, chain_steps), str):
                 left_out[ask] += 1
             else:
                 asks.append(ask)
-    return Asks(asks, left_out)
-
-
-def chooser(editors: Sequence[str], programs: Sequence[str]) -> Callable[[Ask], bool]:
-    """A filter for asks of these editors and programs; an empty sequence allows all."""
-
-    def chosen(ask: Ask) -> bool:
-        return (not editors or ask.chain.editor in editors) and (not programs or ask.chain.program.id in programs)
-
-    return chosen
-
-
-def require_dataset(reader: Reader) -> None:
-    """Raise UserError if there is no dataset, or if its folder has files that are not part of it."""
-    if not reader.files("chains"):
-        raise UserError(f"{reader.where} is not a dataset: it has no data/chains; `convergebench build` makes one")
-    card.refuse_other_folders(reader.folder)
+    return asks, left_out
 
 
 def _is_asked_of(question: Question, chain: FinishedChain, step: Step) -> bool:
     """Whether a question is about a step. A step without an answer has nothing to judge."""
     program, kind = chain.program, question.asked_of
-    if step.status not in ("input", "ok"):
+    if step.status not in ("input", "ok") or (step.status == "input" and kind != "additions"):
         return False
-    if kind == "additions":
+    if kind in ("additions", "later additions"):
         return not program.closes
-    if step.status == "input":
-        return False
-    if kind in ("all", "thoughts"):
-        return True
-    if kind == "later additions":
-        return not program.closes
-    if kind == "restorations":
-        return program.category == "restoration"
-    if program.category == "restoration" or not 1 <= step.position <= len(program.cycle):
+    is_restored = program.category == "restoration"
+    if kind in ("all", "thoughts", "restorations"):
+        return is_restored or kind != "restorations"
+    if is_restored or not 1 <= step.position <= len(program.cycle):
         return False
     role = roles(program.cycle, program.closes)[step.position - 1].kind
     return role in (("forward", "undo") if kind == "changes" else (kind,))
 
 
 def _ask_about(question: Question, chain: FinishedChain, step: Step, steps: Steps) -> Ask | str:
-    """The ask about one step, or the reason why there is none."""
+    """The ask about one step, or the reason why there is none although the question is about it."""
     fields = {"instruction": step.instruction, "shows": chain.program.shows}
     if question.asked_of == "thoughts":
         fields["reasoning_summary"] = str(step.details.get("thoughts") or "").strip()
         if not fields["reasoning_summary"]:
-            return _NO_SUMMARY
+            return "the editor gave no reasoning summary"
     things: tuple[str, ...] = ()
     if question.things:
         if chain.program.id not in question.things:
-            return _NOT_COUNTED
-        thing = question.things[chain.program.id]
-        things = tuple(_thing_of(thing, chain, other) for other in steps.values() if 0 < other.step <= step.step)
-        fields["thing"] = thing
-        fields["things"] = "\n".join(f"{number}. {added}" for number, added in enumerate(things, 1))
+            return "the question does not say what is counted in this program"
+        fields["thing"] = question.things[chain.program.id]
+        items = chain.program.items or ("{item}",)
+        added = [items[(other.round - 1) % len(items)] for other in steps.values() if 0 < other.step <= step.step]
+        things = tuple(fields["thing"].replace("{item}", item) for item in added)
+        fields["things"] = "\n".join(f"{number}. {thing}" for number, thing in enumerate(things, 1))
     numbers = {"original": 0, "reference": 0, "before": step.step - 1, "after": step.step}
     shown = tuple((name, numbers[name]) for name in question.pictures)
     if any(number not in steps or not steps[number].has_picture for _, number in shown):
-        return _NO_PICTURE
+        return "a picture that the question shows is missing"
     return Ask(question, chain, step, steps, shown, question.fill(**fields), things)
-
-
-def _thing_of(thing: str, chain: FinishedChain, step: Step) -> str:
-    """The name of the thing that one step added: the item of its round if the program has items."""
-    items = chain.program.items
-    return thing.replace("{item}", items[(step.round - 1) % len(items)]) if items else thing
 
 
 def read_pictures(reader: Reader, ask: Ask, side: int | None) -> Iterator[bytes]:
@@ -156,8 +128,3 @@ def read_step(reader: Reader, chain: FinishedChain, number: int) -> Image.Image:
         return decode(data or b"")
     except Undecodable as error:
         raise UserError(f"step {number} of {chain.id} is {error}; `convergebench verify` says what to do") from error
-
-
-def in_random_order(asks: Sequence[Ask]) -> list[Ask]:
-    """The asks in a fixed pseudo-random order, so that the first few are a sample of all."""
-    return sorted(asks, key=lambda ask: ask.key)

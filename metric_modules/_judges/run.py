@@ -1,87 +1,105 @@
-"""One run of a judge over one question: asks what is missing, and the fixed sample again, within limits."""
+"""One run of a judge over one question: asks what is missing, and the fixed sample again, within limits.
 
+DATASET/.judging/JUDGE/QUESTION.jsonl          the journal: a line for each answer
+DATASET/.judging/JUDGE/QUESTION.session.json   the run that is under way: its number and when it began
+DATASET/data/judgements/JUDGE-QUESTION.parquet all answers; the journal is moved into it at the end of a run
+"""
+
+import contextlib
 import datetime
-import math
-import threading
-import time
+import json
 from collections import Counter
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.generation.calls import Caller, CallLimits, Rejected, Stopped, Transient, Unusable
-from convergebench.generation.files import Locked
-from convergebench.generation.interruptible import do_all
-from convergebench.generation.ledger import Budget, OverBudget
+from convergebench.dataset_builder.dataset.schema import write_listed
+from convergebench.generation.files import Locked, disk_errors_explained, locked, write_whole
+from convergebench.generation.progress import progress_bar
 from convergebench.generation.records import Answer, UserError, canonical
 from convergebench.generation.vendors.keys import scrub
 
-from . import drift
-from .answers import CALIBRATION, DATASET, JUDGEMENTS, Identity, Judgement
-from .asks import Ask, Asks, in_random_order, plan_asks, read_pictures, read_step, require_dataset
-from .backends import Choice, Shown
-from .questions import Question, read_answer
-from .store import Answers, JudgeLedger, ask_once, judge_folder, one_at_a_time
+from . import backends, drift, questions
+from .answers import CALIBRATION, JUDGEMENTS, Identity, Judgement, identity_of
+from .asks import Ask, plan_asks, read_pictures, read_step
+from .backends import BaseJudge, Shown
+from .journal import Journal, Line, Outcome, file_stem, one_at_a_time, refuse_unlimitable_cost
+from .questions import Question
 
-Chosen = Callable[[Ask], bool]
-Progress = Callable[[int], AbstractContextManager[Callable[[int, str], object]]]
+FOLDER = ".judging"  # hidden, and never published
+_PAUSE = datetime.timedelta(hours=24)  # a run that stopped longer ago is over: its judge may have changed since
 
 
-@dataclass(frozen=True)
-class Call:
-    """One call of a run."""
+class Answers:
+    """The answers of one judge to one question, including those of earlier runs."""
 
-    ask: Ask
-    purpose: str
-    session: int
-    repeat: int
+    def __init__(self, reader: Reader, label: str, question: Question):
+        self.dataset, self.sha256 = reader.folder, question.sha256
+        self.file = f"data/{JUDGEMENTS.name}/{file_stem(label)}-{question.name}.parquet"
+        self.folder = self.dataset / FOLDER / file_stem(label)
+        self.journal = Journal(self.folder / f"{question.name}.jsonl")
+        self._session_file = self.folder / f"{question.name}.session.json"
+        is_written = (self.dataset / self.file).exists()
+        rows = reader.file_table(self.file, None).to_pylist() if is_written else []
+        self.rows: dict[Identity, Judgement] = {}
+        for row in [*rows, *(line["judgement"] for line in self.journal.lines)]:
+            self.add(Judgement(**row))
+
+    def add(self, judgement: Judgement) -> None:
+        self.rows.setdefault(identity_of(judgement), judgement)
+
+    def of_question(self) -> list[Judgement]:
+        """The answers to the question as its file is now."""
+        return [row for row in self.rows.values() if row.question_sha256 == self.sha256]
+
+    def session(self, begin: bool) -> int:
+        """The number of the run that is under way, or of a new one, which is recorded with `begin`."""
+        now = datetime.datetime.now(datetime.UTC)
+        with contextlib.suppress(FileNotFoundError, ValueError, KeyError, TypeError):
+            session = json.loads(self._session_file.read_bytes())
+            is_recent = now - datetime.datetime.fromisoformat(session["begun"]) < _PAUSE
+            if session["question_sha256"] == self.sha256 and is_recent:
+                return int(session["session"])
+        number = max((row.session for row in self.of_question()), default=0) + 1
+        if begin:
+            session = {"session": number, "begun": now.isoformat(), "question_sha256": self.sha256}
+            write_whole(self._session_file, canonical(session).encode())
+        return number
 
     @property
-    def identity(self) -> Identity:
-        return self.purpose, self.ask.key, self.session if self.purpose == CALIBRATION else 0, self.repeat
+    def is_under_way(self) -> bool:
+        return self._session_file.exists()
 
+    def close_session(self) -> None:
+        self._session_file.unlink(missing_ok=True)
 
-@dataclass
-class Outcome:
-    """The result of a run."""
+    def write(self) -> None:
+        """Write all answers to the dataset's file, update its card, and remove the journal.
 
-    judge: str
-    question: str
-    session: int | None = None  # None if there was nothing to ask
-    asked: int = 0
-    already: int = 0
-    calibration: int = 0  # of those asked
-    without_value: dict[str, int] = field(default_factory=dict)  # by reason: answers of this run
-    left_out: dict[str, int] = field(default_factory=dict)  # by reason: steps that are not asked about at all
-    left: dict[str, str] = field(
-        default_factory=dict
-    )  # by chain and step: why the call failed; the next run asks again
-    stopped: str | None = None
-    spent: float = 0.0  # US dollars, by this run
-    before: float = 0.0  # US dollars, by earlier runs of this judge on this dataset
-    alarms: list[str] = field(default_factory=list)
-    abandoned: int = 0  # calls that were still in flight when the run was given up
-
-    @property
-    def clean(self) -> bool:
-        return self.stopped is None and not self.left
-
-    def to_dict(self) -> dict[str, object]:
-        return dict(vars(self))
+        Raises Locked if another command is writing the dataset: the journal stays for the next run.
+        """
+        if not self.journal.path.exists():
+            return
+        rows = sorted(self.rows.values(), key=lambda row: row.order)
+        with disk_errors_explained(self.dataset), locked(self.dataset / FOLDER, wait=True), locked(self.dataset):
+            card.refuse_other_folders(self.dataset)
+            write_listed(self.dataset, self.file, JUDGEMENTS, rows)
+            card.write(self.dataset)
+            self.journal.path.unlink()
 
 
 @dataclass(frozen=True)
 class Plan:
     """The calls that a run would make, and their maximum cost."""
 
-    asks: Asks
-    calls: list[Call]
-    session: int
+    calls: list[Ask]
+    session: int  # 0 if there is nothing to ask
     already: int
+    left_out: Counter[str]
     price: float | None  # of one call, at most
 
     @property
@@ -90,113 +108,136 @@ class Plan:
 
 
 def plan_run(
-    reader: Reader, choice: Choice, question: Question, answers: Answers, again: bool,
-    chosen: Chosen = lambda ask: True, limit: int | None = None, sample: int = drift.SAMPLE,
-    begin: bool = True,
+    reader: Reader, judge: BaseJudge, question: Question, answers: Answers, *, begin: bool = False,
+    limit: int | None = None, editors: Sequence[str] = (), programs: Sequence[str] = (),
+    calibration: int | None = None, again: bool = False,
 ) -> Plan:  # fmt: skip
     """Plan the missing calls, with the fixed sample spread among them; no calls if nothing is missing.
 
     With `begin`, the run is recorded as started; an unfinished run is continued.
     """
-    asks = plan_asks(reader, question, choice.judge.knows)
-    selection = [ask for ask in asks.asks if chosen(ask)]
-    selection = in_random_order(selection)[:limit] if limit is not None else selection
-    missing = [ask for ask in selection if (DATASET, ask.key, 0, 1) not in answers.rows]
-    letters = max((len(ask.words) for ask in asks.asks), default=0)
-    price = choice.judge.price(letters + len(str(dict(question.schema))), len(question.pictures))
-    already = len(selection) - len(missing)
-    if not asks.asks or not (missing or again or answers.is_under_way):
-        return Plan(asks, [], 0, already, price)
-    session = answers.session(question.sha256, begin)
-    calls = [Call(ask, DATASET, session, 1) for ask in missing]
-    repeats = _sample_calls(asks.asks, answers, question, session, sample) if choice.judge.drifts else []
-    return Plan(asks, _spread(calls, repeats), session, already, price)
+    asks, left_out = plan_asks(reader, question, judge.knows)
+    chosen = [ask for ask in asks if not editors or ask.chain.editor in editors]
+    chosen = [ask for ask in chosen if not programs or ask.chain.program.id in programs]
+    chosen = in_random_order(chosen)[:limit] if limit is not None else chosen
+    missing = [ask for ask in chosen if identity_of(ask) not in answers.rows]
+    letters = max((len(ask.words) for ask in asks), default=0)
+    price = judge.most_dollars(letters + len(str(dict(question.schema))), len(question.pictures))
+    already = len(chosen) - len(missing)
+    if not asks or not (missing or again or answers.is_under_way):
+        return Plan([], 0, already, left_out, price)
+    session = answers.session(begin)
+    size = drift.SAMPLE if calibration is None else calibration
+    sample = _sample_calls(asks, answers, session, size) if judge.drifts else []
+    calls = _spread([replace(ask, session=session) for ask in missing], sample)
+    return Plan(calls, session, already, left_out, price)
 
 
-def _sample_calls(asks: Sequence[Ask], answers: Answers, question: Question, session: int, sample: int) -> list[Call]:
-    """The calls of the fixed sample that this session lacks; an ask is repeated more often in its first session."""
-    rows = answers.of_question(question.sha256)
-    earlier = {row.key for row in rows if row.purpose == CALIBRATION and row.session < session}
+def in_random_order(asks: Sequence[Ask]) -> list[Ask]:
+    """The asks in a fixed pseudo-random order, so that the first few are a sample of all."""
+    return sorted(asks, key=lambda ask: ask.key)
+
+
+def _sample_calls(asks: Sequence[Ask], answers: Answers, session: int, size: int) -> list[Ask]:
+    """The calls of the fixed sample that this session lacks; an ask is repeated more often in its first session.
+
+    The sample holds the asks of earlier sessions, and is filled up in a fixed pseudo-random order.
+    """
+    first_asked: dict[str, int] = {}
+    for row in answers.of_question():
+        if row.purpose == CALIBRATION:
+            first_asked[row.key] = min(row.session, first_asked.get(row.key, row.session))
+    ordered = sorted(in_random_order(asks), key=lambda ask: ask.key not in first_asked)
     calls = [
-        Call(ask, CALIBRATION, session, repeat)
+        replace(ask, purpose=CALIBRATION, session=session, repeat=repeat)
         for repeat in range(1, drift.FIRST_REPEATS + 1)
-        for ask in sampled(asks, rows, sample)
-        if repeat <= drift.REPEATS or ask.key not in earlier
+        for ask in ordered[: max(size, sum(ask.key in first_asked for ask in asks))]
+        if repeat <= drift.REPEATS or first_asked.get(ask.key, session) >= session
     ]
-    return [call for call in calls if call.identity not in answers.rows]
+    return [call for call in calls if identity_of(call) not in answers.rows]
 
 
-def sampled(asks: Sequence[Ask], rows: Sequence[Judgement], size: int) -> list[Ask]:
-    """The fixed sample: the asks of earlier sessions, filled up in a fixed pseudo-random order."""
-    keys = {row.key for row in rows if row.purpose == CALIBRATION}
-    ordered = in_random_order(asks)
-    fixed = [ask for ask in ordered if ask.key in keys]
-    return [*fixed, *(ask for ask in ordered if ask.key not in keys)][: max(size, len(fixed))]
-
-
-def _spread(calls: Sequence[Call], sample: Sequence[Call]) -> list[Call]:
+def _spread(calls: Sequence[Ask], sample: Sequence[Ask]) -> list[Ask]:
     """All calls, with those of the sample spread evenly, so that they cover the whole run."""
     places = [((number + 0.5) / len(calls), 0, call) for number, call in enumerate(calls)]
     places += [((number + 0.5) / len(sample), 1, call) for number, call in enumerate(sample)]
     return [call for _, _, call in sorted(places, key=lambda place: place[:2])]
 
 
-def judge_question(
-    dataset: Path, choice: Choice, question: Question, *, max_cost: float | None = None,
-    chosen: Chosen = lambda ask: True, limit: int | None = None, sample: int = drift.SAMPLE, again: bool = False,
-    advance: Progress = lambda calls: nullcontext(lambda count, words: None),
-) -> Outcome:  # fmt: skip
-    """Ask one question about all steps without an answer. Calling it again with the same arguments resumes.
+def plan(dataset: str | Path, judge: str, question: str, **options: Any) -> tuple[BaseJudge, Question, Plan]:
+    """What `judge` would ask with these arguments; writes nothing."""
+    chosen, asked, reader = backends.choose(judge), questions.load(question), _open(Path(dataset))
+    answers = Answers(reader, chosen.label, asked)
+    return chosen, asked, plan_run(reader, chosen, asked, answers, **options)
 
-    `max_cost` limits the total cost of this judge on this dataset, earlier runs included. `again` starts a new run even
-    if nothing is missing, to see whether the judge still answers as it did.
+
+def judge(
+    dataset: str | Path,
+    judge: str,
+    question: str,
+    *,
+    max_cost: float | None = None,
+    limit: int | None = None,
+    editors: Sequence[str] = (),
+    programs: Sequence[str] = (),
+    calibration: int | None = None,
+    again: bool = False,
+    quiet: bool = False,
+) -> Outcome:
+    """Ask a model one question about a dataset's steps; calling it again asks only what is missing.
+
+    `judge` names the model with its options, such as `gemini` or `openai:model=NAME,base_url=http://HOST/v1`;
+    `question` is a question's name or a file. `max_cost` limits the total cost of this judge on this dataset, earlier
+    runs included. A fixed sample of `calibration` steps is asked again in each run; the outcome's `alarms` say if the
+    judge no longer answers as it did. `again` starts a new run even if nothing is missing.
     """
-    refuse_impossible_cost(max_cost)
-    reader = Reader(dataset)
-    require_dataset(reader)
-    folder = judge_folder(dataset, choice.label)
-    with one_at_a_time(folder, f"{choice.label} is judging {dataset} in another process; wait for it"):
-        answers = Answers(dataset, choice.label, question.name)
-        plan = plan_run(reader, choice, question, answers, again, chosen, limit, sample)
-        refuse_unknown_price(max_cost, plan.price, choice.label)
-        outcome = Outcome(choice.label, question.name, plan.session or None, already=plan.already)
-        outcome.left_out = dict(plan.asks.left_out)
-        ledger = None
-        if plan.price != 0 and (plan.calls or answers.journal.calls):
-            ledger = JudgeLedger(folder, _cost_so_far(reader, choice.label, answers), answers.journal)
+    chosen, asked, reader = backends.choose(judge), questions.load(question), _open(Path(dataset))
+    label = chosen.label
+    folder = Path(dataset) / FOLDER / file_stem(label)
+    with one_at_a_time(folder, f"{label} is judging {dataset}"):
+        answers = Answers(reader, label, asked)
+        plan = plan_run(
+            reader, chosen, asked, answers, begin=True, limit=limit, editors=editors, programs=programs,
+            calibration=calibration, again=again,
+        )  # fmt: skip
+        refuse_unlimitable_cost(max_cost, plan.price, label)
+        outcome = Outcome(label, asked.name, plan.session or None, already=plan.already, left_out=dict(plan.left_out))
+        before = len(answers.journal.lines)
+
+        def entry(ask: Ask, answer: Answer, cost: float | None, latency: float) -> Line:
+            return {"judgement": dict(judgement_of(ask, chosen, answer, cost, latency).values)}
+
         try:
             if plan.calls:
-                choice.require_ready()
-                budget = Budget(max_cost, ledger=ledger)
-                outcome.before = budget.spent
-                _ask_all(plan, choice, answers, budget, reader, outcome, advance)
+                chosen.require_ready()
+            answers.journal.ask_all(
+                chosen, plan.calls, partial(_shown, reader, chosen), entry, outcome, plan.price, max_cost,
+                _cost_so_far(reader, label, answers), lambda calls: progress_bar("asking", calls, "answers", quiet),
+            )  # fmt: skip
         finally:
+            new = [Judgement(**line["judgement"]) for line in answers.journal.lines[before:]]
+            for judgement in new:
+                answers.add(judgement)
             try:
                 answers.write()
             except Locked as error:
                 outcome.stopped = outcome.stopped or f"the answers are stored, but not in the dataset yet: {error}"
         if outcome.clean:
             answers.close_session()
-        outcome.alarms = [
-            drifted.sentence
-            for drifted in drift.find_drift(row.values for row in answers.of_question(question.sha256))
-            if drifted.session == plan.session and drifted.alarm
-        ]
+        outcome.calibration = sum(judgement.purpose == CALIBRATION for judgement in new)
+        outcome.without_value = dict(Counter(judgement.reason for judgement in new if judgement.reason))
+        drifts = drift.find_drift(row.values for row in answers.of_question())
+        outcome.alarms = [run.sentence for run in drifts if run.session == plan.session and run.alarm]
         return outcome
 
 
-def refuse_impossible_cost(max_cost: float | None) -> None:
-    if max_cost is not None and not (math.isfinite(max_cost) and max_cost >= 0):
-        raise UserError(f"--max-cost must be a number of US dollars from 0, got {max_cost}")
-
-
-def refuse_unknown_price(max_cost: float | None, price: float | None, label: str) -> None:
-    if max_cost is not None and price is None:
-        raise UserError(
-            f"--max-cost needs the price of a call of {label!r}, which is not known: write a line such as "
-            'openai_tokens."MODEL" = { text = 1.0, image = 1.0, output = 8.0 }, US dollars for a million tokens, '
-            "into a file and name it in CONVERGEBENCH_PRICES"
-        )
+def _open(dataset: Path) -> Reader:
+    """The dataset's reader; raises UserError if there is none, or if its folder has files that are not part of it."""
+    reader = Reader(dataset)
+    if not reader.files("chains"):
+        raise UserError(f"{dataset} is not a dataset: it has no data/chains; `convergebench build` makes one")
+    card.refuse_other_folders(dataset)
+    return reader
 
 
 def _cost_so_far(reader: Reader, label: str, answers: Answers) -> float:
@@ -204,102 +245,33 @@ def _cost_so_far(reader: Reader, label: str, answers: Answers) -> float:
     files = [file for file in reader.files(JUDGEMENTS.name) if file != answers.file]
     rows = [row for file in files for row in reader.file_table(file, ["judge", "cost"]).to_pylist()]
     others = sum(row["cost"] or 0.0 for row in rows if row["judge"] == label)
-    return round(answers.cost - sum(answers.journal.calls.values()) + others, 6)
+    return round(others + sum(row.cost or 0.0 for row in answers.rows.values()), 6)
 
 
-def _ask_all(
-    plan: Plan, choice: Choice, answers: Answers, budget: Budget, reader: Reader, outcome: Outcome, advance: Progress
-) -> None:
-    """Make every call of a plan, several at a time, until all are done or the run has to stop."""
-    limits = CallLimits(**{"concurrency": choice.judge.concurrency, **choice.rates})
-    caller, stopping = Caller(limits, budget, plan.price), threading.Event()
-
-    def stop(reason: str) -> None:
-        outcome.stopped = outcome.stopped or reason
-        stopping.set()
-        caller.stop()
-
-    def take(call: Call) -> Judgement:
-        if stopping.is_set():
-            raise Stopped("the run is ending")
-        return _make_call(call, choice, answers, caller, reader)
-
-    try:
-        with advance(len(plan.calls)) as tell:
-
-            def record(future: Future[Judgement], call: Call) -> None:
-                _count_call(future, call, outcome, stop)
-                tell(1, f"${budget.spent:.2f}" if plan.price else "")
-
-            at_once = min(2 * limits.concurrency, max(len(plan.calls), 1))
-            outcome.abandoned = do_all(plan.calls, take, record, stop, at_once)
-    finally:
-        outcome.spent = float(budget.paid)
-
-
-def _count_call(future: Future[Judgement], call: Call, outcome: Outcome, stop: Callable[[str], None]) -> None:
-    """Count one answer, or record why there is none."""
-    try:
-        judgement = future.result()
-    except Stopped:
-        return
-    except Rejected as error:
-        outcome.left[f"{call.ask.chain.id}, step {call.ask.step.step}"] = str(error)
-    except (Unusable, OverBudget, UserError) as error:
-        stop(str(error))
-    else:
-        outcome.asked += 1
-        outcome.calibration += judgement.purpose == CALIBRATION
-        if judgement.reason:
-            outcome.without_value = dict(Counter(outcome.without_value) + Counter([judgement.reason]))
-
-
-def _make_call(call: Call, choice: Choice, answers: Answers, caller: Caller, reader: Reader) -> Judgement:
-    """Make one call and store the answer."""
-    ask, question = call.ask, call.ask.question
-    pictures = list(read_pictures(reader, ask, choice.judge.side))
+def _shown(reader: Reader, judge: BaseJudge, ask: Ask) -> Shown:
+    question = ask.question
     schema = question.schema if question.value else {}
-    shown = Shown(ask.words, pictures, schema, question.name, ask, partial(read_step, reader, ask.chain))
-    billed, started, judgements = 0.0, 0.0, []
-
-    def attempt() -> Answer:
-        nonlocal billed, started
-        started = time.monotonic()
-        try:
-            return choice.judge.answer(shown)
-        except (Transient, Rejected) as error:
-            billed += caller.price if error.charged else 0.0
-            raise
-
-    def keep(answer: Answer, name: str | None, call_cost: float) -> None:
-        is_priced = bool(caller.price) or answer.cost is not None
-        cost, latency = round(billed + call_cost, 6) if is_priced else None, round(time.monotonic() - started, 3)
-        judgements.append(judgement_of(call, choice, answer, cost, latency))
-        answers.append(judgements[0], name, call_cost)
-
-    ask_once(caller, attempt, keep)
-    return judgements[0]
+    pictures = list(read_pictures(reader, ask, judge.side))
+    return Shown(ask.words, pictures, schema, question.name, ask, partial(read_step, reader, ask.chain))
 
 
-def judgement_of(call: Call, choice: Choice, answer: Answer, cost: float | None, latency: float) -> Judgement:
+def judgement_of(ask: Ask, judge: BaseJudge, answer: Answer, cost: float | None, latency: float) -> Judgement:
     """The row of an answer, with API keys removed."""
-    ask, question, chain, details = call.ask, call.ask.question, call.ask.chain, dict(answer.details)
-    reading = read_answer(question, answer.text, len(ask.things))
-    reason, detail, value, stored = reading.reason, reading.detail, reading.value, reading.answer
+    question, chain, details = ask.question, ask.chain, dict(answer.details)
+    value, stored, reason, detail = questions.read_answer(question, answer.text, len(ask.things))
     if answer.status == "refused":
-        reason, detail, value, stored = "refused", answer.reason, None, None
+        value, stored, reason, detail = None, None, "refused", answer.reason
     elif value is None and str(details.get("finish_reason")).lower() in ("length", "max_tokens"):
         reason = "cut_off"
     model = str(details.pop("model", ""))
-    clean = scrub({"raw": answer.text, "detail": detail, "answer": stored, "details": details, "model": model})
+    clean = scrub({"raw": answer.text, "detail": detail, "answer": stored, "model": model, "details": details})
     return Judgement(
         chain=chain.id, editor=chain.editor, source=chain.source.id, program=chain.program.id, run=chain.run,
-        step=ask.step.step, round=ask.step.round, position=ask.step.position,
-        judge=choice.label, question=question.name, title=question.title, question_sha256=question.sha256,
+        step=ask.step.step, round=ask.step.round, position=ask.step.position, judge=judge.label,
+        question=question.name, title=question.title, question_sha256=question.sha256,
         compared_with=question.compared_with, labelled_as=question.labelled_as,
-        key=ask.key, purpose=call.purpose, session=call.session,
-        repeat=call.repeat, value=value, answer=clean["answer"], reason=reason, detail=clean["detail"],
-        raw=clean["raw"], model=clean["model"], settings=canonical(dict(choice.settings)),
-        asked=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"), latency=latency, cost=cost,
-        details=canonical(clean["details"]),
+        key=ask.key, purpose=ask.purpose, session=ask.session, repeat=ask.repeat, value=value, reason=reason,
+        settings=canonical(judge.settings), latency=latency, cost=cost,
+        asked=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        **{**clean, "details": canonical(clean["details"])},
     )  # fmt: skip

@@ -106,33 +106,32 @@ class Judges(OfADataset):
 
     def made(self) -> None:
         self.question = questions.load("edit_applied")
-        self.ask = asks.plan_asks(Reader(self.dataset), self.question, lambda *_: True).asks[0]
-        self.call = run.Call(self.ask, answers.DATASET, 1, 1)
+        self.ask = asks.plan_asks(Reader(self.dataset), self.question, lambda *_: True)[0][0]
         self.body, self.status = b"", 200
         transport = httpx.MockTransport(lambda request: httpx.Response(self.status, content=self.body))
         with mock.patch.object(wire, "client", side_effect=lambda *words, **options: httpx.Client(transport=transport)):
             self.judges = {name: backends.choose(f"{name}:{BASE}") for name in ("openai", "gemini")}
-            for choice in self.judges.values():
-                choice.judge.client  # noqa: B018 -- it is made once, and kept
+            for judge in self.judges.values():
+                judge.client  # noqa: B018 -- it is made once, and kept
         self.caller = Caller(CallLimits(attempts=1, first_wait=0.0, longest_wait=0.0), price=0.04)
 
     def use(self, data: bytes) -> None:
         values = json_list(data)
         if len(values) != 2 or not isinstance(values[0], str) or values[0] not in self.judges:
             return
-        choice, body = self.judges[values[0]], values[1]
+        judge, body = self.judges[values[0]], values[1]
         self.body = json.dumps(body).encode()
         self.status = 400 if isinstance(body, dict) and "error" in body else 200
         self.caller._failures = 0
         shown = backends.Shown(self.ask.words, [], self.question.schema, self.question.name)
         try:
             with mock.patch.dict(os.environ, KEYS):
-                answer = self.caller.ask(lambda: choice.judge.answer(shown), lambda answer: answer).answer
+                answer = self.caller.ask(lambda: judge.answer(shown)).answer
         except Fault as fault:
             said(fault)
             return
         check_cost(answer.cost)
-        judgement = run.judgement_of(self.call, choice, answer, answer.cost, 0.1)
+        judgement = run.judgement_of(self.ask, judge, answer, answer.cost, 0.1)
         line = json.loads(records.canonical(dict(judgement.values)), parse_constant=refuse_constant)
         if answers.Judgement(**line) != judgement:
             raise AssertionError(f"{line} is not {judgement}")

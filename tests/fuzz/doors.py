@@ -310,7 +310,7 @@ class Questions(OfADataset):
     def use(self, data: bytes) -> None:
         (self.folder / "mine.toml").write_bytes(data)
         question = questions.load(str(self.folder / "mine.toml"))
-        for ask in asks.plan_asks(self.reader, question, lambda *_: True).asks[:3]:
+        for ask in asks.plan_asks(self.reader, question, lambda *_: True)[0][:3]:
             ask.key.encode()
             ask.words.encode()
         for answer in ('{"applied": true}', "3", "[]", json.dumps({question.value: 1})):

@@ -21,8 +21,7 @@ from convergebench.generation.files import locked
 from convergebench.generation.ledger import SIZE
 from convergebench.generation.records import UserError
 from convergebench.generation.vendors import image_servers
-from convergebench.metric_modules import _judges
-from convergebench.metric_modules._judges import answers, asks, backends, drift, questions, run, store
+from convergebench.metric_modules._judges import asks, drift, questions, run
 from convergebench.metric_modules._judges.backends import paint
 from judging import SENTINEL, Vendor
 from simulations.drift import alarms
@@ -80,7 +79,7 @@ def test_the_question_on_the_page_can_be_asked(tmp_path):
     [text] = re.findall(r"^```toml\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
     (tmp_path / "sky.toml").write_text(text)
     question = questions.load(str(tmp_path / "sky.toml"))
-    assert questions.read_answer(question, '{"blue": true}').value == 1.0
+    assert questions.read_answer(question, '{"blue": true}')[0] == 1.0
 
 
 @pytest.mark.parametrize(
@@ -131,8 +130,8 @@ def test_a_faulty_schema_is_refused_before_paying(tmp_path, schema, words):
 def test_own_schemas_give_a_value_on_the_scale_or_none(tmp_path, scale, text, value):
     known = f'title = "Why?"\nwords = "Why?"\nasked_of = "all"\nscale = "{scale}"\nvalue = "count"\n[schema]\n'
     (tmp_path / "mine.toml").write_text(known + 'title = "anything"\n')
-    reading = questions.read_answer(questions.load(str(tmp_path / "mine.toml")), text, things=2)
-    assert (reading.value, reading.reason) == (value, None if value is not None else "off_scale")
+    read, _, reason, _ = questions.read_answer(questions.load(str(tmp_path / "mine.toml")), text, things=2)
+    assert (read, reason) == (value, None if value is not None else "off_scale")
 
 
 @pytest.mark.parametrize(
@@ -158,8 +157,8 @@ def test_own_schemas_give_a_value_on_the_scale_or_none(tmp_path, scale, text, va
     ],
 )
 def test_nonsense_is_a_reason_and_never_no(name, text, value, reason):
-    reading = questions.read_answer(questions.load(name), text, things=4)
-    assert (reading.value, reading.reason) == (value, reason)
+    read, _, unread, _ = questions.read_answer(questions.load(name), text, things=4)
+    assert (read, unread) == (value, reason)
 
 
 # One run
@@ -190,7 +189,7 @@ def test_a_judge_sees_the_pictures_in_their_order_and_the_schema(data):
         return True
 
     with serving(Vendor(answer)) as server:
-        judging.judge(data, server.base, sample=0)
+        judging.judge(data, server.base)
     body = seen[0].json()
     words = body["messages"][0]["content"][-1]["text"]
     before, after = judging.pictures_of(seen[0])
@@ -202,8 +201,8 @@ def test_a_judge_sees_the_pictures_in_their_order_and_the_schema(data):
 
 def test_an_editor_that_is_added_later_is_asked_about_alone(data, tmp_path):
     with serving(Vendor()) as server:
-        judging.judge(data, server.base, sample=0, chosen=lambda ask: ask.chain.editor == "steady")
-        outcome = judging.judge(data, server.base, sample=0)
+        judging.judge(data, server.base, editors=["steady"])
+        outcome = judging.judge(data, server.base)
     assert (outcome.asked, outcome.already) == (32, 16)
     assert {row["session"] for row in judging.rows_of(data)} == {1, 2}
 
@@ -213,8 +212,8 @@ def test_refusals_and_nonsense_have_a_reason_and_the_others_stay(data):
         return ["{'applied': yes}", '{"applied": tr', "", True][int(judging.item_of(request)[:8], 16) % 4]
 
     with serving(Vendor(answer)) as server:
-        outcome = judging.judge(data, server.base, sample=0)
-        again = judging.judge(data, server.base, sample=0)
+        outcome = judging.judge(data, server.base)
+        again = judging.judge(data, server.base)
     rows = judging.rows_of(data)
     assert again.asked == 0  # nonsense was paid for, and the same would come back
     assert {row["reason"] for row in rows} == {None, "not_json", "empty"}
@@ -230,7 +229,7 @@ def test_a_vendors_refusal_has_no_value_in_either_form(data):
         return told({"model": "m", "choices": [{"message": message, "finish_reason": "stop"}]})
 
     with serving(Vendor(fail=fail)) as server:
-        outcome = judging.judge(data, server.base, sample=0)
+        outcome = judging.judge(data, server.base)
     rows = judging.rows_of(data)
     assert outcome.without_value == {"refused": 48}
     assert {row["detail"].partition(":")[0] for row in rows} == {"content_policy_violation", "I will not look at that."}
@@ -253,11 +252,7 @@ def test_money_is_exact_with_cut_and_retried_answers(data, priced):
 
     vendor = Vendor(fail=fail)
     with serving(vendor) as server:
-        choice = judging.choose(server.base)
-        plan = run.plan_run(
-            Reader(data), choice, questions.load("edit_applied"), store.Answers(data, choice.label, "edit_applied"),
-            False, sample=4, begin=False,
-        )  # fmt: skip
+        _, _, plan = run.plan(data, judging.spec(server.base), "edit_applied", calibration=4)
         price = Decimal(str(plan.price))
         outcome = judging.judge(data, server.base, sample=4)
     billed = sum(vendor.bills.values()) + vendor.billed_without_answer
@@ -273,35 +268,34 @@ def test_money_is_exact_with_cut_and_retried_answers(data, priced):
 def test_max_cost_holds_over_runs_and_needs_a_price(data, priced, monkeypatch):
     vendor = Vendor()
     with serving(vendor) as server:
-        first = judging.judge(data, server.base, sample=0, max_cost=0.1)
+        first = judging.judge(data, server.base, max_cost=0.1)
         assert "would pass the limit of $0.1" in first.stopped
         assert sum(vendor.bills.values()) == Decimal(str(first.spent)) <= Decimal("0.1")
-        second = judging.judge(data, server.base, sample=0, max_cost=0.1)
+        second = judging.judge(data, server.base, max_cost=0.1)
         assert (second.asked, second.before) == (0, first.spent)
-        third = judging.judge(data, server.base, sample=0, max_cost=5)
+        third = judging.judge(data, server.base, max_cost=5)
         assert third.clean
         monkeypatch.setenv("CONVERGEBENCH_PRICES", "")
         monkeypatch.setattr(image_servers, "costs_nothing", lambda address: False)
         with pytest.raises(UserError, match="--max-cost needs the price of a call"):
-            judging.judge(data, server.base, "edit_undone", sample=0, max_cost=5)
+            judging.judge(data, server.base, "edit_undone", max_cost=5)
     assert sum(vendor.delivered.values()) == 48
 
 
 def test_an_unsettled_answer_is_settled_and_not_asked_again(data, priced):
     vendor = Vendor()
     with serving(vendor) as server:
-        judging.judge(data, server.base, sample=0, limit=3)
+        judging.judge(data, server.base, limit=3)
         [path] = (data / ".judging").glob("*/ledger/calls.jsonl")
         lines = path.read_text().splitlines(keepends=True)
         last = json.loads(lines[-1])
         path.write_text("".join(lines[:-1]))  # the process dies between the two lines
         (path.parent / SIZE).write_text(str(path.stat().st_size))
-        label, ledger = judging.choose(server.base).label, judging.ledger_of(data)
-        assert list(ledger.unsettled) == [last["call"]]
-        kept = store.Answers(data, label, "edit_applied")
-        row = next(iter(kept.rows.values()))
-        kept.append(row, last["call"], last["settled"])
-        outcome = judging.judge(data, server.base, sample=0, limit=3)
+        assert list(judging.ledger_of(data).unsettled) == [last["call"]]
+        kept = judging.answers_of(data, server.base)
+        row = dict(next(iter(kept.rows.values())).values)
+        kept.journal.append({"judgement": row, "call": last["call"], "own": last["settled"]})
+        outcome = judging.judge(data, server.base, limit=3)
     assert (outcome.asked, judging.ledger_of(data).unsettled) == (0, {})
     assert judging.ledger_of(data).settled == sum(vendor.bills.values())
 
@@ -311,8 +305,8 @@ def test_a_failed_call_is_asked_again_the_next_time(data):
         return told({"error": {"message": "bad request"}}, 400) if number in (10, 11) else None
 
     with serving(Vendor(fail=fail)) as server:
-        first = judging.judge(data, server.base, sample=0)
-        second = judging.judge(data, server.base, sample=0)
+        first = judging.judge(data, server.base)
+        second = judging.judge(data, server.base)
     assert not first.clean
     assert (first.asked, len(first.left)) == (46, 2)
     assert (second.asked, second.session, second.clean) == (2, 1, True)
@@ -321,13 +315,11 @@ def test_a_failed_call_is_asked_again_the_next_time(data):
 def test_answers_wait_while_the_dataset_is_locked(data):
     with serving(Vendor()) as server:
         with locked(data):
-            first = judging.judge(data, server.base, sample=0, limit=5)
+            first = judging.judge(data, server.base, limit=5)
         assert (first.asked, first.clean) == (5, False)
         assert "not in the dataset yet" in first.stopped
         assert not (data / "data" / "judgements").exists()
-        second = _judges.judge(
-            data, f"openai:base_url={server.base}/v1,model=judge-1", "edit_applied", calibration=0, limit=5, quiet=True
-        )
+        second = judging.judge(data, server.base, limit=5)
     assert second.asked == 0
     kept = {row["key"] for row in judging.rows_of(data)}
     assert len(kept) == 5
@@ -336,7 +328,7 @@ def test_answers_wait_while_the_dataset_is_locked(data):
 def test_no_key_stands_in_what_is_kept(data, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", SENTINEL)
     with serving(Vendor(lambda *_: f"your key is {SENTINEL}")) as server:
-        judging.judge(data, server.base, sample=0, limit=3)
+        judging.judge(data, server.base, limit=3)
     for path in (path for path in data.rglob("*") if path.is_file()):
         assert SENTINEL.encode() not in path.read_bytes()
     assert {row["raw"] for row in judging.rows_of(data)} == {"your key is [key]"}
@@ -371,10 +363,7 @@ def test_drift_is_found_in_noise_and_noise_is_not_drift(words, least, most):
 
 def test_a_later_run_asks_half_as_often_as_the_first_did(data):
     with serving(Vendor()) as server:
-        asked = [
-            judging.judge(data, server.base, sample=4, again=True, chosen=lambda ask: ask.step.step == 1).calibration
-            for _ in range(2)
-        ]
+        asked = [judging.judge(data, server.base, sample=4, again=True, limit=6).calibration for _ in range(2)]
     assert asked == [4 * drift.FIRST_REPEATS, 4 * drift.REPEATS] == [32, 16]
 
 
@@ -386,7 +375,7 @@ def test_declining_to_answer_more_often_is_drift_too():
 
 
 def test_a_judge_that_drifts_is_told_of_when_it_is_asked_again(data):
-    drifted, few = False, {"sample": 24, "chosen": lambda ask: ask.step.step == 1}
+    drifted, few = False, {"sample": 24, "limit": 6}
 
     def answer(request, asked, number):
         turned = drifted and int(judging.item_of(request)[8:16], 16) % 5 == 0
@@ -426,8 +415,8 @@ def test_gemini_is_asked_in_its_own_form(data, monkeypatch):
         return told({"candidates": [candidate], "usageMetadata": usage, "modelVersion": "gemini-3-flash-001"})
 
     with serving(vendor) as server:
-        choice = backends.choose(f"gemini:base_url={server.base},concurrency=1")
-        outcome = run.judge_question(data, choice, questions.load("edit_applied"), sample=0, limit=4)
+        judge = f"gemini:base_url={server.base},concurrency=1"
+        outcome = run.judge(data, judge, "edit_applied", calibration=0, limit=4, quiet=True)
     rows = judging.rows_of(data)
     assert (outcome.asked, outcome.without_value) == (4, {"refused": 1})
     assert {row["model"] for row in rows if row["value"] == 1.0} == {"gemini-3-flash-001"}
@@ -465,19 +454,19 @@ def test_paint_knows_where_it_drew_each_thing(painted):
         )
         drawn = paint.draw_again(before.astype(np.uint8), step.instruction, step.seed)
         changed = abs(after - before).max(2)
-        (top, left), (height, width) = (drawn.top, drawn.left), drawn.cover.shape
-        rows, columns = slice(top, top + height), slice(left, left + width)
-        assert np.median(changed[rows, columns][drawn.cover]) > 5 * max(np.median(changed), 1)
+        left, top, cover = drawn
+        rows, columns = slice(top, top + cover.shape[0]), slice(left, left + cover.shape[1])
+        assert np.median(changed[rows, columns][cover]) > 5 * max(np.median(changed), 1)
 
 
 def test_a_thing_that_is_covered_is_no_longer_there():
-    thing = paint.Drawn(10, 10, np.ones((10, 10), np.bool_))
-    half = paint.Drawn(10, 14, np.ones((10, 10), np.bool_))
-    most = paint.Drawn(8, 13, np.ones((20, 20), np.bool_))
+    thing = (10, 10, np.ones((10, 10), np.bool_))
+    half = (10, 14, np.ones((10, 10), np.bool_))
+    most = (8, 13, np.ones((20, 20), np.bool_))
     assert paint.is_seen(thing, [])
     assert not paint.is_seen(thing, [half])
     assert not paint.is_seen(thing, [most])
-    assert paint.is_seen(thing, [paint.Drawn(17, 0, np.ones((40, 9), np.bool_))])
+    assert paint.is_seen(thing, [(17, 0, np.ones((40, 9), np.bool_))])
 
 
 def test_paint_counts_what_it_drew(painted):
@@ -505,7 +494,7 @@ def test_a_folder_that_is_no_dataset_is_left_as_it_is(tmp_path, more):
 
 @pytest.mark.parametrize("more", [[], ["--plan"]])
 def test_a_strangers_table_stays_and_is_named(data, more):
-    file = data / store.Answers(data, "paint", "object_count").file
+    file = data / run.Answers(Reader(data), "paint", questions.load("object_count")).file
     file.parent.mkdir()
     pq.write_table(pa.table({"chain": ["theirs"]}), file)
     theirs = file.read_bytes()
@@ -521,13 +510,6 @@ def test_what_cannot_judge_says_what_is_allowed(data):
     ):
         done = CliRunner().invoke(main, ["judge", str(data), *words])
         assert (done.exit_code, sentence in done.output) == (2, True), done.output
-
-
-def test_an_answer_has_a_value_or_a_reason():
-    values = {column.name: "" for column in answers.JUDGEMENTS.columns}
-    values |= {"purpose": "dataset", "value": None, "reason": None}
-    with pytest.raises(UserError, match="needs a value or a reason"):
-        answers.Judgement(**values)
 
 
 @pytest.fixture
@@ -570,8 +552,8 @@ def tiny_model(tmp_path):
 
 @pytest.mark.slow
 def test_an_open_model_judges_on_this_machine(data, tiny_model):
-    choice = backends.choose(f"transformers:model={tiny_model},dtype=float32,max_tokens=12,device=cpu")
-    outcome = run.judge_question(data, choice, questions.load("edit_applied"), limit=4, sample=2)
+    judge = f"transformers:model={tiny_model},dtype=float32,max_tokens=12,device=cpu"
+    outcome = run.judge(data, judge, "edit_applied", limit=4, calibration=2)
     rows = judging.rows_of(data)
     assert (outcome.asked, outcome.clean, outcome.spent) == (4 + 2 * drift.FIRST_REPEATS, True, 0)
     assert {row["value"] for row in rows} == {None}
@@ -584,8 +566,8 @@ def test_an_open_model_judges_on_this_machine(data, tiny_model):
 def test_a_model_that_cannot_be_loaded_stops_the_run(data, tmp_path):
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "config.json").write_text("{}")
-    choice = backends.choose(f"transformers:model={tmp_path / 'broken'},device=cpu")
-    outcome = run.judge_question(data, choice, questions.load("edit_applied"), limit=2, sample=0)
+    judge = f"transformers:model={tmp_path / 'broken'},device=cpu"
+    outcome = run.judge(data, judge, "edit_applied", limit=2, calibration=0)
     assert outcome.asked == 0
     assert "cannot be loaded" in outcome.stopped
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import judging
 import numpy as np
-from convergebench.metric_modules._judges import questions, run
+from convergebench.metric_modules._judges import run
 from convergebench.metric_modules._judges.drift import FIRST_REPEATS, LEVEL, REPEATS, SAMPLE, compare_runs
 from vendors.loopback import serving
 
@@ -86,10 +86,9 @@ def one_first_run(first):
         small = {"editors": {"steady": 0.02}, "sources": ("harbour",), "programs": things, "rounds": 1, "side": 16}
         data = judging.dataset(folder / "convergebench", **small)
         state = {"session": f"{first}-0", "kind": "no drift", "times": Counter()}
-        question = questions.load(str(folder / "polite.toml"))
         with serving(judging.Vendor(partial(polite, state))) as server:
-            choice = judging.choose(server.base, concurrency=2)
-            ask = partial(run.judge_question, data, choice, question, chosen=lambda ask: False, again=True)
+            judge, question = judging.spec(server.base, concurrency=2), str(folder / "polite.toml")
+            ask = partial(run.judge, data, judge, question, limit=0, again=True, quiet=True)
             ask()
             for session, kind in enumerate([*KINDS] * LATER, 1):
                 state |= {"session": f"{first}-{session}", "kind": kind, "times": Counter()}

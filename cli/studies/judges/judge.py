@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +12,12 @@ import click
 from ..._shared import json_option
 
 if TYPE_CHECKING:
-    from convergebench.metric_modules._judges.run import Outcome
-
+    from convergebench.metric_modules._judges.journal import Outcome
 
 SECTION = "ask models"
+plan_option = click.option(
+    "--plan", "only_plan", is_flag=True, help="Print what would be asked and the most it can cost; ask nothing."
+)
 
 
 @click.command("judge", short_help="Ask a model about the steps of a dataset.")
@@ -48,19 +51,12 @@ SECTION = "ask models"
 @click.option(
     "--max-cost", type=click.FloatRange(0), help="Stop before this judge has cost more US dollars on this dataset."
 )
-@click.option(
-    "--plan", "only_plan", is_flag=True, help="Print what would be asked and the most it can cost; ask nothing."
-)
+@plan_option
 @json_option
 def command(
-    dataset: Path,
-    spec: str,
-    names: tuple[str, ...],
-    only_plan: bool,
-    max_cost: float | None,
-    as_json: bool,
+    dataset: Path, spec: str, names: tuple[str, ...], only_plan: bool, max_cost: float | None, as_json: bool,
     **options: Any,
-) -> None:
+) -> None:  # fmt: skip
     """Ask a model about a dataset's steps; the same command again asks only what is missing.
 
     \b
@@ -80,79 +76,67 @@ def command(
     import convergebench as cb
 
     if only_plan:
-        _print_plans(_plans(dataset, spec, names, **options), as_json)
+        _print_plans(dataset, spec, names, as_json, **options)
         return
-    outcomes = []
+    outcomes: list[Outcome] = []
     for name in names:
-        outcome = cb.judge(dataset, spec, name, max_cost=max_cost, quiet=as_json, **options)
-        outcomes.append(outcome)
+        outcomes.append(cb.judge(dataset, spec, name, max_cost=max_cost, quiet=as_json, **options))
         if not as_json:
-            _print_outcome(outcome)
-        if outcome.stopped:
+            _print_outcome(outcomes[-1])
+        if outcomes[-1].stopped:
             break
     if as_json:
-        click.echo(json.dumps([outcome.to_dict() for outcome in outcomes]))
-    if any(outcome.abandoned for outcome in outcomes):  # waiting threads would keep the process alive
+        click.echo(json.dumps([vars(outcome) for outcome in outcomes]))
+    exit_after_calls(sum(outcome.abandoned for outcome in outcomes), all(outcome.clean for outcome in outcomes))
+
+
+def exit_after_calls(abandoned: int, is_complete: bool) -> None:
+    """Exit with status 1 unless everything was asked."""
+    if abandoned:  # waiting threads would keep the process alive
         click.echo("calls were still in flight; the ledger counts them as spent", err=True)
         sys.stdout.flush()
         os._exit(1)
-    if not all(outcome.clean for outcome in outcomes):
+    if not is_complete:
         sys.exit(1)
 
 
-def _plans(
-    dataset: Path,
-    spec: str,
-    names: tuple[str, ...],
-    editors: tuple[str, ...],
-    programs: tuple[str, ...],
-    limit: int | None,
-    calibration: int | None,
-    again: bool,
-) -> list[dict[str, Any]]:
-    """What each question would ask."""
-    from convergebench.dataset_builder.dataset.reader import Reader
-    from convergebench.metric_modules._judges import asks, backends, drift, questions, run, store
+def _print_plans(dataset: Path, spec: str, names: tuple[str, ...], as_json: bool, **options: Any) -> None:
+    """Print what each question would ask."""
+    from convergebench.metric_modules._judges import run
 
-    choice, chosen = backends.choose(spec), asks.chooser(editors, programs)
-    sample = drift.SAMPLE if calibration is None else calibration
-    asks.require_dataset(Reader(dataset))
     rows = []
-    for question in map(questions.load, names):
-        answers = store.Answers(dataset, choice.label, question.name)
-        plan = run.plan_run(Reader(dataset), choice, question, answers, again, chosen, limit, sample, begin=False)
-        of_sample = sum(call.purpose == run.CALIBRATION for call in plan.calls)
-        values = {"judge": choice.label, "question": question.name, "calls": len(plan.calls), "calibration": of_sample}
-        rows.append(values | {"already": plan.already, "dollars": plan.dollars, "left_out": dict(plan.asks.left_out)})
-    return rows
-
-
-def _print_plans(rows: list[dict[str, Any]], as_json: bool) -> None:
+    for name in names:
+        judge, question, plan = run.plan(dataset, spec, name, **options)
+        sample = sum(ask.purpose == run.CALIBRATION for ask in plan.calls)
+        row = {"judge": judge.label, "question": question.name, "calls": len(plan.calls), "calibration": sample}
+        rows.append(row | {"already": plan.already, "dollars": plan.dollars, "left_out": dict(plan.left_out)})
+        if as_json:
+            continue
+        cost = "at an unknown price" if plan.dollars is None else f"for ${plan.dollars:.2f} at most"
+        click.echo(
+            f"{judge.label}, {question.name}: {len(plan.calls)} calls {cost}, {sample} of them for the "
+            f"fixed sample; {plan.already} were answered before"
+        )
+        _print_left_out(plan.left_out)
     if as_json:
         click.echo(json.dumps(rows))
-        return
-    for row in rows:
-        cost = "at an unknown price" if row["dollars"] is None else f"for ${row['dollars']:.2f} at most"
-        click.echo(
-            f"{row['judge']}, {row['question']}: {row['calls']} calls {cost}, {row['calibration']} of them for the "
-            f"fixed sample; {row['already']} were answered before"
-        )
-        for reason, count in row["left_out"].items():
-            click.echo(f"  {count} steps are not asked about: {reason}")
+
+
+def _print_left_out(left_out: Mapping[str, int]) -> None:
+    for reason, count in left_out.items():
+        click.echo(f"  {count} steps are not asked about: {reason}")
 
 
 def _print_outcome(outcome: "Outcome") -> None:
     """Print the counts, what has no value and why, and an alarm."""
-    title = f"{outcome.judge}, {outcome.question}"
     before = f" after ${outcome.before:.2f} before" if outcome.before else ""
     click.echo(
-        f"{title}: {outcome.asked} answers, {outcome.calibration} of them for the fixed sample; {outcome.already} were "
-        f"there before; ${outcome.spent:.4f} spent{before}"
+        f"{outcome.judge}, {outcome.question}: {outcome.asked} answers, {outcome.calibration} of them for the fixed "
+        f"sample; {outcome.already} were there before; ${outcome.spent:.4f} spent{before}"
     )
     for reason, count in outcome.without_value.items():
         click.echo(f"  {count} answers without a value: {reason}")
-    for reason, count in outcome.left_out.items():
-        click.echo(f"  {count} steps are not asked about: {reason}")
+    _print_left_out(outcome.left_out)
     for alarm in outcome.alarms:
         click.echo(f"ALARM: {alarm}", err=True)
     for place, reason in list(outcome.left.items())[:10]:

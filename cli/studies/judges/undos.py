@@ -1,16 +1,12 @@
 """`convergebench undos`: asks a language model for the instructions that undo a suite's edits."""
 
 import json
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from ..._shared import json_option
-
-if TYPE_CHECKING:
-    from convergebench.metric_modules._judges.undos import Writing
+from .judge import exit_after_calls, plan_option
 
 SECTION = "ask models"
 
@@ -22,21 +18,13 @@ SECTION = "ask models"
 )
 @click.option("--program", "programs", multiple=True, help="Only this program; repeatable.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The suite to write, such as undos.toml.")
-@click.option(
-    "--plan", "only_plan", is_flag=True, help="Print what would be asked and the most it can cost; ask nothing."
-)
+@plan_option
 @click.option(
     "--max-cost", type=click.FloatRange(0), help="Stop before this model has cost more US dollars for this file."
 )
 @json_option
 def command(
-    suite: str,
-    spec: str,
-    programs: tuple[str, ...],
-    out: Path,
-    only_plan: bool,
-    max_cost: float | None,
-    as_json: bool,
+    suite: str, spec: str, programs: tuple[str, ...], out: Path, only_plan: bool, max_cost: float | None, as_json: bool
 ) -> None:
     """Have a language model write the undo of each edit, and write a suite that runs both wordings.
 
@@ -52,51 +40,39 @@ def command(
     from convergebench.generation.files import write_whole
     from convergebench.generation.progress import progress_bar
     from convergebench.generation.records import UserError
-    from convergebench.metric_modules._judges import backends
-    from convergebench.metric_modules._judges import undos as writing
+    from convergebench.metric_modules._judges import backends, undos
 
-    choice, loaded = backends.choose(spec), suites.load(suite)
+    judge, loaded = backends.choose(spec), suites.load(suite)
     if out.suffix != ".toml" or out.stem in suites.names():
         raise UserError(f"{out} cannot name your suite; it must end in .toml and not be the name of a shipped suite")
     chosen = [loaded.program(id) for id in loaded.programs if not programs or id in programs]
-    edits = [program for program in chosen if writing.has_one_undo(program)]
+    edits = [program for program in chosen if undos.has_one_undo(program)]
     if not edits:
         raise UserError(f"suite {suite!r} has none of these programs with one edit and one undo")
+    calls, price = len(undos.missing_undos(judge, edits, out)), undos.most_dollars(judge, edits)
     if only_plan:
-        calls, price = len(writing.to_ask(choice, edits, out)), writing.price_of_one(choice, edits)
         dollars = None if price is None else round(price * calls, 6)
         cost = "at an unknown price" if dollars is None else f"${dollars} at most"
-        values = {"programs": len(edits), "calls": calls, "dollars": dollars}
-        click.echo(json.dumps(values) if as_json else f"{calls} calls of {choice.label}, {cost}")
+        values: dict[str, object] = {"programs": len(edits), "calls": calls, "dollars": dollars}
+        click.echo(json.dumps(values) if as_json else f"{calls} calls of {judge.label}, {cost}")
         return
-    choice.require_ready()
-    with progress_bar("undos", len(edits), "undos", as_json) as advance:
-        outcome = writing.write_undos(choice, edits, out, max_cost, lambda: advance(1, ""))
-    if any(undo.words for undo in outcome.undos):
-        title = f"{loaded.title}: the suite's undos and those of {choice.label}"
+    judge.require_ready()
+    words, reasons, outcome = undos.write_undos(
+        judge, edits, out, max_cost, lambda calls: progress_bar("undos", calls, "undos", as_json)
+    )
+    if words:
+        title = f"{loaded.title}: the suite's undos and those of {judge.label}"
         sizes = {"short_side": loaded.short_side, "rounds": loaded.rounds, "runs": loaded.runs}
         fields = {"title": title, "version": loaded.version, **sizes, "sources": list(loaded.sources)}
-        write_whole(out, writing.suite_text(choice, outcome.undos, fields).encode())
-    if not _print_outcome(outcome, out, as_json):
-        sys.exit(1)
-
-
-def _print_outcome(outcome: "Writing", out: Path, as_json: bool) -> bool:
-    """Print what was written and what it cost; whether every edit has its undo."""
-    missing = {undo.program.id: undo.reason for undo in outcome.undos if not undo.words}
-    count = len(outcome.undos) - len(missing)
+        write_whole(out, undos.suite_text(judge, edits, words, reasons, fields).encode())
     if as_json:
-        values: dict[str, object] = {
-            "file": str(out) if out.exists() else None,
-            "written": count,
-            "stopped": outcome.stopped,
-        }
-        values |= {"dollars": round(outcome.spent, 6), "dollars_before": round(outcome.before, 6), "without": missing}
+        values = {"file": str(out) if out.exists() else None, "written": len(words), "stopped": outcome.stopped}
+        values |= {"dollars": round(outcome.spent, 6), "dollars_before": round(outcome.before, 6), "without": reasons}
         click.echo(json.dumps(values))
     else:
-        for program, reason in missing.items():
+        for program, reason in reasons.items():
             click.echo(f"{program}: no undo, because {reason}", err=True)
         before = f" after ${outcome.before:.4f} before" if outcome.before else ""
-        total = len(outcome.undos)
-        click.echo(f"{out}: {count} of {total} undos, with the suite's own; ${outcome.spent:.4f} spent{before}")
-    return not missing
+        count = f"{len(words)} of {len(edits)} undos"
+        click.echo(f"{out}: {count}, with the suite's own; ${outcome.spent:.4f} spent{before}")
+    exit_after_calls(outcome.abandoned, not reasons)

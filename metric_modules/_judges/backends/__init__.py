@@ -7,21 +7,26 @@ with a reason means that it declined. Calls that fail raise what editors raise: 
 
 import importlib
 import tomllib
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from convergebench.generation.options import identity_and_label, parse_words
+from convergebench.generation import requirements
+from convergebench.generation.options import identity_and_label, number, parse_words
 from convergebench.generation.records import Answer, FinishedChain, Setting, UserError, one_of
-from convergebench.generation.requirements import FetchedByFirstCall
-from convergebench.generation.vendors import models
+from convergebench.generation.vendors import models, wire
+from convergebench.generation.vendors.hosted import HostedEditor
+from convergebench.generation.vendors.wire import Json
 from PIL import Image
 
 from ..asks import Ask
 from ..questions import Question
+
+if TYPE_CHECKING:
+    import httpx
 
 _PICTURE_TOKENS = 2600  # the most that any of these vendors counts for a picture of 1024x1024 pixels
 _LETTERS = 2.0  # in a token at least, in English
@@ -39,19 +44,25 @@ class Shown:
     read: Callable[[int], Image.Image] | None = None  # the picture of a step of the chain
 
 
-class BaseJudge(ABC):
+class BaseJudge:
     """The base class of all judges, with defaults for free and deterministic ones."""
 
-    concurrency: ClassVar[int] = 8  # calls in flight
-    drifts: ClassVar[bool] = True  # False for judges that compute their answers; they need no calibration sample
+    label: str = ""  # its name in tables: with the options that differ from their defaults
+    options: Mapping[str, Setting] = MappingProxyType({})
+    concurrency: int = 8  # calls in flight
+    requests_a_minute: int | None = None
+    drifts: bool = True  # False for judges that compute their answers; they need no calibration sample
     side: int | None = None  # largest longer side, in pixels, of the pictures it sees; None: no limit
+
+    def answer(self, shown: Shown) -> Answer:
+        raise NotImplementedError
 
     def ready(self) -> str | None:
         """A sentence that says what is missing on this machine; None if nothing is."""
         return None
 
-    def price(self, letters: int, pictures: int) -> float | None:
-        """US dollars that a call with this many letters and pictures costs at most; None if unknown."""
+    def most_dollars(self, letters: int, pictures: int) -> float | None:
+        """What a call with this many letters and pictures costs at most; None if unknown."""
         return 0.0
 
     def knows(self, question: Question, chain: FinishedChain) -> bool:
@@ -62,41 +73,84 @@ class BaseJudge(ABC):
         """Further settings that determine its answers and are only known at run time, such as a commit."""
         return {}
 
-    @abstractmethod
-    def answer(self, shown: Shown) -> Answer: ...
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A judge with all its options: its label in tables, and the settings that determine its answers."""
-
-    name: str
-    label: str
-    settings: Mapping[str, Setting]
-    judge: BaseJudge
-    rates: Mapping[str, int]
+    @cached_property
+    def settings(self) -> dict[str, Setting]:
+        """What determines its answers."""
+        return {**self.options, **self.identity()}
 
     def require_ready(self) -> None:
         """Raise UserError if a package or key is missing; weights that the first call fetches may be missing."""
-        missing = self.judge.ready()
-        if missing and not isinstance(missing, FetchedByFirstCall):
+        missing = self.ready()
+        if missing and not isinstance(missing, requirements.FetchedByFirstCall):
             raise UserError(f"{self.label} cannot judge here: {missing}")
 
 
-def names() -> list[str]:
-    """The names of all judges."""
-    return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if not path.stem.startswith("_"))
+@dataclass(frozen=True)
+class HostedJudge(HostedEditor, BaseJudge):
+    """A model that is asked over HTTP, with the options, key, address and client that hosted editors have."""
+
+    temperature: float | None = None
+    side: int = number(1024, least=64)
+    max_tokens: int = number(4000, least=1)
+    path: ClassVar[str]
+    meanings: ClassVar[wire.Meanings]  # of the words in errors
+
+    def ready(self) -> str | None:
+        return requirements.missing("judges", ("httpx", "jsonschema"), *self.vendor.keys)
+
+    def most_dollars(self, letters: int, pictures: int) -> float | None:
+        return _dollars(self.rates(), letters / _LETTERS + pictures * _PICTURE_TOKENS, self.max_tokens)
+
+    def rates(self) -> tuple[float, float] | None:
+        """US dollars for a million tokens sent and received; the user's prices come before prices.toml."""
+        if prices := models.find(self.vendor.name, self.model).tokens:
+            return max(prices["text"], prices["image"]), prices["output"]
+        rates = _prices().get(self.vendor.name, {})
+        matches = [name for name in rates if self.model == name or self.model.startswith(f"{name}-20")]
+        return tuple(rates[max(matches, key=len)]) if matches else None
+
+    def answer(self, shown: Shown) -> Answer:
+        with wire.time_limit(self.timeout), wire.documented_form():
+            response, reply = self.post(self.path.format(self.model), self.body(shown))
+            if response.status_code != 200:
+                return self.read_error(response, reply)
+            text, refusal, tokens, facts = self.read(reply)
+            details = {key: value for key, value in facts.items() if value}
+            cost, status = _dollars(self.rates(), *tokens), "refused" if refusal else "ok"
+            return Answer(status=status, reason=refusal, text=text, cost=cost, details=details)
+
+    def body(self, shown: Shown) -> Json:
+        """The request. Words without pictures are sent unchanged, with nothing around them."""
+        raise NotImplementedError
+
+    def read(self, reply: Json) -> tuple[str, str, tuple[object, object], Json]:
+        """The text, the reason of a refusal or "", the tokens sent and received, and what else the answer says."""
+        raise NotImplementedError
+
+    def read_error(self, response: "httpx.Response", reply: Json) -> Answer:
+        """The refusal, if the error is one; otherwise raise the exception for the error."""
+        error = reply.get("error")
+        fields = error if isinstance(error, dict) else {"message": error or reply}
+        message = str(fields.get("message") or reply)
+        return wire.declined(response, str(fields.get("code") or ""), message, self.meanings)
 
 
-def choose(spec: str) -> Choice:
+def names() -> tuple[str, ...]:
+    return tuple(sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem != "__init__"))
+
+
+def choose(spec: str) -> BaseJudge:
     """A judge with the options that the command line gives, such as `openai:model=gpt-5.4-mini,temperature=0`."""
     name, _, words = spec.partition(":")
-    one_of("judge", name, tuple(names()))
+    one_of("judge", name, names())
     kind = importlib.import_module(f"{__name__}.{name}").Judge
     options, rates = parse_words("judge", name, words, kind)
-    judge = kind(**options)
-    values, label = identity_and_label(name, judge, {})
-    return Choice(name, label, {**values, **judge.identity()}, judge, rates)
+    instance = kind(**options)
+    values, label = identity_and_label(name, instance, {})
+    for key, value in {"options": values, "label": label, **rates}.items():  # no fields: they do not shape answers
+        object.__setattr__(instance, key, value)
+    judge: BaseJudge = instance
+    return judge
 
 
 @cache
@@ -104,35 +158,8 @@ def _prices() -> dict[str, Any]:
     return tomllib.loads(Path(__file__).with_name("prices.toml").read_text(encoding="utf-8"))
 
 
-Rates = tuple[float, float] | None  # US dollars for a million tokens sent and received; None if unknown
-
-
-def token_prices(vendor: str, model: str) -> Rates:
-    """The rates of a model; the user's prices take precedence over prices.toml."""
-    prices = models.find(vendor, model).tokens
-    if prices:
-        return max(prices["text"], prices["image"]), prices["output"]
-    rates = _prices().get(vendor, {})
-    matches = [name for name in rates if model == name or model.startswith(f"{name}-20")]
-    return tuple(rates[max(matches, key=len)]) if matches else None
-
-
-def most_dollars(rates: Rates, letters: int, pictures: int, received: int) -> float | None:
-    """The most that a call costs, for this many letters and pictures sent and tokens received."""
-    return None if rates is None else _dollars(rates, letters / _LETTERS + pictures * _PICTURE_TOKENS, received)
-
-
-def dollars(rates: Rates, sent: object, received: object) -> float | None:
-    """What an answer cost by its own count of tokens; None if it has no count or the price is unknown."""
-    if rates is None or not isinstance(sent, int) or not isinstance(received, int):
+def _dollars(rates: tuple[float, float] | None, sent: object, received: object) -> float | None:
+    """The cost of these tokens; None if there is no count or the price is unknown."""
+    if rates is None or not isinstance(sent, int | float) or not isinstance(received, int):
         return None
-    return _dollars(rates, sent, received)
-
-
-def _dollars(rates: tuple[float, float], sent: float, received: int) -> float:
     return round((sent * rates[0] + received * rates[1]) / 1e6, 6)
-
-
-def mapping(value: object) -> dict[str, Any]:
-    """A part of a reply that should be an object, empty if it is not."""
-    return value if isinstance(value, dict) else {}

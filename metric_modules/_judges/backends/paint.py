@@ -4,8 +4,6 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from threading import Lock
-from typing import ClassVar
 
 import numpy as np
 from convergebench.generation import requirements
@@ -24,21 +22,16 @@ _SEEN = 0.5  # the share of a thing that must be uncovered for it to count
 _DRAWN = 0.3  # a pixel belongs to the thing from this coverage on
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """Where one thing is: the corner of its box in the picture, and the pixels of the box that it covers."""
-
-    left: int
-    top: int
-    cover: NDArray[np.bool_]
+# Where a thing is: the left and top of its box in the picture, and the pixels of the box that it covers.
+Drawn = tuple[int, int, NDArray[np.bool_]]
 
 
 @dataclass(frozen=True)
 class Judge(BaseJudge):
     """The truth about additions that paint drew: it draws each again from its seed, and sees what covers it later."""
 
-    concurrency: ClassVar[int] = 2
-    drifts: ClassVar[bool] = False
+    concurrency = 2
+    drifts = False
 
     def ready(self) -> str | None:
         return requirements.missing_packages("judges", "jsonschema")
@@ -53,53 +46,46 @@ class Judge(BaseJudge):
         """Where the thing of each step is, by chain and step."""
         return {}
 
-    @cached_property
-    def _lock(self) -> Lock:
-        return Lock()
-
     def answer(self, shown: Shown) -> Answer:
         ask, read = shown.ask, shown.read
         if ask is None or read is None:
             raise Unusable("paint answers questions about steps only; it writes no undos")
         numbers = [number for number in ask.steps if 0 < number <= ask.step.step]
-        drawn = [self._drawn(ask, read, number) for number in numbers]
+        drawn = [self._draw(ask, read, number) for number in numbers]
         visible = [number for number in range(1, len(drawn) + 1) if is_seen(drawn[number - 1], drawn[number:])]
         answers: dict[str, dict[str, object]] = {
-            "edit_applied": {"applied": bool(drawn and drawn[-1].cover.any())},
+            "edit_applied": {"applied": bool(drawn and drawn[-1][2].any())},
             "object_count": {"count": len(visible)},
             "additions_there": {"there": visible},
         }
         return Answer(text=json.dumps(answers[ask.question.name]), cost=0.0, details={"model": "paint"})
 
-    def _drawn(self, ask: Ask, read: Callable[[int], Image.Image], number: int) -> Drawn:
+    def _draw(self, ask: Ask, read: Callable[[int], Image.Image], number: int) -> Drawn:
         """Where one step drew its thing: the same words, pixels and seed give the same place again."""
-        key = ask.chain.id, number
-        with self._lock:
-            if key not in self._cache:
-                step = ask.steps[number]
-                self._cache[key] = draw_again(np.asarray(read(number - 1)), step.instruction, step.seed or 0)
-            return self._cache[key]
+        key, step = (ask.chain.id, number), ask.steps[number]
+        if key not in self._cache:
+            self._cache[key] = draw_again(np.asarray(read(number - 1)), step.instruction, step.seed or 0)
+        return self._cache[key]
 
 
 def draw_again(pixels: drawing.Pixels, instruction: str, seed: int) -> Drawn:
     """The pixels that an addition covers; none if the instruction adds nothing."""
     request = instructions.parse(instruction)
     if request is None or request.verb != "add":
-        return Drawn(0, 0, np.zeros((0, 0), np.bool_))
+        return 0, 0, np.zeros((0, 0), np.bool_)
     thing, chance = drawing.all_things()[request.thing], np.random.default_rng(seed)
     place = placing.place_for(pixels, thing, request.side, chance)
     colour = request.colour or placing.standing_out(pixels, thing, place)
     layer = drawing.draw_at_size(thing.name, colour, *place[2:])
     (rows, columns), inside = placing.overlap(pixels, place[0], place[1], layer.cover.shape)
-    return Drawn(columns.start, rows.start, layer.cover[inside] > _DRAWN)
+    return columns.start, rows.start, layer.cover[inside] > _DRAWN
 
 
 def is_seen(thing: Drawn, later: Sequence[Drawn]) -> bool:
     """Whether enough of a thing is still uncovered by those that were drawn later."""
-    uncovered, size = thing.cover.astype(np.uint8), thing.cover.sum()
-    for other in later:
-        (rows, columns), inside = placing.overlap(
-            uncovered, other.left - thing.left, other.top - thing.top, other.cover.shape
-        )
-        uncovered[rows, columns][other.cover[inside]] = 0
-    return bool(size and uncovered.sum() >= _SEEN * size)
+    left, top, cover = thing
+    uncovered = cover.astype(np.uint8)
+    for other_left, other_top, other in later:
+        (rows, columns), inside = placing.overlap(uncovered, other_left - left, other_top - top, other.shape)
+        uncovered[rows, columns][other[inside]] = 0
+    return bool(cover.any() and uncovered.sum() >= _SEEN * cover.sum())

@@ -3,7 +3,7 @@
 import functools
 import threading
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from convergebench.generation import requirements, torch_models
 from convergebench.generation.calls import Rejected, Unusable
@@ -25,7 +25,7 @@ class Judge(BaseJudge):
     device: str = unrelated("auto")
     side: int = number(1024, least=32)
     max_tokens: int = number(500, least=1)
-    concurrency: ClassVar[int] = 1
+    concurrency = 1
 
     def __post_init__(self) -> None:
         one_of("transformers:dtype", self.dtype, torch_models.DTYPES)
@@ -50,8 +50,6 @@ class Judge(BaseJudge):
     @functools.cached_property
     def loaded(self) -> tuple[Any, Any]:
         """The processor and the model, ready on their device."""
-        if reason := requirements.missing_packages("score", "torch", "transformers"):
-            raise Unusable(reason)
         from transformers import AutoModelForImageTextToText, AutoProcessor
 
         try:
@@ -81,10 +79,6 @@ class Judge(BaseJudge):
                 raise Rejected(f"there is not enough memory: {str(error)[:200]}") from error
             received = out[0, inputs["input_ids"].shape[1] :]
             text = processor.batch_decode(received[None], skip_special_tokens=True)[0]
-        cut = len(received) >= self.max_tokens
-        details = {
-            "model": self.model,
-            "finish_reason": "length" if cut else "stop",
-            "usage": {"output": len(received)},
-        }
+        finish = "length" if len(received) >= self.max_tokens else "stop"
+        details = {"model": self.model, "finish_reason": finish, "usage": {"output": len(received)}}
         return Answer(text=text, cost=0.0, details=details)

@@ -23,21 +23,22 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from convergebench.generation.records import UserError, check_fields, check_types, one_of
 
 PICTURES = ("original", "reference", "before", "after")
-ASKED_OF = {
-    "forward": "steps that ask for a change",
-    "undo": "steps that take a change back",
-    "changes": "steps that ask for a change or take one back",
-    "additions": "inputs and steps of programs that only add",
-    "later additions": "steps of programs that only add, once there is something to list",
-    "restorations": "steps of programs that restore",
-    "thoughts": "steps with a reasoning summary",
-    "all": "all steps with a picture",
-}
+# The steps that a question can be about: programs and roles decide, see `asks`.
+ASKED_OF = (
+    "forward",  # steps that ask for a change
+    "undo",  # steps that take a change back
+    "changes",  # both
+    "additions",  # inputs and steps of programs that only add
+    "later additions",  # only the steps, once there is something to list
+    "restorations",  # steps of programs that restore
+    "thoughts",  # steps with a reasoning summary
+    "all",  # all steps with a picture
+)
 FIELDS = ("instruction", "thing", "things", "shows", "reasoning_summary")
 _SCALES = ("yes or no", "count", "share of the things")
 _MOST_COUNTED = 2**31
@@ -66,17 +67,11 @@ class Question:
         return re.sub(rf"\{{({'|'.join(FIELDS)})\}}", lambda match: values.get(match[1], ""), self.words)
 
 
-class Reading(NamedTuple):
-    """The content of an answer: a value and the whole answer as JSON, or a reason with the judge's words."""
-
-    value: float | None = None
-    answer: str | None = None
-    reason: str | None = None
-    detail: str | None = None
+# The content of an answer: a value and the whole answer as JSON, or a reason with the judge's words.
+Reading = tuple[float | None, str | None, str | None, str | None]
 
 
 def names() -> list[str]:
-    """The names of the questions in this folder."""
     return sorted(path.stem for path in Path(__file__).parent.glob("*.toml"))
 
 
@@ -94,7 +89,7 @@ def load(name: str) -> Question:
     allowed = [option.name for option in fields(Question) if option.name not in ("name", "sha256")]
     check_fields(str(path), values, allowed, ("title", "words", "asked_of", "scale"))
     check_types(str(path), Question, values)
-    one_of("asked_of", values["asked_of"], tuple(ASKED_OF))
+    one_of("asked_of", values["asked_of"], ASKED_OF)
     one_of("scale", values["scale"], _SCALES)
     for picture in values.get("pictures", ()):
         one_of("picture", picture, PICTURES)
@@ -127,25 +122,28 @@ def read_answer(question: Question, text: str, things: int = 0) -> Reading:
     """Read a judge's text. An unusable answer has no value; it counts neither as no nor as zero."""
     text = text.strip()
     if not text:
-        return Reading(reason="empty", detail="")
+        return None, None, "empty", ""
     if not question.value:
         word = text.strip(" \n.!\"'*`").lower()
         if word not in ("yes", "no"):
-            return Reading(reason="off_scale", detail=text[:_SHOWN])
-        return Reading(float(word == "yes"), json.dumps(word))
+            return None, None, "off_scale", text[:_SHOWN]
+        return float(word == "yes"), json.dumps(word), None, None
     fenced = re.fullmatch(r"```\w*\n(.*?)\n?```", text, re.DOTALL)
     try:
         answer = json.loads(fenced[1] if fenced else text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
-        return Reading(reason="not_json", detail=text[:_SHOWN])
-    if wrong := _off_schema(question, answer):
-        return Reading(reason="off_schema", detail=wrong[:_SHOWN])
+        return None, None, "not_json", text[:_SHOWN]
+    import jsonschema
+
+    violations = jsonschema.Draft202012Validator(question.schema).iter_errors(answer)
+    if violation := jsonschema.exceptions.best_match(violations):
+        return None, None, "off_schema", str(violation.message)[:_SHOWN]
     counted = answer.get(question.value) if isinstance(answer, dict) else None
     value = _value_on_scale(question.scale, counted, things)
     if value is None:
         is_empty = question.scale == "share of the things" and not things
-        return Reading(reason="off_scale", detail="nothing was listed" if is_empty else str(counted)[:_SHOWN])
-    return Reading(value, json.dumps(answer, sort_keys=True, ensure_ascii=False))
+        return None, None, "off_scale", "nothing was listed" if is_empty else str(counted)[:_SHOWN]
+    return value, json.dumps(answer, sort_keys=True, ensure_ascii=False), None, None
 
 
 def _value_on_scale(scale: str, counted: object, things: int) -> float | None:
@@ -167,13 +165,3 @@ def _is_count(value: object) -> bool:
 
 def _refuse_constant(word: str) -> float:
     raise ValueError(f"{word} is not JSON")
-
-
-def _off_schema(question: Question, answer: object) -> str:
-    """How an answer violates the schema; empty if it does not."""
-    try:
-        import jsonschema
-    except ModuleNotFoundError as error:
-        raise UserError("jsonschema is not installed: pip install 'convergebench[judges]'") from error
-    fault = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(question.schema).iter_errors(answer))
-    return str(fault.message) if fault else ""

@@ -1,0 +1,228 @@
+"""Asks a model within limits; each answer is on disk before its cost is settled, so that nothing is paid for twice.
+
+FOLDER/NAME.jsonl           a line for each answer, synced to disk before anything else happens
+FOLDER/ledger/calls.jsonl   what the calls cost (see generation/ledger.py)
+"""
+
+import contextlib
+import hashlib
+import json
+import math
+import os
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, TypeVar
+
+from convergebench.generation.calls import Caller, CallLimits, Rejected, Stopped, Transient, Unusable
+from convergebench.generation.files import Locked, disk_errors_explained, locked
+from convergebench.generation.interruptible import do_all
+from convergebench.generation.ledger import Budget, Ledger, OverBudget
+from convergebench.generation.records import Answer, UserError, canonical
+
+from .backends import BaseJudge, Shown
+
+Item = TypeVar("Item")
+Line = dict[str, Any]  # of a journal: an answer, with the cost of its call and the call's name in the ledger
+Progress = Callable[[int], AbstractContextManager[Callable[[int, str], object]]]
+
+
+@dataclass
+class Outcome:
+    """The result of a run."""
+
+    judge: str
+    question: str
+    session: int | None = None  # None if there was nothing to ask
+    asked: int = 0
+    already: int = 0
+    calibration: int = 0  # of those asked
+    without_value: dict[str, int] = field(default_factory=dict)  # by reason: answers of this run
+    left_out: dict[str, int] = field(default_factory=dict)  # by reason: steps that are not asked about at all
+    left: dict[str, str] = field(default_factory=dict)  # why calls failed; the next run asks again
+    stopped: str | None = None
+    spent: float = 0.0  # US dollars, by this run
+    before: float = 0.0  # US dollars, by earlier runs
+    alarms: list[str] = field(default_factory=list)
+    abandoned: int = 0  # calls that were still in flight when the run was given up
+
+    @property
+    def clean(self) -> bool:
+        return self.stopped is None and not self.left
+
+
+def file_stem(label: str) -> str:
+    """A judge's label as part of a file name."""
+    words = re.sub(r"[^a-z0-9.]+", "-", label.lower()).strip("-.")[:60]
+    return f"{words}-{hashlib.sha256(label.encode()).hexdigest()[:8]}"
+
+
+@contextlib.contextmanager
+def one_at_a_time(folder: Path, what: str) -> Iterator[None]:
+    """Lock the folder, because two processes would ask the same twice; raises UserError if it is locked."""
+    with contextlib.ExitStack() as stack:
+        with disk_errors_explained(folder):
+            try:
+                stack.enter_context(locked(folder))
+            except Locked:
+                raise UserError(f"{what} in another process; wait for it") from None
+        yield
+
+
+class Journal:
+    """The answers of one judge that were paid for, and the ledger of its calls."""
+
+    def __init__(self, path: Path):
+        self.path, self._lock = path, threading.Lock()
+        self.lines = _read_lines(path)
+
+    def append(self, line: Line) -> None:
+        """Add an answer; it is on disk when this returns."""
+        with self._lock, disk_errors_explained(self.path.parent), self.path.open("ab") as file:
+            file.write((canonical(line) + "\n").encode())
+            file.flush()
+            os.fsync(file.fileno())
+        self.lines.append(line)
+
+    @property
+    def calls(self) -> dict[str, float]:
+        """What each call in the ledger cost that has its answer here."""
+        return {line["call"]: line["own"] for line in self.lines if line["call"]}
+
+    def ask_all(
+        self,
+        judge: BaseJudge,
+        items: Sequence[Item],
+        shown: Callable[[Item], Shown],
+        entry: Callable[[Item, Answer, float | None, float], Line],
+        outcome: Outcome,
+        price: float | None,
+        max_cost: float | None,
+        opening: float,
+        advance: Progress,
+    ) -> None:
+        """Ask about every item, several at a time, until all are done or the run has to stop.
+
+        `entry` makes the line of an answer, given what it cost with the attempts before it, and its seconds. `price`
+        is the most that a call costs, and `opening` what was spent before there was a ledger.
+        """
+        ledger = None
+        if price != 0 and (items or self.calls):
+            ledger = _JudgeLedger(self.path.parent, opening, self.calls)
+        budget = Budget(max_cost, ledger=ledger)
+        outcome.before = budget.spent
+        limits = CallLimits(judge.concurrency, judge.requests_a_minute)
+        caller, stopping = Caller(limits, budget, price), threading.Event()
+
+        def stop(reason: str) -> None:
+            outcome.stopped = outcome.stopped or reason
+            stopping.set()
+            caller.stop()
+
+        def make_call(item: Item) -> None:
+            if stopping.is_set():
+                raise Stopped("the run is ending")
+            request, billed = shown(item), 0.0
+
+            def attempt() -> Answer:
+                nonlocal billed
+                started = time.monotonic()
+                try:
+                    answer = judge.answer(request)
+                except (Transient, Rejected) as error:
+                    billed += caller.price if error.charged else 0.0
+                    raise
+                own = caller.price if answer.cost is None else answer.cost
+                cost = round(billed + own, 6) if caller.price or answer.cost is not None else None
+                line = entry(item, answer, cost, round(time.monotonic() - started, 3))
+                self.append({**line, "call": ledger and ledger.take_call(), "own": own})
+                return answer
+
+            caller.ask(attempt)
+
+        try:
+            with advance(len(items)) as tell:
+
+                def record(future: Future[None], item: Item) -> None:
+                    _count_call(future, str(item), outcome, stop)
+                    tell(1, f"${budget.spent:.2f}" if price else "")
+
+                at_once = min(2 * limits.concurrency, max(len(items), 1))
+                outcome.abandoned = do_all(items, make_call, record, stop, at_once)
+        finally:
+            outcome.spent = float(budget.paid)
+
+
+def _count_call(future: Future[None], item: str, outcome: Outcome, stop: Callable[[str], None]) -> None:
+    """Count one answer, or record why there is none."""
+    try:
+        future.result()
+    except Stopped:
+        return
+    except Rejected as error:
+        outcome.left[item] = str(error)
+    except (Unusable, OverBudget, UserError) as error:
+        stop(str(error))
+    else:
+        outcome.asked += 1
+
+
+def _read_lines(journal: Path) -> list[Line]:
+    """A journal's lines; an incomplete last line is truncated, because its answer was never on disk."""
+    if not journal.exists():
+        return []
+    data = journal.read_bytes()
+    end = data.rfind(b"\n") + 1
+    if end < len(data):
+        with journal.open("r+b") as file:
+            file.truncate(end)
+    try:
+        return [json.loads(line) for line in data[:end].splitlines()]
+    except ValueError as error:
+        raise UserError(f"{journal} cannot be read ({error}); restore it, or remove it to ask again") from error
+
+
+class _JudgeLedger(Ledger):
+    """The ledger of one judge, which remembers the name of the call that this thread is about to make."""
+
+    def __init__(self, folder: Path, opening: float, answered: dict[str, float]):
+        self.thread = threading.local()
+        super().__init__(folder, opening)
+        # A process may have died after it stored an answer and before it settled the cost.
+        for call in self.unsettled.keys() & answered.keys():
+            with self.turn():
+                amount, cost = self.unsettled.pop(call), Decimal(str(answered[call]))
+                self.settle(call, cost)
+                self.settled += cost
+                if cost > amount:
+                    self.dearest[amount] = max(cost, self.dearest.get(amount, cost))
+
+    def intend(self, amount: Decimal) -> str:
+        self.thread.call = super().intend(amount)
+        return str(self.thread.call)
+
+    def take_call(self) -> str | None:
+        """The name of this thread's call; None if it costs nothing."""
+        call: str | None = getattr(self.thread, "call", None)
+        self.thread.call = None
+        return call
+
+
+def refuse_unlimitable_cost(max_cost: float | None, price: float | None, label: str) -> None:
+    """Raise UserError if the cost cannot be limited to this."""
+    if max_cost is None:
+        return
+    if not (math.isfinite(max_cost) and max_cost >= 0):
+        raise UserError(f"--max-cost must be a number of US dollars from 0, got {max_cost}")
+    if price is None:
+        raise UserError(
+            f"--max-cost needs the price of a call of {label!r}, which is not known: write a line such as "
+            'openai_tokens."MODEL" = { text = 1.0, image = 1.0, output = 8.0 }, US dollars for a million tokens, '
+            "into a file and name it in CONVERGEBENCH_PRICES"
+        )
