@@ -1,6 +1,5 @@
 """`convergebench publish dataset`: uploads a dataset in one commit and tags it."""
 
-import datetime
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,33 +18,16 @@ if TYPE_CHECKING:
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("convergebench"))
 @click.option("--repo", required=True, metavar="NAMESPACE/NAME", help="Where to.")
 @tag_option
-@click.option(
-    "--results",
-    type=click.Path(path_type=Path),
-    metavar="LEADERBOARD.JSON",
-    help="Also write .eval_results files, to propose to the editors' model repositories.",
-)
-@click.option("--propose", is_flag=True, help="With --results: open a pull request in each of those repositories.")
 @dry_run_option
 @json_option
-def command(
-    folder: Path, repo: str, tag: str | None, results: Path | None, propose: bool, dry_run: bool, as_json: bool
-) -> None:
+def command(folder: Path, repo: str, tag: str | None, dry_run: bool, as_json: bool) -> None:
     """Check a dataset, show what changes, upload it in one commit, and tag it.
 
     \b
     convergebench publish dataset convergebench --repo \\
       NAMESPACE/convergebench --tag v1.0.0 --dry-run
     """
-    if propose and not results:
-        raise click.UsageError("--propose opens pull requests with results; give them with --results LEADERBOARD.JSON")
-    api = hub_client(as_json)
-    outcome = _publish(api, folder, repo, tag, dry_run, as_json)
-    if results and (outcome["commit"] or dry_run):
-        written = _write_results(folder, results, repo, outcome["commit"], as_json)
-        outcome["results"] = {model: str(file) for model, file in written.items()}
-        if propose:
-            outcome["proposed"] = _propose_results(api, written, repo, dry_run, as_json)
+    outcome = _publish(hub_client(as_json), folder, repo, tag, dry_run, as_json)
     if as_json:
         click.echo(json.dumps({"what": "dataset", "repo": repo, "tag": tag, "dry_run": dry_run} | outcome))
 
@@ -80,32 +62,6 @@ def _publish(api: "HfApi", folder: Path, repo: str, tag: str | None, dry_run: bo
         "rows": plan.rows,
         "foreign": plan.foreign,
     }
-
-
-def _write_results(folder: Path, leaderboard: Path, repo: str, commit: str | None, quiet: bool) -> dict[str, Path]:
-    """Write a results file for each model repository; it names the commit if there is one."""
-    from convergebench.dataset_builder.publishing import results
-
-    today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    written = results.write_results(folder, Path("eval_results"), leaderboard, repo, commit, today)
-    if not quiet:
-        for model, path in written.items():
-            click.echo(f"{path}: to propose to {model}")
-        if not written:
-            click.echo("no editor of the leaderboard names a model repository in its settings")
-    return written
-
-
-def _propose_results(api: "HfApi", written: dict[str, Path], repo: str, dry_run: bool, quiet: bool) -> dict[str, str]:
-    """Open the pull requests, or say which would be opened; their addresses by model."""
-    from convergebench.dataset_builder.publishing import results
-
-    addresses = {} if dry_run else results.propose(api, written, repo)
-    if not quiet:
-        for model in written:
-            state = "would be opened" if dry_run else f"is open at {addresses[model]}"
-            click.echo(f"{model}: a pull request {state}")
-    return addresses
 
 
 def _print_plan(plan: "Plan") -> None:

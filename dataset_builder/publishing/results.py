@@ -1,12 +1,18 @@
-"""Writes a report's results as the Hub's `.eval_results`, and proposes them to model repositories."""
+"""Writes a leaderboard's results in two external formats: the Hub's `.eval_results`, and Every Eval Ever.
 
+The latter is eval.schema.json 0.2.2 of evaleval/every_eval_ever, whose data is in data/BENCHMARK/DEVELOPER/MODEL.
+"""
+
+import importlib.metadata
+import json
 import re
-from collections.abc import Mapping
+import uuid
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from convergebench.generation.files import refuse_strangers_file
-from convergebench.generation.records import UserError
+from convergebench.generation.records import FinishedChain, UserError, canonical
 
 from ..dataset.reader import Reader
 from ..importing.tables import json_file
@@ -15,85 +21,134 @@ from . import hub
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
-TASK = "convergence"  # as docs/eval.yaml names it
+NAME, _BENCHMARK = "ConvergeBench", "convergebench"  # the former also marks a results file as written by us
+_TASK = "convergence"  # as docs/eval.yaml names it
 _GROUP = "round trips"  # of programs; its rounds kept are proposed to model repositories
-NAME = "ConvergeBench"  # also marks a results file as written by this benchmark
 _IN_REPO = ".eval_results/convergebench.yaml"
 _REPO = re.compile(r"\w[\w.-]*/\w[\w.-]*")  # which also keeps the file inside its folder
+_Json = dict[str, Any]
+# Columns of the leaderboard: title, unit, description, greatest score (None: the rounds of the chains).
+_MEASURES = {
+    "rounds_kept": ("Rounds kept", "rounds", "mean number of rounds of edit and undo before the first loss", None),
+    "survival": ("Survival", "proportion", "share of the chains that keep every round", 1.0),
+}
 
 
-def model_repos(folder: str | Path) -> dict[str, str]:
-    """The Hub model repository of each editor that has one: its settings name it as `model`."""
-    models = {chain.editor: chain.chain.settings.get("model") for chain in Reader(folder).chains()}
-    return {
-        editor: model for editor, model in sorted(models.items()) if isinstance(model, str) and _REPO.fullmatch(model)
-    }
+def read_leaderboard(path: Path) -> list[_Json]:
+    """The rows of a report's leaderboard.json."""
+    board = json_file(path)
+    if not isinstance(board, dict) or not isinstance(board.get("rows"), list):
+        raise UserError(f"{path} is not a leaderboard; `convergebench report` writes leaderboard.json")
+    return list(board["rows"])
+
+
+def chains_by_editor(dataset: Path) -> dict[str, list[FinishedChain]]:
+    editors: dict[str, list[FinishedChain]] = {}
+    for chain in sorted(Reader(dataset).chains(), key=lambda chain: chain.order):
+        editors.setdefault(chain.editor, []).append(chain)
+    return editors
 
 
 def write_results(
-    folder: Path, out: Path, leaderboard: Path, repo: str, revision: str | None, date: str
+    editors: Mapping[str, Sequence[FinishedChain]], rows: Sequence[_Json], out: Path, source: Mapping[str, str | None]
 ) -> dict[str, Path]:
-    """Write an `.eval_results` file for the model repository of each editor that has one; returns the paths by model.
+    """Write an `.eval_results` file for each Hub repository that an editor's settings name as its `model`, by model.
 
-    The value is the rounds kept. Options that differ from the editor's defaults are in the notes.
+    The value is the rounds kept. `source` has the fields of the dataset and the date of an entry.
     """
     import yaml
     from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
-    board = json_file(leaderboard) if leaderboard.suffix == ".json" else None
-    all_rows = board.get("rows") if isinstance(board, dict) else None
-    if not isinstance(all_rows, list):
-        raise UserError(f"{leaderboard} is not a leaderboard; `convergebench report` writes leaderboard.json")
-    rows = [row for row in all_rows if row.get("group") == _GROUP]
-    values = {row["editor"]: float(row["rounds_kept"]) for row in rows if row.get("rounds_kept") is not None}
+    kept = {row["editor"]: row.get("rounds_kept") for row in rows if row.get("group") == _GROUP}
     entries: dict[str, list[EvalResultEntry]] = {}
-    for editor, model in model_repos(folder).items():
-        if editor in values:
-            entries.setdefault(model, []).append(
-                EvalResultEntry(
-                    dataset_id=repo,
-                    task_id=TASK,
-                    value=round(values[editor], 4),
-                    dataset_revision=revision,
-                    date=date,
-                    source_url=f"https://huggingface.co/datasets/{repo}",
-                    source_name=NAME,
-                    notes=editor if ":" in editor else None,
-                )
-            )
+    for editor, chains in editors.items():
+        model = chains[0].chain.settings.get("model")
+        if kept.get(editor) is not None and isinstance(model, str) and _REPO.fullmatch(model):
+            value, notes = round(float(kept[editor]), 4), editor if ":" in editor else None
+            entry = EvalResultEntry(task_id=_TASK, value=value, source_name=NAME, notes=notes, **source)
+            entries.setdefault(model, []).append(entry)
     written = {}
     for model, model_entries in entries.items():
-        path = out / model / _IN_REPO
-        refuse_strangers_file(path, _is_ours)
+        written[model] = path = out / model / _IN_REPO
+        refuse_strangers_file(path, lambda data: NAME.encode() in data)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(yaml.safe_dump(eval_result_entries_to_yaml(model_entries), sort_keys=False), encoding="utf-8")
-        written[model] = path
     return written
 
 
-def _is_ours(data: bytes) -> bool:
-    return NAME.encode() in data
-
-
-def propose(api: "HfApi", written: Mapping[str, Path], repo: str) -> dict[str, str]:
+def propose(api: "HfApi", written: Mapping[str, Path]) -> dict[str, str]:
     """Open a pull request with the results file in each model repository; returns the requests' addresses by model."""
     for model in written:
         remote = hub.read_repo(api, model, "model")
         if _IN_REPO in remote.files:
             with hub.hub_errors_explained(model):
                 published = Path(api.hf_hub_download(model, _IN_REPO, revision=remote.revision))
-            if not _is_ours(published.read_bytes()):
+            if NAME.encode() not in published.read_bytes():
                 raise UserError(f"{model} holds {_IN_REPO}, which this benchmark did not write; nothing was proposed")
-    opened = {}
+    opened, words = {}, {"path_in_repo": _IN_REPO, "commit_message": "Add results of ConvergeBench", "create_pr": True}
     for model, path in written.items():
         with hub.hub_errors_explained(model):
-            request = api.upload_file(
-                path_or_fileobj=path,
-                path_in_repo=_IN_REPO,
-                repo_id=model,
-                commit_message="Add results of ConvergeBench",
-                commit_description=f"The mean number of rounds that the model keeps a picture, measured on {repo}.",
-                create_pr=True,
-            )
-        opened[model] = str(request.pr_url)
+            opened[model] = str(api.upload_file(path_or_fileobj=path, repo_id=model, **words).pr_url)
     return opened
+
+
+def write_records(
+    editors: Mapping[str, Sequence[FinishedChain]], rows: Sequence[_Json], out: Path, origin: _Json, repo: str, now: int
+) -> dict[str, Path]:
+    """Write a record of Every Eval Ever for each editor with a headline; `origin` says who measured."""
+    written = {}
+    library = {"name": _BENCHMARK, "version": importlib.metadata.version(_BENCHMARK)}
+    for editor, chains in editors.items():
+        settings, suite = chains[0].chain.settings, f"{chains[0].suite} {chains[0].suite_version}"
+        editor_rows = [row for row in rows if row.get("editor") == editor]
+        found = [(row, name) for row in editor_rows for name in _MEASURES if row.get(name) is not None]
+        results = [_result(row, name, max(chain.rounds for chain in chains), repo) for row, name in found]
+        model = re.sub("[:,=]", "-", str(settings.get("model") or editor))
+        # The schema requires a model id DEVELOPER/MODEL, that of the Hub if there is one.
+        id = model if model.count("/") == 1 else f"{editor.partition(':')[0]}/{model.replace('/', '-')}"
+        details = {key: str(value) for key, value in sorted(settings.items()) if value is not None}
+        about = {"name": editor, "id": id, "developer": id.split("/")[0], "additional_details": details}
+        record = {
+            "schema_version": "0.2.2",
+            "evaluation_id": f"{_BENCHMARK}/{id.replace('/', '_')}/{now}",
+            "retrieved_timestamp": str(now),
+            "source_metadata": {"source_name": NAME, "source_type": "evaluation_run", **origin},
+            "eval_library": library | {"additional_details": {"suite": suite}},
+            "model_info": about,
+            "evaluation_results": results,
+        }
+        if results:  # equal results get the same name whenever they are written
+            name = f"{uuid.uuid5(uuid.NAMESPACE_URL, canonical([about, results]))}.json"
+            written[editor] = path = out / "data" / _BENCHMARK / id / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return written
+
+
+def _result(row: _Json, column: str, rounds: int, repo: str) -> _Json:
+    """One number with its confidence interval."""
+    title, unit, description, most = _MEASURES[column]
+    low, high = row.get(f"{column}_low"), row.get(f"{column}_high")
+    interval = {"lower": low, "upper": high, "confidence_level": 0.95, "method": "over pictures"}
+    uncertainty = {"num_samples": row["sources"]} | ({} if None in (low, high) else {"confidence_interval": interval})
+    details = {"headline": row["name"], "cases": row["cases"], "rank": row["rank"], "mostly_lost_to": row["cause"]}
+    hub_dataset = {"source_type": "hf_dataset", "hf_repo": repo, "hf_split": "test", "samples_number": row["cases"]}
+    return {
+        "evaluation_name": f"{NAME}, {row['group']}",
+        "source_data": {"dataset_name": NAME, **hub_dataset},
+        "metric_config": {
+            "evaluation_description": description,
+            "metric_id": f"{_BENCHMARK}.{column}",
+            "metric_name": title,
+            "metric_unit": unit,
+            "lower_is_better": False,
+            "score_type": "continuous",
+            "min_score": 0.0,
+            "max_score": float(rounds) if most is None else most,
+        },
+        "score_details": {
+            "score": row[column],
+            "details": {key: str(value) for key, value in details.items() if value is not None},
+            "uncertainty": uncertainty,
+        },
+    }

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import huggingface_hub
+import jsonschema
 import pytest
 import stores
 import yaml
@@ -20,6 +21,74 @@ from huggingface_hub.errors import HfHubHTTPError
 pytest_plugins = ["hub_fixtures"]
 
 BENCHMARK = (Path(__file__).parents[2] / "docs" / "eval.yaml").read_text()
+TEXT, NUMBER, TEXTS = (
+    {"type": "string"},
+    {"type": "number"},
+    {"type": "object", "additionalProperties": {"type": "string"}},
+)
+
+
+def fields(required, closed=False, **properties):
+    closing = {"additionalProperties": False} if closed else {}
+    return {"type": "object", "required": required.split(), "properties": properties, **closing}
+
+
+# The rules of the public schema, in few words: what it says in prose is left out.
+SCHEMA = fields(
+    "schema_version evaluation_id retrieved_timestamp source_metadata model_info eval_library evaluation_results",
+    closed=True,
+    schema_version=TEXT,
+    evaluation_id=TEXT,
+    evaluation_timestamp=TEXT,
+    retrieved_timestamp=TEXT,
+    detailed_evaluation_results={"type": "object"},
+    source_metadata=fields(
+        "source_type source_organization_name evaluator_relationship",
+        source_type={"enum": ["documentation", "evaluation_run"]},
+        evaluator_relationship={"enum": ["first_party", "third_party", "collaborative", "other"]},
+        additional_details=TEXTS,
+    ),
+    eval_library=fields("name version", name=TEXT, version=TEXT, additional_details=TEXTS),
+    model_info=fields("name id", name=TEXT, id=TEXT, developer=TEXT, additional_details=TEXTS),
+    evaluation_results={
+        "type": "array",
+        "items": fields(
+            "evaluation_name source_data metric_config score_details",
+            evaluation_name=TEXT,
+            evaluation_result_id=TEXT,
+            source_data={
+                "oneOf": [
+                    fields("dataset_name source_type", source_type={"const": "other"}, additional_details=TEXTS),
+                    fields(
+                        "dataset_name source_type",
+                        source_type={"const": "hf_dataset"},
+                        hf_repo=TEXT,
+                        hf_split=TEXT,
+                        samples_number={"type": "integer"},
+                    ),
+                ]
+            },
+            metric_config=fields(
+                "lower_is_better min_score max_score",  # the last two because the scores are continuous
+                lower_is_better={"type": "boolean"},
+                score_type={"const": "continuous"},
+                min_score=NUMBER,
+                max_score=NUMBER,
+                additional_details=TEXTS,
+            ),
+            score_details=fields(
+                "score",
+                score=NUMBER,
+                details=TEXTS,
+                uncertainty=fields(
+                    "",
+                    num_samples={"type": "integer"},
+                    confidence_interval=fields("lower upper", lower=NUMBER, upper=NUMBER, confidence_level=NUMBER),
+                ),
+            ),
+        ),
+    },
+)
 ROW = {"editor": "diffusers", "group": "round trips", "name": "convergence", "rank": None, "cause": "quality (40%)"}
 ROW |= {"rounds_kept": 1.25, "rounds_kept_low": 1.0, "rounds_kept_high": 1.5, "survival": 0.5, "cases": 4, "sources": 2}
 
@@ -52,7 +121,14 @@ def test_results_are_for_editors_with_a_model_repository(tmp_path):
     rows += [{"editor": "diffusers", "group": "replication", "rounds_kept": 1.0}]
     board = tmp_path / "leaderboard.json"
     stores.write(board, json.dumps({"rows": rows}))
-    written = results.write_results(tmp_path / "out", tmp_path / "results", board, REPO, "a" * 40, "2026-01-01")
+    source = {
+        "dataset_id": REPO,
+        "dataset_revision": "a" * 40,
+        "date": "2026-01-01",
+        "source_url": f"https://huggingface.co/datasets/{REPO}",
+    }
+    editors, rows = results.chains_by_editor(tmp_path / "out"), results.read_leaderboard(board)
+    written = results.write_results(editors, rows, tmp_path / "results", source)
     assert list(written) == ["org/Editor-1"]
     entries = huggingface_hub.hf_api.parse_eval_result_entries(yaml.safe_load(written["org/Editor-1"].read_text()))
     assert [(entry.value, entry.notes) for entry in entries] == [(3.25, None), (2.0, "diffusers:steps=8")]
@@ -61,7 +137,8 @@ def test_results_are_for_editors_with_a_model_repository(tmp_path):
 
 @pytest.mark.parametrize("model", ["../elsewhere", "/etc", "a/b/c", ".hidden/x", "a/..", "a/b\n", r"a\b/c"])
 def test_a_model_that_is_no_repository_gets_no_file(tmp_path, model):
-    assert results.model_repos(built(tmp_path, {"diffusers": model}) / "out") == {}
+    editors = results.chains_by_editor(built(tmp_path, {"diffusers": model}) / "out")
+    assert results.write_results(editors, [ROW], tmp_path / "results", {}) == {}
 
 
 def test_the_hub_accepts_our_eval_yaml_and_no_other_fields(hub, api):
@@ -89,9 +166,7 @@ def test_a_published_dataset_leaves_its_owners_eval_yaml_alone(hub, api, folder)
 def test_results_are_proposed_as_pull_requests(hub, api, dataset, monkeypatch):
     monkeypatch.setattr(huggingface_hub, "HfApi", lambda **words: api)
     api.create_repo("org/Editor-1")
-    words = ["dataset", "out", "--repo", REPO, "--tag", "v1.0.0", "--results", "board.json"]
-    assert invoke(*words, "--propose", "--dry-run").exit_code == 0
-    assert list(hub.store.repo("model", "org/Editor-1").branches) == ["main"]
+    words = ["results", "board.json", "--dataset", "out", "--repo", REPO]
     assert f"{hub.url}/org/Editor-1/discussions/1" in invoke(*words, "--propose").stdout
     path = ".eval_results/convergebench.yaml"
     assert yaml.safe_load(hub.store.contents("model", "org/Editor-1", "refs/pr/1")[path])[0]["value"] == 1.25
@@ -103,4 +178,23 @@ def test_results_are_proposed_as_pull_requests(hub, api, dataset, monkeypatch):
     stores.write(dataset / "eval_results" / "org" / "Editor-1" / path, "theirs")
     refused = invoke(*words)
     assert (refused.exit_code, "convergebench.yaml was not written by this benchmark" in refused.output) == (2, True)
-    assert invoke(*words[:-2], "--propose").exit_code == 2
+
+
+def test_records_are_valid_in_the_schema(dataset):
+    words = ["results", "board.json", "--dataset", "out", "--repo", REPO, "--organization", "A laboratory", "--json"]
+    done = invoke(*words)
+    assert done.exit_code == 0, done.output
+    [(editor, path)] = json.loads(done.stdout)["records"].items()
+    assert (editor, path.rpartition("/")[0]) == ("diffusers", "every_eval_ever/data/convergebench/org/Editor-1")
+    made = json.loads((dataset / path).read_text())
+    jsonschema.validate(made, SCHEMA)
+    kept, survival = made["evaluation_results"]
+    assert kept["score_details"]["score"] == 1.25
+    assert kept["score_details"]["uncertainty"]["confidence_interval"]["upper"] == 1.5
+    assert (kept["metric_config"]["max_score"], survival["metric_config"]["max_score"]) == (2.0, 1.0)
+    assert kept["source_data"]["hf_repo"] == REPO
+    assert made["source_metadata"]["evaluator_relationship"] == "third_party"
+    assert json.loads(invoke(*words).stdout) == json.loads(done.stdout)
+    assert invoke(*words, "--relationship", "friends").exit_code == 2
+    (dataset / "board.json").write_text("{}")
+    assert "board.json is not a leaderboard" in invoke(*words).stderr
