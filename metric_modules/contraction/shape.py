@@ -1,21 +1,13 @@
 """The shape of a curve over rounds, chosen by an information criterion among five families."""
 
 from collections.abc import Sequence
-from typing import TypedDict
+from typing import Any
 
 import numpy as np
 
 _SHAPE_FROM = 10  # rounds; shorter curves do not tell shapes apart
 _POINTS = 6  # the criterion's correction needs more points than parameters
 _SHAPES = ("linear", "exponential", "plateau", "power")
-
-
-class Shape(TypedDict):
-    """The best shape with the weight of each, or why there is none."""
-
-    shape: str | None
-    weights: dict[str, float] | None
-    reason: str | None
 
 
 def _families(rounds: np.ndarray) -> list[tuple[str, int, np.ndarray]]:
@@ -42,7 +34,7 @@ def _residual(values: np.ndarray, bases: np.ndarray) -> float:
     return float((y @ y - np.divide(along**2, squares, out=np.zeros(len(squares)), where=squares > 0)).min())
 
 
-def shape(values: Sequence[float | None], rounds: Sequence[int]) -> Shape:
+def shape(values: Sequence[float | None], rounds: Sequence[int]) -> dict[str, Any]:
     """The best shape and the weight of each (they add up to 1); null with a reason below 10 rounds or 6 points.
 
     Reference: Hurvich and Tsai, Regression and time series model selection in small samples, Biometrika 76 (1989).
@@ -66,9 +58,5 @@ def shape(values: Sequence[float | None], rounds: Sequence[int]) -> Shape:
         criterion[name] = min(criterion[name], size * np.log(residual / size) + penalty)
     scores = np.array(list(criterion.values()))
     weights = np.exp(-(scores - scores.min()) / 2)
-    best = _SHAPES[int(scores.argmin())]
-    return {
-        "shape": best,
-        "weights": dict(zip(_SHAPES, (weights / weights.sum()).tolist(), strict=True)),
-        "reason": None,
-    }
+    shares = dict(zip(_SHAPES, (weights / weights.sum()).tolist(), strict=True))
+    return {"shape": _SHAPES[int(scores.argmin())], "weights": shares, "reason": None}

@@ -6,8 +6,6 @@ A row may name a column of the scores in `decided_by`; the report refuses to sta
 from collections.abc import Callable
 from typing import NamedTuple
 
-EDITOR, CALL = "the editor", "the call"
-
 
 class Limits(NamedTuple):
     """The limits that a reader may choose."""
@@ -28,53 +26,32 @@ class Cause(NamedTuple):
     is_lost: Callable[[float, Limits], bool] = lambda value, limits: bool(value)
     leaves_open: bool = True  # whether a round without a value does not count as kept; if not, the other causes decide
     end: str = ""  # the end of a chain
-    fault: str = EDITOR  # with any other fault than the editor's the case also counts as missing
 
 
+def _not_so(value: float, limits: Limits) -> bool:
+    return not value
+
+
+def _below_half(retained: float, limits: Limits) -> bool:
+    return retained < limits.retained
+
+
+def _moved_too_far(loss: float, limits: Limits) -> bool:
+    return limits.framing is not None and loss > limits.framing
+
+
+FAILED = "technical failure"  # a loss if editors are compared; the curve of a single metric is censored instead
 _ROWS = (  # in order of precedence within one round
-    Cause(
-        "not applied",
-        "Edit not carried out",
-        "edit not carried out",
-        decided_by="applied",
-        is_lost=lambda applied, limits: not applied,
-    ),
-    Cause(
-        "not undone",
-        "Edit not undone",
-        "edit not undone",
-        decided_by="undone",
-        is_lost=lambda undone, limits: not undone,
-    ),
-    Cause(
-        "quality lost",
-        "Quality lost",
-        "quality lost",
-        decided_by="quality",
-        is_lost=lambda retained, limits: retained < limits.retained,
-    ),
-    Cause("part lost", "One area lost", "one area no longer matches", decided_by="part_lost"),
-    Cause(
-        "framing lost",
-        "Framing lost",
-        "the picture moved or grew",
-        decided_by="framing",
-        is_lost=lambda loss, limits: limits.framing is not None and loss > limits.framing,
-        leaves_open=False,
-    ),
-    Cause(
-        "meaning lost",
-        "Meaning lost",
-        "meaning lost",
-        decided_by="meaning",
-        is_lost=lambda retained, limits: retained < limits.retained,
-    ),
+    Cause("not applied", "Edit not carried out", "edit not carried out", "applied", _not_so),
+    Cause("not undone", "Edit not undone", "edit not undone", "undone", _not_so),
+    Cause("quality lost", "Quality lost", "quality lost", "quality", _below_half),
+    Cause("part lost", "One area lost", "one area no longer matches", "part_lost"),
+    Cause("framing lost", "Framing lost", "the picture moved or grew", "framing", _moved_too_far, leaves_open=False),
+    Cause("meaning lost", "Meaning lost", "meaning lost", "meaning", _below_half),
     Cause("refused", "Refused", "the editor refused", end="refused"),
     Cause("no image", "No picture", "no picture came back", end="no_image"),
     Cause("shrunk", "Shrunk", "the picture came back smaller", end="shrunk"),
-    # A loss if editors are compared; the curve of a single metric is censored instead.
-    Cause("technical failure", "Technical failure", "technical failure", end="failed", fault=CALL),
+    Cause(FAILED, "Technical failure", "technical failure", end="failed"),
 )
 CAUSES = {cause.name: cause for cause in _ROWS}
-FAILED = next(cause.name for cause in _ROWS if cause.fault == CALL)
-END_CAUSES = {cause.end: cause.name for cause in _ROWS if cause.end and cause.fault == EDITOR}
+END_CAUSES = {cause.end: cause.name for cause in _ROWS if cause.end and cause.name != FAILED}

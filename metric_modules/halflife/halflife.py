@@ -8,7 +8,7 @@ from convergebench.metric_modules._shared import modules
 from convergebench.metric_modules._shared.series import Series, check_confidence, check_counts, checked_rounds
 from convergebench.metric_modules.halflife.causes import END_CAUSES
 from convergebench.metric_modules.halflife.intervals import RESAMPLES, SEED
-from convergebench.metric_modules.halflife.outcomes import ENDS, Outcome, curve_outcome, is_measured
+from convergebench.metric_modules.halflife.outcomes import ENDS, curve_outcome, is_measured
 from convergebench.metric_modules.halflife.summary import summarise
 from convergebench.metric_modules.halflife.survival import kaplan_meier
 
@@ -37,43 +37,36 @@ def half_life(
     """
     limit = 0.5 if threshold is None and scale == "retained" else threshold
     _check_options(scale, limit, better, confidence)
-    all_rounds = checked_rounds(curves, rounds)
+    at = checked_rounds(curves, rounds)
     all_ends = check_counts("ends", ends, len(curves)) or ["complete"] * len(curves)
     all_end_rounds = check_counts("end_rounds", end_rounds, len(curves)) or [None] * len(curves)
     check_counts("clusters", clusters, len(curves))
-    for number, curve in enumerate(curves, 1):
-        _check_curve(number, curve, all_rounds, scale, all_ends[number - 1], all_end_rounds[number - 1])
-    start = 1.0 if scale == "retained" else None
-    outcomes = [
-        curve_outcome(curve, all_rounds, limit, better, start, end, end_round)  # type: ignore[arg-type]
-        for curve, end, end_round in zip(curves, all_ends, all_end_rounds, strict=True)
-    ]
+    outcomes = []
+    for number, (curve, end, end_round) in enumerate(zip(curves, all_ends, all_end_rounds, strict=True), 1):
+        _check_curve(number, curve, at, scale, end, end_round)
+        outcomes.append(curve_outcome(curve, at, limit, better, end, end_round))  # type: ignore[arg-type]  # not None
     grid, alive = kaplan_meier([outcome.time for outcome in outcomes], [outcome.lost for outcome in outcomes])
-    signature = f"scale={scale}|threshold={limit}|better={better}|rounds={','.join(map(str, all_rounds))}"
+    signature = f"scale={scale}|threshold={limit}|better={better}|rounds={','.join(map(str, at))}"
     return {
-        **summarise(outcomes, all_rounds, clusters, confidence),
+        **summarise(outcomes, at, clusters, confidence),
         "curve": {"rounds": [int(round) for round in grid], "survival": alive.tolist()},
-        "per_chain": [entry(outcome) for outcome in outcomes],
+        "per_chain": [
+            {
+                "half_life": outcome.lost_at,  # None if it was not lost; the text says how far it was followed
+                "bracket": [outcome.kept, outcome.lost_at],
+                "text": outcome.text,
+                "cause": outcome.cause,
+            }
+            for outcome in outcomes
+        ],
         "signature": f"{signature}|confidence={confidence}|bootstrap={RESAMPLES}|seed={SEED}",
     }
 
 
-def entry(outcome: Outcome) -> dict[str, object]:
-    """One chain's half-life, null if it was not lost; `text` then says how far it was followed."""
-    return {
-        "half_life": outcome.lost_at,
-        "bracket": [outcome.kept, outcome.lost_at],
-        "text": outcome.text,
-        "cause": outcome.cause,
-        "interpolated": outcome.crossing,
-    }
-
-
 def _check_options(scale: str, threshold: float | None, better: str, confidence: float) -> None:
-    if scale not in _SCALES:
-        raise ValueError(f"no scale {scale!r}; the scales are {', '.join(_SCALES)}")
-    if better not in _DIRECTIONS:
-        raise ValueError(f"no direction {better!r}; the directions are {', '.join(_DIRECTIONS)}")
+    for name, value, allowed in (("scale", scale, _SCALES), ("direction", better, _DIRECTIONS)):
+        if value not in allowed:
+            raise ValueError(f"no {name} {value!r}; the {name}s are {', '.join(allowed)}")
     if threshold is None or not math.isfinite(threshold):
         raise ValueError(f"threshold must be a number in the metric's own unit on the absolute scale, got {threshold}")
     if scale == "retained" and (better == "lower" or not 0 < threshold <= 1):

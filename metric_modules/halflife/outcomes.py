@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from .causes import CAUSES, END_CAUSES, Limits
 
-ENDS = ("complete", "shrunk", "refused", "no_image", "failed")  # only "failed" and "complete" censor
-
+ENDS = ("complete", *END_CAUSES, "failed")  # only "failed" and "complete" censor
 QUALITIES = ("rmse", "ssim", "lpips")
 
 Values = Sequence[float | None]
@@ -21,9 +20,6 @@ class Outcome:
     lost_at: int | None = None
     cause: str | None = None
     failed: bool = False  # ended by a technical failure before anything was lost: a missing case
-    crossing: float | None = (
-        None  # the round at which the line between the last good and the first bad value crosses the threshold
-    )
 
     @property
     def time(self) -> int:
@@ -42,18 +38,15 @@ class Outcome:
     @property
     def text(self) -> str:
         """'4', '(5, 10]' if rounds between were not measured, '>20' if nothing was lost."""
-        if self.lost_at is None:
-            return f">{self.kept}"
-        return str(self.lost_at) if self.lost_at == self.kept + 1 else f"({self.kept}, {self.lost_at}]"
+        return f">{self.kept}" if self.lost_at is None else bracket_text(self.kept, self.lost_at)
+
+
+def bracket_text(kept: int, lost_at: int) -> str:
+    return str(lost_at) if lost_at == kept + 1 else f"({kept}, {lost_at}]"
 
 
 def is_measured(value: float | None) -> bool:
     return value is not None and not math.isnan(value)
-
-
-def _next_round(rounds: Sequence[int], last: int) -> int:
-    """The first of the rounds after `last`, in which a chain that was last measured then has ended."""
-    return next((round for round in rounds if round > last), last + 1)
 
 
 def curve_outcome(
@@ -61,29 +54,25 @@ def curve_outcome(
     rounds: Sequence[int],
     threshold: float = 0.5,
     better: str = "higher",
-    start: float | None = 1.0,
     end: str = "complete",
     end_round: int | None = None,
 ) -> Outcome:
     """The outcome of one metric's curve: lost in the first measured round whose value is past the threshold.
 
     Missing values are rounds that were not measured. A refusal after the last value is a loss in the round it came
-    in (`end_round`, or the next of `rounds`); a technical failure, and the end, are not. `start` is the value
-    before round 1, if one is known; only the crossing needs it.
+    in (`end_round`, or the next of `rounds`); a technical failure, and the end, are not.
 
     >>> curve_outcome([0.9, 0.7, None, 0.4], [1, 2, 3, 5])
-    Outcome(kept=2, lost_at=5, cause='below the threshold', failed=False, crossing=4.0)
+    Outcome(kept=2, lost_at=5, cause='below the threshold', failed=False)
     """
     sign = 1 if better == "higher" else -1
-    kept, last_value = 0, start
+    kept = 0
     for round, value in zip(rounds, values, strict=False):
         if not is_measured(value):
             continue
         if sign * (value - threshold) < 0:  # type: ignore[operator]
-            share = None if last_value is None else (last_value - threshold) / (last_value - value)  # type: ignore[operator]
-            crossing = None if share is None else kept + (round - kept) * share
-            return Outcome(kept, round, "below the threshold" if sign > 0 else "above the threshold", crossing=crossing)
-        kept, last_value = round, value
+            return Outcome(kept, round, "below the threshold" if sign > 0 else "above the threshold")
+        kept = round
     return _ended(kept, rounds, end, end_round)
 
 
@@ -91,8 +80,8 @@ def _ended(kept: int, rounds: Sequence[int], end: str, end_round: int | None) ->
     """The outcome of a chain in which every measured round was good."""
     if end not in END_CAUSES:
         return Outcome(kept, failed=end == "failed")
-    lost_at = _next_round(rounds, kept) if end_round is None else max(end_round, kept + 1)
-    return Outcome(kept, lost_at, END_CAUSES[end])
+    next_round = next((round for round in rounds if round > kept), kept + 1)
+    return Outcome(kept, next_round if end_round is None else max(end_round, kept + 1), END_CAUSES[end])
 
 
 def convergence(

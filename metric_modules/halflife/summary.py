@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .intervals import mean_interval, median_interval, share_interval
-from .outcomes import Outcome
+from .outcomes import Outcome, bracket_text
 from .survival import area, kaplan_meier, median, pseudo_values
 
 _MEDIAN_FROM = 10  # rounds; for shorter chains the share that survives is given
@@ -44,32 +44,19 @@ def summarise(
     grid, alive = kaplan_meier(times, lost)
     # After the last chain that was still watched nothing is known, unless all chains are lost.
     horizon = float(rounds[-1]) if alive.size and alive[-1] < 1e-12 else min(float(rounds[-1]), times.max())
-    seen = lost | (times >= horizon)
-    share = float(alive[-1]) if alive.size else 1.0
-    means = pseudo_values(times, lost, horizon)
-    means_kept = pseudo_values(kept, lost, horizon)
-    seen_sources = [name for name, is_seen in zip(sources, seen, strict=True) if is_seen]
-    two_way: dict[str, Any] = {}
-    if programs is not None:
-        seen_programs = [name for name, is_seen in zip(chain_programs, seen, strict=True) if is_seen]
-        two_way = {
-            "mean_rounds_kept_interval_two_way": limits(
-                mean_interval(means_kept, sources, horizon, chain_programs, confidence=confidence)
-            ),
-            "survival_interval_two_way": share_interval(~lost[seen], seen_sources, seen_programs, confidence),
-        }
-    return {
-        **half_life(grid, alive, rounds, horizon, median_interval(times, lost, sources, confidence)),
-        "half_life_interpolated": interpolated(watched, rounds),
+    seen = np.flatnonzero(lost | (times >= horizon))
+    survived, seen_sources = ~lost[seen], [sources[place] for place in seen]
+    means, means_kept = (pseudo_values(values, lost, horizon) for values in (times, kept))
+    result = {
+        **_half_life(grid, alive, rounds, horizon, median_interval(times, lost, sources, confidence)),
         "restricted_mean": float(area(grid, alive, horizon)),
-        "restricted_mean_interval": limits(
-            mean_interval(means, sources, horizon, first=min(1.0, horizon), confidence=confidence)
+        "restricted_mean_interval": mean_interval(
+            means, sources, horizon, first=min(1.0, horizon), confidence=confidence
         ),
         "mean_rounds_kept": round(float(area(*kaplan_meier(kept, lost), horizon)), 6),
-        "mean_rounds_kept_interval": limits(mean_interval(means_kept, sources, horizon, confidence=confidence)),
-        "survival": share,
-        "survival_interval": share_interval(~lost[seen], seen_sources, confidence=confidence),
-        **two_way,
+        "mean_rounds_kept_interval": mean_interval(means_kept, sources, horizon, confidence=confidence),
+        "survival": float(alive[-1]) if alive.size else 1.0,
+        "survival_interval": share_interval(survived, seen_sources, confidence=confidence),
         "last_round": int(horizon),
         "share_censored": float(1 - lost.mean()),
         "share_failed": float(np.mean([outcome.failed for outcome in watched])),
@@ -77,46 +64,38 @@ def summarise(
         "chains_unmeasured": len(outcomes) - len(watched),
         "clusters": len(set(sources)),
     }
+    if programs is not None:
+        seen_programs = [chain_programs[place] for place in seen]
+        result |= {
+            "mean_rounds_kept_interval_two_way": mean_interval(
+                means_kept, sources, horizon, chain_programs, confidence=confidence
+            ),
+            "survival_interval_two_way": share_interval(survived, seen_sources, seen_programs, confidence),
+        }
+    return result
 
 
-def half_life(
+def _half_life(
     grid: np.ndarray, alive: np.ndarray, rounds: Sequence[int], horizon: float, limits: tuple[float, float] | None
 ) -> dict[str, Any]:
     """The median as a number, null with a reason if there is none, and as the text of a table."""
     middle = float(median(grid, alive))
-    share = float(alive[-1]) if alive.size else 1.0
     short, outlived = rounds[-1] < _MEDIAN_FROM, np.isinf(middle)
-    reason = None
+    good = max((earlier for earlier in rounds if earlier < middle), default=0)
+    reason, text = None, f">{horizon:.0f}" if outlived else bracket_text(good, int(middle))
     if short:
         reason = f"chains of {_plural(rounds[-1])} give a share that survives; a median needs {_MEDIAN_FROM}"
+        text = f"{alive[-1] if alive.size else 1:.0%} survive {_plural(int(horizon))}"
     elif outlived:
         reason = f"more than half survive round {horizon:.0f}"
-    good, bad = bracket(middle, rounds) if not outlived else (0, 0)
-    printed = f">{horizon:.0f}" if outlived else str(bad) if bad == good + 1 else f"({good}, {bad}]"
     return {
         "half_life": None if reason else int(middle),
-        "half_life_bracket": None if reason else bracket(middle, rounds),
-        "half_life_text": f"{share:.0%} survive {_plural(int(horizon))}" if short else printed,
+        "half_life_bracket": None if reason else [good, int(middle)],
+        "half_life_text": text,
         "half_life_interval": None if short or limits is None else [None if np.isinf(x) else int(x) for x in limits],
         "half_life_reason": reason,
     }
 
 
-def bracket(round: float, rounds: Sequence[int]) -> list[int]:
-    """The last measured round before a loss, and the round of the loss."""
-    return [max((earlier for earlier in rounds if earlier < round), default=0), int(round)]
-
-
 def _plural(rounds: int) -> str:
     return f"{rounds} round{'s' * (rounds != 1)}"
-
-
-def interpolated(outcomes: Sequence[Outcome], rounds: Sequence[int]) -> float | None:
-    """The median of the interpolated crossings of the threshold, an extra that must be labelled as interpolated."""
-    crossings = [outcome.time if outcome.crossing is None else outcome.crossing for outcome in outcomes]
-    middle = float(median(*kaplan_meier(crossings, [outcome.lost for outcome in outcomes])))
-    return None if rounds[-1] < _MEDIAN_FROM or np.isinf(middle) else middle
-
-
-def limits(interval: tuple[float, float] | None) -> list[float] | None:
-    return None if interval is None else list(interval)

@@ -5,7 +5,7 @@ from statistics import median
 
 CEILINGS = {"rmse": 0.0, "ssim": 1.0, "lpips": 0.0, "clip": 1.0}  # what an untouched picture scores
 _CLOSE = 0.5  # retained quality above which an unrelated picture would pass for half the original
-SHARE = 0.05
+SHARE = 0.05  # of resembling pictures; a reference with more (a texture, say) is left out of headlines
 
 
 def floor(unrelated: Sequence[float]) -> float:
@@ -15,32 +15,17 @@ def floor(unrelated: Sequence[float]) -> float:
     return float(median(unrelated))
 
 
-def close_share(
-    unrelated: Mapping[str, Sequence[float]], floors: Mapping[str, float], ceilings: Mapping[str, float] = CEILINGS
-) -> float:
-    """The share of unrelated pictures that seem to have kept more than half of the reference on every quality metric.
-
-    `unrelated` holds, for each quality metric, one value for each unrelated picture, in one order.
-    """
-    marks = resembling(unrelated, floors, ceilings)
-    return sum(marks) / len(marks)
-
-
 def resembling(
     unrelated: Mapping[str, Sequence[float]], floors: Mapping[str, float], ceilings: Mapping[str, float] = CEILINGS
 ) -> list[bool]:
-    """Which unrelated pictures seem to have kept more than half of the reference on every quality metric."""
+    """Which unrelated pictures seem to have kept more than half of the reference on every quality metric.
+
+    `unrelated` holds, for each quality metric, one value for each unrelated picture, in one order.
+    """
     columns = [
         [retained_value(value, floors[name], ceilings[name]) for value in values] for name, values in unrelated.items()
     ]
     return [min(row) > _CLOSE for row in zip(*columns, strict=True)]
-
-
-def excluded(
-    unrelated: Mapping[str, Sequence[float]], floors: Mapping[str, float], ceilings: Mapping[str, float] = CEILINGS
-) -> bool:
-    """Whether a reference is left out of headlines, because too many unrelated pictures look like it (textures do)."""
-    return close_share(unrelated, floors, ceilings) > SHARE
 
 
 def retained_value(value: float, floor: float, ceiling: float) -> float:

@@ -23,39 +23,33 @@ def retained(
     """
     if len(values) != len(references):
         raise ValueError(f"{len(values)} values were given with {len(references)} references; there is one for each")
-    top = _ceiling_of(metric, ceiling)
-    raw: list[float | None] = []
+    if metric == "psnr":
+        raise ValueError(
+            "metric is 'psnr', which is in decibels and has no even scale; retained quality of pixels uses 'rmse'"
+        )
+    if ceiling is None and metric not in CEILINGS:
+        raise ValueError(f"no ceiling is known for {metric!r}; give `ceiling`, or one of {', '.join(CEILINGS)}")
+    top = float(CEILINGS[metric] if ceiling is None else ceiling)
     result: list[float | None] = []
+    clipped = 0
     for value, reference in zip(values, references, strict=True):
-        bottom = floor_of(reference, metric, floors, top)
-        is_measured = value is not None and not math.isnan(value)
-        raw.append((value - bottom) / (top - bottom) if is_measured else None)  # type: ignore[operator]
-        result.append(retained_value(value, bottom, top) if is_measured else None)  # type: ignore[arg-type]
+        bottom = _floor_of(reference, metric, floors, top)
+        if value is None or math.isnan(value):
+            result.append(None)
+            continue
+        result.append(retained_value(value, bottom, top))
+        clipped += not 0 <= (value - bottom) / (top - bottom) <= 1
     measured = [share for share in result if share is not None]
     return {
         "retained": result,
         "mean": math.fsum(measured) / len(measured) if measured else None,
         "measured": len(measured),
-        "clipped": sum(share is not None and not 0 <= share <= 1 for share in raw),
+        "clipped": clipped,
         "signature": f"metric={metric}|ceiling={top:g}|floor=per reference",
     }
 
 
-def _ceiling_of(metric: str, ceiling: float | None) -> float:
-    """What an untouched picture scores."""
-    if metric == "psnr":
-        raise ValueError(
-            "metric is 'psnr', which is in decibels and has no even scale; retained quality of pixels uses 'rmse'"
-        )
-    if ceiling is not None:
-        return float(ceiling)
-    if metric not in CEILINGS:
-        raise ValueError(f"no ceiling is known for {metric!r}; give `ceiling`, or one of {', '.join(CEILINGS)}")
-    return CEILINGS[metric]
-
-
-def floor_of(reference: str, metric: str, floors: Mapping[str, Mapping[str, float]], ceiling: float) -> float:
-    """The frozen floor of one reference."""
+def _floor_of(reference: str, metric: str, floors: Mapping[str, Mapping[str, float]], ceiling: float) -> float:
     if reference not in floors:
         raise ValueError(f"no floors for reference {reference!r}; the table holds {len(floors)} others")
     if metric not in floors[reference]:
@@ -63,16 +57,11 @@ def floor_of(reference: str, metric: str, floors: Mapping[str, Mapping[str, floa
             f"no {metric} floor for reference {reference!r}; it has {', '.join(floors[reference]) or 'none'}"
         )
     bottom = float(floors[reference][metric])
-    if not math.isfinite(bottom) or bottom == ceiling:
-        raise ValueError(
-            f"the {metric} floor of reference {reference!r} must be a number other than {ceiling:g}, got {bottom}"
-        )
-    if metric in CEILINGS and (bottom < ceiling) != (CEILINGS[metric] > 0):
-        side = "below" if CEILINGS[metric] > 0 else "above"
-        raise ValueError(
-            f"the {metric} floor of reference {reference!r} must be {side} {ceiling:g}, what an "
-            f"untouched picture scores, got {bottom:g}"
-        )
+    wanted = f"a number other than {ceiling:g}" * (not math.isfinite(bottom) or bottom == ceiling)
+    if not wanted and metric in CEILINGS and (bottom < ceiling) != (CEILINGS[metric] > 0):
+        wanted = f"{'below' if CEILINGS[metric] > 0 else 'above'} {ceiling:g}, what an untouched picture scores"
+    if wanted:
+        raise ValueError(f"the {metric} floor of reference {reference!r} must be {wanted}, got {bottom}")
     return bottom
 
 

@@ -65,7 +65,7 @@ def _half_life(published: PublishedMetric, editor: str) -> Estimate:
     if start is None:
         return Estimate()
     outcomes = [
-        curve_outcome([values.get(round) for round in rounds], rounds, start / 2, start=start)
+        curve_outcome([values.get(round) for round in rounds], rounds, start / 2)
         for values in published.editors[editor].values()
     ]
     summary = summarise(outcomes, rounds, published.sources(editor))
