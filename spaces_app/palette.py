@@ -54,6 +54,11 @@ class Look(NamedTuple):
     is_reference: bool
     place: int  # in SERIES and MARKERS; after the last of them for a baseline
 
+    @property
+    def line(self) -> dict[str, Any]:
+        """The arguments of matplotlib's `plot`."""
+        return {"color": self.colour, "ls": self.dash, "lw": self.width, "marker": self.marker}
+
 
 def assign_looks(editors: Iterable[str], references: Iterable[str]) -> dict[str, Look]:
     """One look for each editor, by the order of the names alone: no rank and no filter changes it."""

@@ -25,8 +25,8 @@ class CurveRow(TableRow):
     round: int = column("Round", "count")
     mean: Estimate = column("Mean", "number")
     median: float | None = column("Median", "number")
-    cases: int = column("Cases", "count")
-    sources: int | None = column("Sources", "count")
+    cases: int = column("Tests", "count")
+    sources: int | None = column("Pictures", "count")
     on: str = column("On which cases")
 
 

@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple, TypeVar, dataclass_transform
 
 Row = Mapping[str, Any]
@@ -42,8 +43,6 @@ def estimate(
 ) -> Estimate:
     """A value with its interval, cut off at the ends of the value's range."""
     low, high = interval or (None, None)
-    if lowest == -math.inf and highest == math.inf:
-        return Estimate(value, low, high)
     return Estimate(value, None if low is None else max(low, lowest), None if high is None else min(high, highest))
 
 
@@ -56,6 +55,11 @@ class Column(NamedTuple):
     interval: bool = False  # it holds an Estimate
     shown: bool = True
     always: bool = False  # shown even if no row has a value
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys in files."""
+        return [self.key, f"{self.key}_low", f"{self.key}_high"] if self.interval else [self.key]
 
 
 def column(title: str, form: str = "text", *, shown: bool = True, always: bool = False, **default: Any) -> Any:
@@ -76,7 +80,7 @@ class TableRow:
         dataclass(frozen=True, kw_only=True)(cls)
 
     @classmethod
-    def columns(cls, rows: Sequence["TableRow"]) -> tuple[Column, ...]:
+    def columns(cls, rows: Sequence["TableRow"]) -> list[Column]:
         """The columns of a table of these rows."""
         columns: list[Column] = []
         for part in dataclasses.fields(cls):  # type: ignore[arg-type]  # every subclass is a dataclass
@@ -88,7 +92,7 @@ class TableRow:
                     new_column = part.metadata["make"](key)
                     is_hidden = part.metadata["hide_zeros"] and not any(mapping.get(key) for mapping in values)
                     columns.append(new_column._replace(shown=new_column.shown and not is_hidden))
-        return tuple(columns)
+        return columns
 
     @property
     def cells(self) -> dict[str, Any]:
@@ -108,49 +112,55 @@ T = TypeVar("T", bound=TableRow)
 
 @dataclass(frozen=True)
 class Table:
-    """`name` names its files, `title` is for readers; without rows, `note` says why there are none."""
+    """The rows of a statistic; `name` names its files, `title` and `note` are for readers."""
 
     name: str
     title: str
-    columns: tuple[Column, ...]
-    rows: Sequence[Row]  # the cells by key
+    row_type: type[TableRow]
+    typed_rows: Sequence[TableRow]
     note: str = ""
-    typed_rows: Sequence[TableRow] = ()
-    row_type: type[TableRow] | None = None
 
-    @property
-    def own_rows(self) -> Sequence[Any]:
-        """The rows as the statistic made them."""
-        return self.typed_rows if self.row_type else self.rows
+    @cached_property
+    def rows(self) -> list[Row]:
+        """The cells of each row by key."""
+        return [row.cells for row in self.typed_rows]
 
-    def of_group(self, group: str) -> "Table":
-        """The rows of one group of programs."""
-        places = [place for place, row in enumerate(self.rows) if row["group"] == group]
-        typed_rows = [self.typed_rows[place] for place in places] if self.row_type else ()
-        return replace(self, rows=[self.rows[place] for place in places], typed_rows=typed_rows)
+    @cached_property
+    def columns(self) -> list[Column]:
+        """The columns; those without any value are in the files alone."""
+        columns = self.row_type.columns(self.typed_rows)
+        if not self.rows:
+            return columns
+        empty = {column.key for column in columns if all(is_missing(row.get(column.key)) for row in self.rows)}
+        return [
+            column._replace(shown=column.shown and (column.always or column.key not in empty)) for column in columns
+        ]
 
     @property
     def keys(self) -> list[str]:
-        return [key for column in self.columns for key in _column_keys(column)]
+        return [key for column in self.columns for key in column.keys]
+
+    def where(self, **values: Any) -> "Table":
+        """The rows that have these values."""
+        is_chosen = [all(row[key] == value for key, value in values.items()) for row in self.rows]
+        chosen = [row for row, keep in zip(self.typed_rows, is_chosen, strict=True) if keep]
+        return replace(self, typed_rows=chosen)
+
+    def shown(self, keys: Sequence[str] = ()) -> list[Column]:
+        """The columns that a reader sees: those of `keys` that have a value, or those that the page shows."""
+        if not keys:
+            return [column for column in self.columns if column.shown]
+        return [
+            column
+            for column in self.columns
+            if column.key in keys and not all(is_missing(row.get(column.key)) for row in self.rows)
+        ]
 
 
 def rows_of(tables: Mapping[str, Table], row_type: type[T]) -> list[T]:
     """The rows of the table that has this type of row; none if no statistic makes such a table."""
-    typed = (table.typed_rows for table in tables.values() if table.row_type is row_type)
-    return [row for row in next(typed, ()) if isinstance(row, row_type)]
-
-
-def hide_empty_columns(table: Table) -> Table:
-    """The same table with columns that have no value hidden from readers; the files keep them."""
-    empty = {column.key for column in table.columns if all(is_missing(row.get(column.key)) for row in table.rows)}
-    columns = tuple(
-        column._replace(shown=column.shown and (column.always or column.key not in empty)) for column in table.columns
-    )
-    return replace(table, columns=columns) if table.rows else table
-
-
-def _column_keys(column: Column) -> list[str]:
-    return [column.key, f"{column.key}_low", f"{column.key}_high"] if column.interval else [column.key]
+    typed = [table.typed_rows for table in tables.values() if table.row_type is row_type]
+    return [row for rows in typed for row in rows if isinstance(row, row_type)]
 
 
 def is_missing(value: Any) -> bool:
@@ -206,13 +216,6 @@ def _csv_value(value: Any) -> Any:
     return f"'{text}" if value.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
-def _as_data(table: Table) -> Row:
-    """The same values for JSON, with the table's title and what its columns are called."""
-    rows = [{key: None if is_missing(row.get(key)) else row[key] for key in table.keys} for row in table.rows]
-    titles = {column.key: column.title for column in table.columns}
-    return {"name": table.name, "title": table.title, "note": table.note, "columns": titles, "rows": rows}
-
-
 def as_json(table: Table) -> str:
     return _json(_as_data(table))
 
@@ -222,28 +225,27 @@ def all_as_json(tables: Iterable[Table]) -> str:
     return _json({table.name: _as_data(table) for table in tables})
 
 
+def _as_data(table: Table) -> Row:
+    """The same values for JSON, with the table's title and what its columns are called."""
+    rows = [{key: None if is_missing(row.get(key)) else row[key] for key in table.keys} for row in table.rows]
+    titles = {column.key: column.title for column in table.columns}
+    return {"name": table.name, "title": table.title, "note": table.note, "columns": titles, "rows": rows}
+
+
 def _json(data: Row) -> str:
     return json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-_LATEX_SIGNS = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
+_MATHS = {"<": "<", ">": ">", "×": r"\times", "−": "-", "½": r"\frac{1}{2}", "²": "^2", "τ": r"\tau", "χ": r"\chi",
+          "σ": r"\sigma", "Δ": r"\Delta", "≤": r"\leq", "≥": r"\geq"}  # fmt: skip
+_LATEX_SIGNS = {
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    **{sign: f"${command}$" for sign, command in _MATHS.items()},
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
-    "<": r"$<$",
-    ">": r"$>$",
     "–": "--",
     "…": r"\dots{}",
-    "×": r"$\times$",
-    "−": "$-$",
-    "½": r"$\frac{1}{2}$",
-    "²": "$^2$",
-    "τ": r"$\tau$",
-    "χ": r"$\chi$",
-    "σ": r"$\sigma$",
-    "Δ": r"$\Delta$",
-    "≤": r"$\leq$",
-    "≥": r"$\geq$",
 }
 _LATIN = 0x180  # LaTeX can typeset every letter up to here
 
@@ -254,19 +256,14 @@ def _latex_text(text: str) -> str:
     >>> _latex_text("Kendall's τ, 50%"), _latex_text("模")
     ("Kendall's $\\tau$, 50\\%", '[U+6A21]')
     """
-    signs = (_LATEX_SIGNS.get(sign, sign if ord(sign) < _LATIN else f"[U+{ord(sign):04X}]") for sign in text)
-    return "".join(signs)
+    return "".join(_LATEX_SIGNS.get(sign, sign if ord(sign) < _LATIN else f"[U+{ord(sign):04X}]") for sign in text)
 
 
 def as_latex(table: Table, keys: Sequence[str] = (), rule_where: str = "") -> str:
-    """A booktabs tabular to paste into a paper: the columns that the page shows, or those of `keys`.
-
-    A rule is drawn above each row that has another value of `rule_where`.
-    """
-    shown = [column for column in table.columns if (column.key in keys if keys else column.shown)]
-    body, before = [], None
+    """A booktabs tabular to paste into a paper, with a rule above each row that has another value of `rule_where`."""
+    shown, body, before = table.shown(keys), [], None
     for row in table.rows:
-        if rule_where and before is not None and row.get(rule_where) != before:
+        if rule_where and before is not None and row[rule_where] != before:
             body.append("\\midrule")
         before = row.get(rule_where)
         body.append(" & ".join(_latex_text(format_cell(row, column)) for column in shown) + r" \\")
@@ -283,9 +280,9 @@ def as_latex(table: Table, keys: Sequence[str] = (), rule_where: str = "") -> st
     return "\n".join(lines) + "\n"
 
 
-def as_text(table: Table, columns: Sequence[str] | None = None) -> str:
+def as_text(table: Table, keys: Sequence[str] = ()) -> str:
     """The table for a terminal, with aligned columns and no colours."""
-    shown = [column for column in table.columns if (column.shown if columns is None else column.key in columns)]
+    shown = table.shown(keys)
     lines = [
         [column.title for column in shown],
         *([format_cell(row, column) for column in shown] for row in table.rows),

@@ -2,19 +2,20 @@
 
 import base64
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.pictures import Undecodable, decode
 from convergebench.metric_modules.halflife.outcomes import Outcome
-from convergebench.metric_modules.scores import ScoreRow
 from PIL import Image
 
+from ..analysis.analysis import Analysis
 from ..analysis.cases import Case
 from ..analysis.display_names import display_name
 from ..analysis.reasons import losing_step, loss_clause
-from ..analysis.typical import frames_of
+from ..analysis.stored_rows import rows_of
+from ..analysis.typical import frames_of, typical_cases
 
 SIDE = 192  # pixels: sharp on a phone's screen at two thirds of it
 _QUALITY = 55
@@ -40,18 +41,23 @@ class Strip:
     why: str = ""  # of a typical case: when and why it was lost
 
 
-def typical_strip(
-    case: Case,
-    outcome: Outcome,
-    checks: Sequence[str],
-    threshold: float,
-    scores: Mapping[int, ScoreRow],
-    reader: Reader,
-) -> Strip:
-    """One editor on a case: the original, the first edit, some returns and the step in which the case was lost.
+def typical_strips(analysis: Analysis, tested: Sequence[str], reader: Reader) -> list[Strip]:
+    """A typical case of the first group, as the best of the tested editors and the last of them returned it."""
+    group = next(iter(analysis.groups.values()))
+    outcomes = analysis.outcomes[group.name]
+    shown = list(dict.fromkeys([tested[0], tested[-1]]))
+    key = typical_cases(group, outcomes, tested, shown)[0]
+    return [
+        _typical_strip(analysis, case, outcome, group.checks_of(editor), reader)
+        for editor in shown
+        for case, outcome in zip(group.cases[editor], outcomes[editor], strict=True)
+        if case.key == key
+    ]
 
-    `scores` holds the rows of the case's steps, for the numbers of what was lost.
-    """
+
+def _typical_strip(analysis: Analysis, case: Case, outcome: Outcome, checks: Sequence[str], reader: Reader) -> Strip:
+    """The original, the first edit, some returns and the step in which the case was lost."""
+    scores = {row.step: row for row in rows_of(analysis.scores, {case.chain.id})}
     lost_step = losing_step(case, outcome, scores)
     frames = []
     for shown in frames_of(case, checks, lost_step):
@@ -59,7 +65,7 @@ def typical_strip(
         label = " ".join(filter(None, (shown.label, shown.share)))
         frame = make_frame(data, label, f"{case.source}, {case.program}: {label}")
         frames.append(replace(frame, is_loss=shown.is_loss))
-    clause = loss_clause(case, outcome, checks, threshold, scores.get(lost_step or -1))
+    clause = loss_clause(case, outcome, checks, analysis.options.threshold, scores.get(lost_step or -1))
     why = f"lost in round {outcome.lost_at}: {clause}" if outcome.lost else f"survived all {case.rounds} rounds"
     title = f"a typical test: “{case.chain.program.cycle[0]}” on {case.source}"
     return Strip(display_name(case.editor), title, tuple(frames), why)

@@ -10,7 +10,7 @@ from ..analysis.display_names import display_names
 from ..analysis.groups import CHECK_TITLES, CHECKS, ROLES
 from ..analysis.program_groups import program_groups
 from ..analysis.round_curves import CurveRow
-from ..analysis.tables import Table, format_cell, format_value, rows_of
+from ..analysis.tables import Table, format_cell, rows_of
 from ..statistics import facts as facts_table
 from ..statistics import find_statistics, leaderboard
 from ..studies import study_modules
@@ -127,22 +127,6 @@ def _group_sentences(
         f"counts as failed. Bands and brackets are {facts['limits']} confidence intervals across pictures."
     )
     return sentences
-
-
-def headline(tables: Mapping[str, Table], columns: Sequence[str]) -> Table:
-    """The first group's headline, for a terminal."""
-    board = tables["leaderboard"]
-    rows = [row for row in board.rows if row["group"] == board.rows[0]["group"]] if board.rows else []
-    if not rows and (other := stand_in(tables)):
-        return other.table
-    empty = {key for key in columns if all(row[key] is None for row in rows)}
-    shown = tuple(
-        column._replace(shown=column.shown or column.key == "role")  # no double line sets baselines apart here
-        for column in board.columns
-        if column.key in columns and column.key not in empty
-    )
-    title = rows[0]["name"] if rows else why_nothing_counts(facts_of(tables))
-    return Table(board.name, str(title), shown, rows, format_value(None, "text"))
 
 
 def excluded_sentence(facts: Facts) -> str:

@@ -49,7 +49,7 @@ def curves_over_rounds(dataset: ServedDataset, metric: str, title: str, rows: Se
         else:
             axes.legend(list(display_names(looks).values()), loc="best")
         axes.set_title(title[:1].upper() + title[1:])
-        return _laid_out(Drawing(f"curves-{_plain(metric)}", title, last_values(rows), figure))
+        return Drawing(f"curves-{_plain(metric)}", title, last_values(rows), figure)
 
 
 def compared_pictures(dataset: ServedDataset, compared: Answer, columns: int = 7) -> Drawing:
@@ -75,7 +75,7 @@ def compared_pictures(dataset: ServedDataset, compared: Answer, columns: int = 7
             grid[line, 0].set_ylabel(f"{dataset.display[row['editor']][:22]}\n{ended}", fontsize=9.5)
         name = f"compare-{_plain(compared['source'])}-{_plain(compared['program'])}"
         words = "; ".join(f"{dataset.display[row['editor']]}: {row['clause'] or 'not lost'}" for row in rows)
-        return _laid_out(Drawing(name, title, words, figure))
+        return Drawing(name, title, words, figure)
 
 
 @lru_cache(maxsize=1)
@@ -108,9 +108,3 @@ def _show(axes: "Axes", dataset: ServedDataset, row: Answer, step: int) -> None:
         axes.text(0.5, 0.5, "no picture", ha="center", va="center", fontsize=9, color=MUTED.light)
     else:
         axes.imshow(decode(path.read_bytes()))
-
-
-def _laid_out(drawing: Drawing) -> Drawing:
-    """The drawing, once its SVG was drawn, which fixes the layout of all formats."""
-    _ = drawing.matplotlib_svg
-    return drawing

@@ -6,8 +6,8 @@ A statistic has
     Row             its row, a TableRow: the fields are the table's columns
     rows(analysis)  the table's rows
 and may have
-    NOTE                    a sentence above the table, if it has rows
-    note(analysis, rows)    the same, if it depends on the rows
+    NOTE                    a sentence above the table
+    note(analysis, rows)    the same, if it depends on the rows; called if there are any
     ON_PAGE                 an `OnPage`: how the page shows the table
     figures(rows, context)  its figures, drawn with reporting.figures; `context` is a FigureContext
     strips(table, reader)   strips of pictures for its section: a list of reporting.filmstrips.Strip
@@ -23,7 +23,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from ..analysis.analysis import Analysis
-from ..analysis.tables import Table, TableRow, hide_empty_columns
+from ..analysis.tables import Table, TableRow
 from ..studies import statistics_packages
 
 Rows = Sequence[Mapping[str, Any]]
@@ -32,15 +32,14 @@ REQUIRED = ("TITLE", "SECTION", "Row", "rows")
 
 
 class OnPage(NamedTuple):
-    """How the page shows a statistic's table. The functions take the rows as mappings of the columns' keys."""
+    """How the page shows a statistic's table."""
 
     order: int = 50  # place in its section
     show: bool = True  # False: only its files and figures
     folded: bool = False  # collapsed until a reader opens it
     part_by: str = "group"  # one part of the table for each value of this column
     line_where: str = ""  # a double line where this column's value changes
-    heading: str = ""  # above the table
-    caption: Callable[[Rows], str] | None = None  # from a part's rows
+    caption: str = ""  # the column that holds the caption; otherwise the title is shown
     choose: Callable[[Rows], Rows] | None = None  # the rows that the page shows, if not all
 
 
@@ -53,7 +52,7 @@ def find_statistics() -> dict[str, ModuleType]:
     ]
     statistics: dict[str, ModuleType] = {}
     for module in modules:
-        name = module.__name__.rpartition(".")[2]
+        name = _name_of(module)
         if missing := [attribute for attribute in REQUIRED if not hasattr(module, attribute)]:
             raise ValueError(f"{module.__file__} is not a statistic: it has no {', '.join(missing)}")
         if name in statistics:
@@ -64,17 +63,16 @@ def find_statistics() -> dict[str, ModuleType]:
     return dict(sorted(statistics.items(), key=lambda item: (on_page(item[1]).order, item[0])))
 
 
+def _name_of(statistic: ModuleType) -> str:
+    return statistic.__name__.rpartition(".")[2]
+
+
 def on_page(statistic: ModuleType) -> OnPage:
     return getattr(statistic, "ON_PAGE", OnPage())
 
 
 def make_table(statistic: ModuleType, rows: Iterable[TableRow], note: str = "") -> Table:
-    """A statistic's table from its rows; columns without a single value are in the files and not on the page."""
-    rows = list(rows)
-    name = statistic.__name__.rpartition(".")[2]
-    cells = [row.cells for row in rows]
-    columns = statistic.Row.columns(rows)
-    return hide_empty_columns(Table(name, statistic.TITLE, columns, cells, note, rows, statistic.Row))
+    return Table(_name_of(statistic), statistic.TITLE, statistic.Row, list(rows), note)
 
 
 def compute_tables(analysis: Analysis) -> dict[str, Table]:
@@ -82,9 +80,6 @@ def compute_tables(analysis: Analysis) -> dict[str, Table]:
     tables = {}
     for name, statistic in find_statistics().items():
         rows: list[TableRow] = list(statistic.rows(analysis))
-        if hasattr(statistic, "note"):
-            note = statistic.note(analysis, rows)
-        else:
-            note = getattr(statistic, "NOTE", "") if rows else ""
-        tables[name] = make_table(statistic, rows, note)
+        note = statistic.note(analysis, rows) if rows and hasattr(statistic, "note") else ""
+        tables[name] = make_table(statistic, rows, note or getattr(statistic, "NOTE", ""))
     return tables

@@ -11,9 +11,9 @@ from ..analysis.groups import is_missing_case
 from ..analysis.tables import Estimate, TableRow, column, estimate
 from . import OnPage
 
-TITLE = "Rounds survived by category, kind, program and reversibility"
+TITLE = "Rounds survived, by property of the test"
 SECTION = "Where editors fail first"
-ON_PAGE = OnPage(order=40, folded=True, part_by="by", caption=lambda rows: f"Rounds survived by {rows[0]['by']}")
+ON_PAGE = OnPage(order=40, folded=True, part_by="by")
 _SLICES = ("category", "kind", "program", "reversibility")
 
 
@@ -24,10 +24,10 @@ class Row(TableRow):
     editor: str = column("Editor")
     role: str = column("Role", shown=False)
     half_life_text: Estimate = column("Half-life, rounds")
-    rounds_kept: Estimate = column("Rounds kept, mean", "rounds")
+    rounds_kept: Estimate = column("Rounds survived", "rounds")
     failed: float = column("Missing", "share")
-    cases: int = column("Cases", "count")
-    sources: int = column("Sources", "count")
+    cases: int = column("Tests", "count")
+    sources: int = column("Pictures", "count")
 
 
 def rows(analysis: Analysis) -> list[Row]:

@@ -19,15 +19,9 @@ def _last_rounds(rows: Rows) -> Rows:
     return list({row["editor"]: row for row in rows}.values())
 
 
-TITLE = "Why tests failed"
+TITLE = "Why tests failed: the share of tests that failed for each reason by the last round"
 SECTION = EACH_GROUP
-ON_PAGE = OnPage(
-    order=30,
-    line_where="role",
-    heading=TITLE,
-    caption=lambda rows: "Share of tests that failed for each reason by the last round",
-    choose=_last_rounds,
-)
+ON_PAGE = OnPage(order=30, line_where="role", choose=_last_rounds)
 
 
 class Row(TableRow):
@@ -37,7 +31,7 @@ class Row(TableRow):
     round: int = column("By round", "count")
     kept: float = column("Survived", "share")
     lost_to: Mapping[str, float] = columns_by_key(lambda cause: Column(cause, TITLES[cause], "share"), hide_zeros=True)
-    cases: int = column("Cases", "count")
+    cases: int = column("Tests", "count")
 
 
 def rows(analysis: Analysis) -> list[Row]:

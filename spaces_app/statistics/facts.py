@@ -43,7 +43,6 @@ def rows(analysis: Analysis) -> list[Row]:
         "framing": "no loss" if analysis.options.framing is None else f"{analysis.options.framing:g}",
         "level": LEVEL,
         "limits": "95%",
-        "growth exponents": "0 jitter, 1 random walk, 2 drift",
         "sources for a verdict": RANKED_FROM,
     }
     facts |= _where_chains_went(analysis)

@@ -25,18 +25,16 @@ from ..analysis.tables import (
     Table,
     TableRow,
     as_latex,
-    capitalised,
     column,
     estimate,
     format_value,
-    is_missing,
 )
 from ..reporting.figures import Drawing, FigureContext, add_legend, new_figure
 from . import EACH_GROUP, OnPage
 
 TITLE = "Convergence"
 SECTION = EACH_GROUP
-ON_PAGE = OnPage(order=10, line_where="role", caption=lambda rows: capitalised(rows[0]["name"]))
+ON_PAGE = OnPage(order=10, line_where="role", caption="name")
 
 
 class Row(TableRow):
@@ -45,44 +43,38 @@ class Row(TableRow):
     group: str = column("Programs", shown=False)
     name: str = column("Headline", shown=False)
     rank: Estimate = column("Rank", "count", always=True)
-    rounds_kept: Estimate = column("Rounds kept, mean", "rounds")
-    rounds_kept_two_way: Estimate = column("Rounds kept, limits for other programs too", "rounds")
+    rounds_kept: Estimate = column("Rounds survived", "rounds")
+    rounds_kept_two_way: Estimate = column("Rounds survived, any program", "rounds")
     area: Estimate = column("Area under retained quality", "share")
-    survival: Estimate = column("Still converging at the end", "share")
-    survival_two_way: Estimate = column("Still converging, limits for other programs too", "share", shown=False)
+    survival: Estimate = column("Survived all rounds", "share")
+    survival_two_way: Estimate = column("Survived all rounds, any program", "share", shown=False)
     half_life_text: Estimate = column("Half-life, rounds")
     half_life: int | None = column("Half-life as a number", "count", shown=False)
     restricted_mean: Estimate = column("Restricted mean", "rounds")
     last_round: int | None = column("End, round", "count", shown=False)
-    quality_text: Estimate = column("Quality half-life")
+    quality_text: Estimate = column("Rounds until quality halves")
     quality_kept: Estimate = column("Rounds of quality, mean", "rounds", shown=False)
-    meaning_text: Estimate = column("Meaning half-life")
+    meaning_text: Estimate = column("Rounds until meaning halves")
     meaning_kept: Estimate = column("Rounds of meaning, mean", "rounds", shown=False)
-    forward: Estimate = column("Edits made", "share")
+    forward: Estimate = column("Edits carried out", "share")
     refused: float = column("Refused", "share")
     no_image: float = column("No picture", "share", shown=False)
     failed: float = column("Missing", "share")
     cost: float | None = column("Cost a round", "money")
     seconds: float | None = column("Time a round", "seconds")
-    cause: str | None = column("Mostly lost to")
+    cause: str | None = column("Main cause of failure")
     cause_share: float | None = column("Share of that cause", "share", shown=False)
-    cases: int = column("Cases", "count")
-    sources: int = column("Sources", "count")
+    cases: int = column("Tests", "count")
+    sources: int = column("Pictures", "count")
     apart: str | None = column("Listed apart because")
 
-
-HEADLINE = (
-    *("editor", "role", "rank", "rounds_kept", "survival", "half_life_text", "forward", "refused", "failed"),
-    *("cause", "cases", "sources", "apart"),
-)
 
 _PAPER = ("editor", "rank", "rounds_kept", "survival", "cost", "cause")  # columns of a table for a paper
 
 
 def latex(table: Table) -> str:
     """The table of one group of programs for a paper: few columns, a rule before the baselines."""
-    empty = {key for key in _PAPER if all(is_missing(row.get(key)) for row in table.rows)}
-    return as_latex(table, [key for key in _PAPER if key not in empty], "role")
+    return as_latex(table, _PAPER, "role")
 
 
 def rows(analysis: Analysis) -> list[Row]:
@@ -94,10 +86,6 @@ def rows(analysis: Analysis) -> list[Row]:
             group, analysis.outcomes[name], analysis.comparisons[name].ranks, analysis.options.threshold
         )
     ]
-
-
-def note(analysis: Analysis, rows: Sequence[Row]) -> str:
-    return "" if rows else "There are no cases to count."
 
 
 def group_rows(

@@ -12,9 +12,9 @@ from ..analysis.groups import CaseGroup
 from ..analysis.tables import Estimate, TableRow, column, estimate
 from . import EACH_GROUP, OnPage
 
-TITLE = "Pairs of editors on their common cases"
+TITLE = "Head-to-head: pairs of editors on their common tests"
 SECTION = EACH_GROUP
-ON_PAGE = OnPage(order=40, line_where="family", heading="Head-to-head", caption=lambda rows: TITLE)
+ON_PAGE = OnPage(order=40, line_where="family")
 
 
 class Row(TableRow):
@@ -25,7 +25,7 @@ class Row(TableRow):
     difference: Estimate = column("More rounds survived", "change")
     cases: int = column("Common tests", "count")
     left_out: int = column("Left out", "count")
-    sources: int = column("Sources", "count")
+    sources: int = column("Pictures", "count")
     p_value: float | None = column("p", "p")
     p_corrected: float | None = column("p, for all pairs at once", "p")
     verdict: str = column("Verdict")
@@ -37,10 +37,6 @@ class Row(TableRow):
 def rows(analysis: Analysis) -> list[Row]:
     """The comparisons of all groups."""
     return [row for name, group in analysis.groups.items() for row in group_rows(group, analysis.comparisons[name])]
-
-
-def note(analysis: Analysis, rows: Sequence[Row]) -> str:
-    return "" if rows else "There are fewer than two editors to compare."
 
 
 def group_rows(group: CaseGroup, compared: GroupComparison) -> list[Row]:

@@ -38,10 +38,6 @@ def rows(analysis: Analysis) -> list[Row]:
     return []
 
 
-def note(analysis: Analysis, rows: Sequence[Row]) -> str:
-    return "" if rows else "No editor lost a case that has pictures."
-
-
 def worst_of_group(group: CaseGroup, outcomes: OutcomesByEditor) -> list[Row]:
     """For each editor the cases lost first, of these the lowest quality first; a row for each round shown.
 

@@ -88,33 +88,10 @@ def test_a_report_is_written_and_the_headline_printed(whole):
     assert (row["cost"], row["seconds"]) == (pytest.approx(0.08), pytest.approx(4.0))
 
 
-def test_one_pair_in_full(folder):
-    result = run(folder, "--compare", "one", "two")
-    assert result.exit_code == 0, result.output
-    assert "one keeps" in result.output
-    assert "13 cases of 13 sources" in result.output
-    assert "largest differences by source, one first" in result.output
-
-
-def test_one_pair_as_json(folder):
-    [group] = json.loads(run(folder, "--compare", "two", "one", "--json").output)
-    assert group["pair"]["first"] == "two"
-    assert group["pair"]["difference"] < 0
-    assert len(group["sources"]) == 5
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (("--compare", "one", "three"), "no scores of an editor 'three'; there are one, two"),
-        (("--compare", "one", "one"), "'one' was given twice; a comparison needs two editors"),
-        (("--threshold", "1.5"), "--threshold must be above 0 and at most 1, got 1.5"),
-    ],
-)
-def test_what_cannot_be_used_is_one_sentence(folder, words, sentence):
-    result = run(folder, *words)
+def test_a_threshold_out_of_range_is_refused(folder):
+    result = run(folder, "--threshold", "1.5")
     assert result.exit_code == 2
-    assert sentence in result.output
+    assert "--threshold must be above 0 and at most 1, got 1.5" in result.output
 
 
 def test_a_folder_without_scores_names_the_missing_verb(tmp_path):

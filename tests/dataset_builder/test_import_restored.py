@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import small_dataset
 from click.testing import CliRunner
+from convergebench import spaces_app
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.metric_modules.scores import missing_values
-from convergebench.spaces_app.reporting.write import make_report, read_analysis, write_report
+from convergebench.spaces_app.reporting.write import make_report, read_analysis
 from convergebench.spaces_app.studies.restoration.restored import restored_sets
 
 CLEAN = ("harbour", "market", "tower")
@@ -76,11 +77,12 @@ def test_methods_are_compared_over_clean_pictures(dataset):
 
 
 def test_the_report_shows_typical_restored_pictures(dataset, tmp_path):
-    written = write_report(dataset, tmp_path / "report")
-    shown = written.report.tables["restoration_pictures"].rows
+    spaces_app.report(dataset, tmp_path / "report")
+    report = make_report(read_analysis(Reader(dataset)))
+    shown = report.tables["restoration_pictures"].rows
     typical = {row["degradation"]: (row["of_pictures"], row["by"]) for row in shown}
     assert typical == {"motion-blur": (3, "psnr"), "old-film": (3, "psnr"), "old photo": (1, "piqe")}
-    [methods] = written.report.analysis.once(restored_sets)
+    [methods] = report.analysis.once(restored_sets)
     everything = [item for item in methods.pictures if item.degradation == "motion-blur"]
     means = {name: np.mean([one.values["psnr"] for one in everything if one.picture == name]) for name in
              {one.picture for one in everything}}  # fmt: skip

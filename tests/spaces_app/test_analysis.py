@@ -1,4 +1,4 @@
-"""Variance, difficulty, sensitivity and growth, on cases whose truth is known."""
+"""Difficulty, sensitivity and growth, on cases whose truth is known."""
 
 import csv
 import io
@@ -7,12 +7,14 @@ import json
 import pytest
 from convergebench.spaces_app.analysis.tables import (
     Column,
+    Estimate,
     Table,
+    TableRow,
     as_csv,
     as_json,
     as_text,
+    column,
     format_cell,
-    hide_empty_columns,
 )
 from simulated import chain_row, dataset, floor_rows, report, score_rows
 
@@ -29,29 +31,6 @@ def made(rule, editors=("one", "two"), sources=6, programs=3, runs=1, rounds=12)
                     chains.append(chain)
                     scores += score_rows(chain, rule(editor, source, program, run))
     return report(scores, chains, floor_rows(sources))
-
-
-def split(report):
-    return {row["term"]: row for row in report.tables["variance"].rows}
-
-
-def test_variance_goes_where_it_comes_from():
-    rows = split(made(lambda editor, source, program, run: 8 if editor == "one" else 2, runs=2))
-    assert rows["editor"]["share"] == pytest.approx(1)
-    rows = split(made(lambda editor, source, program, run: 1 + source, runs=2))
-    assert rows["source"]["share"] == pytest.approx(1)
-    rows = split(made(lambda editor, source, program, run: 2 + 4 * ((editor == "one") == (source % 2)), runs=2))
-    assert rows["editor × source"]["share"] == pytest.approx(1)
-    rows = split(made(lambda editor, source, program, run: 4 + 4 * (run == 1), runs=2))
-    assert rows["residual"]["share"] == pytest.approx(1)
-    assert all(row["adjusted"] in (None, 0.0) for row in rows.values())
-
-
-def test_shares_of_the_variance_add_up_to_one():
-    made_at_random = report(*dataset({"one": 1.0, "two": 1.5}, sources=8, programs=4))
-    rows = made_at_random.tables["variance"].rows
-    assert sum(row["share"] for row in rows) == pytest.approx(1)
-    assert sum(row["df"] for row in rows) == 2 * 8 * 4 - 1
 
 
 def test_difficulty_is_measured_against_the_average_program():
@@ -104,28 +83,30 @@ def test_distances_between_returns_give_the_factor():
     assert row["q"] == pytest.approx(0.5)
 
 
+class Made(TableRow):
+    a: object = column("A")
+    b: Estimate = column("B", "number")
+
+
 def test_columns_without_values_are_in_the_files_alone():
-    rows = [{"a": 1, "b": None}]
-    table = hide_empty_columns(
-        Table("t", "T", (Column("a", "A", "count"), Column("b", "B", "share", interval=True)), rows)
-    )
+    table = Table("t", "T", Made, [Made(a="1", b=Estimate())])
     assert as_csv(table) == "a,b,b_low,b_high\n1,,,\n"
-    assert as_text(table) == "A\n1"
+    assert as_text(table) == as_text(table, ["a", "b"]) == "A\n1"
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
 def test_a_formula_in_a_name_is_text_in_the_csv(name):
-    table = Table("t", "T", (Column("a", "A"), Column("b", "B", "number")), [{"a": name, "b": -1.5}])
+    table = Table("t", "T", Made, [Made(a=name, b=Estimate(-1.5))])
     [_, row] = csv.reader(io.StringIO(as_csv(table), newline=""))
-    assert row == [f"'{name}".replace("\r", " "), "-1.5"]
+    assert row == [f"'{name}".replace("\r", " "), "-1.5", "", ""]
     assert json.loads(as_json(table))["rows"][0]["a"] == name
 
 
 def test_how_open_limits_and_missing_values_look():
-    column = Column("life", "Life", interval=True)
-    assert format_cell({"life": "7", "life_low": 4, "life_high": None}, column) == "7 [4, …]"
-    assert format_cell({"life": ">10", "life_low": None, "life_high": None}, column) == ">10"
-    assert format_cell({"life": None}, column) == "–"
+    life = Column("life", "Life", interval=True)
+    assert format_cell({"life": "7", "life_low": 4, "life_high": None}, life) == "7 [4, …]"
+    assert format_cell({"life": ">10", "life_low": None, "life_high": None}, life) == ">10"
+    assert format_cell({"life": None}, life) == "–"
 
 
 def test_settings_of_a_chain_that_are_no_audit_do_not_matter():

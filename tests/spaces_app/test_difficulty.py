@@ -1,7 +1,6 @@
 """Measured difficulty finds the truth in simulated runs, and says where it cannot."""
 
 import numpy
-import pytest
 from convergebench.spaces_app.statistics.difficulty import difficulty
 
 TRUTH = {"flip": 1.0, "turn": 0.9, "copy": 1.1, "glasses": 0.1, "hat": 0.0, "ball": -0.1, "smile": -1.0, "night": -0.9}
@@ -31,43 +30,43 @@ def run(seed: int, truth=TRUTH, sources: int = 24, horizon: int = 200, noise: fl
 
 
 def test_effects_are_found_on_unbalanced_sources():
-    rows = {row.program: row for row in difficulty(*run(1), DECLARED, 200)}
+    rows = {row.program: row for row in difficulty("", *run(1), DECLARED, 200)}
     middle = numpy.mean(list(TRUTH.values()))
     for program, effect in TRUTH.items():
-        assert abs(numpy.log2(rows[program].factor) - (effect - middle)) < 0.4
-        assert rows[program].low < rows[program].factor < rows[program].high
+        assert abs(numpy.log2(rows[program].factor.value) - (effect - middle)) < 0.4
+        assert rows[program].factor.low < rows[program].factor.value < rows[program].factor.high
     lives, _, _, programs = run(1)
     naive = {
         p: numpy.mean([numpy.log2(v or 200) for v, q in zip(lives, programs, strict=True) if p == q]) for p in TRUTH
     }
     assert naive["ball"] - naive["hat"] > 0.8
-    assert abs(numpy.log2(rows["ball"].factor / rows["hat"].factor)) < 0.4
+    assert abs(numpy.log2(rows["ball"].factor.value / rows["hat"].factor.value)) < 0.4
 
 
 def test_the_interval_covers_the_truth_as_often_as_it_says():
     middle = numpy.mean(list(TRUTH.values()))
     inside = []
     for seed in range(60):
-        for row in difficulty(*run(seed, sources=30), DECLARED, 10**6):
-            inside.append(row.low <= 2 ** (TRUTH[row.program] - middle) <= row.high)
+        for row in difficulty("", *run(seed, sources=30), DECLARED, 10**6):
+            inside.append(row.factor.low <= 2 ** (TRUTH[row.program] - middle) <= row.factor.high)
     assert 0.91 < numpy.mean(inside) < 0.99
 
 
 def test_a_misdeclared_program_is_flagged():
-    rows = difficulty(*run(2), DECLARED, 200)
+    rows = difficulty("", *run(2), DECLARED, 200)
     assert {row.program for row in rows[:2]} == {"smile", "night"}
     assert [row.behaves for row in rows] == [None] * len(rows)
-    wrong = difficulty(*run(3, truth={**TRUTH, "ball": -1.0}), DECLARED, 200)
+    wrong = difficulty("", *run(3, truth={**TRUTH, "ball": -1.0}), DECLARED, 200)
     flags = {row.program: row.behaves for row in wrong}
     assert flags["ball"] == "partial"
     assert flags["flip"] is None
 
 
 def test_survivors_count_as_lost_after_the_last_round():
-    rows = {row.program: row for row in difficulty(*run(4, horizon=20), DECLARED, 20)}
+    rows = {row.program: row for row in difficulty("", *run(4, horizon=20), DECLARED, 20)}
     assert rows["copy"].survived > rows["smile"].survived
-    full = {row.program: row for row in difficulty(*run(4), DECLARED, 200)}
-    assert 1 < rows["copy"].factor < full["copy"].factor
+    full = {row.program: row for row in difficulty("", *run(4), DECLARED, 200)}
+    assert 1 < rows["copy"].factor.value < full["copy"].factor.value
 
 
 def test_programs_that_share_no_source_are_not_compared():
@@ -78,16 +77,11 @@ def test_programs_that_share_no_source_are_not_compared():
     programs += ["alone", "once"]
     rows = {
         row.program: row
-        for row in difficulty(lives, editors, sources, programs, {**DECLARED, "alone": "clear", "once": "clear"}, 200)
+        for row in difficulty(
+            "", lives, editors, sources, programs, {**DECLARED, "alone": "clear", "once": "clear"}, 200
+        )
     }
-    assert rows["alone"].factor is None
+    assert rows["alone"].factor.value is None
     assert rows["alone"].reason == "shares no pictures with other programs"
     assert rows["once"].reason == "only 1 of the 3 sources an interval needs"
-    assert rows["flip"].factor > 1
-
-
-def test_wrong_input_is_one_sentence():
-    with pytest.raises(ValueError, match=r"have lengths \[1, 2\]; give equal ones above 0"):
-        difficulty([1.0, 2.0], ["a"], ["s"], ["p"], {"p": "clear"}, 20)
-    with pytest.raises(ValueError, match="no declared class for p; give one of exact, clear"):
-        difficulty([1.0], ["a"], ["s"], ["p"], {}, 20)
+    assert rows["flip"].factor.value > 1

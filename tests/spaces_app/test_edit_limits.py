@@ -5,7 +5,7 @@ import json
 import pytest
 from convergebench.metric_modules.edit_applied.judge import LEFT, SHARE
 from convergebench.metric_modules.scores import ScoreRow
-from convergebench.spaces_app.analysis.edit_limits import EditLimits, judge_again
+from convergebench.spaces_app.analysis.edit_limits import judge_again
 from convergebench.spaces_app.reporting.figures import FigureContext, house_style
 from convergebench.spaces_app.reporting.page import editor_looks
 from convergebench.spaces_app.statistics import sensitivity
@@ -38,20 +38,20 @@ def back(undone, ratio, explained=0.9, part=False, area=0.001):
 )
 def test_a_step_is_judged_again_by_its_numbers(row, limits, column, expected):
     row = ScoreRow.from_scores(row)
-    assert judge_again(row, EditLimits(**limits)).value(column) is expected
-    assert judge_again(row, EditLimits()) is row
+    assert judge_again(row, **limits).value(column) is expected
+    assert judge_again(row) is row
 
 
 def test_small_programs_keep_their_own_smaller_area():
     row = ScoreRow.from_scores(forward(True, 0.0015))
-    assert judge_again(row, EditLimits(), small=True) is row
-    assert judge_again(row, EditLimits(share=2 * SHARE), small=True).edit_applied is False
+    assert judge_again(row, small=True) is row
+    assert judge_again(row, small=True, share=2 * SHARE).edit_applied is False
 
 
 def test_what_an_exact_oracle_judged_has_no_limit():
     reasons = json.dumps({"undo_explained": "whole_picture"})
     row = ScoreRow.from_scores(back(True, 0.01, None) | {"reasons": reasons})
-    assert judge_again(row, EditLimits(left=0.001)) is row
+    assert judge_again(row, left=0.001) is row
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def test_the_headline_under_other_limits_is_right(made):
     board = {row["editor"]: row["rounds_kept"] for row in made.tables["leaderboard"].rows}
     for usual in (("most that may be left of an edit", "0.4"), ("least area of a lost part", "0.003")):
         assert {editor: rows[usual][editor] for editor in board} == board
-    looks = editor_looks(made.tables["leaderboard"].rows)
+    looks = editor_looks(made.tables["leaderboard"])
     with house_style():
         context = FigureContext(made.tables, looks, "round trips", True)
         [drawing] = sensitivity.figures(made.tables["sensitivity"].typed_rows, context)

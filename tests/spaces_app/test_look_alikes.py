@@ -8,10 +8,10 @@ from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.records import UserError
 from convergebench.metric_modules.scores import FloorRow
 from convergebench.spaces_app.analysis.floors import Floors
-from convergebench.spaces_app.reporting.sentences import headline, methods_paragraph, page_sentences
+from convergebench.spaces_app.reporting.board import headline
+from convergebench.spaces_app.reporting.sentences import methods_paragraph, page_sentences
 from convergebench.spaces_app.space.headline import Choice, checked
 from convergebench.spaces_app.space.served_dataset import ServedDataset
-from convergebench.spaces_app.statistics.leaderboard import HEADLINE
 from simulated import dataset, report
 
 NEAR = {"rmse": 6.0, "ssim": 0.9, "lpips": 0.05}
@@ -78,7 +78,7 @@ def emptied():
 
 def test_an_emptied_board_names_the_excluded_pictures(emptied):
     why = "too many unrelated pictures resemble them: picture-00 (like picture-01), picture-01 (like picture-00)"
-    assert why in headline(emptied.tables, HEADLINE).title, "the terminal"
+    assert why in headline(emptied.tables).title, "the terminal"
     assert why in page_sentences(emptied.tables)["lead"][0], "the page"
     assert "picture-02 (like picture-03)" in methods_paragraph(emptied.tables)
     assert not emptied.tables["leaderboard"].rows

@@ -103,7 +103,7 @@ def test_audited_copies_and_lpips_alone_do_not_count():
 
 def test_a_heatmap_says_which_metrics_no_source_fools():
     made = analysis()
-    [section] = [each for each in make_sections(compute_tables(made), list(made.groups))
+    [section] = [each for each in make_sections(compute_tables(made), list(made.groups), {})
                  if each.title == no_reference_gaps.SECTION]  # fmt: skip
     [drawing] = section.drawings
     assert "worn: NIQE, LPIPS (sees the original) fooled by no source" in drawing.description

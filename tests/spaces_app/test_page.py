@@ -13,7 +13,7 @@ from convergebench.spaces_app.analysis import tables
 from convergebench.spaces_app.analysis.display_names import display_names
 from convergebench.spaces_app.palette import ACCENT, GRID, INK, MUTED, PAPER, SERIES, contrast
 from convergebench.spaces_app.reporting.filmstrips import Frame, Strip, make_frame
-from convergebench.spaces_app.reporting.page import SHORT, WORDS, in_words
+from convergebench.spaces_app.reporting.page import SHORT, in_words
 from convergebench.spaces_app.reporting.sentences import page_sentences
 from convergebench.spaces_app.reporting.write import write_files
 from convergebench.spaces_app.statistics import leaderboard, make_table
@@ -103,14 +103,11 @@ def test_every_number_of_the_page_is_in_the_tables_beside_it(laid, page):
 def test_every_row_of_the_page_is_a_row_of_the_tables(laid, page):
     board = laid[1].tables["leaderboard"]
     names = display_names(row["editor"] for row in board.rows)
-    short = [
-        column for column in board.columns if column.key in SHORT and any(row.get(column.key) for row in board.rows)
-    ]
     known = set()
     for made in laid[1].tables.values():
-        shown = [column for column in made.columns if column.shown]
-        for columns in [shown, short] if made is board else [shown]:
-            known.add(tuple(names.get(column.key) or WORDS.get(column.key, column.title) for column in columns))
+        shown = made.shown()
+        for columns in [shown, made.shown(SHORT)] if made is board else [shown]:
+            known.add(tuple(names.get(column.key, column.title) for column in columns))
             known |= {
                 tuple(in_words(column.key, tables.format_cell(row, column), names) for column in columns)
                 for row in made.rows

@@ -79,11 +79,11 @@ def test_everything_can_be_reached_by_keyboard_and_shows_that_it_has_the_focus(b
 
 @pytest.mark.parametrize("width", [390, 1280])
 def test_figures_are_whole_and_content_is_near(browser, address, width):
-    """On a phone a figure is as wide as the text; on a desk two share the page; one tab leads to the results."""
+    """On a phone a figure scrolls; on a desk two share the page; one tab leads to the results."""
     page = browser.new_page(viewport={"width": width, "height": 844})
     page.goto(address)
     figures = [box.bounding_box() for box in page.locator("figure svg:visible").all()]
-    assert all(box["x"] >= 0 and box["x"] + box["width"] <= width for box in figures)
+    assert all(box["x"] >= 0 and box["x"] + box["width"] <= max(width, 520) for box in figures)
     rows = {round(box["y"]): 0 for box in figures}
     assert max(box["x"] + box["width"] for box in figures) > 0.93 * width
     assert len(rows) < len(figures) or width == 390
@@ -119,20 +119,6 @@ def test_letters_in_figures_are_no_smaller_than_twelve_pixels_and_none_is_cut_of
         assert letters["count"] > 100
         assert letters["least"] >= 12, width
         assert letters["cut"] == [], width
-    page.close()
-
-
-def test_a_page_shows_each_figure_once_on_a_phone_a_desk_and_paper(browser, address):
-    page = browser.new_page(viewport={"width": 390, "height": 900})
-    page.goto(address)
-    shown = [page.locator("figure svg:visible").count()]
-    assert page.locator("figure .narrow svg:visible").count() == shown[0]
-    page.set_viewport_size({"width": 1280, "height": 800})
-    shown.append(page.locator("figure .wide svg:visible").count())
-    page.emulate_media(media="print")
-    page.set_viewport_size({"width": 390, "height": 800})
-    shown.append(page.locator("figure .wide svg:visible").count())
-    assert shown == [page.locator("figure").count()] * 3
     page.close()
 
 

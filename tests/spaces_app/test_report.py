@@ -4,11 +4,10 @@ import io
 import json
 import math
 import warnings
-from pathlib import Path
 
 import pytest
 from convergebench.spaces_app.analysis import tables
-from convergebench.spaces_app.reporting.page import render_board
+from convergebench.spaces_app.reporting.page import table_html
 from convergebench.spaces_app.reporting.sentences import methods_paragraph, page_sentences
 from simulated import FLOORS, chain_row, dataset, end_chain, floor_rows, report, score_rows
 
@@ -334,7 +333,7 @@ def test_tables_say_the_same_in_every_format(golden):
 def test_names_that_mean_something_to_html_or_latex_stay_text():
     scores, chains, floors = dataset({"<script>alert(1)</script>": 1.0, "50%_of {$x$} & \\co": 1.0}, sources=4)
     made = report(scores, chains, floors)
-    page = render_board(made.tables["leaderboard"], (), Path("index.html"))
+    page = table_html(made.tables["leaderboard"], ())
     assert "<script>" not in page
     latex = tables.as_latex(made.tables["leaderboard"])
     assert r"50\%\_of \{\$x\$\} \& \textbackslash{}co" in latex

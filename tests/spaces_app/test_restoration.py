@@ -13,7 +13,7 @@ from convergebench.generation import suites
 from convergebench.generation.records import Chain, FinishedChain, Program, Source
 from convergebench.metric_modules.second_pass import measure as second_pass
 from convergebench.spaces_app.analysis.analysis import Analysis, Options
-from convergebench.spaces_app.reporting.write import make_files, make_report, read_analysis
+from convergebench.spaces_app.reporting.write import make_report, read_analysis, write_files
 from convergebench.spaces_app.studies.restoration.restored import metric_title
 
 METRICS = ("psnr", "ssim", "lpips", "musiq", "maniqa", "clipiqa")
@@ -289,11 +289,11 @@ def test_a_page_of_restorations_is_about_restoring(tmp_path):
     roles = {"identity": "baseline"}
     chains, scores = simulated({"better": 1.0, "worse": 0.0, "identity": -1.0}, prompts=PROMPTS)
     analysis = Analysis(scores, chains, roles=roles)
-    files = make_files(make_report(analysis))
-    page = files["index.html"].decode()
+    write_files(make_report(analysis), tmp_path)
+    page = (tmp_path / "index.html").read_text()
     assert "How well are degraded pictures restored?" in page
     assert "better is best in PSNR" in page
     assert "Methods of restoration side by side" in page
     assert "half-life" not in page.lower().partition('<h2 id="methods">')[0]
-    prompts = json.loads(files["tables.json"])["restoration_prompts"]["rows"]
+    prompts = json.loads((tmp_path / "tables.json").read_text())["restoration_prompts"]["rows"]
     assert {row["editor"] for row in prompts} == {"better", "worse"}  # a baseline does not look at the words

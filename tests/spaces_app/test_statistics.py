@@ -47,7 +47,7 @@ from simulated import dataset, report
 from convergebench.spaces_app.reporting.write import write_files
 import convergebench.spaces_app.statistics as statistics
 made = report(*dataset({"one": 1.5, "two": 0.2, "identity": 0.01}, sources=4, programs=2, rounds=10))
-print(write_files(made, Path("report")).files, statistics.__file__)
+print(write_files(made, Path("report")), statistics.__file__)
 """
 
 

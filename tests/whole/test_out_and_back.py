@@ -16,8 +16,8 @@ from convergebench.generation.scheduler import generate
 from convergebench.generation.sources import catalogue
 from convergebench.spaces_app.analysis.accounting import places
 from convergebench.spaces_app.reporting.write import make_report, read_analysis
-from convergebench.spaces_app.statistics import depth
 from convergebench.spaces_app.statistics import programs as program_table
+from convergebench.spaces_app.studies.depth.statistics import depth
 
 TABLE = tomllib.loads((Path(programs.__file__).parent / "out_and_back.toml").read_text())
 PICTURES = {"face": ["astronaut"], "object": ["coffee"], "scene": ["rocket"]}

@@ -54,7 +54,6 @@ def test_the_board_is_a_pandas_frame_and_html_for_a_notebook(board):
     assert board.frame.set_index("editor").loc["oracle", "rounds_kept"] == 2
     shown = board._repr_html_()
     assert "<table>" in shown
-    assert "data:image/webp;base64," in shown
     assert str(board).endswith(f"open {board.page}")
 
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 from convergebench.generation.records import UserError
 
 from ...analysis.groups import role_in_tables
-from ...analysis.tables import as_csv, as_json
-from ...statistics.leaderboard import latex
+from ...analysis.tables import as_csv, as_json, rows_of
+from ...statistics.leaderboard import Row, latex
 from .. import headline
 from ..headline import ALL, HALF, Choice, metric_titles
 from ..served_dataset import Answer, ServedDataset
@@ -75,10 +75,10 @@ def table(
         raise UserError(f"no form {form[:40]!r}; it must be one of {', '.join(_FORMS)}")
     dataset.check_editors(editors)
     all_editors = headline.leaderboard(dataset, Choice(group, kind, category, metric, threshold)).table
-    rows = [row for row in all_editors.rows if not editors or row["editor"] in editors]
+    rows = [row for row in rows_of({"": all_editors}, Row) if not editors or row.editor in editors]
     if form == "tex":
-        rows = [{**row, "editor": dataset.display.get(row["editor"], row["editor"])} for row in rows]
-    return _FORMS[form](replace(all_editors, rows=rows))
+        rows = [replace(row, editor=dataset.display.get(row.editor, row.editor)) for row in rows]
+    return _FORMS[form](replace(all_editors, typed_rows=rows))
 
 
 def story(dataset: ServedDataset, place: int = 0) -> str:

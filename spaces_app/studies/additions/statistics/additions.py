@@ -45,7 +45,7 @@ class Row(TableRow):
     planned: int = column("Steps planned", "count", shown=False)
     ended: str | None = column("Ended early")
     chains: int = column("Chains", "count")
-    sources: int = column("Sources", "count")
+    sources: int = column("Pictures", "count")
 
 
 def rows(analysis: Analysis) -> list[Row]:

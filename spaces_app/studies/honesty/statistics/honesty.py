@@ -18,7 +18,7 @@ class Row(TableRow):
     limit: float | None = column("Limit as a number", "number", shown=False)
     value_text: str = column("Value")
     limit_text: str = column("Limit")
-    cases: int = column("Cases", "count")
+    cases: int = column("Tests", "count")
     outcome: str = column("Outcome")
 
 

@@ -29,7 +29,7 @@ class Row(TableRow):
     p_value: float | None = column("p", "p")
     verdict: str = column("Lasts longer")
     cases: int = column("Common cases", "count")
-    sources: int = column("Sources", "count")
+    sources: int = column("Pictures", "count")
 
 
 def rows(analysis: Analysis) -> list[Row]:
@@ -37,9 +37,11 @@ def rows(analysis: Analysis) -> list[Row]:
     cases = [case for group in analysis.groups.values() for cases in group.cases.values() for case in cases]
     writers = sorted({case.program.partition(_MARK)[2] for case in cases if _MARK in case.program})
     return [
-        Row(writer=writer, **paired._asdict())
+        row
         for writer in writers
-        for paired in compare_sides(analysis, ("written", "the suite's"), partial(_side_of, writer=writer))
+        for row in compare_sides(
+            analysis, Row, ("written", "the suite's"), partial(_side_of, writer=writer), writer=writer
+        )
     ]
 
 

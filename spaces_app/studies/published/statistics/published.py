@@ -10,7 +10,7 @@ from ....analysis.cases import COLUMNS, CURVES, TITLES
 from ....analysis.round_curves import CurveRow
 from ....analysis.tables import Estimate, TableRow, column, estimate, rows_of
 from ....palette import assign_looks
-from ....reporting.figures import Drawing, FigureContext, add_legend, draw_lines, last_values, new_figure
+from ....reporting.figures import Drawing, FigureContext, add_legend, draw_lines, last_values, new_panels
 from ....statistics import OnPage
 from ..curves import PublishedMetric, published_metrics
 
@@ -35,7 +35,7 @@ class Row(TableRow):
     first: Estimate = column("Mean after the first round", "number")
     last: Estimate = column("Mean after the last round", "number")
     last_round: int = column("Last round", "count")
-    cases: int = column("Cases", "count")
+    cases: int = column("Tests", "count")
     sources: int | None = column("Pictures", "count")
 
 
@@ -93,16 +93,13 @@ def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
         of_table = [row for row in curves if row.group == table]
         looks = assign_looks(list(dict.fromkeys(row.editor for row in of_table)), [])
         metrics = list(dict.fromkeys(row.metric for row in of_table))
-        height = -(-len(metrics) // 2)
-        figure, grid = new_figure(height, min(2, len(metrics)), 0.7 + 2.1 * height)
+        figure, panels = new_panels(len(metrics), 0.7, 2.1)
         words = []
-        for axes, metric in zip(grid.flat, metrics, strict=False):
+        for axes, metric in zip(panels, metrics, strict=True):
             lines = [row for row in of_table if row.metric == metric]
             draw_lines(axes, lines, looks)
             axes.set_title(TITLES[metric])
             words.append(f"{TITLES[metric]}: {last_values(lines, 'number')}")
-        for axes in list(grid.flat)[len(metrics) :]:
-            axes.set_visible(False)
-        add_legend(figure, grid.flat[0])
+        add_legend(figure, panels[0])
         drawings.append(Drawing(f"published-{number}", f"Published scores of {table}", " ".join(words), figure))
     return drawings

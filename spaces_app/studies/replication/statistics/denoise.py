@@ -29,7 +29,7 @@ class Row(TableRow):
     plain: float = column("Retained quality, plain", "share")
     denoise: float = column("With denoising", "share")
     difference: Estimate = column("Difference", "number")
-    sources: int = column("Sources", "count")
+    sources: int = column("Pictures", "count")
 
 
 _Qualities = dict[tuple[str, str], dict[tuple[str, int], list[float]]]  # editor, program: source, step: runs

@@ -29,7 +29,7 @@ class Row(TableRow):
     colour_first: float = column("Colour in round 1, grey levels", "number")
     colour_last: float = column("Colour in the last round", "number")
     steps: int = column("Steps", "count")
-    sources: int = column("Sources", "count")
+    sources: int = column("Pictures", "count")
 
 
 _GreyStep = tuple[FinishedChain, ScoreRow]

@@ -2,13 +2,14 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from convergebench.metric_modules.nr_gap.gaps import STEPS
 
 from ....analysis.analysis import Analysis
 from ....analysis.tables import TableRow, column, rows_of
-from ....reporting.figures import SMALL, Drawing, FigureContext, figure_names, new_figure
+from ....reporting.figures import SMALL, Drawing, FigureContext, figure_names, new_panels
 from ....statistics import OnPage
 from . import no_reference_gaps
 
@@ -25,7 +26,7 @@ class Row(TableRow):
     editor: str = column("Editor")
     metric: str = column("Metric")
     fooled: int = column("Sources that fool it", "count")
-    sources: int = column("Sources", "count")
+    sources: int = column("Pictures", "count")
     fooled_by: str = column("Fooled by")
     gaps_above: int = column("Gaps above 0", "count")
     gaps: int = column("Gaps", "count")
@@ -69,12 +70,11 @@ def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
         list(dict.fromkeys(getattr(row, key) for row in gaps)) for key in ("editor", "metric", "source")
     )
     across = max(min(3, len(editors), _MOST_ACROSS // len(sources)), 1)
-    down = -(-len(editors) // across)
-    figure, grid = new_figure(down, across, (1.3 + 0.2 * len(metrics)) * down, sharey=True, sharex=True)
+    figure, panels = new_panels(len(editors), 0, 1.3 + 0.2 * len(metrics), across, sharey=True, sharex=True)
     names, words = figure_names(editors, across), []
     scale = LinearSegmentedColormap.from_list("fooled", ["#f3f5f8", "#0b4f9e"]).with_extremes(bad="#cdd2d8")
-    cells = {"cmap": scale, "vmin": 0, "vmax": 1, "edgecolors": "white", "linewidth": 1}
-    for axes, editor in zip(grid.flat, editors, strict=False):
+    cells: dict[str, Any] = {"cmap": scale, "vmin": 0, "vmax": 1, "edgecolors": "white", "linewidth": 1}
+    for axes, editor in zip(panels, editors, strict=True):
         counts = np.full((len(metrics), len(sources)), np.nan)
         for row in gaps:
             if row.editor == editor:
@@ -88,7 +88,5 @@ def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
         axes.set_title(names[editor], fontsize=SMALL)
         never = [metric for metric, line in zip(metrics, counts, strict=True) if np.nansum(line) == 0]
         words.append(f"{editor}: {', '.join(never) or 'no metric'} fooled by no source")
-    for axes in list(grid.flat)[len(editors) :]:
-        axes.set_visible(False)
     title = "How many of the gaps at steps 5, 10 and 20 are above 0: white none, dark blue all three"
     return [Drawing("no-reference-fooled", title, "; ".join(words) + ".", figure)]

@@ -35,7 +35,7 @@ class Row(TableRow):
     worse_from: int | None = column("Certainly worse from step", "count")
     better_from: int | None = column("Certainly “better” from step", "count")
     last_step: int = column("Last step", "count")
-    sources: int = column("Sources", "count")
+    sources: int = column("Pictures", "count")
     chains: int = column("Chains", "count")
 
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from ..analysis.analysis import Analysis
-from ..analysis.paired_programs import Side, compare_sides
-from ..analysis.tables import Estimate, TableRow, column
-from . import OnPage
+from ....analysis.analysis import Analysis
+from ....analysis.paired_programs import Side, compare_sides
+from ....analysis.tables import Estimate, TableRow, column
+from ....statistics import OnPage
 
 TITLE = "Nested against crossed undo"
 SECTION = "Two ways to ask for the same thing"
@@ -24,12 +24,12 @@ class Row(TableRow):
     p_value: float | None = column("p", "p")
     verdict: str = column("Lasts longer")
     cases: int = column("Common cases", "count")
-    sources: int = column("Sources", "count")
+    sources: int = column("Pictures", "count")
 
 
 def rows(analysis: Analysis) -> list[Row]:
     """A row for each editor that was asked to undo the same two edits in both orders."""
-    return [Row(**paired._asdict()) for paired in compare_sides(analysis, ("nested", "crossed"), side_of)]
+    return compare_sides(analysis, Row, ("nested", "crossed"), side_of)
 
 
 def side_of(program: str) -> Side | None:

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from ..analysis.analysis import Analysis
-from ..analysis.cases import Case
-from ..analysis.tables import TableRow, column, format_value
-from ..reporting.figures import Drawing, FigureContext, add_legend, new_figure
-from . import OnPage
+from ....analysis.analysis import Analysis
+from ....analysis.cases import Case
+from ....analysis.tables import TableRow, column, format_value
+from ....reporting.figures import Drawing, FigureContext, add_legend, new_figure
+from ....statistics import OnPage
 
 CATEGORY = "out and back"  # of programs that ask for several edits and undo them in reverse order
 TITLE = "Out and back"
@@ -22,8 +22,8 @@ class Row(TableRow):
     quality: float | None = column("Retained quality at the end", "share")
     edits_made: float | None = column("Made every edit", "share")
     half_depth: str | None = column("Half-life in depth")
-    cases: int = column("Cases", "count")
-    sources: int = column("Sources", "count")
+    cases: int = column("Tests", "count")
+    sources: int = column("Pictures", "count")
 
 
 def rows(analysis: Analysis) -> list[Row]:

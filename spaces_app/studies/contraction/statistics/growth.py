@@ -6,14 +6,16 @@ from convergebench.metric_modules.contraction.growth import exponent, factor, fi
 from convergebench.metric_modules.contraction.shape import shape
 from convergebench.metric_modules.halflife.intervals import mean_over_clusters
 
-from ..analysis.analysis import Analysis
-from ..analysis.cases import Case
-from ..analysis.tables import Estimate, TableRow, column, estimate, format_value
-from ..palette import MUTED
-from ..reporting.figures import Drawing, FigureContext, figure_names, new_figure
+from ....analysis.analysis import Analysis
+from ....analysis.cases import Case
+from ....analysis.tables import Estimate, TableRow, column, estimate, format_value
+from ....palette import MUTED
+from ....reporting.figures import Drawing, FigureContext, figure_names, new_figure
+from ....statistics import OnPage
 
 TITLE = "Contraction and growth"
 SECTION = "Appendix: contraction and growth"
+ON_PAGE = OnPage(order=99)
 _NO_STEPS = "q needs the distance between consecutive returns, which the scores do not hold"
 
 
@@ -26,7 +28,7 @@ class Row(TableRow):
     shape: str | None = column("Shape of the mean curve")
     weight: float | None = column("Weight of that shape", "share")
     rest: Estimate = column("Settles at RMSE", "number")
-    cases: int = column("Cases", "count")
+    cases: int = column("Tests", "count")
     reason: str | None = column("Why something is missing", shown=False)
 
 

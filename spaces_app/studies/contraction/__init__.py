@@ -1,0 +1,1 @@
+"""Whether a round contracts, and how the error grows."""
