@@ -40,9 +40,7 @@ def rows(analysis: Analysis) -> list[Row]:
         pairs = analysis.measured_cases(group)
         cases = [case for case, _ in pairs]
         lives = [outcome.lost_at for _, outcome in pairs]
-        editors, sources, programs = (
-            [getattr(case, key) for case in cases] for key in ("editor", "source", "program")
-        )
+        editors, sources, programs = ([getattr(case, key) for case in cases] for key in ("editor", "source", "program"))
         declared = {case.program: case.reversibility for case in cases}
         rows += difficulty(name, lives, editors, sources, programs, declared, group.rounds)
     return rows
