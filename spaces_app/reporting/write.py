@@ -22,7 +22,7 @@ from .sentences import methods_paragraph, page_sentences, stand_in
 PAGE = "index.html"
 _MANIFEST = ".report-manifest"  # lists the report's files: only those are replaced or removed
 _READ_OTHERWISE = ("steps", "chains", "sources", "editors", "scores", "floors")
-_CALLS = ("chain", "step", "round", "position", "status", "latency", "cost")
+CALLS = ("chain", "step", "round", "position", "status", "latency", "cost")
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Report:
 
 def read_analysis(reader: Reader, options: Options = Options()) -> Analysis:  # noqa: B008 - frozen
     """Everything that the statistics need of a dataset."""
-    calls = StoredRows(reader, StepRow, _CALLS) if reader.files("steps") else ()
+    calls = StoredRows(reader, StepRow, CALLS) if reader.files("steps") else ()
     roles = {label: editor.role for label, editor in reader.editors().items()}
     tables = {name: list(reader.rows(name)) for name in reader.configs() if name not in _READ_OTHERWISE}
     scores, floors = StoredRows(reader, ScoreRow), reader.rows_of(FloorRow)
