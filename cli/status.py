@@ -21,7 +21,6 @@ def command(folder: Path, as_json: bool) -> None:
     """Show how far a run is: chains done, running, refused and failed with reasons, money, time left.
 
     For a dataset it shows what is built and scored. It works while processes are at work on the folder, and afterwards.
-    A run's events are lines of JSON in RUN/log/.
 
     \b
     convergebench status runs/demo
@@ -35,7 +34,7 @@ def command(folder: Path, as_json: bool) -> None:
         click.echo(json.dumps(values) if as_json else _dataset_text(values))
         return
     run_status = read_status(folder)
-    click.echo(json.dumps(run_status.to_dict()) if as_json else _as_text(run_status))
+    click.echo(json.dumps(run_status, default=vars) if as_json else _as_text(run_status))
 
 
 def _dataset_status(folder: Path) -> dict[str, Any]:
@@ -87,16 +86,9 @@ def _as_text(status: "Status") -> str:
     lines.append(f"  {whole.calls_done:,} of {whole.calls:,} calls; ${whole.spent:,.2f} spent{pace}{left}")
     if whole.done < whole.chains and not whole.running:
         lines.append("  no process is working on it; run the same command again to resume")
-    for title, parts in (("editor", status.editors), ("shard", status.shards if len(status.shards) > 1 else {})):
-        lines += [""] * bool(parts)
-        lines += [f"{title} {name}: {_counts(part)}; ${part.spent:,.2f}" for name, part in parts.items()]
-    if status.shards_unseen:
-        lines.append(f"shards not started: {status.shards_unseen}")
+    lines += ["", *(f"editor {name}: {_counts(part)}; ${part.spent:,.2f}" for name, part in status.editors.items())]
     for end, reasons in status.reasons.items():
         lines += [f"\n{end}:", *(f"  {count:>6}  {reason}" for reason, count in reasons.items())]
-    if status.quiet:
-        lines += ["\nrunning, seconds since the last answer:"]
-        lines += [f"  {chain['seconds']:>8.1f}  {chain['editor']} {chain['chain']}" for chain in status.quiet]
     return "\n".join(lines)
 
 

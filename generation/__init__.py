@@ -73,7 +73,13 @@ def generate(
     if executor is not None:
         if not all(isinstance(spec, str) for spec in specs):
             raise UserError("a function cannot be sent to tasks; give it as ./mine.py:edit")
-        arguments = {"editor": specs, "suite": str(suite), "rounds": rounds, "runs": runs, "workers": workers}
+        arguments: dict[str, Any] = {
+            "editor": specs,
+            "suite": str(suite),
+            "rounds": rounds,
+            "runs": runs,
+            "workers": workers,
+        }
         arguments |= {"max_cost": max_cost, "pictures": pictures, "kind": kind, "retry": tuple(retry)}
         arguments |= {"audit": audit, "salt_file": salt_file, "out": str(run.resolve()), **editor_options, **selection}
         launch = cluster.launch_of(executor, tasks, logs, executor_args, run, "generate")
@@ -92,7 +98,7 @@ def generate(
             spent += step.cost or 0.0
             advance(1, f"${spent:.2f}" if spent else "")
 
-        return scheduler.generate(planned, chains, run, workers, max_cost, report, retry=retry, part=(index, parts))
+        return scheduler.generate(planned, chains, run, workers, max_cost, report, retry=retry)
 
 
 def _generate_by(launch: "Launch", plan: "Plan", run: Path, arguments: Mapping[str, Any]) -> "Outcome":
@@ -115,7 +121,8 @@ def _generate_by(launch: "Launch", plan: "Plan", run: Path, arguments: Mapping[s
         outcome.submitted = not cluster.run_stages(launch, [stage])
     if not outcome.submitted:
         cluster.remove_logs(launch)
-        outcome.ends = dict(Counter(str(store.stored_end(run / "chains" / chain.id)) for chain in undone))
+        done = [store.read_json(run / "chains" / chain.id / "done.json") for chain in undone]
+        outcome.ends = dict(Counter(str(end.get("status")) for end in done))
         outcome.spent = store.cost_so_far(run) - spent_before
     return outcome
 

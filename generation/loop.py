@@ -10,7 +10,7 @@ from . import audits, pictures
 from .calls import Rejected, Reply
 from .editors import Edits, trait
 from .records import Answer, Chain, Step
-from .store import ChainWriter, end_of
+from .store import ChainWriter
 
 Judge = Callable[[Answer], Answer]
 Ask = Callable[[Callable[[], Answer], Judge], Reply]
@@ -42,9 +42,7 @@ def run_chain(chain: Chain, editor: Edits, run: Path, prepared: Prepare, ask: As
             report(chain, writer.append(step, answer.data, picture.size if picture else None))
             if status != "ok":
                 break
-        end = end_of(writer.steps)
-        writer.finish(end)
-        return end
+        return writer.finish()
 
 
 def at_chain_size(picture: Image.Image, size: tuple[int, int]) -> Image.Image:

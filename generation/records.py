@@ -17,7 +17,6 @@ ORIGINS = ("real", "synthetic")
 REVERSIBILITY = ("exact", "clear", "partial", "destroys information", "invents information")
 STATUSES = ("input", "ok", "shrunk", "refused", "no_image", "failed")
 PICTURED = ("input", "ok", "shrunk")  # the statuses of a step whose bytes decode to a picture
-ENDS = ("complete", "shrunk", "refused", "no_image", "failed")
 # Under test; a reference editor that marks one end of the scale; a re-encoding alone.
 ROLES = ("editor", "baseline", "transport")
 
@@ -291,7 +290,7 @@ class FinishedChain:
     chain: Chain
     suite: str
     suite_version: str
-    status: str  # one of ENDS
+    status: str  # complete, shrunk, refused, no_image or failed
     calls: int  # answers of the editor, which is every step but step 0
     cost: float | None  # US dollars of all its steps; null if none of them has a price
 

@@ -2,7 +2,6 @@
 
 import math
 import threading
-import time
 from collections.abc import Collection, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -17,9 +16,8 @@ from .ledger import Budget, Ledger, OverBudget
 from .loop import Report, run_chain
 from .plan import Plan
 from .prepare import prepare_from
-from .records import Chain, Step, UserError
+from .records import Chain, UserError
 from .requirements import FetchedByFirstCall
-from .run_log import RunLog
 from .sources import catalogue
 
 
@@ -50,12 +48,11 @@ def generate(
     max_cost: float | None = None,
     report: Report = lambda chain, step: None,
     retry: Collection[str] = (),
-    part: tuple[int, int] = (0, 1),
 ) -> Outcome:
     """Run the chains into the run's folder; calling it again with the same arguments resumes.
 
     `max_cost` limits the whole run, including earlier costs and those of other processes. Chains with an end in
-    `retry` get another attempt. `part` is the index of this part and the number of parts. SIGTERM acts like Ctrl-C.
+    `retry` get another attempt. SIGTERM acts like Ctrl-C.
     """
     if max_cost is not None:
         _require_prices(plan.choices)
@@ -70,20 +67,11 @@ def generate(
     callers = {choice.label: make_caller(choice, budget) for choice in plan.choices}
     prepared = prepare_from(run, {choice.label: trait(choice.editor, "sizes")() for choice in plan.choices})
     stopping = threading.Event()
-    log = RunLog(run, part)
-    log.start(chains)
-
-    def report_step(chain: Chain, step: Step) -> None:
-        log.count_call(chain)
-        report(chain, step)
 
     def take(chain: Chain) -> str:
         if stopping.is_set():
             raise Stopped("the run is ending")
-        started = time.monotonic()
-        end = run_chain(chain, plan.choice(chain).editor, run, prepared, callers[chain.editor].ask, report_step)
-        log.chain_ended(chain, end, time.monotonic() - started)
-        return end
+        return run_chain(chain, plan.choice(chain).editor, run, prepared, callers[chain.editor].ask, report)
 
     def stop(reason: str) -> None:
         outcome.stopped = outcome.stopped or reason
@@ -109,9 +97,6 @@ def generate(
         outcome.abandoned = do_all(waiting, take, record, stop, workers or _chains_at_once(plan.choices))
     finally:
         outcome.spent = float(budget.paid)
-        for name, reason in outcome.left.items():
-            log.event("left", chain=name, reason=reason)
-        log.event("ended", stopped=outcome.stopped, spent=outcome.spent)
     return outcome
 
 
@@ -121,7 +106,7 @@ def _open(plan: Plan, chains: Sequence[Chain], run: Path, retry: Collection[str]
     description = {"suite": suite.name, "suite_version": suite.version, "short_side": suite.short_side}
     if plan.salt_hash is not None:
         description["salt_sha256"] = plan.salt_hash
-    store.open_run(run, description, {choice.label: editor_info(choice) for choice in plan.choices})
+    store.open_run(run, description, {choice.label: editor_info(choice) for choice in plan.choices}, plan.chains)
     waiting = [chain for chain in chains if not store.is_done(run, chain.id) or store.reopen(run, chain.id, retry)]
     for source in {chain.source.id: chain.source for chain in waiting}.values():
         store.keep_source(run, source.sha256, suite.read(source.id))

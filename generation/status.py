@@ -1,42 +1,24 @@
 """The status of a run, read from its folder during or after the run; locks and writes nothing."""
 
-import datetime
 import json
 import os
 import re
 import socket
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from .files import LOCK
-from .run_log import Event, read_events
-from .store import Damaged, read_json, read_run
+from .store import PLAN, Damaged, cost_of_folder, read_checked, read_json, read_run, recover_steps
 
 _WINDOW = 3600.0  # seconds over which the pace is measured
 _FRESH = 600.0  # seconds; a chain on another machine counts as running if it wrote something since
-_SHOWN = 5  # how many reasons and quiet chains are listed
+_SHOWN = 5  # how many reasons are listed
 _NUMBERS = re.compile(r"[0-9a-f]{8,}|\d+")  # ids and counts, which are ignored when reasons are compared
-_Planned = Mapping[str, tuple[str, int]]  # by chain: its editor and its calls
-
-
-@dataclass
-class _ChainState:
-    """One chain as its folder shows it."""
-
-    id: str
-    editor: str
-    calls: int  # planned
-    calls_done: int = 0
-    state: str = "waiting"  # waiting, running, interrupted, done
-    status: str = ""  # how it ended
-    reason: str = ""
-    spent: float = 0.0
-    quiet: float = 0.0  # seconds since a chain that is not done wrote anything
 
 
 @dataclass
@@ -45,29 +27,13 @@ class Progress:
 
     chains: int = 0
     done: int = 0
-    ends: dict[str, int] = field(default_factory=dict)
+    ends: Counter[str] = field(default_factory=Counter)
     running: int = 0
     interrupted: int = 0  # begun, but no process is running it
     waiting: int = 0  # not begun
     calls: int = 0
     calls_done: int = 0  # or no longer needed, because a chain ended early
     spent: float = 0.0
-
-    @classmethod
-    def of(cls, chains: Iterable[_ChainState]) -> Self:
-        chains = list(chains)
-        states = Counter(chain.state for chain in chains)
-        return cls(
-            chains=len(chains),
-            done=states["done"],
-            ends=dict(Counter(chain.status for chain in chains if chain.status)),
-            running=states["running"],
-            interrupted=states["interrupted"],
-            waiting=states["waiting"],
-            calls=sum(chain.calls for chain in chains),
-            calls_done=sum(chain.calls if chain.status else chain.calls_done for chain in chains),
-            spent=round(sum(chain.spent for chain in chains), 6),
-        )
 
 
 @dataclass
@@ -79,117 +45,97 @@ class Status:
     suite_version: str
     whole: Progress
     editors: dict[str, Progress]
-    shards: dict[str, Progress]
-    shards_unseen: int  # parts that no process has started yet
     reasons: dict[str, dict[str, int]]  # by end: why, how often
-    quiet: list[dict[str, Any]]  # the running chains that wrote nothing for the longest time
     calls_a_second: float | None
     seconds_left: float | None
 
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
-
-def read_status(run: Path, now: float | None = None) -> Status:
-    """The status of the run in a folder; `now` is seconds since 1970."""
-    now = time.time() if now is None else now
+def read_status(run: Path) -> Status:
+    """The status of the run in a folder."""
+    now = time.time()
     advice = "give the folder that `generate --out` or `build --out` made"
     description = read_run(run, f"{run} holds neither a run nor a dataset; {advice}")
-    events = read_events(run)
-    parts = {part: _planned(part_events) for part, part_events in events.items()}
-    chains = _read_chains(run, events, parts, now)
-    editors: dict[str, list[_ChainState]] = defaultdict(list)
-    for chain in chains.values():
-        editors[chain.editor].append(chain)
-    size = max((int(part.partition("/")[2]) for part in parts), default=0)
-    shards = {part: members for part, members in parts.items() if part.endswith(f"/{size}")}  # of the newest split
-    whole = Progress.of(chains.values())
-    running = sorted((chain for chain in chains.values() if chain.state == "running"), key=lambda chain: -chain.quiet)
-    pace = _calls_a_second(events, running, now) if running else None
+    plan: dict[str, Any] = {"hosts": [], "chains": {}}
+    since = now - _WINDOW
+    if (run / PLAN).exists():  # chains that were made elsewhere have no plan
+        plan, since = read_checked(run / PLAN), max(since, (run / PLAN).stat().st_mtime)
+    held_locks = _held_locks() if {*plan["hosts"]} <= {socket.gethostname()} else None
+    whole, editors, recent = Progress(), defaultdict[str, Progress](Progress), 0
+    reasons: dict[str, Counter[str]] = defaultdict(Counter)
+    begun = _folders(run / "chains")
+    for chain in plan["chains"].keys() - begun.keys():
+        editor, calls = plan["chains"][chain]
+        for total in (whole, editors[editor]):
+            _add(total, Progress(chains=1, waiting=1, calls=calls))
+    for chain, folder in begun.items():
+        try:
+            editor, progress, reason, written = _read_chain(folder, plan["chains"].get(chain), held_locks, now)
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise Damaged(f"{folder} cannot be read ({error}); `convergebench verify` says what is broken") from error
+        for total in (whole, editors[editor]):
+            _add(total, progress)
+        recent += progress.calls_done if progress.running or (progress.done and written >= since) else 0
+        if reason:
+            reasons[next(iter(progress.ends))][reason] += 1
+    pace = recent / max(now - since, 0.001) if whole.running else None
     calls_left = whole.calls - whole.calls_done
     return Status(
         run=str(run),
         suite=str(description.get("suite", "")),
         suite_version=str(description.get("suite_version", "")),
         whole=whole,
-        editors={editor: Progress.of(members) for editor, members in sorted(editors.items())},
-        shards={part: Progress.of(chains[chain] for chain in members) for part, members in shards.items()},
-        shards_unseen=size - len(shards),
-        reasons=_common_reasons(chains.values()),
-        quiet=[
-            {"chain": chain.id, "editor": chain.editor, "seconds": round(chain.quiet, 1)} for chain in running[:_SHOWN]
-        ],
+        editors=dict(sorted(editors.items())),
+        reasons={end: dict(counts.most_common(_SHOWN)) for end, counts in sorted(reasons.items())},
         calls_a_second=pace,
         seconds_left=calls_left / pace if pace else 0.0 if not calls_left else None,
     )
 
 
-def _read_chains(
-    run: Path, events: Mapping[str, Sequence[Event]], parts: Mapping[str, _Planned], now: float
-) -> dict[str, _ChainState]:
-    """Every planned or begun chain, by its id."""
-    planned = {chain: plan for part in parts.values() for chain, plan in part.items()}
-    hosts = {event["host"] for part in events.values() for event in part if event["event"] == "started"}
-    held_locks = _held_locks() if hosts <= {socket.gethostname()} else None
-    chains = {chain: _ChainState(chain, *plan) for chain, plan in planned.items()}
-    with suppress(FileNotFoundError), os.scandir(run / "chains") as folders:
-        for folder in folders:
-            if folder.name.startswith(".") or not folder.is_dir():
-                continue
-            try:
-                chains[folder.name] = _read_chain(folder.path, planned.get(folder.name), held_locks, now)
-            except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-                advice = "`convergebench verify` says what is broken"
-                raise Damaged(f"{folder.path} cannot be read ({error}); {advice}") from error
-    return chains
+def _folders(chains: Path) -> dict[str, str]:
+    with suppress(FileNotFoundError), os.scandir(chains) as entries:
+        return {entry.name: entry.path for entry in entries if entry.name[0] != "." and entry.is_dir()}
+    return {}
 
 
-def _planned(events: Sequence[Event]) -> _Planned:
-    """The chains of one part of the run, according to all processes that started it."""
-    starts = [event["planned"] for event in events if event["event"] == "started"]
-    return {chain: (str(editor), int(calls)) for start in starts for chain, (editor, calls) in start.items()}
+def _add(total: Progress, part: Progress) -> None:
+    for name, value in vars(part).items():
+        setattr(total, name, getattr(total, name) + value)
+    total.spent = round(total.spent, 6)
 
 
-def _read_chain(folder: str, plan: tuple[str, int] | None, held_locks: set[int] | None, now: float) -> _ChainState:
-    """One chain, from its done.json or else from its steps."""
+def _read_chain(
+    folder: str, plan: Sequence[object] | None, held_locks: set[int] | None, now: float
+) -> tuple[str, Progress, str, float]:
+    """A chain's editor, its progress, why it ended early if it did, and when it last wrote something."""
     if plan is None:
         values = read_json(Path(folder) / "chain.json", " ")
-        plan = str(values["editor"]), int(values["rounds"]) * len(values["program"]["cycle"])
-    chain = _ChainState(os.path.basename(folder), *plan)  # noqa: PTH119 - twenty thousand of them
+        plan = values["editor"], int(values["rounds"]) * len(values["program"]["cycle"])
+    editor, calls = str(plan[0]), int(str(plan[1]))
     try:
-        with open(f"{folder}/done.json", "rb") as file:  # noqa: PTH123
-            done = json.loads(file.read())
+        with open(f"{folder}/done.json", "rb") as file:  # noqa: PTH123 - twenty thousand of them
+            done, written = json.loads(file.read()), os.fstat(file.fileno()).st_mtime
     except FileNotFoundError:
-        _read_steps(Path(folder), chain)
-        _set_activity(Path(folder), chain, held_locks, now)
-        return chain
-    chain.state, chain.status, chain.calls_done = "done", str(done["status"]), int(done["steps"])
-    chain.reason, chain.spent = str(done["reason"] or ""), float(done["cost"])
-    return chain
+        state, calls_done, written = _read_begun(Path(folder), held_locks, now)
+        progress = Progress(chains=1, calls=calls, calls_done=calls_done, spent=cost_of_folder(Path(folder)))
+        setattr(progress, state, 1)
+        return editor, progress, "", written
+    end = str(done["status"])
+    reason = "" if end == "complete" else _NUMBERS.sub("#", str(done["reason"] or ""))[:200] or "no reason given"
+    ends = Counter([end])
+    progress = Progress(1, done=1, ends=ends, calls=calls, calls_done=calls, spent=float(done["cost"]))
+    return editor, progress, reason, written
 
 
-def _read_steps(folder: Path, chain: _ChainState) -> None:
-    """Set a chain's calls, cost and reason from its steps, including retried ones."""
-    for name in ("steps.jsonl", ".retried.jsonl"):
-        with suppress(FileNotFoundError):
-            for line in (folder / name).read_bytes().split(b"\n")[:-1]:
-                with suppress(ValueError):
-                    step = json.loads(line)
-                    chain.spent += float(step.get("cost") or 0)
-                    if name == "steps.jsonl":
-                        chain.calls_done = int(step.get("step", 0))
-                        chain.reason = str(step.get("reason") or "")
-
-
-def _set_activity(folder: Path, chain: _ChainState, held_locks: set[int] | None, now: float) -> None:
-    """Set whether an unfinished chain is running or interrupted, and how long it has been quiet."""
+def _read_begun(folder: Path, held_locks: set[int] | None, now: float) -> tuple[str, int, float]:
+    """Whether an unfinished chain is running or interrupted, its calls, and when it last wrote something."""
+    steps = recover_steps(folder, truncate=False)
     times = [(folder / name).stat().st_mtime for name in ("steps.jsonl", LOCK) if (folder / name).exists()]
-    chain.quiet = max(now - max(times), 0.0) if times else 0.0
-    chain.state = "interrupted"
+    written, state = max(times, default=now), "interrupted"
     with suppress(FileNotFoundError):
         lock = (folder / LOCK).stat().st_ino
-        if lock in held_locks if held_locks is not None else chain.quiet < _FRESH:
-            chain.state = "running"
+        if lock in held_locks if held_locks is not None else now - written < _FRESH:
+            state = "running"
+    return state, max(0, len(steps) - 1), written
 
 
 def _held_locks() -> set[int] | None:
@@ -202,28 +148,3 @@ def _held_locks() -> set[int] | None:
     except OSError:
         return None
     return {int(line.split()[5].rpartition(":")[2]) for line in lines if "->" not in line}
-
-
-def _common_reasons(chains: Iterable[_ChainState]) -> dict[str, dict[str, int]]:
-    """The most frequent reasons why chains ended early, by end; numbers and ids in them are ignored."""
-    reasons: dict[str, Counter[str]] = defaultdict(Counter)
-    for chain in chains:
-        if chain.status not in ("", "complete"):
-            reasons[chain.status][_NUMBERS.sub("#", chain.reason)[:200] or "no reason given"] += 1
-    return {status: dict(counts.most_common(_SHOWN)) for status, counts in sorted(reasons.items())}
-
-
-def _calls_a_second(events: Mapping[str, Sequence[Event]], running: Sequence[_ChainState], now: float) -> float:
-    """The pace of all parts together in the last hour."""
-    starts = [
-        max((_seconds(event) for event in part if event["event"] == "started"), default=now) for part in events.values()
-    ]
-    since = max(min(starts, default=now), now - _WINDOW)
-    ends = [event for part in events.values() for event in part if event["event"] == "chain_ended"]
-    calls = sum(end["calls"] for end in ends if _seconds(end) >= since)
-    return (calls + sum(chain.calls_done for chain in running)) / max(now - since, 0.001)
-
-
-def _seconds(event: Event) -> float:
-    """When it happened, in seconds since 1970."""
-    return datetime.datetime.fromisoformat(event["at"]).timestamp()

@@ -3,7 +3,7 @@
 RUN/run.json                  the run's suite, its version and its evaluation size
 RUN/editors.json              each editor's description of itself, by its label
 RUN/ledger/calls.jsonl        the cost of its calls, if they cost anything (see ledger.py)
-RUN/log/                      the events of its processes (see run_log.py)
+RUN/plan.json                 the hosts that ran it; each planned chain with its editor and calls, for status.py
 RUN/sources/SHA256.png        the sources' own files
 RUN/chains/ID/chain.json      the chain
 RUN/chains/ID/0000.png        its input as prepared for the editor
@@ -21,7 +21,8 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import socket
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, Self
@@ -32,6 +33,7 @@ from . import pictures
 from .files import LOCK, disk_errors_explained, locked, remove_unfinished, write_whole
 from .records import Chain, EditorInfo, Step, Turn, UserError, Values, canonical
 
+PLAN = "plan.json"
 _CHECK = "#check"  # key of the checksum in run.json and editors.json; no editor has such a label
 _ANSWER = re.compile(r"\d{4,}\.\w+")
 
@@ -43,8 +45,10 @@ class Damaged(UserError):
 # --- the run
 
 
-def open_run(run: Path, description: Values, editors: Mapping[str, EditorInfo] | None = None) -> None:
-    """Begin a run in a folder, or open the same run there; add the descriptions of its editors."""
+def open_run(
+    run: Path, description: Values, editors: Mapping[str, EditorInfo] | None = None, planned: Iterable[Chain] = ()
+) -> None:
+    """Begin a run in a folder, or open the same run there; add the descriptions of its editors, and the plan."""
     description = {"format": 1, **description}
     with disk_errors_explained(run), locked(run, wait=True):
         remove_unfinished(run)
@@ -67,6 +71,17 @@ def open_run(run: Path, description: Values, editors: Mapping[str, EditorInfo] |
         infos = {**(described or {}), **{label: info.to_dict() for label, info in (editors or {}).items()}}
         if infos != described:
             _write_checked(path, infos)
+        if planned:
+            _write_plan(run / PLAN, planned)
+
+
+def _write_plan(path: Path, chains: Iterable[Chain]) -> None:
+    plan: dict[str, Any] = {"hosts": [], "chains": {}}
+    with contextlib.suppress(Damaged):  # no decision depends on it
+        plan = read_checked(path)
+    planned = {chain.id: [chain.editor, chain.calls] for chain in chains}
+    hosts = sorted({*plan["hosts"], socket.gethostname()})
+    _write_checked(path, {"hosts": hosts, "chains": {**plan["chains"], **planned}})
 
 
 def read_run(run: Path, missing: str = "") -> dict[str, Any]:
@@ -122,24 +137,17 @@ def is_done(run: Path, chain_id: str) -> bool:
     return (run / "chains" / chain_id / "done.json").exists()
 
 
-def stored_end(folder: Path) -> object:
-    """How a finished chain ended."""
-    if "status" not in (done := read_json(folder / "done.json")):
-        raise Damaged(f"{folder / 'done.json'} has no status; restore it, or remove its folder to make it again")
-    return done["status"]
-
-
 def reopen(run: Path, chain_id: str, ends: Collection[str]) -> bool:
     """If a chain ended in one of `ends`, move its last step to .retried.jsonl to ask for it again; whether it did."""
     folder = run / "chains" / chain_id
-    if stored_end(folder) not in tuple(ends):
+    if read_json(folder / "done.json").get("status") not in tuple(ends):
         return False
     with disk_errors_explained(folder), locked(folder):
         steps = recover_steps(folder)
         (folder / "done.json").unlink()
         with (folder / ".retried.jsonl").open("ab") as log:
             _append_line(log, steps[-1].to_dict())
-        write_whole(folder / "steps.jsonl", "".join(canonical(step.to_dict()) + "\n" for step in steps[:-1]).encode())
+        write_whole(folder / "steps.jsonl", b"".join(_line(step.to_dict()) for step in steps[:-1]))
     return True
 
 
@@ -238,25 +246,19 @@ class ChainWriter:
         self.steps.append(step)
         return step
 
-    def finish(self, status: str) -> None:
-        """Write done.json, which marks the chain as finished."""
-        done = {
-            "status": status,
-            "steps": len(self.steps) - 1,
-            "cost": cost_of_folder(self.folder),  # cost and reason, so that `status` need not read the steps
-            "reason": self.steps[-1].reason,
-            "sha256": hash_of_file(self.folder / "steps.jsonl"),
-            "chain": hash_of_file(self.folder / "chain.json"),
-        }
+    def finish(self) -> str:
+        """Write done.json, which marks the chain as finished; returns how it ended."""
+        done = describe_end(self.folder, self.steps, (self.folder / "steps.jsonl").read_bytes())
         _write_json(self.folder / "done.json", done)
+        return str(done["status"])
 
-    def finish_draft(self, chain: Chain, status: str) -> bool:
+    def finish_draft(self, chain: Chain) -> bool:
         """Move the draft into place as a finished chain; False if that chain exists already."""
         folder = self.folder.with_name(chain.id)
         if folder.exists():
             return False
         _write_json(self.folder / "chain.json", chain.to_dict())
-        self.finish(status)
+        self.finish()
         self._log.close()
         self.folder.rename(folder)
         return True
@@ -265,9 +267,19 @@ class ChainWriter:
 # --- checks of a chain's files
 
 
-def end_of(steps: Sequence[Step]) -> str:
-    """How a chain with these steps ended, given that it is finished."""
-    return "complete" if steps[-1].status in ("input", "ok") else steps[-1].status
+def describe_end(folder: Path, steps: Sequence[Step], data: bytes) -> dict[str, object]:
+    """The content of a chain's done.json; `data` is its steps.jsonl."""
+    last = steps[-1].status
+    was_retried = (folder / ".retried.jsonl").exists()  # then the steps do not hold the whole cost
+    return {
+        "status": "complete" if last in ("input", "ok") else last,
+        "steps": len(steps) - 1,
+        # Cost and reason, so that `status` need not read the steps.
+        "cost": cost_of_folder(folder) if was_retried else round(sum(step.cost or 0.0 for step in steps), 6),
+        "reason": steps[-1].reason,
+        "sha256": hashlib.sha256(data).hexdigest(),
+        "chain": hash_of_file(folder / "chain.json"),
+    }
 
 
 def refuse_other_steps(folder: Path, steps: Sequence[Step], chain: Chain, imported: bool = False) -> None:
@@ -306,28 +318,19 @@ def _answers_from(folder: Path, number: int) -> list[Path]:
     return [path for path in folder.iterdir() if _ANSWER.fullmatch(path.name) and int(path.stem) >= number]
 
 
-def recover_steps(folder: Path) -> list[Step]:
+def recover_steps(folder: Path, truncate: bool = True) -> list[Step]:
     """The finished steps of an unfinished chain; truncates an incomplete last line, whose step was in flight."""
-    steps, whole = read_unfinished(folder)
     path = folder / "steps.jsonl"
-    if path.exists() and whole < path.stat().st_size:
-        os.truncate(path, whole)
-    return steps
-
-
-def read_unfinished(folder: Path) -> tuple[list[Step], int]:
-    """The same steps, and the size of their lines in bytes; writes nothing."""
-    path = folder / "steps.jsonl"
-    if not path.exists():
-        return [], 0
-    data = path.read_bytes()
+    data = path.read_bytes() if path.exists() else b""
     whole = data.rfind(b"\n") + 1
     steps = parse_steps(path, data[:whole])
     for step in steps:
         if step.file and (not (folder / step.file).exists() or (folder / step.file).stat().st_size != step.bytes):
             advice = "restore it, or delete its line and those after it from steps.jsonl"
             raise Damaged(f"{folder / step.file} is missing or cut short; {advice}")
-    return steps, whole
+    if truncate and whole < len(data):
+        os.truncate(path, whole)
+    return steps
 
 
 def parse_steps(path: Path, data: bytes) -> list[Step]:
@@ -371,12 +374,16 @@ def read_json(path: Path, missing: str = "") -> dict[str, Any]:
     return values
 
 
+def _line(value: object) -> bytes:
+    return (canonical(value) + "\n").encode()
+
+
 def _write_json(path: Path, value: object) -> None:
-    write_whole(path, (canonical(value) + "\n").encode())
+    write_whole(path, _line(value))
 
 
 def _append_line(log: BinaryIO, value: object) -> None:
     """Append a line of JSON to a log and wait until it is on disk."""
-    log.write((canonical(value) + "\n").encode())
+    log.write(_line(value))
     log.flush()
     os.fsync(log.fileno())

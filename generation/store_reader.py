@@ -10,17 +10,16 @@ from .files import UNFINISHED
 from .ledger import PLACE as LEDGER
 from .ledger import check as check_ledger
 from .pictures import Undecodable, decode, pixel_hash
-from .records import ENDS, Chain, EditorInfo, FinishedChain, Step, UserError
+from .records import Chain, EditorInfo, FinishedChain, Step, UserError
 from .store import (
     Damaged,
-    cost_of_folder,
-    end_of,
+    describe_end,
     hash_of_file,
     parse_steps,
     read_checked,
     read_json,
     read_run,
-    read_unfinished,
+    recover_steps,
     refuse_lost_lines,
     refuse_other_steps,
 )
@@ -55,13 +54,10 @@ def find_finished(runs: Iterable[Path]) -> FoundChains:
     chains = FoundChains()
     described: dict[str, EditorInfo] = {}
     for run in sorted(runs):
-        description = read_run(
-            run, f"{run} holds no run.json; give the folder that `convergebench generate --out` made"
-        )
+        missing = f"{run} holds no run.json; give the folder that `convergebench generate --out` made"
+        description = read_run(run, missing)
         described |= _read_editors(run)
-        for folder in sorted((run / "chains").iterdir()) if (run / "chains").is_dir() else []:
-            if folder.name.startswith("."):
-                continue
+        for folder in sorted((run / "chains").glob("[!.]*")):
             if not folder.is_dir():
                 chains.foreign.append(folder)
             elif not (folder / "done.json").exists():
@@ -76,13 +72,9 @@ def find_finished(runs: Iterable[Path]) -> FoundChains:
 
 
 def _read_editors(run: Path) -> dict[str, EditorInfo]:
-    """The descriptions of the run's editors, by label."""
     path = run / "editors.json"
-    try:
-        values = read_checked(path, f"{path} is missing; restore it, or give the command that made the run again")
-        return {label: EditorInfo.from_dict(info) for label, info in values.items()}
-    except (TypeError, AttributeError) as error:
-        raise Damaged(f"{path} does not describe editors ({error}); restore it") from error
+    values = read_checked(path, f"{path} is missing; restore it, or give the command that made the run again")
+    return {label: EditorInfo.from_dict(info) for label, info in values.items()}
 
 
 def _add_chain(chains: FoundChains, chain: StoredChain) -> None:
@@ -97,52 +89,46 @@ def _add_chain(chains: FoundChains, chain: StoredChain) -> None:
         chains.done[chain.id] = chain
 
 
+def _foreign_files(chain: StoredChain) -> list[Path]:
+    """Files in a chain's folder that do not belong there, ignoring hidden and unfinished files."""
+    names = {"chain.json", "steps.jsonl", "done.json", "reference.png"}
+    numbers = {f"{number:04d}" for number in range(chain.calls + 1)}
+    paths = sorted(chain.folder.glob("[!.]*"))
+    return [path for path in paths if path.name not in names and path.stem not in numbers and path.suffix != UNFINISHED]
+
+
+# --- chains
+
+
 def read_chain(folder: Path, suite: str, suite_version: str) -> StoredChain:
     """The chain of a folder and how it ended, after checking that chain, steps and end belong together."""
-    path = folder / "done.json"
-    chain, done = _read_description(folder), read_json(path)
-    try:
-        status, calls, digest = done["status"], int(done["steps"]), done["sha256"]
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise Damaged(f"{path} does not say how the chain ended ({error}); restore it or remove the folder") from error
-    if status not in ENDS:
-        raise Damaged(f"{path} has status {status!r}; it must be one of {', '.join(ENDS)}")
-    if done.get("chain") != hash_of_file(folder / "chain.json"):
-        raise Damaged(f"{folder / 'chain.json'} is not the file that done.json was written for; restore it")
-    steps = _read_finished_steps(folder, calls, digest)
-    if status != end_of(steps):
-        raise Damaged(
-            f"{path} says {status!r}, but the last step is {steps[-1].status!r}; restore it, "
-            "or remove it and generate again"
-        )
+    done, chain = read_json(folder / "done.json"), _read_description(folder)
+    path = folder / "steps.jsonl"
+    data = _read_bytes(path)
+    steps = parse_steps(path, data)
+    if not steps:
+        raise Damaged(f"{path} is empty; restore it or generate the chain again")
+    for name, value in describe_end(folder, steps, data).items():
+        if done.get(name) != value:
+            place = "chain.json" if name == "chain" else "steps"
+            said = f"{str(done.get(name))[:12]!r}, not {str(value)[:12]!r}"
+            raise Damaged(
+                f"{folder / 'done.json'} has another {name} than the {place} ({said}); restore what was changed"
+            )
     refuse_other_steps(folder, steps, chain, imported="content" in chain.settings)
     costs = [step.cost for step in steps if step.cost is not None]
-    was_retried = (folder / ".retried.jsonl").exists()  # then the steps do not hold the whole cost
-    cost = cost_of_folder(folder) if was_retried else round(sum(costs), 6)
-    for name, value in (("reason", steps[-1].reason), ("cost", cost)):
-        if done.get(name) != value:
-            raise Damaged(f"{path} has another {name} than the steps; restore it")
     return StoredChain(
         id=chain.id,
         chain=chain,
         suite=suite,
         suite_version=suite_version,
-        status=status,
-        calls=calls,
+        status=str(done["status"]),
+        calls=len(steps) - 1,
         cost=sum(costs) if costs else None,
         folder=folder,
-        digest=digest,
+        digest=str(done["sha256"]),
         bytes=sum(step.bytes or 0 for step in steps),
     )
-
-
-def files_of_run(run: Path) -> Iterator[tuple[str, Callable[[], object], str]]:
-    """The files of a run that belong to no chain: name, a function that reads or refuses it, and what depends on it."""
-    yield "run.json", partial(read_run, run), "all its chains"
-    yield "editors.json", partial(_read_editors, run), "all its chains"
-    yield LEDGER, partial(check_ledger, run), "what the run may still spend"
-    for path in sorted((run / "sources").glob(f"{'[0-9a-f]' * 64}.*")):  # other names are foreign files
-        yield f"sources/{path.name}", partial(read_source_file, run, path.stem), "the chains that begin at it"
 
 
 def _read_description(folder: Path) -> Chain:
@@ -161,7 +147,7 @@ def _read_description(folder: Path) -> Chain:
 
 def check_unfinished(folder: Path) -> None:
     """Raise Damaged if an unfinished chain cannot be resumed; writes nothing."""
-    steps, _ = read_unfinished(folder)
+    steps = recover_steps(folder, truncate=False)
     if not steps and not (folder / "chain.json").exists():
         return  # killed before it wrote anything
     chain = _read_description(folder)
@@ -174,16 +160,14 @@ def check_unfinished(folder: Path) -> None:
 
 def read_steps(chain: StoredChain) -> list[Step]:
     """The steps of a finished chain, checked against its digest."""
-    return _read_finished_steps(chain.folder, chain.calls, chain.digest)
-
-
-def _read_finished_steps(folder: Path, calls: int, digest: str) -> list[Step]:
-    path = folder / "steps.jsonl"
+    path = chain.folder / "steps.jsonl"
     data = _read_bytes(path)
-    steps = parse_steps(path, data)
-    if len(steps) != calls + 1 or hashlib.sha256(data).hexdigest() != digest:
+    if hashlib.sha256(data).hexdigest() != chain.digest:
         raise Damaged(f"{path} is not the file that done.json was written for; restore it or generate the chain again")
-    return steps
+    return parse_steps(path, data)
+
+
+# --- pictures
 
 
 def read_picture(chain: StoredChain, step: Step) -> bytes | None:
@@ -211,15 +195,6 @@ def reference_size(chain: StoredChain) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
-def _source_path(run: Path, sha256: str) -> Path:
-    """A source's own file in the run."""
-    folder = run / "sources"
-    for path in sorted(folder.glob(f"{sha256}.*")):
-        if path.suffix != UNFINISHED:
-            return path
-    raise Damaged(f"{folder} lacks the file of source {sha256[:12]}...; restore it")
-
-
 def source_size(chain: StoredChain) -> int:
     """Bytes of the source's own file."""
     return _source_path(chain.folder.parents[1], chain.source.sha256).stat().st_size
@@ -237,26 +212,28 @@ def read_source_file(run: Path, sha256: str) -> tuple[str, bytes]:
     """
     path = _source_path(run, sha256)
     data = _read_bytes(path)
-    if hashlib.sha256(data).hexdigest() == sha256:
-        return path.name, data
     try:
-        digest = pixel_hash(decode(data))
+        if hashlib.sha256(data).hexdigest() != sha256 and pixel_hash(decode(data)) != sha256:
+            raise Damaged(f"{path} is not the picture its name says (sha256 differs); restore it")
     except Undecodable as error:
         raise Damaged(f"{path} is not a readable picture ({error}); restore it") from error
-    if digest != sha256:
-        raise Damaged(f"{path} is not the picture its name says (sha256 differs); restore it")
     return path.name, data
 
 
-def _foreign_files(chain: StoredChain) -> list[Path]:
-    """Files in a chain's folder that do not belong there, ignoring hidden and unfinished files."""
-    names = {"chain.json", "steps.jsonl", "done.json", "reference.png"}
-    numbers = {f"{number:04d}" for number in range(chain.calls + 1)}
-    return [
-        path
-        for path in sorted(chain.folder.iterdir())
-        if path.name not in names and path.stem not in numbers and path.suffix != UNFINISHED and path.name[0] != "."
-    ]
+def _source_path(run: Path, sha256: str) -> Path:
+    for path in sorted((run / "sources").glob(f"{sha256}.*")):
+        if path.suffix != UNFINISHED:
+            return path
+    raise Damaged(f"{run / 'sources'} lacks the file of source {sha256[:12]}...; restore it")
+
+
+def files_of_run(run: Path) -> Iterator[tuple[str, Callable[[], object], str]]:
+    """The files of a run that belong to no chain: name, a function that reads or refuses it, and what depends on it."""
+    yield "run.json", partial(read_run, run), "all its chains"
+    yield "editors.json", partial(_read_editors, run), "all its chains"
+    yield LEDGER, partial(check_ledger, run), "what the run may still spend"
+    for path in sorted((run / "sources").glob(f"{'[0-9a-f]' * 64}.*")):  # other names are foreign files
+        yield f"sources/{path.name}", partial(read_source_file, run, path.stem), "the chains that begin at it"
 
 
 def _read_bytes(path: Path) -> bytes:

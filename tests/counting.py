@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from convergebench.generation import editors, pictures, plan, run_log, scheduler, store, suites
+from convergebench.generation import editors, pictures, plan, scheduler, store, suites
 from convergebench.generation.files import LOCK
 from convergebench.generation.records import Answer
 from PIL import Image
@@ -73,11 +73,11 @@ def finished(folder: Path) -> set[int | None]:
 
 
 def digest(folder: Path) -> dict[str, str]:
-    """Every file below a folder by its hash, but for the log, which has times, and locks that a killed process left."""
+    """Every file below a folder by its hash, but for locks that a killed process left."""
     return {
         os.fspath(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name != LOCK and path.parent != folder / run_log.FOLDER
+        if path.is_file() and path.name != LOCK
     }
 
 

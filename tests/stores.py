@@ -2,7 +2,6 @@
 
 import hashlib
 import io
-import json
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -82,12 +81,9 @@ def kept(folder: Path, step: Step, data: bytes, size: tuple[int, int], kind: str
 
 
 def finish(folder: Path, steps: int, status: str = "complete") -> None:
-    last = json.loads((folder / "steps.jsonl").read_text().splitlines()[-1])
-    names = {"sha256": "steps.jsonl", "chain": "chain.json"}
-    about = {"status": status, "steps": steps, "reason": last["reason"], "cost": store.cost_of_folder(folder)}
-    write(
-        folder / "done.json", canonical(about | {key: store.hash_of_file(folder / name) for key, name in names.items()})
-    )
+    data = (folder / "steps.jsonl").read_bytes()
+    made = store.describe_end(folder, store.parse_steps(folder / "steps.jsonl", data), data)
+    write(folder / "done.json", canonical({**made, "status": status, "steps": steps}))
 
 
 def write(path: Path, content: str | bytes) -> None:

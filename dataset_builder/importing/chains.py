@@ -198,8 +198,7 @@ def _import_chain(finding: FoundChain, out: Path, rights: SourceRights, imported
         keep_source(out, source.sha256, data)
         if clean is not None and source.reference:
             keep_source(out, source.reference, clean)
-        last = writer.steps[-1].status
-        is_new = writer.finish_draft(chain, "complete" if last in ("input", "ok") else last)
+        is_new = writer.finish_draft(chain)
     (imported.written if is_new else imported.already_there).append(chain.id)
     return chain
 

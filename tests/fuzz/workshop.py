@@ -73,7 +73,7 @@ def tables_of(folder: Path) -> dict[str, str]:
 
 
 def files_below(folder: Path) -> list[Path]:
-    results = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.parent.name != "log"]
+    results = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != "plan.json"]
     return [path for path in results if path.name != ".lock"]
 
 

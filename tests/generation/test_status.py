@@ -13,7 +13,7 @@ import pytest
 import stores
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
-from convergebench.generation import cluster, scheduler, store
+from convergebench.generation import scheduler, store
 from convergebench.generation.calls import Rejected
 from convergebench.generation.records import Answer
 from convergebench.generation.status import read_status
@@ -44,7 +44,7 @@ def test_a_finished_run_says_how_its_chains_ended_and_why(tmp_path):
     assert whole["ends"] == {"refused": 1, "failed": 1, "complete": 2}
     assert whole["calls_done"] == whole["calls"] == made.calls
     assert found["reasons"] == {"failed": {"HTTP #: no": 1}, "refused": {"policy # forbids it": 1}}
-    assert (found["seconds_left"], found["quiet"]) == (0.0, [])
+    assert found["seconds_left"] == 0.0
     text = told(tmp_path / "run")
     assert "4 of 4 chains done (2 complete, 1 failed, 1 refused)" in text
     assert "no process is seen" not in text
@@ -64,7 +64,6 @@ def test_a_running_run_says_what_runs_and_how_long_it_will_take(tmp_path):
                 break
             time.sleep(0.02)
         assert (found.whole.running, found.whole.waiting, found.whole.done) == (3, 1, 0)
-        assert len(found.quiet) == 3
         assert found.seconds_left is None  # nothing was answered yet
         text = told(tmp_path / "run")
         assert "3 running, 1 not begun" in text
@@ -100,16 +99,12 @@ def test_chains_of_a_killed_process_are_interrupted_not_running(tmp_path):
     assert "no process is working on it" in told(tmp_path / "run")
 
 
-def test_shards_are_told_apart_and_those_not_started_are_counted(tmp_path):
+def test_one_shard_knows_the_whole_plan(tmp_path):
     made = planned(Counting(tmp_path / "asked"), rounds=1, runs=2)
-    for shard in (0, 2):
-        mine = cluster.share(made.chains, lambda chain: chain.calls, lambda chain: chain.id, shard, 3)
-        scheduler.generate(made, mine, tmp_path / "run", part=(shard, 3))
+    scheduler.generate(made, made.chains[::3], tmp_path / "run")
     found = read_status(tmp_path / "run")
-    assert list(found.shards) == ["0/3", "2/3"]
-    assert all(part.done == part.chains > 0 for part in found.shards.values())
-    assert found.shards_unseen == 1
-    assert "shards not started: 1" in told(tmp_path / "run")
+    assert (found.whole.done, found.whole.chains) == (len(made.chains[::3]), len(made.chains))
+    assert (found.whole.waiting, found.whole.running) == (len(made.chains) - found.whole.done, 0)
 
 
 def test_cost_is_that_of_the_steps_what_was_asked_again_included(tmp_path):
@@ -123,16 +118,6 @@ def test_cost_is_that_of_the_steps_what_was_asked_again_included(tmp_path):
     moods["refuse"] = False
     generate(made, tmp_path / "run", retry=("refused",))
     assert read_status(tmp_path / "run").whole.spent == store.cost_so_far(tmp_path / "run") == 2.0
-
-
-def test_the_log_is_lines_of_json_in_the_order_of_time(tmp_path):
-    made = planned(Counting(tmp_path / "asked"), rounds=1, runs=1)
-    generate(made, tmp_path / "run")
-    lines = [json.loads(line) for line in (tmp_path / "run" / "log" / "0-of-1.jsonl").read_text().splitlines()]
-    assert [line["event"] for line in lines] == ["started", *["chain_ended"] * 4, "ended"]
-    assert [line["at"] for line in lines] == sorted(line["at"] for line in lines)
-    planned_calls = sum(calls for _, calls in lines[0]["planned"].values())
-    assert planned_calls == sum(line["calls"] for line in lines if line["event"] == "chain_ended")
 
 
 def test_what_is_no_run_is_one_sentence(tmp_path):

@@ -158,7 +158,7 @@ def test_done_is_written_last_and_names_the_steps_it_closes(run):
     folder = fill(run)
     with store.ChainWriter.open(run, CHAIN) as writer:
         assert not store.is_done(run, CHAIN.id)
-        writer.finish("complete")
+        writer.finish()
     done = json.loads((folder / "done.json").read_text())
     assert done["status"] == "complete"
     assert done["steps"] == 2
@@ -178,7 +178,7 @@ def test_a_draft_becomes_a_finished_chain_once(run):
     for new in (True, False):
         with store.ChainWriter.draft(run) as writer:
             writer.append(Step(0, 0, 0, "", "input"), pictures.encode_png(PICTURE), PICTURE.size)
-            assert writer.finish_draft(CHAIN, "complete") is new
+            assert writer.finish_draft(CHAIN) is new
     assert [path.name for path in (run / "chains").iterdir()] == [CHAIN.id]
     assert store.is_done(run, CHAIN.id)
 

@@ -104,10 +104,10 @@ def not_a_source(folder):
         (other_bytes, "0002.png is not the picture its record names"),
         (lambda folder: (folder / "0002.png").unlink(), "0002.png is missing; restore it"),
         (corrupt_line, r"steps.jsonl, line 5, is not a step .*; restore the file"),
-        (lost_line, "steps.jsonl is not the file that done.json was written for"),
+        (lost_line, "done.json has another steps than the steps"),
         (nameless, "line 4, is not a step .it is 'ok' but names no picture"),
         (outside, r"line 2, is not a step .it names a file outside its folder, '../../../0001.png'"),
-        (strange_end, "done.json has status 'nearly'; it must be one of complete, shrunk"),
+        (strange_end, "done.json has another status than the steps .'nearly', not 'complete'"),
         (lambda folder: (folder / "steps.jsonl").unlink(), "steps.jsonl is missing"),
         (lambda folder: (folder / "chain.json").unlink(), "has no chain.json"),
         (lambda folder: (folder / "chain.json").write_text("[]"), "chain.json holds list instead of an object"),
@@ -173,14 +173,14 @@ def rewritten(folder, **changes):
 def test_a_finished_chain_that_is_described_otherwise_is_damaged(run, change):
     folder = folder_of(run)
     rewritten(folder, **change)
-    with pytest.raises(UserError, match=r"chain.json is not the file that done.json was written for"):
+    with pytest.raises(UserError, match=r"done.json has another chain than the chain.json"):
         read_all(run)
 
 
 def test_an_end_that_the_last_step_does_not_have_is_damage(run):
     path = folder_of(run) / "done.json"
     path.write_text(path.read_text().replace("complete", "refused"))
-    with pytest.raises(UserError, match=r"done.json says 'refused', but the last step is 'ok'"):
+    with pytest.raises(UserError, match="another status than the steps .'refused', not 'complete'"):
         read_all(run)
 
 

@@ -235,5 +235,5 @@ def unpack(folder: Path, run: Path) -> int:
                 for step in reader.steps_of(chain):
                     size = (step.width, step.height) if step.width and step.height else None
                     writer.append(step, reader.picture(chain.id, step.step) or b"", size)
-                new += writer.finish_draft(chain.chain, chain.status)
+                new += writer.finish_draft(chain.chain)
     return new
