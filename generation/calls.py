@@ -9,6 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from .ledger import Budget
 from .records import Answer, storable
@@ -66,13 +67,11 @@ class CallLimits:
     probes: int = 3  # concurrent calls until the first one is answered
 
 
-@dataclass(frozen=True)
-class Reply:
-    """The answer with the cost of all attempts, how long the one that worked took, and how many there were."""
+class Reply(NamedTuple):
+    """The answer, with the cost of all attempts, and how long the one that worked took."""
 
     answer: Answer
     seconds: float
-    attempts: int
 
 
 class Caller:
@@ -80,21 +79,26 @@ class Caller:
 
     def __init__(self, limits: CallLimits, budget: Budget | None = None, price: float | None = None):
         self.limits = limits
-        self._gate = _Gate(limits)
         self.budget = budget or Budget()
         self.price = price or 0.0
         self._failures = 0  # calls in a row, without an answer between them
-        self._lock = threading.Lock()
         self._stopping = threading.Event()
+        self._answered = False  # whether any call was
+        self._calls = 0  # under way, with their attempts
+        self._lock = threading.Lock()
+        self._first_answer = threading.Condition(self._lock)
+        self._queue: deque[threading.Condition] = deque()  # first in, first out, so that no chain falls behind
+        self._in_flight = 0
+        self._started: deque[float] = deque()  # when the attempts of the last minute began
 
     def ask(self, call: Callable[[], Answer], judge: Callable[[Answer], Answer] = lambda answer: answer) -> Reply:
         """The answer to `call`; raises Rejected to be recorded, Unusable, OverBudget or Stopped to end the run.
 
         `judge` turns bytes that are not a picture into an answer without one, not retried but counted as a failure.
         """
-        with self._gate.whole_call(self._stopping):
+        with self._whole_call():
             try:
-                return self.judged(self._try_until_answered(call), judge)
+                return self._judged(self._try_until_answered(call), judge)
             except Unusable:
                 self.stop()  # at once, so that waiting calls do not try what cannot work
                 raise
@@ -103,7 +107,7 @@ class Caller:
         """Start no further call; those in flight finish."""
         self._stopping.set()
 
-    def judged(self, reply: Reply, judge: Callable[[Answer], Answer]) -> Reply:
+    def _judged(self, reply: Reply, judge: Callable[[Answer], Answer]) -> Reply:
         """The reply as judged; unless it counts as a failure, it resets the count of failures in a row."""
         answer = judge(reply.answer)
         answer = dataclasses.replace(answer, reason=scrub(storable(answer.reason)))  # it may quote what came back
@@ -113,9 +117,9 @@ class Caller:
                 raise fault
         else:
             with self._lock:
-                self._failures = 0
-            self._gate.first_answer_came()
-        return dataclasses.replace(reply, answer=answer)
+                self._failures, self._answered = 0, True
+                self._first_answer.notify_all()
+        return Reply(answer, reply.seconds)
 
     def _try_until_answered(self, call: Callable[[], Answer]) -> Reply:
         """Try until there is an answer, a reason to give up, or no attempt remains."""
@@ -134,37 +138,36 @@ class Caller:
                 spent += self.price if error.charged else 0.0
                 raise self._count_failure(str(error), spent) from error
             else:
-                return Reply(self.with_cost(answer, spent), seconds, attempt)
+                return Reply(self._with_cost(answer, spent), seconds)
         raise AssertionError("the last attempt returns or raises")
 
-    def _attempt_once(self, call: Callable[[], Answer], again: bool = False) -> tuple[Answer, float]:
+    def _attempt_once(self, call: Callable[[], Answer], again: bool) -> tuple[Answer, float]:
         """One attempt, inside the limits, its price held while it is in flight."""
-        with self._gate.one_attempt(self._stopping, again):
-            if self._stopping.is_set():
-                raise Stopped("the run is ending")
+        with self._slot(again):
+            self._refuse_if_stopping()
             hold = self.budget.hold(self.price)
-            cost = self.price  # until the call says otherwise
+            cost = 0.0
             started = time.monotonic()
             try:
-                if self._stopping.is_set():  # it may have stopped while waiting for the budget
-                    cost = 0.0
-                    raise Stopped("the run is ending")
+                self._refuse_if_stopping()  # it may have stopped while waiting for the budget
+                cost = self.price  # until the call says otherwise
                 answer = _with_possible_cost(call())
                 cost = self.price if answer.cost is None else answer.cost
                 return answer, time.monotonic() - started
             except (Transient, Rejected) as error:
                 cost = self.price if error.charged else 0.0
                 raise
-            except NoKey as error:
+            except (NoKey, Unusable) as error:
                 cost = 0.0
-                raise Unusable(str(error)) from error
-            except Unusable:
-                cost = 0.0
-                raise
+                raise error if isinstance(error, Unusable) else Unusable(str(error)) from error
             finally:
                 self.budget.pay(hold, cost)
 
-    def with_cost(self, answer: Answer, spent: float) -> Answer:
+    def _refuse_if_stopping(self) -> None:
+        if self._stopping.is_set():
+            raise Stopped("the run is ending")
+
+    def _with_cost(self, answer: Answer, spent: float) -> Answer:
         """The answer free of keys, with the cost of all its attempts, or None if no price is known."""
         cost = answer.cost
         if self.price or cost is not None:
@@ -186,6 +189,52 @@ class Caller:
             return Unusable(f"the last {count} calls all failed, the last one because: {reason}")
         return Rejected(reason, charged=spent > 0, cost=spent or None)
 
+    @contextlib.contextmanager
+    def _whole_call(self) -> Iterator[None]:
+        """Hold a slot for a whole call with its attempts; until the first answer there are only a few slots."""
+        with self._lock:
+            while not self._answered and self._calls >= self.limits.probes and not self._stopping.is_set():
+                self._first_answer.wait(0.5)
+            self._calls += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._calls -= 1
+                self._first_answer.notify()
+
+    @contextlib.contextmanager
+    def _slot(self, again: bool) -> Iterator[None]:
+        """Hold a slot for one attempt; a retry goes to the front of the queue."""
+        with self._lock:
+            turn = threading.Condition(self._lock)
+            (self._queue.appendleft if again else self._queue.append)(turn)
+            while not self._stopping.is_set():
+                pause = self._seconds_to_next_start()
+                if self._queue[0] is turn and self._in_flight < self.limits.concurrency and pause <= 0:
+                    break
+                turn.wait(min(pause, 0.5) if pause > 0 else 0.5)
+            self._queue.remove(turn)
+            self._in_flight += 1
+            self._started.append(time.monotonic())
+            self._wake_first()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._in_flight -= 1
+                self._wake_first()
+
+    def _wake_first(self) -> None:
+        if self._queue and self._in_flight < self.limits.concurrency:
+            self._queue[0].notify()
+
+    def _seconds_to_next_start(self) -> float:
+        rate, now = self.limits.requests_a_minute, time.monotonic()
+        while self._started and self._started[0] <= now - 60:
+            self._started.popleft()
+        return self._started[0] + 60 - now if rate and len(self._started) >= rate else 0.0
+
 
 def _with_possible_cost(answer: Answer) -> Answer:
     """The answer; a cost that is not an amount of money is removed, so that the price counts instead."""
@@ -193,74 +242,3 @@ def _with_possible_cost(answer: Answer) -> Answer:
     if cost is None or (isinstance(cost, int | float) and math.isfinite(cost) and cost >= 0):
         return answer
     return dataclasses.replace(answer, cost=None, details={**answer.details, "cost_said": str(cost)})
-
-
-class _Gate:
-    """Limits how many calls are in flight and start in a minute."""
-
-    def __init__(self, limits: CallLimits):
-        self.limits = limits
-        self.first_answer = threading.Condition()
-        self.answered = False
-        self.calls = 0
-        self.lock = threading.Lock()
-        self.queue: deque[threading.Condition] = deque()  # first in, first out, so that no chain falls behind
-        self.in_flight = 0
-        self.started: deque[float] = deque()
-
-    def first_answer_came(self) -> None:
-        """Let the calls that waited for the first answer begin."""
-        if not self.answered:
-            with self.first_answer:
-                self.answered = True
-                self.first_answer.notify_all()
-
-    @contextlib.contextmanager
-    def whole_call(self, stopping: threading.Event) -> Iterator[None]:
-        """Hold a slot for a whole call with its attempts; until the first answer there are only a few slots."""
-        with self.first_answer:
-            while not self.answered and self.calls >= self.limits.probes and not stopping.is_set():
-                self.first_answer.wait(0.5)
-            self.calls += 1
-        try:
-            yield
-        finally:
-            with self.first_answer:
-                self.calls -= 1
-                self.first_answer.notify()
-
-    @contextlib.contextmanager
-    def one_attempt(self, stopping: threading.Event, again: bool = False) -> Iterator[None]:
-        """Hold a slot for one attempt; a retry goes to the front of the queue."""
-        with self.lock:
-            turn = threading.Condition(self.lock)
-            (self.queue.appendleft if again else self.queue.append)(turn)
-            while not stopping.is_set():
-                pause = self._seconds_to_next_start()
-                if self.queue[0] is turn and self.in_flight < self.limits.concurrency and pause <= 0:
-                    break
-                turn.wait(min(pause, 0.5) if pause > 0 else 0.5)
-            self.queue.remove(turn)
-            self.in_flight += 1
-            self.started.append(time.monotonic())
-            self._wake_first()
-        try:
-            yield
-        finally:
-            with self.lock:
-                self.in_flight -= 1
-                self._wake_first()
-
-    def _wake_first(self) -> None:
-        if self.queue and self.in_flight < self.limits.concurrency:
-            self.queue[0].notify()
-
-    def _seconds_to_next_start(self) -> float:
-        rate = self.limits.requests_a_minute
-        if not rate:
-            self.started.clear()
-            return 0.0
-        now = time.monotonic()
-        while self.started and self.started[0] <= now - 60:
-            self.started.popleft()
-        return self.started[0] + 60 - now if len(self.started) >= rate else 0.0

@@ -20,7 +20,6 @@ import secrets
 import shutil
 import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
@@ -32,69 +31,52 @@ SIZE = "size"  # next to it: its size in bytes, to detect lines lost from its en
 _ROOM = 64_000_000  # bytes that must be free before a paid call, so that its answer can be stored
 
 
+_Hold = tuple[Decimal, str | None]  # money set aside for a call in flight, and the name of the call in the ledger
+
+
 class OverBudget(Exception):
     """The next call could pass the limit, so it is not made and the run stops."""
 
 
-class _Account:
-    """The sums over the lines of a ledger that have been read."""
+class Ledger:
+    """The ledger of one run as one process sees it; reads the lines of the others and adds its own."""
 
-    def __init__(self, path: Path):
-        self.path = path
-        self.lines = 0
+    def __init__(self, run: Path, opening: float = 0.0, check_only: bool = False):
+        self.path = run / PLACE
         self.settled = Decimal(0)
         self.unsettled: dict[str, Decimal] = {}
         self.dearest: dict[Decimal, Decimal] = {}  # by expected cost: the highest actual cost, if higher
+        self._process = secrets.token_hex(4)
+        self._calls = 0
+        self._lines = 0
+        self._read_to = 0  # bytes
+        if check_only:
+            self._refuse_shorter()
+            if self.path.exists():
+                self._read(self.path.read_bytes())
+            return
+        with self.turn():
+            if self._read_to == 0:
+                self._append("opening", _amount(opening))
+                self.settled = _amount(opening)
 
     @property
     def spent(self) -> Decimal:
         """Everything spent, counting unsettled calls as spent."""
         return self.settled + sum((_expected(amount, self.dearest) for amount in self.unsettled.values()), Decimal(0))
 
-    def count(self, line: bytes) -> None:
-        self.lines += 1
-        try:
-            call, kind, amount = _parse(line)
-        except (ValueError, TypeError, AttributeError, RecursionError) as error:
-            raise UserError(
-                f"{self.path}, line {self.lines}, is not an entry of a ledger ({error}); restore the file, "
-                f"or remove {self.path.parent} to count what the run's steps say they cost"
-            ) from error
-        if kind == "intent":
-            self.unsettled[call] = amount
-            return
-        self.settled += amount
-        intended = self.unsettled.pop(call, amount)
-        if intended and amount > intended:
-            self.dearest[intended] = max(amount, self.dearest.get(intended, amount))
-
-
-class Ledger(_Account):
-    """The ledger of one run as one process sees it; reads the lines of the others and adds its own."""
-
-    def __init__(self, run: Path, opening: float = 0.0):
-        super().__init__(run / PLACE)
-        self._process = secrets.token_hex(4)
-        self._calls = 0
-        self._read_to = 0  # bytes
-        with self.turn():
-            if self._read_to == 0:
-                self._append("opening", _amount(opening))
-                self.settled = _amount(opening)
-
     @contextlib.contextmanager
     def turn(self) -> Iterator[None]:
         """Lock the ledger while the block runs, after reading what other processes have written."""
         with disk_errors_explained(self.path.parent), locked(self.path.parent, wait=True):
-            _refuse_shorter(self.path, self._read_to)
+            self._refuse_shorter()
             with self.path.open("a+b") as file:
                 file.seek(self._read_to)
                 data = file.read()
                 whole = data.rfind(b"\n") + 1
                 if whole < len(data):  # its writer died while writing, or it would hold the lock
                     file.truncate(self._read_to + whole)
-            for line in data[:whole].split(b"\n")[:-1]:
-                self.count(line)
+            self._read(data[:whole])
             self._read_to += whole
             yield
 
@@ -129,29 +111,37 @@ class Ledger(_Account):
         self._read_to += len(line)
         # Not synced: after a power cut it may hold a smaller size, which does no harm.
         (self.path.parent / SIZE).write_text(f"{self._read_to:020}\n")
-        self.lines += 1
+        self._lines += 1
         return call
 
+    def _read(self, data: bytes) -> None:
+        """Count the whole lines; an incomplete last one was never acted upon."""
+        for line in data.split(b"\n")[:-1]:
+            self._lines += 1
+            try:
+                call, kind, amount = _parse(line)
+            except (ValueError, TypeError, AttributeError, RecursionError) as error:
+                raise UserError(
+                    f"{self.path}, line {self._lines}, is not an entry of a ledger ({error}); restore the file, "
+                    f"or remove {self.path.parent} to count what the run's steps say they cost"
+                ) from error
+            if kind == "intent":
+                self.unsettled[call] = amount
+            else:
+                self.settled += amount
+                _raise_expected(self.dearest, self.unsettled.pop(call, amount), amount)
 
-def check(run: Path) -> None:
-    """Raise UserError if the run's ledger is damaged; writes nothing."""
-    account = _Account(run / PLACE)
-    _refuse_shorter(account.path)
-    if account.path.exists():
-        for line in account.path.read_bytes().split(b"\n")[:-1]:  # an incomplete last line was never acted upon
-            account.count(line)
-
-
-def _refuse_shorter(path: Path, least: int = 0) -> None:
-    """Raise UserError if lines are missing from the end of a ledger, because they record spending."""
-    with contextlib.suppress(OSError, ValueError):
-        least = max(least, int((path.parent / SIZE).read_bytes()))
-    size = path.stat().st_size if path.exists() else 0
-    if size < least:
-        raise UserError(
-            f"{path} has {size} bytes and had {least}, so calls that were paid for are not in it; restore it, or "
-            f"remove {path.parent} to count what the run's steps say they cost"
-        )
+    def _refuse_shorter(self) -> None:
+        """Raise UserError if lines are missing from the end, because they record spending."""
+        least = self._read_to
+        with contextlib.suppress(OSError, ValueError):
+            least = max(least, int((self.path.parent / SIZE).read_bytes()))
+        size = self.path.stat().st_size if self.path.exists() else 0
+        if size < least:
+            raise UserError(
+                f"{self.path} has {size} bytes and had {least}, so calls that were paid for are not in it; restore "
+                f"it, or remove {self.path.parent} to count what the run's steps say they cost"
+            )
 
 
 def _parse(line: bytes) -> tuple[str, str, Decimal]:
@@ -171,13 +161,6 @@ def _checksum(entry: Mapping[str, object]) -> str:
     return hashlib.sha256(canonical(entry).encode()).hexdigest()[:8]
 
 
-def _expected(price: Decimal, dearest: Mapping[Decimal, Decimal]) -> Decimal:
-    """The price of a call, or the highest actual cost at this price, if that is higher."""
-    while price in dearest:
-        price = dearest[price]
-    return price
-
-
 def _amount(value: object) -> Decimal:
     """US dollars, exactly as they are written; raises ValueError for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
@@ -185,12 +168,17 @@ def _amount(value: object) -> Decimal:
     return Decimal(str(value))
 
 
-@dataclass(frozen=True)
-class _Hold:
-    """Money set aside for a call in flight, and the name of the call in the ledger."""
+def _expected(price: Decimal, dearest: Mapping[Decimal, Decimal]) -> Decimal:
+    """The price of a call, or the highest actual cost at this price, if that is higher."""
+    while price in dearest:
+        price = dearest[price]
+    return price
 
-    amount: Decimal
-    call: str | None = None
+
+def _raise_expected(dearest: dict[Decimal, Decimal], price: Decimal, cost: Decimal) -> None:
+    """If a vendor bills more than its price, expect the next calls to cost as much as the dearest one."""
+    if price and cost > price:
+        dearest[price] = max(cost, dearest.get(price, cost))
 
 
 class Budget:
@@ -204,7 +192,6 @@ class Budget:
         self.paid = Decimal(0)  # by this process
         self.ledger = ledger
         self._in_flight: list[Decimal] = []  # the expected cost of each call when it started
-        # If a vendor bills more than its price, the next calls are expected to cost as much as the dearest one.
         self._dearest: dict[Decimal, Decimal] = ledger.dearest if ledger else {}
         self._changed = threading.Condition()
 
@@ -239,19 +226,18 @@ class Budget:
             amount = _expected(price, self._dearest)
             if self._spent_by_all + self.held + amount > self.limit:
                 return None
-            hold = _Hold(amount, self.ledger.intend(amount) if self.ledger and amount else None)
+            call = self.ledger.intend(amount) if self.ledger and amount else None
             self._in_flight.append(amount)
-            return hold
+            return amount, call
 
     def pay(self, hold: _Hold, cost: float) -> None:
         """Replace the money held for a finished call by its actual cost."""
-        paid = Decimal(str(cost))
+        (amount, call), paid = hold, Decimal(str(cost))
         with self._changed:
-            self._in_flight.remove(hold.amount)
+            self._in_flight.remove(amount)
             self.paid += paid
-            if hold.amount and paid > hold.amount:
-                self._dearest[hold.amount] = max(paid, self._dearest.get(hold.amount, paid))
+            _raise_expected(self._dearest, amount, paid)
             self._changed.notify_all()
-            if self.ledger and (hold.call or paid):
+            if self.ledger and (call or paid):
                 with self.ledger.turn():
-                    self.ledger.settle(hold.call, paid)
+                    self.ledger.settle(call, paid)

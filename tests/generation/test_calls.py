@@ -32,7 +32,7 @@ def failing(*errors):
 
 def test_a_transient_error_is_tried_again():
     reply = Caller(FAST).ask(failing(Transient("busy"), Transient("busy")))
-    assert (reply.answer.data, reply.attempts) == (b"picture", 3)
+    assert reply.answer.data == b"picture"
 
 
 def test_the_number_of_attempts_is_bounded_and_the_reason_kept():
