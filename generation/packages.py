@@ -128,6 +128,11 @@ def newest_wheel(name: str) -> tuple[str, bytes]:
 def _python_files(name: str, reasons: list[str]) -> Iterator[_PythonFile]:
     """The files of a project that pip would see; why an index gives none is added to the reasons."""
     settings = _pip_settings()
+    for folder in map(Path, settings.get("find-links", "").split()):
+        yield from ((path.name, "", path.read_bytes) for path in sorted(folder.glob("*")))
+    if settings.get("no-index", "").lower() in ("1", "true", "yes", "on"):
+        reasons.append("pip is set to use no package index")
+        return
     authorities = settings.get("cert") or os.environ.get("REQUESTS_CA_BUNDLE")
     for index in [settings.get("index-url", _PYPI), *settings.get("extra-index-url", "").split()]:
         page = f"{index.rstrip('/')}/{re.sub(r'[-_.]+', '-', name).lower()}/"

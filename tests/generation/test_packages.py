@@ -104,11 +104,20 @@ def test_a_password_in_an_address_is_sent_and_never_printed(mirrors, monkeypatch
     assert "s3cret" not in str(refused.value)
 
 
-def test_further_indexes_are_looked_through(tmp_path, mirrors, monkeypatch):
+def test_pips_folders_and_further_indexes_are_looked_through(tmp_path, mirrors, monkeypatch):
     mirrors.add_python("q", {"q-1-py3-none-any.whl": wheel({"a": b"from the second index"})})
+    folder = tmp_path / "wheels"
+    folder.mkdir()
+    (folder / "p-1-py3-none-any.whl").write_bytes(wheel({"a": b"from the folder"}))
     monkeypatch.delenv("PIP_INDEX_URL")
     more = f"extra-index-url = {mirrors.url}/none\n  {mirrors.url}/simple"
-    (tmp_path / "pip.conf").write_text(f"[global]\nindex-url = http://127.0.0.1:9\n{more}\n")
+    (tmp_path / "pip.conf").write_text(
+        f"[global]\nindex-url = http://127.0.0.1:9\nfind-links = {folder}\n{more}\n[download]\nno-index = true\n"
+    )
+    assert fetch("pypi:p==1", ["a"]) == {"a": b"from the folder"}
+    with pytest.raises(Unavailable, match="no package index"):
+        fetch("pypi:q==1", ["a"])
+    monkeypatch.setenv("PIP_NO_INDEX", "0")
     assert fetch("pypi:q==1", ["a"]) == {"a": b"from the second index"}
 
 
