@@ -1,23 +1,31 @@
 """Programs that only add: is each thing added, does it stay, is the count right, and what becomes of the picture?"""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import inf
 from statistics import mean, median
+from typing import Any
 
 import numpy as np
 from convergebench.metric_modules.halflife.intervals import share_interval
+from convergebench.metric_modules.scores import ScoreRow
 
 from ....analysis.accounting import account_for
 from ....analysis.analysis import Analysis
+from ....analysis.answers import PEOPLE, Answers
+from ....analysis.cases import Case
+from ....analysis.stored_rows import by_chain, rows_of
 from ....analysis.tables import Column, Estimate, TableRow, column, columns_by_key, estimate
 from ....statistics import OnPage
-from ..chains import RULES, AdditionChain, addition_chains
 
 TITLE = "Additions"
 SECTION = "Additions"
 ON_PAGE = OnPage(part_by="program", line_where="judged_by")
 _STEPS = (5, 10, 20)  # at which the background is compared, the steps of Banana100's gaps
+_RULES = "the rules"  # judge additions by `edit_applied` of the scores if nobody was asked
+_APPLIED, _THERE, _COUNT = "edit_applied", "additions_there", "object_count"  # questions to judges
+_OF_PEOPLE = {_APPLIED: "applied", _THERE: "", _COUNT: "count"}  # the same questions as people are asked them
 
 
 def _background(key: str) -> Column:
@@ -48,69 +56,145 @@ class Row(TableRow):
     sources: int = column("Pictures", "count")
 
 
+@dataclass(frozen=True)
+class _Seen:
+    """One chain as a judge, people or the rules saw it, by step; a step without an entry was not judged."""
+
+    case: Case
+    answered: int  # steps with a picture
+    added: Mapping[int, bool]  # whether the new thing is there
+    there: Mapping[int, frozenset[int]]  # the steps whose things a judge listed as there
+    counts: Mapping[int, float]
+    background: Mapping[int, float]  # LPIPS outside the additions
+    whole: Mapping[int, float]  # LPIPS of the whole picture
+
+    @property
+    def rises(self) -> dict[int, float]:
+        """The rise of the count in each step whose picture was counted, as was the one before."""
+        return {step: count - self.counts[step - 1] for step, count in self.counts.items() if step - 1 in self.counts}
+
+    def stays(self) -> float | None:
+        """The share of the added things that are in the last judged picture."""
+        made = [step for step in range(1, max(self.there, default=0) + 1) if self.added.get(step, True)]
+        return mean(step in self.there[max(self.there)] for step in made) if made else None
+
+    def first_lost(self) -> float:
+        """The first step that lacks a thing that an earlier one had; infinity if none does."""
+        seen: set[int] = set()
+        for step in sorted(self.there):
+            if seen - self.there[step]:
+                return step
+            seen |= self.there[step]
+        return inf
+
+    def first_miscount(self) -> float:
+        """The first step that does not count one more than the one before; infinity if none does."""
+        return min((step for step, rise in self.rises.items() if rise != 1), default=inf)
+
+    def count_error(self) -> float | None:
+        """How many more things the last picture has than requested; negative if it has fewer."""
+        if 0 not in self.counts or len(self.counts) < 2:
+            return None
+        last = max(self.counts)
+        return self.counts[last] - self.counts[0] - last
+
+    def replaced(self) -> dict[int, bool]:
+        """For each step whose new thing is there, whether another thing disappeared."""
+        lost = {step: rise <= 0 for step, rise in self.rises.items() if self.added.get(step)}
+        for step, steps_there in self.there.items():
+            if self.added.get(step) and step - 1 in self.there:
+                lost[step] = lost.get(step, False) or bool(self.there[step - 1] - steps_there)
+        return lost
+
+
+def _seen_chains(analysis: Analysis) -> Iterator[tuple[str, _Seen]]:
+    """Every chain that only adds, once for each judge that was asked about it, or else by the rules alone."""
+    cases = [case for case in analysis.cases if case.group == "additions" and "audit" not in case.chain.chain.settings]
+    scores = dict(by_chain(rows_of(analysis.scores, {case.chain.id for case in cases})))
+    answers = analysis.once(Answers)
+    chains_of = {judge: answers.chains(judge, *_OF_PEOPLE) for judge in answers.judges(*_OF_PEOPLE)}
+    # People who only said whether the change is there have not followed a chain: only those who counted do.
+    chains_of[PEOPLE] = {answer.step[0] for answer in answers.to(PEOPLE, "count").values() if answer.value is not None}
+    for case in cases:
+        for judge in [judge for judge in chains_of if case.chain.id in chains_of[judge]] or [_RULES]:
+            yield judge, _seen_by(judge, case, scores.get(case.chain.id, []), answers)
+
+
+def _seen_by(judge: str, case: Case, scores: list[ScoreRow], answers: Answers) -> _Seen:
+    codes = _OF_PEOPLE if judge == PEOPLE else {question: question for question in _OF_PEOPLE}
+    said = {question: answers.of_chain(judge, code, case.chain.id) for question, code in codes.items()}
+    values = {
+        question: {step: answer.value for step, answer in by_step.items() if answer.value is not None}
+        for question, by_step in said.items()
+    }
+
+    def scored(name: str) -> dict[int, Any]:
+        return {row.step: value for row in scores if (value := row.value(name)) is not None}
+
+    made = values[_APPLIED] or scored("edit_applied")
+    lists = {step: answer.details for step, answer in said[_THERE].items() if answer.details}
+    return _Seen(
+        case,
+        answered=sum(row.status == "ok" for row in scores),
+        added={step: value == 1 for step, value in made.items()},
+        there={step: frozenset(details.get("there", ())) for step, details in lists.items()},
+        counts=values[_COUNT],
+        background=scored("background_lpips"),
+        whole=scored("lpips"),
+    )
+
+
 def rows(analysis: Analysis) -> list[Row]:
     """A row for each program, judge and editor; the rules come after judges, baselines after editors."""
-    groups: dict[tuple[str, str, str], list[AdditionChain]] = defaultdict(list)
-    for chain in analysis.once(addition_chains):
-        groups[chain.case.program, chain.judge, chain.case.editor].append(chain)
-
-    def order(key: tuple[str, str, str]) -> tuple[object, ...]:
-        program, judge, editor = key
-        return program, judge == RULES, judge, analysis.roles.get(editor, "editor") != "editor", editor
-
-    return [_row(*key, groups[key]) for key in sorted(groups, key=order)]
+    groups: dict[tuple[Any, ...], list[_Seen]] = defaultdict(list)
+    for judge, chain in _seen_chains(analysis):
+        is_baseline = analysis.roles.get(chain.case.editor, "editor") != "editor"
+        groups[chain.case.program, judge == _RULES, judge, is_baseline, chain.case.editor].append(chain)
+    return [_row(*key[::2], chains=groups[key]) for key in sorted(groups)]
 
 
-def _row(program: str, judge: str, editor: str, chains: Sequence[AdditionChain]) -> Row:
+def _row(program: str, judge: str, editor: str, chains: Sequence[_Seen]) -> Row:
     """The row of one editor's chains of one program."""
-    rises = [rise for chain in chains for rise in chain.steps_by_one.values()]
+    rises = [rise for chain in chains for rise in chain.rises.values()]
+    ends = Counter(chain.case.end for chain in chains if chain.case.end != "complete")
     return Row(
         program=program,
         editor=editor,
         judged_by=judge,
         added=_added(chains),
-        stays=_known_mean(chain.stays for chain in chains),
-        first_lost=_median_step([(c.first_lost, max(c.there)) for c in chains if c.there]),
-        counted_right=_known_mean(rise == 1 for rise in rises),
-        none_added=_known_mean(rise < 1 for rise in rises),
-        several_added=_known_mean(rise > 1 for rise in rises),
-        first_miscount=_median_step(
-            [(chain.first_miscount, max(chain.counts)) for chain in chains if chain.steps_by_one]
-        ),
-        count_error=_known_mean(chain.count_error for chain in chains),
-        replaced=_known_mean(gone for chain in chains for gone in chain.replaced.values()),
-        background={f"background_{step}": _mean_at(chains, step) for step in _STEPS},
-        background_last=_known_mean(chain.background_last for chain in chains),
-        whole_last=_known_mean(chain.whole_last for chain in chains),
+        stays=_mean(chain.stays() for chain in chains),
+        first_lost=_median_step([(chain.first_lost(), max(chain.there)) for chain in chains if chain.there]),
+        counted_right=_mean(rise == 1 for rise in rises),
+        none_added=_mean(rise < 1 for rise in rises),
+        several_added=_mean(rise > 1 for rise in rises),
+        first_miscount=_median_step([(chain.first_miscount(), max(chain.counts)) for chain in chains if chain.rises]),
+        count_error=_mean(chain.count_error() for chain in chains),
+        replaced=_mean(lost for chain in chains for lost in chain.replaced().values()),
+        background={f"background_{step}": _mean(chain.background.get(step) for chain in chains) for step in _STEPS},
+        background_last=_mean(_last(chain.background) for chain in chains),
+        whole_last=_mean(_last(chain.whole) for chain in chains),
         steps=sum(chain.answered for chain in chains),
-        planned=sum(chain.planned for chain in chains),
-        ended=_early_ends(chains),
+        planned=sum(chain.case.rounds * len(chain.case.chain.program.cycle) for chain in chains),
+        ended=", ".join(f"{count} {end}" for end, count in sorted(ends.items())) or None,
         chains=len(chains),
         sources=len({chain.case.source for chain in chains}),
     )
 
 
-def _early_ends(chains: Sequence[AdditionChain]) -> str | None:
-    ends = Counter(chain.case.end for chain in chains if chain.case.end != "complete")
-    return ", ".join(f"{count} {end}" for end, count in sorted(ends.items())) or None
-
-
-def _mean_at(chains: Sequence[AdditionChain], step: int) -> float | None:
-    return _known_mean(chain.background.get(step) for chain in chains)
-
-
-def _added(chains: Sequence[AdditionChain]) -> Estimate:
+def _added(chains: Sequence[_Seen]) -> Estimate:
     """The share of steps whose addition was made, with limits over sources."""
-    marks = [(made, chain.case.source) for chain in chains for made in chain.added.values()]
-    if not marks:
-        return Estimate()
-    made = np.array([is_made for is_made, _ in marks])
-    return estimate(mean(is_made for is_made, _ in marks), share_interval(made, [source for _, source in marks]))
+    marks = np.array([made for chain in chains for made in chain.added.values()])
+    sources = [chain.case.source for chain in chains for _ in chain.added]
+    return estimate(float(marks.mean()), share_interval(marks, sources)) if sources else Estimate()
 
 
-def _known_mean(values: Iterable[float | None]) -> float | None:
+def _mean(values: Iterable[float | None]) -> float | None:
     present = [value for value in values if value is not None]
     return float(mean(present)) if present else None
+
+
+def _last(values: Mapping[int, float]) -> float | None:
+    return values[max(values)] if values else None
 
 
 def _median_step(firsts: Sequence[tuple[float, int]]) -> str | None:
@@ -138,7 +222,7 @@ def note(analysis: Analysis, rows: Sequence[Row]) -> str:
         "These programs undo nothing, so there is no half-life: what counts is whether each requested thing appears, "
         "whether it stays, and what happens to the rest of the picture. First steps are medians over chains.",
     ]
-    if any(row.judged_by == RULES for row in rows):
+    if any(row.judged_by == _RULES for row in rows):
         sentences.append(
             "If no judge was asked, the rules judge additions, and they neither count nor name things: "
             "`convergebench judge` with the questions edit_applied, additions_there and object_count adds that."
