@@ -22,20 +22,16 @@ class PublishedMetric:
     table: str
     metric: str
     editors: Mapping[str, Mapping[_CaseAndRun, Mapping[int, float]]]  # by case and run: the values by round
-    source_of: Mapping[_CaseAndRun, str | None]  # the picture that a case starts from, if it is known
+    source_of: Mapping[_CaseAndRun, str | None]  # the picture that a case starts from; None for all if any is unknown
+    knows_pictures: bool  # if not, there are neither limits nor verdicts
 
     @cached_property
     def rounds(self) -> list[int]:
         return sorted({round for cases in self.editors.values() for values in cases.values() for round in values})
 
-    @cached_property
-    def knows_pictures(self) -> bool:
-        """Whether the picture of every case is known; if not, there are neither limits nor verdicts."""
-        return all(self.source_of[key] is not None for cases in self.editors.values() for key in cases)
-
     def sources(self, editor: str) -> list[str | None]:
-        """The picture of each of an editor's cases; the same for all if any is unknown."""
-        return [self.source_of[key] if self.knows_pictures else None for key in self.editors[editor]]
+        """The picture of each of an editor's cases."""
+        return [self.source_of[key] for key in self.editors[editor]]
 
     def curve(self, editor: str) -> list[CurveRow]:
         """One editor's means by round, as rows of the table of curves."""
@@ -66,15 +62,21 @@ def published_metrics(analysis: Analysis) -> list[PublishedMetric]:
     values: dict[tuple[str, str], dict[str, dict[_CaseAndRun, dict[int, float]]]] = defaultdict(
         lambda: defaultdict(lambda: defaultdict(dict))
     )
-    source_of: dict[str, dict[_CaseAndRun, str | None]] = defaultdict(dict)
+    pictures: dict[str, dict[_CaseAndRun, str | None]] = defaultdict(dict)
     for row in rows:
-        key, pictures = (row.case, row.run), source_of[row.table]
+        key, of_table = (row.case, row.run), pictures[row.table]
         # The table's own names for its pictures, or else those of the chains; one table never mixes the two.
-        pictures[key] = (sources.get(row.chain or "") or pictures.get(key)) if row.table in unnamed else row.image
+        of_table[key] = (sources.get(row.chain or "") or of_table.get(key)) if row.table in unnamed else row.image
         for metric in CURVES:
             if (value := row.values.get(metric)) is not None:
                 values[row.table, metric][row.editor][key][row.round] = value
-    return [PublishedMetric(table, metric, editors, source_of[table]) for (table, metric), editors in values.items()]
+    metrics = []
+    for (table, metric), editors in values.items():
+        of_table = {key: pictures[table][key] for cases in editors.values() for key in cases}
+        is_known = None not in of_table.values()
+        source_of = of_table if is_known else dict.fromkeys(of_table)
+        metrics.append(PublishedMetric(table, metric, editors, source_of, is_known))
+    return metrics
 
 
 def curves(analysis: Analysis) -> list[CurveRow]:

@@ -1,6 +1,6 @@
 """Score tables that others published: half-lives by the same rules, under their own definitions."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from convergebench.metric_modules.halflife.outcomes import curve_outcome
 from convergebench.metric_modules.halflife.summary import summarise
@@ -21,9 +21,7 @@ ON_PAGE = OnPage(order=10)
 _UNTOUCHED = {
     name: ceiling
     for name in CURVES
-    if (ceiling := COLUMNS[name].ceiling) is not None
-    and COLUMNS[name].direction == "higher"
-    and ceiling == COLUMNS[name].high
+    if COLUMNS[name].direction == "higher" and (ceiling := COLUMNS[name].ceiling) == COLUMNS[name].high
 }
 
 
@@ -41,33 +39,31 @@ class Row(TableRow):
 
 def rows(analysis: Analysis) -> list[Row]:
     """One row per table, metric and editor."""
-    return [_row(metric, editor) for metric in analysis.once(published_metrics) for editor in metric.editors]
-
-
-def _row(published: PublishedMetric, editor: str) -> Row:
-    """One editor on one metric: its first and its last mean and, if the scale allows, its half-life."""
-    curve = published.curve(editor)
-    return Row(
-        table=published.table,
-        editor=editor,
-        metric=published.metric,
-        half_life_text=_half_life(published, editor),
-        first=curve[0].mean,
-        last=curve[-1].mean,
-        last_round=curve[-1].round,
-        cases=len(published.editors[editor]),
-        sources=len(set(published.sources(editor))) if published.knows_pictures else None,
-    )
+    rows = []
+    for metric in analysis.once(published_metrics):
+        for editor, cases in metric.editors.items():
+            curve = metric.curve(editor)
+            row = Row(
+                table=metric.table,
+                editor=editor,
+                metric=metric.metric,
+                half_life_text=_half_life(metric, editor),
+                first=curve[0].mean,
+                last=curve[-1].mean,
+                last_round=curve[-1].round,
+                cases=len(cases),
+                sources=len(set(metric.sources(editor))) if metric.knows_pictures else None,
+            )
+            rows.append(row)
+    return rows
 
 
 def _half_life(published: PublishedMetric, editor: str) -> Estimate:
     start, rounds = _UNTOUCHED.get(published.metric), published.rounds
     if start is None:
         return Estimate()
-    outcomes = [
-        curve_outcome([values.get(round) for round in rounds], rounds, start / 2)
-        for values in published.editors[editor].values()
-    ]
+    series = [[values.get(round) for round in rounds] for values in published.editors[editor].values()]
+    outcomes = [curve_outcome(values, rounds, start / 2) for values in series]
     summary = summarise(outcomes, rounds, published.sources(editor))
     return estimate(summary["half_life_text"], summary["half_life_interval"])
 
@@ -85,9 +81,8 @@ def note(analysis: Analysis, rows: Sequence[Row]) -> str:
     return note
 
 
-def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
+def figures(rows: Sequence[Row], context: FigureContext) -> Iterator[Drawing]:
     """One figure per published table, each metric in its own unit."""
-    drawings = []
     curves = rows_of(context.tables, CurveRow)
     for number, table in enumerate(dict.fromkeys(row.table for row in rows), 1):
         of_table = [row for row in curves if row.group == table]
@@ -101,5 +96,4 @@ def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
             axes.set_title(TITLES[metric])
             words.append(f"{TITLES[metric]}: {last_values(lines, 'number')}")
         add_legend(figure, panels[0])
-        drawings.append(Drawing(f"published-{number}", f"Published scores of {table}", " ".join(words), figure))
-    return drawings
+        yield Drawing(f"published-{number}", f"Published scores of {table}", " ".join(words), figure)

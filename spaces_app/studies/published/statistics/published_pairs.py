@@ -3,7 +3,7 @@
 They are compared by the mean of all rounds, which one bad early round can decide, and at the last common round.
 """
 
-from collections.abc import Hashable
+from collections.abc import Iterator
 from itertools import combinations
 
 from convergebench.metric_modules.halflife.comparison import Comparison, compare, judge_together
@@ -35,24 +35,33 @@ class Row(TableRow):
     verdict: str = column("Verdict")
 
 
-def rows(analysis: Analysis) -> list[Row]:
+def rows(analysis: Analysis) -> Iterator[Row]:
     """Two rows per table, metric and pair of editors; all of one metric are corrected together."""
-    rows = []
     for metric in analysis.once(published_metrics):
+        low, high = column_range(metric.metric)
         pairs = list(combinations(sorted(metric.editors), 2))
-        comparisons: list[tuple[int | None, tuple[str, str]]] = [(None, pair) for pair in pairs]
-        if len(metric.rounds) > 1:
-            comparisons += [(_last_round(metric, *pair), pair) for pair in pairs]
-        judged = judge_together([_compare_at(metric, *pair, round) for round, pair in comparisons])
-        rows += [_row(metric, round, pair) for (round, _), pair in zip(comparisons, judged, strict=True)]
-    return rows
-
-
-def _last_round(published: PublishedMetric, first: str, second: str) -> int:
-    """The last round that both editors have, in whatever case; 0 if they share none."""
-    rounds = [{round for values in published.editors[editor].values() for round in values}
-              for editor in (first, second)]  # fmt: skip
-    return max(rounds[0] & rounds[1], default=0)
+        over = ["mean of all rounds"] * len(pairs)
+        compared = [_compare_at(metric, *pair, None) for pair in pairs]
+        for pair in pairs if len(metric.rounds) > 1 else ():
+            first, second = ({n for values in metric.editors[name].values() for n in values} for name in pair)
+            last = max(first & second, default=0)
+            over.append(f"round {last}")
+            compared.append(_compare_at(metric, *pair, last))
+        for name, result in zip(over, judge_together(compared), strict=True):
+            yield Row(
+                table=metric.table,
+                metric=metric.metric,
+                over=name,
+                first=result.first,
+                second=result.second,
+                difference=estimate(result.difference, result.interval, low - high, high - low),
+                cases=result.cases,
+                left_out=result.left_out,
+                sources=result.sources if metric.knows_pictures else None,
+                p_value=result.p_value if metric.knows_pictures else None,
+                p_corrected=result.p_corrected if metric.knows_pictures else None,
+                verdict=verdict_name(result) if metric.knows_pictures else "pictures unknown",
+            )
 
 
 def _compare_at(published: PublishedMetric, first: str, second: str, round: int | None) -> Comparison:
@@ -62,35 +71,11 @@ def _compare_at(published: PublishedMetric, first: str, second: str, round: int 
     """
     sign = -1 if COLUMNS[published.metric].direction == "lower" else 1
     cases = published.editors[first], published.editors[second]
-    values: list[dict[Hashable, float | None]] = [{}, {}]
+    values: tuple[dict[tuple[str, int], float | None], ...] = {}, {}
     for key in cases[0].keys() | cases[1].keys():
         sides = [of_editor.get(key, {}) for of_editor in cases]
         shared = sides[0].keys() & sides[1].keys() & (sides[0].keys() if round is None else {round})
         for value, side in zip(values, sides, strict=True):
             if side:
                 value[key] = sign * sum(side[number] for number in shared) / len(shared) if shared else None
-    has_pictures = published.knows_pictures
-    sources: dict[Hashable, Hashable] = {
-        key: source if has_pictures else None for key, source in published.source_of.items()
-    }
-    return compare((first, second), values[0], values[1], sources)
-
-
-def _row(published: PublishedMetric, round: int | None, pair: Comparison) -> Row:
-    """One comparison as a row; no difference lies outside what the metric's range allows."""
-    lowest, highest = column_range(published.metric)
-    has_pictures = published.knows_pictures
-    return Row(
-        table=published.table,
-        metric=published.metric,
-        over="mean of all rounds" if round is None else f"round {round}",
-        first=pair.first,
-        second=pair.second,
-        difference=estimate(pair.difference, pair.interval, lowest - highest, highest - lowest),
-        cases=pair.cases,
-        left_out=pair.left_out,
-        sources=pair.sources if has_pictures else None,
-        p_value=pair.p_value if has_pictures else None,
-        p_corrected=pair.p_corrected if has_pictures else None,
-        verdict=verdict_name(pair) if has_pictures else "pictures unknown",
-    )
+    return compare((first, second), *values, published.source_of)
