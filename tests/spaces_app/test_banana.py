@@ -78,7 +78,7 @@ def test_only_the_forward_instruction_asks_for_grey():
     assert row.strict.value == pytest.approx(1 / 30)
     assert row.coloured_share == 0.25
     assert (row.colour_first, row.colour_last) == (pytest.approx(2.0), pytest.approx(12.0))
-    assert greyscale.rows(analysis(chains, lambda *given: {})) == []
+    assert list(greyscale.rows(analysis(chains, lambda *given: {}))) == []
 
 
 def test_reconstruction_is_a_group_of_its_own():

@@ -1,7 +1,8 @@
 """Copies with the instruction to denoise against plain copies, step by step: does asking for clean pictures help?"""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator
+from statistics import fmean
 
 from convergebench.metric_modules.halflife.intervals import mean_over_clusters
 
@@ -32,49 +33,31 @@ class Row(TableRow):
     sources: int = column("Pictures", "count")
 
 
-_Qualities = dict[tuple[str, str], dict[tuple[str, int], list[float]]]  # editor, program: source, step: runs
-
-
-def rows(analysis: Analysis) -> list[Row]:
+def rows(analysis: Analysis) -> Iterator[Row]:
     """One row for each editor and step, on the sources that have both; limits are over sources."""
-    qualities = _qualities_by_step(analysis)
-    rows = []
-    for editor in sorted({editor for editor, program in qualities if program == _DENOISE}):
-        plain, denoise = qualities[editor, _PLAIN], qualities[editor, _DENOISE]
-        for step in _STEPS:
-            both = sorted(source for source, at in plain.keys() & denoise.keys() if at == step)
-            pairs = [(_mean(plain[source, step]), _mean(denoise[source, step])) for source in both]
-            if pairs:
-                difference, limits = mean_over_clusters([after - before for before, after in pairs], both, 0.95)
-                rows.append(
-                    Row(
-                        program="plain and denoise",
-                        editor=editor,
-                        step=step,
-                        plain=_mean([before for before, _ in pairs]),
-                        denoise=_mean([after for _, after in pairs]),
-                        difference=estimate(difference, limits),
-                        sources=len(both),
-                    )
-                )
-    return rows
-
-
-def _qualities_by_step(analysis: Analysis) -> _Qualities:
-    """The lowest retained quality of every step of both programs."""
     chains = {
         chain.id: chain
         for chain in analysis.chains
         if chain.program.id in (_PLAIN, _DENOISE) and "audit" not in chain.chain.settings
     }
-    qualities: _Qualities = defaultdict(lambda: defaultdict(list))
+    # The lowest retained quality, by editor, step, program and source, in each run.
+    qualities: dict[tuple[str, int, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in rows_of(analysis.scores, chains):
         chain = chains[row.chain]
-        values = [value for name in QUALITIES if (value := row.value(f"retained_{name}")) is not None]
-        if values:
-            qualities[chain.editor, chain.program.id][chain.source.id, row.step].append(min(values))
-    return qualities
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
+        if values := [value for name in QUALITIES if (value := row.value(f"retained_{name}")) is not None]:
+            qualities[chain.editor, row.step, chain.program.id][chain.source.id].append(min(values))
+    for editor, step in sorted({(editor, step) for editor, step, _ in qualities if step in _STEPS}):
+        plain, denoise = qualities[editor, step, _PLAIN], qualities[editor, step, _DENOISE]
+        sources = sorted(plain.keys() & denoise.keys())
+        before, after = ([fmean(side[source]) for source in sources] for side in (plain, denoise))
+        if sources:
+            gains = [second - first for first, second in zip(before, after, strict=True)]
+            yield Row(
+                program="plain and denoise",
+                editor=editor,
+                step=step,
+                plain=fmean(before),
+                denoise=fmean(after),
+                difference=estimate(*mean_over_clusters(gains, sources, 0.95)),
+                sources=len(sources),
+            )

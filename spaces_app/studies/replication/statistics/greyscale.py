@@ -1,9 +1,9 @@
 """Whether requests for grey give strictly grey pictures: red, green and blue equal in every pixel."""
 
 from collections import defaultdict
+from collections.abc import Iterator
 
 import numpy as np
-from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.edit_applied.cycles import roles
 from convergebench.metric_modules.halflife.intervals import mean_over_clusters
 from convergebench.metric_modules.scores import ScoreRow
@@ -32,41 +32,32 @@ class Row(TableRow):
     sources: int = column("Pictures", "count")
 
 
-_GreyStep = tuple[FinishedChain, ScoreRow]
-
-
-def rows(analysis: Analysis) -> list[Row]:
-    """One row for each editor and instruction that asks for grey, if the scores measure colour."""
+def rows(analysis: Analysis) -> Iterator[Row]:
+    """One row for each editor and instruction that asks for grey, if the scores measure colour; limits over sources."""
     chains = {chain.id: chain for chain in analysis.chains if "audit" not in chain.chain.settings}
-    steps: dict[tuple[str, str, str], list[_GreyStep]] = defaultdict(list)
+    steps: dict[tuple[str, str, str], list[ScoreRow]] = defaultdict(list)
     for row in with_any(analysis.scores, ["coloured_share"]):
         if chain := chains.get(row.chain):
             program, place = chain.program, row.position - 1
             instruction = program.cycle[place]
             is_forward = roles(program.cycle, program.closes)[place].kind == "forward"
             if is_forward and any(word in instruction.lower() for word in _ASKED):
-                steps[chain.editor, program.id, instruction].append((chain, row))
-    return [_row(*place, of_place) for place, of_place in sorted(steps.items(), key=lambda item: item[0])]
-
-
-def _row(editor: str, program: str, instruction: str, steps: list[_GreyStep]) -> Row:
-    """How strictly one editor obeyed; limits are over sources."""
-    sources = [chain.source.id for chain, _ in steps]
-    shares = [row.value("coloured_share") for _, row in steps]
-    strict, limits = mean_over_clusters([float(share == 0) for share in shares], sources, 0.95)
-    first, last = min(row.round for _, row in steps), max(row.round for _, row in steps)
-
-    def colour(round: int) -> float:
-        return float(np.mean([row.value("colour_left") for _, row in steps if row.round == round]))
-
-    return Row(
-        editor=editor,
-        program=program,
-        instruction=instruction,
-        strict=estimate(strict, limits, 0.0, 1.0),
-        coloured_share=float(np.median(shares)),
-        colour_first=colour(first),
-        colour_last=colour(last),
-        steps=len(steps),
-        sources=len(set(sources)),
-    )
+                steps[chain.editor, program.id, instruction].append(row)
+    for (editor, program_id, instruction), of_place in sorted(steps.items(), key=lambda item: item[0]):
+        sources = [chains[row.chain].source.id for row in of_place]
+        shares = [row.value("coloured_share") for row in of_place]
+        colours: dict[int, list[float]] = defaultdict(list)
+        for row in of_place:
+            colours[row.round].append(row.value("colour_left"))
+        strict = mean_over_clusters([float(share == 0) for share in shares], sources, 0.95)
+        yield Row(
+            editor=editor,
+            program=program_id,
+            instruction=instruction,
+            strict=estimate(*strict, 0.0, 1.0),
+            coloured_share=float(np.median(shares)),
+            colour_first=float(np.mean(colours[min(colours)])),
+            colour_last=float(np.mean(colours[max(colours)])),
+            steps=len(of_place),
+            sources=len(set(sources)),
+        )

@@ -1,7 +1,7 @@
 """Which metric is fooled by which source, and for which editor: Banana100's Figures 6 and 10."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,6 @@ from . import no_reference_gaps
 TITLE = "Which metric is fooled by which source"
 SECTION = no_reference_gaps.SECTION
 ON_PAGE = OnPage(order=10, part_by="program", line_where="editor")
-
-
 _MOST_ACROSS = 24  # cells in a row, with a name below each
 
 
@@ -33,29 +31,24 @@ class Row(TableRow):
     largest: float = column("Largest gap", "change")
 
 
-def rows(analysis: Analysis) -> list[Row]:
+def rows(analysis: Analysis) -> Iterator[Row]:
     """One row for each metric, editor and program: a source fools it with a single gap above 0."""
     series: dict[tuple[str, str, str], list[no_reference_gaps.Row]] = defaultdict(list)
     for row in no_reference_gaps.rows(analysis):
         series[row.program, row.editor, row.metric].append(row)
-    rows = []
     for (program, editor, metric), gaps in series.items():
         fooled = Counter(row.source for row in gaps if row.gap > 0)
-        named = ", ".join(f"{source} ({count} of {len(STEPS)})" for source, count in fooled.items())
-        rows.append(
-            Row(
-                program=program,
-                editor=editor,
-                metric=metric,
-                fooled=len(fooled),
-                sources=len({row.source for row in gaps}),
-                fooled_by=named or "none",
-                gaps_above=fooled.total(),
-                gaps=len(gaps),
-                largest=max(row.gap for row in gaps),
-            )
+        yield Row(
+            program=program,
+            editor=editor,
+            metric=metric,
+            fooled=len(fooled),
+            sources=len({row.source for row in gaps}),
+            fooled_by=", ".join(f"{name} ({count} of {len(STEPS)})" for name, count in fooled.items()) or "none",
+            gaps_above=fooled.total(),
+            gaps=len(gaps),
+            largest=max(row.gap for row in gaps),
         )
-    return rows
 
 
 def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:

@@ -1,5 +1,6 @@
 """Banana100's normalised score gaps: steps 5, 10 and 20 against step 1, by metric and source, as its Figure 5."""
 
+from collections.abc import Iterator
 from statistics import fmean
 
 from convergebench.metric_modules.nr_gap.gaps import FIRST, STEPS
@@ -8,7 +9,6 @@ from ....analysis.analysis import Analysis
 from ....analysis.tables import TableRow, column
 from ....statistics import OnPage
 from .. import series
-from ..series import by_source, replication_series
 
 TITLE = "Normalised score gaps"
 SECTION = series.SECTION
@@ -30,24 +30,21 @@ class Row(TableRow):
     runs: int = column("Runs", "count")
 
 
-def rows(analysis: Analysis) -> list[Row]:
+def rows(analysis: Analysis) -> Iterator[Row]:
     """One row for each editor, program, metric, source and step; runs are averaged."""
-    rows = []
-    for place, chains in analysis.once(replication_series).items():
-        for source, runs in by_source(chains).items():
+    for place in analysis.once(series.replication_series):
+        for source, runs in place.sources.items():
             for step in STEPS:
-                gaps = [run.by_step[step] - run.by_step[FIRST] for run in runs if {step, FIRST} <= run.by_step.keys()]
+                scores = [run.by_step for run in runs if {step, FIRST} <= run.by_step.keys()]
+                gaps = [by_step[step] - by_step[FIRST] for by_step in scores]
                 if gaps:
-                    rows.append(
-                        Row(
-                            editor=place.editor,
-                            program=place.program,
-                            metric=place.title,
-                            source=source,
-                            step=step,
-                            gap=fmean(gaps),
-                            fooled_runs=sum(gap > 0 for gap in gaps),
-                            runs=len(gaps),
-                        )
+                    yield Row(
+                        editor=place.editor,
+                        program=place.program,
+                        metric=place.metric,
+                        source=source,
+                        step=step,
+                        gap=fmean(gaps),
+                        fooled_runs=sum(gap > 0 for gap in gaps),
+                        runs=len(gaps),
                     )
-    return rows

@@ -1,7 +1,7 @@
 """How well each metric's score follows the damage: rank correlations, and the step from which a loss is certain."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from convergebench.metric_modules.halflife.intervals import mean_over_clusters
@@ -12,7 +12,7 @@ from ....analysis.analysis import Analysis
 from ....analysis.tables import Estimate, TableRow, column, estimate
 from ....statistics import OnPage
 from .. import series
-from ..series import ChainScores, by_source, replication_series
+from ..series import ChainScores
 
 TITLE = "Rank correlation of scores with the damage"
 SECTION = series.SECTION
@@ -39,30 +39,27 @@ class Row(TableRow):
     chains: int = column("Chains", "count")
 
 
-def rows(analysis: Analysis) -> list[Row]:
+def rows(analysis: Analysis) -> Iterator[Row]:
     """One row for each metric, editor and program; limits are over sources."""
-    rows = []
-    for place, chains in analysis.once(replication_series).items():
-        sources = [chain.source for chain in chains]
-        steps = {step: float(step) for chain in chains for step in chain.by_step}
-        is_lpips = place.title == series.WITH_ORIGINAL_TITLE
-        rows.append(
-            Row(
-                program=place.program,
-                editor=place.editor,
-                metric=place.title,
-                with_step=_mean([_correlation(chain.by_step, steps) for chain in chains], sources),
-                with_lpips=_mean(
-                    [None if is_lpips else _correlation(chain.by_step, chain.lpips) for chain in chains], sources
-                ),
-                worse_from=_certain_from(chains, -1),
-                better_from=_certain_from(chains, 1),
-                last_step=max(steps),
-                sources=len(set(sources)),
-                chains=len(chains),
-            )
+    for place in analysis.once(series.replication_series):
+        runs = [(source, run) for source, runs in place.sources.items() for run in runs]
+        sources = [source for source, _ in runs]
+        with_step = [_correlation(run.by_step, {step: step for step in run.by_step}) for _, run in runs]
+        with_lpips = [_correlation(run.by_step, run.lpips) for _, run in runs]
+        if place.metric == series.WITH_ORIGINAL:
+            with_lpips = [None] * len(runs)
+        yield Row(
+            program=place.program,
+            editor=place.editor,
+            metric=place.metric,
+            with_step=_mean(with_step, sources),
+            with_lpips=_mean(with_lpips, sources),
+            worse_from=_certain_from(place.sources.values(), -1),
+            better_from=_certain_from(place.sources.values(), 1),
+            last_step=max(step for _, run in runs for step in run.by_step),
+            sources=len(place.sources),
+            chains=len(runs),
         )
-    return rows
 
 
 def _correlation(scores: Mapping[int, float], other: Mapping[int, float]) -> float | None:
@@ -75,22 +72,20 @@ def _correlation(scores: Mapping[int, float], other: Mapping[int, float]) -> flo
 
 
 def _mean(correlations: Sequence[float | None], sources: Sequence[str]) -> Estimate:
-    """The mean over sources with its limits, cut off at -1 and 1."""
-    centre, interval = mean_over_clusters(correlations, sources, _LEVEL)
-    return estimate(centre, interval, -1.0, 1.0)
+    return estimate(*mean_over_clusters(correlations, sources, _LEVEL), -1.0, 1.0)
 
 
-def _certain_from(chains: Sequence[ChainScores], sign: int) -> int | None:
+def _certain_from(sources: Iterable[Sequence[ChainScores]], sign: int) -> int | None:
     """The first step from which on, at every later step, the change since step 1 has that sign beyond its limits.
 
     The change of a source is the mean of its runs; limits are Student's over sources. A single step that is
     beyond them by chance does not count, because all later steps must be beyond them too.
     """
     changes: dict[int, list[float]] = defaultdict(list)
-    for runs in by_source(chains).values():
-        runs = [run for run in runs if FIRST in run.by_step]
-        for step in {step for run in runs for step in run.by_step} - {FIRST}:
-            since_first = [run.by_step[step] - run.by_step[FIRST] for run in runs if step in run.by_step]
+    for runs in sources:
+        series_of_runs = [run.by_step for run in runs if FIRST in run.by_step]
+        for step in {step for by_step in series_of_runs for step in by_step} - {FIRST}:
+            since_first = [by_step[step] - by_step[FIRST] for by_step in series_of_runs if step in by_step]
             changes[step].append(sign * float(np.mean(since_first)))
     first = None
     for step in sorted(changes, reverse=True):
