@@ -150,7 +150,7 @@ def rows(analysis: Analysis) -> list[Row]:
     for judge, chain in _seen_chains(analysis):
         is_baseline = analysis.roles.get(chain.case.editor, "editor") != "editor"
         groups[chain.case.program, judge == _RULES, judge, is_baseline, chain.case.editor].append(chain)
-    return [_row(*key[::2], chains=groups[key]) for key in sorted(groups)]
+    return [_row(key[0], key[2], key[4], groups[key]) for key in sorted(groups)]
 
 
 def _row(program: str, judge: str, editor: str, chains: Sequence[_Seen]) -> Row:

@@ -71,11 +71,11 @@ def _compare_at(published: PublishedMetric, first: str, second: str, round: int 
     """
     sign = -1 if COLUMNS[published.metric].direction == "lower" else 1
     cases = published.editors[first], published.editors[second]
-    values: tuple[dict[tuple[str, int], float | None], ...] = {}, {}
+    values: list[dict[tuple[str, int], float | None]] = [{}, {}]
     for key in cases[0].keys() | cases[1].keys():
         sides = [of_editor.get(key, {}) for of_editor in cases]
         shared = sides[0].keys() & sides[1].keys() & (sides[0].keys() if round is None else {round})
         for value, side in zip(values, sides, strict=True):
             if side:
                 value[key] = sign * sum(side[number] for number in shared) / len(shared) if shared else None
-    return compare((first, second), *values, published.source_of)
+    return compare((first, second), values[0], values[1], published.source_of)
