@@ -69,8 +69,6 @@ def _half_life(published: PublishedMetric, editor: str) -> Estimate:
 
 
 def note(analysis: Analysis, rows: Sequence[Row]) -> str:
-    if not rows:
-        return ""
     note = "Published numbers follow their authors' definitions, so they are never in one table with ours."
     if unknown := sorted({metric.table for metric in analysis.once(published_metrics) if not metric.knows_pictures}):
         note += (

@@ -69,8 +69,6 @@ def _method_rows(table: RestoredSet, method: str) -> Iterator[Row]:
 
 
 def note(analysis: Analysis, rows: list[Row]) -> str:
-    if not rows:
-        return ""
     lower = {column.title for column in COLUMNS.values() if column.direction == "lower"} & {row.metric for row in rows}
     direction = f" ({', '.join(sorted(lower))}: by how much lower)" if lower else ""
     return (

@@ -100,8 +100,6 @@ def _direction_row(table: RestoredSet, method: str, number: int) -> Iterator[Row
 
 
 def note(analysis: Analysis, rows: list[Row]) -> str:
-    if not rows:
-        return ""
     directions = " ".join(
         f"Pass {row.round} of {row.editor} {_VERDICTS[row.verdict]} (cosine {row.mean:+.2f})."
         for row in rows

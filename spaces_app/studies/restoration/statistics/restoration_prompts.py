@@ -75,8 +75,6 @@ def _row(table: RestoredSet, method: str, group: str, prompts: list[str]) -> Row
 
 
 def note(analysis: Analysis, rows: list[Row]) -> str:
-    if not rows:
-        return ""
     groups = ", ".join(f"{name} {words}" for name, words in _GROUPS.items() if any(row.group == name for row in rows))
     sentences = [
         "An editor is asked to restore degraded pictures; a restored one is compared with the clean one, if there is "

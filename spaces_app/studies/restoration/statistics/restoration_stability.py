@@ -77,8 +77,6 @@ def _holm(p_values: Sequence[float]) -> list[float]:
 
 
 def note(analysis: Analysis, rows: list[Row]) -> str:
-    if not rows:
-        return ""
     below = sum(row.p_value < _LEVEL for row in rows)
     after = sum(row.p_holm < _LEVEL for row in rows)
     return (
