@@ -296,7 +296,7 @@ class Labels(OfADataset):
         path.write_bytes(data)
         labels, before = latest(read_label_file(path)), len(list(Reader(self.dataset).rows("labels", ["rater"])))
         done = import_labels([path], self.dataset)
-        if done.labels != before + done.new or done.new + done.changed > len(labels):
+        if done["labels"] != before + done["new"] or done["new"] + done["changed"] > len(labels):
             raise AssertionError("more labels than were given")
 
 

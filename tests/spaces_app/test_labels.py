@@ -93,8 +93,6 @@ def labelled(folder):
             other = pairs[source, program, "steady"]
             places = {"other_chain": other["chain"], "other_step": other["step"]}
             everybody["anna"].append(label("anna", "pair", "second", row, **places))
-    hat = next(row for row in returns(folder, step=1) if row["program"] == "hat")
-    everybody["ben"].append(label("ben", "reversible", "partial", hat))
     for rater, labels in everybody.items():
         path = folder.parent / f"{rater}.json"
         path.write_text(json.dumps({"format": 1, "labels": labels}))
@@ -111,14 +109,12 @@ def test_ratings_have_their_spread_and_the_best_is_first(labelled):
     assert {(row["rating"], row["rated_1"], row["rated_2"]) for row in others} == {(1.5, 0.5, 0.5)}
 
 
-def test_pairs_failures_and_reversibility_have_tables(labelled):
+def test_pairs_and_failures_have_tables(labelled):
     [pair] = labelled["preferences"].rows
     assert (pair["first"], pair["second"], pair["losses"], pair["margin"]) == ("fading", "steady", 1.0, -1.0)
     seen = {(row["failure"], row["editor"]): row["share"] for row in labelled["failures_seen"].rows}
     assert seen["nothing", "steady"] == 1.0
     assert seen["noise or a cast of colour lies over the picture", "fading"] == 1.0
-    [program] = labelled["reversibility_seen"].rows
-    assert (program["stated"], program["seen"], program["agrees"]) == ("clear", "partial", 0.0)
 
 
 def test_agreement_stands_beside_each_question(labelled):
@@ -178,7 +174,7 @@ def test_a_later_answer_replaces_an_earlier_one(folder, labelled, tmp_path):
         ({"rater": ""}, "label 1: it has no rater"),
         (
             {"question": "taste"},
-            "the question must be one of failure, reversible, rating, pair, applied, undone, else, count, got 'taste'",
+            "the question must be one of failure, rating, pair, applied, undone, else, count, got 'taste'",
         ),
         ({"answer": "6"}, "the answer to 'rating' must be 0, 1, 2, 3, 4, 5, got '6'"),
         ({"step": "first"}, "step must be a whole number from 0"),
@@ -202,8 +198,8 @@ def test_a_wrong_label_is_one_sentence(changes, sentence):
 
 def test_every_question_has_one_key_for_each_answer():
     for question in QUESTIONS.values():
-        keys = [answer.key for answer in question.answers]
-        assert len(keys) == len(set(keys)) == len(set(question.codes))
+        keys, codes = ([answer[at] for answer in question.answers] for at in (1, 0))
+        assert len(keys) == len(set(keys)) == len(set(codes))
         assert len(keys) >= 3 or (question.most and not any(key.isdecimal() for key in keys))
 
 
@@ -212,9 +208,9 @@ def test_labellers_never_see_an_editors_name(folder):
     assert labels_tab.label_items(dataset, "count") == {"total": 0, "items": []}  # nothing only adds here
     for question in QUESTIONS.keys() - {"count"}:
         found = labels_tab.label_items(dataset, question)
-        assert found["total"] == (4 if question == "reversible" else 12)
+        assert found["total"] == 12
         steps = {item["step"] for item in found["items"]}
-        assert steps == {"applied": {1}, "else": {1}, "reversible": {1}}.get(question, {8})
+        assert steps == {"applied": {1}, "else": {1}}.get(question, {8})
         assert not any(editor in json.dumps(found) for editor in small_dataset.EDITORS)
     left = [dataset.chain_of[item["chain"]].editor for item in labels_tab.label_items(dataset, "pair")["items"]]
     assert len(set(left)) == 3  # chance says who is on the left

@@ -25,11 +25,8 @@ def command(files: tuple[Path, ...], dataset: Path, as_json: bool) -> None:
     from convergebench.dataset_builder.studies.labels.labels import import_labels
 
     done = import_labels(files, dataset)
-    counts = {"labels": done.labels, "new": done.new, "changed": done.changed, "strangers": done.strangers}
-    if as_json:
-        click.echo(json.dumps({"file": str(done.file), **counts}))
-        return
-    click.echo(
-        f"{done.file}: {done.labels} labels, {done.new} of them new and {done.changed} changed; {done.strangers} of "
-        "pictures that are not in this dataset were left out"
+    words = (
+        "{file}: {labels} labels, {new} of them new and {changed} changed; {strangers} of pictures that are not in "
+        "this dataset were left out"
     )
+    click.echo(json.dumps(done) if as_json else words.format(**done))

@@ -22,7 +22,7 @@ from ...importing.tables import number, objects, read_table, text, whole
 
 FORMAT = 1  # of a file of labels
 _FILE = "data/labels/0000.parquet"
-LONGEST = 200  # characters of a labeller's name
+_LONGEST = 200  # characters of a labeller's name
 LEVELS = ("none", "sub-object", "object", "image", "restoration")
 
 
@@ -35,8 +35,7 @@ class Answer(NamedTuple):
     level: str = ""  # the level of a failure
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(NamedTuple):
     """What is asked about one picture or two; `measure` is the scale of the answers."""
 
     code: str
@@ -47,32 +46,29 @@ class Question:
     pictures: str = "before and after"  # or "two after": two results, their editors hidden
     most: int | None = None  # if set, a whole number from 0 to this is an answer too
 
-    @property
-    def codes(self) -> tuple[str, ...]:
-        return tuple(answer.code for answer in self.answers)
-
-    @property
-    def allowed(self) -> str:
-        """The allowed answers, in words."""
-        return ", ".join(([] if self.most is None else [f"a number from 0 to {self.most}"]) + list(self.codes))
-
-    def allows(self, code: str) -> bool:
+    def check(self, code: str) -> None:
+        """Raise UserError for an answer that is not allowed."""
+        codes = [answer.code for answer in self.answers]
         is_number = code.isascii() and code.isdecimal() and str(int(code)) == code
-        return code in self.codes or (self.most is not None and is_number and int(code) <= self.most)
+        if code not in codes and (self.most is None or not is_number or int(code) > self.most):
+            allowed = ", ".join([*([] if self.most is None else [f"a number from 0 to {self.most}"]), *codes])
+            raise UserError(f"the answer to {self.code!r} must be {allowed}, got {code!r}")
 
-    def level_of(self, code: str) -> str:
-        """The level of a failure; empty for the answers of other questions."""
-        return next((answer.level for answer in self.answers if answer.code == code), "")
-
-    def number(self, code: str) -> float | None:
-        """The answer as a number; None if it is a word."""
-        return float(code) if code.isdecimal() else None
+    def level_of(self, code: str) -> str | None:
+        """The level of a failure; None for the answers of other questions."""
+        return next((answer.level for answer in self.answers if answer.code == code and answer.level), None)
 
 
+_TOML = tomllib.loads(Path(__file__).with_name("questions.toml").read_text(encoding="utf-8"))
 QUESTIONS = {
     code: Question(code, **{**question, "answers": tuple(Answer(*answer) for answer in question["answers"])})
-    for code, question in tomllib.loads(Path(__file__).with_name("questions.toml").read_text(encoding="utf-8")).items()
+    for code, question in _TOML.items()
 }
+
+
+def numbers_of(answers: Iterable[str]) -> list[float]:
+    """The answers that are numbers; people who cannot tell give a word."""
+    return [float(code) for code in answers if code.isdecimal()]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +92,7 @@ class Label(Row):
 
     def __post_init__(self) -> None:
         level = QUESTIONS[self.question].level_of(self.answer)
-        object.__setattr__(self, "level", level or None)  # the dataclass is frozen
+        object.__setattr__(self, "level", level)  # the dataclass is frozen
 
     @property
     def item(self) -> tuple[str, str, int, str | None, int | None]:
@@ -109,64 +105,37 @@ LABELS = Label.config(made_by="labels add", depends="what people said of the pic
 
 def label_from_values(where: str, values: Mapping[str, object]) -> Label:
     """The label in an imported row; raises UserError if a value is missing or not allowed."""
-
-    def required(name: str) -> str:
-        value = text(name, values.get(name), LONGEST)
-        if value is None:
-            raise UserError(f"it has no {name}")
-        return value
-
     try:
-        step = whole("step", values.get("step"))
-        code, answer, chain, rater = required("question"), required("answer"), required("chain"), required("rater")
-        if step is None:
-            raise UserError("it has no step")
-        question = QUESTIONS.get(code)
+        label: dict[str, Any] = {name: whole(name, values.get(name)) for name in ("step", "other_step")}
+        for name in ("question", "answer", "chain", "rater", "sha256", "other_chain", "at"):
+            label[name] = text(name, values.get(name), _LONGEST)
+        for name in ("question", "answer", "chain", "rater", "step"):
+            if label[name] is None:
+                raise UserError(f"it has no {name}")
+        question = QUESTIONS.get(label["question"])
         if question is None:
-            raise UserError(f"the question must be one of {', '.join(QUESTIONS)}, got {code!r}")
-        if not question.allows(answer):
-            raise UserError(f"the answer to {code!r} must be {question.allowed}, got {answer!r}")
-        label = Label(
-            rater=rater,
-            question=code,
-            answer=answer,
-            chain=chain,
-            step=step,
-            sha256=text("sha256", values.get("sha256"), LONGEST),
-            other_chain=text("other_chain", values.get("other_chain"), LONGEST),
-            other_step=whole("other_step", values.get("other_step")),
-            seconds=number("seconds", values.get("seconds"), 0),
-            at=text("at", values.get("at"), LONGEST) or "",
-        )
-        if (question.pictures == "two after") != (label.other_chain is not None and label.other_step is not None):
+            raise UserError(f"the question must be one of {', '.join(QUESTIONS)}, got {label['question']!r}")
+        question.check(label["answer"])
+        has_other = label["other_chain"] is not None and label["other_step"] is not None
+        if has_other != (question.pictures == "two after"):
             raise UserError("only a pair, and every pair, has other_chain and other_step")
+        seconds = number("seconds", values.get("seconds"), 0)
     except UserError as error:
         raise UserError(f"{where}: {error}") from None
-    return label
+    return Label(**{**label, "seconds": seconds, "at": label["at"] or ""})
 
 
-def latest(labels: Iterable[Label]) -> list[Label]:
+def latest(labels: Iterable[Label]) -> dict[tuple[object, ...], Label]:
     """One label for each person and item; of several answers the latest counts."""
     last: dict[tuple[object, ...], Label] = {}
     for label in labels:
         key = (label.rater, *label.item)
         if key not in last or label.at >= last[key].at:
             last[key] = label
-    return list(last.values())
+    return last
 
 
 # Files of labels
-
-
-@dataclass(frozen=True)
-class _ImportedLabels:
-    """What an import of labels did."""
-
-    file: Path
-    labels: int  # in the dataset now
-    new: int
-    changed: int  # answers that replaced earlier ones of the same person
-    strangers: int  # left out, because their picture is not in this dataset or has another hash
 
 
 def read_label_file(path: Path) -> list[Label]:
@@ -179,40 +148,49 @@ def read_label_file(path: Path) -> list[Label]:
     return [label_from_values(f"{path}, label {place}", row) for place, row in enumerate(objects(path, values), 1)]
 
 
-def import_labels(files: Sequence[Path], folder: Path) -> _ImportedLabels:
-    """Add the labels of files to a dataset; for each person and picture the latest answer counts."""
+def import_labels(files: Sequence[Path], folder: Path) -> dict[str, Any]:
+    """Add the labels of files to a dataset; for each person and picture the latest answer counts.
+
+    Returns the file, how many labels the dataset has now, how many of them are `new` and `changed`, and how many were
+    left out as `strangers`, because their picture is not in this dataset or has another hash.
+    """
     card.refuse_other_folders(folder)
     reader = Reader(folder)
     if not reader.files("chains"):
         raise UserError(f"{folder} is not a dataset; `convergebench build` makes one")
     labels = [label for path in files for label in read_label_file(path)]
     hashes = {(row.chain, row.step): row.sha256 for row in reader.rows_of(StepRow, ["chain", "step", "sha256"])}
-    known_labels = [label for label in labels if _is_of_dataset(label, hashes)]
+    known = [label for label in labels if _is_of_dataset(label, hashes)]
     with disk_errors_explained(folder), locked(folder):
         before = {(label.rater, *label.item): label for label in reader.rows_of(Label)}
-        after = {(label.rater, *label.item): label for label in latest([*before.values(), *known_labels])}
+        after = latest([*before.values(), *known])
         rows = [after[key] for key in sorted(after, key=lambda key: [str(part) for part in key])]
         write_listed(folder, _FILE, LABELS, rows)
         card.write(folder)
-    new = len(after.keys() - before.keys())
-    changed = sum(after[key] != label for key, label in before.items())
-    return _ImportedLabels(folder / _FILE, len(after), new, changed, len(labels) - len(known_labels))
+    return {
+        "file": str(folder / _FILE),
+        "labels": len(after),
+        "new": len(after.keys() - before.keys()),
+        "changed": sum(after[key] != label for key, label in before.items()),
+        "strangers": len(labels) - len(known),
+    }
 
 
-def _is_of_dataset(label: Label, hashes: dict[tuple[str, int], str | None]) -> bool:
+def _is_of_dataset(label: Label, hashes: Mapping[tuple[str, int | None], str | None]) -> bool:
     """Whether the label's pictures are in the dataset, with the same hash."""
-    places = [(label.chain, label.step)]
-    if label.other_chain is not None and label.other_step is not None:
-        places.append((label.other_chain, label.other_step))
-    return all(place in hashes for place in places) and label.sha256 in (None, hashes[places[0]])
+    place, other = (label.chain, label.step), (label.other_chain, label.other_step)
+    if place not in hashes or (label.other_chain is not None and other not in hashes):
+        return False
+    return label.sha256 in (None, hashes[place])
 
 
 def export_labels(folder: Path, out: Path) -> int:
     """Write a dataset's labels as the Space saves them; returns how many there are."""
-    labels = list(Reader(folder).rows_of(Label))
-    rows = [{name: value for name, value in label.values.items() if value is not None} for label in labels]
-    for row in rows:
-        row.pop("level", None)  # follows from the answer
+    rows = [
+        # The level follows from the answer.
+        {name: value for name, value in label.values.items() if value is not None and name != "level"}
+        for label in Reader(folder).rows_of(Label)
+    ]
     refuse_strangers_file(out, _is_label_file)
     out.parent.mkdir(parents=True, exist_ok=True)
     write_whole(out, json.dumps({"format": FORMAT, "labels": rows}, indent=1, ensure_ascii=False).encode() + b"\n")
@@ -222,7 +200,13 @@ def export_labels(folder: Path, out: Path) -> int:
 def _is_label_file(data: bytes) -> bool:
     """Whether a file is one that `export_labels` or the Space wrote."""
     try:
-        values = json.loads(data)
+        return labels_in(data) is not None
     except (ValueError, RecursionError):
         return False
-    return isinstance(values, dict) and values.get("format") == FORMAT and isinstance(values.get("labels"), list)
+
+
+def labels_in(data: str | bytes) -> list[Any] | None:
+    """The labels in JSON as the Space saves it; None if it is something else."""
+    values = json.loads(data)
+    is_ours = isinstance(values, dict) and values.get("format") == FORMAT
+    return values["labels"] if is_ours and isinstance(values.get("labels"), list) else None

@@ -1,28 +1,26 @@
 """People's answers about the dataset's pictures, by item, and those about single steps in the form all studies read."""
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from statistics import median
+from typing import NamedTuple
 
-from convergebench.dataset_builder.studies.labels.labels import QUESTIONS, Label, latest
+from convergebench.dataset_builder.studies.labels.labels import QUESTIONS, Label, latest, numbers_of
 from convergebench.generation.records import FinishedChain
 
 from ...analysis.analysis import Analysis
 from ...analysis.answers import PEOPLE, StepAnswer
 
 
-@dataclass(frozen=True)
-class LabelledItem:
+class LabelledItem(NamedTuple):
     """One item that people were asked about, with all their answers."""
 
     question: str
     chain: FinishedChain
     step: int
     other: FinishedChain | None  # of a pair, the one on the right
-    answers: tuple[str, ...]
-    raters: tuple[str, ...]
+    answers: list[str]
+    raters: list[str]
 
     @property
     def picture(self) -> str:
@@ -35,11 +33,6 @@ class LabelledItem:
         [(answer, count)] = Counter(self.answers).most_common(1)
         return answer if count * 2 > len(self.answers) else None
 
-    @property
-    def mean(self) -> float:
-        """Of answers that are numbers."""
-        return math.fsum(map(float, self.answers)) / len(self.answers)
-
 
 def people_of(analysis: Analysis) -> list[LabelledItem]:
     """People's answers about the pictures, by item."""
@@ -50,46 +43,33 @@ def labelled_items(labels: Iterable[Label], chains: Sequence[FinishedChain]) -> 
     """The items in the order of their questions; labels of chains that are not here are left out."""
     by_id = {chain.id: chain for chain in chains}
     by_item: dict[tuple[Hashable, ...], list[Label]] = defaultdict(list)
-    for label in latest(labels):
+    for label in latest(labels).values():
         if label.chain in by_id and (label.other_chain is None or label.other_chain in by_id):
             by_item[label.item].append(label)
-    items = [
-        LabelledItem(
-            question=labels[0].question,
-            chain=by_id[labels[0].chain],
-            step=labels[0].step,
-            other=by_id[labels[0].other_chain] if labels[0].other_chain else None,
-            answers=tuple(label.answer for label in labels),
-            raters=tuple(label.rater for label in labels),
-        )
-        for labels in by_item.values()
-    ]
+    items = []
+    for given in by_item.values():
+        first, answers, raters = given[0], [label.answer for label in given], [label.rater for label in given]
+        other = by_id[first.other_chain] if first.other_chain else None
+        items.append(LabelledItem(first.question, by_id[first.chain], first.step, other, answers, raters))
     order = list(QUESTIONS)
     return sorted(items, key=lambda item: (order.index(item.question), item.chain.order, item.step))
 
 
-def of_question(items: Iterable[LabelledItem], question: str) -> list[LabelledItem]:
-    return [item for item in items if item.question == question]
-
-
-def by_editor(items: Iterable[LabelledItem]) -> dict[str, list[LabelledItem]]:
+def by_editor(analysis: Analysis, question: str) -> dict[str, list[LabelledItem]]:
+    """The items of one question."""
     groups: dict[str, list[LabelledItem]] = defaultdict(list)
-    for item in items:
-        groups[item.chain.editor].append(item)
+    for item in analysis.once(people_of):
+        if item.question == question:
+            groups[item.chain.editor].append(item)
     return groups
 
 
 def answers(analysis: Analysis) -> Iterator[StepAnswer]:
     """The median of numbers, or the majority of yes and no as 1 or 0; "majority" is the answer in its own words."""
     for item in analysis.once(people_of):
+        value = {"yes": 1.0, "no": 0.0}.get(item.majority or "")
+        if QUESTIONS[item.question].measure == "interval":
+            numbers = numbers_of(item.answers)
+            value = median(numbers) if numbers else None
         if item.other is None:
-            details = {"majority": item.majority}
-            yield StepAnswer(PEOPLE, item.question, (item.chain.id, item.step), _value(item), details)
-
-
-def _value(item: LabelledItem) -> float | None:
-    question = QUESTIONS[item.question]
-    if question.measure != "interval":
-        return {"yes": 1.0, "no": 0.0}.get(item.majority or "")
-    numbers = [number for answer in item.answers if (number := question.number(answer)) is not None]
-    return median(numbers) if numbers else None
+            yield StepAnswer(PEOPLE, item.question, (item.chain.id, item.step), value, {"majority": item.majority})

@@ -7,7 +7,7 @@ from convergebench.metric_modules.halflife.intervals import share_interval
 from ....analysis.analysis import Analysis
 from ....analysis.tables import Estimate, TableRow, column, estimate
 from ....statistics import OnPage
-from ..answers import by_editor, of_question, people_of
+from ..answers import by_editor
 
 TITLE = "What people saw go wrong"
 SECTION = "What people saw"
@@ -26,23 +26,16 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """A row for each failure and editor that it was seen with; an item has the failure that more than half named."""
-    labelled = by_editor(of_question(analysis.once(people_of), "failure"))
+    """A row for each failure and editor that it was seen with."""
     rows = []
     for answer in sorted(QUESTIONS["failure"].answers, key=lambda answer: LEVELS.index(answer.level)):
-        for editor, items in sorted(labelled.items()):
+        for editor, items in sorted(by_editor(analysis, "failure").items()):
             clear = [item for item in items if item.majority is not None]
             marks = np.array([item.majority == answer.code for item in clear], float)
             if marks.any():
-                rows.append(
-                    Row(
-                        level=answer.level,
-                        failure=answer.words,
-                        editor=editor,
-                        share=estimate(float(marks.mean()), share_interval(marks, [item.picture for item in clear])),
-                        seen=int(marks.sum()),
-                        items=len(items),
-                        unclear=len(items) - len(clear),
-                    )
-                )
+                share = estimate(float(marks.mean()), share_interval(marks, [item.picture for item in clear]))
+                seen, unclear = int(marks.sum()), len(items) - len(clear)
+                row = Row(level=answer.level, failure=answer.words, editor=editor, share=share, seen=seen,
+                          items=len(items), unclear=unclear)  # fmt: skip
+                rows.append(row)
     return rows

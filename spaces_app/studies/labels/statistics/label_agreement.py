@@ -3,13 +3,13 @@
 from collections.abc import Hashable, Sequence
 
 import numpy as np
-from convergebench.dataset_builder.studies.labels.labels import QUESTIONS
+from convergebench.dataset_builder.studies.labels.labels import QUESTIONS, numbers_of
 from convergebench.metric_modules.halflife.intervals import drawn_clusters, membership
 
 from ....analysis.analysis import Analysis
 from ....analysis.tables import Estimate, TableRow, column
 from ....statistics import OnPage
-from ..answers import LabelledItem, of_question, people_of
+from ..answers import LabelledItem, people_of
 
 TITLE = "How far people agree"
 SECTION = "What people saw"
@@ -39,13 +39,11 @@ def agreement_rows(items: Sequence[LabelledItem]) -> list[Row]:
     """A row for each question that was answered; failures once by their code and once by their level."""
     rows = []
     for question in QUESTIONS.values():
-        labelled = of_question(items, question.code)
-        if not labelled:
+        if not (labelled := [item for item in items if item.question == question.code]):
             continue
-        answers: list[list[Hashable]] = [list(item.answers) for item in labelled]
-        if question.measure == "interval":  # people who cannot tell give no number
-            answers = [[number for answer in item.answers if (number := question.number(answer)) is not None]
-                       for item in labelled]  # fmt: skip
+        answers: list[Sequence[Hashable]] = [item.answers for item in labelled]
+        if question.measure == "interval":
+            answers = [numbers_of(item.answers) for item in labelled]
         rows.append(_row(question.title, question.measure, answers, labelled))
         if any(answer.level for answer in question.answers):
             levels = [[question.level_of(answer) for answer in item.answers] for item in labelled]
@@ -54,15 +52,16 @@ def agreement_rows(items: Sequence[LabelledItem]) -> list[Row]:
 
 
 def _row(title: str, measure: str, answers: Sequence[Sequence[Hashable]], items: Sequence[LabelledItem]) -> Row:
+    pictures = [item.picture for item in items]
     return Row(
         question=title,
         measure=measure,
-        alpha=krippendorff_alpha(answers, [item.picture for item in items], measure),
+        alpha=krippendorff_alpha(answers, pictures, measure),
         raters=len({rater for item in items for rater in item.raters}),
         items=len(items),
         shared=sum(len(unit) > 1 for unit in answers),
         labels=sum(len(item.answers) for item in items),
-        pictures=len({item.picture for item in items}),
+        pictures=len(set(pictures)),
     )
 
 

@@ -9,7 +9,7 @@ from ....analysis.analysis import Analysis
 from ....analysis.comparisons import verdict_name
 from ....analysis.tables import Estimate, TableRow, column, estimate
 from ....statistics import OnPage
-from ..answers import LabelledItem, of_question, people_of
+from ..answers import people_of
 
 TITLE = "Blind pairs"
 SECTION = "What people saw"
@@ -36,19 +36,20 @@ class Row(TableRow):
 
 def rows(analysis: Analysis) -> list[Row]:
     """A row for each two editors that were shown side by side, the names in alphabetical order."""
-    pairs: dict[tuple[str, str], list[LabelledItem]] = defaultdict(list)
-    for item in of_question(analysis.once(people_of), "pair"):
+    pairs: dict[tuple[str, str], list[tuple[str, list[float]]]] = defaultdict(list)  # picture, scores of the first
+    for item in analysis.once(people_of):
         if item.other is not None and item.other.editor != item.chain.editor:
             first, second = sorted((item.chain.editor, item.other.editor))
-            pairs[first, second].append(item)
+            sign = 1.0 if item.chain.editor == first else -1.0
+            pairs[first, second].append((item.picture, [sign * _SCORE[answer] for answer in item.answers]))
     compared = []
     for names, items in pairs.items():
-        margins = {place: fmean(_scores_for(names[0], item)) for place, item in enumerate(items)}
-        pictures = {place: item.picture for place, item in enumerate(items)}
+        margins = {place: fmean(scores) for place, (_, scores) in enumerate(items)}
+        pictures = {place: picture for place, (picture, _) in enumerate(items)}
         compared.append(compare(names, margins, dict.fromkeys(margins, 0.0), pictures))
     rows = []
     for pair in judge_together(compared):
-        scores = [score for item in pairs[pair.first, pair.second] for score in _scores_for(pair.first, item)]
+        scores = [score for _, scores in pairs[pair.first, pair.second] for score in scores]
         rows.append(
             Row(
                 first=pair.first,
@@ -64,9 +65,3 @@ def rows(analysis: Analysis) -> list[Row]:
             )
         )
     return rows
-
-
-def _scores_for(editor: str, item: LabelledItem) -> list[float]:
-    """1 for each answer that prefers the editor, -1 for each that prefers the other."""
-    sign = 1.0 if item.chain.editor == editor else -1.0
-    return [sign * _SCORE[answer] for answer in item.answers]

@@ -1,22 +1,21 @@
 """How people rate each editor's results from 0 to 5: the mean, its range, and how the ratings are spread."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import fmean, pstdev
 
 import numpy as np
+from convergebench.dataset_builder.studies.labels.labels import numbers_of
 from convergebench.metric_modules.halflife.intervals import student_interval
 
 from ....analysis.analysis import Analysis
 from ....analysis.tables import Column, Estimate, TableRow, column, columns_by_key, estimate
 from ....statistics import OnPage
-from ..answers import LabelledItem, by_editor, of_question, people_of
+from ..answers import LabelledItem, by_editor
 
 TITLE = "Ratings by people"
 SECTION = "What people saw"
 ON_PAGE = OnPage(order=10)
 NOTE = "Ratings of one item are averaged first; ranges are across pictures."
-_SCALE = tuple(range(6))
 
 
 def _rated(key: str) -> Column:
@@ -35,21 +34,19 @@ class Row(TableRow):
 
 def rows(analysis: Analysis) -> list[Row]:
     """A row for each editor, the best rated first; the mean is over items, whose ratings are averaged first."""
-    items = by_editor(of_question(analysis.once(people_of), "rating"))
+    items = by_editor(analysis, "rating")
     return sorted((_row(editor, rated) for editor, rated in items.items()), key=lambda row: -row.rating.value)
 
 
 def _row(editor: str, items: Sequence[LabelledItem]) -> Row:
-    ratings = [int(answer) for item in items for answer in item.answers]
-    counts = Counter(ratings)
-    means = np.array([item.mean for item in items])
-    limits = student_interval(means, [item.picture for item in items])
+    ratings = [number for item in items for number in numbers_of(item.answers)]
+    means, pictures = [fmean(numbers_of(item.answers)) for item in items], [item.picture for item in items]
     return Row(
         editor=editor,
-        rating=estimate(fmean(means), limits, 0.0, 5.0),
+        rating=estimate(fmean(means), student_interval(np.array(means), pictures), 0.0, 5.0),
         spread=pstdev(ratings),
-        shares={f"rated_{number}": counts[number] / len(ratings) for number in _SCALE},
+        shares={f"rated_{number}": ratings.count(number) / len(ratings) for number in range(6)},
         raters=len({rater for item in items for rater in item.raters}),
         labels=len(ratings),
-        pictures=len({item.picture for item in items}),
+        pictures=len(set(pictures)),
     )

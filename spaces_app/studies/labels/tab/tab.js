@@ -148,11 +148,11 @@ function draw() {
   const before = mine(one);
   const times = one.round > 1 ? `, ${one.round} times over` : "";
   const words = one.words.length ? `, asked: ${one.words.map((each) => `“${each}”`).join(", then ")}${times}` : ", before anything was asked";
-  const frames = question.pair
+  const frames = question.pictures === "two after"
     ? [frame(one.chain, 0, one.before), frame(one.chain, one.step, "left (1)"), frame(one.other_chain, one.other_step, "right (2)")]
-    : [frame(one.chain, 0, one.before), frame(one.chain, one.step, queue.question === "reversible" ? "edited" : "result")];
+    : [frame(one.chain, 0, one.before), frame(one.chain, one.step, "result")];
   stage.replaceChildren(
-    make("p", { class: "cb-label-asked" }, `${queue.at + 1} of ${queue.total}. “${one.picture}”${words}.${one.thing ? ` To count: ${one.thing}.` : ""}`),
+    make("p", { class: "cb-label-asked" }, `${queue.at + 1} of ${queue.total}. “${one.picture}”${words}.${queue.question === "count" ? ` To count: ${one.thing}.` : ""}`),
     make("div", { class: "cb-label-frames" }, frames),
     make("p", { class: "cb-label-words", id: "cb-label-question" }, question.words),
     make("div", { class: "cb-label-answers", role: "group", "aria-labelledby": "cb-label-question" }, question.most === null ? null : number(question, before), question.answers.map((each) =>
