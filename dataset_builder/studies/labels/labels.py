@@ -23,6 +23,7 @@ from ...importing.tables import number, objects, read_table, text, whole
 FORMAT = 1  # of a file of labels
 _FILE = "data/labels/0000.parquet"
 _LONGEST = 200  # characters of a labeller's name
+_Hashes = dict[tuple[str | None, int | None], str | None]  # by chain and step
 LEVELS = ("none", "sub-object", "object", "image", "restoration")
 
 
@@ -159,7 +160,9 @@ def import_labels(files: Sequence[Path], folder: Path) -> dict[str, Any]:
     if not reader.files("chains"):
         raise UserError(f"{folder} is not a dataset; `convergebench build` makes one")
     labels = [label for path in files for label in read_label_file(path)]
-    hashes = {(row.chain, row.step): row.sha256 for row in reader.rows_of(StepRow, ["chain", "step", "sha256"])}
+    hashes: _Hashes = {
+        (row.chain, row.step): row.sha256 for row in reader.rows_of(StepRow, ["chain", "step", "sha256"])
+    }
     known = [label for label in labels if _is_of_dataset(label, hashes)]
     with disk_errors_explained(folder), locked(folder):
         before = {(label.rater, *label.item): label for label in reader.rows_of(Label)}
@@ -176,7 +179,7 @@ def import_labels(files: Sequence[Path], folder: Path) -> dict[str, Any]:
     }
 
 
-def _is_of_dataset(label: Label, hashes: Mapping[tuple[str, int | None], str | None]) -> bool:
+def _is_of_dataset(label: Label, hashes: _Hashes) -> bool:
     """Whether the label's pictures are in the dataset, with the same hash."""
     place, other = (label.chain, label.step), (label.other_chain, label.other_step)
     if place not in hashes or (label.other_chain is not None and other not in hashes):
