@@ -124,16 +124,7 @@ bench: .venv/dev .venv-peers/ready  ## benchmarks, us beside our peers
 inspect: .venv-inspect/ready  ## the task for Inspect, also killed twenty times
 	.venv-inspect/bin/python -m pytest -q -s -m "slow or not slow" tests/harness/test_inspect.py
 
-# Ray is not among our packages; its tests are skipped without this environment.
-.venv-cluster/ready: .venv/dev
-	@test -x .venv-cluster/bin/python || .venv/bin/python -m venv .venv-cluster
-	@.venv-cluster/bin/python -c "import sysconfig, pathlib; own = pathlib.Path(sysconfig.get_path('purelib')); \
-		base = pathlib.Path('.venv').resolve() / own.relative_to(pathlib.Path('.venv-cluster').resolve()); \
-		(own / 'base.pth').write_text(f'import site; site.addsitedir({str(base)!r})')"
-	@.venv-cluster/bin/python -m pip install --quiet --disable-pip-version-check ray==2.60.0
-	@touch $@
-
-cluster-test: .venv-cluster/ready  ## the same scores by local tasks, Slurm and Ray, each killed on the way
+cluster-test: .venv/dev  ## the same scores by local tasks and Slurm, each killed on the way
 	$(BIN)/python -m pytest -q -m slow tests/whole/test_cluster.py
 
 # Each variable is the path of a clone of a public repository: make referee VIESCORE=... IMAGENHUB=... REED_VAE=... EDIT_CONVERGE_BENCH=...

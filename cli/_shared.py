@@ -54,8 +54,8 @@ def executor_options(verb: Verb) -> Verb:
         click.option("--shard", metavar="I/N", help="Do only part I of N, counted from 0."),
         click.option(
             "--executor",
-            type=click.Choice(["local", "slurm", "ray"]),
-            help="Run in parts by datatrove: on this machine, Slurm or Ray (docs/cluster.md).",
+            type=click.Choice(["local", "slurm"]),
+            help="Run in parts by datatrove: on this machine or by Slurm (docs/cluster.md).",
         ),
         click.option("--tasks", type=click.IntRange(1), metavar="N", help="Number of parts. Default: one a core."),
         click.option("--logs", metavar="FOLDER", help="Folder for the tasks' logs. Default: .tasks beside the output."),

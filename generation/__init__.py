@@ -52,7 +52,7 @@ def generate(
     `suite` may be your own .toml file; `pictures` is a folder of your own originals, which are of this `kind`.
     `audit=False` disturbs no chain to find editors that remember the original.
     `salt_file` holds the secret that chooses the audits; keep it until the results are out.
-    `executor` (local, slurm or ray) runs `tasks` parts through datatrove; slurm only submits them.
+    `executor` (local or slurm) runs `tasks` parts through datatrove; slurm only submits them.
     """
     from . import audits, cluster, editors, plan, scheduler, suites
     from .progress import progress_bar

@@ -7,14 +7,13 @@ again, and the task finds what it had finished.
 import inspect
 import itertools
 import json
-import math
 import os
 import shutil
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
@@ -28,13 +27,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_EXECUTORS = ("local", "slurm", "ray")
 _OURS = {"pipeline", "tasks", "logging_dir", "depends", "skip_completed"}  # arguments that users cannot set
-_DEFAULTS: dict[str, dict[str, object]] = {
-    "local": {},
-    "slurm": {"time": "24:00:00"},
-    "ray": {"cpus_per_task": 0.5, "mem_per_cpu_gb": 4},  # with a whole core each, two cores leave none for Ray itself
-}
 
 
 # --- parts
@@ -167,16 +160,16 @@ def launch_of(
     executor: str, tasks: int | None, logs: str | None, arguments: Mapping[str, object] | None, folder: Path, verb: str
 ) -> Launch:
     """Check the user's options; unless `logs` is given, logs are written next to the folder."""
-    one_of("--executor", executor, _EXECUTORS)
+    one_of("--executor", executor, ("local", "slurm"))
     allowed = tuple(sorted(set(inspect.signature(_executor_class(executor)).parameters) - _OURS))
     for key in arguments or ():
         one_of(f"--executor-arg for {executor}", key, allowed)
     if executor == "slurm" and "partition" not in (arguments or ()):
         raise UserError("slurm needs --executor-arg partition=VALUE")
-    if tasks is None and executor != "local":
-        raise UserError(f"--executor {executor} needs --tasks, the number of tasks to split the work into")
+    if tasks is None and executor == "slurm":
+        raise UserError("--executor slurm needs --tasks, the number of tasks to split the work into")
     place = logs.rstrip("/") if logs else str(folder.resolve().parent / ".tasks")
-    words = {**_DEFAULTS[executor], **(arguments or {})}
+    words = {**({"time": "24:00:00"} if executor == "slurm" else {}), **(arguments or {})}
     return Launch(executor, tasks or cores(), f"{place}/{verb}-{folder.resolve().name}-", words)
 
 
@@ -185,14 +178,6 @@ def _executor_class(name: str) -> "type[PipelineExecutor]":
         import datatrove.executor as executors
     except ModuleNotFoundError as error:
         raise UserError(f"--executor needs {error.name}: pip install 'convergebench[cluster]'") from error
-    if name == "ray":
-        try:
-            import ray  # noqa: F401
-        except ModuleNotFoundError as error:
-            raise UserError("--executor ray needs ray: pip install ray") from error
-        from datatrove.executor.ray import RayPipelineExecutor
-
-        return RayPipelineExecutor
     return getattr(executors, f"{name.capitalize()}PipelineExecutor")
 
 
@@ -207,8 +192,7 @@ def run_stages(launch: Launch, stages: Sequence[Stage]) -> bool:
         executors[-1].run()
         return False
     for executor, stage in zip(executors, stages, strict=True):
-        workers = executor.workers if launch.executor == "local" else 0
-        with _running_ray() if launch.executor == "ray" else raised_if_killed(workers):
+        with raised_if_killed(executor.workers):
             executor.run()
         if ranks := _incomplete(executor):
             raise UserError(
@@ -225,8 +209,7 @@ def _make_executor(launch: Launch, stage: Stage) -> "PipelineExecutor":
         arguments.setdefault("workers", min(stage.tasks, cores()))
         task_cores = max(1, cores() // int(str(arguments["workers"])))
     else:
-        task_cores = max(1, math.floor(float(str(arguments.get("cpus_per_task", 1)))))
-    if launch.executor == "slurm":
+        task_cores = int(str(arguments.get("cpus_per_task", 1)))
         arguments.setdefault("job_name", f"convergebench-{stage.name}")
         if sys.prefix != sys.base_prefix and not {"env_command", "condaenv", "venv_path"} & arguments.keys():
             arguments["venv_path"] = f"{sys.prefix}/bin/activate"
@@ -272,15 +255,6 @@ def start_server(*modules: str) -> None:
 
     forkserver.set_forkserver_preload([*modules, __name__])
     forkserver.ensure_running()
-
-
-@contextmanager
-def _running_ray() -> Iterator[None]:
-    """A running Ray, whose address RAY_ADDRESS gives, or one on this machine while the block runs."""
-    import ray
-
-    with nullcontext() if ray.is_initialized() else ray.init(log_to_driver=False):
-        yield
 
 
 @contextmanager

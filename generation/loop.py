@@ -23,8 +23,7 @@ def run_chain(chain: Chain, editor: Edits, run: Path, prepared: Prepare, ask: As
     with ChainWriter.open(run, chain) as writer:
         if not writer.steps:
             writer.begin(*prepared(chain))
-        status = writer.steps[-1].status
-        picture = writer.picture(-1) if status in ("input", "ok") else None
+        picture = writer.picture(-1) if writer.steps[-1].status in ("input", "ok") else None
         for number, round, position, instruction in chain.asks():
             if number < len(writer.steps):
                 continue
@@ -35,12 +34,21 @@ def run_chain(chain: Chain, editor: Edits, run: Path, prepared: Prepare, ask: As
                 picture = at_chain_size(picture, writer.size)
             disturbed, note = audits.audited_input(chain, number, picture, writer.picture)
             answer, picture, latency = _ask_for_answer(editor, disturbed, instruction, seed, writer, ask)
-            if note is not None:
-                answer = dataclasses.replace(answer, details={**answer.details, "audit": note})
-            status = answer.status
-            step = Step(number, round, position, instruction, status, seed, latency=latency, **answer.step_fields())
+            step = Step(
+                number,
+                round,
+                position,
+                instruction,
+                answer.status,
+                seed,
+                latency=latency,
+                cost=answer.cost,
+                reason=answer.reason or None,
+                text=answer.text or None,
+                details=answer.details if note is None else {**answer.details, "audit": note},
+            )
             report(chain, writer.append(step, answer.data, picture.size if picture else None))
-            if status != "ok":
+            if answer.status != "ok":
                 break
         return writer.finish()
 
@@ -59,21 +67,16 @@ def _ask_for_answer(
     editor: Edits, picture: Image.Image, instruction: str, seed: int, writer: ChainWriter, ask: Ask
 ) -> tuple[Answer, Image.Image | None, float | None]:
     """One call: the answer, its picture and the latency; a rejected call becomes a failed answer with its reason."""
-    shortest = min(writer.size) / 2
     received: Image.Image | None = None
-
-    def call() -> Answer:
-        if trait(editor, "remembers"):
-            return editor.edit(picture, instruction, seed, writer.history())  # type: ignore[call-arg]
-        return editor.edit(picture, instruction, seed)
+    history = [writer.history()] if trait(editor, "remembers") else []
 
     def judge_answer(answer: Answer) -> Answer:
         nonlocal received
-        answer, received = judge(answer, shortest)
+        answer, received = judge(answer, min(writer.size) / 2)
         return answer
 
     try:
-        reply = ask(call, judge_answer)
+        reply = ask(lambda: editor.edit(picture, instruction, seed, *history), judge_answer)
     except Rejected as error:
         return Answer(status="failed", reason=str(error), cost=error.cost), None, None
     return reply.answer, received, None if trait(editor, "embedded") else round(reply.seconds, 3)

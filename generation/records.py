@@ -6,9 +6,10 @@ A chain is what is asked, a step is what came back. All are frozen records that 
 import hashlib
 import json
 import math
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from functools import cache
+from functools import cache, lru_cache
 from types import UnionType
 from typing import Any, NamedTuple, Self, get_args, get_origin, get_type_hints
 
@@ -21,6 +22,7 @@ PICTURED = ("input", "ok", "shrunk")  # the statuses of a step whose bytes decod
 ROLES = ("editor", "baseline", "transport")
 
 UNKNOWN = "unknown"  # a missing licence or attribution, which `convergebench publish` refuses
+_SURROGATES = re.compile("[\ud800-\udfff]")
 Setting = str | int | float | bool | None
 Values = Mapping[str, Any]  # an object of JSON or TOML, before its fields are checked
 
@@ -32,6 +34,12 @@ class UserError(Exception):
 def canonical(value: object) -> str:
     """JSON with exactly one spelling for equal values, for hashes and for byte-identical files."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def one_of(name: str, value: str, allowed: Collection[str]) -> None:
+    """Raise UserError unless a value is among those allowed."""
+    if value not in allowed:
+        raise UserError(f"no {name} {value!r}; it must be one of {', '.join(allowed)}")
 
 
 def check_fields(
@@ -46,6 +54,7 @@ def check_fields(
 
 
 _types_of = cache(get_type_hints)
+_TYPE_WORDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false", tuple: "a list"}
 
 
 def check_types(what: str, record: type, values: Values) -> None:
@@ -53,7 +62,8 @@ def check_types(what: str, record: type, values: Values) -> None:
     for name, value in values.items():
         kind = _types_of(record).get(name)
         if kind is not None and not _is_of_type(value, kind):
-            raise UserError(f"{what} has {str(value)[:40]!r} for {name}, which must be {_type_words(kind)}")
+            words = _TYPE_WORDS.get(get_origin(kind) or kind, "something else")
+            raise UserError(f"{what} has {str(value)[:40]!r} for {name}, which must be {words}")
 
 
 def _is_of_type(value: object, kind: Any) -> bool:
@@ -68,20 +78,9 @@ def _is_of_type(value: object, kind: Any) -> bool:
     return isinstance(value, get_origin(kind) or kind)
 
 
-def _type_words(kind: Any) -> str:
-    words = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
-    if get_origin(kind) is tuple:
-        return "a list, each of them " + _type_words(get_args(kind)[0])
-    return words.get(kind, "something else")
-
-
 def is_encodable(text: str) -> bool:
     """Whether UTF-8 can encode it; half of a surrogate pair, which JSON allows, cannot be encoded."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return text.isascii() or not _SURROGATES.search(text)
 
 
 def storable(value: Any, depth: int = 20) -> Any:
@@ -202,24 +201,14 @@ class Chain(Record):
 
     @classmethod
     def from_dict(cls, values: Values) -> Self:
-        nested = {
-            "source": _shared(Source.from_dict(values["source"])),
-            "program": _shared(Program.from_dict(values["program"])),
-        }
-        return super().from_dict({**values, **nested})
+        source, program = Source.from_dict(values["source"]), Program.from_dict(values["program"])
+        return super().from_dict({**values, "source": _interned(source), "program": _interned(program)})
 
 
-_SHARED: dict[Record, Record] = {}
-
-
-def _shared(record: Source | Program) -> Any:
-    """One shared instance of equal sources and programs, so that thousands of chains do not each hold a copy."""
-    if len(_SHARED) > 10_000:
-        _SHARED.clear()
-    try:
-        return _SHARED.setdefault(record, record)
-    except TypeError:  # a foreign record with an unhashable value
-        return record
+@lru_cache(10_000)
+def _interned(record: Record) -> Record:
+    """One instance of equal sources and programs, so that thousands of chains do not each hold a copy."""
+    return record
 
 
 class Turn(NamedTuple):
@@ -240,15 +229,6 @@ class Answer:
     text: str = ""  # what the model said
     cost: float | None = None  # US dollars
     details: Values = field(default_factory=dict)  # request id, model version, usage, finish reason
-
-    def step_fields(self) -> dict[str, Any]:
-        """The fields of a Step that come from it, except its bytes and status."""
-        return {
-            "reason": self.reason or None,
-            "text": self.text or None,
-            "cost": self.cost,
-            "details": self.details,
-        }
 
 
 @dataclass(frozen=True)
@@ -336,9 +316,3 @@ class EditorInfo(Record):
 
     def __post_init__(self) -> None:
         one_of("role", self.role, ROLES)
-
-
-def one_of(name: str, value: str, allowed: Collection[str]) -> None:
-    """Raise UserError unless a value is among those allowed."""
-    if value not in allowed:
-        raise UserError(f"no {name} {value!r}; it must be one of {', '.join(allowed)}")

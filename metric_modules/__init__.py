@@ -29,7 +29,7 @@ def score(
 
     Several processes of one launch share the work. The outcome's `absent` says which metrics could not be computed,
     its `damage` which pictures could not be read. `shard` computes one part, I/N, at any time; a call without it uses
-    the parts that there are. `executor` (local, slurm or ray) runs `tasks` parts with datatrove. With slurm they
+    the parts that there are. `executor` (local or slurm) runs `tasks` parts with datatrove. With slurm they
     are only `submitted`, and the last task writes the scores.
     """
     from contextlib import nullcontext

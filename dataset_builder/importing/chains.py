@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from convergebench.generation.files import disk_errors_explained, locked
-from convergebench.generation.pictures import Undecodable, decode, inspect
+from convergebench.generation.pictures import Undecodable, decode
 from convergebench.generation.records import (
     KINDS,
     PICTURED,
@@ -163,7 +163,7 @@ def _import_chain(finding: FoundChain, out: Path, rights: SourceRights, imported
     """Write one chain whole, under an id that depends on its pictures; None if its source cannot be read."""
     try:
         data = _read_bytes(finding.picture)
-        picture = inspect(data)
+        picture = decode(data)
         clean = None if finding.reference is None else _read_bytes(finding.reference)
         reference = None if clean is None else decode(clean)
     except (OSError, ValueError) as error:  # a path with a zero byte is a ValueError, as is what cannot be decoded
@@ -214,7 +214,7 @@ def _write_answers(finding: FoundChain, writer: ChainWriter, short_side: int, im
                 raise FileNotFoundError
             if answer.data is not None:
                 data = _read_bytes(answer.data)
-                _, width, height = inspect(data)
+                width, height = decode(data).size
                 size = width, height
                 if answer.status == "ok" and 2 * min(size) < short_side:
                     step = replace(step, status="shrunk")

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 from types import SimpleNamespace
 
 import cluster
@@ -24,7 +23,6 @@ from convergebench.metric_modules._engine import engine, parts, results
 
 ASKED = ["psnr", "ssim", "lpips", "registration", "edit_applied"]
 CHAINS = 13
-RAY = Path(__file__).parents[2] / ".venv-cluster" / "bin" / "python"
 
 
 @pytest.fixture(scope="module")
@@ -312,15 +310,6 @@ def ended_verb(log, env, *words):
     environment = {**os.environ, "OMP_NUM_THREADS": "1", **env}
     with log.open("a") as output:
         return cluster.ended_or_killed(command, environment, output, log.parent)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not RAY.exists(), reason="there is no Ray: make .venv-cluster/ready")
-def test_ray_makes_the_files_of_one_process(dataset, alone, tmp_path):
-    kills = [random.Random(3).randrange(2, CHAINS - 3)]
-    earlier = until_done(dataset, tmp_path / "log", kills, python=RAY, executor="ray", tasks=4)
-    assert content(dataset) == alone(ASKED)
-    assert repeated(dataset, earlier) == []
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ _ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff")
 File = tuple[str, bytes]  # name and content
 
 
-def inspect(file: File) -> pictures.PictureInfo:
+def inspect(file: File) -> tuple[str, int, int]:
     """The type and size of an uploaded picture that can be scored."""
     name, data = file
     if len(data) > MOST_FILE_BYTES:
@@ -29,7 +29,7 @@ def inspect(file: File) -> pictures.PictureInfo:
         raise UserError(f"{_quoted(name)} cannot be scored: it is {error}") from error
     if min(width, height) < _LEAST_SIDE:
         raise UserError(f"{_quoted(name)} is {width}x{height}; at least {_LEAST_SIDE} pixels a side are needed")
-    return pictures.PictureInfo(pictures.sniff(data), width, height)
+    return pictures.sniff(data), width, height
 
 
 def check_series(returns: Sequence[File], edits: Sequence[File]) -> None:
