@@ -122,7 +122,6 @@ class Caller:
         return Reply(answer, reply.seconds)
 
     def _try_until_answered(self, call: Callable[[], Answer]) -> Reply:
-        """Try until there is an answer, a reason to give up, or no attempt remains."""
         spent, paid = 0.0, 0
         for attempt in range(1, self.limits.attempts + 1):
             try:
@@ -142,7 +141,6 @@ class Caller:
         raise AssertionError("the last attempt returns or raises")
 
     def _attempt_once(self, call: Callable[[], Answer], again: bool) -> tuple[Answer, float]:
-        """One attempt, inside the limits, its price held while it is in flight."""
         with self._slot(again):
             self._refuse_if_stopping()
             hold = self.budget.hold(self.price)
@@ -168,7 +166,6 @@ class Caller:
             raise Stopped("the run is ending")
 
     def _with_cost(self, answer: Answer, spent: float) -> Answer:
-        """The answer free of keys, with the cost of all its attempts, or None if no price is known."""
         cost = answer.cost
         if self.price or cost is not None:
             cost = round(spent + (self.price if cost is None else cost), 6)
@@ -181,7 +178,6 @@ class Caller:
         return max(backoff, min(retry_after or 0.0, self.limits.longest_wait))
 
     def _count_failure(self, reason: str, spent: float) -> Exception:
-        """The error to raise: Rejected, or Unusable after too many failures in a row."""
         with self._lock:
             self._failures += 1
             count = self._failures

@@ -34,7 +34,6 @@ _OURS = {"pipeline", "tasks", "logging_dir", "depends", "skip_completed"}  # arg
 
 
 def cores() -> int:
-    """The cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -68,10 +67,6 @@ def part(shard: str | None) -> tuple[int, int]:
 
 
 def rank_and_size() -> tuple[int, int]:
-    """This process's rank and the number of processes that accelerate launched.
-
-    Raises UserError if the processes do not see each other, because each would pay for every step.
-    """
     expected = int(os.environ.get("WORLD_SIZE", "1"))
     if expected == 1:
         return 0, 1
@@ -87,7 +82,7 @@ def rank_and_size() -> tuple[int, int]:
         state = PartialState(cpu=not torch.accelerator.is_available(), timeout=timedelta(days=30))
     except ValueError as error:
         raise UserError(f"{expected} processes were launched but cannot meet: {error}") from error
-    if state.num_processes != expected:
+    if state.num_processes != expected:  # each would pay for every step
         raise UserError(
             f"{expected} processes were launched but each sees {state.num_processes}; "
             "on a machine without accelerators launch with --multi_gpu, not with --cpu"
@@ -101,7 +96,6 @@ def machines() -> int:
 
 
 def wait_for_all() -> None:
-    """Wait until all processes of the launch reach this point."""
     if rank_and_size()[1] > 1:
         from accelerate import PartialState
 
@@ -234,13 +228,11 @@ def _incomplete(executor: "PipelineExecutor") -> list[int]:
 
 
 def forget(launch: Launch, stages: Sequence[str]) -> None:
-    """Remove the completion files of these stages."""
     for name in stages:
         shutil.rmtree(f"{launch.logs}/{name}/completions", ignore_errors=True)
 
 
 def remove_logs(launch: Launch) -> None:
-    """Remove datatrove's files of finished work."""
     shutil.rmtree(launch.logs, ignore_errors=True)
     with suppress(OSError):
         Path(launch.logs).parent.rmdir()

@@ -145,7 +145,6 @@ class Ledger:
 
 
 def _parse(line: bytes) -> tuple[str, str, Decimal]:
-    """The call, the kind of entry and the amount in a line; raises an error if it is not valid."""
     entry = json.loads(line)
     is_checked, check = "check" in entry, entry.pop("check", None)
     if is_checked and check != _checksum(entry):
@@ -162,7 +161,6 @@ def _checksum(entry: Mapping[str, object]) -> str:
 
 
 def _amount(value: object) -> Decimal:
-    """US dollars, exactly as they are written; raises ValueError for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
         raise ValueError(f"{value!r} is not an amount of money")
     return Decimal(str(value))
@@ -221,7 +219,6 @@ class Budget:
         return hold
 
     def _try_to_hold(self, price: Decimal) -> _Hold | None:
-        """Record and reserve the money for a call; None if it would exceed the limit."""
         with self.ledger.turn() if self.ledger and price else contextlib.nullcontext():
             amount = _expected(price, self._dearest)
             if self._spent_by_all + self.held + amount > self.limit:

@@ -66,7 +66,6 @@ def at_chain_size(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
 def _ask_for_answer(
     editor: Edits, picture: Image.Image, instruction: str, seed: int, writer: ChainWriter, ask: Ask
 ) -> tuple[Answer, Image.Image | None, float | None]:
-    """One call: the answer, its picture and the latency; a rejected call becomes a failed answer with its reason."""
     received: Image.Image | None = None
     history = [writer.history()] if trait(editor, "remembers") else []
 

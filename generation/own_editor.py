@@ -113,7 +113,6 @@ def _event_loop() -> asyncio.AbstractEventLoop:
 
 
 def _as_answer(result: object) -> Answer:
-    """The function's return value as an answer; None means that there is no picture."""
     if isinstance(result, Answer):
         return result
     if result is None:
@@ -126,7 +125,6 @@ def _as_answer(result: object) -> Answer:
 
 
 def _takes_seed(function: Callable[..., object]) -> bool:
-    """Whether the function accepts a seed as its third argument."""
     try:
         inspect.signature(function).bind(None, "", 0)
     except TypeError:

@@ -54,7 +54,6 @@ def fetch(package: str, paths: Collection[str]) -> dict[str, bytes]:
 
 
 def _installed_files(name: str, paths: Collection[str]) -> dict[str, bytes]:
-    """Files of an installed Python distribution, read without importing it."""
     try:
         package = distribution(name.partition("==")[0])
     except PackageNotFoundError:
@@ -64,7 +63,6 @@ def _installed_files(name: str, paths: Collection[str]) -> dict[str, bytes]:
 
 
 def _npm_archive(name: str) -> bytes:
-    """The archive of NAME@VERSION; npm checks it against the registry's own hash."""
     with tempfile.TemporaryDirectory() as folder:
         _run(["npm", "pack", name, "--ignore-scripts", "--pack-destination", folder], Path(folder))
         return next(Path(folder).glob("*.tgz")).read_bytes()
@@ -85,7 +83,6 @@ def _debian_archive(name: str) -> bytes:
 
 
 def _run(command: list[str], folder: Path) -> bytes:
-    """What a program prints, run in a folder; raises Unavailable with the last thing that it says of its failure."""
     program = shutil.which(command[0])
     if program is None:
         raise Unavailable(f"{command[0]} is not installed")
@@ -161,7 +158,6 @@ def _pip_settings() -> dict[str, str]:
 
 
 def _file_pattern(name: str) -> str:
-    """A name as it may stand in a file name: runs of dashes, dots and underscores are one."""
     return "[-_.]+".join(re.escape(part) for part in re.split(r"[-_.]+", name))
 
 

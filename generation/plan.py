@@ -148,7 +148,6 @@ def summary(plan: Plan) -> list[dict[str, Any]]:
 
 
 def _price(choice: editors.Choice) -> float | None:
-    """US dollars of a call; None if unknown."""
     price: float | None = editors.trait(choice.editor, "price")()
     return price
 

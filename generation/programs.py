@@ -20,7 +20,6 @@ _REQUIRED = ("id", "cycle", "category", "closes", "reversibility")
 
 @cache
 def load() -> dict[str, Program]:
-    """Every program by its id, in the order of the files."""
     core, composed, *of_studies = [
         tomllib.loads(path.read_text(encoding="utf-8"))
         for path in (_HERE / "programs.toml", _HERE / "out_and_back.toml", *studies.paths("programs.toml"))
@@ -30,7 +29,6 @@ def load() -> dict[str, Program]:
 
 
 def _out_and_back(table: Values) -> Iterator[dict[str, Any]]:
-    """A program for every sequence and depth: that many edits, then the undoing of each in reverse order."""
     edits = table["edits"]
     for name, sequence in table["sequences"].items():
         for depth in table["depths"]:

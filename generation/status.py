@@ -127,7 +127,6 @@ def _read_chain(
 
 
 def _read_begun(folder: Path, held_locks: set[int] | None, now: float) -> tuple[str, int, float]:
-    """Whether an unfinished chain is running or interrupted, its calls, and when it last wrote something."""
     steps = recover_steps(folder, truncate=False)
     times = [(folder / name).stat().st_mtime for name in ("steps.jsonl", LOCK) if (folder / name).exists()]
     written, state = max(times, default=now), "interrupted"

@@ -85,7 +85,6 @@ def _write_plan(path: Path, chains: Iterable[Chain]) -> None:
 
 
 def read_run(run: Path, missing: str = "") -> dict[str, Any]:
-    """The content of run.json."""
     return read_checked(run / "run.json", missing)
 
 
@@ -106,7 +105,6 @@ def _checksum(values: Values) -> str:
 
 
 def keep_source(run: Path, sha256: str, data: bytes) -> None:
-    """Store a source's own file in the run."""
     path = run / "sources" / f"{sha256}.{pictures.sniff(data)}"
     with disk_errors_explained(run), locked(path.parent, wait=True):
         remove_unfinished(path.parent)
@@ -123,10 +121,9 @@ def cost_of_folder(folder: Path) -> float:
     """The same for one chain, skipping unreadable lines: a damaged chain is reported when it is opened."""
     total = 0.0
     for path in (folder / "steps.jsonl", folder / ".retried.jsonl"):
-        if path.is_file():
-            for line in path.read_bytes().split(b"\n")[:-1]:
-                with contextlib.suppress(ValueError, TypeError, AttributeError):
-                    total += max(0.0, float(json.loads(line).get("cost") or 0.0))
+        for line in path.read_bytes().split(b"\n")[:-1] if path.is_file() else ():
+            with contextlib.suppress(ValueError, TypeError, AttributeError):
+                total += max(0.0, float(json.loads(line).get("cost") or 0.0))
     return round(total, 6)
 
 
@@ -203,7 +200,7 @@ class ChainWriter:
 
     @property
     def size(self) -> tuple[int, int]:
-        """The chain's own size: that of its input as prepared."""
+        """That of the chain's input as prepared."""
         return self.steps[0].width or 0, self.steps[0].height or 0
 
     def picture(self, number: int) -> Image.Image:
@@ -217,11 +214,8 @@ class ChainWriter:
 
     def history(self) -> list[Turn]:
         """Every earlier step, for editors that declare that they remember."""
-        return [
-            Turn(step.instruction, (self.folder / step.file).read_bytes(), step.details)
-            for step in self.steps
-            if step.file
-        ]
+        steps = [step for step in self.steps if step.file]
+        return [Turn(step.instruction, (self.folder / str(step.file)).read_bytes(), step.details) for step in steps]
 
     def begin(self, picture: Image.Image, reference: Image.Image | None = None) -> None:
         """Store the prepared input as step 0."""
@@ -239,9 +233,8 @@ class ChainWriter:
             kind = pictures.sniff(data)
             file = f"{step.step:04d}.{kind}"
             write_whole(self.folder / file, data)
-            width, height = size or (None, None)
-            digest = hashlib.sha256(data).hexdigest()
-            step = replace(step, file=file, sha256=digest, bytes=len(data), type=kind, width=width, height=height)
+            step = replace(step, file=file, sha256=hashlib.sha256(data).hexdigest(), bytes=len(data), type=kind)
+            step = replace(step, width=size[0], height=size[1]) if size else step
         _append_line(self._log, step.to_dict())
         self.steps.append(step)
         return step
@@ -278,7 +271,7 @@ def describe_end(folder: Path, steps: Sequence[Step], data: bytes) -> dict[str, 
         "cost": cost_of_folder(folder) if was_retried else round(sum(step.cost or 0.0 for step in steps), 6),
         "reason": steps[-1].reason,
         "sha256": hashlib.sha256(data).hexdigest(),
-        "chain": hash_of_file(folder / "chain.json"),
+        "chain": hashlib.sha256((folder / "chain.json").read_bytes()).hexdigest(),
     }
 
 
@@ -287,17 +280,16 @@ def refuse_other_steps(folder: Path, steps: Sequence[Step], chain: Chain, import
 
     The instructions of imported steps are not compared, because they were asked for elsewhere.
     """
-    for number, (step, ask) in enumerate(zip(steps[1:], chain.asks(), strict=False), 1):
-        planned = (*ask[1:3], ask[3] if not imported else step.instruction)
-        if (step.round, step.position, step.instruction) != planned:
-            problem = "is not what the chain asks for in that place"
-        elif steps[number - 1].status not in ("input", "ok"):
-            problem = "comes after the chain's end"
-        else:
-            continue
-        raise Damaged(f"{folder / 'steps.jsonl'}, line {number + 1}, {problem}; restore the file or remove the folder")
+    problem = ""
     if steps and (steps[0].status != "input" or len(steps) - 1 > chain.calls):
-        raise Damaged(f"{folder / 'steps.jsonl'} does not hold the steps of its chain; restore it or remove the folder")
+        problem = " does not hold the steps of its chain"
+    for before, step, (number, *planned) in zip(steps, steps[1:], chain.asks(), strict=False):
+        if [step.round, step.position, step.instruction if not imported else planned[2]] != planned:
+            problem = problem or f", line {number + 1}, is not what the chain asks for in that place"
+        elif before.status not in ("input", "ok"):
+            problem = problem or f", line {number + 1}, comes after the chain's end"
+    if problem:
+        raise Damaged(f"{folder / 'steps.jsonl'}{problem}; restore the file or remove the folder")
 
 
 def refuse_lost_lines(folder: Path, steps: int) -> None:
@@ -314,7 +306,6 @@ def refuse_lost_lines(folder: Path, steps: int) -> None:
 
 
 def _answers_from(folder: Path, number: int) -> list[Path]:
-    """The files of the steps from that number on."""
     return [path for path in folder.iterdir() if _ANSWER.fullmatch(path.name) and int(path.stem) >= number]
 
 
@@ -357,10 +348,6 @@ def parse_steps(path: Path, data: bytes) -> list[Step]:
 # --- files
 
 
-def hash_of_file(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
 def read_json(path: Path, missing: str = "") -> dict[str, Any]:
     """A JSON object of the store; `missing` is the error message if there is no such file."""
     try:
@@ -383,7 +370,6 @@ def _write_json(path: Path, value: object) -> None:
 
 
 def _append_line(log: BinaryIO, value: object) -> None:
-    """Append a line of JSON to a log and wait until it is on disk."""
     log.write(_line(value))
     log.flush()
     os.fsync(log.fileno())

@@ -14,7 +14,6 @@ from .records import Chain, EditorInfo, FinishedChain, Step, UserError
 from .store import (
     Damaged,
     describe_end,
-    hash_of_file,
     parse_steps,
     read_checked,
     read_json,
@@ -90,7 +89,6 @@ def _add_chain(chains: FoundChains, chain: StoredChain) -> None:
 
 
 def _foreign_files(chain: StoredChain) -> list[Path]:
-    """Files in a chain's folder that do not belong there, ignoring hidden and unfinished files."""
     names = {"chain.json", "steps.jsonl", "done.json", "reference.png"}
     numbers = {f"{number:04d}" for number in range(chain.calls + 1)}
     paths = sorted(chain.folder.glob("[!.]*"))
@@ -132,7 +130,6 @@ def read_chain(folder: Path, suite: str, suite_version: str) -> StoredChain:
 
 
 def _read_description(folder: Path) -> Chain:
-    """The chain that chain.json describes; raises Damaged if there is none or its id is not the folder's name."""
     path = folder / "chain.json"
     values = read_json(path, f"{folder} has no chain.json; restore it or remove the folder")
     try:
@@ -154,8 +151,8 @@ def check_unfinished(folder: Path) -> None:
     refuse_other_steps(folder, steps, chain, imported="content" in chain.settings)
     refuse_lost_lines(folder, len(steps))
     for step in steps:
-        if step.file and hash_of_file(folder / step.file) != step.sha256:
-            raise Damaged(f"{folder / step.file} is not the picture its record names (sha256 differs); restore it")
+        if step.file:
+            _read_checked_picture(folder / step.file, step)
 
 
 def read_steps(chain: StoredChain) -> list[Step]:
@@ -174,7 +171,10 @@ def read_picture(chain: StoredChain, step: Step) -> bytes | None:
     """The bytes as received, checked against the record; None if the step has no picture."""
     if not step.has_picture or step.file is None:
         return None
-    path = chain.folder / step.file
+    return _read_checked_picture(chain.folder / step.file, step)
+
+
+def _read_checked_picture(path: Path, step: Step) -> bytes:
     data = _read_bytes(path)
     if len(data) != step.bytes:
         raise Damaged(f"{path} has {len(data):,} bytes but its record says {step.bytes:,}; restore it")

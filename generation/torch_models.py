@@ -18,7 +18,6 @@ DTYPES = ("bfloat16", "float16", "float32")
 
 
 def device(name: str) -> str:
-    """The device by its name; `auto` is this process's own accelerator if there is one."""
     import torch
 
     one_of("device", name, DEVICES)

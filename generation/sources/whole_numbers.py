@@ -50,7 +50,6 @@ def noise(x: Whole, y: Whole, columns: int, rows: int, seed: Sequence[int]) -> W
 
 
 def _cells(place: Whole, count: int) -> tuple[Whole, Whole]:
-    """The cell that a place falls into, and how far into it, eased, in 1024ths."""
     whole = place * count
     inside = (whole & 4095) >> 2
     return whole >> 12, inside * inside * (3072 - 2 * inside) >> 20
@@ -68,7 +67,6 @@ def fractal(x: Whole, y: Whole, columns: int, rows: int, octaves: int, seed: Seq
 
 
 def flat(width: int, height: int, colour: _Colour) -> Whole:
-    """A picture of one colour, to begin with."""
     return np.tile(np.array(colour, np.int64), (height, width, 1))
 
 

@@ -71,12 +71,10 @@ _OF_VARIANTS = ("name", "settings", "sources", "programs", "rounds", "runs", "st
 
 @cache
 def _files() -> dict[str, Path]:
-    """The file of each suite, here or in a study's folder `suites`."""
     return {path.stem: path for path in (*Path(__file__).parent.glob("*.toml"), *studies.paths("suites/*.toml"))}
 
 
 def names() -> tuple[str, ...]:
-    """The names of the shipped suites."""
     return tuple(sorted(_files()))
 
 
@@ -95,7 +93,6 @@ def load(name: str, pictures: str | Path | None = None, kind: str | None = None)
 
 @cache
 def _load_shipped(name: str) -> Suite:
-    """The shipped suite of that name, after checking that its sources and programs exist."""
     if name not in names():
         raise UserError(f"no suite {name!r}; the suites are {', '.join(names())}, or a file of yours ending in .toml")
     return from_values(name, tomllib.loads(_files()[name].read_text(encoding="utf-8")))
@@ -171,7 +168,6 @@ def _with_tuples(values: Values) -> dict[str, Any]:
 
 
 def _read_variant(suite: Suite, row: Values) -> Suite:
-    """A variant from its row; fields that the row lacks are the suite's."""
     check_fields(f"variant {row.get('name')!r} of suite {suite.name!r}", row, _OF_VARIANTS)
     steps = 0 if "rounds" in row else suite.steps
     return replace(suite, variants=(), **{"steps": steps, **_with_tuples(row)})

@@ -82,7 +82,7 @@ class VendorAnswer(Door):
             said(fault)
             fields: dict[str, Any] = {"reason": str(fault)}
         else:
-            fields = reply.answer.step_fields()
+            fields = {name: getattr(reply.answer, name) for name in ("reason", "text", "cost", "details")}
             check_cost(reply.answer.cost)
         step = records.Step(1, 1, 1, "x", "failed", **fields)
         line = json.loads(records.canonical(step.to_dict()).encode(), parse_constant=refuse_constant)

@@ -36,7 +36,7 @@ def test_an_awkward_picture_is_decoded_as_it_looks(name):
     assert (picture.mode, picture.info) == ("RGB", {})
     assert_looks_right(picture, awkward)
     assert np.array_equal(pictures.decode_array(awkward.data), picture)
-    assert pictures.inspect(awkward.data) == (pictures.sniff(awkward.data), *awkward.size)
+    assert pictures.decode(awkward.data).size == awkward.size
 
 
 @pytest.mark.parametrize("name", BROKEN)

