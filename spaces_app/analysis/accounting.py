@@ -33,9 +33,8 @@ def account_for(analysis: Analysis) -> dict[str, str]:
             place_of[case.chain.id] = AUDITED
         else:
             place_of[case.chain.id] = UNKNOWN if case.group == NO_GROUP else _LOOK_ALIKE
-    for name, group_cases in analysis.groups.items():
-        for editor, cases in group_cases.cases.items():
-            for case, outcome in zip(cases, analysis.outcomes[name][editor], strict=True):
-                state = "missing" if is_missing_case(outcome) else "lost" if outcome.lost else "kept"
-                place_of[case.chain.id] = f"cases {state}"
+    for group_cases in analysis.groups.values():
+        for case, outcome in analysis.with_outcomes(group_cases):
+            state = "missing" if is_missing_case(outcome) else "lost" if outcome.lost else "kept"
+            place_of[case.chain.id] = f"cases {state}"
     return place_of

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -58,14 +57,12 @@ class Analysis:
         self.floors = Floors(self.floor_rows, chains)
         self.look_alikes = self.floors.look_alikes(chains)
         self.excluded = list(self.look_alikes)
-        self._calls = calls if isinstance(calls, StoredRows) else _typed(calls, StepRow)
         self._tables = tables or {}
         self._computed: dict[Callable[[Analysis], Any], Any] = {}
+        self._calls = calls if isinstance(calls, StoredRows) else _typed(calls, StepRow)
 
     def table(self, name: str) -> Iterable[Row]:
         """The rows of another table of the dataset, such as its labels; empty if the dataset has no such table."""
-        if name not in self._tables and (near := get_close_matches(name, self._tables, 1, 0.8)):
-            raise ValueError(f"the dataset has no table {name!r}; did you mean {near[0]!r}?")
         return self._tables.get(name, ())
 
     def rows(self, row_type: type[_R]) -> list[_R]:
@@ -113,31 +110,23 @@ class Analysis:
     def outcomes(self) -> dict[str, dict[str, list[Outcome]]]:
         """The outcome of every case, by group and editor."""
         return {
-            name: {
-                editor: count_failures(
-                    cases,
-                    [
-                        outcome_of_case(
-                            case, group.checks_of(editor), self.options.threshold, framing=self.options.framing
-                        )
-                        for case in cases
-                    ],
-                )
-                for editor, cases in group.cases.items()
-            }
+            name: {editor: self._outcomes(cases, group.checks_of(editor)) for editor, cases in group.cases.items()}
             for name, group in self.groups.items()
         }
+
+    def _outcomes(self, cases: Sequence[Case], checks: Sequence[str]) -> list[Outcome]:
+        threshold, framing = self.options.threshold, self.options.framing
+        return count_failures(cases, [outcome_of_case(case, checks, threshold, framing=framing) for case in cases])
 
     @cached_property
     def comparisons(self) -> dict[str, GroupComparison]:
         """How the editors of each group compare."""
         return {name: compare_group(group, self.outcomes[name]) for name, group in self.groups.items()}
 
-    def measured_cases(self, group: CaseGroup, least: int = 1) -> list[tuple[Case, Outcome]]:
-        """The cases of the editors under test with their outcomes; missing cases are left out."""
+    def with_outcomes(self, group: CaseGroup, *editors: str) -> list[tuple[Case, Outcome]]:
+        """The cases of these editors, by default of all, each with its outcome."""
         return [
-            (case, outcome)
-            for editor in group.tested(least)
-            for case, outcome in zip(group.cases[editor], self.outcomes[group.name][editor], strict=True)
-            if not outcome.failed
+            pair
+            for editor in editors or group.cases
+            for pair in zip(group.cases[editor], self.outcomes[group.name][editor], strict=True)
         ]

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import inf
+from operator import attrgetter
 
 from convergebench.dataset_builder.dataset.rows import StepRow
 from convergebench.generation.records import FinishedChain
@@ -41,13 +42,8 @@ class Case:
     end_round: int | None
     retained: dict[str, Values]
     registered: dict[str, Values]  # the same once shift and scale are undone, if they were found
-    framing: Values  # the share of the frame that was lost with them
-    raw: dict[str, Values]
-    to_previous: Values  # RMSE to the return before
+    raw: dict[str, Values]  # columns of the scores
     part_lost: list[bool | None]
-    of_causes: dict[str, Values]  # by column: what decides the causes that name a column of the scores
-    part_share: Values  # of the picture: the largest part that changed
-    redrawn_share: Values  # the largest part in which something else is drawn
     left: Values  # the share of the edit that remains; of several edits, the largest
     applied: list[bool | None] | None
     undone: list[bool | None] | None
@@ -55,40 +51,15 @@ class Case:
     seconds: float | None  # per round
     cost: float | None  # US dollars per round
 
-    # Views of the chain, named like the columns of tables: source and program are ids.
-
-    @property
-    def editor(self) -> str:
-        return self.chain.editor
-
-    @property
-    def source(self) -> str:
-        return self.chain.source.id
-
-    @property
-    def program(self) -> str:
-        return self.chain.program.id
-
-    @property
-    def kind(self) -> str:
-        return self.chain.source.kind
-
-    @property
-    def category(self) -> str:
-        return self.chain.program.category
-
-    @property
-    def reversibility(self) -> str:
-        return self.chain.program.reversibility
-
-    @property
-    def rounds(self) -> int:
-        return self.chain.rounds
-
-    @property
-    def end(self) -> str:
-        """How the chain ended: complete, shrunk, refused, no_image or failed."""
-        return self.chain.status
+    # Named like the columns of tables: source and program are ids.
+    editor = property(attrgetter("chain.editor"))
+    source = property(attrgetter("chain.source.id"))
+    program = property(attrgetter("chain.program.id"))
+    kind = property(attrgetter("chain.source.kind"))
+    category = property(attrgetter("chain.program.category"))
+    reversibility = property(attrgetter("chain.program.reversibility"))
+    rounds = property(attrgetter("chain.rounds"))
+    end = property(attrgetter("chain.status"))  # complete, shrunk, refused, no_image or failed
 
     @property
     def key(self) -> CaseKey:
@@ -97,17 +68,22 @@ class Case:
 
     def judged(self, name: str) -> Values:
         """The values that a verdict uses: retained quality before or after undoing shift and scale, the better one."""
-        registered = self.registered.get(name) or [None] * len(self.retained[name])
+        if name not in self.registered:
+            return self.retained[name]
         return [
             value if value is None or aligned is None else max(value, aligned)
-            for value, aligned in zip(self.retained[name], registered, strict=True)
+            for value, aligned in zip(self.retained[name], self.registered[name], strict=True)
         ]
+
+    def lowest(self, names: Iterable[str]) -> Values:
+        """The lowest of these retained values, round by round; empty without names."""
+        lists = [self.judged(name) for name in names]
+        return [None if None in values else min(values) for values in zip(*lists, strict=True)]
 
     @property
     def quality(self) -> Values:
         """The lowest of the retained qualities that were computed for this chain, round by round."""
-        lists = [self.judged(name) for name in QUALITIES if any(value is not None for value in self.retained[name])]
-        return [None if None in values else min(values) for values in zip(*lists, strict=True)]
+        return self.lowest(name for name in QUALITIES if any(value is not None for value in self.retained[name]))
 
 
 # For causes that no single column of the scores decides: a case and its checks -> series, one value per round.
@@ -116,19 +92,18 @@ SERIES: dict[str, Callable[[Case, Sequence[str]], Sequence[Sequence[float | None
     "undone": lambda case, checks: [case.undone] if "edits" in checks else [],
     "quality": lambda case, checks: [case.judged(name) for name in QUALITIES if name in checks],
     "part_lost": lambda case, checks: [case.part_lost] if "part_lost" in checks else [],
-    "framing": lambda case, checks: [case.framing],
+    "framing": lambda case, checks: [case.raw["framing_loss"]],
     "meaning": lambda case, checks: [case.judged(name) for name in MEANINGS if name in checks],
 }
 # Columns of the scores that decide a cause.
-_CAUSE_COLUMNS = tuple(cause.decided_by for cause in CAUSES.values() if cause.decided_by not in {"", *SERIES})
-if _UNKNOWN := set(_CAUSE_COLUMNS) - score_column_names():
+CAUSE_COLUMNS = tuple(cause.decided_by for cause in CAUSES.values() if cause.decided_by not in {"", *SERIES})
+if _UNKNOWN := set(CAUSE_COLUMNS) - score_column_names():
     raise TypeError(f"a cause in halflife/causes.py is decided by {_UNKNOWN.pop()!r}, which is not a score column")
+_RAW = ("rmse_previous", "framing_loss", "part_lost_share", "part_redrawn_share", *CAUSE_COLUMNS, *CURVES)
 # The only columns of the scores that are read to make a case.
 _CASE_COLUMNS = (
-    *("chain", "round", "position", "reasons", "rmse_previous", "psnr_registered", "ssim_registered", "framing_loss"),
-    *("edit_applied", "edit_undone", "undo_ratio", "part_lost", "part_lost_share", "part_redrawn_share"),
-    *_CAUSE_COLUMNS,
-    *CURVES,
+    *("chain", "round", "position", "reasons", "psnr_registered", "ssim_registered"),
+    *("edit_applied", "edit_undone", "undo_ratio", "part_lost", *_RAW),
     *(f"retained_{name}" for name in RETAINED),
 )
 _NOT_SCORED = ScoreRow.from_scores({})  # for a step without a row
@@ -156,15 +131,13 @@ def read_cases(
             chosen[key] = chain
     by_id = {chain.id: chain for chain in chosen.values()}
     means = {name: _mean_call(rows, by_id[name]) for name, rows in by_chain(calls) if name in by_id}
-    no_calls = (None, None)
     cases = {
-        name: case_of_chain(by_id[name], rows, floors, means.get(name, no_calls))
+        name: case_of_chain(by_id[name], rows, floors, *means.get(name, ()))
         for name, rows in by_chain(narrow(scores, _CASE_COLUMNS))
         if name in by_id
     }
     return [
-        cases.get(chain.id) or case_of_chain(chain, (), floors, means.get(chain.id, no_calls))
-        for chain in chosen.values()
+        cases.get(name) or case_of_chain(chain, (), floors, *means.get(name, ())) for name, chain in by_id.items()
     ], left_out
 
 
@@ -184,48 +157,35 @@ def case_of_chain(
     chain: FinishedChain,
     scores: Sequence[ScoreRow],
     floors: Floors,
-    call: tuple[float | None, float | None] = (None, None),
+    seconds: float | None = None,
+    cost: float | None = None,
 ) -> Case:
-    """The case of one chain, from the scores of its steps; `call` holds seconds and US dollars per round."""
-    by_round = _steps_by_round(chain, scores)
+    """The case of one chain, from the scores of its steps."""
+    row_at = {(row.round, row.position): row for row in scores}
+    positions = range(1, len(chain.program.cycle) + 1)
+    rounds = range(1, chain.rounds + 1)
+    by_round = [[row_at.get((round, place), _NOT_SCORED) for place in positions] for round in rounds]
     returns = [steps[-1] for steps in by_round]
     kinds = [role.kind for role in roles(chain.program.cycle, chain.program.closes)]
     applied, not_applied = _edits(by_round, kinds, "forward", "edit_applied")
     undone, not_undone = _edits(by_round, kinds, "undo", "edit_undone")
-
-    def column(name: str) -> Values:
-        return [row.value(name) for row in returns]
-
+    ratios = [[step.undo_ratio for step in steps if step.undo_ratio is not None] for steps in by_round]
     return Case(
         chain,
         group_of_chain(chain),
         end_round=None if chain.status == "complete" else max((row.round for row in scores), default=1),
-        retained={name: column(f"retained_{name}") for name in RETAINED},
+        retained={name: [row.value(f"retained_{name}") for row in returns] for name in RETAINED},
         registered=_registered_qualities(chain, returns, floors),
-        framing=[row.framing_loss for row in returns],
-        raw={name: column(name) for name in CURVES},
-        to_previous=[row.rmse_previous for row in returns],
+        raw={name: [row.value(name) for row in returns] for name in _RAW},
         # An undo may lose a part before the round's return is made.
         part_lost=[any(step.part_lost for step in steps) or steps[-1].part_lost for steps in by_round],
-        of_causes={name: column(name) for name in _CAUSE_COLUMNS},
-        part_share=[row.part_lost_share for row in returns],
-        redrawn_share=[row.part_redrawn_share for row in returns],
-        left=[_most_left(steps) for steps in by_round],
+        left=[max(values, default=None) for values in ratios],
         applied=applied,
         undone=undone,
         not_judged={"not applied": not_applied, "not undone": not_undone},
-        seconds=call[0],
-        cost=call[1],
+        seconds=seconds,
+        cost=cost,
     )
-
-
-def _steps_by_round(chain: FinishedChain, scores: Sequence[ScoreRow]) -> list[list[ScoreRow]]:
-    """The rows of every planned round, position by position."""
-    row_at = {(row.round, row.position): row for row in scores}
-    positions = range(1, len(chain.program.cycle) + 1)
-    return [
-        [row_at.get((round, position), _NOT_SCORED) for position in positions] for round in range(1, chain.rounds + 1)
-    ]
 
 
 def _edits(
@@ -253,25 +213,27 @@ def _all_edits(steps: Sequence[ScoreRow], column: str) -> bool | None:
 
     Steps that could not be judged are ignored, unless there are no others.
     """
-    values = [step.value(column) for step in steps]
+    values = [
+        step.value(column) for step in steps if step.value(column) is not None or not _why_not_judged([step], column)
+    ]
     if False in values:
         return False
-    if None not in values:
-        return True
-    judged = [
-        value
-        for value, step in zip(values, steps, strict=True)
-        if value is not None or not _why_not_judged([step], column)
-    ]
-    return None if None in judged or not judged else True
+    return None if None in values or not values else True
+
+
+def _why_not_judged(steps: Sequence[ScoreRow], column: str) -> str:
+    """The first reason's code if no step could be judged and nothing failed; otherwise empty."""
+    missing = [step.missing.get(column) for step in steps]
+    if any(reason is None or reason.fault not in (Fault.NOBODY, Fault.NOT_APPLICABLE) for reason in missing):
+        return ""
+    return missing[0].code if missing and missing[0] else ""
 
 
 def _registered_qualities(chain: FinishedChain, returns: Sequence[ScoreRow], floors: Floors) -> dict[str, Values]:
     """Retained quality of each return once shift and scale are undone; LPIPS and CLIP are not computed for that."""
+    decibels = [row.psnr_registered for row in returns]
     measured = {
-        "rmse": [
-            psnr if psnr is None else 255 / 10 ** (psnr / 20) for psnr in (row.psnr_registered for row in returns)
-        ],
+        "rmse": [psnr if psnr is None else 255 / 10 ** (psnr / 20) for psnr in decibels],
         "ssim": [row.ssim_registered for row in returns],
     }
     registered = {}
@@ -284,11 +246,6 @@ def _registered_qualities(chain: FinishedChain, returns: Sequence[ScoreRow], flo
     return registered
 
 
-def _most_left(steps: Sequence[ScoreRow]) -> float | None:
-    """The share of the edit that remains after a round; of several edits, the largest."""
-    return max((step.undo_ratio for step in steps if step.undo_ratio is not None), default=None)
-
-
 def checks_left_out(case: Case) -> dict[str, str]:
     """Why some round's edits could not be judged, by the cause for which the case could have been lost.
 
@@ -298,14 +255,6 @@ def checks_left_out(case: Case) -> dict[str, str]:
         cause: [code for code in codes.values() if code != "not_applied"] for cause, codes in case.not_judged.items()
     }
     return {cause: codes[0] for cause, codes in reasons.items() if codes}
-
-
-def _why_not_judged(steps: Sequence[ScoreRow], column: str) -> str:
-    """The first reason's code if no step could be judged and nothing failed; otherwise empty."""
-    missing = [step.missing.get(column) for step in steps]
-    if any(reason is None or reason.fault not in (Fault.NOBODY, Fault.NOT_APPLICABLE) for reason in missing):
-        return ""
-    return missing[0].code if missing and missing[0] else ""
 
 
 def spread_rounds(last: int, count: int) -> list[int]:
@@ -332,9 +281,5 @@ def panel_title(name: str) -> str:
 TITLES = {
     "kept": "tests that survive",
     "quality": f"retained quality (lowest of {', '.join(COLUMNS[name].title for name in QUALITIES)})",
-    **{
-        f"retained {name}": f"retained {panel_title(name) if name in MEANINGS else COLUMNS[name].title}"
-        for name in RETAINED
-    },
     **{name: COLUMNS[name].title for name in CURVES},
 }

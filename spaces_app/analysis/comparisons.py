@@ -14,7 +14,7 @@ from convergebench.metric_modules.halflife.comparison import (
 from convergebench.metric_modules.halflife.outcomes import Outcome
 
 from .cases import CaseKey
-from .groups import CaseGroup, OutcomesByEditor, count_failures, outcome_of_case
+from .groups import CaseGroup, OutcomesByEditor
 
 CaseOutcomes = Mapping[str, Mapping[CaseKey, tuple[Outcome, int]]]  # by editor: each case's outcome and planned rounds
 
@@ -35,9 +35,7 @@ def compare_group(group: CaseGroup, outcomes: OutcomesByEditor) -> GroupComparis
         editor: {case.key: (outcome, case.rounds) for case, outcome in zip(cases, outcomes[editor], strict=True)}
         for editor, cases in group.cases.items()
     }
-    mean_kept = {
-        editor: sum(outcome.kept for outcome in outcomes[editor]) / len(outcomes[editor]) for editor in group.cases
-    }
+    mean_kept = {editor: sum(outcome.kept for outcome in kept) / len(kept) for editor, kept in outcomes.items()}
     longest_first = sorted(group.cases, key=lambda editor: -mean_kept[editor])
     editors = [editor for editor in longest_first if group.roles[editor] == "editor"]
     # An editor with fewer checks cannot be compared with the others.
@@ -45,19 +43,6 @@ def compare_group(group: CaseGroup, outcomes: OutcomesByEditor) -> GroupComparis
     among = compare_editors(by_case, editors)
     against = judge_alone([compare_two(by_case, a, b) for a in editors for b in unranked])
     return GroupComparison(by_case, among, against, rank_intervals(editors, among))
-
-
-def outcomes_by_case(group: CaseGroup, threshold: float = 0.5, horizon: int | None = None) -> CaseOutcomes:
-    """Every editor's cases with their outcomes and how many rounds they were planned for."""
-    by_editor = {}
-    for editor, cases in group.cases.items():
-        checks = group.checks_of(editor)
-        outcomes = count_failures(cases, [outcome_of_case(case, checks, threshold, horizon) for case in cases])
-        by_editor[editor] = {
-            case.key: (outcome, min(case.rounds, horizon or case.rounds))
-            for case, outcome in zip(cases, outcomes, strict=True)
-        }
-    return by_editor
 
 
 def compare_editors(outcomes: CaseOutcomes, editors: Sequence[str]) -> list[Comparison]:
@@ -73,10 +58,7 @@ def compare_two(outcomes: CaseOutcomes, first: str, second: str) -> Comparison:
     common = outcomes[first].keys() & outcomes[second].keys()
     horizons = {key: min(outcomes[first][key][1], outcomes[second][key][1]) for key in common}
     sides: list[dict[Hashable, float | None]] = [
-        {
-            key: rounds_kept(outcome, horizons[key]) if key in common else None
-            for key, (outcome, _) in outcomes[editor].items()
-        }
+        {key: _rounds_kept(outcome, horizons.get(key)) for key, (outcome, _) in outcomes[editor].items()}
         for editor in (first, second)
     ]
     sources: dict[Hashable, Hashable] = {key: key[0] for key in common}
@@ -84,8 +66,10 @@ def compare_two(outcomes: CaseOutcomes, first: str, second: str) -> Comparison:
     return compare((first, second), sides[0], sides[1], sources, cells)
 
 
-def rounds_kept(outcome: Outcome, horizon: int) -> int | None:
-    """Rounds kept up to the horizon; None if a technical failure left the case open before that."""
+def _rounds_kept(outcome: Outcome, horizon: int | None) -> int | None:
+    """Rounds kept up to the horizon; None without one, or if a technical failure left the case open before it."""
+    if horizon is None:
+        return None
     return horizon if outcome.kept >= horizon else outcome.rounds_kept
 
 

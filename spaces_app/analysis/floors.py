@@ -1,7 +1,7 @@
 """The floor of every reference: how unrelated pictures, which retain nothing of it, score against it."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.retained.floors import SHARE, floor, resembling
@@ -34,17 +34,18 @@ class Floors:
             if size is None and len(sizes) == 1:
                 size = sizes[0]
             values = self._values.get((source, size), {}) if size is not None else {}
-            in_suite = _of_others(values, lambda other: other in self._sources_of_suite[suite])
-            self._cached[key] = self._without_encodings(source, in_suite)
+            self._cached[key] = self._without_encodings(source, _among(values, self._sources_of_suite[suite]))
         return self._cached[key]
 
     def _without_encodings(self, source: str, values: _ValuesByMetric) -> _ValuesByMetric:
         """The values without other encodings of the same picture, which share its name and resemble it."""
         name = self._name_of.get(source)
-        of_other_names = _of_others(values, lambda other: self._name_of.get(other) != name)
-        alike = _resembling_others(values, of_other_names) if of_other_names != values else {}
-        same = {other for other, is_like in alike.items() if is_like and self._name_of.get(other) == name}
-        return _of_others(values, lambda other: other not in same) if same else values
+        others = {other for by_other in values.values() for other in by_other}
+        of_name = {other for other in others if self._name_of.get(other) == name}
+        if not of_name:
+            return values
+        alike = _resembling(values, _among(values, others - of_name))
+        return _among(values, others - {other for other in of_name if alike.get(other)})
 
     def floor(self, chain: FinishedChain, metric: str) -> float | None:
         """The median over the unrelated pictures; None if there are none."""
@@ -58,27 +59,28 @@ class Floors:
         """
         look_alikes: dict[str, set[str]] = defaultdict(set)
         for chain in {(chain.source.id, chain.short_side, chain.suite): chain for chain in chains}.values():
-            resembles = _resembling_others(self.unrelated_values(chain))
+            values = self.unrelated_values(chain)
+            resembles = _resembling(values, values)
             if sum(resembles.values()) > SHARE * len(resembles):
                 look_alikes[chain.source.id] |= {other for other, is_like in resembles.items() if is_like}
         return {name: sorted(others) for name, others in sorted(look_alikes.items())}
 
 
-def _of_others(values: _ValuesByMetric, is_chosen: Callable[[str], bool]) -> _ValuesByMetric:
+def _among(values: _ValuesByMetric, others: Collection[str]) -> _ValuesByMetric:
     """The values of some of the other pictures; a metric without any is left out."""
     chosen = {
-        metric: {other: value for other, value in by_other.items() if is_chosen(other)}
+        metric: {other: value for other, value in by_other.items() if other in others}
         for metric, by_other in values.items()
     }
     return {metric: by_other for metric, by_other in chosen.items() if by_other}
 
 
-def _resembling_others(values: _ValuesByMetric, floors_of: _ValuesByMetric | None = None) -> dict[str, bool]:
+def _resembling(values: _ValuesByMetric, floors_of: _ValuesByMetric) -> dict[str, bool]:
     """Whether each unrelated picture resembles the reference on all qualities; empty if a quality has no values.
 
-    The floors are the medians of `floors_of`, by default of the values themselves.
+    The floors are the medians of `floors_of`.
     """
-    qualities, untouched, floors_of = quality_columns(), ceilings(), floors_of or values
+    qualities, untouched = quality_columns(), ceilings()
     if not all(values.get(metric) and floors_of.get(metric) for metric in qualities):
         return {}
     others = sorted(set.intersection(*(set(values[metric]) for metric in qualities)))

@@ -33,17 +33,13 @@ class CaseGroup:
     name: str
     cases: dict[str, list[Case]]
     checks: tuple[str, ...]  # what is checked in the cases of all ranked editors alike
-    partial: dict[str, list[str]]  # checks left out though some editors have them: check -> those editors
+    partial: list[str]  # checks left out though some editors have them
     roles: dict[str, str]  # of each editor, a key of ROLES
     lacking: dict[str, tuple[str, ...]]  # of each editor, the checks that its scores do not reach
     apart: dict[str, tuple[str, ...]]  # of the editors listed apart, and of baselines that lack a check: why
 
-    @property
-    def headline(self) -> str:
-        """The headline's name, which says what it did not check."""
-        return self.headline_name(self.checks)
-
     def headline_name(self, checks: Sequence[str]) -> str:
+        """The headline's name, which says what it did not check."""
         name = convergence_name([check for check in checks if check != "edits"])
         if "edits" in checks or not program_groups()[self.name].asks_edits:
             return name
@@ -63,9 +59,13 @@ class CaseGroup:
         return names if len(names) >= least else list(self.cases)
 
     @property
+    def all_cases(self) -> list[Case]:
+        return [case for cases in self.cases.values() for case in cases]
+
+    @property
     def rounds(self) -> int:
         """The largest number of rounds that a case was planned for."""
-        return max(case.rounds for cases in self.cases.values() for case in cases)
+        return max(case.rounds for case in self.all_cases)
 
 
 def group_cases(
@@ -73,20 +73,18 @@ def group_cases(
     excluded: Sequence[str] = (),
     apart: _Reasons | None = None,
     roles: Mapping[str, str] | None = None,
-    only_common: bool = False,
 ) -> dict[str, CaseGroup]:
     """The groups that a headline counts, by name. Chains under audit and excluded references are not counted.
 
     `apart` has the reasons for which editors are listed apart in every table, `roles` the role that each editor gives
-    itself (editor, baseline or transport); without one it is an ordinary editor. With `only_common` no editor is
-    listed apart, and only what all editors have is checked.
+    itself (editor, baseline or transport); without one it is an ordinary editor.
     """
     by_group: dict[str, dict[str, list[Case]]] = defaultdict(lambda: defaultdict(list))
     for case in cases:
         if "audit" not in case.chain.chain.settings and case.source not in excluded:
             by_group[case.group][case.editor].append(case)
     return {
-        name: _make_group(name, dict(sorted(by_group[name].items())), apart or {}, roles or {}, only_common)
+        name: _make_group(name, dict(sorted(by_group[name].items())), apart or {}, roles or {})
         for name, group in program_groups().items()
         if group.counted and name in by_group
     }
@@ -106,48 +104,31 @@ def merge_reasons(*findings: _Reasons) -> dict[str, tuple[str, ...]]:
     return {editor: tuple(editor_reasons) for editor, editor_reasons in merged.items()}
 
 
-def _make_group(
-    name: str, cases: dict[str, list[Case]], apart: _Reasons, roles: Mapping[str, str], only_common: bool
-) -> CaseGroup:
+def _make_group(name: str, cases: dict[str, list[Case]], apart: _Reasons, roles: Mapping[str, str]) -> CaseGroup:
     """A check counts if at least half of the editors to be ranked have it; editors that lack one are listed apart.
 
     So an editor that was scored with fewer metrics removes no check from the others; it is not ranked with them.
     """
-    covered = {editor: _covered_checks(editor_cases) for editor, editor_cases in cases.items()}
+    shares = {editor: coverage(editor_cases) for editor, editor_cases in cases.items()}
+    having = {check: [editor for editor, covered in shares.items() if covered[check] >= _COVERED] for check in CHECKS}
     # An editor that never answered lacks no metric: it has lost everything.
-    measured = [editor for editor in cases if _any_measured(cases[editor])] or list(cases)
-    ranked = [editor for editor in measured if only_common or role_in_tables(editor, roles, apart) == "editor"]
-    voters = ranked or measured
-    having = {check: [editor for editor in voters if check in covered[editor]] for check in CHECKS}
-    checks, partial = _divide_checks(having, len(voters) if only_common else len(voters) / 2)
+    measured = [editor for editor, listed in cases.items() if any(map(_any_measured, listed))] or list(cases)
+    voters = [editor for editor in measured if role_in_tables(editor, roles, apart) == "editor"] or measured
+    votes = {check: sum(editor in voters for editor in editors) for check, editors in having.items()}
+    checks = tuple(check for check in CHECKS if votes[check] * 2 >= len(voters))
     lacking = {
-        editor: tuple(check for check in checks if check not in covered[editor]) if editor in measured else ()
+        editor: tuple(check for check in checks if editor not in having[check]) if editor in measured else ()
         for editor in cases
     }
-    reasons = {} if only_common else _with_lacking_checks(apart, lacking)
+    unchecked = {
+        editor: [f"not checked, because its scores lack it: {', '.join(CHECK_TITLES[check] for check in missing)}"]
+        for editor, missing in lacking.items()
+        if missing
+    }
+    reasons = merge_reasons({editor: apart.get(editor, ()) for editor in cases}, unchecked)
     table_roles = {editor: role_in_tables(editor, roles, reasons) for editor in cases}
+    partial = [check for check in CHECKS if votes[check] and check not in checks]
     return CaseGroup(name, cases, checks, partial, table_roles, lacking, reasons)
-
-
-def _divide_checks(having: Mapping[str, Sequence[str]], needed: float) -> tuple[tuple[str, ...], dict[str, list[str]]]:
-    """The checks that enough editors have, and the editors of those that only some have."""
-    checks = tuple(check for check, editors in having.items() if len(editors) >= needed)
-    return checks, {check: list(editors) for check, editors in having.items() if editors and check not in checks}
-
-
-def _covered_checks(cases: Sequence[Case]) -> list[str]:
-    """The checks that reach enough of an editor's returns."""
-    return [check for check, share in coverage(cases).items() if share >= _COVERED]
-
-
-def _with_lacking_checks(apart: _Reasons, lacking: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    """The reasons why editors are listed apart, with those that were scored with fewer metrics than the others."""
-    titles = {editor: ", ".join(CHECK_TITLES[check] for check in checks) for editor, checks in lacking.items()}
-    mark = "not checked, because its scores lack it"
-    return merge_reasons(
-        {editor: apart.get(editor, ()) for editor in lacking},
-        {editor: [f"{mark}: {text}"] for editor, text in titles.items() if text},
-    )
 
 
 def role_in_tables(editor: str, roles: Mapping[str, str], apart: _Reasons) -> str:
@@ -155,10 +136,6 @@ def role_in_tables(editor: str, roles: Mapping[str, str], apart: _Reasons) -> st
     if roles.get(editor, "editor") != "editor":
         return "baseline"
     return "apart" if apart.get(editor) else "editor"
-
-
-def _any_measured(cases: Sequence[Case]) -> bool:
-    return any(is_measured(case, place) for case in cases for place in range(case.rounds))
 
 
 def coverage(cases: Sequence[Case]) -> dict[str, float]:
@@ -180,10 +157,14 @@ def is_measured(case: Case, place: int) -> bool:
     return any(case.raw[name][place] is not None for name in ("psnr", "rmse", "ssim"))
 
 
+def _any_measured(case: Case) -> bool:
+    return any(is_measured(case, place) for place in range(case.rounds))
+
+
 def _series_of(case: Case, cause: Cause, checks: Sequence[str]) -> list[Sequence[float | None]]:
     """The series that decide a cause in a case; none if it is not checked."""
     if cause.decided_by not in SERIES:
-        return [case.of_causes[cause.decided_by]]
+        return [case.raw[cause.decided_by]]
     return [series for series in SERIES[cause.decided_by](case, checks) if series is not None]
 
 
@@ -198,35 +179,33 @@ def outcome_of_case(
 
     `framing` is the largest loss of framing that does not end the case; None if framing is not checked.
     """
-    rounds = list(range(1, min(case.rounds, horizon or case.rounds) + 1))
-    end, end_round = _end_seen_from(case, rounds[-1])
+    rounds, end, end_round = _watched(case, horizon)
     values = {
         cause.name: series
         for cause in CAUSES.values()
         if cause.decided_by and (series := _series_of(case, cause, checks))
     }
     outcome = convergence(rounds, values, end, end_round, Limits(threshold, framing), case.not_judged)
-    return _failed_if_unmeasured(outcome, rounds[-1])
+    return _failed_if_unmeasured(outcome, rounds)
 
 
-def outcome_of_curve(case: Case, values: Values, threshold: float = HALF, horizon: int | None = None) -> Outcome:
+def outcome_of_curve(case: Case, values: Values, threshold: float = HALF) -> Outcome:
     """The outcome of one retained metric, over all measured rounds, whatever ended convergence."""
+    rounds, end, end_round = _watched(case)
+    return _failed_if_unmeasured(curve_outcome(values, rounds, threshold, end=end, end_round=end_round), rounds)
+
+
+def _watched(case: Case, horizon: int | None = None) -> tuple[list[int], str, int | None]:
+    """The rounds up to the horizon, and how and in which round the case ended; what came later had not happened yet."""
     rounds = list(range(1, min(case.rounds, horizon or case.rounds) + 1))
-    end, end_round = _end_seen_from(case, rounds[-1])
-    outcome = curve_outcome(values[: len(rounds)], rounds, threshold, end=end, end_round=end_round)
-    return _failed_if_unmeasured(outcome, rounds[-1])
+    if case.end_round is not None and case.end_round > rounds[-1]:
+        return rounds, "complete", None
+    return rounds, case.end, case.end_round
 
 
-def _end_seen_from(case: Case, last: int) -> tuple[str, int | None]:
-    """How the case ended, and in which round; an end after round `last` had not happened yet."""
-    if case.end_round is not None and case.end_round > last:
-        return "complete", None
-    return case.end, case.end_round
-
-
-def _failed_if_unmeasured(outcome: Outcome, last: int) -> Outcome:
+def _failed_if_unmeasured(outcome: Outcome, rounds: Sequence[int]) -> Outcome:
     """Marks a case as missing if it was not measured to its end and nothing was lost before."""
-    return replace(outcome, failed=True) if not outcome.lost and outcome.kept < last else outcome
+    return replace(outcome, failed=True) if not outcome.lost and outcome.kept < rounds[-1] else outcome
 
 
 def count_failures(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> list[Outcome]:
@@ -250,5 +229,4 @@ def is_missing_case(outcome: Outcome) -> bool:
 
 def lowest_quality(case: Case, checks: Sequence[str]) -> Values:
     """The lowest retained quality of those that are checked, round by round; empty if none is."""
-    lists = [case.judged(name) for name in QUALITIES if name in checks]
-    return [None if None in values else min(values) for values in zip(*lists, strict=True)]
+    return case.lowest(name for name in QUALITIES if name in checks)

@@ -4,8 +4,7 @@ As dictionaries, 400,000 rows of scores take two gigabytes; what is computed fro
 """
 
 import functools
-import itertools
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
@@ -29,7 +28,7 @@ class StoredRows(Generic[R]):
         return sum(self.reader.footer(file).num_rows for file in self.reader.files(self.kind.TABLE))
 
     def __iter__(self) -> Iterator[R]:
-        yield from self._rows(self.reader.rows(self.kind.TABLE, self._stored()))
+        yield from self._typed(self.reader.rows(self.kind.TABLE, self._stored()))
 
     def select(self, columns: Collection[str]) -> "StoredRows[R]":
         """The same rows with only these columns."""
@@ -37,15 +36,19 @@ class StoredRows(Generic[R]):
 
     def of_chains(self, chains: Collection[str]) -> Iterator[R]:
         """The rows of these chains; no other row becomes an object."""
-        wanted = pa.array(sorted(chains))
-        for file, group in self.reader.groups(self.kind.TABLE) if chains else ():
-            part = self.reader.read(file, group, self._stored())
-            yield from self._rows(part.filter(pc.is_in(part["chain"], wanted)).to_pylist())
+        wanted = pa.array(sorted(chains), pa.string())
+        for part in self._parts() if chains else ():
+            yield from self._typed(part.filter(pc.is_in(part["chain"].cast(pa.string()), wanted)).to_pylist())
 
     def with_any(self, columns: Collection[str]) -> Iterator[R]:
         """The rows that have a value in any of these columns; no other row becomes an object."""
+        for part in self._parts():
+            if valid := [pc.is_valid(part[column]) for column in columns if column in part.column_names]:
+                yield from self._typed(part.filter(functools.reduce(pc.or_, valid)).to_pylist())
+
+    def _parts(self) -> Iterator[pa.Table]:
         for file, group in self.reader.groups(self.kind.TABLE):
-            yield from self._rows(_any_value(self.reader.read(file, group, self._stored()), columns).to_pylist())
+            yield self.reader.read(file, group, self._stored())
 
     def _stored(self) -> list[str] | None:
         """The columns to read: the requested ones that the files have."""
@@ -55,7 +58,7 @@ class StoredRows(Generic[R]):
         stored = {name for file in files for name in self.reader.plain_columns(file)}
         return [name for name in self.columns if name in stored]
 
-    def _rows(self, rows: Iterable[Mapping[str, Any]]) -> Iterator[R]:
+    def _typed(self, rows: Iterable[Mapping[str, Any]]) -> Iterator[R]:
         """The rows as typed objects; a requested column that the file lacks is None."""
         all_names = score_column_names() if self.kind is ScoreRow else ()
         absent: dict[str, None] = dict.fromkeys(all_names if self.columns is None else self.columns)
@@ -76,30 +79,19 @@ class TableRows(StoredRows[ScoreRow]):
 
     def __iter__(self) -> Iterator[ScoreRow]:
         names = self.table.column_names
-        for start in range(0, len(self), _ROWS_AT_ONCE):
-            columns = [_plain_values(column) for column in self.table.slice(start, _ROWS_AT_ONCE).itercolumns()]
-            yield from self._rows(dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True))
+        for part in self._parts():
+            columns = [_plain_values(column) for column in part.itercolumns()]
+            yield from self._typed(dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True))
 
     def select(self, columns: Collection[str]) -> "TableRows":
         # A column without values takes time to read and adds nothing.
-        filled = [
-            name
-            for name in columns
-            if name in self.table.column_names and self.table[name].null_count < self.table.num_rows
-        ]
+        names = [name for name in columns if name in self.table.column_names]
+        filled = [name for name in names if self.table[name].null_count < self.table.num_rows]
         return TableRows(self.table.select(filled), columns)
 
-    def of_chains(self, chains: Collection[str]) -> Iterator[ScoreRow]:
-        return (row for row in self if row.chain in chains)
-
-    def with_any(self, columns: Collection[str]) -> Iterator[ScoreRow]:
-        yield from self._rows(_any_value(self.table, columns).to_pylist())
-
-
-def _any_value(table: pa.Table, columns: Collection[str]) -> pa.Table:
-    """The rows of a table that have a value in any of these columns."""
-    valid = [pc.is_valid(table[column]) for column in columns if column in table.column_names]
-    return table.filter(functools.reduce(pc.or_, valid)) if valid else table.slice(0, 0)
+    def _parts(self) -> Iterator[pa.Table]:
+        for start in range(0, len(self), _ROWS_AT_ONCE):
+            yield self.table.slice(start, _ROWS_AT_ONCE)
 
 
 def _plain_values(column: pa.ChunkedArray) -> list[Any]:
@@ -143,19 +135,11 @@ def with_any(rows: Iterable[ScoreRow], columns: Collection[str]) -> Iterator[Sco
 
 
 def by_chain(rows: Iterable[R]) -> Iterator[tuple[str, list[R]]]:
-    """Each chain with its rows; if the files hold each chain's rows together, one chain is in memory at a time."""
-    if isinstance(rows, TableRows) or (isinstance(rows, StoredRows) and _is_grouped(rows)):
-        for chain, chain_rows in itertools.groupby(rows, key=lambda row: row.chain):
-            yield chain, list(chain_rows)
-    else:
-        grouped: dict[str, list[R]] = defaultdict(list)
-        for row in rows:
-            grouped[row.chain].append(row)
-        yield from grouped.items()
-
-
-def _is_grouped(rows: StoredRows[Any]) -> bool:
-    """Whether each chain's rows are consecutive, as our own programs write them."""
-    names = [row.chain for row in rows.select(["chain"])]
-    changes = sum(first != second for first, second in itertools.pairwise(names))
-    return changes + bool(names) == len(set(names))
+    """Each chain with its rows, as soon as all of them are read: files hold each chain's rows together."""
+    counts = Counter(row.chain for row in rows.select(["chain"])) if isinstance(rows, StoredRows) else {}
+    grouped: dict[str, list[R]] = defaultdict(list)
+    for row in rows:
+        grouped[row.chain].append(row)
+        if len(grouped[row.chain]) == counts.get(row.chain):
+            yield row.chain, grouped.pop(row.chain)
+    yield from grouped.items()

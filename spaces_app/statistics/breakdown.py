@@ -35,11 +35,10 @@ def rows(analysis: Analysis) -> list[Row]:
     rows = []
     for name, group in analysis.groups.items():
         for by in _SLICES:
-            for value in sorted({getattr(case, by) for cases in group.cases.values() for case in cases}):
-                for editor, cases in group.cases.items():
-                    pairs = zip(cases, analysis.outcomes[name][editor], strict=True)
-                    chosen = [(case, outcome) for case, outcome in pairs if getattr(case, by) == value]
-                    if chosen:
+            for value in sorted({getattr(case, by) for case in group.all_cases}):
+                for editor in group.cases:
+                    pairs = analysis.with_outcomes(group, editor)
+                    if chosen := [pair for pair in pairs if getattr(pair[0], by) == value]:
                         rows.append(_row(name, by, value, editor, group.role_title(editor), chosen))
     return rows
 

@@ -6,7 +6,7 @@ from typing import TypeVar
 from convergebench.metric_modules.halflife.outcomes import Outcome
 
 from ..analysis.analysis import Analysis
-from ..analysis.cases import MEANINGS, QUALITIES, Case, checks_left_out
+from ..analysis.cases import CAUSE_COLUMNS, MEANINGS, QUALITIES, Case, checks_left_out
 from ..analysis.groups import is_missing_case
 from ..analysis.tables import Column, TableRow, column, columns_by_key
 from . import OnPage
@@ -48,12 +48,7 @@ class Row(TableRow):
 
 def rows(analysis: Analysis) -> list[Row]:
     """One row for each case that a headline counts."""
-    return [
-        _row(case, outcome)
-        for name, group in analysis.groups.items()
-        for editor, cases in group.cases.items()
-        for case, outcome in zip(cases, analysis.outcomes[name][editor], strict=True)
-    ]
+    return [_row(*pair) for group in analysis.groups.values() for pair in analysis.with_outcomes(group)]
 
 
 def _row(case: Case, outcome: Outcome) -> Row:
@@ -83,10 +78,10 @@ def _row(case: Case, outcome: Outcome) -> Row:
         undone=_yes_or_no(number(case.undone)),
         left=number(case.left),
         part_lost=_yes_or_no(number(case.part_lost)),
-        part_share=number(case.part_share),
-        redrawn_share=number(case.redrawn_share),
-        framing=number(case.framing),
-        of_causes={name: number(values) for name, values in case.of_causes.items()},
+        part_share=number(case.raw["part_lost_share"]),
+        redrawn_share=number(case.raw["part_redrawn_share"]),
+        framing=number(case.raw["framing_loss"]),
+        of_causes={name: number(case.raw[name]) for name in CAUSE_COLUMNS},
     )
 
 

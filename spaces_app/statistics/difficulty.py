@@ -37,7 +37,7 @@ def rows(analysis: Analysis) -> list[Row]:
     """Each program's effect on the half-life once editors and pictures are accounted for, with its declared class."""
     rows = []
     for name, group in analysis.groups.items():
-        pairs = analysis.measured_cases(group)
+        pairs = [pair for pair in analysis.with_outcomes(group, *group.tested()) if not pair[1].failed]
         cases = [case for case, _ in pairs]
         lives = [outcome.lost_at for _, outcome in pairs]
         editors, sources, programs = ([getattr(case, key) for case in cases] for key in ("editor", "source", "program"))

@@ -70,17 +70,15 @@ def _where_chains_went(analysis: Analysis) -> dict[str, int]:
 
 def _group_facts(analysis: Analysis, name: str) -> dict[str, Fact]:
     group = analysis.groups[name]
-    cases = [case for editor_cases in group.cases.values() for case in editor_cases]
+    cases = group.all_cases
     covered = coverage(cases)
     return {
-        f"{name}: headline": group.headline,
+        f"{name}: headline": group.headline_name(group.checks),
         f"{name}: cases": len(cases),
         f"{name}: sources": len({case.source for case in cases}),
         f"{name}: programs": len({case.program for case in cases}),
         f"{name}: rounds": group.rounds,
-        f"{name}: missing cases": sum(
-            is_missing_case(outcome) for outcomes in analysis.outcomes[name].values() for outcome in outcomes
-        ),
+        f"{name}: missing cases": sum(is_missing_case(outcome) for _, outcome in analysis.with_outcomes(group)),
         f"{name}: checks": ", ".join(group.checks),
         f"{name}: checks that only some editors have": ", ".join(group.partial) or "none",
         **{f"{name}: coverage of {check}": format_value(covered[check], "share") for check in CHECKS},

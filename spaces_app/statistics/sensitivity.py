@@ -56,7 +56,7 @@ def rows(analysis: Analysis) -> list[Row]:
 
 def _judge_again(analysis: Analysis) -> _Rejudged:
     """The cases that change under other limits, if the scores have the numbers that the limits apply to."""
-    counted = {case.chain.id for group in analysis.groups.values() for cases in group.cases.values() for case in cases}
+    counted = {case.chain.id for group in analysis.groups.values() for case in group.all_cases}
     rejudged: dict[tuple[str, float], Mapping[str, Case]] = {}
     for what, (needed, _, limit, settings) in _EDIT_LIMITS.items():
         numbers = narrow(analysis.scores, ["chain", needed])

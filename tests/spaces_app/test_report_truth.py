@@ -4,12 +4,8 @@ import numpy
 import pytest
 from convergebench.metric_modules.halflife.comparison import compare
 from convergebench.metric_modules.halflife.outcomes import Outcome
-from convergebench.metric_modules.scores import FloorRow
-from convergebench.spaces_app.analysis.cases import read_cases
-from convergebench.spaces_app.analysis.comparisons import compare_editors, outcomes_by_case, verdict_name
-from convergebench.spaces_app.analysis.floors import Floors
-from convergebench.spaces_app.analysis.groups import group_cases, outcome_of_case
-from convergebench.spaces_app.analysis.stored_rows import score_rows as typed
+from convergebench.spaces_app.analysis.analysis import Analysis
+from convergebench.spaces_app.analysis.comparisons import compare_editors, verdict_name
 from convergebench.spaces_app.statistics import leaderboard
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -103,11 +99,8 @@ def test_equal_editors_are_called_different_in_65_of_1000(sources):
 
 def headline(scores, chains, floors):
     """One editor's row, as the report makes it."""
-    chains = finished(chains)
-    cases, _ = read_cases(typed(scores), chains, Floors(map(FloorRow.from_values, floors), chains))
-    group = group_cases(cases)["round trips"]
-    outcomes = [outcome_of_case(case, group.checks) for case in group.cases["one"]]
-    return leaderboard.editor_row("one", group, outcomes, None, 0.5).cells
+    [row] = leaderboard.rows(Analysis(scores, finished(chains), floors))
+    return row.cells
 
 
 RISING = ("rounds_kept", "restricted_mean", "survival", "forward", "quality_kept", "meaning_kept")
@@ -158,7 +151,6 @@ def test_a_refusal_never_helps_in_a_comparison(kept, cause, which, round, positi
 
 
 def difference(scores, chains, floors):
-    chains = finished(chains)
-    cases, _ = read_cases(typed(scores), chains, Floors(map(FloorRow.from_values, floors), chains))
-    [pair] = compare_editors(outcomes_by_case(group_cases(cases)["round trips"]), ["one", "two"])
+    compared = Analysis(scores, finished(chains), floors).comparisons["round trips"]
+    [pair] = compare_editors(compared.outcomes, ["one", "two"])
     return pair.difference

@@ -51,7 +51,7 @@ def _row(editor: str, role: str, group: str, cases: Sequence[Case]) -> Row:
     sources = [case.source for case in cases]
     rounds = list(range(1, max(case.rounds for case in cases) + 1))
     squares = [[None if value is None else value * value for value in case.raw["rmse"]] for case in cases]
-    factors = [factor(case.to_previous) for case in cases]
+    factors = [factor(case.raw["rmse_previous"]) for case in cases]
     means = [
         mean_over_clusters([curve[place] if place < len(curve) else None for curve in squares], sources, 0.95)[0]
         for place in range(len(rounds))

@@ -30,9 +30,9 @@ def rows(analysis: Analysis) -> list[Row]:
     """One row per editor and depth; the first return counts, whatever further rounds the chains have."""
     rows: list[Row] = []
     for group in analysis.groups.values():
-        for editor, cases in group.cases.items():
+        for editor in group.cases:
             by_depth: dict[int, list[tuple[Case, bool]]] = {}
-            for case, outcome in zip(cases, analysis.outcomes[group.name][editor], strict=True):
+            for case, outcome in analysis.with_outcomes(group, editor):
                 if case.category == CATEGORY and not outcome.failed:
                     depth = len(case.chain.program.cycle) // 2
                     by_depth.setdefault(depth, []).append((case, outcome.kept >= 1))
