@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ._engine.engine import Outcome
@@ -35,38 +35,32 @@ def score(
     from contextlib import nullcontext
 
     from convergebench.dataset_builder.building import card
-    from convergebench.generation.cluster import part, rank_and_size, wait_for_all
+    from convergebench.generation.cluster import launch_of, part, rank_and_size, wait_for_all
     from convergebench.generation.files import disk_errors_explained, locked
     from convergebench.generation.progress import progress_bar
 
-    from ._engine import engine
+    from ._engine import engine, parts
     from ._engine.metrics import find_device
 
     folder = Path(dataset)
     batch = batch_size or (engine.BATCH if find_device(device) == "cpu" else engine.GPU_BATCH)
+    requested = tuple(metrics) if metrics is not None else None
+    settings: dict[str, Any] = {"requested": requested, "device": device, "dtype": dtype, "window": ssim_window}
     if executor is not None:
-        from ._engine.parts import score_by
-
-        requested = tuple(metrics) if metrics is not None else None
-        settings = {"requested": requested, "device": device, "dtype": dtype, "window": ssim_window}
-        return score_by(executor, tasks, logs, executor_args, folder, settings, batch)
-    rank, size = rank_and_size()
-    if shard is not None:
-        rank, size = part(shard)
-        job = engine.prepare(folder, metrics, device, dtype, {"ssim": {"window": ssim_window}})
-        images = job.images(rank, size)
-        with (
-            disk_errors_explained(folder),
-            progress_bar(f"score, part {rank + 1} of {size}", images, "images", quiet) as advance,
-        ):
-            return engine.run_part(job, rank, size, batch, advance)
-    job = engine.prepare(folder, metrics, device, dtype, {"ssim": {"window": ssim_window}})
-    if rank == 0:
+        launch = launch_of(executor, tasks, logs, executor_args, folder, "score")
+        return parts.score_by(launch, folder, settings, batch)
+    rank, size = part(shard) if shard is not None else rank_and_size()
+    writes = rank == 0 and shard is None
+    job = engine.prepare(folder, **settings)
+    if writes:
         card.refuse_other_folders(folder)
-    title = "score" if size == 1 else f"score, part 1 of {size}"
-    with disk_errors_explained(folder), locked(folder) if rank == 0 else nullcontext():
-        with progress_bar(title, job.images(rank, size), "images", quiet or rank > 0) as advance:
+    title = "score" if size == 1 else f"score, part {rank + 1} of {size}"
+    is_quiet = quiet or (rank > 0 and shard is None)
+    with disk_errors_explained(folder), locked(folder) if writes else nullcontext():
+        with progress_bar(title, job.images(rank, size), "images", is_quiet) as advance:
+            if shard is not None:
+                return engine.run_part(job, rank, size, batch, advance)
             outcome = engine.run(job, rank, size, wait_for_all, batch, advance)
-        if rank == 0:
+        if writes:
             card.write(folder)
     return outcome

@@ -27,7 +27,6 @@ in the report and shown in the Space without changing another line. The engine r
             # FileNotFoundError if the weights are missing; its message becomes the reason in the scores.
         signature: dict[str, str | int | float]     # everything a value depends on, including "version"
         exact: Scorer | None        # optional: the same in float32, which recomputes values near a threshold
-        def release(self): ...      # optional: releases large weights until they are needed again
 
     kind "picture":
         def prepare(self, picture): ...     # once for each reference

@@ -57,7 +57,7 @@ def array(here: Path, number: int, script: Path, about: dict[str, str]) -> list[
     """The ends of all tasks of an array, of which a few run at once."""
     last = int(re.match(r"0-(\d+)", about["array"])[1])
     count = COUNTS.get(about["job-name"].rpartition("-")[2], chains_scored)
-    kills = take_kills(here) if not about["job-name"].endswith("-floors") and last else []
+    kills = take_kills(here) if last else []
     watch = Path((here / "watch").read_text()) if (here / "watch").exists() else here
     gate, ended = threading.Semaphore(AT_ONCE), []
 

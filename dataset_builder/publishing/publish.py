@@ -25,7 +25,7 @@ from .verify import check_publishable, verify_references
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
-LEVELS = ("patch", "minor", "major")
+_LEVELS = ("patch", "minor", "major")
 _TAG = re.compile(r"v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
 
 
@@ -47,11 +47,8 @@ class Version(NamedTuple):
         return cls(*map(int, match.groups()))
 
     def next(self, level: str) -> "Version":
-        return {
-            "major": Version(self.major + 1, 0, 0),
-            "minor": Version(self.major, self.minor + 1, 0),
-            "patch": Version(self.major, self.minor, self.patch + 1),
-        }[level]
+        place = _LEVELS[::-1].index(level)
+        return Version(*self[:place], self[place] + 1, *[0] * (2 - place))
 
 
 def version_tags(tags: Sequence[str]) -> list[str]:
@@ -84,15 +81,15 @@ class Plan:
 
     repo: str
     tag: str | None
-    last: str | None
+    last: str | None  # the newest published version
     change: Change
     rows: dict[str, tuple[int, int]]  # of each config: before and after
-    added: tuple[str, ...] = ()  # data files to upload
-    removed: tuple[str, ...] = ()
-    unchanged: int = 0  # data files
-    bytes: int = 0  # of the data files to upload
-    foreign: tuple[str, ...] = ()  # files of others in the repository, which stay
-    commit: str | None = None  # if the tag already exists with exactly this folder: nothing to do
+    added: tuple[str, ...]  # data files to upload
+    removed: tuple[str, ...]
+    unchanged: int  # data files
+    bytes: int  # of the data files to upload
+    foreign: tuple[str, ...]  # files of others in the repository, which stay
+    commit: str | None  # if the tag already exists with exactly this folder: nothing to do
 
 
 def publish(
@@ -127,7 +124,6 @@ def published_files(folder: Path) -> dict[str, Path]:
 
 
 def _plan_version(api: "HfApi", folder: Path, repo: str, tag: str | None) -> Plan:
-    """Compare the folder with what is published, and refuse a tag that does not fit the change."""
     comparison = hub.compare(api, repo, "dataset", published_files(folder), tag)
     tags = version_tags([*comparison.remote.tags])
     last = tags[-1] if tags else None
@@ -178,46 +174,39 @@ def _state_of(reader: Reader, readme: Path, files: dict[str, tuple[str, int]]) -
 def describe_change(old: State | None, new: State) -> Change:
     """What changes from the last published version to what is to be published."""
     major = _major_changes(old, new) if old else []
-    minor = _minor_changes(old, new)
-    if old and old.files != new.files and not minor:
-        minor = ["data files changed"]
+    minor = []
+    if chains := new.chains - (old.chains if old else frozenset()):
+        editors = sorted(new.editors - (old.editors if old else frozenset()))
+        whose = f", with the editors {', '.join(editors)}" if editors else ""
+        minor.append(f"{count_text(len(chains), 'chain')} added{whose}")
+    if old:
+        minor += [f"the config {name} is new" for name in sorted(new.schema.keys() - old.schema.keys())]
+        if "scores" in old.rows and old.rows["scores"] != new.rows.get("scores"):
+            minor.append(f"scores went from {old.rows['scores']:,} to {new.rows.get('scores', 0):,} rows")
+        if old.files != new.files and not minor:
+            minor.append("data files changed")
     level = "major" if major else "minor" if minor else "patch"
     return Change(level, tuple([*major, *minor] or ["the card changed"]))
 
 
 def _major_changes(old: State, new: State) -> list[str]:
     words = []
-    for name in sorted(set(old.schema) & set(new.schema)):
-        if old.schema[name] != new.schema[name]:
-            before, after = (
-                {f"{feature['name']}:{feature['dtype']}" for feature in state.schema[name]} for state in (old, new)
-            )
-            differences = [f"-{feature}" for feature in sorted(before - after)]
-            differences += [f"+{feature}" for feature in sorted(after - before)]
-            # A metric added to the scores changes nothing for those who read the others.
-            if name != "scores" or before - after or not after - before:
-                words.append(f"the schema of {name} changed ({', '.join(differences)})")
-    for name in sorted(set(old.schema) - set(new.schema)):
-        words.append(f"the config {name} is gone")
+    for name in sorted(old.schema.keys() & new.schema.keys()):
+        before, after = (
+            {f"{feature['name']}:{feature['dtype']}" for feature in state.schema[name]} for state in (old, new)
+        )
+        # A metric added to the scores changes nothing for those who read the others.
+        if old.schema[name] != new.schema[name] and not (name == "scores" and before < after):
+            changes = [f"-{feature}" for feature in sorted(before - after)]
+            changes += [f"+{feature}" for feature in sorted(after - before)]
+            words.append(f"the schema of {name} changed ({', '.join(changes)})")
+    words += [f"the config {name} is gone" for name in sorted(old.schema.keys() - new.schema.keys())]
     if lost := len(old.chains - new.chains):
         words.append(f"{count_text(lost, 'chain')} gone")
-    old_versions = dict(old.suites)
+    versions = dict(old.suites)
     for suite, version in sorted(new.suites):
-        if old_versions.get(suite, version) != version:
-            words.append(f"suite {suite} went from version {old_versions[suite]} to {version}")
-    return words
-
-
-def _minor_changes(old: State | None, new: State) -> list[str]:
-    words = []
-    if chains := new.chains - (old.chains if old else frozenset()):
-        editors = sorted(new.editors - (old.editors if old else frozenset()))
-        whose = f", with the editors {', '.join(editors)}" if editors else ""
-        words.append(f"{count_text(len(chains), 'chain')} added{whose}")
-    if old:
-        words += [f"the config {name} is new" for name in sorted(set(new.schema) - set(old.schema))]
-        if "scores" in old.rows and old.rows["scores"] != new.rows.get("scores"):
-            words.append(f"scores went from {old.rows['scores']:,} to {new.rows.get('scores', 0):,} rows")
+        if versions.get(suite, version) != version:
+            words.append(f"suite {suite} went from version {versions[suite]} to {version}")
     return words
 
 
@@ -231,7 +220,7 @@ def check_tag(tag: str, tags: Sequence[str], change: Change) -> Version:
     if wanted <= last:
         raise UserError(f"the tag {tag} does not come after the last one, {last}; choose a later one")
     level = "major" if wanted.major > last.major else "minor" if wanted.minor > last.minor else "patch"
-    if LEVELS.index(level) < LEVELS.index(change.level):
+    if _LEVELS.index(level) < _LEVELS.index(change.level):
         needed = last.next(change.level)
         raise UserError(f"{tag} is a {level} version after {last}, but {change.words[0]}; it must be {needed} or later")
     return wanted

@@ -74,10 +74,17 @@ class Job:
         chains = [chain for chain in self.chains if self.lacking(chain)]
         return chains, [task for task in self.tasks if self.lacking_floors(task)]
 
-    def share(self, rank: int, size: int) -> list[DatasetChain]:
-        """One part's chains among those that lack something."""
-        chains = self.unfinished[0]
-        return [chains[index] for index in share([chain.cost for chain in chains], rank, size)]
+    def part(self, rank: int, size: int) -> tuple[list[DatasetChain], list[FloorTask]]:
+        """One part's chains among those that lack something, and the floors that they need.
+
+        The first part also has the floors that no chain needs.
+        """
+        all_chains, tasks = self.unfinished
+        chains = [all_chains[index] for index in share([chain.cost for chain in all_chains], rank, size)]
+        needed, needed_by_all = ({floor_place(chain)[1:] for chain in some} for some in (chains, all_chains))
+        return chains, [
+            task for task in tasks if task.place in needed or (rank == 0 and task.place not in needed_by_all)
+        ]
 
     def key(self, size: int) -> str:
         """A key for the remaining work in this many parts: equal for the same dataset and metrics."""
@@ -88,7 +95,7 @@ class Job:
 
     def images(self, rank: int, size: int) -> int:
         """How many pictures one part has to score."""
-        return sum(len(chain.scored_steps) for chain in self.share(rank, size))
+        return sum(len(chain.scored_steps) for chain in self.part(rank, size)[0])
 
     def take_in(self, lines: ShardLines) -> None:
         """Add finished work from the shards to the results."""
@@ -102,7 +109,7 @@ class Job:
         for task in self.tasks:
             pairs = self.results.pairs(task, self.metrics.specs)
             for suite, sources in suites.items() if pairs else ():
-                medians[suite, task.reference.source, task.short_side] = floor_medians(pairs, sources)
+                medians[suite, *task.place] = floor_medians(pairs, sources)
         return medians
 
     def input_copies(self, chain: DatasetChain) -> list[Place]:
@@ -142,15 +149,18 @@ def prepare(
     requested: Sequence[str] | None = None,
     device: str | None = None,
     dtype: str | None = None,
-    options: metrics.Options | None = None,
+    window: str = "gaussian",
 ) -> Job:
-    """Read the dataset and load the metrics."""
+    """Read the dataset and load the metrics; `window` is that of SSIM."""
     reader = Reader(folder)
     if not reader.files("chains"):
         raise UserError(f"{folder} is not a dataset: it has no data/chains; `convergebench build` makes one")
-    chosen, chains = metrics.choose(requested, device, dtype, options), find_chains(reader)
+    chosen = metrics.choose(requested, device, dtype, {"ssim": {"window": window}})
+    chains = find_chains(reader)
     tasks = plan_floors(reader, chains)
-    return Job(folder, reader, chains, chosen, tasks, read_results(reader, chains, tasks, chosen.specs))
+    job = Job(folder, reader, chains, chosen, tasks, read_results(reader, chains, tasks, chosen.specs))
+    job.unfinished  # noqa: B018 - before any shard is read
+    return job
 
 
 def run(
@@ -162,72 +172,47 @@ def run(
     advance: Advance = lambda count, words: None,
 ) -> Outcome:
     """Score what is missing, together with other processes; the first writes the dataset's scores and floors."""
-    folder = job.folder / FOLDER
     with locked_for(job) if rank == 0 else contextlib.nullcontext():
         barrier()  # another launch may still be writing the folder
-        job.unfinished  # noqa: B018 - before any shard is read
-        lines = ShardLines(folder)
+        lines = ShardLines(job.folder / FOLDER)
         job.take_in(lines)
         job.results.forget_damage()  # it may have been repaired since
         barrier()  # all have read the shards of earlier launches before anyone adds to them
-        if size > 1:
-            _compute(job, rank, size, lines, batch, advance, floors_only=True)
-            barrier()
         outcome = _compute(job, rank, size, lines, batch, advance)
         barrier()
         if rank == 0:
             job.take_in(lines)
             finish(job, outcome)
-            clear(folder)
-    if rank == 0:
-        with contextlib.suppress(OSError):
-            folder.rmdir()
     return outcome
 
 
 def run_part(
-    job: Job,
-    rank: int,
-    size: int,
-    batch: int = BATCH,
-    advance: Advance = lambda count, words: None,
-    floors_only: bool = False,
+    job: Job, rank: int, size: int, batch: int = BATCH, advance: Advance = lambda count, words: None
 ) -> Outcome:
-    """Compute one part independently of the others: its chains with their floors, or its share of the floors."""
+    """Compute one part independently of the others: its chains with their floors."""
     folder = job.folder / FOLDER
-    job.unfinished  # noqa: B018 - before any shard is read
     with part_held(folder, f"{rank:04d}"):
         # The chains of other parts of this size are not ours; those of another size may be.
         mine, others = _shard_name(rank, size), f"-of-{size:04d}.jsonl"
-        lines = ShardLines(folder, lambda name: name.endswith(others) and name != mine and name[:6] != "floors")
-        return _compute(job, rank, size, lines, batch, advance, floors_only)
+        lines = ShardLines(folder, lambda name: name.endswith(others) and name != mine)
+        return _compute(job, rank, size, lines, batch, advance)
 
 
 def _shard_name(rank: int, size: int) -> str:
     return f"{rank:04d}-of-{size:04d}.jsonl"
 
 
-def _compute(
-    job: Job, rank: int, size: int, lines: ShardLines, batch: int, advance: Advance, floors_only: bool = False
-) -> Outcome:
-    """Write what a part lacks into its own shards, floors first."""
-    folder, chains, tasks = job.folder / FOLDER, job.share(rank, size), job.unfinished[1]
-    if floors_only:
-        tasks = [tasks[index] for index in share([len(task.unrelated) for task in tasks], rank, size)]
-    else:
-        needed = {floor_place(chain)[1:] for chain in chains}
-        tasks = [task for task in tasks if size == 1 or (task.reference.source, task.short_side) in needed]
+def _compute(job: Job, rank: int, size: int, lines: ShardLines, batch: int, advance: Advance) -> Outcome:
+    """Write what a part lacks into its own shard, floors first."""
+    chains, tasks = job.part(rank, size)
     job.take_in(lines)
     worker = Worker(job, advance)
-    with Shard(folder, f"floors-{_shard_name(rank, size)}") as shard:
+    with Shard(job.folder / FOLDER, _shard_name(rank, size)) as shard:
         worker.compare_floors([task for task in tasks if job.lacking_floors(task)], shard)
-    if not floors_only:
         job.take_in(lines)
-        with Shard(folder, _shard_name(rank, size)) as shard:
-            worker.score([chain for chain in chains if job.lacking(chain)], batch, job.floor_medians(), shard)
-    outcome = Outcome(rank, worker.chains, worker.images, worker.seconds, absent=dict(job.metrics.absent))
-    outcome.shares = worker.shares
-    return outcome
+        worker.score([chain for chain in chains if job.lacking(chain)], batch, job.floor_medians(), shard)
+    absent, shares = dict(job.metrics.absent), worker.shares
+    return Outcome(rank, worker.chains, worker.images, worker.seconds, absent=absent, shares=shares)
 
 
 @contextlib.contextmanager
@@ -255,6 +240,8 @@ def locked_for(job: Job) -> Iterator[None]:
             except Locked:
                 raise UserError(f"{job.folder} is being scored by task {part.name}; wait for it") from None
         yield
+    with contextlib.suppress(OSError):
+        folder.rmdir()
 
 
 def clear(folder: Path) -> None:
@@ -265,11 +252,11 @@ def clear(folder: Path) -> None:
 
 
 def finish(job: Job, outcome: Outcome) -> None:
-    """Write the dataset's files from the results."""
+    """Write the dataset's files from the results, which makes the shards superfluous."""
     if any(map(job.lacking, job.chains)) or any(map(job.lacking_floors, job.tasks)):
         raise UserError("other processes did not compute their share; do all have the same weights and dtype?")
     medians, specs, damaged = job.floor_medians(), job.stored_specs(), job.results.damaged
-    task_keys = {(task.reference.source, task.short_side): task.key for task in job.tasks}
+    task_keys = {task.place: task.key for task in job.tasks}
 
     def rows() -> Iterator[dict[str, Any]]:
         for chain in sorted(job.chains, key=lambda chain: chain.chain.order):
@@ -289,6 +276,7 @@ def finish(job: Job, outcome: Outcome) -> None:
     outcome.rows = table.write_table(job.folder, scores_config(specs), rows()).rows
     floors = table.floor_rows(job.tasks, job.results, job.metrics.specs)
     outcome.pairs = table.write_table(job.folder, FLOORS, floors).rows
+    clear(job.folder / FOLDER)
 
 
 def share(costs: Sequence[int], rank: int, size: int) -> list[int]:

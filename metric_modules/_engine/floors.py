@@ -46,6 +46,11 @@ class FloorTask:
     unrelated: tuple[Original, ...]
 
     @property
+    def place(self) -> tuple[str, int]:
+        """Its source and evaluation size."""
+        return self.reference.source, self.short_side
+
+    @property
     def key(self) -> str:
         """A key that changes with any picture of the task."""
         content = [

@@ -44,17 +44,6 @@ class MetricRun:
         """The same for floors, which are always computed in float32."""
         return (self.exact or self).signature
 
-    @property
-    def is_heavy(self) -> bool:
-        """Whether it has weights that it can release."""
-        return hasattr(self.scorer, "release")
-
-    def release(self) -> None:
-        """Release large weights until they are needed again."""
-        for run in filter(None, (self, self.exact)):
-            if run.is_heavy:
-                run.scorer.release()
-
 
 @dataclass(frozen=True)
 class Metrics:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from threading import Lock
 
@@ -15,7 +15,6 @@ from ..scores import Missing, Value, Values
 from .chains import DatasetChain, Unreadable, read_input, read_picture
 from .metrics import MetricRun, typed
 
-LARGE = 3 * 2048 * 2048  # values; with a picture this large only one network's weights fit into memory
 _Clock = Callable[[str], AbstractContextManager[None]]
 _IsNear = Callable[[str, Value], bool]  # whether a column's value is near a threshold
 _Digest = str | None  # of a picture's bytes: steps with equal pictures share their values
@@ -27,7 +26,7 @@ class Reference:
     """A reference at the evaluation size, with the prepared form of each metric."""
 
     picture: np.ndarray
-    prepared: dict[tuple[str, MetricRun], object] = field(default_factory=dict)
+    prepared: dict[MetricRun, object] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock)
 
     @classmethod
@@ -39,19 +38,12 @@ class Reference:
     def size(self) -> tuple[int, int]:
         return self.picture.shape[1], self.picture.shape[0]
 
-    @property
-    def is_large(self) -> bool:
-        return self.picture.size > LARGE
-
     def prepared_for(self, run: MetricRun) -> object:
         """The prepared form that the metric compares with, computed at the first call."""
-        key = run.name, run
         with self.lock:
-            if key not in self.prepared:
-                if self.is_large:  # not bfloat16 and float32 at once
-                    self.prepared = {other: side for other, side in self.prepared.items() if other[0] != run.name}
-                self.prepared[key] = run.scorer.prepare(self.picture)
-            return self.prepared[key]
+            if run not in self.prepared:
+                self.prepared[run] = run.scorer.prepare(self.picture)
+            return self.prepared[run]
 
 
 @dataclass(frozen=True)
@@ -89,13 +81,12 @@ class PictureReader:
             yield [future.result() for future in reading.pop(0)]
 
     def _read(self, placed: PlacedStep, size: tuple[int, int], rounds: Sequence[MetricRun]) -> ReadPicture:
-        """Decode a picture and resize it."""
+        digest = placed.step.sha256
         try:
-            picture = read_picture(self.reader, placed.place, placed.step.sha256)
+            picture = read_picture(self.reader, placed.place, digest)
         except Unreadable as error:
-            return ReadPicture(placed.step.sha256, missing=Missing("unreadable", str(error)))
-        reduced = {run.name: run.scorer.reduce(picture) for run in rounds if _covers(run, placed.step.round)}
-        return ReadPicture(placed.step.sha256, resize_to(picture, *size), reduced)
+            return ReadPicture(digest, missing=Missing("unreadable", str(error)))
+        return _reduced(digest, picture, size, [run for run in rounds if _covers(run, placed.step.round)])
 
     def read_input(self, chain: DatasetChain, size: tuple[int, int], rounds: Sequence[MetricRun]) -> list[ReadPicture]:
         """The picture that the first call was given; empty if the dataset has no intact copy."""
@@ -105,8 +96,11 @@ class PictureReader:
             picture = read_input(self.reader, chain, self.copies(chain))
         except Unreadable:
             return []
-        reduced = {run.name: run.scorer.reduce(picture) for run in rounds}
-        return [ReadPicture(chain.input.step.sha256, resize_to(picture, *size), reduced)]
+        return [_reduced(chain.input.step.sha256, picture, size, rounds)]
+
+
+def _reduced(key: _Digest, picture: np.ndarray, size: tuple[int, int], rounds: Sequence[MetricRun]) -> ReadPicture:
+    return ReadPicture(key, resize_to(picture, *size), {run.name: run.scorer.reduce(picture) for run in rounds})
 
 
 def score_chain(
@@ -197,9 +191,8 @@ def compare(
             compared = run.scorer.compare(reference.prepared_for(run), arrays, rows)
             for number, values in enumerate(compared):
                 if run.exact and any(is_near(column, value) for column, value in values.items()):
-                    with _room_for_exact(reference, run, run.exact):
-                        side = reference.prepared_for(run.exact)
-                        [compared[number]] = run.exact.scorer.compare(side, [arrays[number]], [rows[number]])
+                    side = reference.prepared_for(run.exact)
+                    [compared[number]] = run.exact.scorer.compare(side, [arrays[number]], [rows[number]])
         for row, values in zip(rows, compared, strict=True):
             row |= {column: typed(value) for column, value in values.items()}
     return rows
@@ -251,13 +244,3 @@ def _judge_rounds(
 def _covers(run: MetricRun, round: int) -> bool:
     """Whether a metric looks at this round: some look at the first rounds only."""
     return run.spec.rounds is None or round <= run.spec.rounds
-
-
-@contextmanager
-def _room_for_exact(reference: Reference, run: MetricRun, exact: MetricRun) -> Iterator[None]:
-    """Release the weights of one precision while the other computes, if the picture leaves no room for both."""
-    if reference.is_large and run.is_heavy:
-        run.scorer.release()
-    yield
-    if reference.is_large and exact.is_heavy:
-        exact.scorer.release()

@@ -14,16 +14,14 @@ from functools import cached_property, partial
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
 from convergebench.generation.cluster import cores
 
 from ..scores import Missing, Values
-from . import score_chain
 from .chains import DatasetChain, Unreadable, read_reference
 from .floors import FloorPlace, FloorTask, Medians, compare_unrelated, floor_place, is_near_threshold
 from .metrics import MetricRun, torch_if_installed
 from .results import Shard
-from .score_chain import PictureReader, Reference
+from .score_chain import PictureReader, Reference, score_chain
 
 if TYPE_CHECKING:
     from .engine import Job
@@ -83,41 +81,35 @@ class Worker:
 
     def compare_floors(self, tasks: Sequence[FloorTask], shard: Shard) -> None:
         """Compare some references with the pictures that are unrelated to them."""
-        for turn in self._turns:
-            self._release_weights()
 
-            def work(task: FloorTask, turn: _Runs = turn) -> tuple[FloorTask, _Runs, dict[str, Values], dict[str, str]]:
-                lacking = [run for run in self.job.lacking_floors(task) if run in turn]
-                with self._clock("floors"):
-                    return task, lacking, *compare_unrelated(self.job.reader, task, lacking)
+        def work(task: FloorTask) -> tuple[FloorTask, _Runs, dict[str, Values], dict[str, str]]:
+            lacking = self.job.lacking_floors(task)
+            with self._clock("floors"):
+                return task, lacking, *compare_unrelated(self.job.reader, task, lacking)
 
-            for task, lacking, values, damaged in self._in_threads(work, tasks, self._threads):
-                parts = {run.name: run.floor_signature for run in lacking}
-                shard.add({"task": task.key, "parts": parts, "values": values, "damaged": damaged})
+        for task, lacking, values, damaged in self._in_threads(work, tasks):
+            parts = {run.name: run.floor_signature for run in lacking}
+            shard.add({"task": task.key, "parts": parts, "values": values, "damaged": damaged})
 
     def score(
         self, chains: Sequence[DatasetChain], batch: int, medians: Mapping[FloorPlace, Medians], shard: Shard
     ) -> None:
         """Score some chains, as many at once as there are cores and as memory allows."""
-        started, threads = time.monotonic(), self._threads
-        batch = max(1, min(batch, self._memory // (_WORK_BYTES * self._pixels * threads)))
-        with ThreadPoolExecutor(threads, initializer=_use_one_thread) as decoders:
+        started = time.monotonic()
+        batch = max(1, min(batch, self._memory // (_WORK_BYTES * self._pixels * self._threads)))
+        with ThreadPoolExecutor(self._threads, initializer=_use_one_thread) as decoders:
             pictures = PictureReader(self.job.reader, self.job.input_copies, decoders, batch)
-            for turn in self._turns:
-                self._release_weights()
-                self._load_weights(turn)
 
-                def work(chain: DatasetChain, turn: _Runs = turn) -> tuple[DatasetChain, _Runs, dict[int, Values]]:
-                    lacking = [run for run in self.job.lacking(chain) if run in turn]
-                    return chain, lacking, self._values(chain, lacking, medians.get(floor_place(chain), {}), pictures)
+            def work(chain: DatasetChain) -> tuple[DatasetChain, _Runs, dict[int, Values]]:
+                lacking = self.job.lacking(chain)
+                return chain, lacking, self._values(chain, lacking, medians.get(floor_place(chain), {}), pictures)
 
-                for chain, lacking, rows in self._in_threads(work, chains, threads):
-                    parts = {run.name: run.signature for run in lacking}
-                    shard.add({"chain": chain.chain.id, "digest": chain.digest, "parts": parts, "rows": rows})
-                    if turn is self._turns[-1]:
-                        self.chains += 1
-                        self.images += len(rows)
-                        self.advance(len(rows), "")
+            for chain, lacking, rows in self._in_threads(work, chains):
+                parts = {run.name: run.signature for run in lacking}
+                shard.add({"chain": chain.chain.id, "digest": chain.digest, "parts": parts, "rows": rows})
+                self.chains += 1
+                self.images += len(rows)
+                self.advance(len(rows), "")
         self.seconds = time.monotonic() - started
 
     def _values(
@@ -132,27 +124,7 @@ class Worker:
             return {placed.step.step: dict.fromkeys(columns, missing) for placed in chain.scored_steps}
         columns_by_name = {column.name: column for run in lacking for column in run.spec.columns}
         is_near = partial(is_near_threshold, columns_by_name, medians)
-        return score_chain.score_chain(chain, reference, lacking, is_near, pictures, self._clock)
-
-    @cached_property
-    def _turns(self) -> list[_Runs]:
-        """The metrics that run together: all; if pictures are large, those with large weights run first, alone."""
-        runs = list(self.job.metrics.runs)
-        if self._pixels * 3 <= score_chain.LARGE:
-            return [runs]
-        heavy, light = ([run for run in runs if run.is_heavy is wanted] for wanted in (True, False))
-        return [turn for turn in (heavy, light) if turn]
-
-    def _release_weights(self) -> None:
-        """Release large weights if metrics take turns."""
-        for run in self.job.metrics.runs if len(self._turns) > 1 else ():
-            run.release()
-
-    def _load_weights(self, turn: _Runs) -> None:
-        """Load large weights before any picture: while they are read they take three times their memory."""
-        for run in turn if len(self._turns) > 1 else ():
-            if run.is_heavy and run.spec.kind == "picture":
-                run.scorer.prepare(np.zeros((64, 64, 3), np.uint8))
+        return score_chain(chain, reference, lacking, is_near, pictures, self._clock)
 
     @cached_property
     def _pixels(self) -> int:
@@ -183,8 +155,9 @@ class Worker:
             self.references.move_to_end(key)
             return self.references[key]
 
-    def _in_threads(self, work: Callable[[Item], Result], items: Sequence[Item], threads: int) -> Iterator[Result]:
+    def _in_threads(self, work: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
         """Yield the result of `work` for each item, in order of completion."""
+        threads = self._threads
         with _library_threads_restored(), ThreadPoolExecutor(threads, initializer=_use_one_thread) as pool:
             waiting: set[Future[Result]] = set()
             queue = list(reversed(items))

@@ -30,7 +30,6 @@ class EmbedsMeaning(Protocol):
 
     embed_words: Callable[[str], np.ndarray]
     embed_pictures: Callable[[Sequence[np.ndarray]], list[np.ndarray]]
-    release: Callable[[], None]
 
 
 class AloneScorer:

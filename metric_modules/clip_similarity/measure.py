@@ -1,10 +1,7 @@
 """CLIP image similarity as pure functions: a picture is embedded once, for any number of comparisons."""
 
-import contextlib
 import copy
-import ctypes
 import hashlib
-import sys
 import threading
 import urllib.error
 import urllib.request
@@ -194,19 +191,11 @@ class Scorer:
 
     @property
     def model(self) -> Model:
-        """The model, loaded again if its weights were released."""
+        """The model, loaded when it is first needed."""
         with self.lock:
             if self.loaded is None:
                 self.loaded = load(self.checkpoint, self.device, self.dtype, self.digest)
             return self.loaded
-
-    def release(self) -> None:
-        """Release the weights, and make the C library return their memory to the system."""
-        with self.lock:
-            self.loaded = None
-        if sys.platform == "linux":
-            with contextlib.suppress(AttributeError):  # another C library than GNU's
-                ctypes.CDLL(None).malloc_trim(0)
 
     def prepare(self, picture: np.ndarray) -> "torch.Tensor":
         """The reference's embedding."""

@@ -69,11 +69,6 @@ class Scorer:
         }
         self.embed_words = lru_cache(maxsize=256)(self.clip.embed_words) if self.clip else None
 
-    def release(self) -> None:
-        """Release CLIP's weights."""
-        if self.clip:
-            self.clip.release()
-
     def prepare(self, picture: np.ndarray) -> _Side:
         """A chain's reference."""
         return _Side(*self.reduce(picture), picture.shape[1], picture.shape[0])

@@ -37,11 +37,6 @@ class Scorer:
             {"clip": "yes"} if self.clip else {}
         )
 
-    def release(self) -> None:
-        """Release CLIP's weights."""
-        if self.clip:
-            self.clip.release()
-
     def prepare(self, picture: np.ndarray) -> _KeptPicture:
         """The original, by which later rounds tell what no earlier edit has touched."""
         return self.reduce(picture)

@@ -117,24 +117,15 @@ def test_a_part_is_the_same_whatever_other_parts_have_finished(dataset):
 def test_tasks_of_one_process_read_the_index_once(dataset, alone, monkeypatch):
     asked, prepared, prepare = ["psnr", "ssim"], [], engine.prepare
     monkeypatch.setattr(engine, "prepare", lambda *words, **more: prepared.append(words) or prepare(*words, **more))
-    words = {
-        "dataset": str(dataset),
-        "requested": tuple(asked),
-        "device": "cpu",
-        "dtype": "float32",
-        "window": "gaussian",
-    }
-    keys = {size: parts.job_of(**words).key(size) for size in (2, 3)}
-    prepared.clear()
-    for rank in range(2):
-        parts.work(rank, 2, words, keys, 4, floors_only=True)
+    words = {"requested": tuple(asked), "device": "cpu", "dtype": "float32", "window": "gaussian"}
+    key = prepare(dataset, **words).key(3)
     for rank in range(3):
-        parts.work(rank, 3, words, keys, 4, floors_only=False)
+        parts.work(rank, 3, dataset, words, key, 4)
     assert len(prepared) == 1
     metric_modules.score(dataset, asked, device="cpu", dtype="float32", quiet=True)
     assert content(dataset) == alone(asked)
     with pytest.raises(UserError, match="changed after the tasks were planned"):
-        parts.work(0, 3, words, keys, 4, floors_only=False)
+        parts.work(0, 3, dataset, words, key, 4)
 
 
 def test_a_held_parts_shards_are_left_alone(dataset):
