@@ -101,8 +101,8 @@ def judge(folder, base, question="edit_applied", sample=0, **words):
     return run.judge(folder, spec(base), question, calibration=sample, quiet=True, **words)
 
 
-def answers_of(folder, base, question="edit_applied"):
-    return run.Answers(Reader(folder), choose(base).label, questions.load(question))
+def planned_run(folder, base, question="edit_applied", sample=0):
+    return run.Run(folder, choose(base), questions.load(question), calibration=sample)
 
 
 def rows_of(folder):
@@ -147,7 +147,7 @@ def under_kills(folder, kills):
         wanted = planned(data, server.base, 10)
         while True:
             wait_until_idle(server.base)
-            known = answers_of(data, server.base).rows.values()
+            known = planned_run(data, server.base).rows.values()
             stored = Counter(wanted[row.key][0] for row in known)
             before = Counter(vendor.delivered)
             context = multiprocessing.get_context("fork")

@@ -57,7 +57,6 @@ class Drift:
 
     @property
     def sentence(self) -> str:
-        """The result in words."""
         words = (
             f"{self.judge} on {self.question}, run {self.session}: on the {self.items} steps asked in every run, "
             f"{self.moved:.0%} of its answers differ from those of the first run; its own noise is {self.noise:.0%} "
@@ -79,13 +78,11 @@ def find_drift(rows: Iterable[Row]) -> list[Drift]:
             new: dict[str, list[Row]] = defaultdict(list)
             for row in sorted(session_rows, key=lambda row: row["repeat"]):
                 new[row["key"]].append(row)
-            both = sorted(new.keys() & first.keys())
-            if both:
+            if both := sorted(new.keys() & first.keys()):
                 pairs = [(_answers_of(first[key]), _answers_of(new[key])) for key in both]
-                moved, noise, p = compare_runs(pairs)
                 calls = sum(len(answers) for _, answers in pairs)
                 models = _models_of(session_rows), _models_of([row for key in both for row in first[key]])
-                drifts.append(Drift(judge, question, session, len(both), calls, moved, noise, p, *models))
+                drifts.append(Drift(judge, question, session, len(both), calls, *compare_runs(pairs), *models))
             first = {**new, **first}
     return drifts
 
@@ -120,27 +117,25 @@ def compare_runs(pairs: Sequence[tuple[Sequence[Answer], Sequence[Answer]]]) -> 
 
 def _pattern(old: Sequence[Answer], new: Sequence[Answer]) -> tuple[tuple[int, ...], int]:
     """One item's answers as numbers, equal for equal answers, and how many of them are the old ones."""
-    codes = {answer: number for number, answer in enumerate(dict.fromkeys(map(str, (*old, *new))))}
-    return tuple(codes[str(answer)] for answer in (*old, *new)), len(old)
+    words = [*map(str, (*old, *new))]
+    return tuple(map([*dict.fromkeys(words)].index, words)), len(old)
 
 
 @cache
 def _divided(answers: tuple[int, ...], old: int) -> np.ndarray:
-    """For each way to divide an item's answers between two runs: the pairs of an old and a new answer that differ, and
-    the new answers that are rarer than the item's most common one. The first way is the observed one."""
-    numbers = np.array(answers)
+    """Every way to divide an item's answers between two runs, the observed one first.
+
+    Of each way: the pairs of an old and a new answer that differ, and the new answers that are rarer than the item's
+    most common one. If there are too many ways, some are drawn.
+    """
+    numbers, size = np.array(answers), len(answers)
+    ways = [*itertools.islice(itertools.combinations(range(size), old), _MOST_WAYS + 1)]
+    if len(ways) > _MOST_WAYS:
+        generator = np.random.default_rng(_SEED)
+        ways = [tuple(range(old)), *(tuple(generator.permutation(size)[:old]) for _ in range(_MOST_WAYS))]
     differ = (numbers[:, None] != numbers).astype(float)
     counts = np.bincount(numbers)
     is_rare = (counts < counts.max())[numbers].astype(float)
-    ways = np.array(list(_ways_to_divide(len(answers), old, np.random.default_rng(_SEED))))
-    member = np.zeros((len(ways), len(answers)))
-    member[np.arange(len(ways))[:, None], ways] = 1
+    member = np.zeros((len(ways), size))
+    member[np.arange(len(ways))[:, None], np.array(ways)] = 1
     return np.array([np.einsum("wi,ij,wj->w", member, differ, 1 - member), (1 - member) @ is_rare])
-
-
-def _ways_to_divide(size: int, old: int, generator: np.random.Generator) -> Iterable[Sequence[int]]:
-    """The ways to choose the old answers, the observed one first; all of them, or a random sample."""
-    ways = list(itertools.islice(itertools.combinations(range(size), old), _MOST_WAYS + 1))
-    if len(ways) <= _MOST_WAYS:
-        return ways
-    return [tuple(range(old)), *(tuple(generator.permutation(size)[:old]) for _ in range(_MOST_WAYS))]

@@ -90,35 +90,37 @@ class Journal:
             os.fsync(file.fileno())
         self.lines.append(line)
 
-    @property
-    def calls(self) -> dict[str, float]:
-        """What each call in the ledger cost that has its answer here."""
-        return {line["call"]: line["own"] for line in self.lines if line["call"]}
+
+@dataclass
+class Asking:
+    """One run's calls of a judge, several at a time, within limits; what becomes of them is counted in the outcome."""
+
+    judge: BaseJudge
+    journal: Journal
+    outcome: Outcome
+    price: float | None  # the most that a call costs
+    max_cost: float | None
+    opening: float  # what was spent before there was a ledger
 
     def ask_all(
         self,
-        judge: BaseJudge,
         items: Sequence[Item],
         shown: Callable[[Item], Shown],
         entry: Callable[[Item, Answer, float | None, float], Line],
-        outcome: Outcome,
-        price: float | None,
-        max_cost: float | None,
-        opening: float,
         advance: Progress,
     ) -> None:
-        """Ask about every item, several at a time, until all are done or the run has to stop.
+        """Ask about every item, until all are done or the run has to stop.
 
-        `entry` makes the line of an answer, given what it cost with the attempts before it, and its seconds. `price`
-        is the most that a call costs, and `opening` what was spent before there was a ledger.
+        `entry` makes the line of an answer, given what it cost with the attempts before it, and its seconds.
         """
-        ledger = None
-        if price != 0 and (items or self.calls):
-            ledger = _JudgeLedger(self.path.parent, opening, self.calls)
-        budget = Budget(max_cost, ledger=ledger)
+        ledger, outcome = None, self.outcome
+        answered = {line["call"]: line["own"] for line in self.journal.lines if line["call"]}
+        if self.price != 0 and (items or answered):
+            ledger = _JudgeLedger(self.journal.path.parent, self.opening, answered)
+        budget = Budget(self.max_cost, ledger=ledger)
         outcome.before = budget.spent
-        limits = CallLimits(judge.concurrency, judge.requests_a_minute)
-        caller, stopping = Caller(limits, budget, price), threading.Event()
+        limits = CallLimits(self.judge.concurrency, self.judge.requests_a_minute)
+        caller, stopping = Caller(limits, budget, self.price), threading.Event()
 
         def stop(reason: str) -> None:
             outcome.stopped = outcome.stopped or reason
@@ -134,43 +136,36 @@ class Journal:
                 nonlocal billed
                 started = time.monotonic()
                 try:
-                    answer = judge.answer(request)
+                    answer = self.judge.answer(request)
                 except (Transient, Rejected) as error:
                     billed += caller.price if error.charged else 0.0
                     raise
                 own = caller.price if answer.cost is None else answer.cost
                 cost = round(billed + own, 6) if caller.price or answer.cost is not None else None
                 line = entry(item, answer, cost, round(time.monotonic() - started, 3))
-                self.append({**line, "call": ledger and ledger.take_call(), "own": own})
+                self.journal.append({**line, "call": ledger and ledger.take_call(), "own": own})
                 return answer
 
             caller.ask(attempt)
 
+        def record(future: Future[None], item: Item) -> None:
+            try:
+                future.result()
+                outcome.asked += 1
+            except Stopped:
+                return
+            except Rejected as error:
+                outcome.left[str(item)] = str(error)
+            except (Unusable, OverBudget, UserError) as error:
+                stop(str(error))
+            tell(1, f"${budget.spent:.2f}" if self.price else "")
+
         try:
             with advance(len(items)) as tell:
-
-                def record(future: Future[None], item: Item) -> None:
-                    _count_call(future, str(item), outcome, stop)
-                    tell(1, f"${budget.spent:.2f}" if price else "")
-
                 at_once = min(2 * limits.concurrency, max(len(items), 1))
                 outcome.abandoned = do_all(items, make_call, record, stop, at_once)
         finally:
             outcome.spent = float(budget.paid)
-
-
-def _count_call(future: Future[None], item: str, outcome: Outcome, stop: Callable[[str], None]) -> None:
-    """Count one answer, or record why there is none."""
-    try:
-        future.result()
-    except Stopped:
-        return
-    except Rejected as error:
-        outcome.left[item] = str(error)
-    except (Unusable, OverBudget, UserError) as error:
-        stop(str(error))
-    else:
-        outcome.asked += 1
 
 
 def _read_lines(journal: Path) -> list[Line]:

@@ -8,19 +8,20 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 
 from convergebench.generation.files import refuse_strangers_file
+from convergebench.generation.progress import progress_bar
 from convergebench.generation.records import Answer, Program
 
 from ..edit_applied.cycles import roles
 from .backends import BaseJudge, Shown
-from .journal import Journal, Line, Outcome, Progress, file_stem, one_at_a_time, refuse_unlimitable_cost
+from .journal import Asking, Journal, Line, Outcome, file_stem, one_at_a_time, refuse_unlimitable_cost
 
 _WORDS = """An image editor was given one picture and this instruction: "{instruction}"
 Write the one instruction that takes exactly this change back and changes nothing else. \
 The editor will see only the changed picture. Answer with the instruction alone, in at most 20 words."""
+_JOURNAL = "undos.jsonl"
 _LONGEST = 200  # characters of an instruction
 _MARK = "~"  # between the original program's id and the model that wrote the undo
 _FIRST_WORDS = f"# The undo of each program with a {_MARK} was written by "  # of a suite that we wrote
@@ -36,14 +37,11 @@ def kept_folder(out: Path, judge: BaseJudge) -> Path:
     return out.parent / f".{out.stem}-undos" / file_stem(judge.label)
 
 
-def _journal(out: Path, judge: BaseJudge) -> Journal:
-    return Journal(kept_folder(out, judge) / "undos.jsonl")
-
-
 def missing_undos(judge: BaseJudge, programs: Iterable[Program], out: Path) -> list[Program]:
     """Programs whose undo was not written before; refuses a file in its place that we did not write."""
     refuse_strangers_file(out, lambda data: data.startswith(_FIRST_WORDS.encode()))
-    written = {line["asked"] for line in _journal(out, judge).lines if line["words"]}
+    journal = Journal(kept_folder(out, judge) / _JOURNAL)
+    written = {line["asked"] for line in journal.lines if line["words"]}
     return [program for program in programs if _digest(program) not in written]
 
 
@@ -53,24 +51,28 @@ def most_dollars(judge: BaseJudge, programs: Iterable[Program]) -> float | None:
 
 
 def write_undos(
-    judge: BaseJudge, programs: Sequence[Program], out: Path, max_cost: float | None = None,
-    advance: Progress = lambda calls: nullcontext(lambda count, words: None),
-) -> tuple[dict[str, str], dict[str, str], Outcome]:  # fmt: skip
+    judge: BaseJudge, programs: Sequence[Program], out: Path, max_cost: float | None = None, quiet: bool = True
+) -> tuple[dict[str, str], dict[str, str], Outcome]:
     """The undos, by program, and why others have none; those that were written before are not asked for again.
 
     `max_cost` limits the total cost of this model for this file, earlier runs included.
     """
     price, outcome = most_dollars(judge, programs), Outcome(judge.label, "undo")
     refuse_unlimitable_cost(max_cost, price, judge.label)
-    with one_at_a_time(kept_folder(out, judge), f"{judge.label} writes {out}"):
-        journal = _journal(out, judge)
+    folder = kept_folder(out, judge)
+    with one_at_a_time(folder, f"{judge.label} writes {out}"):
+        journal = Journal(folder / _JOURNAL)
         missing = {program.id: program for program in missing_undos(judge, programs, out)}
+
+        def shown(id: str) -> Shown:
+            return Shown(_words_for(missing[id]), name="undo")
+
+        def entry(id: str, answer: Answer, cost: float | None, latency: float) -> Line:
+            return {"asked": _digest(missing[id]), **_read_undo(answer)}
+
         opening = sum(line["own"] for line in journal.lines)
-        journal.ask_all(
-            judge, list(missing), lambda id: Shown(_words_for(missing[id]), name="undo"),
-            lambda id, answer, cost, latency: {"asked": _digest(missing[id]), **_read_undo(answer)},
-            outcome, price, max_cost, opening, advance,
-        )  # fmt: skip
+        asking = Asking(judge, journal, outcome, price, max_cost, opening)
+        asking.ask_all(list(missing), shown, entry, lambda calls: progress_bar("undos", calls, "undos", quiet))
     words, reasons = {}, dict(outcome.left)
     lines = {line["asked"]: line for line in journal.lines}
     for program in programs:

@@ -21,7 +21,7 @@ from convergebench.generation.files import locked
 from convergebench.generation.ledger import SIZE
 from convergebench.generation.records import UserError
 from convergebench.generation.vendors import image_servers
-from convergebench.metric_modules._judges import asks, drift, questions, run
+from convergebench.metric_modules._judges import asks, backends, drift, questions, run
 from convergebench.metric_modules._judges.backends import paint
 from judging import SENTINEL, Vendor
 from simulations.drift import alarms
@@ -252,7 +252,7 @@ def test_money_is_exact_with_cut_and_retried_answers(data, priced):
 
     vendor = Vendor(fail=fail)
     with serving(vendor) as server:
-        _, _, plan = run.plan(data, judging.spec(server.base), "edit_applied", calibration=4)
+        plan = judging.planned_run(data, server.base, sample=4)
         price = Decimal(str(plan.price))
         outcome = judging.judge(data, server.base, sample=4)
     billed = sum(vendor.bills.values()) + vendor.billed_without_answer
@@ -292,7 +292,7 @@ def test_an_unsettled_answer_is_settled_and_not_asked_again(data, priced):
         path.write_text("".join(lines[:-1]))  # the process dies between the two lines
         (path.parent / SIZE).write_text(str(path.stat().st_size))
         assert list(judging.ledger_of(data).unsettled) == [last["call"]]
-        kept = judging.answers_of(data, server.base)
+        kept = judging.planned_run(data, server.base)
         row = dict(next(iter(kept.rows.values())).values)
         kept.journal.append({"judgement": row, "call": last["call"], "own": last["settled"]})
         outcome = judging.judge(data, server.base, limit=3)
@@ -494,7 +494,7 @@ def test_a_folder_that_is_no_dataset_is_left_as_it_is(tmp_path, more):
 
 @pytest.mark.parametrize("more", [[], ["--plan"]])
 def test_a_strangers_table_stays_and_is_named(data, more):
-    file = data / run.Answers(Reader(data), "paint", questions.load("object_count")).file
+    file = data / run.Run(data, backends.choose("paint"), questions.load("object_count")).file
     file.parent.mkdir()
     pq.write_table(pa.table({"chain": ["theirs"]}), file)
     theirs = file.read_bytes()
@@ -510,66 +510,6 @@ def test_what_cannot_judge_says_what_is_allowed(data):
     ):
         done = CliRunner().invoke(main, ["judge", str(data), *words])
         assert (done.exit_code, sentence in done.output) == (2, True), done.output
-
-
-@pytest.fixture
-def tiny_model(tmp_path):
-    """A vision-language model of transformers with random weights, whose words are single bytes."""
-    import torch
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-    from transformers import (
-        CLIPVisionConfig,
-        LlamaConfig,
-        LlavaConfig,
-        LlavaForConditionalGeneration,
-        PreTrainedTokenizerFast,
-    )
-    from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
-    from transformers.models.llava.processing_llava import LlavaProcessor
-
-    bytes_of = Tokenizer(models.BPE({each: n for n, each in enumerate(pre_tokenizers.ByteLevel.alphabet())}, []))
-    bytes_of.pre_tokenizer, bytes_of.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
-    special = {"eos_token": "<end>", "pad_token": "<pad>", "extra_special_tokens": {"image_token": "<image>"}}
-    words = PreTrainedTokenizerFast(tokenizer_object=bytes_of, **special)
-    pictures = CLIPImageProcessorPil(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32})
-    template = (
-        "{% for message in messages %}{% for part in message.content %}"
-        "{% if part.type == 'image' %}<image>{% else %}{{ part.text }}{% endif %}{% endfor %}{% endfor %}"
-    )
-    about = {"patch_size": 16, "vision_feature_select_strategy": "default", "num_additional_image_tokens": 1}
-    LlavaProcessor(pictures, words, chat_template=template, **about).save_pretrained(tmp_path / "tiny")
-    torch.manual_seed(0)
-    small = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
-    config = LlavaConfig(
-        vision_config=CLIPVisionConfig(image_size=32, patch_size=16, projection_dim=16, **small),
-        text_config=LlamaConfig(vocab_size=len(words), max_position_embeddings=4096, **small),
-        image_token_id=words.convert_tokens_to_ids("<image>"),
-        vision_feature_layer=-1,
-    )
-    LlavaForConditionalGeneration(config).save_pretrained(tmp_path / "tiny")
-    return tmp_path / "tiny"
-
-
-@pytest.mark.slow
-def test_an_open_model_judges_on_this_machine(data, tiny_model):
-    judge = f"transformers:model={tiny_model},dtype=float32,max_tokens=12,device=cpu"
-    outcome = run.judge(data, judge, "edit_applied", limit=4, calibration=2)
-    rows = judging.rows_of(data)
-    assert (outcome.asked, outcome.clean, outcome.spent) == (4 + 2 * drift.FIRST_REPEATS, True, 0)
-    assert {row["value"] for row in rows} == {None}
-    assert {row["reason"] for row in rows} <= {"cut_off", "not_json", "empty"}
-    for key in {row["key"] for row in rows if row["purpose"] == "calibration"}:
-        assert len({row["raw"] for row in rows if row["key"] == key}) == 1  # greedy: the same question, the same answer
-
-
-@pytest.mark.slow
-def test_a_model_that_cannot_be_loaded_stops_the_run(data, tmp_path):
-    (tmp_path / "broken").mkdir()
-    (tmp_path / "broken" / "config.json").write_text("{}")
-    judge = f"transformers:model={tmp_path / 'broken'},device=cpu"
-    outcome = run.judge(data, judge, "edit_applied", limit=2, calibration=0)
-    assert outcome.asked == 0
-    assert "cannot be loaded" in outcome.stopped
 
 
 @pytest.mark.slow

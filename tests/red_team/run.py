@@ -31,7 +31,7 @@ from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.analysis.comparisons import compare_two
 from convergebench.spaces_app.statistics import leaderboard
 from convergebench.spaces_app.studies.honesty.apart import UNJUDGED
-from convergebench.spaces_app.studies.honesty.checks import CHECKS, MARKS, findings
+from convergebench.spaces_app.studies.honesty.statistics import honesty
 from red_team.editors import CHEATS, choice
 
 SOURCES = (
@@ -122,7 +122,7 @@ def result_rows(analysis: Analysis) -> list[dict[str, Any]]:
     for row in [row.cells for row in leaderboard.rows(analysis)]:
         editor = row["editor"]
         apart = analysis.apart.get(editor, ())
-        verdicts = {finding.check: finding.verdict for finding in analysis.once(findings) if finding.editor == editor}
+        verdicts = {found.check: found for found in analysis.once(honesty.rows) if found.editor == editor}
         rows.append(
             {
                 "editor": editor,
@@ -142,7 +142,7 @@ def number(row: dict[str, Any], check: str) -> str:
     verdict = row["verdicts"].get(check)
     if not verdict or verdict.value is None:
         return "–"
-    text = f"{verdict.value:.0f}" if CHECKS[check].is_count else f"{verdict.value:.2f}"
+    text = f"{verdict.value:.0f}" if check in honesty.COUNTS else f"{verdict.value:.2f}"
     return f"**{text}**" if verdict.outcome == "failed" else text if verdict.outcome == "passed" else f"({text})"
 
 
@@ -155,7 +155,7 @@ def table(rows: Sequence[dict[str, Any]], rounds: int) -> str:
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     level = next((row["kept"] for row in rows if row["editor"] == LEVEL), 0.0)
     for row in rows:
-        verdict = row["verdicts"].get(MARKS)
+        verdict = row["verdicts"].get(honesty.MARKS)
         marks = f"{verdict.value:.0f} of {verdict.cases}" if verdict and verdict.cases else "–"
         caught = [reason for reason in row["apart"] if reason != UNJUDGED]
         if caught:
@@ -178,7 +178,8 @@ def counts(rows: Sequence[dict[str, Any]], text: str) -> str:
     apart = sum(bool(set(row["apart"]) - {UNJUDGED}) for row in rows if row["editor"] in CHEATS)
     above = text.count("AT OR ABOVE")
     accused = sum(bool(set(row["apart"]) - {UNJUDGED}) for row in honest)
-    shapes = max((row["values"].get("known_middle", {}).get("value") or 0 for row in honest), default=0)
+    known = [row["verdicts"]["known_middle"].value for row in honest if "known_middle" in row["verdicts"]]
+    shapes = max(filter(None, known), default=0)
     level = text.count("| level, p")
     below = len(rows) - len(honest) - apart - above - level
     return (

@@ -11,7 +11,7 @@ from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.honesty import checks
 from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.studies.honesty.apart import UNJUDGED
-from convergebench.spaces_app.studies.honesty.checks import CHECKS, MARKS, findings, middle_ratio
+from convergebench.spaces_app.studies.honesty.statistics.honesty import CHECKS, MARKS, middle_ratio, rows
 from stores import chain
 
 PROGRAMS = {"red-ball": "red", "blue-book": "blue", "green-apple": "green"}
@@ -41,11 +41,12 @@ def reasons_apart(scores, chains):
 
 
 def outcome(check, scores, chains):
-    return verdict(check, scores, chains).outcome
+    return verdict(check, scores, chains)[0]
 
 
 def verdict(check, scores, chains):
-    return {finding.check: finding.verdict for finding in findings(Analysis(scores, chains))}[check]
+    [row] = [row for row in rows(Analysis(scores, chains)) if row.check == check]
+    return row.outcome, row.value, row.cases
 
 
 def test_memory_is_judged_by_the_median_of_ten_cases():
@@ -132,7 +133,7 @@ def under_marks(ratios, sources):
 def test_recall_is_confirmed_by_several_sources(ratios, sources, expected):
     scores, chains = under_marks(ratios, sources)
     assert verdict(MARKS, scores, chains) == expected
-    reasons = {"failed": CHECKS[MARKS].reason, "not judged": UNJUDGED}.get(expected[0])
+    reasons = {"failed": CHECKS[MARKS][0], "not judged": UNJUDGED}.get(expected[0])
     assert reasons_apart(scores, chains) == ({"one": (reasons,)} if reasons else {})
 
 
@@ -144,7 +145,7 @@ def test_a_chain_counts_by_its_middle_return():
 
 def test_a_dataset_without_checks_has_no_findings():
     scores, chains = cases(12)
-    assert findings(Analysis(scores, chains)) == []
+    assert rows(Analysis(scores, chains)) == []
     assert reasons_apart(scores, chains) == {}
 
 

@@ -39,7 +39,7 @@ ALLOWED = {
         *(
             f"generation.{name}"
             for name in (
-                *("calls", "editors", "ledger", "options", "requirements", "torch_models"),
+                *("calls", "editors", "ledger", "options", "requirements"),
                 *("files", "interruptible", "pictures", "progress", "records", "vendors"),
             )
         ),

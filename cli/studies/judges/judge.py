@@ -26,7 +26,7 @@ plan_option = click.option(
     "--judge",
     "spec",
     required=True,
-    help="openai, gemini, transformers or paint, with options such as openai:base_url=http://localhost:8000/v1,model=NAME.",
+    help="openai, gemini or paint, with options such as openai:base_url=http://localhost:8000/v1,model=NAME.",
 )
 @click.option(
     "--question",
@@ -65,8 +65,6 @@ def command(
     convergebench judge convergebench --judge \\
       openai:base_url=http://localhost:8000/v1,model=M --question \\
       object_count
-    convergebench judge convergebench --judge transformers --question \\
-      edit_undone --limit 200
     convergebench judge convergebench --judge paint --question additions_there
 
     Questions: additions_there, anything_else, edit_applied, edit_undone, infidelity, object_count, over_generation,
@@ -102,12 +100,14 @@ def exit_after_calls(abandoned: int, is_complete: bool) -> None:
 
 def _print_plans(dataset: Path, spec: str, names: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Print what each question would ask."""
-    from convergebench.metric_modules._judges import run
+    from convergebench.metric_modules._judges import backends, questions
+    from convergebench.metric_modules._judges.run import CALIBRATION, Run, require_dataset
 
-    rows = []
-    for name in names:
-        judge, question, plan = run.plan(dataset, spec, name, **options)
-        sample = sum(ask.purpose == run.CALIBRATION for ask in plan.calls)
+    judge, rows = backends.choose(spec), []
+    require_dataset(dataset)
+    for question in map(questions.load, names):
+        plan = Run(dataset, judge, question, **options)
+        sample = sum(ask.purpose == CALIBRATION for ask in plan.calls)
         row = {"judge": judge.label, "question": question.name, "calls": len(plan.calls), "calibration": sample}
         rows.append(row | {"already": plan.already, "dollars": plan.dollars, "left_out": dict(plan.left_out)})
         if as_json:

@@ -13,9 +13,7 @@ SECTION = "ask models"
 
 @click.command("undos", short_help="Have a model write the undo of each edit.")
 @click.option("--suite", default="v1-mini", show_default=True, help="The suite whose edits are to be undone.")
-@click.option(
-    "--judge", "spec", required=True, help="The model: openai, gemini or transformers with options, as for `judge`."
-)
+@click.option("--judge", "spec", required=True, help="The model: openai or gemini with options, as for `judge`.")
 @click.option("--program", "programs", multiple=True, help="Only this program; repeatable.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The suite to write, such as undos.toml.")
 @plan_option
@@ -38,7 +36,6 @@ def command(
     """
     from convergebench.generation import suites
     from convergebench.generation.files import write_whole
-    from convergebench.generation.progress import progress_bar
     from convergebench.generation.records import UserError
     from convergebench.metric_modules._judges import backends, undos
 
@@ -57,9 +54,7 @@ def command(
         click.echo(json.dumps(values) if as_json else f"{calls} calls of {judge.label}, {cost}")
         return
     judge.require_ready()
-    words, reasons, outcome = undos.write_undos(
-        judge, edits, out, max_cost, lambda calls: progress_bar("undos", calls, "undos", as_json)
-    )
+    words, reasons, outcome = undos.write_undos(judge, edits, out, max_cost, quiet=as_json)
     if words:
         title = f"{loaded.title}: the suite's undos and those of {judge.label}"
         sizes = {"short_side": loaded.short_side, "rounds": loaded.rounds, "runs": loaded.runs}

@@ -9,10 +9,10 @@ import importlib
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from convergebench.generation import requirements
 from convergebench.generation.options import identity_and_label, number, parse_words
@@ -48,7 +48,7 @@ class BaseJudge:
     """The base class of all judges, with defaults for free and deterministic ones."""
 
     label: str = ""  # its name in tables: with the options that differ from their defaults
-    options: Mapping[str, Setting] = MappingProxyType({})
+    settings: Mapping[str, Setting] = MappingProxyType({})  # every option that shapes answers
     concurrency: int = 8  # calls in flight
     requests_a_minute: int | None = None
     drifts: bool = True  # False for judges that compute their answers; they need no calibration sample
@@ -59,7 +59,7 @@ class BaseJudge:
 
     def ready(self) -> str | None:
         """A sentence that says what is missing on this machine; None if nothing is."""
-        return None
+        return requirements.missing_packages("judges", "jsonschema")
 
     def most_dollars(self, letters: int, pictures: int) -> float | None:
         """What a call with this many letters and pictures costs at most; None if unknown."""
@@ -69,19 +69,8 @@ class BaseJudge:
         """Whether it can answer this question about such a chain."""
         return True
 
-    def identity(self) -> dict[str, str]:
-        """Further settings that determine its answers and are only known at run time, such as a commit."""
-        return {}
-
-    @cached_property
-    def settings(self) -> dict[str, Setting]:
-        """What determines its answers."""
-        return {**self.options, **self.identity()}
-
     def require_ready(self) -> None:
-        """Raise UserError if a package or key is missing; weights that the first call fetches may be missing."""
-        missing = self.ready()
-        if missing and not isinstance(missing, requirements.FetchedByFirstCall):
+        if missing := self.ready():
             raise UserError(f"{self.label} cannot judge here: {missing}")
 
 
@@ -145,12 +134,11 @@ def choose(spec: str) -> BaseJudge:
     one_of("judge", name, names())
     kind = importlib.import_module(f"{__name__}.{name}").Judge
     options, rates = parse_words("judge", name, words, kind)
-    instance = kind(**options)
-    values, label = identity_and_label(name, instance, {})
-    for key, value in {"options": values, "label": label, **rates}.items():  # no fields: they do not shape answers
-        object.__setattr__(instance, key, value)
-    judge: BaseJudge = instance
-    return judge
+    judge = kind(**options)
+    settings, label = identity_and_label(name, judge, {})
+    for key, value in {"settings": settings, "label": label, **rates}.items():  # no fields: they shape no answers
+        object.__setattr__(judge, key, value)
+    return cast(BaseJudge, judge)
 
 
 @cache

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from convergebench.generation import requirements
 from convergebench.generation.calls import Unusable
 from convergebench.generation.editors.paint import drawing, instructions, placing
 from convergebench.generation.records import Answer, FinishedChain
@@ -32,9 +31,6 @@ class Judge(BaseJudge):
 
     concurrency = 2
     drifts = False
-
-    def ready(self) -> str | None:
-        return requirements.missing_packages("judges", "jsonschema")
 
     def knows(self, question: Question, chain: FinishedChain) -> bool:
         """Only programs that add things, because paint cannot reconstruct its other changes."""

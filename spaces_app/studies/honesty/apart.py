@@ -2,7 +2,7 @@
 
 from ...analysis.analysis import Analysis
 from ...analysis.groups import merge_reasons
-from .checks import CHECKS, FAILED, MARKS, NOT_JUDGED, findings
+from .statistics.honesty import FAILED, MARKS, NOT_JUDGED, rows
 
 UNJUDGED = "no chain of it could be judged by the recall audit"
 
@@ -12,9 +12,9 @@ def reasons(analysis: Analysis) -> dict[str, tuple[str, ...]]:
     # An editor whose chains were drawn for an audit has no rank until one of them was judged: silence must not help.
     salted = {chain.editor for chain in analysis.chains if "salt" in chain.chain.settings}
     reasons: list[dict[str, tuple[str, ...]]] = []
-    for editor, check, verdict in analysis.once(findings):
-        if verdict.outcome == FAILED:
-            reasons.append({editor: (CHECKS[check].reason,)})
-        elif check == MARKS and verdict.outcome == NOT_JUDGED and editor in salted:
-            reasons.append({editor: (UNJUDGED,)})
+    for row in analysis.once(rows):
+        if row.outcome == FAILED:
+            reasons.append({row.editor: (row.title,)})
+        elif row.check == MARKS and row.outcome == NOT_JUDGED and row.editor in salted:
+            reasons.append({row.editor: (UNJUDGED,)})
     return merge_reasons(*reasons)

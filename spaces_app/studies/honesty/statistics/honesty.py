@@ -1,19 +1,64 @@
-"""The report's table of the checks of honesty, editor by editor."""
+"""The checks of honesty over an editor's cases, and the report's table of them.
 
-from collections.abc import Sequence
+One case proves nothing: things look alike, edits cover little, backgrounds are plain. A check judges by the median of
+at least CASES cases; with fewer it says "not judged". Only memory also counts in a few cases, because no honest editor
+knows what it covered, and an editor that cheats now and then has an innocent median. An editor that remembers only in
+some programs, or only from a later round on, is judged by program and by round.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from statistics import median
+from typing import Any
+
+import numpy as np
+from convergebench.generation.records import FinishedChain
+from convergebench.metric_modules.halflife.comparison import LEVEL
+from convergebench.metric_modules.honesty.checks import colour_asked, read_change_map
+from convergebench.metric_modules.scores import ScoreRow
+from scipy import special
 
 from ....analysis.analysis import Analysis
+from ....analysis.stored_rows import narrow, with_any
 from ....analysis.tables import TableRow, column, format_value
-from ..checks import CASES, CHECKS, LIMITS, findings
 
 TITLE = "Checks of honesty"
 SECTION = "Checks of honesty"
+MARKS = "planted_marks"
+NOT_JUDGED, PASSED, SUSPECTED, FAILED = "not judged", "passed", "suspected", "failed"
+_CASES = 10  # fewer are "not judged"
+_EDIT_COLUMNS = ("known_fine", "known_middle", "colour_share", "shines_through", "change_map", "written", "shown")
+_COLUMNS = (*_EDIT_COLUMNS, "marks_shown", "marks_unshown")
+# The value from which a check fails. docs/threats.md has what honest editors and cheats reach.
+_LIMITS = {
+    "known_fine": 0.80,  # correlation
+    "known_middle": 0.80,
+    "known_cases": 3,
+    "known_parts": 1,
+    "same_change": 0.50,  # cosine
+    "colour_share": 0.50,
+    "shines_through": 0.30,
+    "written": 0.70,  # of the letters of a word that is asked for
+    "shown": 0.0,
+}
+_CERTAIN = 0.90  # correlation in both bands: one case is as good as proven
+_GUESSED = 1 / 3  # share of sources whose covered shapes an honest editor may guess: frames, stripes, horizons
+_PART_LEVEL = 0.01  # chance, over all programs and rounds, of accusing such an editor
+_COLOUR_CASES = 5  # of one colour, before it counts
+_MARGIN = 0.002  # of CLIP's cosine: what was asked for must rise by this much more than anything else in the suite
+_SHOWN_CASES = 20
+_MARKS_BELOW = 0.5  # ratio of the two distances of planted marks: clearly closer, not just closer
+_MARKS_INNOCENT = 0.1  # share of chains that may fall below by accident; what innocent editors reach is far less
+
+_Cases = Mapping[str, Sequence[tuple[FinishedChain, ScoreRow]]]  # by column: chains, with the scores of a step
+_Verdict = tuple[str, float | None, int]  # the outcome, the value, and the number of cases
 
 
 class Row(TableRow):
     editor: str = column("Editor")
     check: str = column("Check's name", shown=False)
-    title: str = column("Check")
+    title: str = column("What the check looks for")
     value: float | None = column("Value as a number", "number", shown=False)
     limit: float | None = column("Limit as a number", "number", shown=False)
     value_text: str = column("Value")
@@ -23,28 +68,197 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """One row for each editor and check."""
-    rows = []
-    for editor, name, verdict in analysis.once(findings):
-        check = CHECKS[name]
-        form = "rounded" if check.is_count else "share"
-        rows.append(
-            Row(
-                editor=editor,
-                check=name,
-                title=check.title,
-                value=verdict.value,
-                limit=LIMITS.get(name),
-                value_text=format_value(verdict.value, form),
-                limit_text=format_value(LIMITS.get(name), form),
-                cases=verdict.cases,
-                outcome=verdict.outcome,
-            )
-        )
-    return rows
+    """The verdict of every check on every editor that can be judged by it."""
+    chains = {chain.id: chain for chain in analysis.chains}
+    cases: dict[str, dict[str, list[tuple[FinishedChain, ScoreRow]]]] = defaultdict(lambda: defaultdict(list))
+    for chain in analysis.chains:
+        if chain.chain.settings.get("audit") == "marks" or "salt" in chain.chain.settings:
+            cases[chain.editor][MARKS]  # an editor that should have been judged has a row even without cases
+    for row in with_any(narrow(analysis.scores, ["chain", "round", *_COLUMNS]), _COLUMNS):
+        if row.chain in chains:
+            for name in _COLUMNS:
+                if row.value(name) is not None:
+                    cases[chains[row.chain].editor][name].append((chains[row.chain], row))
+    return [
+        _row(editor, name, CHECKS[name][1](editor_cases))
+        for editor, editor_cases in sorted(cases.items())
+        for name in CHECKS
+        if (MARKS in editor_cases if name == MARKS else any(column in editor_cases for column in _EDIT_COLUMNS))
+    ]
+
+
+def _row(editor: str, name: str, verdict: _Verdict) -> Row:
+    outcome, value, cases = verdict
+    form, limit = "rounded" if name in COUNTS else "share", _LIMITS.get(name)
+    return Row(
+        editor=editor,
+        check=name,
+        title=CHECKS[name][0],
+        value=value,
+        limit=limit,
+        value_text=format_value(value, form),
+        limit_text=format_value(limit, form),
+        cases=cases,
+        outcome=outcome,
+    )
 
 
 def note(analysis: Analysis, rows: Sequence[Row]) -> str:
     if not rows:
         return "No test of this dataset shows whether editors edit and forget honestly."
-    return f"An editor that fails a check is listed apart. With fewer than {CASES} tests a check is not judged."
+    return f"An editor that fails a check is listed apart. With fewer than {_CASES} tests a check is not judged."
+
+
+def _marks(cases: _Cases) -> _Verdict:
+    """The number of chains whose returns are far closer to the picture without the planted marks.
+
+    Marks were planted into the forward picture before it was to be undone. A chain counts by the median of its
+    returns. The chains of one source share one vote, by majority, because a picture that misleads once does so again.
+    The editor fails if at most 5% of innocent editors, a tenth of whose chains fall below by accident, would have as
+    many such sources. One chain alone, or more sources than chance gives that are closer at all, is suspicious.
+    """
+    returns: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
+    for chain, row in cases.get("marks_shown", ()):
+        if chain.chain.settings.get("audit") == "marks":
+            returns[chain.source.id, chain.id].append((row.value("marks_unshown"), row.value("marks_shown")))
+    ratios = [(source, middle_ratio(distances)) for (source, _), distances in returns.items()]
+    if not ratios:
+        return NOT_JUDGED, None, 0
+    below = sum(ratio < _MARKS_BELOW for _, ratio in ratios)
+    sources = len({source for source, _ in ratios})
+    is_caught = _beyond_chance(_votes(ratios, _MARKS_BELOW), sources, _MARKS_INNOCENT)
+    is_suspicious = below or _beyond_chance(_votes(ratios, 1.0), sources, 0.5)
+    return FAILED if is_caught else SUSPECTED if is_suspicious else PASSED, float(below), len(ratios)
+
+
+def middle_ratio(distances: Sequence[tuple[float, float]]) -> float:
+    """The middle, over a chain's returns, of distance to the picture without marks by distance to that with them.
+
+    Of an even number, the upper one of the two in the middle: the editor gets the benefit of the doubt.
+
+    >>> middle_ratio([(10.0, 50.0), (12.0, 48.0)]), middle_ratio([(0.0, 0.0)])
+    (0.25, 1.0)
+    """
+    ratios = sorted(unshown / shown if shown else float("inf") if unshown else 1.0 for unshown, shown in distances)
+    return ratios[len(ratios) // 2]
+
+
+def _votes(ratios: Iterable[tuple[Hashable, float]], limit: float) -> int:
+    """The number of sources with more than half of their chains below a limit."""
+    by_source: dict[Hashable, list[bool]] = defaultdict(list)
+    for source, ratio in ratios:
+        by_source[source].append(ratio < limit)
+    return sum(2 * sum(below) > len(below) for below in by_source.values())
+
+
+def _beyond_chance(count: int, size: int, chance: float, level: float = LEVEL) -> bool:
+    """Whether `count` of `size` come up with a probability of at most `level` if each has this chance."""
+    return count > 0 and bool(special.bdtrc(count - 1, size, chance) <= level)
+
+
+def _median_above(name: str) -> Callable[[_Cases], _Verdict]:
+    return lambda cases: _above([row.value(name) for _, row in cases.get(name, ())], _LIMITS[name])
+
+
+def _above(values: Sequence[float], limit: float) -> _Verdict:
+    middle = float(median(values)) if values else None
+    if middle is None or len(values) < _CASES:
+        return NOT_JUDGED, middle, len(values)
+    return FAILED if middle > limit else PASSED, middle, len(values)
+
+
+def _known_cases(cases: _Cases) -> _Verdict:
+    """The number of cases in which it certainly knew what it covered; a few, on two sources or more, suffice."""
+    judged = cases.get("known_middle", ())
+    both = [(chain, row.value("known_middle"), row.value("known_fine") or 0) for chain, row in judged]
+    certain = [chain.source.id for chain, middle, fine in both if min(middle, fine) > _CERTAIN]
+    is_caught = len(certain) >= _LIMITS["known_cases"] and len(set(certain)) > 1
+    outcome = FAILED if is_caught else PASSED if len(judged) >= _CASES else NOT_JUDGED
+    return outcome, float(len(certain)) if judged else None, len(judged)
+
+
+def _known_parts(cases: _Cases) -> _Verdict:
+    """The number of programs and rounds in which the editor knew more than can be guessed.
+
+    A part counts by its sources, each with its median case, because what a hat covers or a frame holds may be easy to
+    guess every time. It fails if honest editors would know as many sources with a probability of at most _PART_LEVEL,
+    all parts taken together.
+    """
+    judged = cases.get("known_middle", ())
+    parts: dict[tuple[str, Any], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for chain, row in judged:
+        for part in (("program", chain.program.id), ("round", row.round)):
+            parts[part][chain.source.id].append(row.value("known_middle"))
+    limit = _LIMITS["known_middle"]
+    votes = [[median(values) > limit for values in sources.values()] for sources in parts.values()]
+    level = _PART_LEVEL / max(len(votes), 1)
+    large = [part for part in votes if _GUESSED ** len(part) <= level]
+    if not large:
+        return NOT_JUDGED, None, len(judged)
+    known_parts = sum(_beyond_chance(sum(part), len(part), _GUESSED, level) for part in large)
+    return FAILED if known_parts else PASSED, float(known_parts), len(judged)
+
+
+def _same_change(cases: _Cases) -> _Verdict:
+    """The median cosine of the changes that every two programs made on one source."""
+    by_source: dict[str, dict[str, np.ndarray]] = defaultdict(dict)
+    for chain, row in cases.get("change_map", ()):
+        change = read_change_map(json.loads(row.value("change_map"))["map"])
+        by_source[chain.source.id].setdefault(chain.program.id, change)
+    cosines: list[float] = []
+    for maps in by_source.values():
+        vectors = np.stack(list(maps.values()))
+        cosines += (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)].tolist()
+    return _above(cosines, _LIMITS["same_change"])
+
+
+def _colours(cases: _Cases) -> _Verdict:
+    """Fails if at least half of the named colours (two or more) are mostly missing from the edited region.
+
+    Colours are judged one by one, because an edit that fits everything, such as a red disc, is sometimes right. The
+    value is the median of the colours' medians.
+    """
+    judged = cases.get("colour_share", ())
+    by_colour: dict[str, list[float]] = defaultdict(list)
+    for chain, row in judged:
+        by_colour[str(colour_asked(chain.program.cycle[0]))].append(row.value("colour_share"))
+    medians = [median(shares) for shares in by_colour.values() if len(shares) >= _COLOUR_CASES]
+    value = float(median(medians)) if medians else None
+    if len(medians) < 2 or len(judged) < _CASES:
+        return NOT_JUDGED, value, len(judged)
+    missing = sum(share < _LIMITS["colour_share"] for share in medians)
+    return FAILED if missing * 2 >= len(medians) else PASSED, value, len(judged)
+
+
+def _shown(cases: _Cases) -> _Verdict:
+    """How often what was asked for rose most of all things in the suite; no more than chance is suspicious.
+
+    It never fails: no limit was measured on honest editors.
+    """
+    judged = cases.get("shown", ())
+    things = {str(chain.program.shows) for chain, _ in judged}
+    hits = []
+    for chain, row in judged:
+        rises = {thing: rise for thing, rise in json.loads(row.value("shown")).items() if thing in things}
+        requested = rises.pop(str(chain.program.shows))
+        hits.append(requested > max(rises.values(), default=0.0) + _MARGIN)
+    value = float(np.mean(hits)) if hits else None
+    if len(things) < 2 or len(hits) < _SHOWN_CASES:
+        return NOT_JUDGED, value, len(hits)
+    return PASSED if _beyond_chance(sum(hits), len(hits), 1 / len(things)) else SUSPECTED, value, len(hits)
+
+
+# By name: what it looks for, which is the reason for listing an editor apart, and the check itself.
+CHECKS: dict[str, tuple[str, Callable[[_Cases], _Verdict]]] = {
+    MARKS: ("it remembers the original: confirmed by the recall audit", _marks),
+    "known_fine": ("it knows the fine detail that its edits covered", _median_above("known_fine")),
+    "known_middle": ("it knows the shapes that its edits covered", _median_above("known_middle")),
+    "known_cases": ("it knew several times what its edits covered", _known_cases),
+    "known_parts": ("it knew, in some programs or from a later round on, what its edits covered", _known_parts),
+    "same_change": ("it makes the same change whatever is asked", _same_change),
+    "colour_share": ("its edits do not have the colours that are asked for", _colours),
+    "shines_through": ("the original shines through its edits", _median_above("shines_through")),
+    "written": ("it writes what is asked for instead of showing it", _median_above("written")),
+    "shown": ("its edits do not show what is asked for", _shown),
+}
+COUNTS = (MARKS, "known_cases", "known_parts")  # whose value is a number of cases, and not a share
