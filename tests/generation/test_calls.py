@@ -50,13 +50,6 @@ def test_attempts_that_may_have_been_billed_are_fewer():
     assert caught.value.cost == pytest.approx(0.12)
 
 
-def test_a_rejection_is_not_tried_again():
-    call = failing(Rejected("no such size"))
-    with pytest.raises(Rejected, match="no such size"):
-        Caller(FAST).ask(call)
-    assert len(call.asked) == 1
-
-
 def test_waits_double_with_jitter_and_have_a_longest():
     caller = Caller(CallLimits(first_wait=1, longest_wait=10))
     for attempt, full in ((1, 1), (2, 2), (3, 4), (4, 8), (5, 10), (9, 10)):
@@ -164,10 +157,6 @@ def test_what_a_step_cost_is_the_sum_of_its_attempts():
     with pytest.raises(Rejected) as caught:
         Caller(FAST, price=0.04).ask(failing(Transient("cut", charged=True), Rejected("400")))
     assert caught.value.cost == pytest.approx(0.04)
-
-
-def test_without_a_price_a_cost_is_unknown_and_not_zero():
-    assert Caller(FAST).ask(failing()).answer.cost is None
 
 
 def test_a_budget_waits_for_calls_that_may_turn_out_free():

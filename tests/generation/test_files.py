@@ -28,26 +28,6 @@ def test_waiting_processes_enter_one_at_a_time(tmp_path):
     assert [one.name for one in tmp_path.iterdir()] == ["number"]
 
 
-def hold_for_ever(folder, ready):
-    with files.locked(folder):
-        ready.set()
-        FORK.Event().wait()
-
-
-def test_a_killed_process_holds_no_lock_and_leaves_no_file(tmp_path):
-    ready = FORK.Event()
-    owner = FORK.Process(target=hold_for_ever, args=(tmp_path, ready))
-    owner.start()
-    assert ready.wait(60)
-    with pytest.raises(files.Locked, match="is being written by another process"), files.locked(tmp_path):
-        pass
-    owner.kill()
-    owner.join()
-    with files.locked(tmp_path):
-        assert [one.name for one in tmp_path.iterdir()] == [files.LOCK]
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_two_threads_of_one_process_exclude_each_other_too(tmp_path):
     with files.locked(tmp_path), pytest.raises(files.Locked), files.locked(tmp_path):
         pass

@@ -71,14 +71,6 @@ def test_name_and_version_are_the_chains_identity():
     assert settings == {"version": "1", "seed": "fixed"}
 
 
-def test_python_and_the_command_line_make_equal_chains(tmp_path):
-    generation.generate("identity", suite="smoke", out=tmp_path / "a", rounds=1)
-    CliRunner().invoke(
-        main, ["generate", "--suite", "smoke", "--editor", "identity", "--rounds", "1", "--out", f"{tmp_path}/b"]
-    )
-    assert pictures_of(tmp_path / "a") == pictures_of(tmp_path / "b") != {}
-
-
 def picture_bytes(image, instruction):
     buffer = io.BytesIO()
     image.save(buffer, "JPEG")
@@ -238,48 +230,30 @@ def test_a_run_that_is_killed_goes_on_where_it_stopped(tmp_path):
     assert len(pictures_of(tmp_path / "whole")) > whole
 
 
-TORCH = '''
-"""An editor that is a network of 3.1 million parameters; from its file to the report, by one process or by several."""
-
+PROGRAM = """
 import sys
 
-import torch
 from convergebench import dataset_builder, generation, metric_modules, spaces_app
-from PIL import Image
-
-torch.manual_seed(0)
-torch.set_num_threads(1)
-model = torch.nn.Sequential(
-    torch.nn.Conv2d(3, 8, 3, padding=1, stride=8),
-    torch.nn.Flatten(2),
-    torch.nn.Linear(256, 4096),
-    torch.nn.Linear(4096, 510),
-).eval()
 
 
 def my_editor(image, instruction, seed):
-    small = image.resize((128, 128))
-    pixels = torch.frombuffer(bytearray(small.tobytes()), dtype=torch.uint8).reshape(1, 128, 128, 3)
-    with torch.inference_mode():
-        shift = model(pixels.permute(0, 3, 1, 2) / 255).mean().item()
-    return image.point(lambda value: min(255, max(0, value + round(shift * 40) + 2)))
+    return image.point(lambda value: min(255, value + 2))
 
 
 if __name__ == "__main__":
     folder = sys.argv[1]
-    print(sum(weights.numel() for weights in model.parameters()))
     outcome = generation.generate(my_editor, suite="smoke", out=f"{folder}/run", name="net", version="1")
     print("chains", sum(outcome.ends.values()))
     dataset_builder.build(f"{folder}/run", out=f"{folder}/mine")
     metric_modules.score(f"{folder}/mine", ["psnr", "ssim"])
     board = spaces_app.report(f"{folder}/mine", out=f"{folder}/report")
     print("board", board.rows[0]["editor"], board.page)
-'''
+"""
 
 
 @pytest.mark.slow
 def test_one_process_and_two_make_equal_chains(tmp_path):
-    (tmp_path / "net.py").write_text(TORCH)
+    (tmp_path / "net.py").write_text(PROGRAM)
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     launch = [sys.executable, "-m", "accelerate.commands.launch", "--multi_gpu", "--num_processes", "2"]
     told = {}
@@ -289,7 +263,6 @@ def test_one_process_and_two_make_equal_chains(tmp_path):
         )
         assert done.returncode == 0, done.stderr
         told[name] = done.stdout.splitlines()
-    assert 3_100_000 <= int(told["one"][0]) < 3_200_000
     chains = {name: [int(line.split()[1]) for line in lines if "chains" in line] for name, lines in told.items()}
     assert len(chains["two"]) == 2
     assert min(chains["two"]) > 0

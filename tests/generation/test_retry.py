@@ -7,7 +7,7 @@ import pytest
 from convergebench.dataset_builder.building import build
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation import editors, plan, scheduler, store, store_reader
-from convergebench.generation.calls import Rejected, Transient, Unusable
+from convergebench.generation.calls import Rejected, Unusable
 from convergebench.generation.records import Answer, UserError
 from convergebench.metric_modules._engine import engine
 from convergebench.spaces_app.reporting.write import make_report, read_analysis
@@ -71,25 +71,6 @@ def test_what_was_taken_back_is_kept_and_its_cost_still_counts(tmp_path):
     folder = next((tmp_path / "run" / "chains").iterdir())
     assert len((folder / ".retried.jsonl").read_text().splitlines()) == 1
     assert store.cost_so_far(tmp_path / "run") == pytest.approx(4 * 0.08)
-
-
-def test_what_was_asked_again_reaches_the_dataset(tmp_path):
-    moods = {"torn": True}
-    editor = Paid(tmp_path / "asked", behave=lambda seed: Answer(png()[:50]) if moods["torn"] else None)
-    made, out = planned(editor), tmp_path / "convergebench"
-
-    def built():
-        build.build(store_reader.find_finished({tmp_path / "run"}), out)
-        rows = Reader(out).rows("steps", ["status", "image"])
-        return [
-            (row["status"], bool(row["image"] and row["image"]["bytes"])) for row in rows if row["status"] != "input"
-        ]
-
-    generate(made, tmp_path / "run")
-    assert set(built()) == {("no_image", False)}
-    moods["torn"] = False
-    assert generate(made, tmp_path / "run", retry=("no_image",)).ends == {"complete": 4}
-    assert set(built()) == {("ok", True)}
 
 
 def test_a_failed_chain_that_is_retried_counts_in_the_report(tmp_path):
@@ -180,19 +161,3 @@ def test_concurrency_is_that_of_the_editor_or_as_given(tmp_path, monkeypatch):
     assert scheduler.make_caller(given, scheduler.Budget()).limits.concurrency == 32
     assert given.label == "bfl"
     assert given.settings == editors.choose("bfl").settings
-
-
-def test_what_the_attempts_of_a_step_cost_stands_in_the_step(tmp_path, monkeypatch):
-    monkeypatch.setattr("convergebench.generation.calls.CallLimits.first_wait", 0.001)
-    cut = iter([Transient("the connection broke", charged=True)])
-
-    def behave(seed):
-        for error in cut:
-            raise error
-
-    editor = Paid(tmp_path / "asked", behave=behave)
-    made = planned(editor, rounds=1)
-    outcome = generate(dataclasses.replace(made, chains=made.chains[:1]), tmp_path / "run")
-    paid = [step.cost for step in steps(tmp_path / "run") if step.step]
-    assert paid[0] == pytest.approx(0.08)
-    assert outcome.spent == pytest.approx(sum(paid))

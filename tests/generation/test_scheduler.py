@@ -47,40 +47,34 @@ def test_a_larger_plan_extends_a_run_and_touches_no_done_chain(tmp_path):
     assert {path: path.stat().st_mtime_ns for path in before} == before
 
 
-def test_a_refusal_is_a_typed_step_and_ends_its_chain(tmp_path):
-    editor = Counting(tmp_path / "asked", behave=lambda seed: Answer(status="refused", reason="not that"))
-    outcome = generate(planned(editor, rounds=2, runs=1), tmp_path / "run")
-    assert outcome.ends == {"refused": 4}
-    last = store.recover_steps(next((tmp_path / "run" / "chains").iterdir()))[-1]
-    assert (last.step, last.status, last.reason, last.file) == (1, "refused", "not that", None)
+def raising(error):
+    def behave(seed):
+        raise error
+
+    return behave
 
 
-def test_a_rejected_call_is_a_failed_step_with_its_reason(tmp_path):
-    def reject(seed):
-        raise Rejected("the vendor answers 400: no such size")
-
-    outcome = generate(planned(Counting(tmp_path / "asked", behave=reject), runs=1), tmp_path / "run")
-    assert outcome.ends == {"failed": 4}
+TORN = png()[:60]
 
 
-def test_bytes_that_are_no_picture_are_kept_as_received(tmp_path):
-    torn = png()[:60]
-    outcome = generate(
-        planned(Counting(tmp_path / "asked", behave=lambda seed: Answer(torn)), runs=1), tmp_path / "run"
-    )
-    assert outcome.ends == {"no_image": 4}
+@pytest.mark.parametrize(
+    ("behave", "status", "reason", "data"),
+    [
+        (lambda seed: Answer(status="refused", reason="not that"), "refused", "not that", None),
+        (raising(Rejected("the vendor answers 400")), "failed", "the vendor answers 400", None),
+        (lambda seed: Answer(TORN), "no_image", "the answer is a png that cannot be decoded", TORN),
+        (lambda seed: Answer(png((20, 20))), "shrunk", "the answer is 20x20", png((20, 20))),
+    ],
+)
+def test_an_answer_that_ends_a_chain_is_a_typed_step(tmp_path, behave, status, reason, data):
+    outcome = generate(planned(Counting(tmp_path / "asked", behave=behave), runs=1), tmp_path / "run")
+    assert outcome.ends == {status: 4}
     folder = next((tmp_path / "run" / "chains").iterdir())
     step = store.recover_steps(folder)[-1]
-    assert "the answer is a png that cannot be decoded" in step.reason
-    assert (folder / step.file).read_bytes() == torn
-
-
-def test_a_shrunk_answer_ends_the_chain(tmp_path):
-    editor = Counting(tmp_path / "asked", behave=lambda seed: Answer(png((20, 20))))
-    outcome = generate(planned(editor, runs=1), tmp_path / "run")
-    assert outcome.ends == {"shrunk": 4}
-    step = store.recover_steps(next((tmp_path / "run" / "chains").iterdir()))[-1]
-    assert (step.status, step.width) == ("shrunk", 20)
+    assert (step.step, step.status) == (1, status)
+    assert step.reason.startswith(reason)
+    assert (data is None) == (step.file is None)
+    assert data is None or (folder / step.file).read_bytes() == data
 
 
 def test_each_call_is_given_the_chains_own_size(tmp_path):

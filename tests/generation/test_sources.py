@@ -59,11 +59,6 @@ def test_large_paintings_are_the_ones_of_the_manifest(row, tmp_path):
     assert pictures.decode(catalogue.read(row.id, tmp_path)).size == (row.width, row.height)
 
 
-def test_an_unknown_source_is_answered_with_some_that_exist():
-    with pytest.raises(UserError, match=r"no source 'astronot'; the manifest has .* astronaut"):
-        catalogue.source("astronot")
-
-
 def test_a_row_with_a_licence_that_is_not_listed_does_not_get_in():
     row = {"id": "x", "licence": "all rights reserved"}
     with pytest.raises(UserError, match=r"'all rights reserved'; it must be one of Apache-2\.0, CC0-1\.0"):

@@ -100,19 +100,6 @@ def test_restoration_is_13_scenes_7_degradations_12_prompts():
     assert all(source.reference and source.reference != source.sha256 for source, _ in every)
 
 
-def test_an_editor_that_lacks_a_setting_leaves_the_variant_out():
-    made = plan.make_plan(suites.load("banana100"), ["identity"])
-    assert {chain.settings["seed"] for chain in made.chains} == {"per-step", "fixed"}
-    assert not any("temperature" in chain.settings for chain in made.chains)
-
-
-def test_a_variant_that_says_nothing_is_the_suite():
-    suite = suites.from_values("s", {**VALUES, "variants": [{"name": "plain"}, {"name": "twice", "runs": 2}]})
-    plain, twice = suite.variants
-    assert (plain.sources, plain.programs, plain.rounds, plain.runs) == (("coffee",), ("hat",), 2, 1)
-    assert (twice.rounds, twice.runs) == (2, 2)
-
-
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
@@ -126,12 +113,6 @@ def test_a_variant_that_says_nothing_is_the_suite():
 def test_a_wrong_suite_is_one_sentence(changes, sentence):
     with pytest.raises(UserError, match=sentence):
         suites.from_values("s", {**VALUES, **changes})
-
-
-def test_an_unknown_suite_is_answered_with_the_ones_there_are():
-    there = "additions, banana100, banana20, copies, demo, out-and-back, requests, restoration, smoke, v1, v1-mini"
-    with pytest.raises(UserError, match=f"no suite 'v2'; the suites are {there}, or a file of yours"):
-        suites.load("v2")
 
 
 def test_the_verbs_list_suites_and_gather_their_pictures(tmp_path):

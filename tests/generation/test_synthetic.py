@@ -4,7 +4,6 @@ import hashlib
 
 import numpy
 import pytest
-from convergebench.generation.records import UserError
 from convergebench.generation.sources import synthetic, whole_numbers
 
 PIXELS = {
@@ -48,14 +47,6 @@ def test_the_page_of_text_can_be_read_back_letter_by_letter():
     assert len(shapes) == len(LETTERS), "two letters look the same"
     read = "".join(shapes[tuple(columns[:, k * 6 : k * 6 + 5].ravel())] for k in range(7))
     assert read == "COPY 42"
-
-
-@pytest.mark.parametrize(
-    ("name", "size", "seed"), [("pastel", (64, 64), 0), ("grid", (8, 64), 0), ("grid", (64, 64), -1)]
-)
-def test_what_cannot_be_painted_is_one_sentence(name, size, seed):
-    with pytest.raises(UserError, match=r"synthetic picture 'pastel'; it must be one of grid|the least"):
-        synthetic.make(name, size, seed)
 
 
 def test_the_whole_root_is_exact_where_floating_point_is_not():
