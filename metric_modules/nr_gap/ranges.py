@@ -25,7 +25,7 @@ TABLE = (
     _NoReference("CNNIQA", "cnniqa", 0, 1, True, "pyiqa", "cnniqa"),
     _NoReference("DBCNN", "dbcnn", 0, 1, True, "pyiqa", "dbcnn"),
     _NoReference("HyperIQA", "hyperiqa", 0, 1, True, "pyiqa", "hyperiqa"),
-    _NoReference("ILNIQE", "ilniqe", 0, 100, False, "here"),
+    _NoReference("ILNIQE", "ilniqe", 0, 100, False, "pyiqa", "ilniqe"),
     _NoReference("LIQE", "liqe", 1, 5, True, "pyiqa", "liqe"),
     _NoReference("MANIQA", "maniqa", 0, 1, True, "pyiqa", "maniqa"),
     _NoReference("MUSIQ", "musiq", 0, 100, True, "pyiqa", "musiq"),

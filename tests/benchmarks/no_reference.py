@@ -1,10 +1,9 @@
-"""NIQE, BRISQUE, PIQE and ILNIQE beside the numbers that pyiqa publishes for five pictures of TID2013, and their time.
+"""NIQE, BRISQUE and PIQE beside the numbers that pyiqa publishes for five pictures of TID2013, and their time.
 
 python tests/benchmarks/no_reference.py
 
 Fetches pyiqa's releases, which hold the pictures and the numbers, and the published parameters. Ends with 1 where one
-differs by more than 1 %, or where a batch changes a number. ILNIQE is compared where its template is in the cache
-(`convergebench weights ilniqe`), and timed with one that is made up where it is not.
+differs by more than 1 %, or where a batch changes a number.
 """
 
 import csv
@@ -12,18 +11,13 @@ import io
 import sys
 import time
 import zipfile
-from pathlib import Path
 
 import numpy as np
 from convergebench.generation import packages
 from convergebench.metric_modules.brisque import measure as brisque
-from convergebench.metric_modules.ilniqe import measure as ilniqe
 from convergebench.metric_modules.niqe import measure as niqe
 from convergebench.metric_modules.piqe import measure as piqe
 from PIL import Image
-
-sys.path.append(str(Path(__file__).parents[1]))
-from made_up_template import template_file
 
 WHEEL = ("pyiqa==0.1.16", "42bbcf1c274a8b53f040a3ec5ec304a15b7725afb5a85b81050e9cc7e6d09ed4")
 SDIST = ("pyiqa==0.1.16", ".tar.gz")
@@ -42,18 +36,15 @@ def main() -> int:
     for metric in (niqe, brisque):
         metric.PARAMETERS.fetch(lambda line: None)
     pristine, regression = niqe.pristine(), brisque.published_regression()
-    template, is_published = ilniqe_template()
     metrics = {
         "niqe": lambda picture: niqe.niqe(picture, *pristine),
         "brisque": lambda picture: brisque.brisque(picture, *regression),
         "piqe": piqe.piqe,
-        "ilniqe": lambda picture: ilniqe.ilniqe(picture, template),
     }
     scorers = {
         "niqe": niqe.Scorer("cpu", "float32", {}), "brisque": brisque.Scorer("cpu", "float32", {}),
-        "piqe": piqe.Scorer("cpu", "float32", {}), "ilniqe": object.__new__(ilniqe.Scorer),
+        "piqe": piqe.Scorer("cpu", "float32", {}),
     }  # fmt: skip
-    scorers["ilniqe"].parameters = (template,)
     worst, changed = 0.0, 0
     for metric, compute in metrics.items():
         alone = {name: compute(picture) for name, picture in pictures.items()}
@@ -61,7 +52,7 @@ def main() -> int:
         changed += batch != list(alone.values())
         same = "the same" if batch == list(alone.values()) else "OTHER"
         print(f"{metric:8} a batch of {len(batch)} gives {same} numbers")
-        for name in pictures if metric != "ilniqe" or is_published else ():
+        for name in pictures:
             told, found = float(published[f"{metric}(ours)"][f"{name}.bmp"]), float(alone[name])
             gap = abs(found / told - 1)
             worst = max(worst, gap)
@@ -74,17 +65,7 @@ def main() -> int:
         rate = spent * 1e9 / (large.shape[0] * large.shape[1])
         print(f"{metric:8} {rate:.0f} ms of one processor a megapixel, on a picture of 1.8")
     print(f"largest difference {worst:.2%}; {changed} metrics changed by a batch")
-    if not is_published:
-        print("ilniqe was compared with no published number: its template is not here (`convergebench weights ilniqe`)")
     return int(worst > 0.01 or changed > 0)
-
-
-def ilniqe_template() -> tuple[ilniqe.Template, bool]:
-    """The template of the cache, or one that is made up; and whether it is the published one."""
-    try:
-        return ilniqe.Scorer.load()[0], True
-    except FileNotFoundError:
-        return ilniqe.read_template(template_file()), False
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ BY_PYIQA = [row.column for row in TABLE if row.computed_by == "pyiqa"]
 def test_each_of_the_23_metrics_has_its_direction():
     assert len(TABLE) == 23
     assert (len(BY_PYIQA), [row.column for row in TABLE if row.computed_by == "transformers"]) == (
-        17,
+        18,
         ["visualquality_r1", "rali"],
     )
     columns = score_columns()

@@ -73,7 +73,7 @@ def test_everything_works_under_another_namespace(tmp_path, monkeypatch):
 
 METRICS = sorted(path.parent.name for path in Path(metric_modules.__file__).parent.glob("*/README.md"))
 # What these fetch once is on no machine of a test: their page must say so, in words, where others show a number.
-FETCHED = {"brisque", "ilniqe", "niqe"}
+FETCHED = {"brisque", "niqe"}
 RESULT = ".prose table:has(th:text-is('result'))"
 DOWNLOAD = """
 import sys, huggingface_hub

@@ -2,14 +2,11 @@
 
 .venv-peers/bin/python tests/benchmarks/peers/beside_pyiqa.py [METRIC ...]
 
-ILNIQE with one template that is made up: all 468 numbers of every patch, the score, and the time. Then every metric
-that the folder `no_reference` takes from pyiqa, its weights drawn at random: through `pyiqa.create_metric` into our
+Every metric that the folder `no_reference` takes from pyiqa, its weights drawn at random: through `pyiqa.create_metric` into our
 scorer, one by one and together, a picture of 24 pixels and a grey one. Ends with 1 where anything differs.
 """
 
 import sys
-import tempfile
-import time
 import types
 from pathlib import Path
 
@@ -27,53 +24,13 @@ import random_pyiqa  # noqa: E402
 OPERATORS = random_pyiqa.declare_operators()
 
 import pyiqa  # noqa: E402
-from convergebench.metric_modules.ilniqe import measure as ilniqe  # noqa: E402
 from convergebench.metric_modules.no_reference import measure  # noqa: E402
 from convergebench.metric_modules.nr_gap.ranges import COLUMNS  # noqa: E402
-from made_up_template import template_file  # noqa: E402
-from pyiqa.archs import niqe_arch  # noqa: E402
 from skimage import data  # noqa: E402
 
-CLOSE, CLOSE_FEATURE = 1e-4, 1e-3  # relative
+CLOSE = 1e-4  # relative
 CROPS = 2  # of a picture, in the place of the 20 and 50 that MANIQA and TReS take: a minute of processor otherwise
 SIDE = 232  # pixels, a little more than the networks' windows
-
-
-def compare_ilniqe() -> bool:
-    """Whether ours and pyiqa's agree, and how long each takes."""
-    known = ilniqe.read_template(template_file())
-    with tempfile.NamedTemporaryFile(suffix=".mat") as file:
-        file.write(template_file())
-        file.flush()
-        theirs = niqe_arch.ILNIQE(pretrained_model_path=file.name)
-    taken: list[np.ndarray] = []
-    blockproc = niqe_arch.blockproc
-
-    def noting(*given: object, **more: object) -> torch.Tensor:
-        found = blockproc(*given, **more)
-        taken.append(found.numpy()[0])
-        return found
-
-    niqe_arch.blockproc = noting
-    right = True
-    for name in ("astronaut", "chelsea", "coffee"):
-        picture = getattr(data, name)()
-        taken.clear()
-        started = time.process_time()
-        told = float(theirs(torch.from_numpy(picture).permute(2, 0, 1)[None].float() / 255))
-        middle = time.process_time()
-        found = ilniqe.ilniqe(picture, known)
-        ended = time.process_time()
-        told_features = np.concatenate(taken, axis=-1)
-        across = int(len(told_features) ** 0.5)
-        order = np.arange(len(told_features)).reshape(across, across).T.ravel()  # pyiqa's patches go down first
-        gap = np.abs(ilniqe.features(picture) / told_features[order] - 1)
-        agree = abs(found / told - 1) < CLOSE and np.nanmax(gap) < CLOSE_FEATURE
-        right &= bool(agree)
-        print(f"ilniqe {name:10} pyiqa {told:.6f} here {found:.6f} ({abs(found / told - 1):.1e}), largest gap of a "
-              f"feature {np.nanmax(gap):.1e}; {middle - started:.1f} s and {ended - middle:.1f} s, a ratio of "
-              f"{(middle - started) / (ended - middle):.0f}")  # fmt: skip
-    return right
 
 
 def try_metric(column: str) -> bool:
@@ -112,7 +69,7 @@ def main(asked: list[str]) -> int:
     """Try everything."""
     torch.set_num_threads(1)
     print(f"pyiqa {pyiqa.__version__}, torch {torch.__version__}")
-    right = True if asked else compare_ilniqe()
+    right = True
     for column in asked or [row.column for row in COLUMNS.values() if row.computed_by == "pyiqa"]:
         right &= try_metric(column)
     return int(not right)

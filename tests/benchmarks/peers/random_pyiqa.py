@@ -15,7 +15,7 @@ from unittest import mock
 
 import torch
 
-MODULES = {"hyperiqa": "hypernet", "topiq_nr": "topiq", "wadiqam_nr": "wadiqam", "pi": "nrqm"}
+MODULES = {"hyperiqa": "hypernet", "topiq_nr": "topiq", "wadiqam_nr": "wadiqam", "pi": "nrqm", "ilniqe": "niqe"}
 
 
 def declare_operators() -> torch.library.Library:
@@ -87,6 +87,23 @@ def pristine_file(folder: str) -> str:
     scipy.io.savemat(
         path, {"mu_prisparam": np.linspace(0, 2, 36)[None], "cov_prisparam": np.diag(np.linspace(1, 3, 36))}
     )
+    return path
+
+
+def template_file(folder: str) -> str:
+    """ILNIQE's file of MATLAB, made up: components are cosines, the covariance is a diagonal."""
+    import numpy as np
+    import scipy.io
+
+    features, kept = 468, 430
+    cells = np.empty((1, 4), object)
+    cells[0, 0] = np.cos(np.arange(kept))[None] * float(torch.rand(1))
+    cells[0, 1] = np.diag(np.linspace(1, 3, kept))
+    cells[0, 2] = np.sin(np.arange(features))[None]
+    place = (np.arange(features)[:, None] + 0.5) * np.arange(kept)
+    cells[0, 3] = np.cos(np.pi * place / features) * np.sqrt(2 / features)
+    path = f"{folder}/ILNIQE_templateModel.mat"
+    scipy.io.savemat(path, {"templateModel": cells})
     return path
 
 
@@ -177,9 +194,10 @@ def nothing_downloaded(name: str) -> Iterator[None]:
         "load": random_clip,
     }
     patches += [mock.patch.object(module, key, value) for key, value in made_up.items() if hasattr(module, key)]
-    if name == "pi":
+    if name in ("pi", "ilniqe"):
+        file = pristine if name == "pi" else template_file(folder.name)
         niqe = importlib.import_module("pyiqa.archs.niqe_arch")
-        patches.append(mock.patch.object(niqe, "load_file_from_url", return_value=pristine))
+        patches.append(mock.patch.object(niqe, "load_file_from_url", return_value=file))
     if name == "qalign":
         patches += small_language_model(module)
     with folder, contextlib.ExitStack() as stack:
