@@ -26,28 +26,25 @@ def luma(picture: np.ndarray) -> np.ndarray:
     return np.rint(picture.astype(np.float64) @ np.array(GREY, np.float64) / 1000)
 
 
-def contrast_normalised(
-    grey: np.ndarray, border: int = cv2.BORDER_REPLICATE, kind: type = np.float64, side: int = 7
-) -> np.ndarray:
+def contrast_normalised(grey: np.ndarray, border: int = cv2.BORDER_REPLICATE, kind: type = np.float64) -> np.ndarray:
     """Each value minus its local mean, divided by its local deviation plus 1, in a Gaussian window.
 
     In flat areas the result is rounding error, whose sign is counted. So the precision of the window and `kind` are
     those of the implementation that produced the published numbers.
     """
-    window = _gaussian_window(side)
     values: np.ndarray = grey.astype(kind)
     depth = cv2.CV_64F if kind is np.float64 else cv2.CV_32F
-    mean = cv2.filter2D(values, depth, window, borderType=border)
-    square = cv2.filter2D(values * values, depth, window, borderType=border)
+    mean = cv2.filter2D(values, depth, _window(), borderType=border)
+    square = cv2.filter2D(values * values, depth, _window(), borderType=border)
     deviation = np.sqrt(np.abs(square - mean * mean) + np.finfo(kind).eps)
     return ((values - mean) / (deviation + 1)).astype(np.float64)
 
 
 @cache
-def _gaussian_window(side: int) -> np.ndarray:
-    """The weights of a Gaussian window with a sigma of a sixth of its side, rounded to single precision."""
-    squares = (np.arange(side) - (side - 1) / 2) ** 2
-    weights = np.exp(-(squares[:, None] + squares) / (2 * (side / 6) ** 2))
+def _window() -> np.ndarray:
+    """The weights of a Gaussian of 7 pixels a side with a sigma of a sixth of it, rounded to single precision."""
+    squares = (np.arange(7) - 3.0) ** 2
+    weights = np.exp(-(squares[:, None] + squares) / (2 * (7 / 6) ** 2))
     return (weights / weights.sum()).astype(np.float32)
 
 
@@ -85,27 +82,21 @@ def asymmetric_fit(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarr
         return _nearest_shape(ratio * (skew**3 + 1) * (skew + 1) / (skew**2 + 1) ** 2), left, right
 
 
-def beta(deviation: np.ndarray, shape: np.ndarray) -> np.ndarray:
-    """The scale that belongs to a deviation at a shape."""
+def _scale(deviation: np.ndarray, shape: np.ndarray) -> np.ndarray:
     return deviation * np.exp((gammaln(1 / shape) - gammaln(3 / shape)) / 2)
 
 
-def patches_of(values: np.ndarray, side: int) -> np.ndarray:
-    """The square patches of a picture, row by row: patches x side x side; incomplete patches are left out."""
-    rows, columns = (length // side for length in values.shape)
-    cropped = values[: rows * side, : columns * side]
-    return cropped.reshape(rows, side, columns, side).swapaxes(1, 2).reshape(-1, side, side)
-
-
 def patch_features(normalised: np.ndarray, side: int) -> np.ndarray:
-    """Patches x 18: shapes and scales of each patch, and of the products of its neighbouring values."""
-    patches = patches_of(normalised, side)
+    """Patches x 18: shapes and scales of each whole patch, and of the products of its neighbouring values."""
+    rows, columns = (length // side for length in normalised.shape)
+    cropped = normalised[: rows * side, : columns * side]
+    patches = cropped.reshape(rows, side, columns, side).swapaxes(1, 2).reshape(-1, side, side)
     shape, left, right = asymmetric_fit(patches.reshape(len(patches), -1))
-    features = [shape, (beta(left, shape) + beta(right, shape)) / 2]
+    features = [shape, (_scale(left, shape) + _scale(right, shape)) / 2]
     for shift in (*NEIGHBOURS, (1, -1)):
         products = (patches * np.roll(patches, shift, (1, 2))).reshape(len(patches), -1)
         shape, left, right = asymmetric_fit(products)
-        left, right = beta(left, shape), beta(right, shape)
+        left, right = _scale(left, shape), _scale(right, shape)
         features += [shape, (right - left) * np.exp(gammaln(2 / shape) - gammaln(1 / shape)), left, right]
     return np.stack(features, axis=1)
 

@@ -2,8 +2,9 @@
 
 .venv-peers/bin/python tests/benchmarks/peers/beside_pyiqa.py [METRIC ...]
 
-Every metric that the folder `no_reference` takes from pyiqa, its weights drawn at random: through `pyiqa.create_metric` into our
-scorer, one by one and together, a picture of 24 pixels and a grey one. Ends with 1 where anything differs.
+Every metric that the folder `no_reference` takes from pyiqa, its weights drawn at random: through
+`pyiqa.create_metric` into our scorer, one by one and together, a picture of 24 pixels and a grey one. Ends with 1
+where anything differs.
 """
 
 import sys
