@@ -183,14 +183,8 @@ class Change(NamedTuple):
     vector: np.ndarray  # rows x columns x Lab: after minus before, drift removed
 
 
-class _LastChanges(local):
-    """A cache of this thread's last comparisons: the steps of a round repeat them."""
-
-    def __init__(self) -> None:
-        self.entries: deque[tuple[np.ndarray, np.ndarray, float | None, Change]] = deque(maxlen=8)
-
-
-_LAST = _LastChanges()
+# This thread's last comparisons: the steps of a round repeat them.
+_last = local()
 
 
 def compare(before: np.ndarray, after: np.ndarray, *, limit: float | None = None) -> Change:
@@ -198,25 +192,20 @@ def compare(before: np.ndarray, after: np.ndarray, *, limit: float | None = None
 
     Results are cached by identity, so a look must not be modified after it was compared.
     """
-    for first, second, cached_limit, change in _LAST.entries:
+    entries = _last.__dict__.setdefault("entries", deque(maxlen=8))
+    for first, second, cached_limit, change in entries:
         if first is before and second is after and cached_limit == limit:
             return change
-    change = _compare_anew(before, after, limit)
-    _LAST.entries.append((before, after, limit, change))
-    return change
-
-
-def _compare_anew(before: np.ndarray, after: np.ndarray, limit: float | None) -> Change:
-    """`compare` without its cache."""
     size, vector = np.zeros(before.shape[:2], np.float32), np.zeros(before.shape, np.float32)
-    before, after, overlap = together(before, after)
-    before = _drifted(before, after, limit)
-    appeared, vanished = nearest(after, before, REACH), nearest(before, after, REACH)
+    cells, others, overlap = together(before, after)
+    cells = _drifted(cells, others, limit)
+    appeared, vanished = nearest(others, cells, REACH), nearest(cells, others, REACH)
     inside = slice(REACH, -REACH), slice(REACH, -REACH)
     rim = np.minimum(appeared, vanished)  # at the rim a small shift pushes things out of the picture or pulls them in
     rim[inside] = np.maximum(appeared, vanished)[inside]
-    size[overlap], vector[overlap] = rim, after - before
-    return Change(size, vector)
+    size[overlap], vector[overlap] = rim, others - cells
+    entries.append((before, after, limit, Change(size, vector)))
+    return entries[-1][-1]
 
 
 def largest(mask: np.ndarray, seeds: np.ndarray | None = None, fewest: float = 0) -> np.ndarray:
@@ -230,48 +219,31 @@ def largest(mask: np.ndarray, seeds: np.ndarray | None = None, fewest: float = 0
     return labels == best if areas[best] else np.zeros(mask.shape, bool)
 
 
-class Edit(NamedTuple):
-    """What changed between two pictures, and the largest connected region of change."""
+def find_edit(before: np.ndarray, after: np.ndarray, *, limit: float | None = None) -> tuple[Change, np.ndarray]:
+    """The change between two looks and its largest connected region.
 
-    change: Change
-    region: np.ndarray
-
-    @property
-    def share(self) -> float:
-        """The region's share of the picture."""
-        return float(self.region.mean())
-
-
-def find_edit(before: np.ndarray, after: np.ndarray, *, limit: float | None = None) -> Edit:
-    """The edit between two looks, by hysteresis: faint cells count if they are connected to enough certain ones."""
+    By hysteresis: faint cells count if they are connected to enough certain ones.
+    """
     change = compare(before, after, limit=limit)
-    return Edit(change, largest(change.size > FAINT, change.size > VISIBLE, SEEDS * change.size.size))
+    return change, largest(change.size > FAINT, change.size > VISIBLE, SEEDS * change.size.size)
 
 
 def smooth(values: np.ndarray, sigma: float) -> np.ndarray:
     return cv2.GaussianBlur(np.ascontiguousarray(values), (0, 0), sigma)
 
 
-class Placement(NamedTuple):
-    """Where a picture is on its reference: magnified about the middle, then moved by shares of its sides."""
-
-    right: float
-    down: float
-    scale: float
-
-    @property
-    def still(self) -> bool:
-        """Whether it has not moved, to a quarter of a pixel."""
-        return max(abs(self.right), abs(self.down), abs(self.scale - 1) / 2) < 0.25 / SIDE
+# Where a picture is on its reference: magnified about the middle, then moved by shares of its sides, right and down.
+Placement = tuple[float, float, float]
 
 
 def laid_back(cells: np.ndarray, placement: Placement) -> tuple[np.ndarray, np.ndarray]:
     """A look moved back onto its reference, and a mask of the cells in which it shows something."""
     rows, columns = cells.shape[:2]
+    right, down, scale = placement
     matrix = np.zeros((2, 3))
-    for axis, (length, shift) in enumerate(((columns, placement.right), (rows, placement.down))):
-        matrix[axis, axis] = placement.scale
-        matrix[axis, 2] = (length - 1) / 2 * (1 - placement.scale) + shift * length
+    for axis, (length, shift) in enumerate(((columns, right), (rows, down))):
+        matrix[axis, axis] = scale
+        matrix[axis, 2] = (length - 1) / 2 * (1 - scale) + shift * length
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
     laid = cv2.warpAffine(cells, matrix, (columns, rows), flags=flags, borderMode=cv2.BORDER_REPLICATE)
     inside = cv2.warpAffine(np.ones((rows, columns), np.float32), matrix, (columns, rows), flags=flags)

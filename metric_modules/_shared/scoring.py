@@ -1,7 +1,7 @@
 """The types between the scoring engine and the metrics, and the base class of no-reference scorers."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Protocol, TypedDict
+from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 
@@ -23,13 +23,6 @@ class Program(TypedDict):
         Mapping[str, Sequence[Sequence[float]]] | None
     ]  # what the recall audit did before each step of the round
     earlier: Sequence  # the embeddings of every step before the round; only if the spec sets `rounds`
-
-
-class EmbedsMeaning(Protocol):
-    """CLIP's scorer, as metrics that also judge meaning use it."""
-
-    embed_words: Callable[[str], np.ndarray]
-    embed_pictures: Callable[[Sequence[np.ndarray]], list[np.ndarray]]
 
 
 class AloneScorer:

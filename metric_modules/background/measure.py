@@ -34,7 +34,7 @@ class _Seen:
     def region_since(self, before: "_Seen") -> np.ndarray:
         """The largest region in which it differs from the picture before, with its rim, on the cells of that one."""
         if id(before) not in self.changed:
-            region = find_edit(before.cells, self.cells).region.astype(np.uint8)
+            region = find_edit(before.cells, self.cells)[1].astype(np.uint8)
             self.changed[id(before)] = cv2.dilate(region, np.ones((2 * _RIM + 1,) * 2, np.uint8)) > 0
         return self.changed[id(before)]
 

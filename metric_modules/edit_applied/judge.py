@@ -116,8 +116,8 @@ def judge_forward(
         reasons: _Reasons = _NO_UNDO | {"region_share": "whole_picture"}
         if transform is None:
             return Judgement(reasons=reasons | {"applied": "symmetric"})
-        return Judgement(applied=float(transform.name in asked), reasons=reasons)
-    share = find_edit(before, after, limit=DRIFT if tone else None).share
+        return Judgement(applied=float(transform[0] in asked), reasons=reasons)
+    share = float(find_edit(before, after, limit=DRIFT if tone else None)[1].mean())
     applied = share >= (SHARE_SMALL if small else SHARE) and (meaning is None or meaning[1] > meaning[0])
     return Judgement(applied=float(applied), region_share=share, reasons=_NO_UNDO)
 
@@ -143,20 +143,20 @@ def _judge_undo(
     be left.
     """
     limit = DRIFT if tone else None
-    edit = find_edit(before, forward, limit=limit)
-    region = edit.region
+    edit, whole_region = find_edit(before, forward, limit=limit)
+    region = whole_region
     if other is not None:
-        region = region & ~find_edit(*(fitted(cells, before) for cells in other)).region
-        if region.sum() < edit.region.sum() / 2:
+        region = region & ~find_edit(*(fitted(cells, before) for cells in other))[1]
+        if region.sum() < whole_region.sum() / 2:
             return Judgement(reasons=_NO_FORWARD | dict.fromkeys(UNDO, "overlap"))
-    certain = region & (edit.change.size > VISIBLE)  # the faint rim does not show how much of the edit is left
+    certain = region & (edit.size > VISIBLE)  # the faint rim does not show how much of the edit is left
     if certain.mean() >= (SHARE_SMALL if small else SHARE):
         region = certain
     if other is not None or np.array_equal(targets[0], targets[-1]):
         targets = targets[:1]
     changes = [compare(fitted(target, before), back, limit=limit) for target in targets]  # on the cells of `before`
     most, change = max(((_change_left(change, region, tone), change) for change in changes), key=lambda pair: pair[0])
-    ratio, explained = most / float(edit.change.size[region].mean()), _explained_by(edit.change, change, region)
+    ratio, explained = most / float(edit.size[region].mean()), _explained_by(edit, change, region)
     reasons = _NO_FORWARD if explained is not None else _NO_FORWARD | {"undo_explained": "all_gone"}
     gone = ratio <= LEFT or (explained is not None and explained < EXPLAINED)
     if meaning is not None:
@@ -170,9 +170,10 @@ def _judge_transform_undone(before: np.ndarray, forward: np.ndarray, back: np.nd
     transform = find_transform(target, back, {"none"})
     if transform is None:
         return Judgement(reasons=_NO_FORWARD | dict.fromkeys(UNDO, "symmetric"))
-    ratio = transform.residual / max(residual(square(before), square(forward)), 1e-6)
+    name, left = transform
+    ratio = left / max(residual(square(before), square(forward)), 1e-6)
     reasons: _Reasons = _NO_FORWARD | {"undo_explained": "whole_picture"}
-    return Judgement(undone=float(transform.name == "none"), undo_ratio=ratio, reasons=reasons)
+    return Judgement(undone=float(name == "none"), undo_ratio=ratio, reasons=reasons)
 
 
 def _change_left(change: Change, region: np.ndarray, tone: bool) -> float:
@@ -204,7 +205,7 @@ def judge_part(source: np.ndarray, back: np.ndarray, placement: Placement | None
     picture moved, the comparison after undoing that counts if it shows less.
     """
     judged = _part_between(source, back, None)
-    if judged.part_lost and placement is not None and not placement.still:
+    if judged.part_lost and placement is not None:
         laid = _part_between(source, *laid_back(back, placement))
         if max(shares_of(laid)) < max(shares_of(judged)):
             return laid

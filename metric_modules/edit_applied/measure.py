@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._shared.looks import CELL, DRIFT, FAINT, FAR, MOVED, REACH, SEEDS, SIDE, VISIBLE, Placement, look
-from .._shared.scoring import EmbedsMeaning, Program, Signature, Value
+from .._shared.scoring import Program, Signature, Value
 from .colours import GREYED, TINTED, TOWARDS, WEAKEST
 from .judge import EXPLAINED, LEFT, MEANING_LEFT, NEAR, NOISE, SHARE, SHARE_SMALL, Judgement, cosine, judge_step
 from .sharpness import BLURRED, SHARPENED, grey
@@ -34,77 +34,67 @@ def signature() -> Signature:
             "towards": TOWARDS, "worn": WORN}  # fmt: skip
 
 
-class Reduced(NamedTuple):
-    """The reduced form of a picture: its cells, and the grey picture for its sharpness."""
-
-    cells: np.ndarray
-    grey: np.ndarray
-
-
 class KeptPicture(NamedTuple):
-    """A reduced picture with its embedding if CLIP is part of the run."""
+    """The reduced form of a picture, with its embedding if CLIP is part of the run."""
 
     cells: np.ndarray
-    grey: np.ndarray
+    grey: np.ndarray  # for its sharpness
     embedding: np.ndarray | None = None
 
 
-class _Side(NamedTuple):
-    """The reference's side: its cells, its grey picture, and its width and height at the evaluation size."""
-
-    cells: np.ndarray
-    grey: np.ndarray
-    width: int
-    height: int
+_Reference = tuple[KeptPicture, tuple[int, int]]  # with its width and height at the evaluation size
 
 
 class Scorer:
     """The judge of edits; uses CLIP's embeddings and registration if these metrics are part of the run."""
 
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
-        self.clip: EmbedsMeaning | None = earlier.get("clip")  # type: ignore[assignment]
+        self.clip: Any = earlier.get("clip")
         self.signature = signature() | {
             "clip": "yes" if self.clip else "no",
             "registration": "yes" if earlier.get("registration") else "no",
         }
         self.embed_words = lru_cache(maxsize=256)(self.clip.embed_words) if self.clip else None
 
-    def prepare(self, picture: np.ndarray) -> _Side:
+    def prepare(self, picture: np.ndarray) -> _Reference:
         """A chain's reference."""
-        return _Side(*self.reduce(picture), picture.shape[1], picture.shape[0])
+        return self.reduce(picture), (picture.shape[1], picture.shape[0])
 
-    def reduce(self, picture: np.ndarray) -> Reduced:
+    def reduce(self, picture: np.ndarray) -> KeptPicture:
         """The picture's cells, and it in grey."""
-        return Reduced(look(picture), grey(picture))
+        return KeptPicture(look(picture), grey(picture))
 
-    def embed(self, reduced: Sequence[Reduced], pictures: Sequence[np.ndarray]) -> list[KeptPicture]:
+    def embed(self, reduced: Sequence[KeptPicture], pictures: Sequence[np.ndarray]) -> list[KeptPicture]:
         """The reduced pictures with their embeddings."""
-        embeddings = self.clip.embed_pictures(pictures) if self.clip else [None] * len(pictures)
-        return [KeptPicture(*picture, embedding) for picture, embedding in zip(reduced, embeddings, strict=True)]
+        if not self.clip:
+            return list(reduced)
+        embeddings = self.clip.embed_pictures(pictures)
+        return [picture._replace(embedding=row) for picture, row in zip(reduced, embeddings, strict=True)]
 
     def judge(
         self,
         program: Program,
         position: int,
         pictures: Sequence[KeptPicture | None],
-        reference: _Side,
+        reference: _Reference,
     ) -> dict[str, Value]:
         """Whether this step made its edit, or took one back, and whether it lost a part of the reference."""
+        source, size = reference
         judged = judge_step(
             program["cycle"],
             program["closes"],
             position,
             [picture and picture.cells for picture in pictures],
-            source=reference.cells,
+            source=source.cells,
             small=program["small"],
-            meaning=self.meaning(pictures, program["shows"]),
-            placement=placement(program.get("found", {}), reference),
+            meaning=self._meaning(pictures, program["shows"]),
+            placement=_placement(program.get("found", {}), size),
             greys=[picture and picture.grey for picture in pictures],
-            source_grey=reference.grey,
+            source_grey=source.grey,
         )
         return {column: _value_of(judged, name) for name, column in COLUMNS.items()}
 
-    def meaning(self, pictures: Sequence[KeptPicture | None], shows: str | None) -> list[float] | None:
+    def _meaning(self, pictures: Sequence[KeptPicture | None], shows: str | None) -> list[float] | None:
         """How near each picture is to the words for what the forward picture shows; None if that is not known."""
         if self.embed_words is None or not shows:
             return None
@@ -113,14 +103,15 @@ class Scorer:
         return [cosine(embedding, words) for embedding in embeddings] if len(embeddings) == len(pictures) else None
 
 
-def placement(scores: Mapping[str, object], reference: _Side) -> Placement | None:
-    """The placement of a picture on the reference by an accepted registration; None if there is none."""
+def _placement(scores: Mapping[str, object], size: tuple[int, int]) -> Placement | None:
+    """The placement of a picture on the reference by an accepted registration; None if it has not moved."""
     moves = [scores.get(name) for name in ("shift_x", "shift_y", "scale")]
     numbers = [float(move) for move in moves if isinstance(move, float | int)]
     if len(numbers) < len(moves):
         return None
-    right, down, scale = numbers
-    return Placement(right / reference.width, down / reference.height, scale)
+    right, down, scale = numbers[0] / size[0], numbers[1] / size[1], numbers[2]
+    has_moved = max(abs(right), abs(down), abs(scale - 1) / 2) >= 0.25 / SIDE  # a quarter of a pixel
+    return (right, down, scale) if has_moved else None
 
 
 def _value_of(judged: Judgement, name: str) -> Value:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Collection
-from typing import NamedTuple
 
 import cv2
 import numpy as np
@@ -29,14 +28,6 @@ _ASKED = re.compile(
     r"\W*(?:please )?(flip|mirror|rotate|turn)(?: (?:the|this|whole|entire))*(?: (?:image|picture|photo(?:graph)?|it))?"
     r"(?= (?:by|back|again|around|horizontal|vertical|left|top|upside|clockwise|counter|anti|to|once|\d)|[.!,]|$)"
 )
-
-
-class _TransformMade(NamedTuple):
-    """The transform that was made ("" if none stands out), the asked one's residual and its best rival's."""
-
-    name: str
-    residual: float
-    rival: float
 
 
 def asked_transforms(instruction: str) -> frozenset[str]:
@@ -100,11 +91,11 @@ def residual(expected: np.ndarray, seen: np.ndarray) -> float:
     return float(nearest(seen, recoloured(expected, seen), 1).mean())
 
 
-def find_transform(before: np.ndarray, after: np.ndarray, asked: Collection[str]) -> _TransformMade | None:
-    """Which transform was made, by a clear margin; None if the picture is too symmetric to tell.
+def find_transform(before: np.ndarray, after: np.ndarray, asked: Collection[str]) -> tuple[str, float] | None:
+    """The transform that was made and the asked one's residual; None if the picture is too symmetric to tell.
 
-    A transform that leaves the picture looking like the asked one is not a rival; if "none" is not a rival either, as
-    in a symmetric picture, nothing can be said.
+    The name is empty if none stands out by a clear margin. A transform that leaves the picture looking like the asked
+    one is not a rival; if "none" is not a rival either, as in a symmetric picture, nothing can be said.
     """
     start, end = square(before), square(after)
     transformed = [np.ascontiguousarray(TRANSFORMS[name](start)) for name in asked]
@@ -116,12 +107,6 @@ def find_transform(before: np.ndarray, after: np.ndarray, asked: Collection[str]
     if not rivals or ("none" not in rivals and "none" not in asked):
         return None
     residuals = {name: residual(TRANSFORMS[name](start), end) for name in [*asked, *rivals]}
-    best = min(asked, key=residuals.__getitem__)
-    rival = min(rivals, key=residuals.__getitem__)
-    if residuals[best] <= MARGIN * residuals[rival]:
-        name = best
-    elif residuals[rival] <= MARGIN * residuals[best]:
-        name = rival
-    else:
-        name = ""
-    return _TransformMade(name, residuals[best], residuals[rival])
+    best, rival = (min(names, key=residuals.__getitem__) for names in (asked, rivals))
+    first, second = residuals[best], residuals[rival]
+    return best if first <= MARGIN * second else rival if second <= MARGIN * first else "", first

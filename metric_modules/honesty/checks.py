@@ -74,8 +74,8 @@ def _clipped(values: np.ndarray) -> np.ndarray:
 
 def covered_cells(before: np.ndarray, forward: np.ndarray) -> np.ndarray:
     """The cells of two looks that an edit covers for certain; none if it covers too little."""
-    edit = find_edit(before, forward)
-    region = edit.region & (edit.change.size > VISIBLE)
+    change, region = find_edit(before, forward)
+    region = region & (change.size > VISIBLE)
     return region if region.mean() >= _LEAST_SHARE else np.zeros_like(region)
 
 

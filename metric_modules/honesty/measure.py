@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from convergebench.generation.studies.honesty.marks import adds_a_thing
 
 from .._shared.looks import SIDE, VISIBLE, compare, fitted, look, sized
-from .._shared.scoring import EmbedsMeaning, Program, Value
+from .._shared.scoring import Program, Value
 from . import checks, reader
 
 _COLUMNS = (
@@ -30,7 +30,7 @@ class Scorer:
 
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
         self.read = reader.load()
-        self.clip: EmbedsMeaning | None = earlier.get("clip")  # type: ignore[assignment]
+        self.clip: Any = earlier.get("clip")
         self.embed_words = lru_cache(maxsize=256)(self.clip.embed_words) if self.clip else None
         self.signature: dict[str, int | str] = {"version": 2, "side": SIDE, "grid": checks.GRID, "rim": checks.RIM}
         self.signature |= {"reader": reader.NETWORK.sha256[:12] if self.read else "no"} | (

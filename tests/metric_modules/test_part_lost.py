@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 import pytest
 from benchmarks.verdicts.wear import like_an_autoencoder
-from convergebench.metric_modules._shared.looks import Placement, look
+from convergebench.metric_modules._shared.looks import look
 from convergebench.metric_modules.edit_applied.judge import SHARE, judge_forward, judge_part, judge_step
 from convergebench.metric_modules.edit_applied.sharpness import grey
 from PIL import Image
@@ -215,7 +215,7 @@ def test_a_zoomed_picture_is_laid_back_first():
     source = cv2.resize(picture("astronaut"), (512, 512), interpolation=cv2.INTER_AREA)
     matrix = cv2.getRotationMatrix2D((255.5, 255.5), 0, 1.06) + np.array([[0, 0, 8], [0, 0, -6]])
     zoomed = cv2.warpAffine(source, matrix, (512, 512), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
-    place = Placement(8 / 512, -6 / 512, 1.06)
+    place = (8 / 512, -6 / 512, 1.06)
     assert judge_part(look(source), look(zoomed)).part_lost == 1
     assert judge_part(look(source), look(zoomed), place).part_lost == 0
     holed = cv2.warpAffine(pasted(source, 0.02), matrix, (512, 512), borderMode=cv2.BORDER_REPLICATE)

@@ -19,7 +19,7 @@ from convergebench.generation.sources import catalogue
 from convergebench.metric_modules._shared.looks import look
 from convergebench.metric_modules.edit_applied.cycles import roles
 from convergebench.metric_modules.edit_applied.judge import judge_forward, judge_step
-from convergebench.metric_modules.edit_applied.measure import Reduced
+from convergebench.metric_modules.edit_applied.measure import KeptPicture
 from convergebench.metric_modules.edit_applied.sharpness import grey
 from convergebench.metric_modules.halflife.outcomes import convergence
 from convergebench.metric_modules.scores import FloorRow, ScoreRow
@@ -144,7 +144,7 @@ def rounds(made):
 def cause_of(name, pictures):
     """What a round of these pictures is lost to, by the checks of edits, parts and of RMSE."""
     program = programs.get(name)
-    seen = [Reduced(look(picture), grey(picture)) for picture in pictures]
+    seen = [KeptPicture(look(picture), grey(picture)) for picture in pictures]
     about = {"source": seen[0].cells, "source_grey": seen[0].grey, "small": program.small}
     about["greys"] = [each.grey for each in seen]
     cells = [each.cells for each in seen]

@@ -6,7 +6,7 @@ from zlib import crc32
 
 import cv2
 import numpy as np
-from convergebench.metric_modules._shared.looks import Placement, look
+from convergebench.metric_modules._shared.looks import look
 from convergebench.metric_modules.edit_applied.judge import judge_forward, judge_part, judge_step
 from convergebench.metric_modules.registration.align import anchors, locate
 from convergebench.metric_modules.ssim.measure import compare as ssim
@@ -75,7 +75,7 @@ def drifting(pictures: Pictures, rounds: int = 20) -> Rows:
                     continue
                 moved = locate(known, changed)
                 place = (moved.x / shown.shape[1], moved.y / shown.shape[0], moved.scale) if moved.accepted else None
-                part = judge_part(source, look(changed), place and Placement(*place))
+                part = judge_part(source, look(changed), place)
                 quality = (
                     1 - rmse(shown, changed) / rmse_floor,
                     (ssim(side, changed) - ssim_floor) / (1 - ssim_floor),
