@@ -11,8 +11,8 @@ from convergebench.metric_modules._shared.scoring import reason_text, signature_
 from convergebench.metric_modules.edit_applied.cycles import roles
 from convergebench.metric_modules.edit_applied.judge import Judgement, judge_step
 from convergebench.metric_modules.edit_applied.measure import signature
-from convergebench.metric_modules.edit_applied.sharpness import grey
 from convergebench.metric_modules.edit_applied.spec import SPEC
+from convergebench.metric_modules.edit_applied.whole_picture import grey
 
 _FORWARD = ("applied", "region_share")
 _UNDO = ("undone", "undo_ratio", "undo_explained", "part_lost", "part_lost_share", "part_redrawn_share")

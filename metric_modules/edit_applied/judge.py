@@ -20,7 +20,7 @@ from .._shared.looks import (
     outline,
     smooth,
 )
-from . import colours, sharpness
+from . import whole_picture
 from .cycles import Role, roles
 from .structure import ALIKE, STRANGE, WORN, likeness
 from .transforms import asked_transforms, find_transform, residual, square
@@ -262,7 +262,7 @@ def judge_step(
     if not 1 <= position <= len(cycle):
         raise ValueError(f"position must be between 1 and {len(cycle)}, the length of the cycle, got {position}")
     role = roles(cycle, closes)[position - 1]
-    verb = sharpness.asks_for_sharpness(cycle[role.start : role.end])
+    verb = whole_picture.asked_sharpness(cycle[role.start : role.end])
     reference = (source_grey if verb else source) if role.target == 0 else None
     edit = _judge_edit(cycle, position, role, greys if verb else looks, reference, verb, small, meaning)
     back = looks[position] if len(looks) > position else None
@@ -305,7 +305,8 @@ def _judge_edit(
     before, forward, back, target = (pictures[place] for place in (role.start, role.end, position, role.target))
     targets = [target] if source is None else [target, source]
     if verb:
-        return _judge_sharpness(verb, role.kind, before, forward, targets, back)
+        sharpness = whole_picture.sharpness_edit(verb, before, forward, targets, back)
+        return _judge_whole_picture(role.kind, *sharpness) if sharpness else _nothing("no_detail")
     words = None  # how near the three pictures are to the words for what the forward picture shows
     # With another edit in the picture, or in an odd cycle, the words describe other changes too.
     if meaning and not role.other and not (len(cycle) % 2 and role.start > 0):
@@ -334,9 +335,10 @@ def _judge_looks(
         edit = min(steps, key=lambda step: -1 if step.applied is None else step.applied)
     else:
         edit = judge_forward(before, forward, small=small, tone=tone, meaning=words and words[:2])
-        what = colours.asked(instructions[0])
-        if what and edit.applied == 0 and (words is None or words[1] > words[0]):
-            return _judge_colours(what, kind, before, forward, targets, back)
+        what = whole_picture.asked_colour(instructions[0])
+        if what and edit.applied == 0 and (words is None or words[1] > words[0]):  # too faint for `judge_forward`
+            colours = whole_picture.colour_edit(what, before, forward, targets, back)
+            return _judge_whole_picture(kind, *colours) if colours else _nothing("already_so")
     if kind == "forward":
         return edit
     if not edit.applied:
@@ -345,31 +347,6 @@ def _judge_looks(
     if all(transforms):
         return _judge_transform_undone(before, forward, back, targets[0])
     return _judge_undo(before, forward, back, targets, other=other, small=small, tone=tone, meaning=words)
-
-
-def _judge_sharpness(
-    verb: str, kind: str, before: np.ndarray, after: np.ndarray, targets: Sequence[np.ndarray], back: np.ndarray
-) -> Judgement:
-    """Whether a step blurred or sharpened the picture, or took that back, from the strength of its fine detail."""
-    edit_gain = sharpness.gain(before, after)
-    if edit_gain is None:
-        return _nothing("no_detail")
-
-    def share_left() -> float:
-        gains = [sharpness.gain(target, back) for target in targets]
-        return sharpness.left_of(edit_gain, [gain for gain in gains if gain is not None] or [edit_gain])
-
-    return _judge_whole_picture(kind, sharpness.is_made(verb, edit_gain), share_left)
-
-
-def _judge_colours(
-    what: str, kind: str, before: np.ndarray, after: np.ndarray, targets: Sequence[np.ndarray], back: np.ndarray
-) -> Judgement:
-    """Whether a picture was made monochrome or tinted, too faintly for `judge_forward`, or has it undone."""
-    if what == "grey" and colours.colour(before) < colours.WEAKEST:
-        return _nothing("already_so")
-    is_made = colours.is_made(what, before, after)
-    return _judge_whole_picture(kind, is_made, lambda: colours.left_of(what, before, after, targets, back))
 
 
 def _judge_whole_picture(kind: str, is_made: bool, share_left: Callable[[], float]) -> Judgement:

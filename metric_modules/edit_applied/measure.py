@@ -8,11 +8,10 @@ import numpy as np
 
 from .._shared.looks import CELL, DRIFT, FAINT, FAR, MOVED, REACH, SEEDS, SIDE, VISIBLE, Placement, look
 from .._shared.scoring import Program, Signature, Value
-from .colours import GREYED, TINTED, TOWARDS, WEAKEST
 from .judge import EXPLAINED, LEFT, MEANING_LEFT, NEAR, NOISE, SHARE, SHARE_SMALL, Judgement, cosine, judge_step
-from .sharpness import BLURRED, SHARPENED, grey
 from .structure import ALIKE, COARSE, CONTRAST, STRANGE, WINDOW, WORN
 from .transforms import MARGIN
+from .whole_picture import BLURRED, GREYED, SHARPENED, TINTED, TOWARDS, WEAKEST, grey
 
 _NUMBERS = ("undo_ratio", "undo_explained", "part_lost_share", "part_redrawn_share", "part_outline")
 COLUMNS = {

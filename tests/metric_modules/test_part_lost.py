@@ -9,7 +9,7 @@ import pytest
 from benchmarks.verdicts.wear import like_an_autoencoder
 from convergebench.metric_modules._shared.looks import look
 from convergebench.metric_modules.edit_applied.judge import SHARE, judge_forward, judge_part, judge_step
-from convergebench.metric_modules.edit_applied.sharpness import grey
+from convergebench.metric_modules.edit_applied.whole_picture import grey
 from PIL import Image
 from real_chains import FOLDER
 from skimage import data

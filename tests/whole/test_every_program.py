@@ -20,7 +20,7 @@ from convergebench.metric_modules._shared.looks import look
 from convergebench.metric_modules.edit_applied.cycles import roles
 from convergebench.metric_modules.edit_applied.judge import judge_forward, judge_step
 from convergebench.metric_modules.edit_applied.measure import KeptPicture
-from convergebench.metric_modules.edit_applied.sharpness import grey
+from convergebench.metric_modules.edit_applied.whole_picture import grey
 from convergebench.metric_modules.halflife.outcomes import convergence
 from convergebench.metric_modules.scores import FloorRow, ScoreRow
 from convergebench.spaces_app.analysis.accounting import places

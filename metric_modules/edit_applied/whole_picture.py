@@ -1,0 +1,141 @@
+"""Edits of the whole picture that looks would take for drift: blur, sharpening, loss of colour, a tint.
+
+Sharpness is judged in grey pictures, by a band of fine detail, since looks are blurred themselves; colours by looks.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+
+import cv2
+import numpy as np
+
+from .._shared.looks import fitted, sized, smooth
+
+_TO_SHARPNESS = re.compile(r"\W*(please )?(un)?(blur|sharpen)\b", re.IGNORECASE)
+BLURRED, SHARPENED = 0.70, 1.25  # gain of fine detail at which a picture was blurred, or sharpened
+_TEXTURED = 2.0  # grey levels: the least detail of a block for its gain to be measured
+_BLOCK = 32  # pixels of the short side's 512
+_FEWEST = 8  # textured blocks
+_SHIFT = 20  # pixels by which the whole picture may have moved
+_FAINTEST = 0.05  # a smaller gain is taken for this
+
+_TO_GREY = re.compile(r"\b(turn|make|convert|render)\b.*\b(monochrome|black and white|gr[ae]y)", re.IGNORECASE)
+_TO_TINT = re.compile(r"\b(redd|orang|yellow|green|blu|purpl|pink)er\b", re.IGNORECASE)
+WEAKEST = 2.0  # mean chroma below which a picture was monochrome before
+GREYED = 0.5  # of that chroma: the most that may remain in a picture that was made monochrome
+TINTED = 2.0  # delta E by which the mean colour has to move for a tint
+TOWARDS = 0.5  # cosine between that move and the colour that was asked for
+_HUES = {"redd": 40, "orang": 65, "yellow": 100, "green": 140, "blu": 285, "purpl": 320, "pink": 0}  # degrees in Lab
+
+_Edit = tuple[bool, Callable[[], float]]  # whether it was made, and the share of the change that is left
+
+
+def asked_sharpness(instructions: Sequence[str]) -> str | None:
+    """The verb of the first instruction that is about the whole picture's sharpness.
+
+    >>> asked_sharpness(["blur the image", "sharpen the blurred image"])
+    'blur'
+    """
+    match = next(filter(None, map(_TO_SHARPNESS.match, instructions)), None)
+    if match is None:
+        return None
+    verb = match[3].lower()
+    return "sharpen" if match[2] or verb == "sharpen" else "blur"
+
+
+def asked_colour(instruction: str) -> str | None:
+    """The change of the whole picture's colours that is asked for: "grey" or the stem of a tint; None for others.
+
+    >>> [asked_colour(text) for text in ("turn the image monochrome", "make it a bit greener", "add a green apple")]
+    ['grey', 'green', None]
+    """
+    if _TO_GREY.search(instruction):
+        return "grey"
+    tint = _TO_TINT.search(instruction)
+    return tint[1].lower() if tint else None
+
+
+def grey(picture: np.ndarray) -> np.ndarray:
+    """An RGB uint8 picture in grey (uint8), at the size of looks."""
+    return cv2.cvtColor(sized(picture), cv2.COLOR_RGB2GRAY)
+
+
+def sharpness_edit(
+    verb: str, before: np.ndarray, after: np.ndarray, targets: Sequence[np.ndarray], back: np.ndarray
+) -> _Edit | None:
+    """Whether the grey picture was blurred or sharpened; None if it has too little detail to tell.
+
+    The size of a gain is its logarithm, as that of a Gaussian blur grows with its variance.
+    """
+    made = _gain(before, after)
+    if made is None:
+        return None
+
+    def share_left() -> float:
+        gains = [gain for target in targets if (gain := _gain(target, back)) is not None] or [made]
+        return max(map(_distance, gains)) / max(_distance(made), 1e-6)
+
+    return made <= BLURRED if verb == "blur" else made >= SHARPENED, share_left
+
+
+def _distance(gain: float) -> float:
+    return abs(float(np.log(max(gain, _FAINTEST))))
+
+
+def _bands(shown: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A grey picture's fine and coarse detail."""
+    values = shown.astype(np.float32)
+    return smooth(values, 0.8) - smooth(values, 2.4), smooth(values, 5.0) - smooth(values, 15.0)
+
+
+def _gain(before: np.ndarray, after: np.ndarray) -> float | None:
+    """How strongly the fine detail of one grey picture is in another: 1 is unchanged, None if it has none.
+
+    The median over all blocks with detail. A projection, not a ratio of energies: noise, which has detail of its own,
+    changes nothing. Contrast moves coarse detail as well; what it does to that is taken out.
+    """
+    (fine, coarse), (other, other_coarse) = _bands(before), _bands(fitted(after, before))
+    core, wide = (band[_SHIFT:-_SHIFT, _SHIFT:-_SHIFT] for band in (fine, coarse))
+    core = np.ascontiguousarray(core)
+    rows, columns = core.shape
+    fits = cv2.matchTemplate(other, core, cv2.TM_CCORR)
+    down, right = np.unravel_index(int(fits.argmax()), fits.shape)
+    moved, moved_wide = (band[down : down + rows, right : right + columns] for band in (other, other_coarse))
+    size = (max(1, columns // _BLOCK), max(1, rows // _BLOCK))
+    power = cv2.resize(core * core, size, interpolation=cv2.INTER_AREA)
+    shared = cv2.resize(core * moved, size, interpolation=cv2.INTER_AREA)
+    textured = power > _TEXTURED**2
+    if textured.sum() < _FEWEST:
+        return None
+    contrast = float((wide * moved_wide).sum()) / max(float((wide * wide).sum()), 1e-6)
+    return float(np.median(shared[textured] / power[textured])) / min(max(contrast, 0.5), 2.0)
+
+
+def colour_edit(
+    what: str, before: np.ndarray, after: np.ndarray, targets: Sequence[np.ndarray], back: np.ndarray
+) -> _Edit | None:
+    """Whether the look lost most of its colour, or moved as a whole towards the colour that was asked for.
+
+    None if it had hardly any colour before.
+    """
+    if what == "grey":
+        chromas = [float(np.hypot(cells[..., 1], cells[..., 2]).mean()) for cells in (before, after)]
+        if chromas[0] < WEAKEST:
+            return None
+        made = chromas[1] <= GREYED * chromas[0]
+    else:
+        angle, move = np.deg2rad(_HUES[what]), _tint(before, after)
+        far = float(np.linalg.norm(move))
+        made = far >= TINTED and float(move @ (np.cos(angle), np.sin(angle))) >= TOWARDS * far
+
+    def size(first: np.ndarray, second: np.ndarray) -> float:
+        if what == "grey":
+            return float(np.linalg.norm((fitted(second, first) - first)[..., 1:], axis=2).mean())
+        return float(np.linalg.norm(_tint(first, second)))
+
+    return made, lambda: max(size(target, back) for target in targets) / max(size(before, after), 1e-6)
+
+
+def _tint(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """How the mean colour moved, in Lab's a and b."""
+    return (after[..., 1:].mean(axis=(0, 1)) - before[..., 1:].mean(axis=(0, 1))).astype(float)
