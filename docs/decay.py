@@ -7,7 +7,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.pictures import decode
-from convergebench.metric_modules.specs import quality_columns
+from convergebench.metric_modules.specs import checked_columns
 from convergebench.spaces_app.palette import GRID, INK, MUTED, SERIES
 from PIL import Image
 
@@ -42,7 +42,7 @@ def read(dataset: Path) -> tuple[dict[tuple[str, int, int], Image.Image], dict[s
                 pictures[chain.editor, step.round, step.position] = picture
         rows = [row for row in reader.rows("scores") if row["chain"] == chain.id and row["position"] == 2]
         quality[chain.editor] = {0: 1.0} | {
-            row["round"]: min(row[f"retained_{name}"] for name in quality_columns()) for row in rows
+            row["round"]: min(row[f"retained_{name}"] for name in checked_columns("quality")) for row in rows
         }
     return pictures, quality
 

@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 from convergebench.dataset_builder.dataset.columns import Column, Config, Row, StepPlace
 
+from ._shared.scoring import signature_text
 from .specs import specs
 
 CHANGED_SIZE = "changed_size"  # computed by the engine from the pictures' sizes, not by a metric
@@ -44,39 +45,33 @@ class Reason(NamedTuple):
         return f"{self.text}: {detail}" if detail else self.text
 
 
-OF_THE_ENGINE = {
-    reason.code: reason
-    for reason in (
-        Reason("refused", Fault.EDITOR, "refused"),
-        Reason("no_image", Fault.EDITOR, "no_image"),
-        Reason("shrunk", Fault.EDITOR, "shrunk"),
-        Reason("failed", Fault.OURS, "failed"),
-        Reason("missing", Fault.OURS, "missing: its file is not in the dataset", damage=True),
-        Reason("unreadable", Fault.OURS, "unreadable", damage=True),
-        Reason("not_a_number", Fault.OURS, "not a number", damage=True),
-        Reason("absent", Fault.OURS, "{}"),
-        Reason("not_asked", Fault.OURS, "not asked for; `convergebench score --metrics {}` adds it"),
-        Reason("no_floor", Fault.OURS, "there is no floor: the suite has no unrelated source"),
-        Reason("damaged_floor", Fault.OURS, "the floor rests on a damaged source: {}"),
-        Reason("previous_missing", Fault.OURS, "the picture before is missing"),
-        Reason("no_clean_picture", Fault.NOBODY, "the degraded picture has no clean one to compare with"),
-        Reason("ends_no_round", Fault.NOT_APPLICABLE, "this step ends no round"),
-        Reason("not_audited", Fault.NOT_APPLICABLE, "the recall audit did not mirror what this step was given"),
-        Reason("later_round", Fault.NOT_APPLICABLE, "only the first rounds are looked at"),
-        Reason("other", Fault.NOBODY, "{}"),
-    )
-}
+_ROWS = (
+    Reason("refused", Fault.EDITOR, "refused"),
+    Reason("no_image", Fault.EDITOR, "no_image"),
+    Reason("shrunk", Fault.EDITOR, "shrunk"),
+    Reason("failed", Fault.OURS, "failed"),
+    Reason("missing", Fault.OURS, "missing: its file is not in the dataset", damage=True),
+    Reason("unreadable", Fault.OURS, "unreadable", damage=True),
+    Reason("not_a_number", Fault.OURS, "not a number", damage=True),
+    Reason("absent", Fault.OURS, "{}"),
+    Reason("not_asked", Fault.OURS, "not asked for; `convergebench score --metrics {}` adds it"),
+    Reason("no_floor", Fault.OURS, "there is no floor: the suite has no unrelated source"),
+    Reason("damaged_floor", Fault.OURS, "the floor rests on a damaged source: {}"),
+    Reason("previous_missing", Fault.OURS, "the picture before is missing"),
+    Reason("no_clean_picture", Fault.NOBODY, "the degraded picture has no clean one to compare with"),
+    Reason("ends_no_round", Fault.NOT_APPLICABLE, "this step ends no round"),
+    Reason("not_audited", Fault.NOT_APPLICABLE, "the recall audit did not mirror what this step was given"),
+    Reason("later_round", Fault.NOT_APPLICABLE, "only the first rounds are looked at"),
+    Reason("other", Fault.NOBODY, "{}"),
+)
+OF_THE_ENGINE = {reason.code: reason for reason in _ROWS}
 
 
 @cache
-def reasons() -> dict[str, Reason]:
+def _reasons() -> dict[str, Reason]:
     """Every kind of reason by its code: the engine's, and those that the metrics' specs declare."""
-    of_metrics = {
-        code: Reason(code, Fault(fault), text)
-        for spec in specs().values()
-        for code, (fault, text) in spec.reasons.items()
-    }
-    return OF_THE_ENGINE | of_metrics
+    declared = [item for spec in specs().values() for item in spec.reasons.items()]
+    return OF_THE_ENGINE | {code: Reason(code, Fault(fault), text) for code, (fault, text) in declared}
 
 
 class Missing(NamedTuple):
@@ -88,7 +83,7 @@ class Missing(NamedTuple):
     @property
     def reason(self) -> Reason:
         """The kind of reason; a code that no spec declares has the fault NOBODY."""
-        return reasons().get(self.code) or Reason(self.code, Fault.NOBODY, self.code)
+        return _reasons().get(self.code) or Reason(self.code, Fault.NOBODY, self.code)
 
     @property
     def fault(self) -> Fault:
@@ -99,13 +94,6 @@ class Missing(NamedTuple):
         """The reason in words."""
         return self.reason.sentence(self.detail)
 
-    def to_json(self) -> str | list[str]:
-        return [self.code, self.detail] if self.detail else self.code
-
-    @classmethod
-    def from_json(cls, reason: str | list[str]) -> "Missing":
-        return cls(reason) if isinstance(reason, str) else cls(*reason)
-
 
 Value = float | bool | dict[str, Any] | Missing  # a dictionary is stored as JSON
 Values = dict[str, Value]
@@ -115,12 +103,13 @@ _Signature = dict[str, dict[str, Any]]  # by metric, and "engine": what the numb
 def missing_values(row: Mapping[str, Any]) -> dict[str, Missing]:
     """Why values are missing in a row of the scores, by column."""
     reasons = json.loads(row.get("reasons") or "{}")
-    return {column: Missing.from_json(reason) for column, reason in reasons.items()}
+    return {name: Missing(reason) if isinstance(reason, str) else Missing(*reason) for name, reason in reasons.items()}
 
 
 def reasons_json(values: Mapping[str, Value]) -> str:
     """The column `reasons` for a row's values."""
-    reasons = {name: value.to_json() for name, value in values.items() if isinstance(value, Missing)}
+    missing = {name: value for name, value in values.items() if isinstance(value, Missing)}
+    reasons = {name: [*reason] if reason.detail else reason.code for name, reason in missing.items()}
     return json.dumps(reasons, sort_keys=True, ensure_ascii=False)
 
 
@@ -138,25 +127,9 @@ def signature_of(row: Mapping[str, Any]) -> _Signature:
     return signature if isinstance(signature, dict) else {}
 
 
-def signature_texts(signature: Mapping[str, Any]) -> list[str]:
-    """Each part of a signature as one readable line.
-
-    >>> signature_texts({"psnr": {"version": 1, "ceiling": 100.0}})
-    ['psnr/1 ceiling=100']
-    """
-    return [
-        " ".join([f"{name}/{part.get('version', 1)}", *(f"{key}={value:g}" if isinstance(value, float) else
-                  f"{key}={value}" for key, value in part.items() if key != "version")])
-        for name, part in signature.items()
-    ]  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Scored(StepPlace):
-    """The columns before those of the metrics."""
-
-    status: Annotated[str, "of the step: ok, shrunk, refused, no_image, failed, or missing where its file is gone"]
-    sha256: Annotated[str | None, "of the picture the numbers belong to"]
+def signature_texts(signature: _Signature) -> list[str]:
+    """Each part of a signature as one readable line."""
+    return [signature_text(name, part) for name, part in signature.items()]
 
 
 def scores_config(optional: Collection[str] = ()) -> Config:
@@ -184,7 +157,13 @@ def scores_config(optional: Collection[str] = ()) -> Config:
         "scores",
         "the numbers of one step against its chain's reference",
         (
-            *_Scored.columns(),
+            *StepPlace.columns(),
+            Column(
+                "status",
+                "string",
+                "of the step: ok, shrunk, refused, no_image, failed, or missing where its file is gone",
+            ),
+            Column("sha256", "string", "of the picture the numbers belong to"),
             *measured[:place],
             sizes,
             *measured[place:],
@@ -205,7 +184,7 @@ def score_column_names() -> frozenset[str]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoreRow(_Scored):
+class ScoreRow(StepPlace):
     """One step's scores. Columns that the core's statistics read are attributes, None if not computed.
 
     All other columns, such as those of a user's metric, are read with `value`. The specs explain the metrics' columns.
@@ -214,6 +193,8 @@ class ScoreRow(_Scored):
     TABLE: ClassVar = "scores"
     ROW: ClassVar = SCORES.row
 
+    status: str
+    sha256: str | None
     changed_size: bool | None
     rmse_previous: float | None
     psnr_registered: float | None

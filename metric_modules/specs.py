@@ -152,16 +152,15 @@ def _read(folder: str) -> list[Spec]:
 
 def _checked_spec(folder: str, data: Mapping[str, Any]) -> Spec:
     """One metric's spec; raise ValueError for an unknown key or a value of the wrong type."""
-    values = dict(data)
-    where = f"metric_modules/{folder}/spec.py"
-    columns = []
-    for column in values.pop("columns", []):
-        _check(ScoreColumn, column, f"{where}, column {column.get('name')}")
-        columns.append(ScoreColumn(**column, metric=data["name"]))
+    values, where = dict(data), f"metric_modules/{folder}/spec.py"
+    rows = values.pop("columns", [])
+    for row in rows:
+        _check(ScoreColumn, row, f"{where}, column {row.get('name')}")
+    columns = tuple(ScoreColumn(**row, metric=data["name"]) for row in rows)
     reasons = {code: (fault, text) for code, (fault, text) in values.pop("reasons", {}).items()}
     after = tuple(values.pop("after", ()))
     _check(Spec, values, where)
-    return Spec(**values, folder=folder, columns=tuple(columns), after=after, reasons=reasons)
+    return Spec(**values, folder=folder, columns=columns, after=after, reasons=reasons)
 
 
 def _check(kind: type, values: Mapping[str, object], where: str) -> None:
@@ -204,30 +203,18 @@ def retained_columns() -> dict[str, ScoreColumn]:
 
 
 @cache
-def quality_columns() -> tuple[str, ...]:
-    """The columns whose lowest retained value is retained quality."""
-    return tuple(name for name, column in score_columns().items() if column.headline == "quality")
-
-
-@cache
-def meaning_columns() -> tuple[str, ...]:
-    """The columns that say whether the meaning is still there."""
-    return tuple(name for name, column in score_columns().items() if column.headline == "meaning")
-
-
-@cache
-def curve_columns() -> tuple[str, ...]:
-    """The columns that are drawn over rounds."""
-    return tuple(name for name, column in score_columns().items() if column.show == "curve")
-
-
-@cache
-def number_columns() -> tuple[str, ...]:
-    """The columns that are listed for each step."""
-    return tuple(name for name, column in score_columns().items() if column.show in ("curve", "number"))
-
-
-@cache
 def ceilings() -> dict[str, float]:
     """What an untouched picture scores, for the columns that have floors."""
     return {name: column.ceiling for name, column in retained_columns().items() if column.ceiling is not None}
+
+
+@cache
+def checked_columns(headline: Headline) -> tuple[str, ...]:
+    """The columns that the headline checks for this; retained quality is the lowest of those for "quality"."""
+    return tuple(name for name, column in score_columns().items() if column.headline == headline)
+
+
+@cache
+def shown_columns(*shows: Show) -> tuple[str, ...]:
+    """The columns that are shown in one of these ways."""
+    return tuple(name for name, column in score_columns().items() if column.show in shows)

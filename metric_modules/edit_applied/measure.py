@@ -47,8 +47,8 @@ _Reference = tuple[KeptPicture, tuple[int, int]]  # with its width and height at
 class Scorer:
     """The judge of edits; uses CLIP's embeddings and registration if these metrics are part of the run."""
 
-    def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
-        self.clip: Any = earlier.get("clip")
+    def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any]):
+        self.clip = earlier.get("clip")
         self.signature = signature() | {
             "clip": "yes" if self.clip else "no",
             "registration": "yes" if earlier.get("registration") else "no",

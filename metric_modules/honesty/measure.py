@@ -28,9 +28,9 @@ class _KeptPicture(NamedTuple):
 class Scorer:
     """Checks the first edit, the early undos, and the undo before which marks were planted."""
 
-    def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
+    def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any]):
         self.read = reader.load()
-        self.clip: Any = earlier.get("clip")
+        self.clip = earlier.get("clip")
         self.embed_words = lru_cache(maxsize=256)(self.clip.embed_words) if self.clip else None
         self.signature: dict[str, int | str] = {"version": 2, "side": SIDE, "grid": checks.GRID, "rim": checks.RIM}
         self.signature |= {"reader": reader.NETWORK.sha256[:12] if self.read else "no"} | (

@@ -12,11 +12,10 @@ from convergebench.metric_modules.halflife.causes import CAUSES
 from convergebench.metric_modules.retained.floors import retained_value
 from convergebench.metric_modules.scores import Fault, ScoreRow, score_column_names
 from convergebench.metric_modules.specs import (
-    curve_columns,
-    meaning_columns,
-    quality_columns,
+    checked_columns,
     retained_columns,
     score_columns,
+    shown_columns,
 )
 
 from .floors import Floors
@@ -24,10 +23,10 @@ from .program_groups import group_of_chain
 from .stored_rows import StoredRows, by_chain, narrow
 
 COLUMNS = score_columns()
-CURVES = curve_columns()  # drawn over rounds, each in its own unit
+CURVES = shown_columns("curve")  # drawn over rounds, each in its own unit
 RETAINED = tuple(retained_columns())  # on the scale from 1, untouched, to 0
-QUALITIES = quality_columns()
-MEANINGS = meaning_columns()
+QUALITIES = checked_columns("quality")
+MEANINGS = checked_columns("meaning")
 
 Values = list[float | None]
 CaseKey = tuple[str, str, int]  # source, program, run

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.retained.floors import SHARE, floor, resembling
 from convergebench.metric_modules.scores import FloorRow
-from convergebench.metric_modules.specs import ceilings, quality_columns
+from convergebench.metric_modules.specs import ceilings, checked_columns
 
 _ValuesByMetric = dict[str, dict[str, float]]  # metric -> unrelated picture -> value
 
@@ -80,7 +80,7 @@ def _resembling(values: _ValuesByMetric, floors_of: _ValuesByMetric) -> dict[str
 
     The floors are the medians of `floors_of`.
     """
-    qualities, untouched = quality_columns(), ceilings()
+    qualities, untouched = checked_columns("quality"), ceilings()
     if not all(values.get(metric) and floors_of.get(metric) for metric in qualities):
         return {}
     others = sorted(set.intersection(*(set(values[metric]) for metric in qualities)))

@@ -80,14 +80,14 @@ def test_the_columns_stay_in_their_order():
 
 
 def test_what_the_headline_checks_follows_from_the_specs():
-    assert specs.quality_columns() == ("rmse", "ssim", "lpips")
-    assert specs.meaning_columns() == ("clip",)
+    assert specs.checked_columns("quality") == ("rmse", "ssim", "lpips")
+    assert specs.checked_columns("meaning") == ("clip",)
     others = of_other_folders()
     assert {name: value for name, value in specs.ceilings().items() if name not in others} == floors.CEILINGS
     curves = ("psnr", "rmse", "ssim", "lpips", "clip")
-    assert tuple(name for name in specs.curve_columns() if name not in others) == curves
+    assert tuple(name for name in specs.shown_columns("curve") if name not in others) == curves
     numbers = ("psnr", "rmse", "ssim", "lpips", "lpips_worst_tile", "clip")
-    assert tuple(name for name in specs.number_columns() if name not in others) == numbers
+    assert tuple(name for name in specs.shown_columns("curve", "number") if name not in others) == numbers
 
 
 def test_metrics_run_after_those_whose_values_they_use():

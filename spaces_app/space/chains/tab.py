@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from convergebench.generation.records import FinishedChain, Step, UserError
 from convergebench.metric_modules.scores import ScoreRow
-from convergebench.metric_modules.specs import number_columns, optional_columns, retained_columns, score_columns
+from convergebench.metric_modules.specs import optional_columns, retained_columns, score_columns, shown_columns
 
 from ...analysis.cases import Case
 from ...analysis.groups import HALF, lowest_quality, outcome_of_case
@@ -94,7 +94,7 @@ def chain_view(
                 "colour": list(retained).index(name) % len(SERIES) if name in retained else None,
             }
             for name, column in score_columns().items()
-            if name in number_columns() and name in columns
+            if name in shown_columns("curve", "number") and name in columns
         ],
         "steps": [_step_view(step, scores.get(step.step), length) for step in steps],
     }
@@ -103,7 +103,7 @@ def chain_view(
 def _step_view(step: Step, scores: ScoreRow | None, length: int) -> Answer:
     """One step; what has no value is null, with the reason if one is known."""
     scores = scores or ScoreRow.from_scores({})
-    numbers, optional = number_columns(), optional_columns()
+    numbers, optional = shown_columns("curve", "number"), optional_columns()
     shown = (*numbers, "edit_applied", "edit_undone")
     return {
         **{name: getattr(step, name) for name in _FIELDS},

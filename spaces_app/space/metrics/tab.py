@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
-from convergebench.metric_modules.specs import quality_columns, retained_columns, specs
+from convergebench.metric_modules.specs import checked_columns, retained_columns, specs
 
 from ...studies import study_modules
 from .. import page
@@ -68,7 +68,9 @@ def agreement(dataset: ServedDataset) -> dict:
         for name, (title, sign) in titles.items()
         if name in returns.column_names and returns[name].null_count < len(returns)
     }
-    qualities = [title for title in (retained_columns()[name].title for name in quality_columns()) if title in columns]
+    qualities = [
+        title for title in (retained_columns()[name].title for name in checked_columns("quality")) if title in columns
+    ]
     together = np.column_stack([columns[title] for title in qualities]) if qualities else np.empty((0, 1))
     together = together[np.isfinite(together).all(axis=1)]
     damaged = together[together.min(axis=1) < 1]  # an untouched picture has no lowest metric

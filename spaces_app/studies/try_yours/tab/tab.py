@@ -22,7 +22,7 @@ from convergebench.metric_modules._engine.results import Results
 from convergebench.metric_modules._engine.score_chain import PictureReader, ReadPicture, Reference, compare, score_chain
 from convergebench.metric_modules._engine.table import chain_rows
 from convergebench.metric_modules.scores import FloorRow, ScoreRow
-from convergebench.metric_modules.specs import ceilings, curve_columns
+from convergebench.metric_modules.specs import ceilings, shown_columns
 
 from ....analysis.cases import RETAINED, Case, case_of_chain
 from ....analysis.floors import Floors
@@ -167,7 +167,7 @@ def _scored(dataset: ServedDataset, series: DatasetChain, files: Sequence[File])
     case, scores = case_of_chain(chain, rows, floors), {row.step: row for row in rows}
     checks = _checks(dataset, case)
     steps = [placed.step for placed in (series.input, *series.steps.values()) if placed]
-    computed = [name for name in curve_columns() if any(row.value(name) is not None for row in rows)]
+    computed = [name for name in shown_columns("curve") if any(row.value(name) is not None for row in rows)]
     view = chain_view(chain, steps, scores, computed)
     for step, (name, _) in zip(view["steps"], files, strict=True):
         step["name"] = name
