@@ -177,7 +177,6 @@ def _write_file(draft: Path, planned: PlannedFile, progress: Callable[[], None],
 
 
 def _rows_of(planned: PlannedFile, progress: Callable[[], None], rights: Mapping[str, str]) -> Iterator[Row]:
-    """The rows of a file, read lazily from the stores."""
     for chain in planned.chains:
         if planned.config is STEPS:
             for step in read_steps(chain):
@@ -225,6 +224,5 @@ def _drop_stale_scores(folder: Path) -> int:
 
 
 def _score_keys(table: pa.Table) -> pa.ChunkedArray:
-    """One key per row of scores, from the chain, step and hash of its picture."""
     words = [table[name].cast(pa.string()) for name in _SCORE_KEY]
     return pc.binary_join_element_wise(*words, "\n", null_handling="replace", null_replacement="-")

@@ -65,7 +65,6 @@ def write(folder: Path, repo: str | None = None, versions: str | None = None) ->
 def _table_info(
     reader: Reader, name: str, entries: manifest.Entries
 ) -> tuple[dict[str, object], dict[str, object], tuple[Config, int, int, int]]:
-    """A table's two entries in the card's YAML, and its row (rows, files, bytes) in the card's list of tables."""
     files = reader.files(name)
     footers = [reader.footer(file) for file in files]
     config, rows = config_of(footers[0], name), sum(footer.num_rows for footer in footers)

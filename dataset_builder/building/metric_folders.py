@@ -12,7 +12,6 @@ from ..dataset import manifest
 
 @cache
 def _metric_folders() -> dict[str, dict[str, bytes]]:
-    """The files of every metric folder that `evaluate` can load, by its name."""
     root = Path(self_contained.__file__).parent
     names = sorted(path.parent.name for path in root.glob("*/*.py") if path.stem == path.parent.name)
     return {name: self_contained.self_contained(root / name) for name in names}

@@ -54,7 +54,7 @@ class Row:
 
     @classmethod
     def columns(cls) -> tuple[Column, ...]:
-        """The table's columns, from the fields."""
+        """The table's columns, from the fields; a picture is the first."""
         return _columns(cls)  # type: ignore[arg-type]  # mypy takes the class for one of its rows
 
     @classmethod
@@ -66,9 +66,8 @@ class Row:
     def from_values(cls, values: Values) -> Self:
         """A row from the values that were read, by column."""
         row = cls.__new__(cls)
-        row.__dict__.update(
-            values
-        )  # not through __init__, so that columns that were not read stay unset and fail loudly
+        # Not through __init__, so that columns that were not read stay unset and fail loudly.
+        row.__dict__.update(values)
         return row
 
     @property
@@ -79,7 +78,8 @@ class Row:
 
 @cache
 def _columns(row: type[Row]) -> tuple[Column, ...]:
-    return tuple(_column(field.name, field.type) for field in fields(row))  # type: ignore[arg-type]  # a dataclass
+    columns = [_column(field.name, field.type) for field in fields(row)]  # type: ignore[arg-type]  # a dataclass
+    return tuple(sorted(columns, key=lambda column: column.type != "image"))
 
 
 def _column(name: str, hint: Any) -> Column:

@@ -47,7 +47,6 @@ def _check_step(file: str, row: Values) -> None:
 
 
 def _check_source(file: str, row: Values) -> None:
-    """Check the sha256 of a source's bytes, or of its pixels if it was painted."""
     data = row["image"]["bytes"] if row["image"] else b""
     if sha256(data).hexdigest() == row["sha256"]:
         return

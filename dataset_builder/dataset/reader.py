@@ -140,7 +140,6 @@ class Reader:
             return self.open(file, dictionaries, source).read_row_group(group, columns=names, use_threads=False)
 
     def _remote_for(self, file: str) -> "HfFileSystem | None":
-        """The Hub, unless the file is local."""
         return None if self._copied and (self._copied / file).exists() else self.remote
 
     def _source(self, file: str) -> Any:
@@ -385,7 +384,6 @@ class Reader:
         return data
 
     def _reference_hashes(self, file: str) -> dict[Place, str | None]:
-        """The sha256 that each reference of a file had when it was written."""
         hashes = json.loads((self.footer(file).metadata or {}).get(REFERENCES, b"[]"))
         return dict(zip(self._places(file), hashes, strict=False))
 

@@ -7,25 +7,23 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from convergebench.generation.records import Chain, EditorInfo, FinishedChain, Program, Source, Step, canonical
+from convergebench.generation.records import UNKNOWN, Chain, EditorInfo, FinishedChain, Program, Source, Step, canonical
 
 from .columns import ChainPlace, Config, Int64, Picture, Row, StepPlace
 
-
-@dataclass(frozen=True, kw_only=True)
-class _Image(
-    Row
-):  # a separate base, because the image is the first column and dataclasses put the fields of bases first
-    image: Annotated[Picture | None, "the answer, its bytes exactly as received; null if there is no picture"]
+# The columns of `chains` that are fields of a chain or of its program.
+_OF_CHAIN = ("rounds", "status", "short_side", "cost", "suite", "suite_version")
+_OF_PROGRAM = ("category", "closes", "reversibility", "small", "shows")
 
 
 @dataclass(frozen=True, kw_only=True)
-class StepRow(StepPlace, _Image):
+class StepRow(StepPlace):
     """A row of `steps`."""
 
     TABLE: ClassVar = "steps"
     ROW: ClassVar = "one step of a chain: one call of the editor, or (step 0) the input as prepared for it"
 
+    image: Annotated[Picture | None, "the answer, its bytes exactly as received; null if there is no picture"]
     instruction: Annotated[str, "the words the editor was given with the previous picture"]
     status: Annotated[str, "input, ok, shrunk, refused, no_image or failed"]
     reason: Annotated[str | None, "why there is no picture, if there is none"]
@@ -49,19 +47,15 @@ class StepRow(StepPlace, _Image):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Reference(Row):  # first for the same reason as _Image
-    reference: Annotated[
-        Picture | None, "what a finished round should equal, if that is another picture than the input"
-    ]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ChainRow(ChainPlace, _Reference):
+class ChainRow(ChainPlace):
     """A row of `chains`."""
 
     TABLE: ClassVar = "chains"
     ROW: ClassVar = "one chain: a source taken through a program by an editor"
 
+    reference: Annotated[
+        Picture | None, "what a finished round should equal, if that is another picture than the input"
+    ]
     rounds: Annotated[int, "rounds that were planned"]
     steps: Annotated[int, "calls that were made"]
     status: Annotated[str, "how it ended: complete, shrunk, refused, no_image or failed"]
@@ -83,26 +77,13 @@ class ChainRow(ChainPlace, _Reference):
     def record(self, source: Source | None = None) -> FinishedChain:
         """The chain; without `source`, its source is only what this row says of it."""
         if source is None:
-            source = Source(self.source, self.source_sha256, 0, 0, self.kind, "real", "unknown", "unknown")
-        program = Program(
-            id=self.program,
-            cycle=tuple(json.loads(self.cycle)),
-            category=self.category,
-            closes=self.closes,
-            reversibility=self.reversibility,
-            shows=self.shows,
-            items=tuple(json.loads(self.items)),
-            small=self.small,
-        )
-        return FinishedChain(
-            id=self.chain,
-            chain=Chain(source, program, self.editor, json.loads(self.settings), self.run, self.rounds),
-            suite=self.suite,
-            suite_version=self.suite_version,
-            status=self.status,
-            calls=self.steps,
-            cost=self.cost,
-        )
+            source = Source(self.source, self.source_sha256, 0, 0, self.kind, "real", UNKNOWN, UNKNOWN)
+        fields = {name: getattr(self, name) for name in _OF_PROGRAM}
+        cycle, items = (tuple(json.loads(text)) for text in (self.cycle, self.items))
+        program = Program(id=self.program, cycle=cycle, items=items, **fields)
+        chain = Chain(source, program, self.editor, json.loads(self.settings), self.run, self.rounds)
+        end = self.status, self.steps, self.cost
+        return FinishedChain(self.chain, chain, self.suite, self.suite_version, *end)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,9 +160,8 @@ def made_by(file: str) -> str:
 def step_row(chain: FinishedChain, step: Step, data: bytes | None) -> StepRow:
     """The row of a step, with the bytes as received."""
     values = step.to_dict()
-    file = values.pop("file")
-    values["details"] = canonical(values["details"])
-    return StepRow(image=_picture(data, file), **_place(chain), **values)
+    image = _picture(data, values.pop("file"))
+    return StepRow(image=image, **_place(chain), **values | {"details": canonical(step.details)})
 
 
 def chain_row(chain: FinishedChain, reference: bytes | None) -> ChainRow:
@@ -190,22 +170,13 @@ def chain_row(chain: FinishedChain, reference: bytes | None) -> ChainRow:
     return ChainRow(
         reference=_picture(reference, "reference.png"),
         **_place(chain),
-        rounds=chain.rounds,
+        **{name: getattr(chain, name) for name in _OF_CHAIN},
+        **{name: getattr(program, name) for name in _OF_PROGRAM},
         steps=chain.calls,
-        status=chain.status,
         kind=chain.source.kind,
-        category=program.category,
         cycle=canonical(program.cycle),
         items=canonical(program.items),
-        closes=program.closes,
-        reversibility=program.reversibility,
-        small=program.small,
-        shows=program.shows,
-        short_side=chain.short_side,
         settings=canonical(dict(chain.chain.settings)),
-        cost=chain.cost,
-        suite=chain.suite,
-        suite_version=chain.suite_version,
         source_sha256=chain.source.sha256,
     )
 
@@ -222,13 +193,8 @@ def editor_row(label: str, editor: EditorInfo) -> EditorRow:
 
 
 def _place(chain: FinishedChain) -> dict[str, Any]:
-    return {
-        "chain": chain.id,
-        "editor": chain.editor,
-        "source": chain.source.id,
-        "program": chain.program.id,
-        "run": chain.run,
-    }
+    source, program = chain.source.id, chain.program.id
+    return {"chain": chain.id, "editor": chain.editor, "source": source, "program": program, "run": chain.run}
 
 
 def _picture(data: bytes | None, path: str | None) -> Picture | None:

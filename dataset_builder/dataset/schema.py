@@ -134,7 +134,6 @@ def _write(path: Path, config: Config, rows: Iterable[Row | Values]) -> None:
 
 
 def _row_groups(rows: Iterable[Row | Values], pictures: Sequence[str]) -> Iterator[list[Values]]:
-    """The rows, in groups of bounded size."""
     group: list[Values] = []
     filled = 0
     for row in rows:

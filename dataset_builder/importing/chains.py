@@ -160,7 +160,6 @@ def _answers_key(chain: Chain) -> str:
 
 
 def _import_chain(finding: FoundChain, out: Path, rights: SourceRights, imported: Imported) -> Chain | None:
-    """Write one chain whole, under an id that depends on its pictures; None if its source cannot be read."""
     try:
         data = _read_bytes(finding.picture)
         picture = decode(data)
@@ -204,7 +203,6 @@ def _import_chain(finding: FoundChain, out: Path, rights: SourceRights, imported
 
 
 def _write_answers(finding: FoundChain, writer: ChainWriter, short_side: int, imported: Imported) -> None:
-    """Write every answer, up to the first that is not a whole picture or is too small."""
     for number, answer in enumerate(finding.answers, 1):
         step = Step(number, answer.round, answer.position, answer.instruction, answer.status, **answer.fields)
         data = b""

@@ -50,12 +50,10 @@ def find_chains(path: Path, editor: str, prompts: Path | None = None, kind: str 
 
 
 def _source_of(folder: Path) -> Path | None:
-    """The picture that a case starts from; None if the folder is not a case."""
     return next((path for path in folder.iterdir() if _SOURCE.fullmatch(path.name)), None) if folder.is_dir() else None
 
 
 def _find_chain(folder: Path, entry: Mapping[str, Any], editor: str, kind: str | None) -> Findings:
-    """One case: the folder's name gives its image and its pair of edits, the files' names its answers."""
     image, pair = _split_case(folder.resolve().name)
     words = [entry.get(way) or f"[{way} of {pair}; the words were not recorded]" for way in _WAYS]
     files = {}
@@ -96,7 +94,6 @@ def _split_case(name: str) -> tuple[str, str]:
 
 
 def _prompts_by_name(path: Path, editor: str) -> dict[str, dict[str, Any]]:
-    """The entries of a file of prompts by case or pair; those under the editor's name take precedence."""
     by_name: dict[str, dict[str, Any]] = {}
     values = json_file(path)
     of_editor = values.get(editor) if isinstance(values, dict) else None

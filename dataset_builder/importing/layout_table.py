@@ -60,7 +60,6 @@ def find_chains(
 
 
 def _check_row(row: _Row, base: Path) -> None:
-    """Raise if a row's values do not make a step."""
     if "path" in row and not (base / row["path"]).resolve().is_relative_to(base.resolve()):
         raise UserError(f"path must be inside the table's folder, got {row['path'][:80]!r}")
     if "chain" not in row or "round" not in row or row.get("status", "ok") not in STATUSES[1:]:
@@ -68,7 +67,6 @@ def _check_row(row: _Row, base: Path) -> None:
 
 
 def _find_chain(base: Path, editor: str, name: str, rows: list[_Row], kind: str | None, closes: bool) -> Findings:
-    """One chain: the row of round 0 is its source, the others its answers."""
     sources = [row for row in rows if row["round"] == 0]
     if len(sources) != 1 or "path" not in sources[0]:
         yield Problem(rows[0]["where"], f"chain {name!r} has {len(sources)} sources; one row has round 0 and its path")
@@ -114,7 +112,6 @@ def _find_chain(base: Path, editor: str, name: str, rows: list[_Row], kind: str 
 def _find_answers(
     base: Path, name: str, placed: Mapping[tuple[int, int], _Row], places: Iterable[tuple[int, int]]
 ) -> list[FoundAnswer]:
-    """One answer for each place; a place without a row gives an answer without data."""
     answers = []
     for round, position in places:
         row = placed.get((round, position), {})

@@ -68,13 +68,11 @@ def find_chains(
 
 
 def _words_column(turn: str, names: Sequence[str]) -> str | None:
-    """The column with the instruction of a turn, by its usual names."""
     base = turn.removesuffix("_image")
     return next((f"{base}_{word}" for word in ("instruction", "prompt", "text") if f"{base}_{word}" in names), None)
 
 
 def _picture(value: Mapping[str, Any] | None) -> Path | bytes | None:
-    """The bytes as the dataset keeps them, or the file it points to."""
     if value is None:
         return None
     return value["bytes"] if value.get("bytes") is not None else Path(value["path"])

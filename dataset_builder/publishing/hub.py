@@ -116,7 +116,6 @@ def _differences(files: Files, remote: RepoState, ours: set[str]) -> Comparison:
 
 
 def _is_same(local: Path, published: tuple[str, int] | None) -> bool:
-    """Whether a published file, given by its oid and size, has the content of a local one."""
     from huggingface_hub.utils.sha import git_hash
 
     if published is None or local.stat().st_size != published[1]:

@@ -126,7 +126,6 @@ def write_records(
 
 
 def _result(row: _Json, column: str, rounds: int, repo: str) -> _Json:
-    """One number with its confidence interval."""
     title, unit, description, most = _MEASURES[column]
     low, high = row.get(f"{column}_low"), row.get(f"{column}_high")
     interval = {"lower": low, "upper": high, "confidence_level": 0.95, "method": "over pictures"}

@@ -65,7 +65,6 @@ def verify(folder: Path) -> list[Finding]:
 
 
 def _verify_run(run: Path) -> Iterator[Finding]:
-    """Each broken file of the run, and each chain that does not match its records, finished or not."""
     for file, read, depends in files_of_run(run):
         try:
             read()
@@ -194,7 +193,6 @@ def check_publishable(folder: Path, progress: Callable[[str], None] = lambda fil
 
 
 def _check_schema(reader: Reader) -> None:
-    """Raise unless the files of each table have the columns that this version gives it."""
     for name in reader.configs():
         table = configs().get(name, Config(name, may_have_more=True))
         wanted = list(arrow(table.columns))
@@ -207,7 +205,6 @@ def _check_schema(reader: Reader) -> None:
 
 
 def _check_card(folder: Path, reader: Reader) -> None:
-    """Raise unless the card's counts, digests and columns match the files."""
     meta, body = front_matter(folder / "README.md")
     described = {config["config_name"]: config for config in meta.get("configs", [])}
     infos = {info["config_name"]: info for info in meta.get("dataset_info", [])}

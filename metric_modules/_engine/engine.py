@@ -203,7 +203,6 @@ def _shard_name(rank: int, size: int) -> str:
 
 
 def _compute(job: Job, rank: int, size: int, lines: ShardLines, batch: int, advance: Advance) -> Outcome:
-    """Write what a part lacks into its own shard, floors first."""
     chains, tasks = job.part(rank, size)
     job.take_in(lines)
     worker = Worker(job, advance)

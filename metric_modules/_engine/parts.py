@@ -32,7 +32,6 @@ def _cached_job(files: tuple[tuple[str, int, int], ...], folder: Path, **setting
 
 
 def _files_of(dataset: Path) -> tuple[tuple[str, int, int], ...]:
-    """The path, size and modification time of every file of a dataset."""
     stats = {path: path.stat() for path in sorted(dataset.glob("data/*/**/*.parquet"))}
     return tuple((str(path), stat.st_size, stat.st_mtime_ns) for path, stat in stats.items())
 
@@ -50,7 +49,6 @@ def work(rank: int, size: int, folder: Path, settings: Mapping[str, Any], key: s
 
 
 def _write_files(rank: int, size: int, folder: Path, settings: Mapping[str, Any], launch: Launch) -> None:
-    """The last task: write the dataset's files from what the others computed."""
     for line in _finish(engine.prepare(folder, **settings), launch).damage:
         print(f"damaged: {line}")
 

@@ -164,7 +164,6 @@ def _add_scores(
 
 
 def _recorded(row: Mapping[str, Any], columns: Sequence[str]) -> Values:
-    """A metric's values in a row of the scores, or why there are none."""
     missing, values = missing_values(row), Values()
     for column in columns:
         value = row.get(column)

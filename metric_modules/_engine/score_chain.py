@@ -116,19 +116,18 @@ def score_chain(
     columns = [column for run in runs for column in run.spec.names]
     values: dict[_Digest, Values] = {}
     embeddings: dict[str, _Embeddings] = {run.name: {} for run in rounds}
-    returns = _ReturnPairs(chain, [run for run in runs if hasattr(run.scorer, "compare_previous")])
+    returns = _Returns(chain, [run for run in runs if hasattr(run.scorer, "compare_previous")])
     start = pictures.read_input(chain, reference.size, rounds) if rounds or returns.runs else []
     returns.add(start, clock)
     for batch in pictures.batches(chain, reference.size, rounds):
         values |= {read.key: dict.fromkeys(columns, read.missing) for read in batch if read.missing}
         readable = [read for read in batch if read.picture is not None]
         values |= zip((read.key for read in readable), compare(reference, readable, runs, is_near, clock), strict=True)
-        _keep(embeddings, rounds, readable, clock)
+        _embed(embeddings, rounds, readable, clock)
         returns.add(readable, clock)
     rows = {placed.step.step: dict(values[placed.step.sha256]) for placed in chain.scored_steps}
-    for number, compared in returns.values().items():
-        rows[number] = compared | rows[number]
-    _keep(embeddings, rounds, start, clock)
+    rows = {number: returns.values(number) | row for number, row in rows.items()}
+    _embed(embeddings, rounds, start, clock)
     for run in rounds:
         with clock(run.name):
             for number, judged in _judge_rounds(chain, reference, run, embeddings[run.name], rows).items():
@@ -136,48 +135,41 @@ def score_chain(
     return rows
 
 
-class _ReturnPairs:
+class _Returns:
     """Compares each return with the one before it, for metrics that do so; no picture is held longer than needed."""
 
     def __init__(self, chain: DatasetChain, runs: Sequence[MetricRun]):
         self.runs = runs
-        self.scored = [placed.step.step for placed in chain.scored_steps]
-        self.pairs: dict[int, tuple[_Digest, _Digest] | None] = {}  # by step; None if the return before it is missing
+        self.columns = [column for run in runs for column in run.scorer.previous_columns]
         digests = {placed.step.step: placed.step.sha256 for placed in chain.scored_steps}
         if chain.input is not None:
             digests[0] = chain.input.step.sha256
         length = len(chain.chain.program.cycle)
-        for number in self.scored if chain.chain.program.closes else ():
-            if number % length == 0:
-                has_previous = number - length in digests
-                self.pairs[number] = (digests[number - length], digests[number]) if has_previous else None
+        ends = [number for number in digests if number and number % length == 0 and chain.chain.program.closes]
+        # By step; without the second one if the return before it is missing.
+        self.pairs = {number: (digests[number], digests.get(number - length)) for number in ends}
         self.compared: dict[tuple[_Digest, _Digest], Values] = {}
         self.held: dict[_Digest, np.ndarray] = {}
 
     def add(self, pictures: Sequence[ReadPicture], clock: _Clock) -> None:
         """Compare the pairs that these pictures complete, and hold the pictures that later pairs need."""
-        if not self.runs:
-            return
-        self.held |= {read.key: read.picture for read in pictures if read.picture is not None}
-        for pair in set(filter(None, self.pairs.values())) - self.compared.keys():
-            if pair[0] in self.held and pair[1] in self.held:
-                self.compared[pair] = {}
+        self.held |= {read.key: read.picture for read in pictures if read.picture is not None and self.runs}
+        for after, before in set(self.pairs.values()) - self.compared.keys():
+            if after in self.held and before in self.held:
+                values: Values = {}
                 for run in self.runs:
                     with clock(run.name):
-                        values = run.scorer.compare_previous(*(self.held[key] for key in pair))
-                    self.compared[pair] |= {column: typed(value) for column, value in values.items()}
-        needed = {key for pair in filter(None, self.pairs.values()) if pair not in self.compared for key in pair}
+                        compared = run.scorer.compare_previous(self.held[before], self.held[after])
+                    values |= {column: typed(value) for column, value in compared.items()}
+                self.compared[after, before] = values
+        needed = {key for pair in self.pairs.values() if pair not in self.compared for key in pair}
         self.held = {key: picture for key, picture in self.held.items() if key in needed}
 
-    def values(self) -> dict[int, Values]:
-        """The values of every scored step, by its number, or why there are none."""
-        columns = [column for run in self.runs for column in run.scorer.previous_columns]
-        rows: dict[int, Values] = {}
-        for number in self.scored if columns else ():
-            pair = self.pairs.get(number)
-            code = "previous_missing" if number in self.pairs else "ends_no_round"
-            rows[number] = (self.compared.get(pair) if pair else None) or dict.fromkeys(columns, Missing(code))
-        return rows
+    def values(self, number: int) -> Values:
+        """The values of a step, or why there are none."""
+        code = "previous_missing" if number in self.pairs else "ends_no_round"
+        pair = self.pairs.get(number, (None, None))
+        return self.compared.get(pair) or dict.fromkeys(self.columns, Missing(code))
 
 
 def compare(
@@ -198,17 +190,15 @@ def compare(
     return rows
 
 
-def _keep(
+def _embed(
     embeddings: Mapping[str, _Embeddings], runs: Sequence[MetricRun], pictures: Sequence[ReadPicture], clock: _Clock
 ) -> None:
-    """Embed these pictures for the round metrics and keep the embeddings until their rounds are judged."""
     for run in runs:
-        reads = [read for read in pictures if run.name in read.reduced]
-        if not reads:
-            continue
-        with clock(run.name):
-            embedded = run.scorer.embed([read.reduced[run.name] for read in reads], [read.picture for read in reads])
-        embeddings[run.name].update(zip((read.key for read in reads), embedded, strict=True))
+        if reads := [read for read in pictures if run.name in read.reduced]:
+            reduced, arrays = [read.reduced[run.name] for read in reads], [read.picture for read in reads]
+            with clock(run.name):
+                embedded = run.scorer.embed(reduced, arrays)
+            embeddings[run.name].update(zip((read.key for read in reads), embedded, strict=True))
 
 
 def _judge_rounds(
@@ -221,16 +211,16 @@ def _judge_rounds(
     judged: dict[tuple[object, ...], Values] = {}
     values: dict[int, Values] = {}
     for placed in chain.scored_steps:
-        number, position = placed.step.step, placed.step.position
-        if not _covers(run, placed.step.round):
+        number, round, position = placed.step.step, placed.step.round, placed.step.position
+        if not _covers(run, round):
             values[number] = dict.fromkeys(run.spec.names, Missing("later_round"))
             continue
         steps = [placed_steps.get(step) for step in range(number - position, number + 1)]
         keys = [step and step.step.sha256 for step in steps]
         audits = [step and step.step.details.get("audit") for step in steps[1:]]
-        place = (position, run.spec.rounds and placed.step.round, json.dumps(audits), *keys)
+        place = (position, run.spec.rounds and round, json.dumps(audits), *keys)
         if place not in judged:
-            context = facts | {"found": rows[number], "round": placed.step.round, "audits": audits}
+            context = facts | {"found": rows[number], "round": round, "audits": audits}
             if run.spec.rounds:  # such a metric may look at earlier rounds too
                 before = [placed_steps.get(step) for step in range(number - position)]
                 context["earlier"] = [step and embeddings.get(step.step.sha256) for step in before]
@@ -242,5 +232,4 @@ def _judge_rounds(
 
 
 def _covers(run: MetricRun, round: int) -> bool:
-    """Whether a metric looks at this round: some look at the first rounds only."""
     return run.spec.rounds is None or round <= run.spec.rounds

@@ -39,7 +39,6 @@ def _retained_values(
 
 
 def _changed_sizes(chain: DatasetChain) -> dict[int, Value]:
-    """Whether each step's picture differs in size from the picture it was made from."""
     changed: dict[int, Value] = {}
     before = chain.input and chain.input.step
     for number, placed in chain.steps.items():
@@ -53,7 +52,6 @@ def _changed_sizes(chain: DatasetChain) -> dict[int, Value]:
 
 
 def _why_unscored(step: Step | None) -> Missing | None:
-    """Why a step has no values at all; None if it is scored."""
     if step is None:
         return Missing("missing")
     return None if is_scored(step) else Missing(step.status, step.reason or "")
@@ -107,7 +105,6 @@ def _measured(
     computed: Mapping[str, tuple[Part, dict[int, Values]]],
     absent: Mapping[str, str],
 ) -> Values:
-    """All metrics' values of one step, or why they are missing."""
     unscored, values = _why_unscored(step), Values()
     for name, spec in specs.items():
         if unscored:

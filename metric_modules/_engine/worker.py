@@ -53,7 +53,6 @@ def _use_one_thread() -> None:
 
 @contextlib.contextmanager
 def _library_threads_restored() -> Iterator[None]:
-    """Restore the libraries' numbers of threads after the block."""
     import cv2
 
     torch = torch_if_installed()
@@ -115,7 +114,6 @@ class Worker:
     def _values(
         self, chain: DatasetChain, lacking: _Runs, medians: Medians, pictures: PictureReader
     ) -> dict[int, Values]:
-        """One chain's values of these metrics."""
         try:
             reference = self._reference(chain)
         except Unreadable as error:
@@ -128,18 +126,15 @@ class Worker:
 
     @cached_property
     def _pixels(self) -> int:
-        """The area of the largest picture in the dataset."""
         return max((chain.pixels for chain in self.job.chains), default=1) or 1
 
     @property
     def _memory(self) -> int:
-        """Bytes for all pictures that are being scored at once."""
         devices = {str(getattr(run.scorer, "device", "cpu")) for run in self.job.metrics.runs}
         return _MEMORY if devices == {"cpu"} else _GPU_MEMORY
 
     @property
     def _threads(self) -> int:
-        """The number of threads: one per core, as far as memory allows."""
         return max(1, min(count_cores(), self._memory // ((_WORK_BYTES + _REFERENCE_BYTES) * self._pixels)))
 
     def _reference(self, chain: DatasetChain) -> Reference:
@@ -156,7 +151,6 @@ class Worker:
             return self.references[key]
 
     def _in_threads(self, work: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
-        """Yield the result of `work` for each item, in order of completion."""
         threads = self._threads
         with _library_threads_restored(), ThreadPoolExecutor(threads, initializer=_use_one_thread) as pool:
             waiting: set[Future[Result]] = set()
@@ -173,7 +167,6 @@ class Worker:
 
     @contextlib.contextmanager
     def _clock(self, name: str) -> Iterator[None]:
-        """Add the time of the block to a metric's."""
         started = time.perf_counter()
         yield
         with self.lock:
