@@ -19,7 +19,7 @@ from convergebench.dataset_builder.studies.submissions import submission
 from convergebench.generation import generate, store_reader, suites
 from convergebench.generation.records import Chain, FinishedChain
 from convergebench.generation.studies.submissions import suite_cases
-from convergebench.metric_modules._engine.recompute import Recomputed
+from convergebench.metric_modules.studies.submissions.recompute import Recomputed
 from hub_fixtures import REPO
 from PIL import Image
 

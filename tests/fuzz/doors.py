@@ -22,7 +22,7 @@ from convergebench.dataset_builder.dataset import manifest
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.studies.labels.labels import import_labels, latest, read_label_file
 from convergebench.dataset_builder.studies.published.published_scores import import_scores
-from convergebench.dataset_builder.studies.submissions import submission, submission_checks
+from convergebench.dataset_builder.studies.submissions import submission
 from convergebench.generation import ledger, pictures, plan, records, store, store_reader, suites
 from convergebench.generation.records import UserError
 from convergebench.generation.vendors import models
@@ -330,8 +330,8 @@ class Submission(Door):
 
     def use(self, data: bytes) -> None:
         self.path.write_bytes(data)
-        with mock.patch.object(submission_checks, "verify_dataset", return_value=[]):  # of files that are the same
-            wrong = submission_checks.check(self.made)
+        with mock.patch.object(submission, "verify_dataset", return_value=[]):  # of files that are the same
+            wrong = submission.check(self.made)
         values = submission.read(self.made)
         if not all(wrong) or not (wrong or all(values[part] == self.truth[part] for part in ("chains", "files"))):
             raise AssertionError(f"silent: {wrong}")

@@ -22,15 +22,9 @@ SECTION = "share"
 @click.option("--reason", help="With --withdraw: why.")
 @json_option
 def command(
-    runs: tuple[Path, ...],
-    out: Path | None,
-    metrics: str | None,
-    repo: str | None,
-    propose: bool,
-    withdraw: str | None,
-    reason: str | None,
-    as_json: bool,
-) -> None:
+    runs: tuple[Path, ...], out: Path | None, metrics: str | None, repo: str | None, propose: bool,
+    withdraw: str | None, reason: str | None, as_json: bool,
+) -> None:  # fmt: skip
     """Make a submission of finished runs: built, scored, and named by the hashes of its chains.
 
     Nobody has to trust it: `convergebench verify` checks it. The pull request is the submission, and a second one
@@ -61,26 +55,19 @@ def command(
 
 def _make(runs: tuple[Path, ...], out: Path, metrics: str | None, quiet: bool) -> dict[str, Any]:
     """Build, score and describe, and run the checks of `verify` that need no sample."""
-    from convergebench import metric_modules
-    from convergebench.dataset_builder.building import build
+    import convergebench as cb
     from convergebench.dataset_builder.dataset.reader import Reader
-    from convergebench.dataset_builder.studies.submissions import submission, submission_checks
+    from convergebench.dataset_builder.studies.submissions import submission
     from convergebench.generation.audits import read_salt
     from convergebench.generation.files import refuse_strangers_file
-    from convergebench.generation.progress import progress_bar
     from convergebench.generation.records import UserError
-    from convergebench.generation.store_reader import find_finished
-    from convergebench.generation.studies.submissions import suite_cases
+    from convergebench.generation.studies.submissions.suite_cases import departures
 
     refuse_strangers_file(out / submission.FILE, submission.is_submission)  # before the slow work
-    found = find_finished(runs)
-    with progress_bar("build", found.steps, "steps", quiet) as advance:
-        build.build(found, out, lambda: advance(1, ""))
-    outcome = metric_modules.score(out, split_names(metrics), quiet=quiet)
-    absent = outcome.absent if outcome else {}
+    cb.build(runs, out, quiet=quiet)
+    absent = cb.score(out, split_names(metrics), quiet=quiet).absent
     values = submission.write(out)
-    wrong = suite_cases.departures(Reader(out).chains(), read_salt()) or submission_checks.check(out)
-    if wrong:
+    if wrong := departures(Reader(out).chains(), read_salt()) or submission.check(out):
         raise UserError(f"this would not be accepted: {wrong[0]}")
     counts = {"chains": len(values["chains"]), "files": len(values["files"])}
     if not quiet:
@@ -100,8 +87,7 @@ def _propose(repo: str, folder: Path, propose: bool, quiet: bool) -> dict[str, A
     files = submission.files_to_propose(folder)
     size = sum(path.stat().st_size for path in files.values())
     opened = submission.propose(hub_client(quiet), folder, repo) if propose else None
-    if not quiet:
-        click.echo(f"{repo}: {_request_text(opened)}, with {count_text(len(files), 'file')} ({size_text(size)})")
+    _print_request(repo, opened, f"with {count_text(len(files), 'file')} ({size_text(size)})", quiet)
     return {"repo": repo, "paths": sorted(files), "proposed": opened}
 
 
@@ -113,10 +99,11 @@ def _withdraw(repo: str, name: str, reason: str, propose: bool, quiet: bool) -> 
     api = hub_client(quiet)
     files = submission.proposed_files(api, name, repo)
     opened = submission.withdraw(api, name, repo, reason) if propose else None
-    if not quiet:
-        click.echo(f"{repo}: {_request_text(opened)}, which removes {count_text(len(files), 'file')} of {name}")
+    _print_request(repo, opened, f"which removes {count_text(len(files), 'file')} of {name}", quiet)
     return {"repo": repo, "name": name, "paths": files, "proposed": opened}
 
 
-def _request_text(opened: str | None) -> str:
-    return f"a pull request is open at {opened}" if opened else "--propose would open a pull request"
+def _print_request(repo: str, opened: str | None, content: str, quiet: bool) -> None:
+    request = f"a pull request is open at {opened}" if opened else "--propose would open a pull request"
+    if not quiet:
+        click.echo(f"{repo}: {request}, {content}")

@@ -4,18 +4,12 @@ import json
 import secrets
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from ..._shared import json_option
 
-if TYPE_CHECKING:
-    from convergebench.metric_modules._engine.recompute import Recomputed
-
 _MOST_SHOWN = 10
-
-
 _OPTIONS = {"--repo", "--revision", "--sample", "--all", "--seed", "--salt-file", "--unpack"}
 
 
@@ -30,11 +24,7 @@ def recognises(args: list[str]) -> bool:
 @click.option("--repo", metavar="NAMESPACE/NAME", help="The dataset on the Hub that has the submission.")
 @click.option("--revision", help="With --repo: a pull request, such as refs/pr/7, or another revision.")
 @click.option(
-    "--sample",
-    type=click.IntRange(1),
-    default=20,
-    show_default=True,
-    help="Chains scored again from their pictures.",
+    "--sample", type=click.IntRange(1), default=20, show_default=True, help="Chains scored again from their pictures."
 )
 @click.option("--all", "every", is_flag=True, help="Score every chain again.")
 @click.option("--seed", help="Seed of the sample. Default: random, printed, so that nobody knows it beforehand.")
@@ -47,16 +37,9 @@ def recognises(args: list[str]) -> bool:
 )
 @json_option
 def command(
-    submission: str,
-    repo: str | None,
-    revision: str | None,
-    sample: int,
-    every: bool,
-    seed: str | None,
-    salt_file: str | None,
-    unpack: Path | None,
-    as_json: bool,
-) -> None:
+    submission: str, repo: str | None, revision: str | None, sample: int, every: bool, seed: str | None,
+    salt_file: str | None, unpack: Path | None, as_json: bool,
+) -> None:  # fmt: skip
     """Check files, chains, order, suite and audits of a submission, and score a sample of it again.
 
     Exits with status 0 only if everything holds. It cannot see whether the pictures came from the named editor, nor
@@ -68,24 +51,17 @@ def command(
     """
     from convergebench.dataset_builder.dataset.reader import Reader
     from convergebench.dataset_builder.studies.submissions import submission as submissions
-    from convergebench.dataset_builder.studies.submissions import submission_checks
     from convergebench.generation.audits import read_salt
-    from convergebench.generation.studies.submissions import suite_cases
+    from convergebench.generation.studies.submissions.suite_cases import departures
+    from convergebench.metric_modules.studies.submissions.recompute import recompute
+    from huggingface_hub import HfApi
 
-    folder = Path(submission)
+    folder, seed = Path(submission), seed or secrets.token_hex(8)
     if repo:
-        from huggingface_hub import HfApi
-
         folder = submissions.fetch(HfApi(library_name="convergebench"), submission, repo, revision)
-    seed = seed or secrets.token_hex(8)
-    wrong = submission_checks.check(folder)
-    wrong = wrong or suite_cases.departures(Reader(folder).chains(), read_salt(salt_file))
-    again: Recomputed | None = None
-    if not wrong:
-        from convergebench.metric_modules._engine.recompute import recompute
-
-        again = recompute(folder, seed, None if every else sample, quiet=as_json)
-        wrong = again.wrong
+    wrong = submissions.check(folder) or departures(Reader(folder).chains(), read_salt(salt_file))
+    again = None if wrong else recompute(folder, seed, None if every else sample, quiet=as_json)
+    wrong = again.wrong if again else wrong
     if as_json:
         values = {"folder": str(folder), "accepted": not wrong, "wrong": wrong, "seed": seed}
         click.echo(json.dumps(values | ({"again": vars(again)} if again else {})))
@@ -95,22 +71,19 @@ def command(
         if len(wrong) > _MOST_SHOWN:
             click.echo(f"refused: and {len(wrong) - _MOST_SHOWN} more (--json lists them)", err=True)
         if again and not wrong:
-            _print_checked(folder, again, seed)
+            click.echo(
+                f"{folder}: accepted. {len(again.sampled)} of {again.chains} chains "
+                f"({again.steps} pictures) and the floors of {again.floors} pictures were computed again "
+                f"with seed {seed}: {', '.join(again.metrics)}"
+            )
+            if len(again.sampled) < again.chains:
+                unseen = again.passes_unseen(0.1)
+                click.echo(f"with a tenth of its chains altered it would pass with probability {unseen:.2g}")
+            for name, why in again.left_out.items():
+                click.echo(f"not computed again: {name}, because {why}", err=True)
     if wrong:
         sys.exit(1)
     if unpack:
         new = submissions.unpack(folder, unpack)
         if not as_json:
             click.echo(f"{unpack}: {new} chains were copied; `convergebench build` adds them to a dataset")
-
-
-def _print_checked(folder: Path, again: "Recomputed", seed: str) -> None:
-    """Say what was checked, and how far a sample reaches."""
-    click.echo(
-        f"{folder}: accepted. {len(again.sampled)} of {again.chains} chains ({again.steps} pictures) and the floors of "
-        f"{again.floors} pictures were computed again with seed {seed}: {', '.join(again.metrics)}"
-    )
-    if len(again.sampled) < again.chains:
-        click.echo(f"with a tenth of its chains altered it would pass with probability {again.passes_unseen(0.1):.2g}")
-    for name, why in again.left_out.items():
-        click.echo(f"not computed again: {name}, because {why}", err=True)

@@ -1,9 +1,11 @@
 """A submission: a scored dataset of one run, with a file of the hashes of its chains and files.
 
-    submission.json            what is submitted; `submission_checks` verifies it
+    submission.json            the suites, editors, salts and versions; the sha256 of each file, and of each chain with
+                               all its steps; every different signature of the scores
     README.md, data/...        the dataset: every step with its picture as received, chains, sources, scores, floors
 
-In the Hub's dataset it is under submissions/NAME; pull requests add it and withdraw it.
+In the Hub's dataset it is under submissions/NAME; pull requests add it and withdraw it. `check` finds what is not
+consistent. The scoring engine checks the numbers, and `generation` that the cases are the suite's.
 """
 
 import hashlib
@@ -11,13 +13,15 @@ import importlib.metadata
 import json
 import platform
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from convergebench.generation.files import disk_errors_explained, locked, refuse_strangers_file, write_whole
-from convergebench.generation.records import FinishedChain, Step, UserError, canonical
+from convergebench.generation.pictures import decode, fit_to
+from convergebench.generation.records import PICTURED, FinishedChain, Step, UserError, canonical
 from convergebench.generation.store import ChainWriter, keep_source, open_run
 
 from ...building import card
@@ -27,6 +31,7 @@ from ...dataset.reader import Reader
 from ...dataset.rows import SourceRow
 from ...dataset.schema import hash_file
 from ...publishing import hub
+from ...publishing.verify import check_text, known_secrets, verify_dataset
 
 if TYPE_CHECKING:
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
@@ -37,36 +42,26 @@ _FOLDER = "submissions"  # in the repository
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 # Libraries that affect bytes or numbers.
 _LIBRARIES = ("convergebench", "numpy", "opencv-python-headless", "pillow", "scikit-image", "scipy", "torch")
+_INPUT_ERROR = 1.0  # mean difference in grey levels; versions of a library resize differently
+_NEEDED = ("psnr", "ssim", "edit_applied")  # metrics without which there is no headline
+
+Description = dict[str, Any]
 
 
-class Description(TypedDict):
-    """The contents of submission.json."""
-
-    format: int
-    name: str
-    suites: list[list[str]]
-    editors: list[str]
-    salts: list[str]  # hashes of the salts that drew the audits
-    chains: dict[str, str]  # the hash of each chain with all its steps, by its id
-    files: dict[str, str]  # the sha256 of each file
-    signatures: list[Any]  # every different signature of the scores
-    versions: dict[str, str]
-
-
-def describe(folder: Path) -> Description:
-    """The description of a scored dataset."""
+def write(folder: Path) -> Description:
+    """Turn a scored dataset into a submission; returns its description."""
+    refuse_strangers_file(folder / FILE, is_submission)
     reader = Reader(folder)
     if not reader.files("scores"):
         raise UserError(f"{folder} has no scores; `convergebench score` computes them")
     chains = sorted(reader.chains(), key=lambda chain: chain.order)
-    steps = steps_by_chain(reader)
-    digests = {chain.id: chain_digest(chain, steps.get(chain.id, [])) for chain in chains}
+    digests = chain_digests(reader)
     versions = {"python": platform.python_version()}
     for library in _LIBRARIES:
         with suppress(importlib.metadata.PackageNotFoundError):
             versions[library] = importlib.metadata.version(library)
     signatures = sorted(set(reader.table("scores", ["signature"])["signature"].to_pylist()))
-    return {
+    description = {
         "format": _FORMAT,
         "name": _name_of(chains, digests),
         "suites": [list(suite) for suite in sorted({(chain.suite, chain.suite_version) for chain in chains})],
@@ -77,12 +72,6 @@ def describe(folder: Path) -> Description:
         "signatures": [json.loads(signature) for signature in signatures],
         "versions": versions,
     }
-
-
-def write(folder: Path) -> Description:
-    """Turn a scored dataset into a submission; returns its description."""
-    refuse_strangers_file(folder / FILE, is_submission)
-    description = describe(folder)
     data = json.dumps(description, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
     write_whole(folder / FILE, data.encode())
     return description
@@ -113,7 +102,7 @@ def read(folder: Path) -> Description:
     return description
 
 
-def _name_of(chains: Sequence[FinishedChain], digests: Mapping[str, str]) -> str:
+def _name_of(chains: Sequence[FinishedChain], digests: dict[str, str]) -> str:
     """A name with the editor and suite, and a hash that changes with every byte of the chains."""
     folders = sorted(editor_folders({chain.editor for chain in chains}).values())
     first = folders[0] if len(folders) == 1 else f"{folders[0]}-and-{len(folders) - 1}"
@@ -121,19 +110,130 @@ def _name_of(chains: Sequence[FinishedChain], digests: Mapping[str, str]) -> str
     return f"{first[:40]}-{chains[0].suite or 'none'}-{whole[:8]}"
 
 
-def steps_by_chain(reader: Reader) -> dict[str, list[Step]]:
-    """All steps in order, by the id of their chain."""
-    steps: dict[str, list[Step]] = {}
+def _steps_by_chain(reader: Reader) -> dict[str, list[Step]]:
+    steps: dict[str, list[Step]] = {chain.id: [] for chain in reader.chains()}
     for placed in reader.all_steps():
-        steps.setdefault(placed.chain, []).append(placed.step)
+        steps[placed.chain].append(placed.step)
     return steps
 
 
-def chain_digest(chain: FinishedChain, steps: Sequence[Step]) -> str:
-    """One hash of a chain with all its steps, which hold the hashes of their pictures."""
-    end = {"suite": chain.suite, "suite_version": chain.suite_version, "status": chain.status}
-    parts = [chain.chain.to_dict(), end, *(step.to_dict() for step in steps)]
-    return hashlib.sha256(canonical(parts).encode()).hexdigest()
+def chain_digests(reader: Reader) -> dict[str, str]:
+    """One hash of each chain with all its steps, which hold the hashes of their pictures."""
+    steps, digests = _steps_by_chain(reader), {}
+    for chain in reader.chains():
+        end = {"suite": chain.suite, "suite_version": chain.suite_version, "status": chain.status}
+        parts = [chain.chain.to_dict(), end, *(step.to_dict() for step in steps[chain.id])]
+        digests[chain.id] = hashlib.sha256(canonical(parts).encode()).hexdigest()
+    return digests
+
+
+def check(folder: Path) -> list[str]:
+    """One sentence for each failure; the checks after a failed one are skipped."""
+    description, reader = read(folder), Reader(folder)
+    for find in (_check_files, _check_dataset, _check_chains, _check_inputs, _check_scores):
+        if sentences := list(find(reader, description)):
+            return sentences
+    return []
+
+
+def _check_files(reader: Reader, description: Description) -> Iterator[str]:
+    """Check that the files are exactly those that were submitted."""
+    present, files = reader.data_files(), description["files"]
+    for file in sorted(files.keys() - {*present}):
+        yield f"{file} was submitted and is missing"
+    for file in present:
+        if file not in files:
+            yield f"{file} is not among the files that were submitted"
+        elif hash_file(reader.folder / file) != files[file]:
+            yield f"{file} is not the file that was submitted: its sha256 differs"
+    check_text(FILE, (reader.folder / FILE).read_text(encoding="utf-8"), known_secrets())
+
+
+def _check_dataset(reader: Reader, _: Description) -> Iterator[str]:
+    """Check values and pictures against their hashes, and that every reference between tables resolves."""
+    yield from (f"{finding.path}: {finding.what}" for finding in verify_dataset(reader.folder))
+
+
+def _check_chains(reader: Reader, description: Description) -> Iterator[str]:
+    """Check each chain against its id and its hash, and the order of its steps."""
+    steps = _steps_by_chain(reader)
+    for chain in reader.chains():
+        if chain.id != chain.chain.id:
+            yield f"chain {chain.id} is not what its id says: its words, settings or picture were changed"
+        else:
+            yield from _check_order(chain, steps[chain.id])
+    digests, submitted = chain_digests(reader), description["chains"]
+    for id in sorted(submitted.keys() | digests.keys()):
+        if submitted.get(id) != digests.get(id):
+            what = "is not the one" if id in digests and id in submitted else "is not among those"
+            yield f"chain {id} {what} that was submitted: its hash differs"
+
+
+def _check_order(chain: FinishedChain, steps: list[Step]) -> Iterator[str]:
+    """Check that the steps are those that the chain asks for, in order, with its seeds and up to its end."""
+    if "content" in chain.chain.settings:
+        yield f"chain {chain.id} was imported, so how it was made cannot be checked"
+        return
+    expected = [(0, 0, 0, "", None), *((*ask, chain.chain.seed(ask[0])) for ask in chain.chain.asks())]
+    for number, (step, ask) in enumerate(zip(steps, expected, strict=False)):
+        if (step.step, step.round, step.position, step.instruction) != ask[:4]:
+            yield f"chain {chain.id} has step {step.step}, round {step.round}, in the place of step {number}"
+        elif number and step.seed != ask[4]:
+            seeded_step = next((ask[0] for ask in expected[1:] if ask[4] == step.seed), None)
+            owner = f"that of step {seeded_step}" if seeded_step else "not this chain's"
+            yield f"chain {chain.id}, step {number}: its seed is {owner}, so it was not made in this place"
+        elif number and steps[number - 1].status not in ("input", "ok"):
+            yield f"chain {chain.id} goes on after it ended in step {number - 1}"
+        elif (step.status in PICTURED) != (step.sha256 is not None):
+            yield f"chain {chain.id}, step {number}: it is {step.status}, which its picture contradicts"
+        else:
+            continue
+        return
+    last = steps[-1].status if steps else "missing"
+    ended = "complete" if last in ("input", "ok") else last
+    if len(steps) > len(expected) or (last == "ok" and len(steps) < len(expected)) or ended != chain.status:
+        yield f"chain {chain.id} has {len(steps) - 1} steps of {len(expected) - 1} and is called {chain.status}"
+
+
+def _check_inputs(reader: Reader, _: Description) -> Iterator[str]:
+    """Check that each chain begins with its source, resized; an easier picture would not be a case of the suite."""
+    places = dict(zip((row.source for row in reader.rows_of(SourceRow)), reader.places("sources"), strict=True))
+    source_of = {chain.id: chain.source.id for chain in reader.chains()}
+    seen: set[tuple[str, str | None]] = set()
+    for placed in reader.all_steps():
+        source = source_of[placed.chain]
+        if placed.step.step or (source, placed.step.sha256) in seen:
+            continue
+        seen.add((source, placed.step.sha256))
+        original, first = (decode(reader.picture_at(place) or b"") for place in (places[source], placed.place))
+        prepared = np.asarray(fit_to(original, first.size), np.int16)
+        if float(np.abs(prepared - np.asarray(first, np.int16)).mean()) > _INPUT_ERROR:
+            yield f"chain {placed.chain} does not begin with its source {source}: its first picture is another"
+            return
+
+
+def _check_scores(reader: Reader, description: Description) -> Iterator[str]:
+    """Check that each step has scores for its own picture, with the metrics that a headline needs."""
+    columns = ["chain", "step", "sha256", "status", "signature"]
+    scored = {(row["chain"], row["step"]): row for row in reader.rows("scores", columns)}
+    for placed in reader.all_steps():
+        step, where = placed.step, f"chain {placed.chain}, step {placed.step.step},"
+        if not step.step:
+            continue
+        row = scored.pop((placed.chain, step.step), None)
+        if row is None or (row["sha256"], row["status"]) != (step.sha256, step.status):
+            yield f"{where} {'has no row of scores' if row is None else 'has scores of another picture or status'}"
+            return
+        signature = json.loads(row["signature"])
+        if signature not in description["signatures"]:
+            yield f"{where} was scored under a signature that the submission does not name"
+            return
+        absent = [name for name in _NEEDED if name not in signature]
+        if absent and step.status == "ok":
+            yield f"the scores lack {', '.join(absent)}; `convergebench score` computes them"
+            return
+    if scored:
+        yield f"{len(scored)} rows of scores belong to no step"
 
 
 def files_to_propose(folder: Path) -> dict[str, Path]:
@@ -148,10 +248,10 @@ def propose(api: "HfApi", folder: Path, repo: str) -> str:
     from huggingface_hub import CommitOperationAdd
 
     description = read(folder)
-    chains, editors = len(description["chains"]), ", ".join(description["editors"])
+    message = f"{len(description['chains'])} chains of {', '.join(description['editors'])}"
     additions = [CommitOperationAdd(path, file) for path, file in sorted(files_to_propose(folder).items())]
-    message = f"{chains} chains of {editors}, to be checked by `convergebench verify`."
-    return _pull_request(api, repo, additions, f"Submit {description['name']}", message)
+    title = f"Submit {description['name']}"
+    return _pull_request(api, repo, additions, title, f"{message}, to be checked by `convergebench verify`.")
 
 
 def withdraw(api: "HfApi", name: str, repo: str, reason: str) -> str:
@@ -163,22 +263,11 @@ def withdraw(api: "HfApi", name: str, repo: str, reason: str) -> str:
 
 
 def _pull_request(
-    api: "HfApi",
-    repo: str,
-    operations: "Sequence[CommitOperationAdd | CommitOperationDelete]",
-    message: str,
-    description: str,
+    api: "HfApi", repo: str, operations: "Sequence[CommitOperationAdd | CommitOperationDelete]", title: str, text: str
 ) -> str:
+    about = {"commit_message": title, "commit_description": text}
     with hub.hub_errors_explained(repo):
-        request = api.create_commit(
-            repo,
-            operations,
-            repo_type="dataset",
-            commit_message=message,
-            commit_description=description,
-            create_pr=True,
-        )
-    return str(request.pr_url)
+        return str(api.create_commit(repo, operations, repo_type="dataset", create_pr=True, **about).pr_url)
 
 
 def proposed_files(api: "HfApi", name: str, repo: str, revision: str | None = None) -> list[str]:
@@ -197,33 +286,23 @@ def proposed_files(api: "HfApi", name: str, repo: str, revision: str | None = No
 
 def fetch(api: "HfApi", name: str, repo: str, revision: str | None = None) -> Path:
     """Download a submission from a repository or a pull request; returns its folder."""
-    from huggingface_hub import snapshot_download
-
     proposed_files(api, name, repo, revision)
+    pattern = f"{_FOLDER}/{name}/**"
     with hub.hub_errors_explained(repo):
-        folder = snapshot_download(
-            repo,
-            repo_type="dataset",
-            revision=revision,
-            allow_patterns=f"{_FOLDER}/{name}/**",
-            endpoint=api.endpoint,
-            token=api.token,
-        )
+        folder = api.snapshot_download(repo, repo_type="dataset", revision=revision, allow_patterns=pattern)
     return Path(folder) / _FOLDER / name
 
 
 def unpack(folder: Path, run: Path) -> int:
-    """Store every chain of a submission in a run, byte for byte; returns how many are new.
+    """Store every chain of an accepted submission in a run, byte for byte; returns how many are new.
 
     `convergebench build` can then combine it with other runs.
     """
     reader = Reader(folder)
     chains = reader.chains()
-    suites = {(chain.suite, chain.suite_version, chain.short_side) for chain in chains}
-    if len(suites) != 1:
-        raise UserError(f"{folder} holds chains of {len(suites)} suites; a run is of one")
-    [(suite, version, short_side)] = suites
-    open_run(run, {"suite": suite, "suite_version": version, "short_side": short_side}, reader.editors())
+    of = chains[0]  # all are of one suite
+    header = {"suite": of.suite, "suite_version": of.suite_version, "short_side": of.short_side}
+    open_run(run, header, reader.editors())
     for row in reader.rows_of(SourceRow, ["sha256", "image"]):
         keep_source(run, row.sha256, row.image["bytes"])
     new = 0

@@ -3,27 +3,28 @@
 All retained values follow from scores and floors, so every one of them is checked; chains and floors are sampled.
 """
 
+import itertools
 import json
 import random
-import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import comb, isclose
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.progress import progress_bar
 
-from ..scores import signature_of
-from ..specs import scored_specs
-from . import metrics, table
-from .chains import DatasetChain, find_chains
-from .engine import BATCH, Job
-from .floors import FloorPlace, Medians, floor_place, plan_floors
-from .results import Results, Shard, ShardLines, read_results
-from .worker import Advance, Worker
+from ..._engine import metrics, table
+from ..._engine.chains import DatasetChain, find_chains
+from ..._engine.engine import BATCH, Job
+from ..._engine.floors import FloorPlace, Medians, floor_place, plan_floors
+from ..._engine.results import Results, Shard, ShardLines, read_results
+from ..._engine.worker import Worker
+from ...scores import signature_of
+from ...specs import scored_specs
 
 # How much machines differ, relative to the value or to 1. Pixels are compared as integers, networks are not.
 _TOLERANCE, _PIXELS_TOLERANCE = 1e-4, 1e-7
@@ -62,11 +63,9 @@ def recompute(folder: Path, seed: str, count: int | None, quiet: bool = False) -
     recorded = read_results(reader, chains, tasks, scored_specs())
     for signature, signed in _by_signature(chains, rows):
         chosen = _chosen_metrics(signature, outcome)
-        names = [run.name for run in chosen.runs]
-        if strange := [
-            chain for chain in signed if any((chain.chain.id, name) not in recorded.scores for name in names)
-        ]:
-            first = strange[0].chain.id
+        scored = [{(chain.chain.id, run.name) for run in chosen.runs} <= recorded.scores.keys() for chain in signed]
+        if not all(scored):
+            first = signed[scored.index(False)].chain.id
             outcome.wrong.append(f"chain {first}: its scores are of other pictures, or of another engine than this one")
             continue
         medians = Job(folder, reader, chains, chosen, tasks, recorded).floor_medians()
@@ -75,8 +74,12 @@ def recompute(folder: Path, seed: str, count: int | None, quiet: bool = False) -
         outcome.wrong += _differences(signed, recorded, chosen, medians, exact, rows, "score and floor")
         job = Job(folder, reader, [chain for chain in sample if chain in signed], chosen, task_sample, Results())
         images = sum(len(chain.scored_steps) for chain in job.chains)
-        with progress_bar("score again", images, "images", quiet) as advance:
-            _compute_again(job, medians, advance)
+        with progress_bar("score again", images, "images", quiet) as advance, TemporaryDirectory() as temporary:
+            with Shard(Path(temporary), "0000.jsonl") as shard:
+                worker = Worker(job, advance)
+                worker.compare_floors(job.tasks, shard)
+                worker.score(job.chains, BATCH, medians, shard)
+            job.take_in(ShardLines(Path(temporary)))
         tolerances = {column: _tolerance(run) for run in chosen.runs for column in run.spec.names}
         outcome.wrong += _differences(job.chains, job.results, chosen, {}, tolerances, rows, "picture")
         outcome.wrong += _floor_differences(job, recorded)
@@ -85,7 +88,7 @@ def recompute(folder: Path, seed: str, count: int | None, quiet: bool = False) -
 
 
 def _by_signature(chains: Sequence[DatasetChain], rows: _Rows) -> Iterator[tuple[dict[str, Any], list[DatasetChain]]]:
-    """The chains that were scored alike, with what their numbers depend on besides their size."""
+    """The chains that were scored alike, whatever their size, with what their numbers depend on."""
     groups: dict[str, list[DatasetChain]] = defaultdict(list)
     for chain in chains:
         signature = signature_of(rows.get((chain.chain.id, 1), {}))
@@ -97,10 +100,10 @@ def _by_signature(chains: Sequence[DatasetChain], rows: _Rows) -> Iterator[tuple
 def _chosen_metrics(signature: Mapping[str, Any], outcome: Recomputed) -> metrics.Metrics:
     """The metrics of a signature in this installation; those that differ or are missing are noted in the outcome."""
     specs = scored_specs()
-    names = [name for name in signature if name in specs]
     dtypes = {part["dtype"] for part in signature.values() if isinstance(part, dict) and "dtype" in part}
+    dtype = dtypes.pop() if len(dtypes) == 1 else "float32"
     options = {"ssim": {"window": signature["ssim"].get("window", "gaussian")}} if "ssim" in signature else {}
-    chosen = metrics.choose(names, "cpu", dtypes.pop() if len(dtypes) == 1 else "float32", options)
+    chosen = metrics.choose([name for name in signature if name in specs], "cpu", dtype, options)
     runs = []
     for run in chosen.runs:
         if run.signature == signature[run.name]:
@@ -114,53 +117,34 @@ def _chosen_metrics(signature: Mapping[str, Any], outcome: Recomputed) -> metric
     return replace(chosen, runs=tuple(runs))
 
 
-def _compute_again(job: Job, medians: Mapping[FloorPlace, Medians], advance: Advance) -> None:
-    """Fill the job's results from the pictures."""
-    with tempfile.TemporaryDirectory() as temporary:
-        with Shard(Path(temporary), "0000.jsonl") as shard:
-            worker = Worker(job, advance)
-            worker.compare_floors(job.tasks, shard)
-            worker.score(job.chains, BATCH, medians, shard)
-        job.take_in(ShardLines(Path(temporary)))
-
-
 def _differences(
-    chains: Sequence[DatasetChain],
-    results: Results,
-    chosen: metrics.Metrics,
-    floors: Mapping[FloorPlace, Medians],
-    tolerances: Mapping[str, float],
-    rows: _Rows,
-    origin: str,
-) -> Iterator[str]:
+    chains: Sequence[DatasetChain], results: Results, chosen: metrics.Metrics, floors: Mapping[FloorPlace, Medians],
+    tolerances: Mapping[str, float], rows: _Rows, origin: str,
+) -> Iterator[str]:  # fmt: skip
     """One sentence for each chain with a stored value that differs from these results."""
     for chain in chains:
-        medians = floors.get(floor_place(chain), {})
+        medians, id = floors.get(floor_place(chain), {}), chain.chain.id
         for computed, _ in table.chain_rows(chain, results, chosen.specs, {}, medians, {}):
-            row = rows.get((chain.chain.id, computed["step"]), {})
-            wrong = [name for name in tolerances if _differs(row.get(name), computed[name], tolerances[name])]
-            if wrong:
+            row, step = rows.get((id, computed["step"]), {}), computed["step"]
+            if wrong := [name for name, most in tolerances.items() if _differs(row.get(name), computed[name], most)]:
                 stored, expected = _shown(row.get(wrong[0])), _shown(computed[wrong[0]])
-                yield (
-                    f"chain {chain.chain.id}, step {computed['step']}: {wrong[0]} is {stored} in the scores "
-                    f"and {expected} from its {origin}"
-                )
+                yield f"chain {id}, step {step}: {wrong[0]} is {stored} in the scores and {expected} from its {origin}"
                 break
 
 
 def _floor_differences(job: Job, recorded: Results) -> Iterator[str]:
     """One sentence for each floor that differs from what the pictures give."""
-    for task in job.tasks:
-        for run in (run for run in job.metrics.runs if run.spec.floors):
-            computed = job.results.floors.get((task.key, run.name), ({}, {}))[1]
-            stored = recorded.floors.get((task.key, run.name), ({}, {}))[1]
-            for other, values in computed.items():
-                for column, value in values.items():
-                    if _differs(stored.get(other, {}).get(column), value, _tolerance(run)):
-                        yield (
-                            f"the floor of {column} between {task.reference.source} and {other} is "
-                            f"{_shown(stored.get(other, {}).get(column))} and not {_shown(value)}"
-                        )
+    for task, run in itertools.product(job.tasks, job.metrics.runs):
+        computed, stored = (
+            {(other, column): value for other, row in results.floors.get((task.key, run.name), ({}, {}))[1].items()
+             for column, value in row.items()}
+            for results in (job.results, recorded)
+        )  # fmt: skip
+        for (other, column), value in computed.items():
+            found = stored.get((other, column))
+            if _differs(found, value, _tolerance(run)):
+                between = f"between {task.reference.source} and {other}"
+                yield f"the floor of {column} {between} is {_shown(found)} and not {_shown(value)}"
 
 
 def _tolerance(run: metrics.MetricRun) -> float:
