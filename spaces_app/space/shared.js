@@ -37,6 +37,12 @@ export function choose(label, options, value, change, about = {}) {
   return make("label", { class: "cb-choose" }, make("span", {}, label), box);
 }
 
+export function tick(label, checked, change) {
+  const box = make("input", { type: "checkbox", checked, onchange: () => change(box.checked) });
+  return make("label", {}, box, label);
+}
+export const nothing = (words) => make("p", { class: "cb-note" }, `${words} `, make("button", { type: "button", "data-reset": true }, "Reset filters"));
+
 // A visitor's own series, which only this browser has: its row in Compare, how often it was scored, its pictures.
 export const yours = { row: null, scored: 0, picture: null };
 
@@ -63,6 +69,19 @@ export function chainOf(id) {
     chains.set(id, ask("chain", id).catch((error) => { chains.delete(id); throw error; }));
   }
   return chains.get(id);
+}
+
+// Choices that lead to another chain: of its editor, picture and edit.
+export async function chainChoices(view, open) {
+  const found = await ask("find", view.editor, view.source, view.program, view.run);
+  const choice = (title, options, name) => choose(title, options, view[name], async (value) => {
+    const asked = { ...view, [name]: value };
+    open((await ask("find", asked.editor, asked.source, asked.program, 1)).chain, asked);
+  });
+  return [choice("Editor", known.editors.map(({ id, name }) => [id, name]), "editor"),
+    choice("Picture", found.sources.map((name) => [name, known.pictures[name]]), "source"),
+    choice("Edit", found.programs.map((name) => [name, known.programs[name]]), "program"),
+    found.runs.length > 1 ? choose("Run", found.runs.map((each) => [each.chain, String(each.run)]), view.chain, (value) => open(value, view)) : ""];
 }
 
 const seen = new IntersectionObserver((entries) => {
@@ -110,6 +129,13 @@ export function go(state) {
   apply();
 }
 const KEPT = ["group", "kind", "category", "metric", "threshold", "e"]; // by a link to another tab
+
+// An answer is shown only if nothing was opened since it was asked for.
+let opened = 0;
+export function turn() {
+  const mine = (opened += 1);
+  return () => mine === opened;
+}
 
 // Tabs: each has a module, loaded when it is first shown; its `open` reads the rest from the address.
 let shown = null;
@@ -199,11 +225,7 @@ export function fileLinks(name, query) {
   const parameters = new URLSearchParams(Object.entries(query).flatMap(([key, value]) => [value].flat().map((each) => [key, each])));
   return ["svg", "pdf", "png"].map((form) => make("a", { class: "cb-button", href: `figures/${name}.${form}?${parameters}`, download: "" }, form.toUpperCase()));
 }
-export function menu(title, entries) {
-  const box = make("details", { class: "cb-menu" }, make("summary", {}, title),
-    make("div", {}, entries.map(([name, action]) => make("button", { type: "button", onclick: () => { box.open = false; action(); } }, name))));
-  return box;
-}
+export const menu = (title, ...inside) => make("details", { class: "cb-menu" }, make("summary", {}, title), make("div", {}, ...inside));
 
 document.addEventListener("click", (event) => {
   for (const box of document.querySelectorAll(".cb-menu[open]")) if (!box.contains(event.target)) box.open = false;

@@ -145,7 +145,6 @@ def test_thirty_labels_take_less_than_a_minute_at_human_pace(visit, tmp_path):
         if question == "rating":
             page.locator("#cb-label-choose").focus()
             page.keyboard.press("ArrowDown")
-            page.keyboard.press("ArrowDown")
             page.wait_for_function("location.search.includes('question=rating')")
             page.wait_for_function("document.querySelectorAll('#cb-label-stage button').length === 6")
             page.keyboard.press("Tab")

@@ -1,19 +1,18 @@
 // One chain, or two on the same case with their steps locked together.
 import { chart } from "convergebench/chart.js";
-import { ask, chainOf, choose, clamp, dot, editor, editors, filtered, get, go, has, known, make, outline, percent, picture, set, thumb, trouble, yours } from "convergebench/shared.js";
+import { ask, chainChoices, chainOf, choose, clamp, dot, editor, editors, filtered, get, go, has, make, outline, percent, picture, set, thumb, tick, trouble, turn, yours } from "convergebench/shared.js";
 
 const GAINS = [1, 2, 4, 8, 16, 32];
 const ZOOMS = [1, 2, 4];
 const MODES = { divider: "Divider", side: "Original | This step", difference: "Difference", step: "This step" };
 let last = null; // what is shown
-let turn = 0;
 
 const text = (value, digits = 3) => (!has(value) ? "–" : Number(value).toPrecision(digits).replace(/\.?0+$/, (zeros) => (zeros.includes(".") ? "" : zeros)));
 const key = (chain, beside) => `${chain} ${beside} ${yours.scored}`; // a series that is scored anew is another chain
 const failureFilters = () => [get("fe"), get("cause"), get("program"), ...filtered(), get("order", "first")];
 
 export async function open() {
-  const mine = (turn += 1);
+  const isLast = turn();
   if (get("chain") === "yours" && !yours.row) return go({ chain: null, tab: "try-yours" }); // after a reload
   const chain = get("chain") || (await ask("pick", "worst", get("editor")));
   const beside = get("beside");
@@ -23,8 +22,7 @@ export async function open() {
     return step(last, clamp(asked ?? last.first, 0, last.size - 1));
   }
   const views = await Promise.all([chain, ...(beside && beside !== chain ? [beside] : [])].map(chainOf));
-  if (mine !== turn) return undefined;
-  return show(chain, beside, views, asked);
+  return isLast() ? show(chain, beside, views, asked) : undefined;
 }
 
 function show(chain, beside, views, asked) {
@@ -53,28 +51,17 @@ function show(chain, beside, views, asked) {
 function selectors(state) {
   const [view, other] = state.views;
   const own = view.chain === "yours";
-  const open = (chain, beside = get("beside")) => go({ tab: "chains", chain, beside: beside || null, step: null });
-  const find = async (editor, source, program) => {
-    const found = await ask("find", editor, source, program, 1);
-    const match = other && (await ask("find", other.editor, source, program, 1));
-    open(found.chain, match?.chain);
-  };
-  const pick = async (how) => open(await ask("pick", how, how === "surprise" ? "" : view.editor), "");
+  const open = (chain, beside) => go({ tab: "chains", chain, beside: beside || null, step: null });
   const row = make("div", { class: "cb-filters cb-one-row" });
-  if (!own) {
-    row.append(choose("Editor", known.editors.map(({ id, name }) => [id, name]), view.editor, (value) => find(value, view.source, view.program)));
-    ask("find", view.editor, view.source, view.program, view.run).then(({ sources, programs, runs }) => {
-      row.firstChild.after(
-        choose("Picture", sources.map((name) => [name, known.pictures[name]]), view.source, (value) => find(view.editor, value, view.program)),
-        choose("Edit", programs.map((name) => [name, known.programs[name]]), view.program, (value) => find(view.editor, view.source, value)),
-        runs.length > 1 ? choose("Run", runs.map((each) => [each.chain, String(each.run)]), view.chain, (value) => open(value)) : "");
-    });
-    ask("compare", view.source, view.program, []).then(({ editors }) => {
-      row.append(choose("Compare with", [["", "none"], ...editors.filter((id) => id !== view.editor).map((id) => [id, editor(id).name])], other?.editor ?? "", async (id) =>
-        go({ tab: "chains", beside: id ? (await ask("find", id, view.source, view.program, view.run)).chain : null })));
-    });
-  }
-  const button = (title, how, about) => make("button", { type: "button", title: about, onclick: () => pick(how) }, title);
+  const fill = async () => {
+    const { editors } = await ask("compare", view.source, view.program, []);
+    const find = async (id, { source, program, run }) => id && (await ask("find", id, source, program, run)).chain;
+    row.append(...await chainChoices(view, async (chain, asked) => open(chain, await find(other?.editor, asked))),
+      choose("Compare with", [["", "none"], ...editors.filter((id) => id !== view.editor).map((id) => [id, editor(id).name])], other?.editor ?? "", async (id) =>
+        go({ tab: "chains", beside: (await find(id, view)) || null })));
+  };
+  if (!own) fill();
+  const button = (title, how, about) => make("button", { type: "button", title: about, onclick: async () => open(await ask("pick", how, how === "surprise" ? "" : view.editor)) }, title);
   return make("div", { class: "cb-select" }, row, own ? null : make("div", { class: "cb-buttons" },
     button("Worst", "worst", "The test that this editor failed first"), button("Best", "longest", "The test that this editor survived longest"), button("Surprise me", "surprise", "Any test of any editor")));
 }
@@ -90,16 +77,14 @@ async function neighbours(state) {
 
 // How to look.
 function tools(state) {
-  const own = { modes: [], zooms: [] };
-  const modes = Object.entries(MODES).filter(([name]) => state.views.length === 1 || name !== "side").map(([name, title]) => make("button", { type: "button", "data-mode": name, onclick: () => { state.mode = name; step(state, state.step); } }, title));
+  state.modes = Object.entries(MODES).filter(([name]) => state.views.length === 1 || name !== "side").map(([name, title]) => make("button", { type: "button", "data-mode": name, onclick: () => { state.mode = name; step(state, state.step); } }, title));
   state.gains = make("select", { "aria-label": "Amplification", onchange: () => { state.gain = Number(state.gains.value); step(state, state.step); } }, GAINS.map((gain) => make("option", { value: gain, selected: gain === state.gain }, `×${gain}`)));
-  const zooms = ZOOMS.map((zoom) => make("button", { type: "button", "data-zoom": zoom, onclick: () => magnify(state, zoom) }, zoom === 1 ? "Fit" : `${zoom}×`));
-  const outline = make("input", { type: "checkbox", onchange: () => { state.viewer.toggleAttribute("data-plain", !outline.checked); } });
-  outline.checked = true;
+  state.zooms = ZOOMS.map((zoom) => make("button", { type: "button", "data-zoom": zoom, onclick: () => magnify(state, zoom) }, zoom === 1 ? "Fit" : `${zoom}×`));
   const link = make("button", { type: "button", onclick: () => copy(link) }, "Copy link");
-  Object.assign(state, own, { modes, zooms, around: make("div", { class: "cb-around" }) });
-  return make("div", { class: "cb-tools" }, make("div", { class: "cb-group", role: "group", "aria-label": "View" }, modes), state.gains,
-    make("div", { class: "cb-group", role: "group", "aria-label": "Zoom" }, zooms), make("label", {}, outline, " Outline what changed"), link, state.around);
+  state.around = make("div", { class: "cb-around" });
+  const group = (title, buttons) => make("div", { class: "cb-group", role: "group", "aria-label": title }, buttons);
+  return make("div", { class: "cb-tools" }, group("View", state.modes), state.gains, group("Zoom", state.zooms),
+    tick(" Outline what changed", true, (checked) => state.viewer.toggleAttribute("data-plain", !checked)), link, state.around);
 }
 
 async function copy(button) {
@@ -110,8 +95,7 @@ async function copy(button) {
 // One editor: who it is and why it was lost, the picture beside the original, the curve, the numbers.
 function column(state, view) {
   const own = { view };
-  own.before = make("img", { class: "cb-before", alt: "the original", draggable: "false" });
-  own.after = make("img", { class: "cb-after", alt: "this step", draggable: "false" });
+  [own.before, own.after] = [["cb-before", "the original"], ["cb-after", "this step"]].map(([name, alt]) => make("img", { class: name, alt, draggable: "false" }));
   own.empty = make("div", { class: "cb-empty" });
   own.region = make("div", { class: "cb-region", hidden: true }, make("span", {}, "changed most"));
   own.handle = make("div", { class: "cb-handle", role: "slider", tabindex: "0", "aria-label": "Divider between original and step", "aria-valuemin": 0, "aria-valuemax": 100 });
@@ -196,10 +180,9 @@ function controls(state) {
   const marks = make("datalist", { id: "cb-lost" }, [...new Set(state.views.map((view) => view.lost_step).filter(has))].map((value) => make("option", { value })));
   state.where = make("output", {});
   state.play = make("button", { type: "button", "aria-label": "Play", onclick: () => play(state) }, "▶");
-  const returns = make("input", { type: "checkbox", onchange: () => { state.returns = returns.checked; } });
-  returns.checked = state.returns;
-  return make("div", { class: "cb-controls" }, make("button", { type: "button", "aria-label": "Previous step", onclick: () => walk(state, -1) }, "←"), state.play,
-    make("button", { type: "button", "aria-label": "Next step", onclick: () => walk(state, 1) }, "→"), state.slider, marks, state.where, make("label", {}, returns, " undos only"));
+  const arrow = (title, way, sign) => make("button", { type: "button", "aria-label": title, onclick: () => walk(state, way) }, sign);
+  return make("div", { class: "cb-controls" }, arrow("Previous step", -1, "←"), state.play, arrow("Next step", 1, "→"), state.slider, marks, state.where,
+    tick(" undos only", state.returns, (checked) => { state.returns = checked; }));
 }
 
 function walk(state, way) {

@@ -1,8 +1,7 @@
 // The tab that compares editors: one picture and one program, editors as rows, rounds as columns.
-import { ask, choose, dot, editor, fileLinks, get, go, has, known, make, many, percent, set, thumb, yours } from "convergebench/shared.js";
+import { ask, choose, dot, editor, fileLinks, get, go, has, known, make, many, percent, set, thumb, turn, yours } from "convergebench/shared.js";
 
 const MOST = 6;
-let turn = 0;
 
 const spread = (last, count) => (last <= count ? Array.from({ length: last }, (_, each) => each + 1) : [...new Set(Array.from({ length: count }, (_, each) => Math.round(1 + (each * (last - 1)) / (count - 1))))]);
 
@@ -16,9 +15,9 @@ function columns(found) {
 
 export async function open() {
   const box = document.getElementById("compare");
-  const mine = (turn += 1);
+  const isLast = turn();
   const found = await ask("compare", get("source"), get("program"), many("e"));
-  if (mine !== turn) return;
+  if (!isLast()) return;
   const rows = yours.row && get("yours") ? [yours.row, ...found.rows] : found.rows;
   const chosen = found.rows.map((row) => row.editor);
   const toggle = (id) => { set({ source: found.source, program: found.program, e: chosen.includes(id) ? chosen.filter((each) => each !== id) : [...chosen, id] }); open(); };

@@ -1,8 +1,6 @@
 // The tab of curves: a metric over rounds, with the editors to draw.
 import { chart } from "convergebench/chart.js";
-import { addFilters, ask, choose, dot, editor, fileLinks, filtered, filters, get, go, has, known, make, many, save, set } from "convergebench/shared.js";
-
-let turn = 0;
+import { addFilters, ask, choose, dot, editor, fileLinks, filtered, filters, get, go, has, known, make, many, nothing, save, set, turn } from "convergebench/shared.js";
 
 const number = (value) => (Math.abs(value) >= 100 ? value.toFixed(0) : Number(value.toPrecision(3)).toString());
 // A spreadsheet takes what begins with one of these for a formula.
@@ -14,11 +12,11 @@ const best = (there, count) => there.filter((each) => !each.baseline).sort((a, b
 
 export async function open() {
   const box = document.getElementById("curves");
-  const mine = (turn += 1);
+  const isLast = turn();
   const metric = get("curve", known.curves.some(([name]) => name === "quality") ? "quality" : known.curves[0]?.[0] ?? "kept");
   const single = get("single");
   const found = await ask("lines", metric, ...filtered(), single);
-  if (mine !== turn) return;
+  if (!isLast()) return undefined;
   const chosen = many("e");
   const there = found.curves.map((each) => ({ ...each, ...editor(each.editor) }));
   const drawn = there.filter((each) => (chosen.length ? chosen.includes(each.id) : !each.baseline));
@@ -38,7 +36,7 @@ export async function open() {
       make("button", { type: "button", class: "cb-plain", onclick: () => { set({ e: best(there, 5) }); open(); } }, "Best five")));
   addFilters("curves", choose("Metric", known.curves, metric, (value) => go({ curve: value })),
     choose("Show each test of", [["", "none"], ...there.map((each) => [each.id, each.name])], single, (value) => go({ single: value })));
-  if (!there.length) return box.replaceChildren(make("p", { class: "cb-note" }, "No tests match. ", make("button", { type: "button", "data-reset": true }, "Reset filters")));
+  if (!there.length) return box.replaceChildren(nothing("No tests match."));
   const values = lines.flatMap((line) => line.points.flatMap(([, ...each]) => each.filter(has))).concat(found.chains.flatMap((each) => each.values.filter(has)));
   const last = Math.max(...lines.map((line) => line.points.at(-1)[0]));
   const first = found.share ? 0 : 1;

@@ -1,7 +1,5 @@
 // The tab of failures: the original beside the step in which it was lost, with the reason.
-import { addFilters, ask, choose, dot, editor, filtered, get, go, known, make, outlined, thumb } from "convergebench/shared.js";
-
-let turn = 0;
+import { addFilters, ask, choose, dot, editor, filtered, get, go, known, make, nothing, outlined, thumb, turn } from "convergebench/shared.js";
 
 const params = () => [get("editor"), get("cause"), get("program"), ...filtered(), get("order", "first")];
 
@@ -18,9 +16,9 @@ function card(row) {
 
 export async function open() {
   const box = document.getElementById("failures");
-  const mine = (turn += 1);
+  const isLast = turn();
   const found = await ask("failures", ...params(), 0);
-  if (mine !== turn) return;
+  if (!isLast()) return;
   const editors = known.editors.map(({ id, name, baseline }) => [id, baseline ? `${name} (baseline)` : name]);
   const all = found.causes.reduce((sum, each) => sum + each.count, 0);
   addFilters("failures",
@@ -36,6 +34,5 @@ export async function open() {
     more.hidden = grid.children.length >= next.total;
   } }, "Show more");
   more.hidden = found.rows.length >= found.total;
-  const none = make("p", { class: "cb-note" }, "No failed tests match. ", make("button", { type: "button", "data-reset": true }, "Reset filters"));
-  box.replaceChildren(causes, found.total ? grid : none, more);
+  box.replaceChildren(causes, found.total ? grid : nothing("No failed tests match."), more);
 }

@@ -1,5 +1,5 @@
 // The first tab: the story, and the table with its search, columns and files.
-import { ask, choose, filtered, get, go, known, make, many, menu, percent, save, set } from "convergebench/shared.js";
+import { ask, choose, filtered, get, go, known, make, many, menu, percent, save, set, tick } from "convergebench/shared.js";
 
 // Rows stay within their part, empty values at the end.
 function sort(button, down) {
@@ -41,19 +41,19 @@ function tools() {
   const { metrics, columns: all, threshold } = known;
   const there = new Set([...board().querySelectorAll("thead [data-col]")].map((each) => each.dataset.col));
   const extra = all.filter(([key, , , main]) => !main && there.has(key));
-  const columns = make("details", { class: "cb-menu" }, make("summary", {}, "Columns"), make("div", {}, extra.map(([key, title, meaning]) => {
-    const box = make("input", { type: "checkbox", onchange: () => { const now = many("columns").filter((each) => each !== key); set({ columns: box.checked ? [...now, key] : now }); arrange(); } });
-    box.checked = many("columns").includes(key);
-    return make("label", {}, box, make("span", {}, make("b", {}, title), " ", meaning));
+  const columns = menu("Columns", extra.map(([key, title, meaning]) => tick(make("span", {}, make("b", {}, title), " ", meaning), many("columns").includes(key), (checked) => {
+    const now = many("columns").filter((each) => each !== key);
+    set({ columns: checked ? [...now, key] : now });
+    arrange();
   })));
   const limit = make("input", { type: "range", min: 0.05, max: 0.95, step: 0.05, value: get("threshold", threshold), "aria-label": "Failure threshold", oninput: () => { said.textContent = percent(limit.value); }, onchange: () => go({ threshold: Number(limit.value) === threshold ? null : limit.value }) });
   const said = make("output", {}, percent(get("threshold", threshold)));
-  const more = make("details", { class: "cb-menu" }, make("summary", {}, "More filters"), make("div", {},
-    choose("Fails on", metrics, get("metric", "convergence"), (value) => go({ metric: value === "convergence" ? null : value })),
-    make("label", { class: "cb-choose" }, make("span", {}, "Failure threshold ", said), limit)));
+  const more = menu("More filters", choose("Fails on", metrics, get("metric", "convergence"), (value) => go({ metric: value === "convergence" ? null : value })),
+    make("label", { class: "cb-choose" }, make("span", {}, "Failure threshold ", said), limit));
   const file = (form) => ask("table", form, ...filtered(), get("metric", "convergence"), Number(get("threshold", threshold)), []).then((text) => save(`convergebench-results.${form}`, text));
-  row.append(make("div", { class: "cb-tools" }, search, more, columns,
-    menu("Export", [["CSV", () => file("csv")], ["JSON", () => file("json")], ["LaTeX", () => file("tex")], ["BibTeX", () => save("convergebench.bib", bibtex())]])));
+  const files = [["CSV", () => file("csv")], ["JSON", () => file("json")], ["LaTeX", () => file("tex")], ["BibTeX", () => save("convergebench.bib", bibtex())]];
+  const exported = menu("Export", files.map(([name, action]) => make("button", { type: "button", onclick: () => { exported.open = false; action(); } }, name)));
+  row.append(make("div", { class: "cb-tools" }, search, more, columns, exported));
 }
 
 const bibtex = () => `@misc{convergebench,\n  title = {ConvergeBench: How Many Rounds of Edit and Undo an Image Editor Survives},\n  author = {{The ConvergeBench Authors}},\n  year = {2026},\n  note = {Dataset ${known.version}},\n  url = {https://huggingface.co/spaces/convergebench/convergebench}\n}\n`;

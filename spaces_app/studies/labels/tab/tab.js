@@ -1,5 +1,5 @@
 // The tab of labels: one picture after the other, answered by one key; answers stay in this browser until they are saved.
-import { ask, clamp, get, go, known, make, picture, save } from "convergebench/shared.js";
+import { ask, choose, clamp, get, go, has, known, make, picture, save, turn } from "convergebench/shared.js";
 
 const STORE = "convergebench-labels";
 const FORMAT = 1;
@@ -7,9 +7,8 @@ const AHEAD = 3; // items whose pictures are fetched before they are shown
 let labels = null; // by person and item
 let kept = true; // whether this browser keeps them
 let rater = "";
-let queue = { question: "", items: [], total: 0, at: 0, pages: new Map() };
+let queue = { question: "", items: [], total: 0, at: 0 };
 let shown = 0; // when the item came
-let turn = 0;
 
 const place = (label) => [label.question, label.chain, label.step, label.other_chain ?? "", label.other_step ?? ""].join(" ");
 const key = (label) => `${label.rater}\n${place(label)}`;
@@ -70,36 +69,30 @@ function frame(chain, step, words) {
     found.src ? make("img", { src: found.src, alt: words }) : make("span", { class: "cb-none" }, found.reason || "no picture")));
   return box;
 }
+// The pictures of an item with their captions: the one before, and the result or the two that are compared.
+const pictures = (one) => [[one.chain, 0, one.before], ...(one.other_chain
+  ? [[one.chain, one.step, "left (1)"], [one.other_chain, one.other_step, "right (2)"]] : [[one.chain, one.step, "result"]])];
 function prefetch() {
-  for (const one of queue.items.slice(queue.at + 1, queue.at + 1 + AHEAD)) {
-    const steps = [[one.chain, 0], [one.chain, one.step], ...(one.other_chain ? [[one.other_chain, one.other_step]] : [])];
-    for (const [chain, step] of steps) picture(chain, step, "view").then((found) => { if (found.src) new Image().src = found.src; });
-  }
+  for (const [chain, step] of queue.items.slice(queue.at + 1, queue.at + 1 + AHEAD).flatMap(pictures)) picture(chain, step, "view").then((found) => { if (found.src) new Image().src = found.src; });
 }
 
-function say(words) {
-  const box = document.getElementById("cb-label-said");
-  if (box) box.textContent = words;
-}
+const say = (words) => { document.getElementById("cb-label-said").textContent = words; };
 function counts() {
-  const own = [...labels.values()].filter((label) => label.rater === rater && label.question === queue.question).length;
-  const people = new Set([...labels.values()].map((label) => label.rater)).size;
-  return `${own} of ${queue.total} answered; ${labels.size} ${labels.size === 1 ? "label" : "labels"} of ${people} ${people === 1 ? "person" : "people"} in this browser${kept ? "" : ", which does not keep them: save them"}.`;
+  const all = [...labels.values()];
+  const own = all.filter((label) => label.rater === rater && label.question === queue.question).length;
+  const people = new Set(all.map((label) => label.rater)).size;
+  return `${own} of ${queue.total} answered; ${all.length} ${all.length === 1 ? "label" : "labels"} of ${people} ${people === 1 ? "person" : "people"} in this browser${kept ? "" : ", which does not keep them: save them"}.`;
 }
 
 async function answer(code) {
-  const one = item();
-  if (!one) return;
+  if (!item()) return;
   if (!rater) {
     document.getElementById("cb-rater").focus();
     say("Give a name first: it tells your answers from others'.");
     return;
   }
-  const { chain, step, sha256, other_chain, other_step } = one;
-  const label = { rater, question: queue.question, answer: code, chain, step, sha256, other_chain, other_step };
-  for (const name of Object.keys(label)) if (label[name] === null || label[name] === undefined) delete label[name];
-  label.seconds = Math.round((performance.now() - shown) / 10) / 100;
-  label.at = new Date().toISOString();
+  const place = ["chain", "step", "sha256", "other_chain", "other_step"].map((name) => [name, item()[name]]).filter(([, value]) => has(value));
+  const label = { rater, question: queue.question, answer: code, ...Object.fromEntries(place), seconds: Math.round((performance.now() - shown) / 10) / 100, at: new Date().toISOString() };
   labels.set(key(label), label);
   remember();
   await move(1);
@@ -129,7 +122,7 @@ async function load(files) {
 async function agreement() {
   const box = document.getElementById("cb-label-agreement");
   const rows = await ask("label_agreement", text());
-  const number = (value) => (value === null || value === undefined ? "–" : value.toFixed(3));
+  const number = (value) => (has(value) ? value.toFixed(3) : "–");
   box.replaceChildren(make("table", {}, make("caption", {}, "How far people agree: Krippendorff's alpha"),
     make("thead", {}, make("tr", {}, ["Question", "Alpha", "95%", "People", "Items of two or more", "Labels"].map((each) => make("th", { scope: "col" }, each)))),
     make("tbody", {}, rows.map((row) => make("tr", {}, make("th", { scope: "row" }, row.question),
@@ -138,7 +131,6 @@ async function agreement() {
 
 function draw() {
   const stage = document.getElementById("cb-label-stage");
-  if (!stage) return;
   const [one, question] = [item(), asked()];
   document.getElementById("cb-label-counts").textContent = counts();
   if (!one) {
@@ -148,12 +140,9 @@ function draw() {
   const before = mine(one);
   const times = one.round > 1 ? `, ${one.round} times over` : "";
   const words = one.words.length ? `, asked: ${one.words.map((each) => `“${each}”`).join(", then ")}${times}` : ", before anything was asked";
-  const frames = question.pictures === "two after"
-    ? [frame(one.chain, 0, one.before), frame(one.chain, one.step, "left (1)"), frame(one.other_chain, one.other_step, "right (2)")]
-    : [frame(one.chain, 0, one.before), frame(one.chain, one.step, "result")];
   stage.replaceChildren(
     make("p", { class: "cb-label-asked" }, `${queue.at + 1} of ${queue.total}. “${one.picture}”${words}.${queue.question === "count" ? ` To count: ${one.thing}.` : ""}`),
-    make("div", { class: "cb-label-frames" }, frames),
+    make("div", { class: "cb-label-frames" }, pictures(one).map((each) => frame(...each))),
     make("p", { class: "cb-label-words", id: "cb-label-question" }, question.words),
     make("div", { class: "cb-label-answers", role: "group", "aria-labelledby": "cb-label-question" }, question.most === null ? null : number(question, before), question.answers.map((each) =>
       make("button", { type: "button", "aria-pressed": String(before?.answer === each.code), "aria-keyshortcuts": each.key, onclick: () => answer(each.code) },
@@ -164,35 +153,35 @@ function draw() {
 }
 // A number is typed, and Enter gives it.
 function number(question, before) {
-  const box = make("input", { id: "cb-label-number", inputmode: "numeric", autocomplete: "off", maxlength: "3", size: "4", "aria-labelledby": "cb-label-question", value: /^\d+$/.test(before?.answer ?? "") ? before.answer : "" });
-  const give = () => {
-    const found = /^\d+$/.test(box.value) ? Number(box.value) : -1;
-    if (found >= 0 && found <= question.most) answer(String(found));
-    else say(`It is a number from 0 to ${question.most}.`);
-  };
-  box.addEventListener("focus", () => box.select()); // another number takes its place
-  box.addEventListener("input", () => { box.value = box.value.replace(/\D/g, ""); });
-  box.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); give(); } });
+  const digits = (text) => text.replace(/\D/g, "");
+  const box = make("input", {
+    id: "cb-label-number", inputmode: "numeric", autocomplete: "off", maxlength: "3", size: "4", "aria-labelledby": "cb-label-question", value: digits(before?.answer ?? ""),
+    onfocus: () => box.select(), // another number takes its place
+    oninput: () => { box.value = digits(box.value); },
+    onkeydown: (event) => { if (event.key === "Enter") { event.preventDefault(); give(); } },
+  });
+  const give = () => (box.value && Number(box.value) <= question.most ? answer(String(Number(box.value))) : say(`It is a number from 0 to ${question.most}.`));
   return [box, make("button", { type: "button", onclick: give }, make("kbd", {}, "Enter"), " gives the number")];
 }
 
 export async function open() {
   const box = document.getElementById("labels");
-  const own = (turn += 1);
+  const isLast = turn();
   recall();
   const question = known.questions.some((each) => each.code === get("question")) ? get("question") : known.questions[0].code;
   if (queue.question !== question) queue = { question, items: [], total: 0, at: 0 };
   if (!document.getElementById("cb-label-stage")) {
-    const name = make("input", { id: "cb-rater", maxlength: "60", autocomplete: "off", placeholder: "any name", value: rater });
-    name.addEventListener("input", () => { rater = name.value.trim(); });
-    name.addEventListener("change", async () => { remember(); await toFirstOpen(); draw(); });
-    name.addEventListener("keydown", (event) => { if (event.key === "Enter") name.blur(); });
+    const name = make("input", {
+      id: "cb-rater", maxlength: "60", autocomplete: "off", placeholder: "any name", value: rater,
+      oninput: () => { rater = name.value.trim(); },
+      onchange: async () => { remember(); await toFirstOpen(); draw(); },
+      onkeydown: (event) => { if (event.key === "Enter") name.blur(); },
+    });
     const file = make("input", { type: "file", id: "cb-label-file", accept: ".json,application/json", multiple: true, "aria-label": "Load a file of labels", onchange: async () => { await load(file.files); file.value = ""; } });
     box.replaceChildren(
       make("div", { class: "cb-filters" },
         make("label", { class: "cb-choose" }, make("span", {}, "Your name"), name),
-        make("label", { class: "cb-choose" }, make("span", {}, "Question"), make("select", { id: "cb-label-choose", onchange: (event) => go({ question: event.target.value }) },
-          known.questions.map((each) => make("option", { value: each.code }, each.title)))),
+        choose("Question", known.questions.map((each) => [each.code, each.title]), question, (value) => go({ question: value }), { id: "cb-label-choose" }),
         make("button", { type: "button", onclick: saveLabels, "aria-keyshortcuts": "s" }, "Save (s)"),
         make("label", { class: "cb-choose" }, make("span", {}, "Load (o)"), file),
         make("button", { type: "button", onclick: agreement, "aria-keyshortcuts": "g" }, "Agreement (g)")),
@@ -204,7 +193,7 @@ export async function open() {
   }
   document.getElementById("cb-label-choose").value = question; // not made again: who chooses by keys keeps the focus
   await fetchUpTo(0);
-  if (own !== turn) return;
+  if (!isLast()) return;
   await toFirstOpen();
   draw();
 }
