@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ._shared import executor_options, json_option, plan_options
+from ._shared import json_option, plan_options, shard_option
 
 if TYPE_CHECKING:
     from convergebench.generation.scheduler import Outcome
@@ -22,14 +22,13 @@ if TYPE_CHECKING:
     "--max-cost", type=click.FloatRange(0), help="Stop before all processes of the run have cost more US dollars."
 )
 @click.option("--retry", metavar="STATUS,...", help="Repeat chains that ended as refused, no_image, failed or shrunk.")
-@executor_options
+@shard_option
 @json_option
 def command(
     suite: str,
     specs: tuple[str, ...],
     retry: str | None,
     out: Path | None,
-    executor_args: tuple[str, ...],
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -42,15 +41,8 @@ def command(
     accelerate launch --multi_gpu --num_processes 4 -m convergebench.generation \\
       --suite v1 --editor diffusers
     """
-    from convergebench.generation.cluster import parse_arguments
-
     ends = tuple(filter(None, (retry or "").split(",")))
-    options["executor_args"] = parse_arguments(executor_args)
     outcome = run_and_report(specs, suite, out, quiet=as_json, retry=ends, **options)
-    if outcome.submitted:
-        sentence = f"{out or Path('runs') / suite}: submitted; `convergebench status` shows its progress"
-        click.echo(json.dumps({"submitted": True}) if as_json else sentence)
-        return
     if as_json:
         counts = {"ends": outcome.ends, "already": outcome.already, "left": outcome.left}
         click.echo(json.dumps({**counts, "stopped": outcome.stopped, "spent": round(outcome.spent, 4)}))
@@ -68,7 +60,7 @@ def run_and_report(
     import convergebench as cb
 
     outcome = cb.generate(specs, suite, out, quiet=quiet, **options)
-    if not quiet and not outcome.submitted:
+    if not quiet:
         ends = ", ".join(f"{count} {end}" for end, count in sorted(outcome.ends.items())) or "nothing to do"
         before = f" after ${outcome.before:.2f} before" if outcome.before else ""
         click.echo(f"{outcome.run}: {ends}; {outcome.already} were done before; ${outcome.spent:.2f} spent{before}")

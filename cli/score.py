@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ._shared import executor_options, json_option, split_names
+from ._shared import json_option, shard_option, split_names
 
 if TYPE_CHECKING:
     from convergebench.metric_modules._engine.engine import Outcome
@@ -29,14 +29,13 @@ _MOST_DAMAGE_SHOWN = 10
     help="SSIM's window: Gaussian of 11 pixels, or uniform of 7, as in many published numbers.",
 )
 @click.option("--profile", is_flag=True, help="Print the share of time of each metric.")
-@executor_options
+@shard_option
 @json_option
 def command(
     dataset: Path,
     metrics: str | None,
     profile: bool,
     shard: str | None,
-    executor_args: tuple[str, ...],
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -45,20 +44,13 @@ def command(
     \b
     convergebench score convergebench
     convergebench score convergebench --metrics psnr,ssim --dtype float32
-    convergebench score convergebench --executor slurm --tasks 64 \\
-      --executor-arg partition=cpu
+    convergebench score convergebench --shard 0/4
     accelerate launch --multi_gpu --num_processes 4 -m \\
       convergebench.metric_modules convergebench
     """
     import convergebench as cb
-    from convergebench.generation.cluster import parse_arguments
 
-    arguments = parse_arguments(executor_args)
-    outcome = cb.score(dataset, split_names(metrics), shard=shard, executor_args=arguments, quiet=as_json, **options)
-    if outcome.submitted:
-        sentence = f"{dataset}: submitted; the last task writes the scores"
-        click.echo(json.dumps({"submitted": True}) if as_json else sentence)
-        return
+    outcome = cb.score(dataset, split_names(metrics), shard=shard, quiet=as_json, **options)
     if shard is not None and not as_json:
         click.echo(f"{dataset}: part {shard}, {outcome.images} images scored; `convergebench score` collects all parts")
         return

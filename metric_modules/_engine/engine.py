@@ -138,7 +138,6 @@ class Outcome:
     absent: dict[str, str] = field(default_factory=dict)
     damage: list[str] = field(default_factory=list)
     shares: dict[str, float] = field(default_factory=dict)
-    submitted: bool = False  # the tasks run on without this process
 
     def to_dict(self) -> dict[str, object]:
         return dict(vars(self))

@@ -1,4 +1,4 @@
-"""Throughput of scoring on two cores beside one: by tasks, by the threads of one process, and what the machine allows.
+"""Throughput of scoring on two cores beside one: by the threads of one process, and what the machine allows.
 
 python tests/benchmarks/scaling.py [--turns 2] [--steps 6 60]     under four minutes where nothing else runs
 python tests/benchmarks/scaling.py --write                        writes what it prints into docs/limits.md too
@@ -6,11 +6,10 @@ python tests/benchmarks/scaling.py --write                        writes what it
 A job has a price for starting (imports, networks, the index) and one for each picture. Two sizes of job tell them
 apart: pictures per second are those between the two sizes, and the whole job stands beside them with all that starting
 costs. All ways take turns, and the fastest turn of each counts. What the machine allows are two jobs of one core each,
-which share nothing: where they hinder each other, no program can do better. Wanted of the tasks: at least 1.7.
+which share nothing: where they hinder each other, no program can do better.
 """
 
 import argparse
-import ctypes
 import os
 import shutil
 import sys
@@ -24,27 +23,20 @@ from timing import Spent, remove_scores, run_programs, write_between
 
 ASKED = "psnr,ssim,lpips"
 PAGE = Path(__file__).parents[2] / "docs" / "limits.md"
-TASKS = ("--executor", "local", "--tasks", "8")
 CHAINS = 8  # as many in both sizes, so that the originals are compared with each other as often
 LONG = 10_000  # pictures of a job that is predicted from the two
 ALLOWED = "two jobs, a core each"
 
 
-def adopt_orphans() -> None:
-    """Become the parent of what outlives a program, such as the server of its tasks, whose seconds count too."""
-    ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
-
-
-def score_command(dataset: Path, *words: str) -> list[str]:
+def score_command(dataset: Path) -> list[str]:
     """The program that scores a dataset anew."""
     remove_scores(dataset)
     command = [sys.executable, "-m", "convergebench", "score", str(dataset), "--metrics", ASKED, "--device", "cpu"]
-    return [*command, "--dtype", "float32", "--json", *words]
+    return [*command, "--dtype", "float32", "--json"]
 
 
 def main(turns: int, few: int, many: int) -> str:
     scoring.SIDE = 512
-    adopt_orphans()
     first, second = sorted(os.sched_getaffinity(0))[:2]
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
@@ -57,7 +49,6 @@ def main(turns: int, few: int, many: int) -> str:
         both = {first, second}
         ways: dict[str, Callable[[int], Spent]] = {
             "one core": lambda size: run_programs((score_command(datasets[size]), {first})),
-            "two cores, eight tasks": lambda size: run_programs((score_command(datasets[size], *TASKS), both)),
             "two cores, threads": lambda size: run_programs((score_command(datasets[size]), both)),
             ALLOWED: lambda size: run_programs(
                 (score_command(datasets[size]), {first}), (score_command(twins[size]), {second})
