@@ -1,6 +1,5 @@
 """Black Forest Labs' own API: a request, then polling, then a download."""
 
-import dataclasses
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,7 +11,6 @@ from ..options import number
 from ..records import Answer, UserError
 from ..vendors import hosted, wire
 from ..vendors.sizes import ratio
-from ..vendors.wire import Json
 
 # Before one of these a task is Pending, Reasoning or Generating. Failed is in the guides but not in the OpenAPI file.
 _ENDS = ("Ready", "Error", "Failed", "Request Moderated", "Content Moderated", "Task not found")
@@ -23,28 +21,28 @@ class Editor(hosted.PolledEditor):
     """FLUX.2 pro, max, flex and klein, and FLUX Kontext, at Black Forest Labs."""
 
     model: str = "flux-2-pro"
-    timeout: float = number(300.0, above=0, identity=False)
     base_url: str = wire.base_url_option("BFL_BASE_URL")
     poll: float = number(1.0, above=0, identity=False)
     safety_tolerance: int = 2
-    vendor: ClassVar = hosted.Vendor("bfl", "https://api.bfl.ai", "BFL_API_KEY", ("x-key", "{}"))
+    vendor: ClassVar = "bfl"
+    home: ClassVar = "https://api.bfl.ai"
+    key_names: ClassVar = ("BFL_API_KEY",)
+    header: ClassVar = ("x-key", "{}")
+    prefix: ClassVar = "flux-"
 
     def check(self) -> None:
-        if not self.model.startswith("flux-"):
-            raise UserError(f"bfl:model must be one that edits, such as 'flux-2-pro', got {self.model!r}")
-        most = self.facts["most_tolerance"]
-        if not 0 <= self.safety_tolerance <= most:
-            raise UserError(
-                f"bfl:safety_tolerance of {self.model} must be between 0 and {most}, got {self.safety_tolerance}"
-            )
+        super().check()
+        most, tolerance = self.facts["most_tolerance"], self.safety_tolerance
+        if not 0 <= tolerance <= most:
+            raise UserError(f"bfl:safety_tolerance of {self.model} must be between 0 and {most}, got {tolerance}")
 
     @property
     def concurrency(self) -> int:
         return int(self.facts.get("concurrency", 24))
 
-    def ask(self, image: Image.Image, instruction: str, seed: int) -> Answer:
+    def body(self, image: Image.Image, instruction: str, seed: int) -> wire.Json:
         pixels = {"width": image.width, "height": image.height}
-        body = {
+        return {
             "prompt": instruction,
             "input_image": wire.to_base64(pictures.encode_png(image)),
             "seed": seed,
@@ -53,32 +51,22 @@ class Editor(hosted.PolledEditor):
             **self.facts["rewriting"],
             "safety_tolerance": self.safety_tolerance,
         }
-        response, order = self.post(f"/v1/{self.model}", body)
-        if response.status_code >= 400:
-            raise wire.status_error(response.status_code, str(order), response.headers.get("retry-after"))
-        address = self.polling_address(order, "polling_url", "bfl.ai")
-        response, task = wire.poll(
-            self.client, address, self.headers(), self.poll, lambda reply: reply.get("status", "Error") not in _ENDS
-        )
-        if response.status_code >= 400 and "status" not in task:
-            raise Rejected(f"HTTP {response.status_code} while polling: {str(task)[:200]}", charged=True)
-        answer = self._read(str(order.get("id")), task, instruction)
-        if answer.status == "ok" and isinstance(order.get("cost"), int | float):
-            return dataclasses.replace(answer, cost=round(order["cost"] / 100, 6))  # the API counts in cents
-        return answer
 
-    def _read(self, request_id: str, task: Json, instruction: str) -> Answer:
-        """The answer in a finished task."""
-        status, reason = str(task.get("status")), task.get("details")
+    def ask(self, image: Image.Image, instruction: str, seed: int) -> Answer:
+        order = self.post(f"/v1/{self.model}", self.body(image, instruction, seed))
+        address = self.address_in(order, "polling_url", "bfl.ai")
+        task = self.wait(address, lambda reply: reply.get("status", "Error") not in _ENDS)
+        status, reason = str(task["status"]), task.get("details")
         result = task["result"] if isinstance(task.get("result"), dict) else {}
-        details: Json = {"request_id": request_id, "model": self.model, "finish_reason": status}
-        details |= {name: result[name] for name in ("seed", "prompt", "start_time", "end_time") if name in result}
-        if isinstance(prompt := result.get("prompt"), str) and prompt != instruction:
-            details["rewritten_prompt"] = True
+        details: wire.Json = {"request_id": str(order.get("id")), "finish_reason": status}
+        details |= {name: result.get(name) for name in ("seed", "start_time", "end_time")}
         if status in ("Request Moderated", "Content Moderated"):
-            return Answer(status="refused", reason=f"{status}: {reason or 'no reason given'}", details=details)
+            reason = f"{status}: {reason or 'no reason given'}"
+            return Answer(status="refused", reason=reason, details=self.details(task, details))
         if status in ("Error", "Failed"):
             raise Transient(f"the task ended in an error: {str(reason)[:200]}", charged=True)
         if status != "Ready":
             raise Rejected(f"the task ended as {status!r}", charged=True)
-        return self.picture(result.get("sample"), details)
+        details["revised_prompt"], cents = result.get("prompt"), order.get("cost")
+        cost = round(cents / 100, 6) if isinstance(cents, int | float) else None
+        return self.answer(result.get("sample"), task, details, instruction, cost=cost)

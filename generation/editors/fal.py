@@ -1,20 +1,17 @@
 """Whatever fal.ai hosts that edits pictures, through its queue."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from PIL import Image
 
 from .. import pictures
-from ..records import Answer, one_of
+from ..records import Answer
 from ..vendors import hosted, wire
-from ..vendors.sizes import Size, of_family, ratio
-from ..vendors.wire import Json
+from ..vendors.sizes import ratio
 
-if TYPE_CHECKING:
-    import httpx
-
-_MEANINGS = (
+# A refusal is an error here, recognised by its type.
+MEANINGS = (
     ("refused", "code", ("content_policy_violation", "nsfw", "moderat")),
     ("unusable", "message", ("exhausted balance", "user is locked")),
 )
@@ -29,74 +26,51 @@ class Editor(hosted.PolledEditor):
     base_url: str = wire.base_url_option("FAL_BASE_URL")
     quality: str = "medium"
     resolution: str = "1K"
-    vendor: ClassVar = hosted.Vendor("fal", "https://queue.fal.run", "FAL_KEY", ("authorization", "Key {}"))
+    vendor: ClassVar = "fal"
+    home: ClassVar = "https://queue.fal.run"
+    key_names: ClassVar = ("FAL_KEY",)
+    header: ClassVar = ("authorization", "Key {}")
+    meanings: ClassVar = MEANINGS
 
-    def check(self) -> None:
-        one_of(f"fal:quality of {self.model}", self.quality, tuple(self.facts.get("qualities", ("medium",))))
-        one_of(f"fal:resolution of {self.model}", self.resolution, tuple(self.facts.get("resolutions", ("1K",))))
-
-    def sizes(self) -> tuple[Size, ...]:
-        scale = {"1K": 1, "2K": 2, "4K": 4}[self.resolution]
-        return tuple((width * scale, height * scale) for width, height in of_family(self.facts["sizes"]))
-
-    def _body(self, image: Image.Image, instruction: str, seed: int) -> Json:
+    def body(self, image: Image.Image, instruction: str, seed: int) -> wire.Json:
         """The model's parameters, by the names that its page on fal.ai gives them."""
         facts, picture = self.facts, wire.data_address(pictures.encode_png(image))
-        body: Json = {"prompt": instruction, "num_images": 1, "output_format": "png", **facts["options"]}
-        body |= {"image_urls": [picture]} if facts["picture"] == "image_urls" else {"image_url": picture}
-        if facts["shape"] == "pixels":
-            body["image_size"] = {"width": image.width, "height": image.height}
-        else:
-            body["aspect_ratio"] = ratio(image.size)
-        body |= {} if "seed" in facts["cannot"] else {"seed": seed}
-        body |= {"quality": self.quality} if "qualities" in facts else {}
-        return body | ({"resolution": self.resolution} if "resolutions" in facts else {})
+        pixels = {"image_size": {"width": image.width, "height": image.height}}
+        return {
+            "prompt": instruction,
+            "num_images": 1,
+            "output_format": "png",
+            **facts["options"],
+            **({"image_urls": [picture]} if facts["picture"] == "image_urls" else {"image_url": picture}),
+            **(pixels if facts["shape"] == "pixels" else {"aspect_ratio": ratio(image.size)}),
+            **({} if "seed" in facts["cannot"] else {"seed": seed}),
+            **({"quality": self.quality} if "qualities" in facts else {}),
+            **({"resolution": self.resolution} if "resolutions" in facts else {}),
+        }
 
     def ask(self, image: Image.Image, instruction: str, seed: int) -> Answer:
-        response, order = self.post(f"/{self.model}", self._body(image, instruction, seed))
-        if response.status_code >= 400:
-            return declined(response, order)
-        addresses = [self.polling_address(order, name, *_HOSTS) for name in ("status_url", "response_url")]
-        reply = wait_for(self, *addresses)
-        if isinstance(reply, Answer):
-            return reply
-        details: Json = {"request_id": str(order.get("request_id")), "model": self.model}
-        details |= {"uncontrolled": list(self.facts["cannot"])}
-        details |= {name: reply[name] for name in ("seed", "timings", "description") if reply.get(name) is not None}
-        return read(self, reply, details | hosted.rewritten(reply.get("prompt"), instruction))
+        order = self.post(f"/{self.model}", self.body(image, instruction, seed))
+        status, result = (self.address_in(order, name, *_HOSTS) for name in ("status_url", "response_url"))
+        return finished(self, instruction, status, result, {"request_id": str(order.get("request_id"))})
 
 
-def wait_for(editor: hosted.PolledEditor, status_address: str, result_address: str) -> Json | Answer:
-    """The result of an order in fal's queue, or its refusal."""
+def finished(editor: hosted.PolledEditor, instruction: str, status: str, result: str, details: wire.Json) -> Answer:
+    """The answer of an order in fal's queue, from the addresses of its status and result.
+
+    According to fal.ai, server errors cost nothing, so a result that cannot be had is ordered again.
+    """
     headers = editor.headers()
-    response, status = wire.poll(
-        editor.client,
-        status_address,
-        headers,
-        editor.poll,
-        lambda reply: reply.get("status") in ("IN_QUEUE", "IN_PROGRESS"),
-    )
-    if response.status_code >= 400 or status.get("status") != "COMPLETED":
-        return declined(response, status, charged=True)
-    response, reply = wire.poll(editor.client, result_address, headers, min(editor.poll, 0.2), errors=2)
-    return declined(response, reply, charged=True) if response.status_code >= 400 else reply
-
-
-def read(editor: hosted.HostedEditor, reply: Json, details: Json) -> Answer:
-    """The answer in a result: the field `images`, or with some models `image`."""
+    waiting = ("IN_QUEUE", "IN_PROGRESS")
+    response, reply = wire.poll(status, headers, editor.poll, lambda reply: reply.get("status") in waiting)
+    editor.checked(response, reply, charged=True)
+    if reply.get("status") != "COMPLETED":
+        editor.fail(response, reply, charged=True)
+    response, reply = wire.poll(result, headers, min(editor.poll, 0.2), errors=2)
+    editor.checked(response, reply, charged=True)
+    names = {"revised_prompt": "prompt", "seed": "seed", "timings": "timings", "description": "description"}
+    details = {**details, **{name: reply.get(field) for name, field in names.items()}}
     if any(reply.get("has_nsfw_concepts") or ()):  # the picture is black
-        return Answer(status="refused", reason="has_nsfw_concepts", details=details)
+        return Answer(status="refused", reason="has_nsfw_concepts", details=editor.details(reply, details, instruction))
     rows = reply.get("images") or [reply.get("image")]
-    return editor.picture(rows[0].get("url") if isinstance(rows[0], dict) else None, details)
-
-
-def declined(response: "httpx.Response", reply: Json, charged: bool = False) -> Answer:
-    """A refusal is an error here, recognised by its type. According to fal.ai, server errors cost nothing."""
-    errors = reply.get("detail")
-    entries = [entry for entry in errors if isinstance(entry, dict)] if isinstance(errors, list) else []
-    codes = [str(entry.get("type")) for entry in entries] or [str(reply.get("error_type") or "")]
-    message = "; ".join(str(entry.get("msg")) for entry in entries) or str(errors or reply.get("error") or reply)
-    request_id = response.headers.get("x-fal-request-id")
-    return wire.declined(
-        response, ", ".join(filter(None, codes)), message, _MEANINGS, charged=charged, request_id=request_id
-    )
+    picture = rows[0].get("url") if isinstance(rows[0], dict) else None
+    return editor.answer(picture, reply, details, instruction)

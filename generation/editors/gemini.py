@@ -1,39 +1,36 @@
 """Google's image models through the Gemini API."""
 
-import base64
 import dataclasses
 import functools
-import json
-from collections.abc import Mapping, Sequence
+import hashlib
+import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar, NoReturn
 
+import httpx2
 from PIL import Image
 
 from .. import pictures
-from ..calls import Transient, Unusable
+from ..calls import Transient
 from ..options import number
 from ..records import Answer, Turn, one_of
-from ..vendors import hosted, keys, wire
-from ..vendors.gemini_files import Files
-from ..vendors.sizes import GEMINI_2_5, GEMINI_3, Size, nearest
+from ..vendors import hosted, wire
+from ..vendors.sizes import FAMILIES, GEMINI, GEMINI_2, Size, nearest_ratio
 from ..vendors.wire import Json
-
-if TYPE_CHECKING:
-    from google import genai
-    from google.genai import errors, types
 
 REFUSALS = (
     *("IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"),
     *("PROHIBITED_CONTENT", "SAFETY", "RECITATION", "BLOCKLIST", "SPII"),
 )
+MEANINGS = (("unusable", "code", ("API_KEY_INVALID",)), ("unusable", "message", ("API key not valid",)))
 MOST_INLINE = 20_000_000  # bytes in a request, by the API's documentation; larger pictures are uploaded
-_SCALES = {"1K": 1, "2K": 2, "4K": 4}
+_LIFETIME = 40 * 3600  # seconds for which an uploaded file is reused; Google deletes it after 48 hours
 
 
 @dataclass(frozen=True)
 class Editor(hosted.HostedEditor):
-    """Gemini image models through google-genai: Nano Banana 2.1, Nano Banana Pro and their forerunners.
+    """Gemini image models: Nano Banana 2.1, Nano Banana Pro and their forerunners.
 
     `resolution` may be a schedule such as 1K/2K/4K, which the steps repeat in turn. With `session=one` every call
     carries the whole conversation, so that the model sees its own earlier pictures. Pictures too large for a request
@@ -45,23 +42,16 @@ class Editor(hosted.HostedEditor):
     resolution: str = "1K"
     session: str = "fresh"
     temperature: float | None = number(None, least=0, most=2)
-    vendor: ClassVar = hosted.Vendor(
-        "gemini",
-        "https://generativelanguage.googleapis.com",
-        "GEMINI_API_KEY",
-        packages=("google.genai",),
-        other_keys=("GOOGLE_API_KEY",),
-    )
+    vendor: ClassVar = "gemini"
+    home: ClassVar = "https://generativelanguage.googleapis.com"
+    key_names: ClassVar = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
+    header: ClassVar = ("x-goog-api-key", "{}")
+    meanings: ClassVar = MEANINGS
 
     def check(self) -> None:
         for resolution in self._resolutions:
             one_of("gemini:resolution", resolution, tuple(self.facts["resolutions"]))
         one_of("gemini:session", self.session, ("fresh", "one"))
-
-    @property
-    def _third(self) -> bool:
-        """Only the third generation takes a size and returns thoughts; the second rejects requests for them."""
-        return bool(self.facts["generation"] == 3)
 
     @property
     def _resolutions(self) -> list[str]:
@@ -87,38 +77,20 @@ class Editor(hosted.HostedEditor):
         price = self.hosted().price
         return price.get(resolution) if isinstance(price, dict) else price
 
-    def _ratios(self) -> dict[str, Size]:
-        """Sizes by aspect ratio, at the smallest resolution of a schedule, so that no answer counts as shrunk."""
-        scale = min(_SCALES[resolution] for resolution in self._resolutions)
-        table = GEMINI_3 if self._third else GEMINI_2_5
-        return {ratio: (width * scale, height * scale) for ratio, (width, height) in table.items()}
-
     def sizes(self) -> tuple[Size, ...]:
-        return tuple(self._ratios().values())
-
-    @functools.cached_property
-    def sdk(self) -> "genai.Client":
-        self.require_packages()
-        from google import genai
-
-        options = genai.types.HttpOptions(
-            base_url=self.address(),
-            api_version="v1beta",
-            httpx_client=wire.client("httpx2"),
-        )
-        return genai.Client(api_key=keys.read_key(*self.vendor.keys), vertexai=False, http_options=options)
-
-    @functools.cached_property
-    def _files(self) -> Files:
-        return Files(self.sdk)
+        """At the smallest resolution of a schedule, so that no answer counts as shrunk."""
+        scale = min(int(resolution[0]) for resolution in self._resolutions)
+        return tuple((width * scale, height * scale) for width, height in FAMILIES[self.facts["sizes"]])
 
     def edit(self, image: Image.Image, instruction: str, seed: int, history: Sequence[Turn] = ()) -> Answer:
         turns = history if self.session == "one" else [Turn("", pictures.encode_png(image))]
-        uploaded = sum(len(turn.data) for turn in turns) * 4 / 3 > MOST_INLINE
         resolution = self._resolutions[(len(history) - 1) % len(self._resolutions)]
-        with wire.time_limit(self.timeout):
-            answer = self._request(turns, instruction, self.config(image.size, seed, resolution), uploaded)
-        details = {**answer.details, **({"uploaded": len(turns)} if uploaded else {})}
+        uploads = sum(len(turn.data) for turn in turns) * 4 / 3 > MOST_INLINE
+        with wire.time_limit(self.timeout), wire.documented_form():
+            contents = _conversation([self._part(turn, uploads) for turn in turns], turns, instruction)
+            body = {"contents": contents, "generationConfig": self.config(image.size, seed, resolution)}
+            answer = self.read(self.post(f"/v1beta/models/{self.model}:generateContent", body), instruction)
+        details = {**answer.details, **({"uploaded": len(turns)} if uploads else {})}
         if self.session == "fresh":
             details.pop("signature", None)
         if not self.varies_size:
@@ -126,125 +98,104 @@ class Editor(hosted.HostedEditor):
         details["resolution"] = resolution
         return dataclasses.replace(answer, cost=self._price_at(resolution), details=details)
 
-    def _request(
-        self, turns: Sequence[Turn], instruction: str, config: "types.GenerateContentConfig", uploaded: bool
-    ) -> Answer:
-        """Send one request and read the answer in its response."""
-        sdk = self.sdk
-        import httpx2
-        from google.genai import errors
+    def config(self, size: Size, seed: int, resolution: str) -> Json:
+        """Only the third generation takes a size and returns thoughts; the second rejects requests for them."""
+        config: Json = {"responseModalities": ["TEXT", "IMAGE"], "seed": seed}
+        if self.temperature is not None:
+            config["temperature"] = self.temperature
+        if self.facts["generation"] != 3:
+            return {**config, "imageConfig": {"aspectRatio": nearest_ratio(size, GEMINI_2)}}
+        image = {"aspectRatio": nearest_ratio(size, GEMINI), "imageSize": resolution}
+        return {**config, "imageConfig": image, "thinkingConfig": {"includeThoughts": True}}
 
-        try:
-            parts = [_picture_part(turn, self._files if uploaded else None) for turn in turns]
-        except errors.APIError as error:
-            raise _fault(error) from error
-        except httpx2.TransportError as error:
-            raise Transient(str(wire.connection_lost(error))) from error  # nothing was ordered yet, so it cost nothing
-        contents = _conversation(parts, turns, instruction)
-        try:
-            response = sdk.models.generate_content(model=self.model, contents=contents, config=config)
-        except errors.APIError as error:
-            if uploaded and error.code in (400, 403, 404) and "file" in str(error.message).lower():
-                self._files.forget()
-                raise Transient(f"HTTP {error.code}: {error.message}") from error
-            raise _fault(error) from error
-        except httpx2.TransportError as error:
-            raise wire.connection_lost(error) from error
-        received = response.sdk_http_response
-        body = str(received.body) if received else ""
-        try:
-            return _read_answer(json.loads(body), (received.headers if received else None) or {})
-        except (ValueError, TypeError, AttributeError, LookupError) as error:  # not JSON, or JSON of another shape
-            raise Transient(f"an answer instead of JSON, starting with {body[:60]!r}", charged=True) from error
+    def _part(self, turn: Turn, uploads: bool) -> Json:
+        """One picture of a conversation, sent in the request or as a file uploaded to Google."""
+        kind = "image/" + {"jpg": "jpeg"}.get(sniffed := pictures.sniff(turn.data), sniffed)
+        if uploads:
+            part: Json = {"fileData": {"fileUri": self._file(turn.data, kind), "mimeType": kind}}
+        else:
+            part = {"inlineData": {"data": wire.to_base64(turn.data), "mimeType": kind}}
+        signature = turn.details.get("signature")
+        return {**part, "thoughtSignature": signature} if signature else part
 
-    def config(self, size: Size, seed: int, resolution: str) -> "types.GenerateContentConfig":
-        from google.genai import types
+    @functools.cached_property
+    def _files(self) -> dict[str, tuple[str, float]]:
+        """The address and the time of each upload, by the hash of its bytes."""
+        return {}
 
-        ratios = self._ratios()
-        shape = nearest(size, tuple(ratios.values()))
-        return types.GenerateContentConfig(
-            should_return_http_response=True,  # read here, because the SDK drops the finish message
-            response_modalities=["TEXT", "IMAGE"],
-            image_config=types.ImageConfig(
-                aspect_ratio=next(ratio for ratio, size in ratios.items() if size == shape),
-                image_size=resolution if self._third else None,
-            ),
-            seed=seed,
-            temperature=self.temperature,
-            thinking_config=types.ThinkingConfig(include_thoughts=True) if self._third else None,
-        )
+    def _file(self, data: bytes, kind: str) -> str:
+        """The address of a picture at Google, uploaded if it is not there yet."""
+        digest = hashlib.sha256(data).hexdigest()
+        address, since = self._files.get(digest, ("", -float(_LIFETIME)))
+        if time.time() - since >= _LIFETIME:
+            with wire.before_the_order():
+                address = self._upload(data, kind)
+            self._files[digest] = address, time.time()
+        return address
+
+    def _upload(self, data: bytes, kind: str) -> str:
+        names = {"protocol": "resumable", "command": "start", "header-content-type": kind}
+        names["header-content-length"] = str(len(data))
+        asked = {f"x-goog-upload-{name}": text for name, text in names.items()} | self.headers()
+        begun = wire.send("POST", f"{self.address()}/upload/v1beta/files", asked, json={"file": {}})
+        place = begun.headers.get("x-goog-upload-url")
+        if place is None:
+            self.fail(begun, wire.parse_json(begun))
+        whole = {"x-goog-upload-command": "upload, finalize", "x-goog-upload-offset": "0"}
+        sent = wire.send("POST", place, whole, content=data)
+        file = self.checked(sent, wire.parse_json(sent))["file"]
+        while file["state"] == "PROCESSING":
+            wire.pause(0.5)
+            seen = wire.send("GET", f"{self.address()}/v1beta/{file['name']}", self.headers())
+            file = self.checked(seen, wire.parse_json(seen))
+        if file["state"] != "ACTIVE":
+            raise Transient(f"Google could not process an uploaded picture ({file.get('error')})")
+        return str(file["uri"])
+
+    def fail(self, response: httpx2.Response, reply: Json, charged: bool = False) -> NoReturn:
+        """A file that Google has lost is uploaded again."""
+        _, message = hosted.error_words(reply)
+        if self._files and response.status_code in (400, 403, 404) and "file" in message.lower():
+            self._files.clear()
+            raise Transient(f"HTTP {response.status_code}: {message}")
+        super().fail(response, reply, charged)
+
+    def read(self, reply: Json, instruction: str) -> Answer:
+        """A picture, a refusal or neither; thoughts are stored, but no picture is ever taken from them."""
+        candidate, feedback = (reply.get("candidates") or [{}])[0], reply.get("promptFeedback") or {}
+        parts = (candidate.get("content") or {}).get("parts") or []
+        shown = [part for part in parts if not part.get("thought")]
+        images = [part for part in shown if (part.get("inlineData") or {}).get("data")]
+        finish, blocked, text = candidate.get("finishReason"), feedback.get("blockReason"), _words(shown)
+        details = {
+            "model": reply.get("modelVersion"),
+            "request_id": reply.get("responseId") or reply.get("request_id"),
+            "usage": reply.get("usageMetadata"),
+            "finish_reason": finish or None,
+            "block_reason": blocked or None,
+            "thoughts": _words(part for part in parts if part.get("thought")) or None,
+        }
+        if images:
+            inline = images[0]["inlineData"]
+            # Handed back with the picture, the signature keeps the model's train of thought.
+            details |= {"signature": images[0].get("thoughtSignature"), "declared": inline.get("mimeType")}
+            details["pictures"] = len(images)
+            return self.answer(wire.from_base64(inline["data"]), reply, details, text=text)
+        message = candidate.get("finishMessage") or feedback.get("blockReasonMessage")
+        reason = ": ".join(filter(None, (blocked or finish or "no candidates", message)))
+        status = "refused" if blocked or finish in REFUSALS else "no_image"
+        return Answer(status=status, reason=reason, text=text, details=self.details(reply, details))
 
 
-def _picture_part(turn: Turn, files: Files | None) -> "types.Part":
-    """One picture of a conversation, sent in the request or as a file uploaded to Google."""
-    from google.genai import types
-
-    signature = turn.details.get("signature")
-    kind = "image/" + {"jpg": "jpeg"}.get(sniffed := pictures.sniff(turn.data), sniffed)
-    if files:
-        part = types.Part(file_data=types.FileData(file_uri=files.address(turn.data, kind), mime_type=kind))
-    else:
-        part = types.Part(inline_data=types.Blob(data=turn.data, mime_type=kind))
-    if signature:
-        part.thought_signature = base64.b64decode(signature)
-    return part
-
-
-def _conversation(shown: "Sequence[types.Part]", turns: Sequence[Turn], instruction: str) -> "list[types.Content]":
+def _conversation(shown: Sequence[Json], turns: Sequence[Turn], instruction: str) -> list[Json]:
     """A request's contents: the user's first picture, then in turn an instruction and the model's picture for it."""
-    from google.genai import types
-
     parts, contents = [shown[0]], []
     for part, turn in zip(shown[1:], turns[1:], strict=True):
-        parts.append(types.Part.from_text(text=turn.instruction))
-        contents += [types.Content(role="user", parts=parts), types.Content(role="model", parts=[part])]
+        parts.append({"text": turn.instruction})
+        contents += [{"role": "user", "parts": parts}, {"role": "model", "parts": [part]}]
         parts = []
-    return [*contents, types.Content(role="user", parts=[*parts, types.Part.from_text(text=instruction)])]
+    return [*contents, {"role": "user", "parts": [*parts, {"text": instruction}]}]
 
 
-def _read_answer(reply: Json, headers: Mapping[str, str]) -> Answer:
-    """A picture, a refusal or neither; thoughts are stored, but no picture is ever taken from them."""
-    candidate = (reply.get("candidates") or [{}])[0]
-    thoughts, shown = _parts_of(candidate)
-    finish, feedback = candidate.get("finishReason", ""), reply.get("promptFeedback") or {}
-    blocked = feedback.get("blockReason", "")
-    fields = {"finish_reason": finish, "block_reason": blocked, "model": reply.get("modelVersion")}
-    fields |= {"request_id": reply.get("responseId") or headers.get("x-goog-request-id")}
-    fields |= {"usage": reply.get("usageMetadata"), "thoughts": _words(thoughts)}
-    details = {name: value for name, value in fields.items() if value}
-    images = [part for part in shown if (part.get("inlineData") or {}).get("data")]
-    if images:
-        return _picture_answer(images, _words(shown), details)
-    message = candidate.get("finishMessage") or feedback.get("blockReasonMessage")
-    status = "refused" if blocked or finish in REFUSALS else "no_image"
-    reason = ": ".join(filter(None, (blocked or finish or "no candidates", message)))
-    return Answer(status=status, reason=reason, text=_words(shown), details=details)
-
-
-def _parts_of(candidate: Json) -> tuple[list[Json], list[Json]]:
-    """The parts that are thoughts, and the parts of the answer itself."""
-    parts = (candidate.get("content") or {}).get("parts") or []
-    return [part for part in parts if part.get("thought")], [part for part in parts if not part.get("thought")]
-
-
-def _picture_answer(images: Sequence[Json], text: str, details: Json) -> Answer:
-    inline, signature = images[0]["inlineData"], images[0].get("thoughtSignature")
-    details |= {"declared": inline.get("mimeType"), "pictures": len(images)}
-    # Handed back with the picture, the signature keeps the model's train of thought.
-    details |= {"signature": signature} if signature else {}
-    return Answer(wire.from_base64(inline["data"]), text=text, details=details)
-
-
-def _words(parts: Sequence[Json]) -> str:
+def _words(parts: Iterable[Json]) -> str:
     return "\n".join(part["text"] for part in parts if part.get("text"))
-
-
-def _fault(error: "errors.APIError") -> Exception:
-    """The exception for an API error: a wrong key is a 400 here, and the time to wait is in the error's details."""
-    rows = error.details.get("error", {}).get("details", []) if isinstance(error.details, dict) else []
-    rows = [row for row in rows if isinstance(row, dict)]
-    if any(row.get("reason") == "API_KEY_INVALID" for row in rows) or "API key not valid" in str(error.message):
-        return Unusable(f"HTTP {error.code}: {error.message}")
-    delays = [str(row["retryDelay"]).removesuffix("s") for row in rows if "retryDelay" in row]
-    headers = getattr(error.response, "headers", None) or {}
-    return wire.status_error(error.code, str(error.message), headers.get("retry-after") or next(iter(delays), None))

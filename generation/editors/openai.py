@@ -1,38 +1,30 @@
 """OpenAI's image models through the images/edits endpoint, and the user's own servers with the same API."""
 
-import dataclasses
 import functools
 import os
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from PIL import Image
 
-from .. import pictures, requirements
-from ..calls import Rejected, Transient
+from .. import pictures
+from ..calls import Rejected
 from ..options import WHERE_GIVEN, number
 from ..records import Answer, UserError, one_of
-from ..vendors import hosted, image_servers, keys, wire
-from ..vendors.sizes import MEGAPIXEL, OPENAI, Size, nearest, of_pipeline
+from ..vendors import hosted, image_servers, wire
+from ..vendors.sizes import Size, nearest, of_pipeline
 from ..vendors.wire import Json
-
-if TYPE_CHECKING:
-    import httpx2
-    import openai
 
 NO_CREDIT = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
 SERVER_KEY = "IMAGE_SERVER_API_KEY"  # for the user's own servers, if they ask for one
-_MEANINGS = (
-    ("refused", "code", ("moderation_blocked", "content_policy_violation")),
-    ("unusable", "code", NO_CREDIT),  # an empty account, which looks like a rate limit
-)
 _MOST_WORDS = 32_000  # characters; this limit and the next are from the API reference of images/edits
 _MOST_BYTES = 50_000_000
+_ACCOUNT = {"openai-organization": "OPENAI_ORG_ID", "openai-project": "OPENAI_PROJECT_ID"}
 
 
 @dataclass(frozen=True)
 class Editor(hosted.HostedEditor):
-    """GPT-Image models through the openai SDK, which take no seed; and with base_url= a server of your own.
+    """GPT-Image models, which take no seed; and with base_url= a server of your own.
 
     `input_fidelity=auto` sends the highest value that the model takes, and none if the model has no such option.
 
@@ -50,10 +42,16 @@ class Editor(hosted.HostedEditor):
     guidance: float | None = field(default=None, metadata={"identity": WHERE_GIVEN})
     true_cfg: float | None = field(default=None, metadata={"identity": WHERE_GIVEN})
     teacache: bool | None = field(default=None, metadata={"identity": WHERE_GIVEN})
-    vendor: ClassVar = hosted.Vendor("openai", "https://api.openai.com/v1", "OPENAI_API_KEY", packages=("openai",))
+    vendor: ClassVar = "openai"
+    home: ClassVar = "https://api.openai.com/v1"
+    key_names: ClassVar = ("OPENAI_API_KEY",)
+    meanings: ClassVar = (
+        ("refused", "code", ("moderation_blocked", "content_policy_violation")),
+        ("unusable", "code", NO_CREDIT),  # an empty account, which looks like a rate limit
+    )
 
     def check(self) -> None:
-        one_of("openai:quality", self.quality, tuple(self.facts["qualities"]))
+        super().check()
         one_of("openai:input_fidelity", self.input_fidelity, ("auto", *self.facts["fidelities"]))
         if self._extras and not self.served:
             raise UserError(f"openai:{next(iter(self._extras))} is for servers of your own; {self.model} is OpenAI's")
@@ -82,36 +80,32 @@ class Editor(hosted.HostedEditor):
 
     @property
     def concurrency(self) -> int:
-        return 4 * len(self.addresses()) if self.served else 8
+        return 4 * len(self._addresses) if self.served else 8
 
     def address(self) -> str:
-        return self.addresses()[0]
+        return self._addresses[0]
 
-    def addresses(self) -> list[str]:
+    @property
+    def _addresses(self) -> list[str]:
         listed = self.base_url.split("+")
         if len(listed) > 1 and not self.served:
             raise UserError(f"openai:base_url must be one address unless they are your own servers, got {listed}")
-        addresses = [wire.base_address(address, "OPENAI_BASE_URL", self.vendor.address) for address in listed]
-        return [address.removesuffix("/v1") + "/v1" for address in addresses]
+        return [wire.base_address(address, self.home).removesuffix("/v1") + "/v1" for address in listed]
 
     def identity(self) -> dict[str, str]:
         """What the user's own server reports: its version, its model, its accelerations."""
-        if not self.served or requirements.missing_packages("openai", "httpx"):
-            return {}
-        return {"server": image_servers.describe_all(self.addresses(), self.model)}
+        return {"server": image_servers.describe_all(self._addresses, self.model)} if self.served else {}
 
     def ready(self) -> str | None:
-        return requirements.missing("openai", ("openai",), *(() if self.served else self.vendor.keys))
+        return None if self.served else super().ready()
 
     def sizes(self) -> tuple[Size, ...]:
-        if self.served:
-            return of_pipeline(self.model)
-        return MEGAPIXEL if self.facts["sizes"] == "megapixel" else OPENAI
+        return of_pipeline(self.model) if self.served else super().sizes()
 
     def price(self) -> float | None:
         """The highest cost of a call: that of the dearest size, with the input picture's tokens."""
         price, sent = self.hosted().price, self.facts.get("input", 0.0)
-        if self.served and price is None and all(map(image_servers.costs_nothing, self.addresses())):
+        if self.served and price is None and all(map(image_servers.costs_nothing, self._addresses)):
             return 0.0
         if not isinstance(price, dict):
             return price
@@ -120,32 +114,16 @@ class Editor(hosted.HostedEditor):
         of_picture = sent.get(self._fidelity, 0.0) if isinstance(sent, dict) else sent
         return round(float(price[self.quality] + price.get(f"input_{self._fidelity}", of_picture)), 4)
 
-    @functools.cached_property
-    def _clients(self) -> "dict[str, openai.OpenAI]":
-        """A client for each address. OpenAI's key is never sent to the user's own servers."""
-        self.require_packages()
-        import openai
-
+    def headers(self) -> dict[str, str]:
+        """OpenAI's key is never sent to the user's own servers."""
         if self.served:
-            key = os.environ.get(SERVER_KEY, "").strip() or "none"
-            headers = {"OpenAI-Organization": openai.Omit(), "OpenAI-Project": openai.Omit()}
-        else:
-            key, headers = keys.read_key("OPENAI_API_KEY"), {}
-        http = wire.client("httpx2")
-        return {
-            address: openai.OpenAI(
-                base_url=address,
-                api_key=key,
-                default_headers=headers,  # type: ignore[arg-type]
-                http_client=http,  # type: ignore[arg-type]
-                max_retries=0,
-            )
-            for address in self.addresses()
-        }
+            return {"authorization": f"Bearer {os.environ.get(SERVER_KEY, '').strip() or 'none'}"}
+        account = {name: os.environ[variable] for name, variable in _ACCOUNT.items() if os.environ.get(variable)}
+        return super().headers() | account
 
     @functools.cached_property
     def _servers(self) -> image_servers.LeastLoaded:
-        return image_servers.LeastLoaded(self.addresses())
+        return image_servers.LeastLoaded(self._addresses)
 
     def ask(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         data = pictures.encode_png(image)
@@ -153,50 +131,28 @@ class Editor(hosted.HostedEditor):
             raise Rejected(
                 f"{len(instruction)} characters and {len(data)} bytes; at most {_MOST_WORDS} and {_MOST_BYTES}"
             )
-        picture = ("picture.png", data, "image/png")
-        body: Json = {"model": self.model, "prompt": instruction, "output_format": "png", "n": 1}
+        form: Json = {"model": self.model, "prompt": instruction, "output_format": "png", "n": 1}
         if self.served:
             extra = {"seed": seed, **self._extras}
-            body |= {"image": picture, "size": "{}x{}".format(*image.size), "response_format": "b64_json"}
+            form |= {"size": f"{image.width}x{image.height}", "response_format": "b64_json", **extra}
             with self._servers.pick() as address:
-                answer = self._request(address, {**body, "extra_body": extra}, instruction)
-            return dataclasses.replace(answer, details={**answer.details, "address": address, "sent": extra})
-        body |= {
-            "image": [picture],
-            "size": "{}x{}".format(*nearest(image.size, self.sizes())),
-            "quality": self.quality,
-        }
-        body |= {"input_fidelity": self._fidelity} if self._fidelity else {}
-        return self._request(self.address(), body, instruction)
+                return self._request(address, "image", data, form, instruction, {"address": address, "sent": extra})
+        width, height = nearest(image.size, self.sizes())
+        form |= {"size": f"{width}x{height}", "quality": self.quality}
+        form |= {"input_fidelity": self._fidelity} if self._fidelity else {}
+        return self._request(self.address(), "image[]", data, form, instruction, {})
 
-    def _request(self, address: str, body: Json, instruction: str) -> Answer:
-        """Send one request and read the answer in its response."""
-        client = self._clients[address]
-        import openai
-
-        try:
-            raw = client.images.with_raw_response.edit(**body)
-        except openai.APIStatusError as error:
-            return _declined(error)
-        except openai.APIConnectionError as error:
-            raise wire.connection_lost(error.__cause__ if isinstance(error.__cause__, Exception) else error) from error
-        return self._read(wire.parse_json(raw.http_response), raw.headers, instruction)
-
-    def _read(self, reply: Json, headers: "httpx2.Headers", instruction: str) -> Answer:
-        usage, row = reply.get("usage"), hosted.first_row(reply)
-        details = {
-            "request_id": headers.get("x-request-id"),
-            "model": self.model,
-            "usage": usage,
-            "input_fidelity": self._fidelity,
-            "uncontrolled": [] if self.served else list(self.facts["cannot"]),
-        }
-        cost = self._cost(usage)
-        if not row.get("b64_json"):
-            return Answer(status="no_image", reason="an answer without b64_json", cost=cost, details=details)
-        details |= {"declared": f"image/{reply.get('output_format', 'png')}"}
-        details |= hosted.rewritten(row.get("revised_prompt"), instruction)
-        return Answer(wire.from_base64(row["b64_json"]), cost=cost, details=details)
+    def _request(self, home: str, name: str, data: bytes, form: Json, instruction: str, sent: Json) -> Answer:
+        """Send one form and read the answer in its response."""
+        files = {name: ("picture.png", data, "image/png")}
+        response = wire.send("POST", f"{home}/images/edits", self.headers(), data=form, files=files)
+        reply = self.checked(response, wire.parse_json(response))
+        row = hosted.first_row(reply)
+        details: Json = sent | {"input_fidelity": self._fidelity, "revised_prompt": row.get("revised_prompt")}
+        details |= {"uncontrolled": []} if self.served else {}
+        picture = wire.from_base64(row["b64_json"]) if row.get("b64_json") else None
+        details["declared"] = f"image/{reply.get('output_format', 'png')}"
+        return self.answer(picture, reply, details, instruction, cost=self._cost(reply.get("usage")))
 
     def _cost(self, usage: object) -> float | None:
         """US dollars for the tokens that the answer reports; None if it reports none or their price is not known."""
@@ -206,15 +162,3 @@ class Editor(hosted.HostedEditor):
         sent = usage.get("input_tokens_details") or {}
         dollars = sent.get("text_tokens", 0) * rates["text"] + sent.get("image_tokens", 0) * rates["image"]
         return float(round((dollars + usage["output_tokens"] * rates["output"]) / 1e6, 6))
-
-
-def _declined(error: "openai.APIStatusError") -> Answer:
-    """A refusal as an answer; any other error of the SDK is raised as the fault that its code stands for."""
-    body = error.body if isinstance(error.body, dict) else {}
-    code, message = str(body.get("code") or ""), str(body.get("message") or error.message)
-    try:
-        return wire.declined(error.response, code, message, _MEANINGS, request_id=error.request_id)
-    except Transient as fault:
-        if milliseconds := error.response.headers.get("retry-after-ms"):
-            fault.retry_after = wire.retry_after_seconds(milliseconds) and float(milliseconds) / 1000
-        raise

@@ -1,136 +1,191 @@
-"""The base class of the hosted editors, with the options, key, address, client and price that all vendors have.
+"""The base classes of hosted models and editors: the options, key, address, errors and price that all vendors have.
 
-A vendor is one file in generation/editors/ with a subclass that sets `vendor`, builds the request and reads the picture
-from the answer. Prices and parameters of models are in models.toml; a table of words (`wire.Meanings`) reads errors.
+A vendor is one file in generation/editors/ with a subclass that says what is sent (`body`) and where the picture is in
+the answer (`read`). Prices and parameters of models are in models.toml; a table of words (`meanings`) reads errors.
 """
 
-import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
+import httpx2
 from PIL import Image
 
-from .. import requirements
-from ..calls import Rejected, Transient
+from ..calls import Rejected, Transient, Unusable
 from ..options import check_limits, number
-from ..records import Answer
+from ..records import Answer, UserError, one_of
 from . import keys, models, wire
-from .sizes import Size, of_family
+from .sizes import FAMILIES, Size
 from .wire import Json
 
-if TYPE_CHECKING:
-    import httpx
+# What words in an error mean: (meaning, "code" or "message", the words). The first row that matches decides.
+Meanings = Sequence[tuple[str, str, Sequence[str]]]
+_DECIDED = (400, 403, 422)  # the statuses of a request that was read and declined
+
+
+class Refusal(Exception):
+    """The vendor declined the instruction."""
+
+    def __init__(self, answer: Answer):
+        super().__init__(answer.reason)
+        self.answer = answer
 
 
 @dataclass(frozen=True)
-class Vendor:
-    """A vendor's address, and how its key is sent."""
-
-    name: str  # also its table in models.toml and its extra in pyproject.toml
-    address: str
-    key: str  # the environment variable
-    header: tuple[str, str] = ("authorization", "Bearer {}")
-    version: str = ""  # what may end a user's base_url, because every path begins with it
-    packages: tuple[str, ...] = ("httpx",)
-    other_keys: tuple[str, ...] = ()
-    variable: str = ""  # another name than NAME_BASE_URL for the address
-
-    @property
-    def address_variable(self) -> str:
-        return self.variable or f"{self.name.upper()}_BASE_URL"
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        return (self.key, *self.other_keys)
-
-
-@dataclass(frozen=True)
-class HostedEditor:
-    """An editor at a vendor. Options that do not shape answers are not part of a chain's identity."""
+class HostedModel:
+    """A model at a vendor. Options that do not shape answers are not part of a chain's identity."""
 
     model: str = ""
     timeout: float = number(300.0, above=0, identity=False)  # seconds, for a whole call
     base_url: str = ""  # subclasses give it the default wire.base_url_option(VARIABLE)
-    vendor: ClassVar[Vendor]
+    vendor: ClassVar[str]  # its table in models.toml
+    home: ClassVar[str]  # its address
+    key_names: ClassVar[tuple[str, ...]]  # environment variables, the first that is set counts
+    header: ClassVar[tuple[str, str]] = ("authorization", "Bearer {}")
+    version: ClassVar[str] = ""  # what may end a user's base_url, because every path begins with it
+    path: ClassVar[str] = ""
+    meanings: ClassVar[Meanings] = ()
+    error: ClassVar[str] = ""  # the field that makes an answer of status 200 an error
+    passing: ClassVar[bool] = False  # whether such an error may work when it is tried again
 
     def __post_init__(self) -> None:
-        check_limits(self.vendor.name, self)
+        check_limits(self.vendor, self)
         self.check()
         self.address()
 
     def check(self) -> None:
         """Raises UserError for an option that the model does not take."""
 
+    def ready(self) -> str | None:
+        return keys.missing_key(*self.key_names)
+
+    def address(self) -> str:
+        return wire.base_address(self.base_url, self.home).removesuffix(self.version)
+
+    def headers(self) -> dict[str, str]:
+        name, text = self.header
+        return {name: text.format(keys.read_key(*self.key_names))}
+
+    def post(self, path: str, body: Json, **headers: str) -> Json:
+        """Send an order; its reply with its request id."""
+        return self.checked(*wire.post(self.address() + path, self.headers() | headers, body))
+
+    def checked(self, response: httpx2.Response, reply: Json, charged: bool = False) -> Json:
+        """The reply with its request id; an error is raised."""
+        names = ("x-request-id", "x-fal-request-id", "x-goog-request-id")
+        ids = [response.headers[name] for name in names if name in response.headers]
+        reply = {"request_id": next(iter(ids), None)} | reply
+        if response.status_code >= 400 or (self.error and reply.get(self.error)):
+            self.fail(response, reply, charged)
+        return reply
+
+    def fail(self, response: httpx2.Response, reply: Json, charged: bool = False) -> NoReturn:
+        """Raise what an error stands for: the vendor's own words outrank the HTTP status.
+
+        A refusal is free unless it came after the work (`charged`).
+        """
+        (code, message), status = error_words(reply), response.status_code
+        text, parts = f"{code}: {message}".removeprefix(": "), {"code": code.lower(), "message": message.lower()}
+        rows = (row for row in self.meanings if any(word.lower() in parts[row[1]] for word in row[2]))
+        meaning = next((row[0] for row in rows), "")
+        delay = response.headers.get("retry-after") or _retry_delay(reply)
+        if meaning == "refused" and (status < 400 or status in _DECIDED):
+            details = {"request_id": reply["request_id"]} if reply.get("request_id") else {}
+            raise Refusal(Answer(status="refused", reason=text, cost=None if charged else 0.0, details=details))
+        if meaning == "unusable":
+            raise Unusable(f"HTTP {status}: {text}")
+        if meaning == "transient":
+            raise Transient(f"HTTP {status}: {text}", retry_after=wire.retry_after_seconds(delay))
+        if status >= 400:
+            raise wire.status_error(status, text, delay)
+        if self.passing:
+            raise Transient(f"an error instead of a picture: {text[:200]}")
+        raise Rejected(f"an error instead of a picture: {text[:200]}", charged=charged)
+
+
+@dataclass(frozen=True)
+class HostedEditor(HostedModel):
+    """An editor at a vendor."""
+
+    prefix: ClassVar[str] = ""  # what the names of its editing models begin with
+
+    def check(self) -> None:
+        if not self.model.startswith(self.prefix):
+            default = type(self).model
+            raise UserError(f"{self.vendor}:model must be one that edits, such as {default!r}, got {self.model!r}")
+        for option, listed in (("quality", "qualities"), ("resolution", "resolutions")):
+            if hasattr(self, option):
+                allowed = tuple(self.facts.get(listed) or (getattr(type(self), option),))
+                one_of(f"{self.vendor}:{option} of {self.model}", getattr(self, option), allowed)
+
     @property
     def needs(self) -> str:
-        return f"{self.vendor.key} and pip install 'convergebench[{self.vendor.name}]'"
+        return self.key_names[0]
 
     def hosted(self) -> models.Model:
-        return models.find(self.vendor.name, self.model)
+        return models.find(self.vendor, self.model)
 
     @property
     def facts(self) -> Mapping[str, Any]:
         return self.hosted().facts
 
-    def address(self) -> str:
-        address = wire.base_address(self.base_url, self.vendor.address_variable, self.default_address())
-        return address.removesuffix(self.vendor.version)
-
-    def default_address(self) -> str:
-        return self.vendor.address
-
-    def ready(self) -> str | None:
-        return requirements.missing(self.vendor.name, self.vendor.packages, *self.vendor.keys)
-
     def sizes(self) -> tuple[Size, ...]:
-        return of_family(self.facts["sizes"])
+        scale = int(getattr(self, "resolution", "1")[0])  # 1K, 2K or 4K
+        return tuple((width * scale, height * scale) for width, height in FAMILIES[self.facts["sizes"]])
 
     def price(self) -> float | None:
-        """US dollars per call: the model's only price, or the one for its quality or resolution."""
+        """US dollars per call: the model's price, at its quality or resolution, and that of the picture sent."""
         price = self.hosted().price
-        if not isinstance(price, dict):
-            return price
-        options = (getattr(self, name, None) for name in ("quality", "resolution"))
-        return next((price[option] for option in options if option in price), None)
-
-    def require_packages(self) -> None:
-        requirements.require_packages(self.vendor.name, *self.vendor.packages)
-
-    @functools.cached_property
-    def client(self) -> "httpx.Client":
-        self.require_packages()
-        return wire.client()
-
-    def headers(self) -> dict[str, str]:
-        name, text = self.vendor.header
-        return {name: text.format(keys.read_key(*self.vendor.keys))}
-
-    def post(self, path: str, body: Json) -> "tuple[httpx.Response, Json]":
-        return wire.post(self.client, self.address() + path, self.headers(), body)
+        if isinstance(price, dict):
+            quality, resolution = (getattr(self, option, "") for option in ("quality", "resolution"))
+            kinds = (quality, resolution, f"{resolution}-{quality}")
+            price = next((price[kind] for kind in kinds if kind in price), None)
+        return None if price is None else round(price + self.facts.get("input", 0.0), 6)
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
-        with wire.time_limit(self.timeout), wire.documented_form():
-            return self.ask(image, instruction, seed)
+        try:
+            with wire.time_limit(self.timeout), wire.documented_form():
+                return self.ask(image, instruction, seed)
+        except Refusal as refusal:
+            return refusal.answer
 
     def ask(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         """One call; `edit` has set its time limit."""
+        return self.read(self.post(self.path, self.body(image, instruction, seed)), instruction)
+
+    def body(self, image: Image.Image, instruction: str, seed: int) -> Json:
         raise NotImplementedError
 
-    def picture(self, address: object, details: Json, text: str = "") -> Answer:
-        """An answer with the picture at an address or in a data address; "no_image" if there is no address."""
-        if not isinstance(address, str):
-            return Answer(status="no_image", reason="an answer without a picture", text=text, details=details)
-        if address.startswith("data:"):
-            return Answer(wire.from_base64(address), text=text, details=details)
-        data, declared = wire.download(self.client, address, self.address())
-        return Answer(data, text=text, details={**details, "declared": declared})
-
-    def picture_in(self, row: Json, details: Json) -> Answer:
+    def read(self, reply: Json, instruction: str) -> Answer:
         """The answer of an API like OpenAI's, whose rows hold b64_json or a url."""
-        if row.get("b64_json"):
-            return Answer(wire.from_base64(row["b64_json"]), details=details)
-        return self.picture(row.get("url"), details)
+        row = first_row(reply)
+        picture = wire.from_base64(row["b64_json"]) if row.get("b64_json") else row.get("url")
+        return self.answer(picture, reply, {name: row.get(name) for name in ("size", "revised_prompt")}, instruction)
+
+    def answer(
+        self,
+        picture: object,
+        reply: Json,
+        details: Json,
+        instruction: str = "",
+        text: str = "",
+        cost: float | None = None,
+    ) -> Answer:
+        """An answer with a picture, as bytes, data address or address to download; "no_image" if there is none."""
+        details = self.details(reply, details, instruction)
+        if isinstance(picture, str) and picture.startswith("data:"):
+            picture = wire.from_base64(picture)
+        if isinstance(picture, str):
+            picture, details["declared"] = wire.download(picture, self.address())
+        if isinstance(picture, bytes):
+            return Answer(picture, text=text, cost=cost, details=details)
+        return Answer(status="no_image", reason="an answer without a picture", text=text, cost=cost, details=details)
+
+    def details(self, reply: Json, details: Json, instruction: str = "") -> Json:
+        """What a step records of an answer, without what the vendor left out and a prompt that it did not rewrite."""
+        facts = {"model": self.model, "request_id": reply.get("request_id"), "usage": reply.get("usage")}
+        facts |= {"uncontrolled": list(self.facts.get("cannot", ())), **details}
+        return {name: value for name, value in facts.items() if value not in (None, instruction)}
 
 
 @dataclass(frozen=True)
@@ -140,7 +195,7 @@ class PolledEditor(HostedEditor):
     timeout: float = number(600.0, above=0, identity=False)
     poll: float = number(0.5, above=0, identity=False)  # seconds between two polls
 
-    def polling_address(self, order: Mapping[str, object], name: str, *hosts: str) -> str:
+    def address_in(self, order: Mapping[str, object], name: str, *hosts: str) -> str:
         """An address in the order's reply, if the key may be sent there."""
         address = order.get(name)
         if not isinstance(address, str):
@@ -149,18 +204,39 @@ class PolledEditor(HostedEditor):
 
     def wait(self, address: str, unfinished: Callable[[Json], bool]) -> Json:
         """Poll an order until it is finished; its last reply."""
-        response, reply = wire.poll(self.client, address, self.headers(), self.poll, unfinished)
-        if response.status_code >= 400:
+        response, reply = wire.poll(address, self.headers(), self.poll, unfinished)
+        if response.status_code >= 400 and not isinstance(reply.get("status"), str):
             raise Rejected(f"HTTP {response.status_code} while polling: {str(reply)[:200]}", charged=True)
         return reply
+
+
+def error_words(reply: Json) -> tuple[str, str]:
+    """The code and the message of an error, by whatever names the vendors give them."""
+    error, detail = reply.get("error"), reply.get("detail")
+    if isinstance(detail, list):
+        rows = [row for row in detail if isinstance(row, dict)]
+        return ", ".join(str(row.get("type")) for row in rows), "; ".join(str(row.get("msg")) for row in rows)
+    fields = error if isinstance(error, dict) else {**reply, "message": reply.get("message") or error}
+    codes = [fields.get(name) for name in ("code", "error_type", "status")]
+    codes = [code for code in codes if isinstance(code, str)][:1]
+    reasons = [row["reason"] for row in _google_rows(reply) if isinstance(row.get("reason"), str)]
+    words = (fields.get("message"), detail, reply.get("title"), reply)
+    return " ".join([*codes, *reasons]), str(next(filter(None, words)))
+
+
+def _google_rows(reply: Json) -> list[Json]:
+    """What Google adds to an error."""
+    error = reply.get("error")
+    rows = error.get("details") if isinstance(error, dict) else None
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+
+
+def _retry_delay(reply: Json) -> str | None:
+    """The seconds to wait, which Google says in the error."""
+    return next((str(row["retryDelay"]).removesuffix("s") for row in _google_rows(reply) if "retryDelay" in row), None)
 
 
 def first_row(reply: Json) -> Json:
     """The first row of `data` in a reply, empty if there is none."""
     rows = reply.get("data")
     return rows[0] if isinstance(rows, list) and rows and isinstance(rows[0], dict) else {}
-
-
-def rewritten(prompt: object, instruction: str) -> Json:
-    """The vendor's prompt for the answer's details, if it is not the instruction."""
-    return {"revised_prompt": prompt} if prompt and prompt != instruction else {}

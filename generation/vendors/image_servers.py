@@ -14,7 +14,7 @@ from . import wire
 from .wire import Json
 
 REST = 10.0  # seconds for which a server that failed is not called
-_PATIENCE = 5.0  # seconds for a server to describe itself or answer its health check
+_PATIENCE = 5.0  # seconds for a server to describe itself
 # Fields of a model's card that may change although the model does not.
 _PASSING = ("created", "permission", "object", "num_gpus")
 _SHAPES = ("version", "cache", "quant", "precision", "dtype", "attention", "compile", "lora", "scheduler")
@@ -44,13 +44,11 @@ def describe(address: str, model: str) -> str:
 
 def _ask(address: str) -> Json | None:
     """The JSON object at an address; None if there is none."""
-    import httpx
-
     try:
-        with wire.client() as http, wire.time_limit(_PATIENCE):
-            response = http.get(address)
+        with wire.time_limit(_PATIENCE):
+            response = wire.send("GET", address, {})
             value = response.json() if response.status_code == 200 else None
-    except (httpx.HTTPError, ValueError):
+    except (Transient, ValueError):
         return None
     return value if isinstance(value, dict) else None
 
@@ -76,7 +74,7 @@ def costs_nothing(address: str) -> bool:
 
 
 class LeastLoaded:
-    """Picks the healthy server with the fewest calls in flight."""
+    """Picks the server with the fewest calls in flight."""
 
     def __init__(self, addresses: Sequence[str]):
         self.lock = threading.Lock()
@@ -85,36 +83,18 @@ class LeastLoaded:
 
     @contextlib.contextmanager
     def pick(self) -> Iterator[str]:
-        """An address for one call; after a broken connection its server rests until its health check succeeds."""
-        for address, since in list(self.failed.items()):
-            if time.monotonic() - since >= REST:
-                is_healthy = _is_healthy(address)
-                with self.lock:
-                    self.failed[address] = time.monotonic()
-                    if is_healthy:
-                        del self.failed[address]
+        """An address for one call; after a broken connection its server rests for a while."""
         with self.lock:
-            usable = [address for address in self.in_flight if address not in self.failed] or list(self.in_flight)
-            address = min(usable, key=lambda address: self.in_flight[address])
+            now = time.monotonic()
+            usable = [address for address in self.in_flight if now - self.failed.get(address, -REST) >= REST]
+            address = min(usable or self.in_flight, key=lambda address: self.in_flight[address])
             self.in_flight[address] += 1
         try:
             yield address
         except Transient as error:
             if error.retry_after is None:
-                with self.lock:
-                    self.failed[address] = time.monotonic()
+                self.failed[address] = time.monotonic()
             raise
         finally:
             with self.lock:
                 self.in_flight[address] -= 1
-
-
-def _is_healthy(address: str) -> bool:
-    """Whether a server answers its health check."""
-    import httpx
-
-    try:
-        with wire.client() as http, wire.time_limit(_PATIENCE):
-            return http.get(f"{address.removesuffix('/v1')}/health").status_code == 200
-    except httpx.HTTPError:
-        return False

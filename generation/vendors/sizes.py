@@ -1,37 +1,39 @@
 """The sizes at which editors are stable, from sizes.toml: a picture of such a size is returned in that size."""
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import gcd
 from pathlib import Path
 
 Size = tuple[int, int]
 
 
-def _pairs(rows: Sequence[Sequence[int]]) -> tuple[Size, ...]:
+def _pairs(rows: Iterable[Sequence[int]]) -> tuple[Size, ...]:
     return tuple((width, height) for width, height in rows)
 
 
 _TABLES = tomllib.loads(Path(__file__).with_name("sizes.toml").read_text(encoding="utf-8"))
-KONTEXT, OPENAI, QWEN = (_pairs(_TABLES[name]) for name in ("kontext", "openai", "qwen"))
-MEGAPIXEL = tuple(size for size in KONTEXT if size[0] * size[1] <= 1024 * 1024)  # what FLUX.2 bills as one megapixel
-GEMINI_2_5, GEMINI_3, XAI = (
-    dict(zip(_TABLES[name], _pairs(_TABLES[name].values()), strict=True)) for name in ("gemini_2_5", "gemini_3", "xai")
+GEMINI, GEMINI_2, XAI = (
+    dict(zip(_TABLES[name], _pairs(_TABLES[name].values()), strict=True)) for name in ("gemini_3", "gemini_2_5", "xai")
 )
 SEEDREAM = {resolution: _pairs(rows) for resolution, rows in _TABLES["seedream"].items()}
 SEEDREAM["4K"] = tuple((2 * width, 2 * height) for width, height in SEEDREAM["2K"])
+# The names are those of models.toml; "" means any size.
+FAMILIES = {name: _pairs(rows) for name, rows in _TABLES.items() if isinstance(rows, list)} | {"": ()}
+FAMILIES |= {"gemini": tuple(GEMINI.values()), "gemini_2": tuple(GEMINI_2.values()), "xai": tuple(XAI.values())}
+FAMILIES["megapixel"] = tuple(size for size in FAMILIES["kontext"] if size[0] * size[1] <= 1024 * 1024)
 
 # By a part of the name of a pipeline class or repository. Those in the last line work at about a megapixel, with sides
 # that are multiples of 16 or 32.
-_FAMILIES = {
-    "Kontext": KONTEXT,
-    **dict.fromkeys(("Flux2", "FLUX.2"), MEGAPIXEL),
-    "Qwen": QWEN,
-    "LongCat": _pairs(_TABLES["longcat"]),
-    **dict.fromkeys(("Pix2Pix", "pix2pix"), _pairs(_TABLES["pix2pix"])),
-    "Kandinsky": _pairs(_TABLES["kandinsky"]),
-    "Joy": _pairs(_TABLES["joyimage"]),
-    **dict.fromkeys(("ZImage", "Z-Image", "Glm", "GLM", "DreamLite", "Fibo", "ChronoEdit"), QWEN),
+_PIPELINES = {
+    "Kontext": "kontext",
+    **dict.fromkeys(("Flux2", "FLUX.2"), "megapixel"),
+    "Qwen": "qwen",
+    "LongCat": "longcat",
+    **dict.fromkeys(("Pix2Pix", "pix2pix"), "pix2pix"),
+    "Kandinsky": "kandinsky",
+    "Joy": "joyimage",
+    **dict.fromkeys(("ZImage", "Z-Image", "Glm", "GLM", "DreamLite", "Fibo", "ChronoEdit"), "qwen"),
 }
 
 
@@ -41,17 +43,17 @@ def ratio(size: Size) -> str:
     return f"{size[0] // divisor}:{size[1] // divisor}"
 
 
-def nearest(size: Size, sizes: tuple[Size, ...]) -> Size:
+def nearest(size: Size, sizes: Iterable[Size]) -> Size:
     """The size of the most similar shape."""
     return min(sizes, key=lambda option: abs(size[0] * option[1] - option[0] * size[1]) / (size[1] * option[1]))
 
 
+def nearest_ratio(size: Size, sizes: Mapping[str, Size]) -> str:
+    """The name of the most similar shape."""
+    shape = nearest(size, sizes.values())
+    return next(name for name, option in sizes.items() if option == shape)
+
+
 def of_pipeline(name: str) -> tuple[Size, ...]:
     """The sizes that a pipeline class or repository of this name returns unchanged; none means any."""
-    return next((sizes for family, sizes in _FAMILIES.items() if family in name), ())
-
-
-def of_family(name: str) -> tuple[Size, ...]:
-    """The sizes of a family that models.toml names; none means any."""
-    families = {"megapixel": MEGAPIXEL, "kontext": KONTEXT, "qwen": QWEN, "openai": OPENAI, "": ()}
-    return families[name] if name != "gemini" else tuple(GEMINI_3.values())
+    return next((FAMILIES[family] for part, family in _PIPELINES.items() if part in name), ())

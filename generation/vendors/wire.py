@@ -1,4 +1,4 @@
-"""HTTP calls to vendors: a time limit for the whole call, clients that keep it, and the reading of errors.
+"""HTTP calls to vendors: a time limit for the whole call, a client that keeps it, and the reading of errors.
 
 An ordinary read timeout starts anew with every byte, so a server that sends a byte a second could hold a call forever,
 in the headers as well as in the body. Here every socket operation gets only the seconds that remain of the call.
@@ -11,27 +11,21 @@ import contextvars
 import dataclasses
 import email.utils
 import functools
-import importlib
 import json
 import os
 import ssl
 import time
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import httpcore2
+import httpx2
 
 from ..calls import Rejected, Transient, Unusable
-from ..records import Answer, UserError
+from ..records import UserError
 from . import keys
-
-if TYPE_CHECKING:
-    import httpcore
-    import httpx
-    import httpx2
-
-    Response = httpx.Response | httpx2.Response
 
 Json = dict[str, Any]
 
@@ -67,139 +61,129 @@ def documented_form() -> Iterator[None]:
         raise Rejected(f"an answer in another form than documented ({problem})", charged=True) from error
 
 
-def seconds_left() -> float | None:
-    """Seconds until the call's time limit; None if it has none."""
+@contextlib.contextmanager
+def before_the_order() -> Iterator[None]:
+    """A broken connection in this block cost nothing, because nothing was ordered yet."""
+    try:
+        yield
+    except Transient as error:
+        error.charged = False
+        raise
+
+
+def _seconds_left(expired: type[Exception] = httpcore2.ReadTimeout) -> float | None:
+    """Seconds until the call's time limit; None if it has none. Raises `expired` if none remain."""
     deadline = _deadline.get()
-    return None if deadline is None else deadline - time.monotonic()
+    remaining = None if deadline is None else deadline - time.monotonic()
+    if remaining is not None and remaining <= 0:
+        raise expired("no time is left for this call: the answer did not end before its time limit")
+    return remaining
 
 
 def pause(seconds: float) -> None:
     """Wait between two polls; raises Transient if the time limit would come first."""
-    remaining = seconds_left()
-    if remaining is not None and remaining < seconds:
+    deadline = _deadline.get()
+    if deadline is not None and deadline - time.monotonic() < seconds:
         raise Transient("no picture before the time limit", charged=True)
     time.sleep(seconds)
 
 
-class _LimitedStream:
-    """A connection of httpcore that keeps the call's time limit and receives a limited number of bytes."""
+class _LimitedStream(httpcore2.NetworkStream):
+    """A connection that keeps the call's time limit and receives a limited number of bytes."""
 
-    def __init__(self, stream: "httpcore.NetworkStream", core: ModuleType):
-        self.stream, self.core, self.received = stream, core, 0
+    def __init__(self, stream: httpcore2.NetworkStream):
+        self.stream, self.received = stream, 0
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        data = self.stream.read(max_bytes, timeout=_shortened(timeout, self.core.ReadTimeout))
+        data = self.stream.read(max_bytes, timeout=_seconds_left())
         self.received += len(data)
         if self.received > MOST_BYTES:
-            raise self.core.ReadError(f"an answer of more than {MOST_BYTES} bytes")
+            raise httpcore2.ReadError(f"an answer of more than {MOST_BYTES} bytes")
         return data
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self.stream.write(buffer, timeout=_shortened(timeout, self.core.WriteTimeout))
+        self.stream.write(buffer, timeout=_seconds_left(httpcore2.WriteTimeout))
 
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> "_LimitedStream":
-        timeout = _shortened(timeout, self.core.ConnectTimeout)
-        return _LimitedStream(self.stream.start_tls(ssl_context, server_hostname, timeout=timeout), self.core)
+        timeout = _seconds_left(httpcore2.ConnectTimeout)
+        return _LimitedStream(self.stream.start_tls(ssl_context, server_hostname, timeout=timeout))
 
     def close(self) -> None:
         self.stream.close()
 
-    def get_extra_info(self, info: str) -> object:
+    def get_extra_info(self, info: str) -> Any:
         return self.stream.get_extra_info(info)
 
 
-def _shortened(timeout: float | None, expired: Callable[[str], Exception]) -> float | None:
-    """The timeout, or the call's remaining seconds if those are fewer; raises `expired` if none remain."""
-    remaining = seconds_left()
-    if remaining is None:
-        return timeout
-    if remaining <= 0:
-        raise expired("no time is left for this call: the answer did not end before its time limit")
-    return remaining if timeout is None else min(timeout, remaining)
+class _Backend(httpcore2.SyncBackend):
+    def connect_tcp(self, host: str, port: int, timeout: float | None = None, *options: Any, **named: Any) -> Any:
+        timeout = min(_CONNECT, _seconds_left() or _CONNECT)
+        return _LimitedStream(super().connect_tcp(host, port, timeout, *options, **named))
+
+
+class _Transport(httpx2.BaseTransport):
+    """Uses these connections and the environment's proxies; httpx's own has no option for the network backend."""
+
+    def __init__(self) -> None:
+        trust, proxies = httpx2.create_ssl_context(), urllib.request.getproxies()
+        self.direct = _pool(trust)
+        self.proxied: dict[str, httpcore2.ConnectionPool] = {
+            scheme: _pool(trust, proxies[scheme]) for scheme in ("http", "https") if scheme in proxies
+        }
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        target = request.url
+        url = httpcore2.URL(scheme=target.raw_scheme, host=target.raw_host, port=target.port, target=target.raw_path)
+        sent = httpcore2.Request(request.method, url, headers=request.headers.raw, content=request.stream)
+        is_direct = urllib.request.proxy_bypass(target.host)
+        pool = self.direct if is_direct else self.proxied.get(target.scheme, self.direct)
+        try:
+            with contextlib.closing(pool.handle_request(sent)) as answer:
+                content = answer.read()
+        except Exception as error:
+            # httpx has an exception of the same name for each of httpcore's.
+            kind = getattr(httpx2, type(error).__name__, None)
+            if kind is None:
+                raise
+            raise kind(str(error)) from error
+        return httpx2.Response(answer.status, headers=answer.headers, content=content)
+
+
+def _pool(trust: ssl.SSLContext, proxy: str = "") -> httpcore2.ConnectionPool:
+    forward = None
+    if proxy:
+        url = httpx2.URL(proxy)
+        login = (url.username, url.password) if url.username or url.password else None
+        forward = httpcore2.Proxy(str(url.copy_with(username=None, password=None)), login)
+    # No keep-alive: the vendor may close an idle connection just as a paid call is sent on it.
+    return httpcore2.ConnectionPool(
+        trust, forward, max_connections=None, max_keepalive_connections=0, network_backend=_Backend()
+    )
 
 
 @functools.cache
-def _transport_class(package: str) -> "type[httpx.BaseTransport]":
-    """A transport class for httpx or httpx2 that uses these connections and the environment's proxies.
-
-    httpx's own transport has no option for the network backend, so this one uses httpcore's public pool.
-    """
-    http, core = importlib.import_module(package), importlib.import_module(package.replace("httpx", "httpcore"))
-    trust = http.create_ssl_context()  # read once, not for every client
-
-    class Backend(core.SyncBackend):  # type: ignore[name-defined]
-        def connect_tcp(self, host: str, port: int, timeout: float | None = None, **options: object) -> _LimitedStream:
-            timeout = min(_CONNECT, _shortened(timeout, core.ReadTimeout) or _CONNECT)
-            return _LimitedStream(super().connect_tcp(host, port, timeout=timeout, **options), core)
-
-    def pool(address: str = "") -> "httpcore.ConnectionPool":
-        proxy = None
-        if address:
-            url = http.URL(address)
-            auth = (url.username, url.password) if url.username or url.password else None
-            proxy = core.Proxy(str(url.copy_with(username=None, password=None)), auth)
-        # No keep-alive: the vendor may close an idle connection just as a paid call is sent on it.
-        connections: httpcore.ConnectionPool = core.ConnectionPool(
-            trust, proxy, max_connections=None, max_keepalive_connections=0, network_backend=Backend()
-        )
-        return connections
-
-    class Transport(http.BaseTransport):  # type: ignore[name-defined]
-        def __init__(self) -> None:
-            proxies = urllib.request.getproxies()
-            self.direct = pool()
-            self.proxied: dict[str, httpcore.ConnectionPool] = {
-                scheme: pool(proxies[scheme]) for scheme in ("http", "https") if scheme in proxies
-            }
-
-        def handle_request(self, request: "httpx.Request") -> "httpx.Response":
-            target, headers, extensions = request.url, request.headers.raw, request.extensions
-            url = core.URL(scheme=target.raw_scheme, host=target.raw_host, port=target.port, target=target.raw_path)
-            sent = core.Request(request.method, url, headers=headers, content=request.stream, extensions=extensions)
-            connections = self.direct if bypasses_proxy(target.host) else self.proxied.get(target.scheme, self.direct)
-            try:
-                with contextlib.closing(connections.handle_request(sent)) as answer:
-                    content = answer.read()
-            except Exception as error:
-                # httpx has an exception of the same name for each of httpcore's.
-                kind = getattr(http, type(error).__name__, None)
-                if kind is None:
-                    raise
-                raise kind(str(error)) from error
-            response: httpx.Response = http.Response(
-                answer.status, headers=answer.headers, content=content, extensions=answer.extensions
-            )
-            return response
-
-        def close(self) -> None:
-            for pooled in (self.direct, *self.proxied.values()):
-                pooled.close()
-
-    return Transport
+def client() -> httpx2.Client:
+    """The one client of all vendors, which keeps the time limit of each call."""
+    return httpx2.Client(transport=_Transport(), headers={"accept-encoding": "identity"}, timeout=None)
 
 
-@functools.cache
-def bypasses_proxy(host: str) -> bool:
-    """Whether the environment wants this host to be reached without its proxy."""
-    return bool(urllib.request.proxy_bypass(host))
+def send(method: str, address: str, headers: Mapping[str, str], **content: Any) -> httpx2.Response:
+    """One request; raises Transient if it ends without an answer, charged once it was sent."""
+    try:
+        return client().request(method, address, headers=headers, **content)
+    except httpx2.TransportError as error:
+        name, text = type(error).__name__, keys.scrub_and_cut(str(error), 120)
+        problem = "no answer in time" if "Timeout" in name else "the connection broke"
+        charged = not name.startswith(("Connect", "Pool", "Proxy", "Unsupported"))
+        raise Transient(f"{problem} ({name}: {text})", charged=charged) from error
 
 
-def client(package: str = "httpx") -> "httpx.Client":
-    """A client of httpx, or of httpx2 for the SDKs that use it, which keeps the time limit of the call."""
-    http = importlib.import_module(package)
-    headers = {"accept-encoding": "identity"}
-    limited: httpx.Client = http.Client(transport=_transport_class(package)(), headers=headers, timeout=None)
-    return limited
-
-
-def connection_lost(error: Exception) -> Transient:
-    """The fault of a call that ended without an answer; once it was sent, it may have been done and billed."""
-    name = type(error).__name__
-    sent = not name.startswith(("Connect", "Pool", "Proxy", "Unsupported"))
-    problem = "no answer in time" if "Timeout" in name else "the connection broke"
-    return Transient(f"{problem} ({name}: {keys.scrub_and_cut(str(error), 120)})", charged=sent)
+def post(address: str, headers: Mapping[str, str], body: Json) -> tuple[httpx2.Response, Json]:
+    """Send JSON; the response and its JSON object, whatever its status."""
+    response = send("POST", address, headers, json=body)
+    return response, parse_json(response)
 
 
 def status_error(status: int, message: str, retry_after: str | None = None) -> Exception:
@@ -212,54 +196,14 @@ def status_error(status: int, message: str, retry_after: str | None = None) -> E
 
 def retry_after_seconds(retry_after: str | None) -> float | None:
     """The seconds of a Retry-After header, which holds seconds or a date; None if it holds neither."""
-    if not retry_after:
-        return None
-    with contextlib.suppress(ValueError):
-        return max(0.0, float(retry_after))
     with contextlib.suppress(ValueError, TypeError):
-        return max(0.0, email.utils.parsedate_to_datetime(retry_after).timestamp() - time.time())
+        return max(0.0, float(retry_after or ""))
+    with contextlib.suppress(ValueError, TypeError):
+        return max(0.0, email.utils.parsedate_to_datetime(retry_after or "").timestamp() - time.time())
     return None
 
 
-# What words in an error mean: (meaning, "code" or "message", the words). The first row that matches decides.
-Meanings = Sequence[tuple[str, str, Sequence[str]]]
-
-
-def declined(
-    response: "Response",
-    code: str,
-    message: str,
-    meanings: Meanings,
-    *,
-    charged: bool = False,
-    passing: bool = False,
-    **details: object,
-) -> Answer:
-    """Read a vendor's error: a refusal is returned as an answer, everything else is raised.
-
-    The vendor's own words outrank the HTTP status. A refusal is free unless it came after the work (`charged`). An
-    unknown error with a good status is retried if this vendor's are usually temporary (`passing`).
-    """
-    text = f"{code}: {message}".removeprefix(": ")
-    status, retry_after = response.status_code, response.headers.get("retry-after")
-    parts = {"code": code.lower(), "message": message.lower()}
-    meaning = next(
-        (meaning for meaning, part, words in meanings if any(word.lower() in parts[part] for word in words)), ""
-    )
-    if meaning == "refused":
-        return Answer(status="refused", reason=text, cost=None if charged else 0.0, details=details)
-    if meaning == "unusable":
-        raise Unusable(f"HTTP {status}: {text}")
-    if meaning == "transient":
-        raise Transient(f"HTTP {status}: {text}", retry_after=retry_after_seconds(retry_after))
-    if status >= 400:
-        raise status_error(status, text, retry_after)
-    if passing:
-        raise Transient(f"an error instead of a picture: {text[:200]}")
-    raise Rejected(f"an error instead of a picture: {text[:200]}", charged=charged)
-
-
-def parse_json(response: "Response") -> Json:
+def parse_json(response: httpx2.Response) -> Json:
     """A response's JSON object; an HTML page instead comes from a proxy or gateway before the vendor."""
     try:
         value = json.loads(response.content)
@@ -272,17 +216,6 @@ def parse_json(response: "Response") -> Json:
     if response.status_code >= 400:
         raise status_error(response.status_code, start, response.headers.get("retry-after"))
     raise Transient(f"an answer of {kind} instead of JSON, starting with {start!r}", charged=True)
-
-
-def post(http: "httpx.Client", address: str, headers: Mapping[str, str], body: Json) -> "tuple[httpx.Response, Json]":
-    """Send JSON; the response and its JSON object, whatever its status."""
-    import httpx
-
-    try:
-        response = http.post(address, headers=headers, json=body)
-    except httpx.TransportError as error:
-        raise connection_lost(error) from error
-    return response, parse_json(response)
 
 
 def to_base64(data: bytes) -> str:
@@ -303,52 +236,46 @@ def from_base64(text: object) -> bytes:
         raise Transient(f"a picture field that is not base64 ({error})", charged=True) from error
 
 
-def download(http: "httpx.Client", address: str, base: str) -> tuple[bytes, str]:
+def download(address: str, base: str) -> tuple[bytes, str]:
     """Download a finished picture; its bytes and declared type. No key is sent.
 
     The picture is paid for, so a broken download is retried here instead of ordering a second picture.
     """
-    import httpx
-
     scheme = urllib.parse.urlsplit(_require_address(address)).scheme
     if scheme != "https" and scheme != urllib.parse.urlsplit(base).scheme:
         raise Rejected(f"the picture's address is {keys.scrub_and_cut(address, 80)!r}, not an https one", charged=True)
     for attempt in range(4):
         try:
-            response = http.get(address, headers={"accept-encoding": "identity"}, follow_redirects=True)
-        except httpx.TransportError as error:
-            problem: Exception = connection_lost(error)
-        else:
+            response = send("GET", address, {}, follow_redirects=True)
             if response.status_code == 200:
                 return response.content, response.headers.get("content-type", "")
-            problem = Transient(f"HTTP {response.status_code} for the finished picture", charged=True)
+            problem = f"HTTP {response.status_code} for the finished picture"
             if response.status_code not in _RETRIED:
                 break
+        except Transient as error:
+            problem = str(error)
         pause(0.5 * 2**attempt)
     raise Rejected(f"the finished picture cannot be fetched: {problem}", charged=True)
 
 
 def poll(
-    http: "httpx.Client",
     address: str,
     headers: Mapping[str, str],
     every: float,
     unfinished: Callable[[Json], bool] = lambda reply: False,
     errors: int | None = None,
-) -> "tuple[httpx.Response, Json]":
+) -> tuple[httpx2.Response, Json]:
     """Poll a task until it is finished; the response and its JSON object.
 
     The work is ordered and paid for, so a lost poll is repeated. After `errors` server errors the next one is returned.
     """
-    import httpx
-
     failed = 0
     while True:
         pause(every)
         try:
-            response = http.get(address, headers=headers)
+            response = send("GET", address, headers)
             reply = parse_json(response)
-        except (httpx.TransportError, Transient):
+        except Transient:
             continue
         failed += response.status_code in _RETRIED
         if unfinished(reply) or (response.status_code in _RETRIED and (errors is None or failed <= errors)):
@@ -358,11 +285,9 @@ def poll(
 
 def _require_address(address: str) -> str:
     """The address that the vendor gave; Rejected if it is not one."""
-    import httpx
-
     try:
-        httpx.URL(address)
-    except httpx.InvalidURL as error:
+        httpx2.URL(address)
+    except httpx2.InvalidURL as error:
         start = keys.scrub_and_cut(address, 80)
         raise Rejected(f"the vendor gave {start!r}, which is not an address ({error})", charged=True) from error
     return address
@@ -390,9 +315,9 @@ def base_url_option(variable: str) -> str:
     return option
 
 
-def base_address(option: str, variable: str, default: str) -> str:
-    """The vendor's address: the option, else the environment's, else the vendor's own."""
-    address = (option or os.environ.get(variable, "") or default).rstrip("/")
+def base_address(option: str, default: str) -> str:
+    """The address that calls go to: the option, else the vendor's own."""
+    address = (option or default).rstrip("/")
     if not address.startswith(("https://", "http://")):
         raise UserError(f"the base address must start with https:// (or http:// on this machine), got {address!r}")
     if "@" in urllib.parse.urlsplit(address).netloc:

@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-import httpx
 import httpx2
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation import editors, loop, records
 from convergebench.generation.calls import Caller, CallLimits, Fault
-from convergebench.generation.editors import gemini
 from convergebench.generation.records import Answer
 from convergebench.generation.vendors import wire
 from convergebench.metric_modules._judges import answers, asks, backends, questions, run
@@ -24,7 +22,7 @@ KEYS = dict.fromkeys(
     ("BFL_API_KEY", "OPENAI_API_KEY", "ARK_API_KEY", "DASHSCOPE_API_KEY", "XAI_API_KEY", "FAL_KEY",
      "REPLICATE_API_TOKEN", "GEMINI_API_KEY", "GOOGLE_API_KEY"), "sentinel-of-the-doors")  # fmt: skip
 BASE = "base_url=http://127.0.0.1"
-VENDORS = ("bfl", "openai", "seedream", "qwen", "xai", "fal", "replicate")
+VENDORS = ("bfl", "openai", "seedream", "qwen", "xai", "fal", "replicate", "gemini")
 
 
 def seeds(name: str) -> list[bytes]:
@@ -51,11 +49,8 @@ class VendorAnswer(Door):
         self.editors = {name: editors.choose(f"{name}:{BASE}", find_out=False).editor for name in VENDORS}
         self.caller = Caller(CallLimits(attempts=2, first_wait=0.0, longest_wait=0.0), price=0.04)
 
-    def client(self, package: str = "httpx", **options: Any) -> Any:
-        http = httpx if package == "httpx" else httpx2
-        return http.Client(
-            transport=http.MockTransport(lambda request: http.Response(200, content=self.body)), **options
-        )
+    def client(self) -> httpx2.Client:
+        return httpx2.Client(transport=httpx2.MockTransport(lambda request: httpx2.Response(200, content=self.body)))
 
     def tire(self, seconds: float) -> None:
         self.left -= 1
@@ -91,11 +86,6 @@ class VendorAnswer(Door):
 
     def edit(self, name: str) -> Callable[[], Answer] | None:
         editor, picture = self.editors.get(name), Image.new("RGB", (32, 32), "olive")
-        if name == "gemini":  # as it reads a response that the SDK has handed on
-            editor, client = gemini.Editor(), mock.Mock()
-            response = mock.Mock(sdk_http_response=mock.Mock(body=self.body.decode(), headers={}))
-            client.models.generate_content.return_value = response
-            editor.__dict__["sdk"] = client
         return None if editor is None else lambda: editor.edit(picture, "x", 1)
 
 
@@ -108,11 +98,9 @@ class Judges(OfADataset):
         self.question = questions.load("edit_applied")
         self.ask = asks.plan_asks(Reader(self.dataset), self.question, lambda *_: True)[0][0]
         self.body, self.status = b"", 200
-        transport = httpx.MockTransport(lambda request: httpx.Response(self.status, content=self.body))
-        with mock.patch.object(wire, "client", side_effect=lambda *words, **options: httpx.Client(transport=transport)):
-            self.judges = {name: backends.choose(f"{name}:{BASE}") for name in ("openai", "gemini")}
-            for judge in self.judges.values():
-                judge.client  # noqa: B018 -- it is made once, and kept
+        transport = httpx2.MockTransport(lambda request: httpx2.Response(self.status, content=self.body))
+        self.client = httpx2.Client(transport=transport)
+        self.judges = {name: backends.choose(f"{name}:{BASE}") for name in ("openai", "gemini")}
         self.caller = Caller(CallLimits(attempts=1, first_wait=0.0, longest_wait=0.0), price=0.04)
 
     def use(self, data: bytes) -> None:
@@ -125,7 +113,7 @@ class Judges(OfADataset):
         self.caller._failures = 0
         shown = backends.Shown(self.ask.words, [], self.question.schema, self.question.name)
         try:
-            with mock.patch.dict(os.environ, KEYS):
+            with mock.patch.dict(os.environ, KEYS), mock.patch.object(wire, "client", return_value=self.client):
                 answer = self.caller.ask(lambda: judge.answer(shown)).answer
         except Fault as fault:
             said(fault)

@@ -151,9 +151,13 @@ def test_gemini_refuses_unknown_schedules_and_sessions(words):
 def test_gemini_is_asked_only_for_what_a_model_has():
     editor = editors.choose("gemini:model=gemini-3-pro-image,resolution=2K,temperature=0.4").editor
     config = editor.config((2528, 1696), 5, "2K")
-    assert (config.image_config.aspect_ratio, config.image_config.image_size) == ("3:2", "2K")
-    assert config.thinking_config.include_thoughts
-    assert (config.temperature, config.seed) == (0.4, 5)
+    assert config == {
+        "responseModalities": ["TEXT", "IMAGE"],
+        "imageConfig": {"aspectRatio": "3:2", "imageSize": "2K"},
+        "thinkingConfig": {"includeThoughts": True},
+        "temperature": 0.4,
+        "seed": 5,
+    }
 
 
 def test_openai_cost_is_counted_from_the_tokens_of_the_answer(ask):

@@ -45,11 +45,11 @@ def folder(tmp_path_factory):
 
 
 PIPELINES = [
-    pytest.param("kontext", "FluxKontextPipeline", sizes.KONTEXT),
-    pytest.param("flux2", "Flux2Pipeline", sizes.MEGAPIXEL, marks=slow),
+    pytest.param("kontext", "FluxKontextPipeline", sizes.FAMILIES["kontext"]),
+    pytest.param("flux2", "Flux2Pipeline", sizes.FAMILIES["megapixel"], marks=slow),
     pytest.param("pix2pix", "StableDiffusionInstructPix2PixPipeline", sizes.of_pipeline("pix2pix"), marks=slow),
-    pytest.param("qwen", "QwenImageEditPipeline", sizes.QWEN, marks=slow),
-    pytest.param("qwen-plus", "QwenImageEditPlusPipeline", sizes.QWEN, marks=slow),
+    pytest.param("qwen", "QwenImageEditPipeline", sizes.FAMILIES["qwen"], marks=slow),
+    pytest.param("qwen-plus", "QwenImageEditPlusPipeline", sizes.FAMILIES["qwen"], marks=slow),
 ]
 
 
@@ -70,19 +70,19 @@ def test_seeds_repeat_a_real_pipelines_chains_bit_for_bit(tmp_path, folder, name
 
 
 VISION = {  # with the sizes that each is stable at, and the size in which it answers a picture of 96x64
-    "klein": ("Flux2KleinPipeline", sizes.MEGAPIXEL, (96, 64)),
-    "klein_kv": ("Flux2KleinKVPipeline", sizes.MEGAPIXEL, (96, 64)),
+    "klein": ("Flux2KleinPipeline", sizes.FAMILIES["megapixel"], (96, 64)),
+    "klein_kv": ("Flux2KleinKVPipeline", sizes.FAMILIES["megapixel"], (96, 64)),
     "pix2pix_xl": ("StableDiffusionXLInstructPix2PixPipeline", sizes.of_pipeline("pix2pix"), (96, 64)),
     "longcat": ("LongCatImageEditPipeline", sizes.of_pipeline("LongCat"), (1264, 848)),
-    "qwen21": ("QwenImage21Pipeline", sizes.QWEN, (96, 64)),
+    "qwen21": ("QwenImage21Pipeline", sizes.FAMILIES["qwen"], (96, 64)),
     "joy": ("JoyImageEditPipeline", sizes.of_pipeline("Joy"), (1216, 832)),
-    "dreamlite": ("DreamLitePipeline", sizes.QWEN, (96, 64)),
-    "dreamlite_mobile": ("DreamLiteMobilePipeline", sizes.QWEN, (96, 64)),
-    "z_omni": ("ZImageOmniPipeline", sizes.QWEN, (96, 64)),
+    "dreamlite": ("DreamLitePipeline", sizes.FAMILIES["qwen"], (96, 64)),
+    "dreamlite_mobile": ("DreamLiteMobilePipeline", sizes.FAMILIES["qwen"], (96, 64)),
+    "z_omni": ("ZImageOmniPipeline", sizes.FAMILIES["qwen"], (96, 64)),
     "kandinsky5": ("Kandinsky5I2IPipeline", sizes.of_pipeline("Kandinsky"), (1280, 768)),
-    "chrono": ("ChronoEditPipeline", sizes.QWEN, (96, 64)),
-    "bria": ("BriaFiboEditPipeline", sizes.QWEN, (96, 64)),
-    "glm": ("GlmImagePipeline", sizes.QWEN, (96, 64)),
+    "chrono": ("ChronoEditPipeline", sizes.FAMILIES["qwen"], (96, 64)),
+    "bria": ("BriaFiboEditPipeline", sizes.FAMILIES["qwen"], (96, 64)),
+    "glm": ("GlmImagePipeline", sizes.FAMILIES["qwen"], (96, 64)),
 }
 
 
@@ -124,7 +124,7 @@ def test_the_published_tables_of_sizes_are_ours():
     from diffusers.pipelines.flux.pipeline_flux_kontext import PREFERRED_KONTEXT_RESOLUTIONS
     from diffusers.pipelines.joyimage.image_processor import BUCKETS
 
-    assert tuple(PREFERRED_KONTEXT_RESOLUTIONS) == sizes.KONTEXT
+    assert tuple(PREFERRED_KONTEXT_RESOLUTIONS) == sizes.FAMILIES["kontext"]
     assert tuple((width, height) for height, width in BUCKETS[1024]) == sizes.of_pipeline("Joy")
 
 
@@ -138,19 +138,19 @@ MEGAPIXEL_RULES = [
 @pytest.mark.parametrize("rule", MEGAPIXEL_RULES)
 def test_megapixel_sizes_are_fixed_points_of_the_pipelines(rule):
     module = importlib.import_module(f"diffusers.pipelines.{rule}")
-    for size in sizes.QWEN if "qwen" in rule else sizes.of_pipeline("LongCat"):
+    for size in sizes.FAMILIES["qwen"] if "qwen" in rule else sizes.of_pipeline("LongCat"):
         assert module.calculate_dimensions(1024 * 1024, size[0] / size[1])[:2] == size
 
 
 @pytest.mark.parametrize(
     ("model", "stable"),
     [
-        ("black-forest-labs/FLUX.1-Kontext-dev", sizes.KONTEXT),
-        ("black-forest-labs/FLUX.2-dev", sizes.MEGAPIXEL),
-        ("Qwen/Qwen-Image-Edit-2509", sizes.QWEN),
+        ("black-forest-labs/FLUX.1-Kontext-dev", sizes.FAMILIES["kontext"]),
+        ("black-forest-labs/FLUX.2-dev", sizes.FAMILIES["megapixel"]),
+        ("Qwen/Qwen-Image-Edit-2509", sizes.FAMILIES["qwen"]),
         ("meituan-longcat/LongCat-Image-Edit", sizes.of_pipeline("LongCat")),
         ("timbrooks/instruct-pix2pix", sizes.of_pipeline("pix2pix")),
-        ("Tongyi-MAI/Z-Image-Omni-Base", sizes.QWEN),
+        ("Tongyi-MAI/Z-Image-Omni-Base", sizes.FAMILIES["qwen"]),
         ("somebody/something-else", ()),
     ],
 )

@@ -150,11 +150,5 @@ def test_without_a_key_nothing_is_sent(ask, vendor, monkeypatch):
         ask(picture())
 
 
-def test_missing_packages_are_named_with_their_install_line(vendor, monkeypatch):
-    monkeypatch.setattr("convergebench.generation.requirements.is_installed", lambda name: False)
-    name = vendor.__name__.rpartition(".")[2]
-    assert f"pip install 'convergebench[{name}]'" in editors.choose(name).editor.ready()
-
-
 def test_the_price_of_a_call_is_known_before_it_is_made(vendor):
     assert editors.choose(vendor.__name__.rpartition(".")[2]).editor.price() == vendor.PRICE

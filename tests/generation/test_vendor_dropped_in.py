@@ -16,8 +16,6 @@ from typing import ClassVar
 from .. import pictures
 from ..vendors import hosted, wire
 
-_MEANINGS = (("refused", "code", ("forbidden",)), ("unusable", "code", ("unpaid",)))
-
 
 @dataclass(frozen=True)
 class Editor(hosted.HostedEditor):
@@ -25,17 +23,20 @@ class Editor(hosted.HostedEditor):
 
     model: str = "newcomer-1"
     base_url: str = wire.base_url_option("NEWCOMER_BASE_URL")
-    vendor: ClassVar = hosted.Vendor("newcomer", "https://api.newcomer.example", "NEWCOMER_KEY")
+    vendor: ClassVar = "newcomer"
+    home: ClassVar = "https://api.newcomer.example"
+    key_names: ClassVar = ("NEWCOMER_KEY",)
+    path: ClassVar = "/edit"
+    meanings: ClassVar = (("refused", "code", ("forbidden",)), ("unusable", "code", ("unpaid",)))
 
     def sizes(self):
         return ()
 
-    def ask(self, image, instruction, seed):
-        body = {"words": instruction, "seed": seed, "picture": wire.to_base64(pictures.encode_png(image))}
-        response, reply = self.post("/edit", body)
-        if response.status_code >= 400:
-            return wire.declined(response, str(reply.get("code")), str(reply.get("why")), _MEANINGS)
-        return self.picture_in(reply, {"model": self.model})
+    def body(self, image, instruction, seed):
+        return {"words": instruction, "seed": seed, "picture": wire.to_base64(pictures.encode_png(image))}
+
+    def read(self, reply, instruction):
+        return self.answer(wire.from_base64(reply["b64_json"]), reply, {})
 '''
 
 
@@ -52,7 +53,7 @@ def vendor(server, request):
     body = request.json()
     assert isinstance(body["seed"], int)
     if "remove" in body["words"]:
-        return told({"code": "forbidden", "why": "not this one"}, 400)
+        return told({"code": "forbidden", "message": "not this one"}, 400)
     if len(server.requests) == 1:
         return Reply(503)
     return told({"b64_json": base64.b64encode(picture((128, 128))).decode()})

@@ -12,21 +12,18 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, cast
 
 from convergebench.generation import requirements
 from convergebench.generation.options import identity_and_label, number, parse_words
 from convergebench.generation.records import Answer, FinishedChain, Setting, UserError, one_of
 from convergebench.generation.vendors import models, wire
-from convergebench.generation.vendors.hosted import HostedEditor
+from convergebench.generation.vendors.hosted import HostedModel, Refusal
 from convergebench.generation.vendors.wire import Json
 from PIL import Image
 
 from ..asks import Ask
 from ..questions import Question
-
-if TYPE_CHECKING:
-    import httpx
 
 _PICTURE_TOKENS = 2600  # the most that any of these vendors counts for a picture of 1024x1024 pixels
 _LETTERS = 2.0  # in a token at least, in English
@@ -75,38 +72,36 @@ class BaseJudge:
 
 
 @dataclass(frozen=True)
-class HostedJudge(HostedEditor, BaseJudge):
+class HostedJudge(HostedModel, BaseJudge):
     """A model that is asked over HTTP, with the options, key, address and client that hosted editors have."""
 
     temperature: float | None = None
     side: int = number(1024, least=64)
     max_tokens: int = number(4000, least=1)
-    path: ClassVar[str]
-    meanings: ClassVar[wire.Meanings]  # of the words in errors
 
     def ready(self) -> str | None:
-        return requirements.missing("judges", ("httpx", "jsonschema"), *self.vendor.keys)
+        return requirements.missing("judges", ("jsonschema",), *self.key_names)
 
     def most_dollars(self, letters: int, pictures: int) -> float | None:
         return _dollars(self.rates(), letters / _LETTERS + pictures * _PICTURE_TOKENS, self.max_tokens)
 
     def rates(self) -> tuple[float, float] | None:
         """US dollars for a million tokens sent and received; the user's prices come before prices.toml."""
-        if prices := models.find(self.vendor.name, self.model).tokens:
+        if prices := models.find(self.vendor, self.model).tokens:
             return max(prices["text"], prices["image"]), prices["output"]
-        rates = _prices().get(self.vendor.name, {})
+        rates = _prices().get(self.vendor, {})
         matches = [name for name in rates if self.model == name or self.model.startswith(f"{name}-20")]
         return tuple(rates[max(matches, key=len)]) if matches else None
 
     def answer(self, shown: Shown) -> Answer:
-        with wire.time_limit(self.timeout), wire.documented_form():
-            response, reply = self.post(self.path.format(self.model), self.body(shown))
-            if response.status_code != 200:
-                return self.read_error(response, reply)
-            text, refusal, tokens, facts = self.read(reply)
-            details = {key: value for key, value in facts.items() if value}
-            cost, status = _dollars(self.rates(), *tokens), "refused" if refusal else "ok"
-            return Answer(status=status, reason=refusal, text=text, cost=cost, details=details)
+        try:
+            with wire.time_limit(self.timeout), wire.documented_form():
+                text, refusal, tokens, facts = self.read(self.post(self.path.format(self.model), self.body(shown)))
+        except Refusal as refused:
+            return refused.answer
+        details = {key: value for key, value in facts.items() if value}
+        cost, status = _dollars(self.rates(), *tokens), "refused" if refusal else "ok"
+        return Answer(status=status, reason=refusal, text=text, cost=cost, details=details)
 
     def body(self, shown: Shown) -> Json:
         """The request. Words without pictures are sent unchanged, with nothing around them."""
@@ -115,13 +110,6 @@ class HostedJudge(HostedEditor, BaseJudge):
     def read(self, reply: Json) -> tuple[str, str, tuple[object, object], Json]:
         """The text, the reason of a refusal or "", the tokens sent and received, and what else the answer says."""
         raise NotImplementedError
-
-    def read_error(self, response: "httpx.Response", reply: Json) -> Answer:
-        """The refusal, if the error is one; otherwise raise the exception for the error."""
-        error = reply.get("error")
-        fields = error if isinstance(error, dict) else {"message": error or reply}
-        message = str(fields.get("message") or reply)
-        return wire.declined(response, str(fields.get("code") or ""), message, self.meanings)
 
 
 def names() -> tuple[str, ...]:

@@ -1,19 +1,14 @@
 """Google's models through the Gemini API."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from convergebench.generation.calls import Transient
-from convergebench.generation.editors.gemini import REFUSALS
-from convergebench.generation.records import Answer, one_of
-from convergebench.generation.vendors import hosted, wire
+from convergebench.generation.editors.gemini import MEANINGS, REFUSALS
+from convergebench.generation.records import one_of
+from convergebench.generation.vendors import wire
 from convergebench.generation.vendors.wire import Json
 
 from . import HostedJudge, Shown
-
-if TYPE_CHECKING:
-    import httpx
-
 
 @dataclass(frozen=True)
 class Judge(HostedJudge):
@@ -25,17 +20,12 @@ class Judge(HostedJudge):
     model: str = "gemini-3-flash-preview"
     base_url: str = wire.base_url_option("GEMINI_BASE_URL")
     thinking: str = "low"
-    vendor: ClassVar = hosted.Vendor(
-        "gemini",
-        "https://generativelanguage.googleapis.com",
-        "GEMINI_API_KEY",
-        header=("x-goog-api-key", "{}"),
-        other_keys=("GOOGLE_API_KEY",),
-    )
-    path: ClassVar[str] = "/v1beta/models/{}:generateContent"
-    meanings: ClassVar = (  # a wrong key is a 400 here
-        ("unusable", "message", ("API key not valid", "API_KEY_INVALID")),
-    )
+    vendor: ClassVar = "gemini"
+    home: ClassVar = "https://generativelanguage.googleapis.com"
+    key_names: ClassVar = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
+    header: ClassVar = ("x-goog-api-key", "{}")
+    path: ClassVar = "/v1beta/models/{}:generateContent"
+    meanings: ClassVar = MEANINGS
 
     def check(self) -> None:
         one_of("gemini:thinking", self.thinking, ("minimal", "low", "medium", "high", "default"))
@@ -67,13 +57,3 @@ class Judge(HostedJudge):
         received = usage and usage.get("candidatesTokenCount", 0) + usage.get("thoughtsTokenCount", 0)
         refusal = str(blocked or (finish if finish in REFUSALS else ""))
         return text, refusal, (usage.get("promptTokenCount"), received), facts
-
-    def read_error(self, response: "httpx.Response", reply: Json) -> Answer:
-        """The time to wait is in the error's details."""
-        try:
-            return super().read_error(response, reply)
-        except Transient as fault:
-            delays = [row["retryDelay"] for row in reply["error"].get("details", []) if "retryDelay" in row]
-            if fault.retry_after is None and delays:
-                fault.retry_after = wire.retry_after_seconds(str(delays[0]).removesuffix("s"))
-            raise

@@ -7,7 +7,7 @@ from typing import ClassVar
 from convergebench.generation import requirements
 from convergebench.generation.editors.openai import NO_CREDIT, SERVER_KEY
 from convergebench.generation.records import one_of
-from convergebench.generation.vendors import hosted, image_servers, wire
+from convergebench.generation.vendors import image_servers, wire
 from convergebench.generation.vendors.wire import Json
 
 from . import HostedJudge, Shown
@@ -26,8 +26,10 @@ class Judge(HostedJudge):
     base_url: str = wire.base_url_option("OPENAI_BASE_URL")
     structured: str = "schema"
     effort: str | None = None
-    vendor: ClassVar = hosted.Vendor("openai", "https://api.openai.com/v1", "OPENAI_API_KEY")
-    path: ClassVar[str] = "/chat/completions"
+    vendor: ClassVar = "openai"
+    home: ClassVar = "https://api.openai.com/v1"
+    key_names: ClassVar = ("OPENAI_API_KEY",)
+    path: ClassVar = "/chat/completions"
     meanings: ClassVar = (
         ("refused", "code", ("content_policy_violation", "content_filter", "moderation_blocked", "invalid_prompt")),
         ("unusable", "code", NO_CREDIT),  # an empty account, which looks like a rate limit
@@ -39,11 +41,11 @@ class Judge(HostedJudge):
     @property
     def is_other_server(self) -> bool:
         """Whether it is your own server, or another vendor's."""
-        return self.address() != self.vendor.address
+        return self.address() != self.home
 
     def ready(self) -> str | None:
-        names = () if self.is_other_server else self.vendor.keys
-        return requirements.missing("judges", ("httpx", "jsonschema"), *names)
+        names = () if self.is_other_server else self.key_names
+        return requirements.missing("judges", ("jsonschema",), *names)
 
     def rates(self) -> tuple[float, float] | None:
         is_free = self.is_other_server and image_servers.costs_nothing(self.address())
