@@ -217,8 +217,8 @@ def error_words(reply: Json) -> tuple[str, str]:
         rows = [row for row in detail if isinstance(row, dict)]
         return ", ".join(str(row.get("type")) for row in rows), "; ".join(str(row.get("msg")) for row in rows)
     fields = error if isinstance(error, dict) else {**reply, "message": reply.get("message") or error}
-    codes = [fields.get(name) for name in ("code", "error_type", "status")]
-    codes = [code for code in codes if isinstance(code, str)][:1]
+    named = (fields.get(name) for name in ("code", "error_type", "status"))
+    codes = [code for code in named if isinstance(code, str)][:1]
     reasons = [row["reason"] for row in _google_rows(reply) if isinstance(row.get("reason"), str)]
     words = (fields.get("message"), detail, reply.get("title"), reply)
     return " ".join([*codes, *reasons]), str(next(filter(None, words)))

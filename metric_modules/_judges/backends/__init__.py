@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 from convergebench.generation import requirements
 from convergebench.generation.options import identity_and_label, number, parse_words

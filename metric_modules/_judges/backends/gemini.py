@@ -10,6 +10,7 @@ from convergebench.generation.vendors.wire import Json
 
 from . import HostedJudge, Shown
 
+
 @dataclass(frozen=True)
 class Judge(HostedJudge):
     """A Gemini model that looks at pictures and answers in JSON; the default is the judge of the Banana100 study.
