@@ -39,6 +39,8 @@ SHARD = 500_000_000  # bytes of pictures in one file, unless one chain alone has
 DRAFT = ".building"  # the folder of the files that are being written
 _EDITORS_FILE = "data/editors/0000.parquet"
 _SCORE_KEY = ["chain", "step", "sha256"]
+_Progress = Callable[[], None]
+_Planned = tuple[Config, str, list[StoredChain]]  # a file's config, its path and its chains
 
 
 @dataclass(frozen=True)
@@ -56,24 +58,15 @@ class Built:
     stale: int  # score rows dropped because their picture is gone
 
 
-@dataclass(frozen=True)
-class PlannedFile:
-    """A file to be written: its config, its path and its chains."""
-
-    config: Config
-    file: str
-    chains: tuple[StoredChain, ...]
-
-
 def build(
     finished: FoundChains,
     out: Path,
-    progress: Callable[[], None] = lambda: None,
+    progress: _Progress = lambda: None,
     rights: Mapping[str, str] | None = None,
 ) -> Built:
     """Write finished chains as a dataset folder, or update an existing one.
 
-    `progress` is called for every row of `steps`. `rights` has the licence and attribution for pictures that have none.
+    `progress` is called for each row of `steps`. `rights` has the licence and attribution of pictures without them.
     """
     if not finished.done:
         raise UserError("no chain is done in the runs given; `convergebench generate` finishes them")
@@ -81,10 +74,9 @@ def build(
     of_sources = one_chain_per_source(chains)
     card.refuse_other_folders(out)
     with disk_errors_explained(out), locked(out):
-        old = Reader(out)
+        old, draft = Reader(out), out / DRAFT
         for file in old.files("scores"):
             check_file(old, file)  # before anything is written: damaged values must not be copied
-        draft = out / DRAFT
         try:
             written = write_files(draft, plan_files(chains, of_sources), progress, rights or {})
             editors = [editor_row(label, finished.editors[label]) for label in sorted(finished.editors)]
@@ -93,66 +85,57 @@ def build(
             replace_files(draft, out, set(written))
         finally:
             shutil.rmtree(draft, ignore_errors=True)
-        dropped = _drop_stale_scores(out)
+        stale = _drop_stale_scores(out)
         card.write(out)
-    return Built(
-        folder=out,
-        chains=len(chains),
-        steps=sum(chain.calls + 1 for chain in chains),
-        sources=len(of_sources),
-        files=len(written),
-        bytes=sum(file.bytes for file in written.values()),
-        unfinished=tuple(finished.unfinished),
-        foreign=tuple(finished.foreign),
-        stale=dropped,
-    )
+    size = sum(file.bytes for file in written.values())
+    left_out = tuple(finished.unfinished), tuple(finished.foreign)
+    return Built(out, len(chains), finished.steps, len(of_sources), len(written), size, *left_out, stale)
 
 
 def one_chain_per_source(chains: Iterable[StoredChain]) -> list[StoredChain]:
     """One chain for each source, sorted by the source's id; raises if one id names two pictures."""
     first: dict[str, StoredChain] = {}
     for chain in chains:
-        first_chain = first.setdefault(chain.source.id, chain)
-        if first_chain.source != chain.source:
+        earlier = first.setdefault(chain.source.id, chain)
+        if earlier.source != chain.source:
             raise UserError(
-                f"source {chain.source.id!r} is one picture in {first_chain.folder} and another, "
+                f"source {chain.source.id!r} is one picture in {earlier.folder} and another, "
                 f"or described otherwise, in {chain.folder}; build from one of the two"
             )
     return [first[name] for name in sorted(first)]
 
 
-def plan_files(chains: list[StoredChain], of_sources: list[StoredChain]) -> list[PlannedFile]:
+def plan_files(chains: list[StoredChain], of_sources: list[StoredChain]) -> list[_Planned]:
     """Distribute the chains over files of bounded size."""
-    files = []
     folders = editor_folders({chain.editor for chain in chains})
+    files: list[_Planned] = []
     for editor, group in itertools.groupby(chains, key=lambda chain: chain.editor):
-        files += _split_by_size(STEPS, f"data/steps/{folders[editor]}", list(group), lambda chain: chain.bytes)
+        files += _split_by_size(STEPS, f"data/steps/{folders[editor]}", group, lambda chain: chain.bytes)
     files += _split_by_size(CHAINS, "data/chains", chains, reference_size)
     files += _split_by_size(SOURCES, "data/sources", of_sources, source_size)
     return files
 
 
 def _split_by_size(
-    config: Config, folder: str, chains: list[StoredChain], size_of: Callable[[StoredChain], int]
-) -> list[PlannedFile]:
-    """Files of at most SHARD bytes of pictures, in order; a chain is never split."""
-    groups: list[list[StoredChain]] = []
+    config: Config, folder: str, chains: Iterable[StoredChain], size_of: Callable[[StoredChain], int]
+) -> list[_Planned]:
+    files: list[_Planned] = []
     filled = SHARD
-    for chain in chains:
-        if filled + size_of(chain) > SHARD or not groups:
-            groups.append([])
+    for chain in chains:  # a chain is never split
+        if filled + size_of(chain) > SHARD or not files:
+            files.append((config, f"{folder}/{len(files):04d}.parquet", []))
             filled = 0
-        groups[-1].append(chain)
+        files[-1][2].append(chain)
         filled += size_of(chain)
-    return [PlannedFile(config, f"{folder}/{number:04d}.parquet", tuple(group)) for number, group in enumerate(groups)]
+    return files
 
 
 def write_files(
-    draft: Path, files: list[PlannedFile], progress: Callable[[], None], rights: Mapping[str, str]
+    draft: Path, files: list[_Planned], progress: _Progress, rights: Mapping[str, str]
 ) -> dict[str, Written]:
     """Write every file, one a core in parallel: each keeps one core busy finding chunk borders."""
     with ThreadPoolExecutor(cores()) as pool:
-        futures = {planned.file: pool.submit(_write_file, draft, planned, progress, rights) for planned in files}
+        futures = {planned[1]: pool.submit(_write_file, draft, planned, progress, rights) for planned in files}
         try:
             return {file: future.result() for file, future in futures.items()}
         except BaseException:
@@ -160,29 +143,31 @@ def write_files(
             raise
 
 
-def _write_file(draft: Path, planned: PlannedFile, progress: Callable[[], None], rights: Mapping[str, str]) -> Written:
-    """Write a file of the draft unless it is up to date; a JSON file next to it records what it was written from."""
-    path, record = draft / planned.file, draft / f"{planned.file}.json"
-    content = [[chain.id, chain.digest, chain.suite, chain.suite_version, chain.status] for chain in planned.chains]
+def _write_file(draft: Path, planned: _Planned, progress: _Progress, rights: Mapping[str, str]) -> Written:
+    """Write a file unless it is up to date; a JSON file next to it records what it was written from."""
+    config, file, chains = planned
+    path, record = draft / file, draft / f"{file}.json"
+    content = [[chain.id, chain.digest, chain.suite, chain.suite_version, chain.status] for chain in chains]
     key = sha256(canonical([content, dict(rights)]).encode()).hexdigest()
     with contextlib.suppress(FileNotFoundError, ValueError, KeyError, TypeError):
         values = json.loads(record.read_bytes())
         if values.pop("key") == key and path.stat().st_size == values["bytes"]:
-            for _ in range(values["rows"] if planned.config is STEPS else 0):
+            for _ in range(values["rows"] if config is STEPS else 0):
                 progress()
             return Written(**values)
-    written = write(path, planned.config, _rows_of(planned, progress, rights))
+    written = write(path, config, _rows_of(planned, progress, rights))
     write_whole(record, canonical({"key": key, **written._asdict()}).encode())
     return written
 
 
-def _rows_of(planned: PlannedFile, progress: Callable[[], None], rights: Mapping[str, str]) -> Iterator[Row]:
-    for chain in planned.chains:
-        if planned.config is STEPS:
+def _rows_of(planned: _Planned, progress: _Progress, rights: Mapping[str, str]) -> Iterator[Row]:
+    config, _, chains = planned
+    for chain in chains:
+        if config is STEPS:
             for step in read_steps(chain):
                 yield step_row(chain, step, read_picture(chain, step))
                 progress()
-        elif planned.config is CHAINS:
+        elif config is CHAINS:
             yield chain_row(chain, read_reference(chain))
         else:
             path, data = read_source(chain)
@@ -191,7 +176,7 @@ def _rows_of(planned: PlannedFile, progress: Callable[[], None], rights: Mapping
 
 
 def replace_files(draft: Path, out: Path, files: set[str]) -> None:
-    """Put the finished files in place and delete earlier files of the build that are no longer part of the dataset."""
+    """Put the files in place, and delete those of earlier builds that are no longer part of the dataset."""
     for file in files:
         (out / file).parent.mkdir(parents=True, exist_ok=True)
         (draft / file).replace(out / file)
@@ -204,21 +189,16 @@ def replace_files(draft: Path, out: Path, files: set[str]) -> None:
 
 
 def _drop_stale_scores(folder: Path) -> int:
-    """Remove the score rows whose step is gone or has another picture now; returns how many."""
-    reader = Reader(folder)
-    files = reader.files("scores")
-    if not files:
-        return 0
-    current = _score_keys(reader.table("steps", _SCORE_KEY)).combine_chunks()
-    dropped = 0
-    for file in files:
-        stays = pc.is_in(_score_keys(reader.file_table(file, _SCORE_KEY)), current)
-        count = pc.sum(stays).as_py() or 0
-        dropped += len(stays) - count
-        if not count:
+    """Remove the score rows whose step is gone or has another picture now."""
+    reader, dropped = Reader(folder), 0
+    for file in reader.files("scores"):
+        current = _score_keys(reader.table("steps", _SCORE_KEY)).combine_chunks()
+        stays = pc.is_in(_score_keys(reader.file_table(file, _SCORE_KEY)), current).to_pylist()
+        dropped += stays.count(False)
+        if not any(stays):
             (folder / file).unlink()
-        elif count < len(stays):
-            rows = (row for row, stay in zip(reader.file_rows(file), stays.to_pylist(), strict=True) if stay)
+        elif not all(stays):
+            rows = itertools.compress(reader.file_rows(file), stays)
             write_listed(folder, file, config_of(reader.footer(file), "scores"), rows)
     return dropped
 

@@ -16,8 +16,9 @@ from convergebench.generation.records import UserError
 from ..dataset import manifest
 from ..dataset.columns import Config
 from ..dataset.reader import Reader
+from ..dataset.rows import ChainRow, SourceRow
 from ..dataset.schema import SPLIT, config_of, hash_file, values_digest
-from .card_tables import Contents, columns_table, configs_table, licence_fields, licences_table
+from .card_tables import columns_table, configs_table, editor_folders, licence_fields, licences_table, statistics
 
 REPO = "convergebench/convergebench"
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
@@ -35,23 +36,25 @@ def write(folder: Path, repo: str | None = None, versions: str | None = None) ->
     _, head, body = template.split("---\n", 2)
     reader = Reader(folder)
     entries = {file: _entry(reader, file) for file in reader.data_files()}
-    contents = Contents(reader)
+    chains, sources = list(reader.rows_of(ChainRow)), list(reader.rows_of(SourceRow))
+    steps, totals, statistics_text = statistics(reader, chains, len(sources))
+    folders = editor_folders({row.editor for row in chains})
     meta: dict[str, Any] = yaml.safe_load(head)
     repo = repo or passage(folder, r'load_dataset\("([^"]+/[^"]+)", split') or REPO
-    meta |= licence_fields(contents.sources, repo)
-    meta["size_categories"] = [next((words for most, words in _SIZES if contents.steps < most), "n>1M")]
+    meta |= licence_fields(sources, repo)
+    meta["size_categories"] = [next((words for most, words in _SIZES if steps < most), "n>1M")]
     infos = [_table_info(reader, name, entries) for name in reader.configs()]
     meta["configs"], meta["dataset_info"], tables = (list(part) for part in zip(*infos, strict=True))
-    editor = min(contents.folders, default="paint")
+    editor = min(folders, default="paint")
     values = {
         "repo": repo,
-        "totals": contents.totals(),
+        "totals": totals,
         "editor": editor,
-        "editor_files": f"data/steps/{contents.folders.get(editor, editor)}/*.parquet",
+        "editor_files": f"data/steps/{folders.get(editor, editor)}/*.parquet",
         "configs": configs_table(tables),
         "columns": "\n\n".join(columns_table(config) for config, *_ in tables),
-        "statistics": contents.statistics(),
-        "licences": licences_table(contents.sources),
+        "statistics": statistics_text,
+        "licences": licences_table(sources),
         "versions": versions or passage(folder, VERSIONS) or NOT_PUBLISHED,
     }
     manifest.expect(folder, {CARD: {}})

@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 
 from convergebench.generation.records import PICTURED
@@ -88,74 +88,52 @@ def editor_folders(editors: Iterable[str]) -> dict[str, str]:
     return folders
 
 
-class Contents:
-    """What the dataset holds, read once and without pictures."""
+def statistics(reader: Reader, chains: Sequence[ChainRow], sources: int) -> tuple[int, str, str]:
+    """The number of steps, everything in one line, and the chains and answers by editor, category and program."""
+    statuses: dict[str, Counter[str]] = defaultdict(Counter)  # of each editor's calls
+    types: dict[str, Counter[str]] = defaultdict(Counter)
+    steps = pictures = size = 0
+    for row in reader.rows_of(StepRow, ["editor", "step", "status", "type", "bytes"]):
+        steps += 1
+        if row.status in PICTURED:
+            pictures += 1
+            size += row.bytes or 0
+        if row.step:
+            statuses[row.editor][row.status] += 1
+            types[row.editor][row.type or ""] += 1
+    by_editor: dict[str, list[ChainRow]] = defaultdict(list)
+    for chain in chains:
+        by_editor[chain.editor].append(chain)
+    nouns = {"chain": len(chains), "editor": len(by_editor), "source picture": sources, "step": steps}
+    texts = [count_text(count, noun) for noun, count in (nouns | {"picture": pictures}).items()]
+    totals = "{} of {} on {}: {}, {}, {}".format(*texts, size_text(size))
+    return steps, totals, "\n\n".join(_tables(by_editor, statuses, types, chains))
 
-    def __init__(self, reader: Reader) -> None:
-        self.chains = list(reader.rows_of(ChainRow))
-        self.sources = list(reader.rows_of(SourceRow))
-        self.folders = editor_folders({row.editor for row in self.chains})
-        self.statuses: dict[str, Counter[str]] = defaultdict(Counter)  # of each editor's calls
-        self.types: dict[str, Counter[str]] = defaultdict(Counter)
-        self.steps = self.pictures = self.bytes = 0
-        for row in reader.rows_of(StepRow, ["editor", "step", "status", "type", "bytes"]):
-            self.steps += 1
-            if row.status in PICTURED:
-                self.pictures += 1
-                self.bytes += row.bytes or 0
-            if row.step:
-                self.statuses[row.editor][row.status] += 1
-                self.types[row.editor][row.type or ""] += 1
 
-    def totals(self) -> str:
-        """Everything in one line."""
-        editors, sources = (
-            count_text(len(self.folders), "editor"),
-            count_text(len(self.sources), "source picture"),
-        )
-        steps, pictures = count_text(self.steps, "step"), count_text(self.pictures, "picture")
-        chains, size = count_text(len(self.chains), "chain"), size_text(self.bytes)
-        return f"{chains} of {editors} on {sources}: {steps}, {pictures}, {size}"
-
-    def statistics(self) -> str:
-        """Chains and answers by editor, category and program."""
-        costs: dict[str, list[float]] = {editor: [] for editor in sorted(self.folders)}
-        for row in self.chains:
-            costs[row.editor] += [] if row.cost is None else [row.cost]
-        chains = Counter(row.editor for row in self.chains)
-        editors = [
-            [
-                _code(editor),
-                f"{chains[editor]:,}",
-                f"{self.statuses[editor].total():,}",
-                _counted(self.statuses[editor]),
-                _counted(self.types[editor]),
-                f"{sum(paid):.2f}" if paid else "not stated",
-            ]
-            for editor, paid in costs.items()
-        ]
-        by_category = Counter((row.category, row.kind) for row in self.chains)
-        kinds = sorted({kind for _, kind in by_category})
-        categories = [
-            [plain(category), *(f"{by_category[category, kind]:,}" for kind in kinds)]
-            for category in sorted({category for category, _ in by_category})
-        ]
-        cycles = {row.program: json.loads(row.cycle) for row in sorted(self.chains, key=lambda row: row.program)}
-        programs = [
-            [_code(name), plain(" → ".join(cycle[:4])) + (" → ..." if len(cycle) > 4 else "")]
-            for name, cycle in cycles.items()
-        ]
-        suites = Counter(f"{row.suite} {row.suite_version}".strip() for row in self.chains)
-        return "\n\n".join(
-            (
-                f"Suites: {_counted(suites)} (chains).",
-                _table(["editor", "chains", "calls", "answers by status", "by type", "US dollars"], editors),
-                "Chains by category of program and kind of source:",
-                _table(["category", *map(plain, kinds)], categories),
-                "Programs:",
-                _table(["program", "cycle"], programs),
-            )
-        )
+def _tables(
+    by_editor: Mapping[str, Sequence[ChainRow]],
+    statuses: Mapping[str, Counter[str]],
+    types: Mapping[str, Counter[str]],
+    chains: Sequence[ChainRow],
+) -> Iterator[str]:
+    suites = Counter(f"{row.suite} {row.suite_version}".strip() for row in chains)
+    yield f"Suites: {_counted(suites)} (chains)."
+    editors = []
+    for editor, rows in sorted(by_editor.items()):
+        paid = [row.cost for row in rows if row.cost is not None]
+        cost = f"{sum(paid):.2f}" if paid else "not stated"
+        counts = _counted(statuses[editor]), _counted(types[editor])
+        editors.append([_code(editor), f"{len(rows):,}", f"{statuses[editor].total():,}", *counts, cost])
+    yield _table(["editor", "chains", "calls", "answers by status", "by type", "US dollars"], editors)
+    yield "Chains by category of program and kind of source:"
+    by_category = Counter((row.category, row.kind) for row in chains)
+    kinds, categories = (sorted({place[index] for place in by_category}) for index in (1, 0))
+    counted = [[plain(category), *(f"{by_category[category, kind]:,}" for kind in kinds)] for category in categories]
+    yield _table(["category", *map(plain, kinds)], counted)
+    yield "Programs:"
+    cycles = {row.program: json.loads(row.cycle) for row in sorted(chains, key=lambda row: row.program)}
+    words = {name: plain(" → ".join(cycle[:4])) + " → ..." * (len(cycle) > 4) for name, cycle in cycles.items()}
+    yield _table(["program", "cycle"], [[_code(name), text] for name, text in words.items()])
 
 
 def _counted(counter: Counter[str]) -> str:
