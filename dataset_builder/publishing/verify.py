@@ -1,7 +1,9 @@
 """Checks a dataset or a run against its own hashes, counts and references, and a dataset for what publishing needs."""
 
+import itertools
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -19,20 +21,20 @@ from convergebench.generation.store_reader import (
     read_steps,
 )
 
-from ..building.card import digest, front_matter
+from ..building.card import CARD, digest, front_matter
 from ..building.card_tables import columns_table
 from ..building.metric_folders import changed_files
 from ..dataset import manifest
 from ..dataset.columns import Config, Values
 from ..dataset.damage import check_file
 from ..dataset.reader import Reader
-from ..dataset.rows import BUILT, CHAINS, EDITORS, STEPS, SourceRow, configs
+from ..dataset.rows import BUILT, EDITORS, SourceRow, configs
 from ..dataset.schema import arrow, config_of, hash_file
 
 SET_ASIDE = ".set-aside"
 # Never set aside: README.md is rewritten with every change, a run needs its run.json, and a person must check the
 # ledger's money.
-_STAY = ("README.md", "run.json", LEDGER)
+_STAY = (CARD, "run.json", LEDGER)
 _SECRETS = re.compile(
     r"\b(hf_[A-Za-z0-9]{16,}|sk-[A-Za-z0-9_-]{16,}|AIza[A-Za-z0-9_-]{30,}|r8_[A-Za-z0-9]{20,}|gh[pousr]_[A-Za-z0-9]{20,}"
     r"|AKIA[A-Z0-9]{16}|eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{10,}\.)|\bBearer\s+[A-Za-z0-9._-]{16,}"
@@ -86,56 +88,45 @@ def _verify_run(run: Path) -> Iterator[Finding]:
 
 def verify_dataset(folder: Path) -> Iterator[Finding]:
     """Each file that is missing or not as written, and each row that refers to something missing."""
-    reader = Reader(folder)
-    files = reader.data_files()
-    written, _ = manifest.read(folder)
+    reader, damaged = Reader(folder), False
+    written, files = manifest.read(folder)[0], reader.data_files()
     for file in sorted(written.keys() - {*files}):
         if not (folder / file).exists():
             yield _finding(file, "it is missing")
-    damaged = False
     for file in files:
         try:
             check_file(reader, file)
-            sha256 = hash_file(folder / file)
-            if file in written and sha256 != written[file].get("sha256", sha256):
+            if hash_file(folder / file) != written.get(file, {}).get("sha256", hash_file(folder / file)):
                 raise UserError("it is not the file that was written: its sha256 differs")
         except (UserError, OSError) as error:
             damaged = True
             yield _finding(file, str(error))
     for file in changed_files(folder):
-        yield Finding(
-            file, "it is not the file that was written", "what evaluate.load computes from the dataset's metric folders"
-        )
+        depends = "what evaluate.load computes from the dataset's metric folders"
+        yield Finding(file, "it is not the file that was written", depends)
     if not damaged and {*reader.configs()} >= {table.name for table in BUILT if table != EDITORS}:
         yield from verify_references(reader)
         try:
             _check_card(folder, reader)
         except (UserError, OSError) as error:
-            yield Finding("README.md", str(error), "what load_dataset takes from its cache")
+            yield Finding(CARD, str(error), "what load_dataset takes from its cache")
 
 
 def verify_references(reader: Reader) -> Iterator[Finding]:
     """Chains that lack steps or their source, and steps, scores and floors that refer to a missing chain or source."""
-    chains = {chain.id: chain for chain in reader.chains()}
-    sources = set(reader.sources())
-    counts: dict[str, int] = dict.fromkeys(chains, 0)
-    for placed in reader.all_steps():
-        if placed.chain not in chains:
-            what = f"step {placed.step.step} belongs to chain {placed.chain}, which is not there"
-            yield _finding(placed.place.file, what)
-        counts[placed.chain] = counts.get(placed.chain, 0) + 1
+    chains, sources = {chain.id: chain for chain in reader.chains()}, set(reader.sources())
+    counts = Counter(placed.chain for placed in reader.all_steps())
+    for name in sorted(counts.keys() - chains):
+        yield _finding("data/steps", f"it has {counts[name]} steps of chain {name}, which is not there")
     for chain in chains.values():
         if counts[chain.id] != chain.calls + 1:
-            what = f"chain {chain.id} has {counts[chain.id]} steps instead of {chain.calls + 1}"
-            yield Finding("data/steps", what, STEPS.depends)
+            yield _finding("data/steps", f"chain {chain.id} has {counts[chain.id]} steps instead of {chain.calls + 1}")
         if chain.source.id not in sources:
-            what = f"chain {chain.id} has the source {chain.source.id}, which is not there"
-            yield Finding("data/chains", what, CHAINS.depends)
+            yield _finding("data/chains", f"chain {chain.id} has the source {chain.source.id}, which is not there")
     for config, column, ids in (("scores", "chain", set(chains)), ("floors", "source", sources)):
         if reader.files(config):
             for name in sorted({*reader.table(config, [column])[column].to_pylist()} - ids):
-                what = f"it has rows of {column} {name}, which is not there"
-                yield Finding(f"data/{config}", what, configs()[config].depends)
+                yield _finding(f"data/{config}", f"it has rows of {column} {name}, which is not there")
 
 
 def _finding(file: str, what: str) -> Finding:
@@ -148,15 +139,13 @@ def set_aside(folder: Path, findings: list[Finding]) -> list[str]:
     moved = []
     with locked(folder):
         for path in dict.fromkeys(finding.path for finding in findings):
-            is_chain = path.startswith("chains/") and (folder / path).exists()
-            if path in _STAY or not (is_chain or (folder / path).is_file()):
+            broken = folder / path
+            if path in _STAY or not (broken.is_file() or (path.startswith("chains/") and broken.exists())):
                 continue
-            number = 1
-            while (folder / SET_ASIDE / str(number) / path).exists():
-                number += 1
-            target = folder / SET_ASIDE / str(number) / path
+            places = (folder / SET_ASIDE / str(number) / path for number in itertools.count(1))
+            target = next(place for place in places if not place.exists())
             target.parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).replace(target)
+            broken.replace(target)
             moved.append(path)
     return moved
 
@@ -169,7 +158,7 @@ def check_publishable(folder: Path, progress: Callable[[str], None] = lambda fil
     for name in ("steps", "chains", "sources"):
         if not list((folder / "data" / name).rglob("*.parquet")):
             raise UserError(f"{folder} has no data/{name}; `convergebench build` makes a dataset")
-    if not (folder / "README.md").exists():
+    if not (folder / CARD).exists():
         raise UserError(f"{folder} has no card; `convergebench build` writes it")
     reader = Reader(folder)
     _check_schema(reader)
@@ -179,7 +168,7 @@ def check_publishable(folder: Path, progress: Callable[[str], None] = lambda fil
             if (row.values[name] or "").strip() in ("", "unknown"):
                 raise UserError(f"source {row.source!r} has no known {name}; `build --{name}` says it")
     secrets = known_secrets()
-    check_text("README.md", (folder / "README.md").read_text(encoding="utf-8"), secrets)
+    check_text(CARD, (folder / CARD).read_text(encoding="utf-8"), secrets)
     for file in reader.data_files():
 
         def look(row: Values, file: str = file) -> None:
@@ -205,7 +194,7 @@ def _check_schema(reader: Reader) -> None:
 
 
 def _check_card(folder: Path, reader: Reader) -> None:
-    meta, body = front_matter(folder / "README.md")
+    meta, body = front_matter(folder / CARD)
     described = {config["config_name"]: config for config in meta.get("configs", [])}
     infos = {info["config_name"]: info for info in meta.get("dataset_info", [])}
     present = reader.configs()
@@ -219,8 +208,7 @@ def _check_card(folder: Path, reader: Reader) -> None:
         content = "content sha256 " + digest(files, lambda file: hash_file(folder / file))
         if not described[name]["description"].endswith(content):
             raise UserError(f"the files of {name} are not those the card was written for; build again")
-    for name in present:
-        config = config_of(reader.footer(reader.files(name)[0]), name)
+        config = config_of(reader.footer(files[0]), name)
         for column, line in zip(config.columns, columns_table(config).splitlines()[4:], strict=True):
             if line not in body:
                 raise UserError(f"the card does not explain the column {column.name!r}; build again")
