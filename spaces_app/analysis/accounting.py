@@ -13,17 +13,16 @@ UNKNOWN = LEFT_OUT + "a program of a study that is not installed"
 
 
 def counted_places() -> tuple[str, ...]:
-    """The places of chains that count somewhere: as cases, or as a study counts its own programs."""
+    """The places of chains that count as cases, or as a study counts them."""
     return (*_CASES, *(place for group in program_groups().values() for place in group.outcomes))
 
 
 def places() -> tuple[str, ...]:
-    """Every place that `account_for` gives."""
     return (*counted_places(), AUDITED, _LOOK_ALIKE, _UNSCORED, UNKNOWN)
 
 
 def account_for(analysis: Analysis) -> dict[str, str]:
-    """The place of every chain, one of `places()`, by the chain's id."""
+    """The place of every chain by its id."""
     place_of = dict.fromkeys((chain.id for chain in analysis.chains), _UNSCORED)
     for case in analysis.cases:
         group = program_groups().get(case.group)

@@ -62,15 +62,15 @@ class Analysis:
         self._calls = calls if isinstance(calls, StoredRows) else _typed(calls, StepRow)
 
     def table(self, name: str) -> Iterable[Row]:
-        """The rows of another table of the dataset, such as its labels; empty if the dataset has no such table."""
+        """The rows of another table, such as the labels; empty if there is none."""
         return self._tables.get(name, ())
 
     def rows(self, row_type: type[_R]) -> list[_R]:
-        """The rows of the table that `row_type` describes, as objects of that type."""
+        """The rows of the table that `row_type` describes."""
         return _typed(self.table(row_type.TABLE), row_type)
 
     def once(self, function: "Callable[[Analysis], T]") -> T:
-        """The result of `function(self)`, computed on the first call and cached."""
+        """`function(self)`, computed on the first call and cached."""
         if function not in self._computed:
             self._computed[function] = function(self)
         result: T = self._computed[function]
@@ -98,17 +98,16 @@ class Analysis:
 
     @cached_property
     def apart(self) -> dict[str, tuple[str, ...]]:
-        """By editor, the reasons that studies give for listing it apart in every table."""
+        """By editor, the reasons of studies for listing it apart in every table."""
         return merge_reasons(*(module.reasons(self) for module in study_modules("apart")))
 
     @cached_property
     def groups(self) -> dict[str, CaseGroup]:
-        """The groups of programs that a headline counts."""
         return group_cases(self.cases, self.excluded, self.apart, self.roles)
 
     @cached_property
     def outcomes(self) -> dict[str, dict[str, list[Outcome]]]:
-        """The outcome of every case, by group and editor."""
+        """By group and editor."""
         return {
             name: {editor: self._outcomes(cases, group.checks_of(editor)) for editor, cases in group.cases.items()}
             for name, group in self.groups.items()
@@ -120,11 +119,10 @@ class Analysis:
 
     @cached_property
     def comparisons(self) -> dict[str, GroupComparison]:
-        """How the editors of each group compare."""
         return {name: compare_group(group, self.outcomes[name]) for name, group in self.groups.items()}
 
     def with_outcomes(self, group: CaseGroup, *editors: str) -> list[tuple[Case, Outcome]]:
-        """The cases of these editors, by default of all, each with its outcome."""
+        """The cases of these editors (default: all), each with its outcome."""
         return [
             pair
             for editor in editors or group.cases

@@ -38,13 +38,13 @@ class Answers:
         return sorted({judge for judge, question in self._answers if question in questions} - {PEOPLE})
 
     def to(self, judge: str, question: str) -> Mapping[StepKey, StepAnswer]:
-        """A judge's answers to a question, by step."""
+        """By step."""
         return self._answers.get((judge, question), {})
 
     def of_chain(self, judge: str, question: str, chain: str) -> dict[int, StepAnswer]:
-        """A judge's answers to a question about one chain, by number of the step."""
+        """By number of the step."""
         return self._by_chain.get((judge, question, chain), {})
 
     def chains(self, judge: str, *questions: str) -> set[str]:
-        """The ids of the chains about which a judge was asked one of these questions."""
+        """The ids of the chains that a judge was asked about."""
         return {chain for question in questions for chain, _ in self.to(judge, question)}

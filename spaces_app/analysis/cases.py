@@ -62,11 +62,11 @@ class Case:
 
     @property
     def key(self) -> CaseKey:
-        """Identifies the task: two editors with the same key were asked the same on the same picture."""
+        """Two editors with the same key were asked the same on the same picture."""
         return self.source, self.program, self.chain.run
 
     def judged(self, name: str) -> Values:
-        """The values that a verdict uses: retained quality before or after undoing shift and scale, the better one."""
+        """What a verdict uses: the better one of before and after undoing shift and scale."""
         if name not in self.registered:
             return self.retained[name]
         return [
@@ -75,13 +75,13 @@ class Case:
         ]
 
     def lowest(self, names: Iterable[str]) -> Values:
-        """The lowest of these retained values, round by round; empty without names."""
+        """Round by round; empty without names."""
         lists = [self.judged(name) for name in names]
         return [None if None in values else min(values) for values in zip(*lists, strict=True)]
 
     @property
     def quality(self) -> Values:
-        """The lowest of the retained qualities that were computed for this chain, round by round."""
+        """The lowest retained quality of those that were computed."""
         return self.lowest(name for name in QUALITIES if any(value is not None for value in self.retained[name]))
 
 
@@ -141,7 +141,7 @@ def read_cases(
 
 
 def _mean_call(calls: Sequence[StepRow], chain: FinishedChain) -> tuple[float | None, float | None]:
-    """The mean seconds and US dollars per round of a chain, from its answered calls."""
+    """Seconds and US dollars per round."""
     answered = [call for call in calls if call.round and call.status == "ok"]
     latencies = [call.latency for call in answered if call.latency is not None]
     costs = [call.cost for call in answered if call.cost is not None]
@@ -159,7 +159,6 @@ def case_of_chain(
     seconds: float | None = None,
     cost: float | None = None,
 ) -> Case:
-    """The case of one chain, from the scores of its steps."""
     row_at = {(row.round, row.position): row for row in scores}
     positions = range(1, len(chain.program.cycle) + 1)
     rounds = range(1, chain.rounds + 1)
@@ -221,7 +220,7 @@ def _all_edits(steps: Sequence[ScoreRow], column: str) -> bool | None:
 
 
 def _why_not_judged(steps: Sequence[ScoreRow], column: str) -> str:
-    """The first reason's code if no step could be judged and nothing failed; otherwise empty."""
+    """A reason if no step could be judged and nothing failed; otherwise empty."""
     missing = [step.missing.get(column) for step in steps]
     if any(reason is None or reason.fault not in (Fault.NOBODY, Fault.NOT_APPLICABLE) for reason in missing):
         return ""
@@ -229,7 +228,7 @@ def _why_not_judged(steps: Sequence[ScoreRow], column: str) -> str:
 
 
 def _registered_qualities(chain: FinishedChain, returns: Sequence[ScoreRow], floors: Floors) -> dict[str, Values]:
-    """Retained quality of each return once shift and scale are undone; LPIPS and CLIP are not computed for that."""
+    """LPIPS and CLIP are not computed once shift and scale are undone."""
     decibels = [row.psnr_registered for row in returns]
     measured = {
         "rmse": [psnr if psnr is None else 255 / 10 ** (psnr / 20) for psnr in decibels],
@@ -257,14 +256,14 @@ def checks_left_out(case: Case) -> dict[str, str]:
 
 
 def spread_rounds(last: int, count: int) -> list[int]:
-    """At most `count` rounds, evenly spread from the first to the last."""
+    """At most `count` rounds, evenly spread."""
     if last <= count:
         return list(range(1, last + 1))
     return sorted({round(1 + place * (last - 1) / (count - 1)) for place in range(count)})
 
 
 def column_range(metric: str) -> tuple[float, float]:
-    """The smallest and the largest value that a curve can have; shares are between 0 and 1."""
+    """The ends of the scale of a curve; shares are between 0 and 1."""
     column = COLUMNS.get(metric)
     if column is None:
         return 0.0, 1.0
@@ -272,7 +271,7 @@ def column_range(metric: str) -> tuple[float, float]:
 
 
 def panel_title(name: str) -> str:
-    """A metric's aspect with its name, such as 'meaning (CLIP)'."""
+    """Such as 'meaning (CLIP)'."""
     column = COLUMNS[name]
     return f"{column.aspect} ({column.title})" if column.aspect else column.title
 

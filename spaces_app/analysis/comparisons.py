@@ -46,7 +46,7 @@ def compare_group(group: CaseGroup, outcomes: OutcomesByEditor) -> GroupComparis
 
 
 def compare_editors(outcomes: CaseOutcomes, editors: Sequence[str]) -> list[Comparison]:
-    """Each pair of editors; corrected together, with verdicts."""
+    """Each pair of editors, corrected together."""
     return judge_together([compare_two(outcomes, a, b) for a, b in combinations(editors, 2)])
 
 
@@ -67,12 +67,12 @@ def compare_two(outcomes: CaseOutcomes, first: str, second: str) -> Comparison:
 
 
 def _rounds_kept(outcome: Outcome, horizon: int | None) -> int | None:
-    """Rounds kept up to the horizon; None without one, or if a technical failure left the case open before it."""
+    """None without a horizon, or if a technical failure left the case open before it."""
     if horizon is None:
         return None
     return horizon if outcome.kept >= horizon else outcome.rounds_kept
 
 
 def verdict_name(pair: Comparison) -> str:
-    """The name of the editor that keeps more, 'open', or 'indicative' if there are too few sources."""
+    """The editor that keeps more, 'open', or 'indicative': too few sources."""
     return {"first": pair.first, "second": pair.second}.get(pair.verdict, pair.verdict)

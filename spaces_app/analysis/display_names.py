@@ -52,7 +52,7 @@ def display_names(editors: Iterable[str]) -> dict[str, str]:
 
 
 def display_name(editor: str) -> str:
-    """The maker's name of the model with the options that were set; a label of another form is unchanged."""
+    """The maker's name of the model with the options that were set."""
     name, _, settings = editor.partition(":")
     if not re.fullmatch(r"[\w.+-]+", name) or "/" in name:
         return editor

@@ -18,7 +18,7 @@ _JUDGED = (
 
 
 def judge_cases_again(analysis: Analysis, **limits: float) -> dict[str, Case]:
-    """The cases in which the limits of `judge_again` change the judgement of a step, by chain."""
+    """The cases that change under these limits of `judge_again`, by chain."""
     is_small = {case.chain.id: case.chain.program.small for case in analysis.cases}
     changed = {
         row.chain
@@ -70,7 +70,7 @@ def _undone_again(row: ScoreRow, left: float) -> bool | None:
 
 
 def _part_lost_again(row: ScoreRow, left: float, part: float, undone: bool | None) -> bool | None:
-    """An undo that leaves more than its limit, and counts as made, has lost a part."""
+    """An undo that counts as made but leaves too much has lost a part."""
     areas = [share for share in (row.part_lost_share, row.part_redrawn_share) if share is not None]
     if row.part_lost is None or (not areas and undone is None):
         return None

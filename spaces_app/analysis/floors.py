@@ -27,7 +27,7 @@ class Floors:
         self._cached: dict[tuple[str, int | None, str], _ValuesByMetric] = {}
 
     def unrelated_values(self, chain: FinishedChain) -> _ValuesByMetric:
-        """What the unrelated pictures of the chain's suite score against the chain's reference."""
+        """What unrelated pictures of the suite score against the chain's reference."""
         source, size, suite = key = chain.source.id, chain.short_side, chain.suite
         if key not in self._cached:
             sizes = [stored_size for stored, stored_size in self._values if stored == source]
@@ -38,7 +38,7 @@ class Floors:
         return self._cached[key]
 
     def _without_encodings(self, source: str, values: _ValuesByMetric) -> _ValuesByMetric:
-        """The values without other encodings of the same picture, which share its name and resemble it."""
+        """Other encodings of the same picture share its name and resemble it."""
         name = self._name_of.get(source)
         others = {other for by_other in values.values() for other in by_other}
         of_name = {other for other in others if self._name_of.get(other) == name}
@@ -48,7 +48,7 @@ class Floors:
         return _among(values, others - {other for other in of_name if alike.get(other)})
 
     def floor(self, chain: FinishedChain, metric: str) -> float | None:
-        """The median over the unrelated pictures; None if there are none."""
+        """The median over the unrelated pictures, if there are any."""
         values = self.unrelated_values(chain).get(metric)
         return floor(list(values.values())) if values else None
 
@@ -67,7 +67,6 @@ class Floors:
 
 
 def _among(values: _ValuesByMetric, others: Collection[str]) -> _ValuesByMetric:
-    """The values of some of the other pictures; a metric without any is left out."""
     chosen = {
         metric: {other: value for other, value in by_other.items() if other in others}
         for metric, by_other in values.items()
@@ -92,7 +91,7 @@ def _resembling(values: _ValuesByMetric, floors_of: _ValuesByMetric) -> dict[str
 
 
 def excluded_text(look_alikes: Mapping[str, Sequence[str]]) -> str:
-    """The excluded sources, each with the pictures that resemble it, no more than three of them by name."""
+    """The excluded sources with the pictures like them, three of them by name."""
     texts = []
     for source, others in look_alikes.items():
         and_more = f" and {len(others) - 3} more" if len(others) > 3 else ""

@@ -39,22 +39,21 @@ class CaseGroup:
     apart: dict[str, tuple[str, ...]]  # of the editors listed apart, and of baselines that lack a check: why
 
     def headline_name(self, checks: Sequence[str]) -> str:
-        """The headline's name, which says what it did not check."""
+        """It says what was not checked."""
         name = convergence_name([check for check in checks if check != "edits"])
         if "edits" in checks or not program_groups()[self.name].asks_edits:
             return name
         return name.replace("(", "(no edit check, ") if "(" in name else f"{name} (no edit check)"
 
     def checks_of(self, editor: str) -> tuple[str, ...]:
-        """The checks for this editor's cases; fewer than for others if its scores lack a metric."""
+        """Fewer than for others if its scores lack a metric."""
         return tuple(check for check in self.checks if check not in self.lacking[editor])
 
     def role_title(self, editor: str) -> str:
-        """The editor's role as tables show it."""
         return ROLES[self.roles[editor]]
 
     def tested(self, least: int = 1) -> list[str]:
-        """The editors under test; all rows if there are fewer of them than `least`."""
+        """The editors under test; all if there are fewer than `least`."""
         names = [editor for editor in self.cases if self.roles[editor] == "editor"]
         return names if len(names) >= least else list(self.cases)
 
@@ -64,7 +63,7 @@ class CaseGroup:
 
     @property
     def rounds(self) -> int:
-        """The largest number of rounds that a case was planned for."""
+        """The most rounds that a case was planned for."""
         return max(case.rounds for case in self.all_cases)
 
 
@@ -132,14 +131,14 @@ def _make_group(name: str, cases: dict[str, list[Case]], apart: _Reasons, roles:
 
 
 def role_in_tables(editor: str, roles: Mapping[str, str], apart: _Reasons) -> str:
-    """The editor's role in tables, a key of ROLES."""
+    """A key of ROLES."""
     if roles.get(editor, "editor") != "editor":
         return "baseline"
     return "apart" if apart.get(editor) else "editor"
 
 
 def coverage(cases: Sequence[Case]) -> dict[str, float]:
-    """For each check, the share of the measured returns for which it was computed."""
+    """The share of the measured returns for which each check was computed."""
     returns = [(case, place) for case in cases for place in range(case.rounds) if is_measured(case, place)]
     size = max(len(returns), 1)
     with_edits = [(case, place) for case, place in returns if case.applied is not None]
@@ -153,7 +152,7 @@ def coverage(cases: Sequence[Case]) -> dict[str, float]:
 
 
 def is_measured(case: Case, place: int) -> bool:
-    """Whether a return has been scored at all; `place` counts rounds from 0."""
+    """Whether a return was scored at all; `place` counts rounds from 0."""
     return any(case.raw[name][place] is not None for name in ("psnr", "rmse", "ssim"))
 
 
@@ -162,7 +161,6 @@ def _any_measured(case: Case) -> bool:
 
 
 def _series_of(case: Case, cause: Cause, checks: Sequence[str]) -> list[Sequence[float | None]]:
-    """The series that decide a cause in a case; none if it is not checked."""
     if cause.decided_by not in SERIES:
         return [case.raw[cause.decided_by]]
     return [series for series in SERIES[cause.decided_by](case, checks) if series is not None]
@@ -190,13 +188,13 @@ def outcome_of_case(
 
 
 def outcome_of_curve(case: Case, values: Values, threshold: float = HALF) -> Outcome:
-    """The outcome of one retained metric, over all measured rounds, whatever ended convergence."""
+    """The outcome of one retained metric alone, whatever ended convergence."""
     rounds, end, end_round = _watched(case)
     return _failed_if_unmeasured(curve_outcome(values, rounds, threshold, end=end, end_round=end_round), rounds)
 
 
 def _watched(case: Case, horizon: int | None = None) -> tuple[list[int], str, int | None]:
-    """The rounds up to the horizon, and how and in which round the case ended; what came later had not happened yet."""
+    """The rounds up to the horizon, and the end of the case if it came by then."""
     rounds = list(range(1, min(case.rounds, horizon or case.rounds) + 1))
     if case.end_round is not None and case.end_round > rounds[-1]:
         return rounds, "complete", None
@@ -204,7 +202,7 @@ def _watched(case: Case, horizon: int | None = None) -> tuple[list[int], str, in
 
 
 def _failed_if_unmeasured(outcome: Outcome, rounds: Sequence[int]) -> Outcome:
-    """Marks a case as missing if it was not measured to its end and nothing was lost before."""
+    """A case is missing if it was not measured to its end and nothing was lost."""
     return replace(outcome, failed=True) if not outcome.lost and outcome.kept < rounds[-1] else outcome
 
 
@@ -223,10 +221,10 @@ def count_failures(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> list[O
 
 
 def is_missing_case(outcome: Outcome) -> bool:
-    """Whether a case was not followed to its end: a technical failure, which is a loss, or a return without scores."""
+    """Whether a call failed, which is a loss, or a return has no scores."""
     return outcome.failed or outcome.cause == FAILED
 
 
 def lowest_quality(case: Case, checks: Sequence[str]) -> Values:
-    """The lowest retained quality of those that are checked, round by round; empty if none is."""
+    """The lowest of the qualities that are checked; empty if none is."""
     return case.lowest(name for name in QUALITIES if name in checks)

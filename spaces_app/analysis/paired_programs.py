@@ -19,7 +19,7 @@ R = TypeVar("R", bound=TableRow)
 def compare_sides(
     analysis: Analysis, make_row: Callable[..., R], names: tuple[str, str], side_of: _SideOf, **columns: str
 ) -> list[R]:
-    """A row for each editor with cases on both sides: the same picture, the same task, the same run."""
+    """A row for each editor with cases on both sides: same picture, task and run."""
     rows = []
     for name, group in analysis.groups.items():
         sides = {editor: _both_sides(group, analysis.outcomes[name], editor, side_of) for editor in group.cases}
@@ -52,7 +52,7 @@ def compare_sides(
 def _both_sides(
     group: CaseGroup, outcomes: OutcomesByEditor, editor: str, side_of: _SideOf
 ) -> tuple[tuple[_Kept, _Kept], tuple[list[bool], list[bool]]]:
-    """The rounds kept of each case, and whether its edits were undone, side by side."""
+    """The rounds kept of each case, and whether its edits were undone."""
     kept: tuple[_Kept, _Kept] = ({}, {})
     undone: tuple[list[bool], list[bool]] = ([], [])
     for case, outcome in zip(group.cases[editor], outcomes[editor], strict=True):

@@ -1,4 +1,4 @@
-"""Groups of programs: cases of one group are counted together. The core has round trips; studies add their own."""
+"""Groups of programs: cases of one group are counted together. Studies add their own."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class ProgramGroup:
 
 
 def asks_for_edit(chain: FinishedChain) -> bool:
-    """Whether a round asks for a change that a later instruction of it takes back."""
+    """Whether a round asks for a change and later takes it back."""
     program = chain.program
     return program.closes and any(role.kind == "forward" for role in roles(program.cycle, program.closes))
 
@@ -50,12 +50,12 @@ _ROUND_TRIPS = ProgramGroup(
 
 @lru_cache
 def program_groups() -> dict[str, ProgramGroup]:
-    """Every group by name, in the order of the headlines."""
+    """By name, in the order of the headlines."""
     groups = [_ROUND_TRIPS, *(group for module in study_modules("groups") for group in module.GROUPS)]
     return {group.name: group for group in sorted(groups, key=lambda group: group.order)}
 
 
 def group_of_chain(chain: FinishedChain) -> str:
-    """The name of the group that a chain belongs to. A study's group comes before the core's."""
+    """A study's group comes before the core's."""
     names = [group.name for group in program_groups().values() if group.holds(chain)]
     return next((name for name in names if name != _ROUND_TRIPS.name), names[0] if names else NO_GROUP)

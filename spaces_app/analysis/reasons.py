@@ -1,47 +1,56 @@
-"""Why a case was lost, in one clause with its numbers, and the step in which it was."""
+"""One case for a reader: why it was lost, with its numbers, and the frames that show it."""
 
 import json
 import math
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from convergebench.metric_modules.edit_applied.cycles import roles
 from convergebench.metric_modules.halflife.causes import CAUSES
 from convergebench.metric_modules.halflife.outcomes import Outcome
 from convergebench.metric_modules.scores import ScoreRow
 
-from .cases import COLUMNS, MEANINGS, QUALITIES, Case
-from .groups import HALF
+from .cases import COLUMNS, MEANINGS, QUALITIES, Case, CaseKey, spread_rounds
+from .groups import HALF, CaseGroup, OutcomesByEditor, lowest_quality
 
 TITLES = {cause.name: cause.title for cause in CAUSES.values()}  # for headings and filters
+_RETURNS = 4  # in a strip
+_ON_PHONES = 4  # frames
 
 
 def loss_clause(
-    case: Case, outcome: Outcome, checks: Sequence[str], threshold: float = HALF, row: ScoreRow | None = None
+    case: Case,
+    outcome: Outcome,
+    checks: Sequence[str],
+    threshold: float = HALF,
+    row: ScoreRow | None = None,
 ) -> str:
     """'LPIPS 45% < 50%', 'edit not undone, 62% of it left'; empty if nothing was lost.
 
-    `row` holds the scores of the step in which it was lost; with it the clause also has the numbers of edits and areas.
+    `row` holds the scores of the step of the loss, for the numbers of edits and areas.
     """
     if outcome.lost_at is None:
         return ""
     cause, place = CAUSES[str(outcome.cause)], outcome.lost_at - 1
     if cause.decided_by in ("quality", "meaning") and place < case.rounds:
         metrics = QUALITIES if cause.decided_by == "quality" else MEANINGS
-        values = {name: value for name in metrics if name in checks and (value := case.judged(name)[place]) is not None}
-        if values:
-            name = min(values, key=lambda metric: values[metric])
-            return f"{COLUMNS[name].title} {_below(values[name], threshold)} < {threshold:.0%}"
+        values = {name: case.judged(name)[place] for name in metrics if name in checks}
+        measured = {name: value for name, value in values.items() if value is not None}
+        if measured:
+            name = min(measured, key=lambda metric: measured[metric])
+            return f"{COLUMNS[name].title} {_below(measured[name], threshold)} < {threshold:.0%}"
     ratio = row.undo_ratio if row else None
     if cause.decided_by == "undone" and ratio is not None and math.isfinite(ratio):
         return f"{cause.clause}, {min(ratio, 1):.0%} of it left"
-    areas = [area for area in (row.part_lost_share, row.part_redrawn_share) if area is not None] if row else []
-    if cause.decided_by == "part_lost" and areas and math.isfinite(max(areas)):
-        return f"{max(areas):.1%} of the picture no longer matches"
+    areas = [row.part_lost_share, row.part_redrawn_share] if row else []
+    area = max((area for area in areas if area is not None), default=math.inf)
+    if cause.decided_by == "part_lost" and math.isfinite(area):
+        return f"{area:.1%} of the picture no longer matches"
     return cause.clause
 
 
 def lost_outline(row: ScoreRow | None) -> list[list[list[float]]]:
-    """The polygons around the part that a step lost, as points from 0 to 1; none if no part was lost.
+    """The polygons around the part that a step lost, as points from 0 to 1.
 
     >>> polygons = '{"polygons": [[[0.1, 0.2], [0.3, 0.2], [0.3, 0.5]]], "rule": "colour"}'
     >>> lost_outline(ScoreRow.from_scores({"part_outline": polygons}))
@@ -62,16 +71,82 @@ def _below(value: float, threshold: float) -> str:
 
 
 def losing_step(case: Case, outcome: Outcome, scores: Mapping[int, ScoreRow]) -> int | None:
-    """The step in which the case was lost: the edit that was not made, or else the last of the round."""
+    """The edit that was not made, or else the last step of the round."""
     if outcome.lost_at is None:
         return None
     cycle = case.chain.program.cycle
     first = (outcome.lost_at - 1) * len(cycle)
     if CAUSES[str(outcome.cause)].decided_by == "applied":
-        forward = [
-            place for place, role in enumerate(roles(cycle, case.chain.program.closes), 1) if role.kind == "forward"
-        ]
-        missed = [place for place in forward if getattr(scores.get(first + place), "edit_applied", None) is False]
+        forward = _forward_places(cycle, case.chain.program.closes)
+        rows = {place: scores.get(first + place) for place in forward}
+        missed = [place for place, row in rows.items() if row and row.edit_applied is False]
         return first + (missed or forward or [len(cycle)])[0]
-    last_there = case.chain.calls if case.end != "complete" else case.rounds * len(cycle)
-    return max(1, min(first + len(cycle), last_there))
+    last = case.chain.calls if case.end != "complete" else case.rounds * len(cycle)
+    return max(1, min(first + len(cycle), last))
+
+
+def _forward_places(cycle: Sequence[str], closes: bool) -> list[int]:
+    return [place for place, role in enumerate(roles(cycle, closes), 1) if role.kind == "forward"]
+
+
+def typical_cases(
+    group: CaseGroup, outcomes: OutcomesByEditor, tested: Sequence[str], shown: Sequence[str]
+) -> list[CaseKey]:
+    """Keys of cases, first those on which each editor lasts about as long as on average.
+
+    Only cases that all editors of `shown` have, if they have any in common.
+    """
+    distance: dict[CaseKey, list[float]] = {}
+    for editor in tested:
+        mean = sum(outcome.kept for outcome in outcomes[editor]) / len(outcomes[editor])
+        for case, outcome in zip(group.cases[editor], outcomes[editor], strict=True):
+            distance.setdefault(case.key, []).append(abs(outcome.kept - mean))
+    keys = [{case.key for case in group.cases[editor]} for editor in shown]
+    common = set.intersection(*keys) or keys[0]
+    return sorted(common, key=lambda key: (-len(distance[key]), sum(distance[key]) / len(distance[key]), key))
+
+
+def case_at(group: CaseGroup, editor: str, key: CaseKey) -> Case | None:
+    return next((case for case in group.cases[editor] if case.key == key), None)
+
+
+class CaseFrame(NamedTuple):
+    """One frame of a strip."""
+
+    step: int
+    label: str
+    share: str | None  # of quality that was retained, for a return
+    exists: bool  # whether the chain has this step
+    is_loss: bool
+    is_spare: bool  # left out on phones
+
+
+def frames_of(case: Case, checks: Sequence[str], lost_step: int | None) -> list[CaseFrame]:
+    """The original, the first edit, some returns, and the step of the loss."""
+    length = len(case.chain.program.cycle)
+    quality = lowest_quality(case, checks)
+    forward = _forward_places(case.chain.program.cycle, True)[:1]
+    returns = [round * length for round in spread_rounds(case.rounds, _RETURNS)]
+    steps = [0, *forward, *returns]
+    if lost_step and lost_step not in steps:
+        steps[steps.index(min(returns, key=lambda step: abs(step - lost_step)))] = lost_step
+    frames = []
+    for step in sorted(steps):
+        round, is_return = -(-step // length), step % length == 0
+        value = quality[round - 1] if step and is_return and round <= len(quality) else None
+        verb = ("undone" if forward else "round") if is_return else "edited"
+        frames.append(
+            CaseFrame(
+                step,
+                f"{verb} {round}" if step else "original",
+                None if value is None else f"{value:.0%}",
+                exists=step <= case.chain.calls,
+                is_loss=step == lost_step,
+                is_spare=0 < step < case.rounds * length and step not in (lost_step, *forward),
+            )
+        )
+    spare = [place for place, frame in enumerate(frames) if frame.is_spare]
+    if spare and len(frames) - len(spare) < _ON_PHONES:
+        place = spare[len(spare) // 2]
+        frames[place] = frames[place]._replace(is_spare=False)
+    return frames

@@ -1,7 +1,6 @@
 """Means and shares per round with bands over sources, on the cases that all editors have."""
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 import numpy as np
 from convergebench.metric_modules.halflife.intervals import share_interval, student_interval
@@ -13,6 +12,7 @@ from .groups import CaseGroup, OutcomesByEditor, lowest_quality
 from .tables import Estimate, TableRow, column, estimate
 
 _CaseAndOutcome = tuple[Case, Outcome]
+_Place = Mapping[str, str]  # the values of group, slice, editor and on
 
 
 class CurveRow(TableRow):
@@ -30,16 +30,6 @@ class CurveRow(TableRow):
     on: str = column("On which cases")
 
 
-class Point(NamedTuple):
-    """One round of a curve, over the cases that have a value there."""
-
-    round: int
-    mean: Estimate
-    median: float | None
-    cases: int
-    sources: int
-
-
 def slice_curves(
     group: CaseGroup,
     outcomes: OutcomesByEditor,
@@ -53,31 +43,24 @@ def slice_curves(
     """
     chosen: dict[str, list[_CaseAndOutcome]] = {}
     for editor, cases in group.cases.items():
-        with_outcomes = zip(cases, outcomes[editor], strict=True)
-        pairs = [(case, outcome) for case, outcome in with_outcomes if is_in_slice(case) and not outcome.failed]
-        chosen |= {editor: pairs} if pairs else {}
-    common = set.intersection(*({case.key for case, _ in pairs} for pairs in chosen.values())) if chosen else set()
-    on_common = all(len(common) * 2 >= len(pairs) for pairs in chosen.values())
-    return [
-        CurveRow(
-            group=group.name,
-            slice=label,
-            editor=editor,
-            metric=metric,
-            on="common" if on_common else "own",
-            **point._asdict(),
-        )
-        for editor, pairs in chosen.items()
-        for metric, point in _editor_curves(
-            group, [pair for pair in pairs if not on_common or pair[0].key in common], metrics
-        )
-    ]
+        pairs = zip(cases, outcomes[editor], strict=True)
+        chosen[editor] = [pair for pair in pairs if is_in_slice(pair[0]) and not pair[1].failed]
+    chosen = {editor: pairs for editor, pairs in chosen.items() if pairs}
+    keys = [{case.key for case, _ in pairs} for pairs in chosen.values()]
+    common = set.intersection(*keys) if keys else set()
+    on = "common" if all(len(common) * 2 >= len(pairs) for pairs in chosen.values()) else "own"
+    rows: list[CurveRow] = []
+    for editor, pairs in chosen.items():
+        place = {"group": group.name, "slice": label, "editor": editor, "on": on}
+        shown = [pair for pair in pairs if on == "own" or pair[0].key in common]
+        rows += _editor_curves(group, shown, metrics, place)
+    return rows
 
 
 def _editor_curves(
-    group: CaseGroup, pairs: Sequence[_CaseAndOutcome], metrics: Sequence[str] | None
-) -> Iterator[tuple[str, Point]]:
-    """The curves of one editor over the rounds that all of its cases were planned for, each point with its metric."""
+    group: CaseGroup, pairs: Sequence[_CaseAndOutcome], metrics: Sequence[str] | None, place: _Place
+) -> Iterator[CurveRow]:
+    """Over the rounds that all cases were planned for."""
     cases = [case for case, _ in pairs]
     rounds = min(case.rounds for case in cases)
     sources = [case.source for case in cases]
@@ -87,42 +70,52 @@ def _editor_curves(
         **{name: [case.raw[name] for case in cases] for name in CURVES},
     }
     if metrics is None or "kept" in metrics:
-        for point in _survival([outcome for _, outcome in pairs], sources, rounds):
-            yield "kept", point
+        yield from _survival([outcome for _, outcome in pairs], sources, rounds, place)
     for metric, lists in curves.items():
         if metrics is None or metric in metrics:
-            values = np.array([list(curve[:rounds]) + [None] * (rounds - len(curve)) for curve in lists], float)
-            for point in mean_curve(values, sources, metric):
-                yield metric, point
+            filled = [[*curve[:rounds], *[None] * (rounds - len(curve))] for curve in lists]
+            yield from mean_curve(np.array(filled, float), sources, metric, place)
 
 
-def _survival(outcomes: Sequence[Outcome], sources: Sequence[str], rounds: int) -> Iterator[Point]:
-    """The share still converging after each round, by Kaplan and Meier."""
+def _survival(outcomes: Sequence[Outcome], sources: Sequence[str], rounds: int, place: _Place) -> Iterator[CurveRow]:
     times, lost = [outcome.time for outcome in outcomes], [outcome.lost for outcome in outcomes]
     grid, alive = kaplan_meier(times, lost)
     for round in range(1, rounds + 1):
         before = grid <= round
-        watched = [place for place, outcome in enumerate(outcomes) if outcome.time >= round or outcome.lost]
+        pairs = zip(outcomes, sources, strict=True)
+        watched = [(outcome, source) for outcome, source in pairs if outcome.time >= round or outcome.lost]
         if not watched:
             return
-        marks = np.array([outcomes[place].time > round or not outcomes[place].lost for place in watched])
-        watched_sources = [sources[place] for place in watched]
-        share = float(alive[before][-1]) if before.any() else 1.0
-        mean = estimate(share, share_interval(marks, watched_sources))
-        yield Point(round, mean, None, len(watched), len(set(watched_sources)))
+        marks = np.array([outcome.time > round or not outcome.lost for outcome, _ in watched])
+        watched_sources = [source for _, source in watched]
+        yield CurveRow(
+            **place,
+            metric="kept",
+            round=round,
+            mean=estimate(float(alive[before][-1]) if before.any() else 1.0, share_interval(marks, watched_sources)),
+            median=None,
+            cases=len(watched),
+            sources=len(set(watched_sources)),
+        )
 
 
-def mean_curve(values: np.ndarray, sources: Sequence[Hashable], metric: str) -> Iterator[Point]:
-    """Mean with limits and median of each round (column of `values`), over the chains that have a value there.
+def mean_curve(values: np.ndarray, sources: Sequence[Hashable], metric: str, place: _Place) -> Iterator[CurveRow]:
+    """Each round (column of `values`), over the chains that have a value there.
 
     Limits are cut off at the metric's range, which Student's t exceeds if there are only two pictures.
     """
-    lowest, highest = column_range(metric)
-    for place in range(values.shape[1]):
-        has_value = ~np.isnan(values[:, place])
+    for index in range(values.shape[1]):
+        has_value = ~np.isnan(values[:, index])
         if not has_value.any():
             continue
-        numbers = values[has_value, place]
+        numbers = values[has_value, index]
         names = [name for name, is_used in zip(sources, has_value, strict=True) if is_used]
-        mean = estimate(float(numbers.mean()), student_interval(numbers, names), lowest, highest)
-        yield Point(place + 1, mean, float(np.median(numbers)), len(numbers), len(set(names)))
+        yield CurveRow(
+            **place,
+            metric=metric,
+            round=index + 1,
+            mean=estimate(float(numbers.mean()), student_interval(numbers, names), *column_range(metric)),
+            median=float(np.median(numbers)),
+            cases=len(numbers),
+            sources=len(set(names)),
+        )

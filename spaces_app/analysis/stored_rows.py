@@ -31,17 +31,16 @@ class StoredRows(Generic[R]):
         yield from self._typed(self.reader.rows(self.kind.TABLE, self._stored()))
 
     def select(self, columns: Collection[str]) -> "StoredRows[R]":
-        """The same rows with only these columns."""
         return StoredRows(self.reader, self.kind, columns)
 
     def of_chains(self, chains: Collection[str]) -> Iterator[R]:
-        """The rows of these chains; no other row becomes an object."""
+        """No other row becomes an object."""
         wanted = pa.array(sorted(chains), pa.string())
         for part in self._parts() if chains else ():
             yield from self._typed(part.filter(pc.is_in(part["chain"].cast(pa.string()), wanted)).to_pylist())
 
     def with_any(self, columns: Collection[str]) -> Iterator[R]:
-        """The rows that have a value in any of these columns; no other row becomes an object."""
+        """The rows that have a value in any of these columns."""
         for part in self._parts():
             if valid := [pc.is_valid(part[column]) for column in columns if column in part.column_names]:
                 yield from self._typed(part.filter(functools.reduce(pc.or_, valid)).to_pylist())
@@ -51,7 +50,7 @@ class StoredRows(Generic[R]):
             yield self.reader.read(file, group, self._stored())
 
     def _stored(self) -> list[str] | None:
-        """The columns to read: the requested ones that the files have."""
+        """The requested columns that the files have."""
         if self.columns is None:
             return None
         files = self.reader.files(self.kind.TABLE)
@@ -59,7 +58,7 @@ class StoredRows(Generic[R]):
         return [name for name in self.columns if name in stored]
 
     def _typed(self, rows: Iterable[Mapping[str, Any]]) -> Iterator[R]:
-        """The rows as typed objects; a requested column that the file lacks is None."""
+        """A requested column that the file lacks is None."""
         all_names = score_column_names() if self.kind is ScoreRow else ()
         absent: dict[str, None] = dict.fromkeys(all_names if self.columns is None else self.columns)
         for row in rows:
@@ -95,7 +94,7 @@ class TableRows(StoredRows[ScoreRow]):
 
 
 def _plain_values(column: pa.ChunkedArray) -> list[Any]:
-    """The same as `to_pylist`, but much faster for numbers and repeated words."""
+    """As `to_pylist`, but faster for numbers and repeated words."""
     array = column.combine_chunks()
     if array.null_count == len(array):
         return [None] * len(array)
@@ -109,19 +108,18 @@ def _plain_values(column: pa.ChunkedArray) -> list[Any]:
 
 
 def score_rows(rows: Iterable[ScoreRow | Mapping[str, Any]]) -> Sequence[ScoreRow] | StoredRows[ScoreRow]:
-    """The scores as typed rows, from a dataset's files or from a list of rows or dictionaries."""
+    """Typed rows, from files or from a list of rows or dictionaries."""
     if isinstance(rows, StoredRows):
         return rows
     return [row if isinstance(row, ScoreRow) else ScoreRow.from_scores(row) for row in rows]
 
 
 def narrow(rows: Iterable[R], columns: Collection[str]) -> Iterable[R]:
-    """The rows with only these columns if they are read from files; a list in memory is returned unchanged."""
+    """Only these columns, if the rows are read from files."""
     return rows.select(columns) if isinstance(rows, StoredRows) else rows
 
 
 def rows_of(rows: Iterable[R], chains: Collection[str]) -> Iterable[R]:
-    """The rows of these chains."""
     if isinstance(rows, StoredRows):
         return rows.of_chains(chains)
     return (row for row in rows if row.chain in chains)
@@ -135,7 +133,7 @@ def with_any(rows: Iterable[ScoreRow], columns: Collection[str]) -> Iterator[Sco
 
 
 def by_chain(rows: Iterable[R]) -> Iterator[tuple[str, list[R]]]:
-    """Each chain with its rows, as soon as all of them are read: files hold each chain's rows together."""
+    """Each chain with its rows, as soon as all of them are read."""
     counts = Counter(row.chain for row in rows.select(["chain"])) if isinstance(rows, StoredRows) else {}
     grouped: dict[str, list[R]] = defaultdict(list)
     for row in rows:

@@ -41,9 +41,14 @@ class Estimate(NamedTuple):
 def estimate(
     value: Any, interval: Sequence[Any] | None, lowest: float = -math.inf, highest: float = math.inf
 ) -> Estimate:
-    """A value with its interval, cut off at the ends of the value's range."""
+    """With its limits, cut off at the ends of the value's range."""
     low, high = interval or (None, None)
     return Estimate(value, None if low is None else max(low, lowest), None if high is None else min(high, highest))
+
+
+def from_summary(summary: Mapping[str, Any], name: str, limits: str = "interval") -> Estimate:
+    """A value of `halflife.summary.summarise` with its limits."""
+    return estimate(summary.get(name), summary.get(f"{name.removesuffix('_text')}_{limits}"))
 
 
 class Column(NamedTuple):
@@ -58,17 +63,16 @@ class Column(NamedTuple):
 
     @property
     def keys(self) -> list[str]:
-        """The keys in files."""
         return [self.key, f"{self.key}_low", f"{self.key}_high"] if self.interval else [self.key]
 
 
 def column(title: str, form: str = "text", *, shown: bool = True, always: bool = False, **default: Any) -> Any:
-    """A field of a TableRow that is a column of the table; its name is the key, an Estimate has limits."""
+    """A column of a TableRow; its name is the key, an Estimate has limits."""
     return field(metadata={"column": Column("", title, form, shown=shown, always=always)}, **default)
 
 
 def columns_by_key(make: Callable[[str], Column], *, hide_zeros: bool = False) -> Any:
-    """A field with a mapping that has one column per key, made by `make(key)`."""
+    """A field with a mapping: a column for each key, made by `make(key)`."""
     return field(metadata={"make": make, "hide_zeros": hide_zeros})
 
 
@@ -81,7 +85,6 @@ class TableRow:
 
     @classmethod
     def columns(cls, rows: Sequence["TableRow"]) -> list[Column]:
-        """The columns of a table of these rows."""
         columns: list[Column] = []
         for part in dataclasses.fields(cls):  # type: ignore[arg-type]  # every subclass is a dataclass
             if "column" in part.metadata:
@@ -127,7 +130,7 @@ class Table:
 
     @cached_property
     def columns(self) -> list[Column]:
-        """The columns; those without any value are in the files alone."""
+        """Those without any value are in the files alone."""
         columns = self.row_type.columns(self.typed_rows)
         if not self.rows:
             return columns
@@ -147,7 +150,7 @@ class Table:
         return replace(self, typed_rows=chosen)
 
     def shown(self, keys: Sequence[str] = ()) -> list[Column]:
-        """The columns that a reader sees: those of `keys` that have a value, or those that the page shows."""
+        """Those of `keys` that have a value, or those that the page shows."""
         if not keys:
             return [column for column in self.columns if column.shown]
         return [
@@ -158,7 +161,7 @@ class Table:
 
 
 def rows_of(tables: Mapping[str, Table], row_type: type[T]) -> list[T]:
-    """The rows of the table that has this type of row; none if no statistic makes such a table."""
+    """The rows of the table with this type of row, if there is one."""
     typed = [table.typed_rows for table in tables.values() if table.row_type is row_type]
     return [row for rows in typed for row in rows if isinstance(row, row_type)]
 
@@ -177,12 +180,11 @@ def format_value(value: Any, form: str) -> str:
 
 
 def capitalised(text: str) -> str:
-    """With a capital first letter; abbreviations keep theirs."""
+    """Abbreviations keep their capitals."""
     return text[:1].upper() + text[1:]
 
 
 def format_cell(row: Row, column: Column) -> str:
-    """The value, with its limits in brackets if it has any."""
     value = format_value(row.get(column.key), column.form)
     low, high = (row.get(key) for key in (f"{column.key}_low", f"{column.key}_high"))
     if not column.interval or is_missing(row.get(column.key)) or is_missing(low):
@@ -193,7 +195,7 @@ def format_cell(row: Row, column: Column) -> str:
 
 
 def as_csv(table: Table) -> str:
-    """The table as CSV: values in full precision, missing ones empty."""
+    """Values in full precision, missing ones empty."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(table.keys)
@@ -221,12 +223,10 @@ def as_json(table: Table) -> str:
 
 
 def all_as_json(tables: Iterable[Table]) -> str:
-    """Several tables by name."""
     return _json({table.name: _as_data(table) for table in tables})
 
 
 def _as_data(table: Table) -> Row:
-    """The same values for JSON, with the table's title and what its columns are called."""
     rows = [{key: None if is_missing(row.get(key)) else row[key] for key in table.keys} for row in table.rows]
     titles = {column.key: column.title for column in table.columns}
     return {"name": table.name, "title": table.title, "note": table.note, "columns": titles, "rows": rows}
@@ -260,7 +260,7 @@ def _latex_text(text: str) -> str:
 
 
 def as_latex(table: Table, keys: Sequence[str] = (), rule_where: str = "") -> str:
-    """A booktabs tabular to paste into a paper, with a rule above each row that has another value of `rule_where`."""
+    """A booktabs tabular, with a rule where the value of `rule_where` changes."""
     shown, body, before = table.shown(keys), [], None
     for row in table.rows:
         if rule_where and before is not None and row[rule_where] != before:
@@ -281,7 +281,7 @@ def as_latex(table: Table, keys: Sequence[str] = (), rule_where: str = "") -> st
 
 
 def as_text(table: Table, keys: Sequence[str] = ()) -> str:
-    """The table for a terminal, with aligned columns and no colours."""
+    """For a terminal, with aligned columns."""
     shown = table.shown(keys)
     lines = [
         [column.title for column in shown],

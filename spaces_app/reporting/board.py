@@ -44,7 +44,7 @@ class Board:
 
     @property
     def rows(self) -> list[Mapping[str, Any]]:
-        """A row for each editor, by the columns' keys; a value that is missing is None."""
+        """By the keys of the columns; what is missing is None."""
         return self.table.rows
 
     @property
@@ -73,7 +73,7 @@ def write_board(
     framing: float | None = None,
     suites: Mapping[str, Sequence[str]] | None = None,
 ) -> Board:
-    """Write the whole report and return its headline; a dataset that cannot be used is a UserError."""
+    """A dataset that cannot be used is a UserError."""
     check_dataset(dataset, threshold)
     if framing is not None and not 0 < framing <= 1:
         raise UserError(f"--framing must be above 0 and at most 1, got {framing:g}")
@@ -90,7 +90,6 @@ def write_board(
 
 
 def _write_report(reader: Reader, out: Path, options: Options) -> tuple[Report, int]:
-    """The report of a dataset, with the pictures that statistics show, and the number of its files."""
     report = make_report(read_analysis(reader, options))
     strips = {
         name: statistic.strips(report.tables[name], reader)
@@ -103,7 +102,7 @@ def _write_report(reader: Reader, out: Path, options: Options) -> tuple[Report, 
 
 
 def headline(tables: Mapping[str, Table]) -> Table:
-    """The first group's leaderboard, titled by what it checks; or what a study or a sentence says instead."""
+    """The first group's leaderboard; or what a study or a sentence says instead."""
     board, other = tables["leaderboard"], stand_in(tables)
     if other:
         return other.table
@@ -113,7 +112,6 @@ def headline(tables: Mapping[str, Table]) -> Table:
 
 
 def check_dataset(dataset: Path, threshold: float) -> None:
-    """Refuse a threshold out of range, and a dataset without chains or scores."""
     if not 0 < threshold <= 1:
         raise UserError(f"--threshold must be above 0 and at most 1, got {threshold:g}")
     reader = Reader(dataset)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 SMALL = 9.3  # the smallest letters: 12 pixels on a page just wide enough for two figures side by side
 _WIDTH = 5.2  # inches at 72 units each: a desktop shows two figures side by side
 _LETTERS = 10
-_LINE, _LEGEND_LINE = 1.2, 1.66  # heights of a letter
-_BELOW = 5.2  # heights of a letter: everything below a panel, with its margins
+_LEGEND_LINE = 0.23  # inches
+_LONGEST_OF_TWO = 23  # letters of a name, if two stand side by side in a legend
 _MOST_BANDS = 6  # editors in one panel; with more, bands would hide each other
 _SHARP = 216  # dots an inch in the PNGs: three times the size on a page
 _STYLE = {
@@ -79,7 +79,7 @@ class Drawing:
         return self._file("svg", {"Date": None}, transparent=True).decode()
 
     def svg(self, alone: bool = True) -> str:
-        """The SVG as a file of its own, or for a page."""
+        """`alone` is for a file, otherwise for a page."""
         return finish_svg(self._plain_svg, self.name, html.escape(self.title), html.escape(self.description), alone)
 
     def pdf(self) -> bytes:
@@ -97,14 +97,13 @@ class Drawing:
 
 
 def house_style() -> Any:
-    """A context in which figures are drawn in the house style."""
+    """A context in which figures are drawn."""
     import matplotlib
 
     return matplotlib.rc_context(_STYLE)
 
 
 def new_figure(rows: int = 1, columns: int = 1, height: float = 3.4, **options: Any) -> Any:
-    """A figure and the grid of its axes."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(_WIDTH, height), layout="constrained")
@@ -114,7 +113,7 @@ def new_figure(rows: int = 1, columns: int = 1, height: float = 3.4, **options: 
 def new_panels(
     count: int, margin: float, height: float, across: int = 2, **options: Any
 ) -> tuple["Figure", "list[Axes]"]:
-    """A figure and its panels, so many a row; `height` is that of a row, in inches."""
+    """So many panels a row; `height` is that of a row, in inches."""
     rows = -(-count // across)
     figure, grid = new_figure(rows, min(count, across), margin + height * rows, **options)
     for axes in grid.flat[count:]:
@@ -130,7 +129,7 @@ def draw_lines(
     share: bool = False,
     bands: bool = True,
 ) -> None:
-    """A line per editor with its band; medians are dotted. Shares go down in steps, from all before the first round."""
+    """Medians are dotted; shares go down in steps, from all before the first round."""
     from matplotlib.ticker import MaxNLocator
 
     for editor, look in looks.items():
@@ -160,58 +159,29 @@ def _draw_line(axes: "Axes", curve: Sequence[CurveRow], look: Look, share: bool,
 
 
 def set_unit_scale(axes: "Axes", share: bool = False) -> None:
-    """The scale from 0 to 1, with half of it marked."""
     axes.set_ylim(0, 1.02)
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0", "", "½", "", "1"] if not share else ["0%", "", "50%", "", "100%"])
     axes.axhline(0.5, color=MUTED.light, lw=0.8, ls=(0, (2, 2)), zorder=1)
 
 
-def add_legend(figure: "Figure", axes: "Axes", columns: int = 2) -> None:
-    """One legend over all panels, editors with the names that readers know."""
+def add_legend(figure: "Figure", axes: "Axes") -> None:
+    """One over all panels; the figure grows with it."""
     handles, labels = axes.get_legend_handles_labels()
     names = figure_names(labels)
-    longest = max((len(line) for name in names.values() for line in name.split("\n")), default=1)
-    wide = 72 * figure.get_figwidth() / _LETTERS
-    fitting = int((wide + 1) / (0.6 * longest + 5.4))  # a sign is 0.6 of its height wide; a line's sample and the gaps
-    expected = -(-len(labels) // columns)  # lines that the figure's height allows for
-    columns = max(min(columns, fitting, len(labels)), 1)
-    lines = -(-sum(name.count("\n") + 1 for name in names.values()) // columns)
-    figure.set_figheight(figure.get_figheight() + _LETTERS * max(lines - expected, 0) * _LEGEND_LINE / 72)
     shown = [names[label] for label in labels]
+    columns = 2 if max(map(len, shown), default=0) < _LONGEST_OF_TWO else 1
+    lines = -(-sum(name.count("\n") + 1 for name in shown) // columns)
+    figure.set_figheight(figure.get_figheight() + max(lines - 3, 0) * _LEGEND_LINE)
     figure.legend(handles, shown, loc="outside upper left", ncols=columns, handlelength=2.6)
 
 
 def figure_names(labels: Iterable[str], panels: int = 1) -> dict[str, str]:
-    """The names that readers know, in lines that fit a figure with this many panels in a row."""
+    """In lines that fit this many panels in a row."""
     width = LONGEST if panels == 1 else 48 // panels
     return {label: textwrap.fill(name, width) for label, name in display_names(labels).items()}
 
 
-def label_ends(figure: "Figure", axes: "Axes", rows: Sequence[CurveRow], looks: Mapping[str, Look]) -> None:
-    """Each editor's name at the end of its line; names that would overlap are moved apart."""
-    last = {row.editor: row for row in rows if row.mean.value is not None}
-    ends = sorted((row.mean.value, editor) for editor, row in last.items() if editor in looks)
-    places = [value for value, _ in ends]
-    high = 72 * figure.get_figheight() - _BELOW * _LETTERS
-    names = figure_names(looks)
-    lines = max((names[editor].count("\n") + 1 for _, editor in ends), default=1)
-    gap = min(lines * _LINE * _LETTERS / high, 1.02 / max(len(places), 1))
-    for _ in range(1000):  # enough to spread a dozen names
-        for low in range(len(places) - 1):
-            over = gap - (places[low + 1] - places[low])
-            if over > 0:
-                places[low], places[low + 1] = places[low] - over / 2, places[low + 1] + over / 2
-        if places:
-            places[0], places[-1] = max(places[0], 0.0), min(places[-1], 1.02)
-    for (value, editor), place in zip(ends, places, strict=True):
-        axes.annotate(names[editor], (last[editor].round, value), (12, (place - value) * high), va="center",
-                      fontsize=_LETTERS - 0.5, textcoords="offset points", annotation_clip=False,
-                      arrowprops={"arrowstyle": "-", "color": looks[editor].colour, "lw": 0.7, "relpos": (0, 0.5),
-                                  "shrinkA": 1})  # fmt: skip
-
-
 def last_values(rows: Sequence[CurveRow], form: str = "share") -> str:
-    """The last value of each editor, in words."""
     last = {row.editor: row for row in rows}
     ends = [f"{editor} {format_value(row.mean.value, form)} after round {row.round}" for editor, row in last.items()]
     return "; ".join(ends) + "."
@@ -220,7 +190,7 @@ def last_values(rows: Sequence[CurveRow], form: str = "share") -> str:
 def one_panel(
     name: str, rows: Sequence[CurveRow], looks: Mapping[str, Look], title: str, metric: str, share: bool = False
 ) -> Drawing | None:
-    """One metric on the scale from 0 to 1, large; `metric` is its name."""
+    """On the scale from 0 to 1; `metric` is its name."""
     if not rows:
         return None
     figure, grid = new_figure(height=3.36)
@@ -228,7 +198,7 @@ def one_panel(
     draw_lines(axes, rows, looks, share=share, bands=len({row.editor for row in rows}) <= _MOST_BANDS)
     set_unit_scale(axes, share=share)
     axes.set_ylabel("share of tests" if share else "retained quality")
-    label_ends(figure, axes, rows, looks)
+    add_legend(figure, axes)
     return Drawing(name, title, f"{capitalised(metric)}: {last_values(rows)}", figure)
 
 
@@ -240,7 +210,6 @@ def small_panels(
     medians: bool = False,
     share: bool = False,
 ) -> Drawing | None:
-    """Small multiples that share their scale, two a row."""
     filled = {label: rows for label, rows in parts.items() if rows}
     if not filled:
         return None

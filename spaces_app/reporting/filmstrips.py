@@ -13,9 +13,8 @@ from PIL import Image
 from ..analysis.analysis import Analysis
 from ..analysis.cases import Case
 from ..analysis.display_names import display_name
-from ..analysis.reasons import losing_step, loss_clause
+from ..analysis.reasons import frames_of, losing_step, loss_clause, typical_cases
 from ..analysis.stored_rows import rows_of
-from ..analysis.typical import frames_of, typical_cases
 
 SIDE = 192  # pixels: sharp on a phone's screen at two thirds of it
 _QUALITY = 55
@@ -42,7 +41,7 @@ class Strip:
 
 
 def typical_strips(analysis: Analysis, tested: Sequence[str], reader: Reader) -> list[Strip]:
-    """A typical case of the first group, as the best of the tested editors and the last of them returned it."""
+    """A typical case of the first group, by the best and the last of these editors."""
     group = next(iter(analysis.groups.values()))
     outcomes = analysis.outcomes[group.name]
     shown = list(dict.fromkeys([tested[0], tested[-1]]))
@@ -56,7 +55,6 @@ def typical_strips(analysis: Analysis, tested: Sequence[str], reader: Reader) ->
 
 
 def _typical_strip(analysis: Analysis, case: Case, outcome: Outcome, checks: Sequence[str], reader: Reader) -> Strip:
-    """The original, the first edit, some returns and the step in which the case was lost."""
     scores = {row.step: row for row in rows_of(analysis.scores, {case.chain.id})}
     lost_step = losing_step(case, outcome, scores)
     frames = []
@@ -72,7 +70,6 @@ def _typical_strip(analysis: Analysis, case: Case, outcome: Outcome, checks: Seq
 
 
 def make_frame(data: bytes | None, label: str, words: str) -> Frame:
-    """A frame with the picture made small, or with the reason there is none."""
     if data is None:
         return Frame(label, "no picture")
     try:

@@ -22,11 +22,10 @@ HERE = Path(__file__).parent
 SHORT = ("editor", "rounds_kept", "cost", "cause")  # columns of the table that the page begins with
 _VERDICTS = {"indicative": "too few pictures", "open": "no difference shown"}
 _NAMED = ("editor", "first", "second")  # columns that hold an editor
-WORST_CASES, METHODS = "Worst cases", "Methods"
+METHODS = "Methods"
 # The sections in their order, with their ids. A section that only a statistic names comes before the last.
 SECTIONS = {
     EACH_GROUP: "",
-    WORST_CASES: "worst",
     "Where editors fail first": "where",
     "How stable is the ranking?": "sensitivity",
     METHODS: "methods",
@@ -81,7 +80,6 @@ class Section:
 def make_sections(
     tables: Mapping[str, Table], groups: Sequence[str], strips: Mapping[str, Sequence[Strip]]
 ) -> list[Section]:
-    """Every statistic's tables and figures in the sections that they name."""
     statistics = find_statistics()
     looks = editor_looks(tables["leaderboard"])
     new = [statistic.SECTION for statistic in statistics.values() if statistic.SECTION not in SECTIONS]
@@ -102,7 +100,6 @@ def make_sections(
 
 
 def _add_statistic(section: Section, statistic: ModuleType, table: Table, context: FigureContext) -> None:
-    """The statistic's table, if the page shows it, and its figures."""
     page = on_page(statistic)
     if page.show and table.rows:
         parts = _table_parts(table, page, bool(section.group), display_names(context.looks))
@@ -117,7 +114,6 @@ def _add_statistic(section: Section, statistic: ModuleType, table: Table, contex
 
 
 def _table_parts(table: Table, page: OnPage, in_group: bool, names: Mapping[str, str]) -> list[_Part]:
-    """A table in the parts that the page shows."""
     by_value: dict[Any, list[Mapping[str, Any]]] = {}
     for row in page.choose(table.rows) if page.choose else table.rows:
         by_value.setdefault(row.get(page.part_by), []).append(row)
@@ -137,7 +133,7 @@ def _table_part(
     line_where: str = "",
     names: Mapping[str, str] | None = None,
 ) -> _Part:
-    """Rows in a reader's words; a line is drawn above rows with another value of `line_where`."""
+    """A line is drawn above rows with another value of `line_where`."""
     names = names or {}
     shown, before = [], rows[0] if rows else {}
     for row in rows:
@@ -167,7 +163,7 @@ def in_words(key: str, value: str, names: Mapping[str, str]) -> str:
 
 
 def editor_looks(leaderboard: Table) -> dict[str, Look]:
-    """One look for each editor; they come in the order of the leaderboard."""
+    """In the order of the leaderboard."""
     roles = {row["editor"]: row["role"] for row in leaderboard.rows}
     looks = assign_looks(roles, [name for name, role in roles.items() if role == ROLES["baseline"]])
     return {name: looks[name] for name in roles}
@@ -177,10 +173,14 @@ def slug(title: str) -> str:
     return re.sub(r"\W+", "-", title.lower()).strip("-")
 
 
-def _template(name: str) -> jinja2.Template:
-    """A template; everything that comes from a table is escaped."""
-    loader = jinja2.FileSystemLoader(HERE)
-    return jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined).get_template(name)
+def template(name: str) -> jinja2.Template:
+    """In HTML, everything that comes from a table is escaped."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE),
+        autoescape=jinja2.select_autoescape(["html"]),
+        undefined=jinja2.StrictUndefined,
+    )
+    return environment.get_template(name)
 
 
 def render_page(
@@ -190,7 +190,7 @@ def render_page(
     strips: Sequence[Strip],
     stand_in: StandIn | None = None,
 ) -> str:
-    """The page; it begins with strips of a typical case, how many tests survive each round, and a short table."""
+    """It begins with strips of a typical case, the survival curves, a short table."""
     board, answer, drawing = tables["leaderboard"], None, None
     if board.rows and sections[0].group:
         rows = board.where(group=board.rows[0]["group"])
@@ -198,7 +198,7 @@ def render_page(
         answer = _table_part(capitalised(rows.rows[0]["name"]), rows.shown(SHORT), rows.rows, "role", names)
         drawing = next((drawing for drawing in sections[0].drawings if drawing.name == "survival"), None)
         sections[0].drawings = [other for other in sections[0].drawings if other is not drawing]
-    return _template("page.html").render(
+    return template("page.html").render(
         sections=[section for section in sections if not section.is_empty],
         title=stand_in.title if stand_in else TITLE,
         how_to_read=stand_in.how_to_read if stand_in else HOW_TO_READ,
@@ -211,7 +211,7 @@ def render_page(
 
 
 def table_html(table: Table, keys: Sequence[str]) -> str:
-    """A table to stand inside another page, such as a notebook."""
+    """To stand inside another page, such as a notebook."""
     names = display_names(row["editor"] for row in table.rows)
     part = _table_part(table.title, table.shown(keys), table.rows, names=names)
-    return str(_template("table.html").module.table(part))  # type: ignore[attr-defined]  # a macro of the template
+    return str(template("table.html").module.table(part))  # type: ignore[attr-defined]  # a macro of the template

@@ -34,7 +34,6 @@ class Report:
 
 
 def read_analysis(reader: Reader, options: Options = Options()) -> Analysis:  # noqa: B008 - frozen
-    """Everything that the statistics need of a dataset."""
     calls = StoredRows(reader, StepRow, CALLS) if reader.files("steps") else ()
     roles = {label: editor.role for label, editor in reader.editors().items()}
     tables = {name: list(reader.rows(name)) for name in reader.configs() if name not in _READ_OTHERWISE}
@@ -69,7 +68,6 @@ def write_files(
 
 
 def _table_files(report: Report) -> dict[str, bytes]:
-    """The files of the tables that have rows, and the leaderboard's for a paper and for publishing."""
     tables = [table for table in report.tables.values() if table.rows]
     files = {f"{table.name}.csv": as_csv(table).encode() for table in tables}
     files["tables.json"] = all_as_json(tables).encode()
@@ -110,5 +108,4 @@ def _replace_files(out: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _is_free(path: Path, data: bytes) -> bool:
-    """Whether the file does not exist, or has exactly what would be written."""
     return not path.exists() or (path.is_file() and path.read_bytes() == data)

@@ -14,9 +14,9 @@ from ..analysis.round_curves import CurveRow
 from ..palette import MUTED
 from ..reporting.figures import (
     Drawing,
+    add_legend,
     draw_lines,
     house_style,
-    label_ends,
     last_values,
     new_figure,
     set_unit_scale,
@@ -45,7 +45,7 @@ def curves_over_rounds(dataset: ServedDataset, metric: str, title: str, rows: Se
         draw_lines(axes, rows, looks, share=metric == "kept", bands=len(looks) <= _MOST_BANDS)
         if metric in ("kept", "quality") or metric.startswith("retained "):
             set_unit_scale(axes, share=True)
-            label_ends(figure, axes, rows, looks)
+            add_legend(figure, axes)
         else:
             axes.legend(list(display_names(looks).values()), loc="best")
         axes.set_title(title[:1].upper() + title[1:])

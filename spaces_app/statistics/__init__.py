@@ -44,7 +44,7 @@ class OnPage(NamedTuple):
 
 
 def find_statistics() -> dict[str, ModuleType]:
-    """Every statistic by its name, in their order on the page."""
+    """By name, in their order on the page."""
     modules = [
         importlib.import_module(f"{package}.{info.name}")
         for package in (__name__, *statistics_packages())
@@ -76,7 +76,6 @@ def make_table(statistic: ModuleType, rows: Iterable[TableRow], note: str = "") 
 
 
 def compute_tables(analysis: Analysis) -> dict[str, Table]:
-    """The tables of all statistics by name."""
     tables = {}
     for name, statistic in find_statistics().items():
         rows: list[TableRow] = list(statistic.rows(analysis))

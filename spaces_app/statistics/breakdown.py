@@ -8,7 +8,7 @@ from convergebench.metric_modules.halflife.summary import summarise
 from ..analysis.analysis import Analysis
 from ..analysis.cases import Case
 from ..analysis.groups import is_missing_case
-from ..analysis.tables import Estimate, TableRow, column, estimate
+from ..analysis.tables import Estimate, TableRow, column, from_summary
 from . import OnPage
 
 TITLE = "Rounds survived, by property of the test"
@@ -31,7 +31,6 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """One row per editor and value of each slice."""
     rows = []
     for name, group in analysis.groups.items():
         for by in _SLICES:
@@ -53,8 +52,8 @@ def _row(group: str, by: str, value: str, editor: str, role: str, chosen: Sequen
         value=value,
         editor=editor,
         role=role,
-        half_life_text=estimate(summary["half_life_text"], summary["half_life_interval"]),
-        rounds_kept=estimate(summary["mean_rounds_kept"], summary["mean_rounds_kept_interval"]),
+        half_life_text=from_summary(summary, "half_life_text"),
+        rounds_kept=from_summary(summary, "mean_rounds_kept"),
         failed=sum(is_missing_case(outcome) for _, outcome in chosen) / len(chosen),
         cases=len(chosen),
         sources=len(set(sources)),

@@ -15,7 +15,6 @@ from . import EACH_GROUP, OnPage, Rows
 
 
 def _last_rounds(rows: Rows) -> Rows:
-    """One row for each editor, in the order of the rows."""
     return list({row["editor"]: row for row in rows}.values())
 
 
@@ -35,7 +34,7 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """The share of cases lost to each cause by each round; with the share that survived they add up to one."""
+    """Shares lost to each cause by each round; with the survivors they add up to one."""
     return [
         Row(editor=editor, role=group.role_title(editor), group=name, round=round, kept=kept, lost_to=lost, cases=count)
         for name, group in analysis.groups.items()
@@ -45,7 +44,7 @@ def rows(analysis: Analysis) -> list[Row]:
 
 
 def _incidence(outcomes: Sequence[Outcome], rounds: int) -> Iterator[tuple[int, float, dict[str, float], int]]:
-    """For each round the share that survived, each cause's share so far, and the number of cases."""
+    """By round: the survivors' share, each cause's share so far, the number of cases."""
     watched = [outcome for outcome in outcomes if outcome.time]
     if not watched:
         return
@@ -57,7 +56,6 @@ def _incidence(outcomes: Sequence[Outcome], rounds: int) -> Iterator[tuple[int, 
 
 
 def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
-    """What cases were lost to by the last round, stacked to a whole."""
     last = {row.editor: row for row in rows}
     editors = [editor for editor in context.looks if editor in last]
     causes = [cause for cause in CAUSES if any(last[editor].lost_to[cause] for editor in editors)]

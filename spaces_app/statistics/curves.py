@@ -18,7 +18,7 @@ _FEWEST_SOURCES = 2  # a slice of fewer is not drawn
 
 
 def rows(analysis: Analysis) -> list[CurveRow]:
-    """The curves of all groups, overall and by category and kind; then those of studies."""
+    """All groups, overall and by category and kind; then the studies' own."""
     rows: list[CurveRow] = []
     for name, group in analysis.groups.items():
         rows += slice_curves(group, analysis.outcomes[name], "all")
@@ -37,7 +37,7 @@ def rows(analysis: Analysis) -> list[CurveRow]:
 
 
 def figures(rows: Sequence[CurveRow], context: FigureContext) -> list[Drawing | None]:
-    """Quality and survival large, every metric small; for the first group also survival by slice."""
+    """By slice only for the first group."""
     looks = context.looks
     overall = [row for row in rows if row.slice == "all"]
     panels = {panel_title(name): [row for row in overall if row.metric == f"retained {name}"] for name in RETAINED}

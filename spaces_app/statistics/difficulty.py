@@ -34,7 +34,6 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """Each program's effect on the half-life once editors and pictures are accounted for, with its declared class."""
     rows = []
     for name, group in analysis.groups.items():
         pairs = [pair for pair in analysis.with_outcomes(group, *group.tested()) if not pair[1].failed]
@@ -90,7 +89,7 @@ def difficulty(
 
 
 def _factor(effect: tuple[float, float] | None, sources: int) -> tuple[Estimate, str | None]:
-    """The factor with its interval, or the reason there is none; 0.5 halves the average program's half-life."""
+    """Or the reason there is none; 0.5 halves the average program's half-life."""
     from scipy.special import stdtrit
 
     if effect is None:
@@ -132,7 +131,7 @@ def _program_effects(
 
 
 def _largest_linked(sources: np.ndarray, programs: np.ndarray) -> np.ndarray:
-    """Which chains have a program of the largest set that sources link; effects across a gap cannot be told apart."""
+    """Sources link programs; effects across a gap cannot be told apart."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -144,7 +143,7 @@ def _largest_linked(sources: np.ndarray, programs: np.ndarray) -> np.ndarray:
 
 
 def _likely_class(row: Row, rows: Sequence[Row]) -> str | None:
-    """Another class, if the interval excludes the mean of the program's own and that class's mean is the nearest."""
+    """Another class, if its mean is nearest and the interval excludes the own class's."""
     others: dict[str, list[float]] = {name: [] for name in REVERSIBILITY}
     for other in rows:
         if other is not row and other.factor.value:

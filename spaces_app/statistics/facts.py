@@ -26,7 +26,7 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """Counts, rules and signatures; those of one group of programs begin with its name."""
+    """Those of one group of programs begin with its name."""
     cases = analysis.cases
     facts: dict[str, Fact] = {
         "suite": ", ".join(sorted({case.chain.suite for case in cases})),
@@ -56,7 +56,7 @@ def rows(analysis: Analysis) -> list[Row]:
 
 
 def _where_chains_went(analysis: Analysis) -> dict[str, int]:
-    """Every chain once: counted, or left out by name. The counts add up to the chains generated."""
+    """The counts add up to the chains generated."""
     place_of = account_for(analysis)
     counts = Counter(place_of.values())
     shown = [place for place in places() if place != UNKNOWN or counts[place]]
@@ -86,6 +86,5 @@ def _group_facts(analysis: Analysis, name: str) -> dict[str, Fact]:
 
 
 def _signatures(analysis: Analysis) -> list[str]:
-    """Every metric's signatures, each once."""
     written = {row.signature for row in narrow(analysis.scores, ["signature"]) if row.signature}
     return sorted({text for signature in written for text in signature_texts(signature_of({"signature": signature}))})

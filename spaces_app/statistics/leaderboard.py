@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from convergebench.metric_modules.halflife.causes import CAUSES
@@ -28,6 +29,7 @@ from ..analysis.tables import (
     column,
     estimate,
     format_value,
+    from_summary,
 )
 from ..reporting.figures import Drawing, FigureContext, add_legend, new_figure
 from . import EACH_GROUP, OnPage
@@ -73,79 +75,82 @@ _PAPER = ("editor", "rank", "rounds_kept", "survival", "cost", "cause")  # colum
 
 
 def latex(table: Table) -> str:
-    """The table of one group of programs for a paper: few columns, a rule before the baselines."""
+    """Few columns, and a rule before the baselines."""
     return as_latex(table, _PAPER, "role")
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """Every row of every group."""
-    return [
-        row
-        for name, group in analysis.groups.items()
-        for row in group_rows(
-            group, analysis.outcomes[name], analysis.comparisons[name].ranks, analysis.options.threshold
-        )
-    ]
+    rows: list[Row] = []
+    for name, group in analysis.groups.items():
+        ranks = analysis.comparisons[name].ranks
+        rows += group_rows(group, analysis.outcomes[name], ranks, analysis.options.threshold)
+    return rows
 
 
 def group_rows(
-    group: CaseGroup, outcomes: OutcomesByEditor, ranks: Mapping[str, tuple[int, int] | None], threshold: float
+    group: CaseGroup,
+    outcomes: OutcomesByEditor,
+    ranks: Mapping[str, tuple[int, int] | None],
+    threshold: float,
 ) -> list[Row]:
-    """The rows of one group: ranked editors first, then by mean rounds kept; baselines last."""
-    rows = [editor_row(editor, group, outcomes[editor], ranks.get(editor), threshold) for editor in group.cases]
-    order = list(ROLES.values())
+    """Ranked editors first, then by mean rounds kept; baselines last."""
+    rows = [_row(editor, group, outcomes[editor], ranks.get(editor), threshold) for editor in group.cases]
+    roles = list(ROLES.values())
     return sorted(
         rows,
-        key=lambda row: (order.index(row.role), row.rank.value or 10**6, -(row.rounds_kept.value or 0), row.editor),
+        key=lambda row: (
+            roles.index(row.role),
+            row.rank.value or 10**6,
+            -(row.rounds_kept.value or 0),
+            row.editor,
+        ),
     )
 
 
-def editor_row(
+def _row(
     editor: str,
     group: CaseGroup,
     outcomes: Sequence[Outcome],
     ranks: tuple[int, int] | None,
     threshold: float,
 ) -> Row:
-    """The row of one editor; `outcomes` are those of its cases, in the same order."""
-    cases = group.cases[editor]
+    cases, checks = group.cases[editor], group.checks_of(editor)
     sources = [case.source for case in cases]
     rounds = list(range(1, max(case.rounds for case in cases) + 1))
     summary = summarise(outcomes, rounds, sources, programs=[case.program for case in cases])
-    cause, cause_share = _main_cause(outcomes)
-    checks = group.checks_of(editor)
-    lowest = [lowest_quality(case, checks) for case in cases]
-    meaning = [case.retained[MEANINGS[0]] if MEANINGS and MEANINGS[0] in checks else [] for case in cases]
-    quality_text, quality_kept = _curve_columns(cases, lowest, rounds, sources, threshold)
-    meaning_text, meaning_kept = _curve_columns(cases, meaning, rounds, sources, threshold)
     # A share at an earlier round, if no case was followed to the last one, would not be comparable.
     is_followed = summary["last_round"] == rounds[-1]
-    survival, mean_kept = summary["survival"], summary["mean_rounds_kept"]
+    cause, cause_share = _main_cause(outcomes)
+    lowest = [lowest_quality(case, checks) for case in cases]
+    meaning = [case.retained[MEANINGS[0]] if MEANINGS and MEANINGS[0] in checks else [] for case in cases]
+    quality = _curve_summary(cases, lowest, rounds, sources, threshold)
+    meanings = _curve_summary(cases, meaning, rounds, sources, threshold)
+    ends = Counter(case.end for case in cases)
     return Row(
         editor=editor,
         role=group.role_title(editor),
         group=group.name,
         name=group.headline_name(checks),
         rank=Estimate(ranks[0], *ranks) if ranks else Estimate(),
-        half_life_text=estimate(summary["half_life_text"], summary["half_life_interval"]),
+        half_life_text=from_summary(summary, "half_life_text"),
         half_life=summary["half_life"],
-        rounds_kept=estimate(mean_kept, summary["mean_rounds_kept_interval"]),
-        rounds_kept_two_way=estimate(mean_kept, summary["mean_rounds_kept_interval_two_way"]),
+        rounds_kept=from_summary(summary, "mean_rounds_kept"),
+        rounds_kept_two_way=from_summary(summary, "mean_rounds_kept", "interval_two_way"),
         area=_area_under(cases, lowest),
-        restricted_mean=estimate(summary["restricted_mean"], summary["restricted_mean_interval"]),
-        survival=estimate(survival, summary["survival_interval"]) if is_followed else Estimate(),
-        survival_two_way=estimate(survival, summary["survival_interval_two_way"]) if is_followed else Estimate(),
+        restricted_mean=from_summary(summary, "restricted_mean"),
+        survival=from_summary(summary, "survival") if is_followed else Estimate(),
+        survival_two_way=from_summary(summary, "survival", "interval_two_way") if is_followed else Estimate(),
         last_round=summary["last_round"],
-        quality_text=quality_text,
-        quality_kept=quality_kept,
-        meaning_text=meaning_text,
-        meaning_kept=meaning_kept,
+        quality_text=from_summary(quality, "half_life_text"),
+        quality_kept=from_summary(quality, "mean_rounds_kept"),
+        meaning_text=from_summary(meanings, "half_life_text"),
+        meaning_kept=from_summary(meanings, "mean_rounds_kept"),
         forward=_forward_share(cases),
-        refused=sum(case.end == "refused" for case in cases) / len(cases),
-        no_image=sum(case.end == "no_image" for case in cases) / len(cases),
-        failed=sum(is_missing_case(outcome) for outcome in outcomes) / len(cases),
-        cost=_known_mean([case.cost for case in cases]),
-        seconds=_known_mean([case.seconds for case in cases]),
+        refused=ends["refused"] / len(cases),
+        no_image=ends["no_image"] / len(cases),
+        failed=sum(map(is_missing_case, outcomes)) / len(cases),
+        cost=_mean([case.cost for case in cases if case.cost is not None]),
+        seconds=_mean([case.seconds for case in cases if case.seconds is not None]),
         cause=cause and f"{cause} ({cause_share:.0%})",
         cause_share=cause_share,
         cases=len(cases),
@@ -155,33 +160,30 @@ def editor_row(
 
 
 def _main_cause(outcomes: Sequence[Outcome]) -> tuple[str | None, float | None]:
-    """The most frequent cause (ties go to the first in the table of causes) and its share of cases."""
+    """Ties go to the first in the table of causes."""
     counts = Counter(outcome.cause for outcome in outcomes if outcome.lost)
     cause = max(CAUSES, key=lambda name: counts[name])
     share = counts[cause] / max(sum(not outcome.failed for outcome in outcomes), 1)
     return (cause, share) if counts else (None, None)
 
 
-def _curve_columns(
+def _curve_summary(
     cases: Sequence[Case],
-    curves: Sequence[Sequence[float | None]],
+    curves: Sequence[list[float | None]],
     rounds: Sequence[int],
     sources: Sequence[str],
     threshold: float,
-) -> tuple[Estimate, Estimate]:
-    """Half-life and mean rounds of one metric, whatever ended convergence; empty if it is not checked."""
+) -> dict[str, Any]:
+    """Of one metric alone; empty if it is not checked."""
     if not any(curves):
-        return Estimate(), Estimate()
-    outcomes = [outcome_of_curve(case, list(values), threshold) for case, values in zip(cases, curves, strict=True)]
-    summary = summarise(count_failures(cases, outcomes), rounds, sources)
-    return (
-        estimate(summary["half_life_text"], summary["half_life_interval"]),
-        estimate(summary["mean_rounds_kept"], summary["mean_rounds_kept_interval"]),
-    )
+        return {}
+    pairs = zip(cases, curves, strict=True)
+    outcomes = [outcome_of_curve(case, values, threshold) for case, values in pairs]
+    return summarise(count_failures(cases, outcomes), rounds, sources)
 
 
 def _area_under(cases: Sequence[Case], curves: Sequence[Sequence[float | None]]) -> Estimate:
-    """The mean retained quality over all planned rounds, whatever ended convergence; empty if none is checked.
+    """The mean retained quality over all planned rounds; empty if none is checked.
 
     A round after the chain's end retains nothing, so that ending early never helps.
     """
@@ -192,31 +194,33 @@ def _area_under(cases: Sequence[Case], curves: Sequence[Sequence[float | None]])
         if measured or (last < case.rounds and any(curves)):
             areas.append((sum(measured) / max(len(measured), 1)) * last / case.rounds)
             sources.append(case.source)
-    return estimate(sum(areas) / len(areas), mean_interval(np.array(areas), sources, 1.0)) if areas else Estimate()
+    return _mean_of_shares(areas, sources)
 
 
 def _forward_share(cases: Sequence[Case]) -> Estimate:
-    """The share of rounds whose edits were made. Rounds after a refusal count as not made: refusing never helps."""
+    """Rounds after a refusal count as not made: refusing never helps."""
     shares, sources = [], []
     for case in cases:
-        if case.applied is None:
-            continue
-        made = [value for value in case.applied if value is not None]
-        if case.end in ("refused", "no_image", "shrunk") and case.end_round:
-            made += [False] * (case.rounds - case.end_round + (case.applied[case.end_round - 1] is None))
+        applied = case.applied or []
+        made = [value for value in applied if value is not None]
+        if applied and case.end in ("refused", "no_image", "shrunk") and case.end_round:
+            made += [False] * (case.rounds - case.end_round + (applied[case.end_round - 1] is None))
         if made:
             shares.append(sum(made) / len(made))
             sources.append(case.source)
-    return estimate(sum(shares) / len(shares), mean_interval(np.array(shares), sources, 1.0)) if shares else Estimate()
+    return _mean_of_shares(shares, sources)
 
 
-def _known_mean(values: Sequence[float | None]) -> float | None:
-    present = [value for value in values if value is not None]
-    return sum(present) / len(present) if present else None
+def _mean_of_shares(shares: Sequence[float], sources: Sequence[str]) -> Estimate:
+    return estimate(_mean(shares), mean_interval(np.array(shares), sources, 1.0) if shares else None)
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
 
 
 def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
-    """Rounds kept against what a round costs; only editors whose cost is known."""
+    """Only editors whose cost is known."""
     rows = [row for row in rows if row.cost is not None]
     if not rows or not context.is_first_group:
         return []

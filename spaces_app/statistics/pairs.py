@@ -35,19 +35,18 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """The comparisons of all groups."""
     return [row for name, group in analysis.groups.items() for row in group_rows(group, analysis.comparisons[name])]
 
 
 def group_rows(group: CaseGroup, compared: GroupComparison) -> list[Row]:
-    """The comparisons of one group: editors among themselves, then with rows that have no rank."""
+    """Editors among themselves, then with rows that have no rank."""
     return pair_rows(group.name, compared.outcomes, compared.editors, "editors") + pair_rows(
         group.name, compared.outcomes, compared.references, "no other pair"
     )
 
 
 def pair_rows(group: str, outcomes: CaseOutcomes, pairs: Sequence[Comparison], family: str) -> list[Row]:
-    """The comparisons as rows, each with a log-rank test as a description."""
+    """Each with a log-rank test as a description."""
     rows = []
     for pair in pairs:
         common = [

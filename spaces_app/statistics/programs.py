@@ -38,7 +38,7 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """A row for each program of each suite, also for those that a suite names and the dataset does not have."""
+    """Also for programs that a suite names and the dataset does not have."""
     place_of = account_for(analysis)
     chains: dict[tuple[str, str], list[str]] = {}
     category = {}
@@ -64,7 +64,6 @@ def rows(analysis: Analysis) -> list[Row]:
 
 
 def _why_not_counted(chain_places: Sequence[str]) -> str | None:
-    """The reasons for leaving chains out, each with its number; or why there is no chain."""
     if not chain_places:
         return ABSENT
     reasons = Counter(place.removeprefix(LEFT_OUT) for place in chain_places if place.startswith(LEFT_OUT))
@@ -72,13 +71,13 @@ def _why_not_counted(chain_places: Sequence[str]) -> str | None:
 
 
 def note(analysis: Analysis, rows: Sequence[Row]) -> str:
-    """The sum for each suite: chains generated are those counted and those left out by name."""
+    """Chains generated are those counted and those left out by name."""
     suites = dict.fromkeys(row.suite for row in rows)
     return " ".join(_equation(suite, [row for row in rows if row.suite == suite]) for suite in suites)
 
 
 def _equation(suite: str, rows: Sequence[Row]) -> str:
-    """'demo: 42 chains generated = 12 cases kept + 26 cases lost + 4 left out: under recall audit.'"""
+    """'demo: 42 chains generated = 12 cases kept + 30 cases lost.'"""
     counts = {place: sum(row.places.get(key_of(place)) or 0 for row in rows) for place in places()}
     total = " + ".join(f"{count} {place}" for place, count in counts.items() if count) or "0"
     absent = sum(not row.chains for row in rows)

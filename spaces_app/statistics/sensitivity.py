@@ -42,7 +42,7 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """One row per change; tau is 1 if the order does not change."""
+    """Tau is 1 if the order does not change."""
     rows: list[Row] = []
     threshold = analysis.options.threshold
     rejudged = _judge_again(analysis)
@@ -55,7 +55,7 @@ def rows(analysis: Analysis) -> list[Row]:
 
 
 def _judge_again(analysis: Analysis) -> _Rejudged:
-    """The cases that change under other limits, if the scores have the numbers that the limits apply to."""
+    """Only limits for which the scores have the numbers."""
     counted = {case.chain.id for group in analysis.groups.values() for case in group.all_cases}
     rejudged: dict[tuple[str, float], Mapping[str, Case]] = {}
     for what, (needed, _, limit, settings) in _EDIT_LIMITS.items():
@@ -95,7 +95,7 @@ def _by_one_metric(name: str, threshold: float, case: Case) -> Outcome:
 
 
 def _mean_rounds(group: CaseGroup, rule: Callable[[Case], Outcome], horizon: int) -> dict[str, float]:
-    """Each editor's mean rounds kept up to the horizon; a chain that failed technically counts while it was watched."""
+    """A chain that failed technically counts while it was watched."""
     means = {}
     for editor in group.tested(2):
         outcomes = count_failures(group.cases[editor], [rule(case) for case in group.cases[editor]])
@@ -108,7 +108,7 @@ def _mean_rounds(group: CaseGroup, rule: Callable[[Case], Outcome], horizon: int
 
 
 def _kendall_tau(values: Mapping[str, float], others: Mapping[str, float]) -> float | None:
-    """Kendall's tau-b between two orders of editors; None if one of them has no order."""
+    """Tau-b; None if one of them has no order."""
     from scipy import stats  # takes half a second, which only a report should pay
 
     both = [editor for editor in values if editor in others]
@@ -119,7 +119,7 @@ def _kendall_tau(values: Mapping[str, float], others: Mapping[str, float]) -> fl
 
 
 def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
-    """Mean rounds kept under other thresholds and limits: the order depends on them if lines cross."""
+    """The order of editors depends on the rules if lines cross."""
     rows = [row for row in rows if row.group == context.group and row.what in ("threshold", *_EDIT_LIMITS)]
     looks = {editor: look for editor, look in context.looks.items() if any(editor in row.kept for row in rows)}
     if not looks:
@@ -138,7 +138,6 @@ def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
 
 
 def _draw_panel(axes: "Axes", what: str, rows: Sequence[Row], looks: Mapping[str, Look]) -> list[str]:
-    """One line for each editor, and what it shows in words; settings far apart are on a logarithmic scale."""
     sentences = []
     for editor, look in looks.items():
         points = [(float(row.setting), row.kept[editor]) for row in rows if editor in row.kept]

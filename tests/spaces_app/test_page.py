@@ -30,7 +30,7 @@ def laid(tmp_path_factory):
     out = tmp_path_factory.mktemp("report")
     editors = {"one": 1.5, "<b>two</b> & more": 1.0, "identity": 0.01}
     made = report(*dataset(editors, sources=13, programs=2, rounds=10, clip=False))
-    write_files(made, out, {"worst": STRIPS})
+    write_files(made, out, {"facts": STRIPS})
     return out, made
 
 
@@ -238,7 +238,7 @@ def test_the_methods_paragraph_names_what_was_measured(laid):
 
 def test_the_same_scores_give_the_same_files(laid, tmp_path):
     made = laid[1]
-    write_files(made, tmp_path, {"worst": STRIPS})
+    write_files(made, tmp_path, {"facts": STRIPS})
     for path in sorted(laid[0].rglob("*.*")):
         assert path.read_bytes() == (tmp_path / path.relative_to(laid[0])).read_bytes(), path.name
 

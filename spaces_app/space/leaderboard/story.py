@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...analysis.cases import CaseKey
-from ...analysis.typical import case_at, frames_of, typical_cases
+from ...analysis.reasons import case_at, frames_of, typical_cases
 from .. import page
 from ..headline import Leaderboard, leaderboard
 from ..served_dataset import ServedDataset

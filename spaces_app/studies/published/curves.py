@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -37,20 +37,10 @@ class PublishedMetric:
         """One editor's means by round, as rows of the table of curves."""
         cases, rounds = self.editors[editor], self.rounds
         values = np.array([[values.get(round) for round in rounds] for values in cases.values()], float)
+        place = {"group": self.table, "slice": "all", "editor": editor, "on": "own"}
         return [
-            CurveRow(
-                group=self.table,
-                slice="all",
-                editor=editor,
-                metric=self.metric,
-                round=rounds[point.round - 1],
-                mean=point.mean,
-                median=point.median,
-                cases=point.cases,
-                sources=point.sources if self.knows_pictures else None,
-                on="own",
-            )
-            for point in mean_curve(values, self.sources(editor), self.metric)
+            replace(row, round=rounds[row.round - 1], sources=row.sources if self.knows_pictures else None)
+            for row in mean_curve(values, self.sources(editor), self.metric, place)
         ]
 
 
