@@ -43,8 +43,8 @@ def slice_curves(
     """
     chosen: dict[str, list[_CaseAndOutcome]] = {}
     for editor, cases in group.cases.items():
-        pairs = zip(cases, outcomes[editor], strict=True)
-        chosen[editor] = [pair for pair in pairs if is_in_slice(pair[0]) and not pair[1].failed]
+        with_outcomes = zip(cases, outcomes[editor], strict=True)
+        chosen[editor] = [pair for pair in with_outcomes if is_in_slice(pair[0]) and not pair[1].failed]
     chosen = {editor: pairs for editor, pairs in chosen.items() if pairs}
     keys = [{case.key for case, _ in pairs} for pairs in chosen.values()]
     common = set.intersection(*keys) if keys else set()
