@@ -8,7 +8,7 @@ import click
 from ..._import import chain_options, store_findings
 
 if TYPE_CHECKING:
-    from convergebench.dataset_builder.studies.restoration.layout_restored import Degraded
+    from convergebench.dataset_builder.studies.restoration.layout_restored import Inputs
 
 
 @click.command("restored", short_help="Pictures that a method restored.")
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 @click.option(
     "--clean", type=click.Path(path_type=Path), help="Folder of the clean pictures: A.png belongs to A~blur.png."
 )
-@click.option(
-    "--about", "inputs_table", type=click.Path(path_type=Path), help="A table of name, clean, scene and degradation."
-)
+@click.option("--about", type=click.Path(path_type=Path), help="A table of name, clean, scene and degradation.")
 @chain_options
 def command(
     path: Path,
@@ -29,7 +27,7 @@ def command(
     suite: str | None,
     inputs: Path | None,
     clean: Path | None,
-    inputs_table: Path | None,
+    about: Path | None,
     **options: Any,
 ) -> None:
     """Import a folder of restored pictures, named as the degraded ones are.
@@ -46,27 +44,32 @@ def command(
     from convergebench.generation.records import UserError
 
     if suite:
-        degraded = _degraded_of_suite(suite)
+        degraded = _inputs_of_suite(suite)
     elif inputs:
-        degraded = layout_restored.find_inputs(inputs, clean, inputs_table)
+        degraded = layout_restored.find_inputs(inputs, clean, about)
     else:
         raise UserError("no --inputs given; name the folder of the degraded pictures, or their suite with --suite")
     store_findings(layout_restored.find_chains(path, editor, degraded, options["kind"]), editor, **options)
 
 
-def _degraded_of_suite(name: str) -> "dict[str, Degraded]":
+def _inputs_of_suite(name: str) -> "Inputs":
     """The degraded pictures of a suite by their ids, with their clean ones."""
-    from convergebench.dataset_builder.studies.restoration.layout_restored import Degraded
     from convergebench.generation import suites
     from convergebench.generation.records import UserError
     from convergebench.generation.sources import catalogue
 
     suite = suites.load(name)
-    sources = [source for source in map(suite.source, suite.sources) if source.reference]
-    if not sources:
+    inputs = {}
+    for source in map(suite.source, suite.sources):
+        if source.reference:
+            inputs[source.id] = {
+                "picture": suite.read(source.id),
+                "reference": catalogue.read_reference(source.id),
+                "known_source": source,
+                "scene": source.scene,
+                "degradation": source.degradation,
+                "settings": {"imported": "restored", "short_side": suite.short_side},
+            }
+    if not inputs:
         raise UserError(f"suite {name!r} has no degraded pictures; `restoration` has")
-    pictures = {source.id: (suite.read(source.id), catalogue.read_reference(source.id)) for source in sources}
-    return {
-        source.id: Degraded(*pictures[source.id], source, source.scene, source.degradation, suite.short_side)
-        for source in sources
-    }
+    return inputs

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,8 @@ from ...importing.tables import number, read_table, text, whole
 from .tables import PUBLISHED
 
 METRICS = ("psnr", "rmse", "ssim", "lpips", "clip")
-_KEY = ("editor", "case", "run", "round", "position")  # rows with one key describe one step
+# Rows that agree in all of these describe one step.
+_KEY = {"editor": text, "case": text, "run": whole, "round": whole, "position": whole}
 _PICTURES = ("image", "sha256")  # the picture that a case starts from; the hash of the answer that was scored
 _RESTORED = ("program", "clean", "scene", "degradation")  # what a table of restored pictures may name too
 _NAMES = {column.name for column in PUBLISHED.columns}
@@ -53,45 +54,56 @@ def import_scores(
     foreign = list(_flatten(read_table(table)))
     texts = (*_PICTURES, *_RESTORED) if restoration else _PICTURES
     metrics = _metrics_of(table, foreign, columns, texts, editor)
+    kinds: dict[str, Callable[[str, object], Any]]
+    kinds = dict.fromkeys(metrics, number) | _KEY | dict.fromkeys(texts, text)
     rows: dict[tuple[Any, ...], _Row] = {}
     for place, values in enumerate(foreign, 1):
         try:
-            row = _renamed({name: values.get(columns.get(name, name)) for name in (*_KEY, *texts, *metrics)}, texts)
+            row = {name: kind(name, values.get(columns.get(name, name))) for name, kind in kinds.items()}
             row = _complete(row, editor, restoration)
         except UserError as error:
             raise UserError(f"{table}, row {place}: {error}") from None
-        key = tuple(row[name] for name in _KEY)
-        if rows.setdefault(key, row) != row:
+        if rows.setdefault(tuple(row[name] for name in _KEY), row) != row:
             step = ", ".join(f"{name} {row[name]!r}" for name in _KEY if row[name] is not None)
             raise UserError(f"{table} has different rows for {step}; keep one of them")
     _check_zeros(table, rows.values(), metrics, zeros, real_zeros)
     chains = _attached_chains(folder, rows.values())
     origin = {"table": table.name, "table_sha256": hash_file(table), "signature": signature}
     origin |= {"category": "restoration"} if restoration else {}
-    published = []
-    for row in sorted(rows.values(), key=lambda row: [(row[name] is not None, row[name]) for name in _KEY]):
-        blank = [name for name in zeros if row[name] == 0]
-        reasons = dict.fromkeys(blank, _NOT_COMPUTED)
-        reasons |= {name: "not published" for name in metrics if row[name] is None}
-        values = dict.fromkeys([*_NAMES, *metrics]) | origin | row | dict.fromkeys(blank)
-        values |= {"chain": chains.get(_chain_of(row)), "reasons": canonical(reasons)}
-        published.append({name: value for name, value in values.items() if name != "sha256"})
-    extra = [Column(name, "float64", "as published") for name in metrics if name not in _NAMES]
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", table.stem).strip(".-") or "table"
-    with disk_errors_explained(folder), locked(folder):
-        card.refuse_other_folders(folder)
-        config = replace(PUBLISHED, columns=(*PUBLISHED.columns, *extra))
-        file = f"data/{PUBLISHED.name}/{name}.parquet"
-        write_listed(folder, file, config, published)
-        card.write(folder)
+    published = [
+        _published(row, metrics, zeros) | origin | {"chain": chains.get(_chain_of(row))} for row in rows.values()
+    ]
+    published.sort(key=lambda row: [(row[name] is not None, row[name]) for name in _KEY])
     return {
-        "file": str(folder / file),
+        "file": str(_write(folder, table, metrics, published)),
         "rows": len(published),
         "matched": sum(row["chain"] is not None for row in published),
         "pictures": len({row["image"] for row in published} - {None}),
         "repeated": len(foreign) - len(published),
         "zeros": sum(str(row["reasons"]).count(_NOT_COMPUTED) for row in published),
     }
+
+
+def _published(row: _Row, metrics: Sequence[str], zeros: Sequence[str]) -> _Row:
+    """A row of the config `published`; zeros that stand for nothing become null, with the reason."""
+    blank = [name for name in zeros if row[name] == 0]
+    reasons = dict.fromkeys(blank, _NOT_COMPUTED)
+    reasons |= {name: "not published" for name in metrics if row[name] is None}
+    values = dict.fromkeys([*_NAMES, *metrics]) | row | dict.fromkeys(blank) | {"reasons": canonical(reasons)}
+    return {name: value for name, value in values.items() if name != "sha256"}
+
+
+def _write(folder: Path, table: Path, metrics: Sequence[str], rows: Sequence[_Row]) -> Path:
+    """Write the dataset's file of this table."""
+    extra = [Column(name, "float64", "as published") for name in metrics if name not in _NAMES]
+    config = replace(PUBLISHED, columns=(*PUBLISHED.columns, *extra))
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", table.stem).strip(".-") or "table"
+    file = f"data/{PUBLISHED.name}/{name}.parquet"
+    with disk_errors_explained(folder), locked(folder):
+        card.refuse_other_folders(folder)
+        write_listed(folder, file, config, rows)
+        card.write(folder)
+    return folder / file
 
 
 def _flatten(value: Any, above: Values | None = None, names: Sequence[str] = ()) -> Iterator[Values]:
@@ -133,12 +145,6 @@ def _metrics_of(
     if not editor and columns.get("editor", "editor") not in rows[0]:
         raise UserError(f"{table} names no editor; give --editor or a column for it")
     return metrics
-
-
-def _renamed(values: Values, texts: Sequence[str]) -> _Row:
-    """A row with checked values."""
-    kinds = dict.fromkeys(("editor", "case", *texts), text) | dict.fromkeys(("run", "round", "position"), whole)
-    return {name: kinds.get(name, number)(name, value) for name, value in values.items()}
 
 
 def _complete(row: _Row, editor: str | None, restoration: bool) -> _Row:

@@ -1,11 +1,13 @@
 """Scores without a reference, step by step: the chains that ask for no change, on the scale from 0 to 100."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.nr_gap.gaps import normalised
 from convergebench.metric_modules.nr_gap.ranges import COLUMNS
+from convergebench.metric_modules.scores import ScoreRow
 
 from ...analysis.analysis import Analysis
 from ...analysis.stored_rows import by_chain, rows_of
@@ -33,37 +35,52 @@ class ChainScores:
     lpips: Mapping[int, float]  # of the same steps, unscaled: lower is closer to the original
 
 
+_Run = tuple[str, int, ChainScores]  # source and number of the run
+
+
 def replication_series(analysis: Analysis) -> list[Series]:
     """Every chain of the programs that ask for a copy, by metric; LPIPS only next to a metric without a reference.
 
     Left out are chains under audit, which were disturbed, and programs that no such metric has scored.
     """
-    chains = {
-        chain.id: chain
-        for chain in analysis.chains
-        if chain.program.category == "replicate" and "audit" not in chain.chain.settings
-    }
-    by_place: dict[tuple[str, str], dict[str, list[tuple[str, int, ChainScores]]]]
-    by_place = defaultdict(lambda: defaultdict(list))
-    for name, rows in by_chain(rows_of(analysis.scores, chains)):
-        chain = chains[name]
-        answered = [row for row in rows if row.status == "ok"]
-        lpips = {row.step: value for row in answered if (value := row.value("lpips")) is not None}
-        for column, metric in _NAMES.items():
-            values = {row.step: value for row in answered if (value := row.value(column)) is not None}
-            scaled = {
-                step: 100 * (1 - value) if metric == WITH_ORIGINAL else normalised(value, metric)
-                for step, value in values.items()
-            }
-            if scaled:
-                runs = by_place[chain.editor, chain.program.id][metric]
-                runs.append((chain.source.id, chain.run, ChainScores(scaled, lpips)))
+    places: dict[tuple[str, str], dict[str, list[_Run]]] = defaultdict(lambda: defaultdict(list))
+    for chain, metric, scores in _scored_chains(analysis):
+        places[chain.program.id, chain.editor][metric].append((chain.source.id, chain.run, scores))
     series = []
-    for editor, program in sorted(by_place, key=lambda place: (place[1] != "replicate", place[1], place[0])):
-        metrics = by_place[editor, program]
+    for program, editor in sorted(places, key=lambda place: (place[0] != "replicate", place)):
+        metrics = places[program, editor]
         for metric in [name for name in _NAMES.values() if name in metrics and {*metrics} != {WITH_ORIGINAL}]:
             sources: dict[str, list[ChainScores]] = defaultdict(list)
             for source, _, scores in sorted(metrics[metric], key=lambda run: run[:2]):
                 sources[source].append(scores)
             series.append(Series(editor, program, metric, sources))
     return series
+
+
+def _scored_chains(analysis: Analysis) -> Iterator[tuple[FinishedChain, str, ChainScores]]:
+    """Each chain with each metric that it has."""
+    chains = {
+        chain.id: chain
+        for chain in analysis.chains
+        if chain.program.category == "replicate" and "audit" not in chain.chain.settings
+    }
+    for name, rows in by_chain(rows_of(analysis.scores, chains)):
+        answered = [row for row in rows if row.status == "ok"]
+        lpips = _by_step(answered, "lpips")
+        for column, metric in _NAMES.items():
+            if values := lpips if metric == WITH_ORIGINAL else _by_step(answered, column):
+                scaled = {step: _on_common_scale(value, metric) for step, value in values.items()}
+                yield chains[name], metric, ChainScores(scaled, lpips)
+
+
+def _by_step(rows: Sequence[ScoreRow], column: str) -> dict[int, float]:
+    return {row.step: value for row in rows if (value := row.value(column)) is not None}
+
+
+def _on_common_scale(value: float, metric: str) -> float:
+    """A score from 0 to 100 where higher is better, by its typical range; it may leave the scale.
+
+    >>> _on_common_scale(0.25, WITH_ORIGINAL), _on_common_scale(15, "BRISQUE")
+    (75.0, 90.0)
+    """
+    return 100 * (1 - value) if metric == WITH_ORIGINAL else normalised(value, metric)

@@ -155,8 +155,6 @@ def rows(analysis: Analysis) -> list[Row]:
 
 def _row(program: str, judge: str, editor: str, chains: Sequence[_Seen]) -> Row:
     """The row of one editor's chains of one program."""
-    rises = [rise for chain in chains for rise in chain.rises.values()]
-    ends = Counter(chain.case.end for chain in chains if chain.case.end != "complete")
     return Row(
         program=program,
         editor=editor,
@@ -164,21 +162,36 @@ def _row(program: str, judge: str, editor: str, chains: Sequence[_Seen]) -> Row:
         added=_added(chains),
         stays=_mean(chain.stays() for chain in chains),
         first_lost=_median_step([(chain.first_lost(), max(chain.there)) for chain in chains if chain.there]),
-        counted_right=_mean(rise == 1 for rise in rises),
-        none_added=_mean(rise < 1 for rise in rises),
-        several_added=_mean(rise > 1 for rise in rises),
+        **_rises(chains),
         first_miscount=_median_step([(chain.first_miscount(), max(chain.counts)) for chain in chains if chain.rises]),
         count_error=_mean(chain.count_error() for chain in chains),
         replaced=_mean(lost for chain in chains for lost in chain.replaced().values()),
-        background={f"background_{step}": _mean(chain.background.get(step) for chain in chains) for step in _STEPS},
+        background=_background_at(chains),
         background_last=_mean(_last(chain.background) for chain in chains),
         whole_last=_mean(_last(chain.whole) for chain in chains),
         steps=sum(chain.answered for chain in chains),
         planned=sum(chain.case.rounds * len(chain.case.chain.program.cycle) for chain in chains),
-        ended=", ".join(f"{count} {end}" for end, count in sorted(ends.items())) or None,
+        ended=_early_ends(chains),
         chains=len(chains),
         sources=len({chain.case.source for chain in chains}),
     )
+
+
+def _rises(chains: Sequence[_Seen]) -> dict[str, Any]:
+    """The shares of steps that added one thing, none, or several."""
+    rises = [rise for chain in chains for rise in chain.rises.values()]
+    kinds = {"counted_right": "right", "none_added": "none", "several_added": "several"}
+    names = ["right" if rise == 1 else "none" if rise < 1 else "several" for rise in rises]
+    return {column: _mean(name == kind for name in names) for column, kind in kinds.items()}
+
+
+def _early_ends(chains: Sequence[_Seen]) -> str | None:
+    ends = Counter(chain.case.end for chain in chains if chain.case.end != "complete")
+    return ", ".join(f"{count} {end}" for end, count in sorted(ends.items())) or None
+
+
+def _background_at(chains: Sequence[_Seen]) -> dict[str, float | None]:
+    return {f"background_{step}": _mean(chain.background.get(step) for chain in chains) for step in _STEPS}
 
 
 def _added(chains: Sequence[_Seen]) -> Estimate:

@@ -78,14 +78,7 @@ def _all_answers(answers: Answers) -> Iterator[StepAnswer]:
 def _row(judge: str, editor: str, group: str, judged: list[_JudgedChain]) -> Row:
     """Counts and shares of some prompts' pictures; an answer without a value counts in neither."""
     prompts = len({chain.program.id for chain, _ in judged})
-    counts: list[tuple[int | None, Estimate]] = []
-    for question in _QUESTIONS:
-        answered = [(c, answer) for c, answer in judged if answer.question == question and answer.value is not None]
-        seen = np.array([answer.value == 1.0 for _, answer in answered])
-        clean = [chain.source.id.partition("~")[0] for chain, _ in answered]
-        share = estimate(float(seen.mean()), share_interval(seen, clean)) if answered else Estimate()
-        counts.append((int(seen.sum()) if answered else None, share))
-    (infidelity, infidelity_share), (overdone, overdone_share) = counts
+    (infidelity, infidelity_share), (overdone, overdone_share) = (_count(judged, name) for name in _QUESTIONS)
     unfaithful = [answer for _, answer in judged if answer.question == "infidelity" and answer.value == 1.0]
     kinds = Counter(answer.details.get("kind", "other") for answer in unfaithful if judge != PEOPLE)  # they name none
     return Row(
@@ -103,3 +96,13 @@ def _row(judge: str, editor: str, group: str, judged: list[_JudgedChain]) -> Row
         pictures=len({answer.step for _, answer in judged}),
         without=sum(answer.value is None for _, answer in judged),
     )
+
+
+def _count(judged: list[_JudgedChain], question: str) -> tuple[int | None, Estimate]:
+    """The number of pictures answered yes, and their share."""
+    answered = [pair for pair in judged if pair[1].question == question and pair[1].value is not None]
+    if not answered:
+        return None, Estimate()
+    seen = np.array([answer.value == 1.0 for _, answer in answered])
+    clean = [chain.source.id.partition("~")[0] for chain, _ in answered]
+    return int(seen.sum()), estimate(float(seen.mean()), share_interval(seen, clean))
