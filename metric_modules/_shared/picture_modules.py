@@ -64,7 +64,7 @@ class AloneModule(PictureModule):
 
     columns: ClassVar[dict[str, object]] = {"predictions": _PICTURE}
     example: ClassVar[dict[str, object]] = {}
-    scorer: type[AloneScorer]
+    scorer: Callable[..., AloneScorer]
     _made: AloneScorer | None = None
 
     def _compute(

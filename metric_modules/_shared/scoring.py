@@ -1,7 +1,7 @@
 """The types between the scoring engine and the metrics, and the base class of no-reference scorers."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -26,20 +26,24 @@ class Program(TypedDict):
 
 
 class AloneScorer:
-    """Scores each picture by itself, on the processor, in float64, whatever device and dtype are asked for."""
+    """Scores each picture by itself, on the processor, in float64, whatever device and dtype are asked for.
 
-    column: str
-    settings: ClassVar[Signature]
-    function: Callable[..., float | Reason]  # a staticmethod: of a picture, the number or why there is none
+    A metric's `Scorer` is this class with the first four arguments: its column, what its signature has, the function
+    that gives a picture's number (or why there is none), and one that loads what the function takes besides.
+    """
 
-    def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
-        self.parameters = self.load()
-        self.signature = {**self.settings, "device": "cpu", "batch": 1}
-
-    @staticmethod
-    def load() -> tuple:
-        """What the function takes besides the picture, of metrics with parameters."""
-        return ()
+    def __init__(
+        self,
+        column: str,
+        settings: Signature,
+        function: Callable[..., float | Reason],
+        load: Callable[[], Sequence[Any]],
+        device: str,
+        dtype: str,
+        earlier: Mapping[str, object],
+    ):
+        self.column, self.function, self.parameters = column, function, load()
+        self.signature = {**settings, "device": "cpu", "batch": 1}
 
     def score(self, picture: np.ndarray) -> float | Reason:
         return self.function(picture, *self.parameters)

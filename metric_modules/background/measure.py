@@ -24,19 +24,8 @@ _RIM = 2  # cells around an addition that its shadow and soft edges reach
 _LEAST = 0.2  # of the picture: with less background there is no value
 
 
-class _Seen:
-    """A picture at 512 on the short side, its cells, and the regions in which it differs from others."""
-
-    def __init__(self, pixels: np.ndarray, cells: np.ndarray):
-        self.pixels, self.cells = pixels, cells
-        self.changed: dict[int, np.ndarray] = {}
-
-    def region_since(self, before: "_Seen") -> np.ndarray:
-        """The largest region in which it differs from the picture before, with its rim, on the cells of that one."""
-        if id(before) not in self.changed:
-            region = find_edit(before.cells, self.cells)[1].astype(np.uint8)
-            self.changed[id(before)] = cv2.dilate(region, np.ones((2 * _RIM + 1,) * 2, np.uint8)) > 0
-        return self.changed[id(before)]
+# A picture at 512 on the short side, its cells, and by the id of an earlier one the region in which it differs from it.
+_Seen = tuple[np.ndarray, np.ndarray, dict[int, np.ndarray]]
 
 
 class Scorer:
@@ -60,7 +49,7 @@ class Scorer:
 
     def reduce(self, picture: np.ndarray) -> _Seen:
         pixels = sized(picture)
-        return _Seen(pixels, look(pixels))
+        return pixels, look(pixels), {}
 
     def embed(self, reduced: Sequence[_Seen], pictures: Sequence[np.ndarray]) -> list[_Seen]:
         return list(reduced)
@@ -73,28 +62,31 @@ class Scorer:
         reference: tuple[np.ndarray, list["torch.Tensor"]],
     ) -> dict[str, Value]:
         """The background of one step: the picture without what this step and all before it added."""
+        names = ("background_lpips", "background_share")
         if program["closes"]:
-            return dict.fromkeys(("background_lpips", "background_share"), "not_an_addition")
+            return dict.fromkeys(names, "not_an_addition")
         seen = [*program["earlier"], *pictures]
         if None in seen:
-            return dict.fromkeys(("background_lpips", "background_share"), "step_missing")
+            return dict.fromkeys(names, "step_missing")
         original, features = reference
         covered = _covered_by(seen)
         share = float(1 - covered.mean())
         if share < _LEAST:
-            return {"background_lpips": ("covered", f"{share:.0%}"), "background_share": share}
+            return dict(zip(names, (("covered", f"{share:.0%}"), share), strict=True))
         height, width = original.shape[:2]
-        pixels = cv2.resize(seen[-1].pixels, (width, height), interpolation=cv2.INTER_AREA)
+        pixels = cv2.resize(seen[-1][0], (width, height), interpolation=cv2.INTER_AREA)
         mask = cv2.resize(covered.astype(np.uint8), (width, height), interpolation=cv2.INTER_NEAREST) > 0
         [distance] = lpips.distances(self.model, features, [np.where(mask[..., None], original, pixels)])
-        return {"background_lpips": distance["lpips"] / share, "background_share": share}
+        return dict(zip(names, (distance["lpips"] / share, share), strict=True))
 
 
 def _covered_by(seen: Sequence[_Seen]) -> np.ndarray:
     """The cells that the additions of these pictures, each made from the one before, cover together."""
-    grid = seen[0].cells
+    grid = seen[0][1]
     covered = np.zeros(grid.shape[:2], np.bool_)
-    for before, after in pairwise(seen):
-        region = after.region_since(before).astype(np.float32)
-        covered |= fitted(region, grid[..., 0]) > 0.5
+    for before, (_, cells, regions) in pairwise(seen):
+        if id(before) not in regions:
+            region = find_edit(before[1], cells)[1].astype(np.uint8)
+            regions[id(before)] = cv2.dilate(region, np.ones((2 * _RIM + 1,) * 2, np.uint8)).astype(np.float32)
+        covered |= fitted(regions[id(before)], grid[..., 0]) > 0.5
     return covered

@@ -9,5 +9,5 @@ class Brisque(picture_modules.AloneModule):
     """A score of visible damage that was learned from the opinions of people; lower is better, 0 to 100 on the pictures
     it was learned from, and beyond on others. There is no reference: a picture is judged on its own."""
 
-    scorer, spec = Scorer, SPEC
+    scorer, spec = staticmethod(Scorer), SPEC
     fetch_weights = PARAMETERS.fetch

@@ -1,6 +1,6 @@
 """BRISQUE as pure functions: a regression from natural scene statistics to the opinions of people."""
 
-from typing import ClassVar
+from functools import partial
 
 import cv2
 import numpy as np
@@ -8,7 +8,7 @@ from scipy.special import gammaln
 
 from .._shared.nss import NEIGHBOURS, asymmetric_fit, contrast_normalised, half_size, luma, symmetric_fit
 from .._shared.published import PublishedFile
-from .._shared.scoring import AloneScorer, Reason
+from .._shared.scoring import AloneScorer, Reason, Signature
 
 PARAMETERS = PublishedFile(
     metric="brisque",
@@ -77,9 +77,5 @@ def _statistics(grey: np.ndarray) -> np.ndarray:
     return np.array(values)
 
 
-class Scorer(AloneScorer):
-    """BRISQUE as the scoring engine runs it."""
-
-    column = "brisque"
-    settings: ClassVar = {"version": 1, "parameters": PARAMETERS.sha256[:12]}
-    load, function = staticmethod(published_regression), staticmethod(brisque)
+_SETTINGS: Signature = {"version": 1, "parameters": PARAMETERS.sha256[:12]}
+Scorer = partial(AloneScorer, "brisque", _SETTINGS, brisque, published_regression)

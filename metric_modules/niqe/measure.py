@@ -1,13 +1,13 @@
 """NIQE as pure functions: how far a picture's patches are from those of undamaged photographs."""
 
 import io
-from typing import ClassVar
+from functools import partial
 
 import numpy as np
 
 from .._shared.nss import contrast_normalised, half_size, luma, patch_features
 from .._shared.published import PublishedFile
-from .._shared.scoring import AloneScorer, Reason
+from .._shared.scoring import AloneScorer, Reason, Signature
 
 PARAMETERS = PublishedFile(
     metric="niqe",
@@ -45,9 +45,5 @@ def niqe(picture: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> float
     return float(np.sqrt(gap @ spread @ gap))
 
 
-class Scorer(AloneScorer):
-    """NIQE as the scoring engine runs it."""
-
-    column = "niqe"
-    settings: ClassVar = {"version": 1, "block": _BLOCK, "parameters": PARAMETERS.sha256[:12]}
-    load, function = staticmethod(pristine), staticmethod(niqe)
+_SETTINGS: Signature = {"version": 1, "block": _BLOCK, "parameters": PARAMETERS.sha256[:12]}
+Scorer = partial(AloneScorer, "niqe", _SETTINGS, niqe, pristine)

@@ -9,5 +9,5 @@ class Niqe(picture_modules.AloneModule):
     """How far a picture is from undamaged photographs, by the statistics of its contrast; lower is better, 0 is as near
     as can be, without an upper end. There is no reference: a picture is judged on its own."""
 
-    scorer, spec = Scorer, SPEC
+    scorer, spec = staticmethod(Scorer), SPEC
     fetch_weights = PARAMETERS.fetch

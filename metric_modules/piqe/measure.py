@@ -1,11 +1,11 @@
 """PIQE as pure functions: the share of a picture's busy blocks that are visibly impaired or noisy."""
 
-from typing import ClassVar
+from functools import partial
 
 import numpy as np
 
 from .._shared.nss import GREY, contrast_normalised
-from .._shared.scoring import AloneScorer
+from .._shared.scoring import AloneScorer, Signature
 
 # These four are those of Venkatanath et al., Blind image quality evaluation using perception based features (2015).
 _BLOCK = 16
@@ -56,9 +56,5 @@ def _is_noisy(blocks: np.ndarray, deviation: np.ndarray) -> np.ndarray:
     return deviation > 2 * share
 
 
-class Scorer(AloneScorer):
-    """PIQE as the scoring engine runs it."""
-
-    column = "piqe"
-    settings: ClassVar = {"version": 1, "block": _BLOCK, "activity": _ACTIVITY, "impaired": _IMPAIRED}
-    function = staticmethod(piqe)
+_SETTINGS: Signature = {"version": 1, "block": _BLOCK, "activity": _ACTIVITY, "impaired": _IMPAIRED}
+Scorer = partial(AloneScorer, "piqe", _SETTINGS, piqe, tuple)

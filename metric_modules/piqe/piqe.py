@@ -9,4 +9,4 @@ class Piqe(picture_modules.AloneModule):
     """The share of a picture's busy blocks that are visibly impaired or noisy; lower is better, 0 to 100. There is no
     reference: a picture is judged on its own."""
 
-    scorer, spec = Scorer, SPEC
+    scorer, spec = staticmethod(Scorer), SPEC

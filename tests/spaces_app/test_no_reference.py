@@ -97,7 +97,7 @@ def test_one_source_makes_no_step_certain():
 def test_audited_copies_and_lpips_alone_do_not_count():
     chains = [chain("fog", 1), chain("fog", 2, audit="noise"), chain("fog", 1, HAT)]
     series = replication_series(analysis(chains))
-    assert {(row.program, len(row.sources)) for row in series} == {("replicate", 1)}
+    assert {(program, len(sources)) for (_, program, _), sources in series.items()} == {("replicate", 1)}
     assert list(no_reference_gaps.rows(analysis(columns={"lpips": SCORES["lpips"]}))) == []
 
 

@@ -20,7 +20,7 @@ from .tables import PUBLISHED
 
 METRICS = ("psnr", "rmse", "ssim", "lpips", "clip")
 # Rows that agree in all of these describe one step.
-_KEY = {"editor": text, "case": text, "run": whole, "round": whole, "position": whole}
+_KEY: dict[str, Callable[..., Any]] = {"editor": text, "case": text, "run": whole, "round": whole, "position": whole}
 _PICTURES = ("image", "sha256")  # the picture that a case starts from; the hash of the answer that was scored
 _RESTORED = ("program", "clean", "scene", "degradation")  # what a table of restored pictures may name too
 _NAMES = {column.name for column in PUBLISHED.columns}
@@ -54,8 +54,7 @@ def import_scores(
     foreign = list(_flatten(read_table(table)))
     texts = (*_PICTURES, *_RESTORED) if restoration else _PICTURES
     metrics = _metrics_of(table, foreign, columns, texts, editor)
-    kinds: dict[str, Callable[[str, object], Any]]
-    kinds = dict.fromkeys(metrics, number) | _KEY | dict.fromkeys(texts, text)
+    kinds: dict[str, Callable[..., Any]] = {**dict.fromkeys(metrics, number), **_KEY, **dict.fromkeys(texts, text)}
     rows: dict[tuple[Any, ...], _Row] = {}
     for place, values in enumerate(foreign, 1):
         try:

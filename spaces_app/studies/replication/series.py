@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.nr_gap.gaps import normalised
@@ -17,47 +16,30 @@ WITH_ORIGINAL = "LPIPS (sees the original)"  # the others are compared with it
 _NAMES = {column: row.name for column, row in COLUMNS.items()} | {"lpips": WITH_ORIGINAL}
 
 
-@dataclass(frozen=True)
-class Series:
-    """The scores of one editor asked by one program, by one metric."""
-
-    editor: str
-    program: str
-    metric: str  # as readers see it
-    sources: Mapping[str, "list[ChainScores]"]  # the runs of each source
+# One chain's scores by step; 100 is best, whatever the metric's own direction. Then LPIPS of the same steps, unscaled.
+Run = tuple[Mapping[int, float], Mapping[int, float]]
 
 
-@dataclass(frozen=True)
-class ChainScores:
-    """One chain's scores by one metric, by step; 100 is best, whatever the metric's own direction."""
+def replication_series(analysis: Analysis) -> dict[tuple[str, str, str], dict[str, list[Run]]]:
+    """The runs of each source, by editor, program and metric, of programs that ask for a copy.
 
-    by_step: Mapping[int, float]
-    lpips: Mapping[int, float]  # of the same steps, unscaled: lower is closer to the original
-
-
-_Run = tuple[str, int, ChainScores]  # source and number of the run
-
-
-def replication_series(analysis: Analysis) -> list[Series]:
-    """Every chain of the programs that ask for a copy, by metric; LPIPS only next to a metric without a reference.
+    LPIPS is there only next to a metric without a reference.
 
     Left out are chains under audit, which were disturbed, and programs that no such metric has scored.
     """
-    places: dict[tuple[str, str], dict[str, list[_Run]]] = defaultdict(lambda: defaultdict(list))
-    for chain, metric, scores in _scored_chains(analysis):
-        places[chain.program.id, chain.editor][metric].append((chain.source.id, chain.run, scores))
-    series = []
+    places: dict[tuple[str, str], dict[str, list[tuple[FinishedChain, Run]]]] = defaultdict(lambda: defaultdict(list))
+    for chain, metric, run in _scored_chains(analysis):
+        places[chain.program.id, chain.editor][metric].append((chain, run))
+    series: dict[tuple[str, str, str], dict[str, list[Run]]] = defaultdict(lambda: defaultdict(list))
     for program, editor in sorted(places, key=lambda place: (place[0] != "replicate", place)):
         metrics = places[program, editor]
         for metric in [name for name in _NAMES.values() if name in metrics and {*metrics} != {WITH_ORIGINAL}]:
-            sources: dict[str, list[ChainScores]] = defaultdict(list)
-            for source, _, scores in sorted(metrics[metric], key=lambda run: run[:2]):
-                sources[source].append(scores)
-            series.append(Series(editor, program, metric, sources))
+            for chain, run in sorted(metrics[metric], key=lambda pair: (pair[0].source.id, pair[0].run)):
+                series[editor, program, metric][chain.source.id].append(run)
     return series
 
 
-def _scored_chains(analysis: Analysis) -> Iterator[tuple[FinishedChain, str, ChainScores]]:
+def _scored_chains(analysis: Analysis) -> Iterator[tuple[FinishedChain, str, Run]]:
     """Each chain with each metric that it has."""
     chains = {
         chain.id: chain
@@ -70,7 +52,7 @@ def _scored_chains(analysis: Analysis) -> Iterator[tuple[FinishedChain, str, Cha
         for column, metric in _NAMES.items():
             if values := lpips if metric == WITH_ORIGINAL else _by_step(answered, column):
                 scaled = {step: _on_common_scale(value, metric) for step, value in values.items()}
-                yield chains[name], metric, ChainScores(scaled, lpips)
+                yield chains[name], metric, (scaled, lpips)
 
 
 def _by_step(rows: Sequence[ScoreRow], column: str) -> dict[int, float]:

@@ -32,16 +32,15 @@ class Row(TableRow):
 
 def rows(analysis: Analysis) -> Iterator[Row]:
     """One row for each editor, program, metric, source and step; runs are averaged."""
-    for place in analysis.once(series.replication_series):
-        for source, runs in place.sources.items():
+    for (editor, program, metric), sources in analysis.once(series.replication_series).items():
+        for source, runs in sources.items():
             for step in STEPS:
-                scores = [run.by_step for run in runs if {step, FIRST} <= run.by_step.keys()]
-                gaps = [by_step[step] - by_step[FIRST] for by_step in scores]
+                gaps = [scores[step] - scores[FIRST] for scores, _ in runs if {step, FIRST} <= scores.keys()]
                 if gaps:
                     yield Row(
-                        editor=place.editor,
-                        program=place.program,
-                        metric=place.metric,
+                        editor=editor,
+                        program=program,
+                        metric=metric,
                         source=source,
                         step=step,
                         gap=fmean(gaps),

@@ -12,7 +12,6 @@ from ....analysis.analysis import Analysis
 from ....analysis.tables import Estimate, TableRow, column, estimate
 from ....statistics import OnPage
 from .. import series
-from ..series import ChainScores
 
 TITLE = "Rank correlation of scores with the damage"
 SECTION = series.SECTION
@@ -41,23 +40,20 @@ class Row(TableRow):
 
 def rows(analysis: Analysis) -> Iterator[Row]:
     """One row for each metric, editor and program; limits are over sources."""
-    for place in analysis.once(series.replication_series):
-        runs = [(source, run) for source, runs in place.sources.items() for run in runs]
-        sources = [source for source, _ in runs]
-        with_step = [_correlation(run.by_step, {step: step for step in run.by_step}) for _, run in runs]
-        with_lpips = [_correlation(run.by_step, run.lpips) for _, run in runs]
-        if place.metric == series.WITH_ORIGINAL:
-            with_lpips = [None] * len(runs)
+    for (editor, program, metric), sources in analysis.once(series.replication_series).items():
+        runs = [run for runs in sources.values() for run in runs]
+        names = [name for name, runs in sources.items() for _ in runs]
+        with_lpips = [_correlation(*run) for run in runs if metric != series.WITH_ORIGINAL]
         yield Row(
-            program=place.program,
-            editor=place.editor,
-            metric=place.metric,
-            with_step=_mean(with_step, sources),
-            with_lpips=_mean(with_lpips, sources),
-            worse_from=_certain_from(place.sources.values(), -1),
-            better_from=_certain_from(place.sources.values(), 1),
-            last_step=max(step for _, run in runs for step in run.by_step),
-            sources=len(place.sources),
+            program=program,
+            editor=editor,
+            metric=metric,
+            with_step=_mean([_correlation(scores, {step: step for step in scores}) for scores, _ in runs], names),
+            with_lpips=_mean(with_lpips or [None] * len(runs), names),
+            worse_from=_certain_from(sources.values(), -1),
+            better_from=_certain_from(sources.values(), 1),
+            last_step=max(step for scores, _ in runs for step in scores),
+            sources=len(sources),
             chains=len(runs),
         )
 
@@ -75,7 +71,7 @@ def _mean(correlations: Sequence[float | None], sources: Sequence[str]) -> Estim
     return estimate(*mean_over_clusters(correlations, sources, _LEVEL), -1.0, 1.0)
 
 
-def _certain_from(sources: Iterable[Sequence[ChainScores]], sign: int) -> int | None:
+def _certain_from(sources: Iterable[Sequence[series.Run]], sign: int) -> int | None:
     """The first step from which on, at every later step, the change since step 1 has that sign beyond its limits.
 
     The change of a source is the mean of its runs; limits are Student's over sources. A single step that is
@@ -83,9 +79,9 @@ def _certain_from(sources: Iterable[Sequence[ChainScores]], sign: int) -> int | 
     """
     changes: dict[int, list[float]] = defaultdict(list)
     for runs in sources:
-        series_of_runs = [run.by_step for run in runs if FIRST in run.by_step]
-        for step in {step for by_step in series_of_runs for step in by_step} - {FIRST}:
-            since_first = [by_step[step] - by_step[FIRST] for by_step in series_of_runs if step in by_step]
+        of_source = [scores for scores, _ in runs if FIRST in scores]
+        for step in {step for scores in of_source for step in scores} - {FIRST}:
+            since_first = [scores[step] - scores[FIRST] for scores in of_source if step in scores]
             changes[step].append(sign * float(np.mean(since_first)))
     first = None
     for step in sorted(changes, reverse=True):
