@@ -1,6 +1,5 @@
 """CLIP image similarity as pure functions: a picture is embedded once, for any number of comparisons."""
 
-import copy
 import hashlib
 import threading
 import urllib.error
@@ -144,19 +143,6 @@ def embed(model: Model, pictures: Sequence[np.ndarray]) -> "torch.Tensor":
         return rows / rows.norm(dim=-1, keepdim=True)
 
 
-def embed_words(model: Model, text: str) -> "torch.Tensor":
-    """The embedding of some words, of unit length, in float32: what pictures of them are near to."""
-    import torch
-    from transformers import AutoTokenizer
-
-    tokens = AutoTokenizer.from_pretrained(model.checkpoint, local_files_only=True)(
-        [text], return_tensors="pt", truncation=True
-    )
-    with torch.inference_mode():
-        [row] = model.network.get_text_features(**tokens.to(model.network.device)).pooler_output.float()
-        return row / row.norm()
-
-
 def compare(reference: "torch.Tensor", prediction: "torch.Tensor") -> list[float]:
     """The cosine similarities of a batch of predictions with as many references, or with one."""
     return (reference * prediction).sum(-1).tolist()
@@ -174,40 +160,32 @@ class Scorer:
     `exact` is the same in float32; its weights are loaded when they are first needed.
     """
 
-    def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
-        self.checkpoint, self.device, self.dtype = CHECKPOINT, device, dtype
-        self.rows: OrderedDict[tuple[object, bytes], Any] = OrderedDict()
-        self.lock = threading.Lock()
-        self.loaded: Model | None = load(self.checkpoint, device, dtype)
-        self.digest, self.signature = self.loaded.digest, signature(self.loaded)
-        self.exact = None if dtype == "float32" else self.in_float32()
-
-    def in_float32(self) -> "Scorer":
-        """The same model, not loaded yet."""
-        exact = copy.copy(self)
-        exact.rows, exact.lock, exact.loaded, exact.exact = OrderedDict(), threading.Lock(), None, None
-        exact.dtype, exact.signature = "float32", self.signature | {"dtype": "float32"}
-        return exact
+    def __init__(self, device: str, dtype: str, earlier: Mapping[str, object], other: "Scorer | None" = None):
+        self.device, self.dtype, self.lock = device, dtype, threading.Lock()
+        self.rows: OrderedDict[tuple[object, bytes], torch.Tensor] = OrderedDict()
+        self.loaded = None if other else load(CHECKPOINT, device, dtype)
+        self.digest: str = other.digest if other else self.model.digest
+        self.signature: Signature = other.signature | {"dtype": dtype} if other else signature(self.model)
+        self.exact = None if dtype == "float32" else Scorer(device, "float32", earlier, self)
 
     @property
     def model(self) -> Model:
         """The model, loaded when it is first needed."""
         with self.lock:
             if self.loaded is None:
-                self.loaded = load(self.checkpoint, self.device, self.dtype, self.digest)
+                self.loaded = load(CHECKPOINT, self.device, self.dtype, self.digest)
             return self.loaded
 
     def prepare(self, picture: np.ndarray) -> "torch.Tensor":
         """The reference's embedding."""
-        return self.embeddings([picture])[0][None]
+        return self._embeddings([picture])[0][None]
 
     def compare(
         self, reference: "torch.Tensor", pictures: Sequence[np.ndarray], earlier: object
     ) -> list[dict[str, float]]:
-        """The similarity of each picture."""
-        return [{"clip": compare(reference, row[None])[0]} for row in self.embeddings(pictures)]
+        return [{"clip": compare(reference, row[None])[0]} for row in self._embeddings(pictures)]
 
-    def embeddings(self, pictures: Sequence[np.ndarray]) -> list["torch.Tensor"]:
+    def _embeddings(self, pictures: Sequence[np.ndarray]) -> list["torch.Tensor"]:
         """One row for each picture."""
         keys = [(picture.shape, hashlib.sha1(picture.data, usedforsecurity=False).digest()) for picture in pictures]
         with self.lock:
@@ -226,8 +204,16 @@ class Scorer:
 
     def embed_pictures(self, pictures: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The embeddings as arrays, for metrics that also judge meaning."""
-        return [row.cpu().numpy() for row in self.embeddings(pictures)]
+        return [row.cpu().numpy() for row in self._embeddings(pictures)]
 
     def embed_words(self, text: str) -> np.ndarray:
-        """The embedding of some words."""
-        return embed_words(self.model, text).cpu().numpy()
+        """The embedding of some words, of unit length, in float32: what pictures of them are near to."""
+        import torch
+        from transformers import AutoTokenizer
+
+        network = self.model.network
+        tokenizer = AutoTokenizer.from_pretrained(self.model.checkpoint, local_files_only=True)
+        tokens = tokenizer([text], return_tensors="pt", truncation=True)
+        with torch.inference_mode():
+            [row] = network.get_text_features(**tokens.to(network.device)).pooler_output.float()
+            return (row / row.norm()).cpu().numpy()

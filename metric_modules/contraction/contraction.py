@@ -32,49 +32,54 @@ def contraction(
     >>> round(contraction([[25.0, 56.25, 76.5625]], [[5.0, 2.5, 1.25]])["q"], 6)
     0.5
     """
-    at = checked_rounds(mse, rounds)
-    if not any(map(len, mse)):
-        raise ValueError("no curves were given; contraction needs at least one list with a value")
-    moves = check_counts("lists of steps", steps, len(mse))
+    at, moves = checked_rounds(mse, rounds), check_counts("lists of steps", steps, len(mse))
     check_series("list of steps", moves)
     sources = check_counts("clusters", clusters, len(mse)) or list(range(len(mse)))
     check_confidence(confidence)
-    if negative := [value for values in (*mse, *moves) for value in values if value is not None and value < 0]:
-        raise ValueError(f"distances must not be negative, got {negative[0]:g}")
+    _check_distances([value for values in (*mse, *moves) for value in values], any(map(len, mse)))
+    q = [factor(values) for values in moves] or [None] * len(mse)
+    chains = {
+        "q": q,
+        "growth_exponent": [exponent(values, at) for values in mse],
+        "fixed_point_rmse": [fixed_point_distance(values, at, own) for values, own in zip(mse, q, strict=True)],
+    }
     result: dict[str, object] = {}
-    per_chain: list[dict[str, object]] = [{} for _ in mse]
-
-    def add(name: str, interval_name: str, values: list[float | None]) -> list[float] | None:
-        """The mean over sources with its interval, and the values of the chains."""
+    for name, values in chains.items():
         mean, interval = mean_over_clusters(values, sources, confidence)
-        chains = sum(value is not None for value in values)
-        result.update({name: mean, f"{interval_name}_interval": interval, f"{interval_name}_chains": chains})
-        for entry, value in zip(per_chain, values, strict=True):
-            entry[name] = value
-        return interval
-
-    factors = [factor(values) for values in moves] or [None] * len(mse)
-    add("q", "q", factors)
-    low, high = add("growth_exponent", "growth", [exponent(values, at) for values in mse]) or (np.inf, -np.inf)
-    result["growth"] = [name for name, power in _GROWTHS.items() if low <= power <= high]
-    fixed = [fixed_point_distance(values, at, q) for values, q in zip(mse, factors, strict=True)]
-    add("fixed_point_rmse", "fixed_point", fixed)
-    for number, (entry, values) in enumerate(zip(per_chain, mse, strict=True)):
-        entry |= {"shape": shape(values, at)["shape"], "reached": _reached(moves[number]) if moves else None}
-    table = np.full((len(mse), len(at)), np.nan)
-    for row, values in zip(table, mse, strict=True):
-        row[: len(values)] = [np.nan if value is None else value for value in values]
-    columns = [[float(value) if np.isfinite(value) else None for value in column] for column in table.T]
-    mean_curve = [mean_over_clusters(column, sources, confidence)[0] for column in columns]
-    whole = shape(mean_curve, at)
+        start = name.removesuffix("_exponent").removesuffix("_rmse")
+        count = sum(value is not None for value in values)
+        result |= {name: mean, f"{start}_interval": interval, f"{start}_chains": count}
+    low, high = result["growth_interval"] or (np.inf, -np.inf)  # type: ignore[misc]  # two numbers
+    shapes = [shape(values, at)["shape"] for values in mse]
+    reached = [_reached(values) for values in moves] or [None] * len(mse)
+    columns = zip(*(_padded(values, len(at)) for values in mse), strict=True)
+    whole = shape([mean_over_clusters(column, sources, confidence)[0] for column in columns], at)
     return result | {
+        "growth": [name for name, power in _GROWTHS.items() if low <= power <= high],
         "shape": whole["shape"],
         "shape_weights": whole["weights"],
         "shape_reason": whole["reason"],
-        "shapes": dict(Counter(entry["shape"] for entry in per_chain if entry["shape"])),
-        "per_chain": per_chain,
+        "shapes": dict(Counter(filter(None, shapes))),
+        "per_chain": [
+            dict(zip((*chains, "shape", "reached"), row, strict=True))
+            for row in zip(*chains.values(), shapes, reached, strict=True)
+        ],
         "signature": f"q=log-linear|exponent=log-log|shape=AICc|rounds={at[0]}-{at[-1]}|confidence={confidence}",
     }
+
+
+def _check_distances(values: list[float | None], has_values: bool) -> None:
+    if not has_values:
+        raise ValueError("no curves were given; contraction needs at least one list with a value")
+    negative = [value for value in values if value is not None and value < 0]
+    if negative:
+        raise ValueError(f"distances must not be negative, got {negative[0]:g}")
+
+
+def _padded(values: Series, length: int) -> list[float | None]:
+    """The finite values; None for others and to this length."""
+    finite = [value if value is not None and np.isfinite(value) else None for value in values]
+    return finite + [None] * (length - len(finite))
 
 
 def _reached(steps: Series) -> int | None:

@@ -18,15 +18,10 @@ _KEPT = 3 * 2048 * 2048  # largest reference, in values, whose means and varianc
 _TAPS = cv2.getGaussianKernel(11, 1.5, cv2.CV_32F)
 
 
-@dataclass(frozen=True)
-class _Tile:
-    """A block of window positions that are inside the picture, and the pixels that their windows cover."""
-
-    place: tuple[slice, slice]
-    seen: tuple[slice, slice]
-    grey: float  # of the reference; taken from all values there, so that their squares keep their digits in float32
-
-
+_Place = tuple[slice, slice]
+# A block of window positions that are inside the picture, the pixels that their windows cover, and the grey of the
+# reference there, which is taken from all values so that their squares keep their digits in float32.
+_Tile = tuple[_Place, _Place, float]
 _Moments = tuple[np.ndarray, np.ndarray, np.ndarray]  # local means less the tile's grey; variances + C2; means^2 + C1
 
 
@@ -54,7 +49,7 @@ def _tiles(picture: np.ndarray, window: str) -> Iterator[_Tile]:
         for left in range(0, width, _TILE):
             bottom, right = min(top + _TILE, height), min(left + _TILE, width)
             seen = slice(top, bottom + rim), slice(left, right + rim)
-            yield _Tile((slice(top, bottom), slice(left, right)), seen, round(float(picture[seen].mean())))
+            yield (slice(top, bottom), slice(left, right)), seen, round(float(picture[seen].mean()))
 
 
 def _local_mean(values: np.ndarray, window: str) -> np.ndarray:
@@ -64,11 +59,6 @@ def _local_mean(values: np.ndarray, window: str) -> np.ndarray:
         return cv2.sepFilter2D(values, cv2.CV_32F, _TAPS, _TAPS)
     side = 2 * _WINDOWS[window][0] + 1
     return cv2.blur(values, (side, side))
-
-
-def _inside(values: np.ndarray, window: str) -> np.ndarray:
-    half = _WINDOWS[window][0]
-    return values[half:-half, half:-half]
 
 
 def reference(picture: np.ndarray, window: str = "gaussian") -> _Reference:
@@ -84,15 +74,16 @@ def reference(picture: np.ndarray, window: str = "gaussian") -> _Reference:
 
 
 def _moments(picture: np.ndarray, tile: _Tile, window: str) -> _Moments:
-    values = picture[tile.seen].astype(np.float32)
-    values -= np.float32(tile.grey)
+    _, seen, grey = tile
+    values = picture[seen].astype(np.float32)
+    values -= np.float32(grey)
     mean = _local_mean(values, window)
     values *= values
     variance = _local_mean(values, window)
     variance -= mean * mean
     variance *= np.float32(_WINDOWS[window][1])
     variance += _C2
-    light = mean + np.float32(tile.grey)
+    light = mean + np.float32(grey)
     light *= light
     light += _C1
     return mean, variance, light
@@ -107,9 +98,9 @@ def _local(prepared: _Reference, prediction: np.ndarray, number: int) -> np.ndar
     tile, factor = prepared.tiles[number], np.float32(_WINDOWS[prepared.window][1])
     moments = prepared.local[number] if prepared.local else _moments(prepared.picture, tile, prepared.window)
     mean, reference_variance, reference_light = moments
-    grey = np.float32(tile.grey)
-    values = prediction[tile.seen].astype(np.float32)
-    gap = prepared.picture[tile.seen] - values
+    seen, grey = tile[1], np.float32(tile[2])
+    values = prediction[seen].astype(np.float32)
+    gap = prepared.picture[seen] - values
     gap_grey = np.float32(round(sum(cv2.sumElems(gap)) / gap.size))
     gap -= gap_grey
     values -= grey
@@ -135,18 +126,8 @@ def _local(prepared: _Reference, prediction: np.ndarray, number: int) -> np.ndar
     np.subtract(1, gap_variance, out=gap_variance)
     np.subtract(1, gap_mean, out=gap_mean)
     gap_variance *= gap_mean
-    return _inside(gap_variance, prepared.window)
-
-
-def local(prepared: _Reference, prediction: np.ndarray) -> np.ndarray:
-    """SSIM around each pixel and in each channel."""
-    _check(prepared, prediction)
-    rim = 2 * _WINDOWS[prepared.window][0]
-    height, width = prepared.picture.shape[:2]
-    result = np.empty((height - rim, width - rim, *prepared.picture.shape[2:]), np.float32)
-    for number, tile in enumerate(prepared.tiles):
-        result[tile.place] = _local(prepared, prediction, number)
-    return result
+    half = _WINDOWS[prepared.window][0]
+    return gap_variance[half:-half, half:-half]
 
 
 def compare(prepared: _Reference, prediction: np.ndarray) -> float:
@@ -156,20 +137,16 @@ def compare(prepared: _Reference, prediction: np.ndarray) -> float:
     >>> compare(reference(picture), picture)
     1.0
     """
-    _check(prepared, prediction)
+    if prepared.picture.shape != prediction.shape:
+        raise ValueError(
+            f"the prediction's shape is {prediction.shape} and the reference's {prepared.picture.shape}; give one shape"
+        )
     total = count = 0.0
     for number in range(len(prepared.tiles)):
         values = _local(prepared, prediction, number)
         total += sum(cv2.sumElems(values))
         count += values.size
     return total / count
-
-
-def _check(prepared: _Reference, prediction: np.ndarray) -> None:
-    if prepared.picture.shape != prediction.shape:
-        raise ValueError(
-            f"the prediction's shape is {prediction.shape} and the reference's {prepared.picture.shape}; give one shape"
-        )
 
 
 def signature(window: str = "gaussian") -> Signature:

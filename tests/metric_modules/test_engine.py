@@ -187,7 +187,8 @@ def test_decay_and_edits_show_where_they_were_made(scored_without_clip):
 
 def test_clip_has_a_say_in_applied_edits(dataset, scored_without_clip, monkeypatch):
     asked, said = [], []
-    monkeypatch.setattr(clip, "embed_words", lambda known, text: asked.append(text) or clip.embed(known, said)[0])
+    embed = lambda scorer, text: asked.append(text) or scorer.embed_pictures(said)[0]  # noqa: E731
+    monkeypatch.setattr(clip.Scorer, "embed_words", embed)
     said = [scored.dotted(np.full((48, 64, 3), 128, np.uint8))]
     score(dataset, ["clip", "edit_applied"])
     rows = [row for row in scores(dataset).values() if row["program"] == "dot" and row["edit_applied"] is not None]
