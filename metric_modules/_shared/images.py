@@ -4,7 +4,7 @@ Accepted: Pillow images, arrays and tensors, paths and encoded bytes. Grey and p
 dropped if it is opaque, the orientation a file declares is applied, colour profiles are ignored. Arrays and tensors
 hold bytes, or floats from 0 to 1 that are multiplied by 255 and rounded; channels come last, or first where only the
 first axis can be channels. Refused: transparency, CMYK and other colour spaces, 16-bit samples, floats outside 0 to 1
-(and so NaN), bytes that never exceed 1, animations, broken or empty files, and more than `MAX_PIXELS` pixels.
+(and so NaN), bytes that never exceed 1, animations, broken or empty files, and more than 67 million pixels.
 """
 
 import os
@@ -29,21 +29,23 @@ _Done = TypeVar("_Done")
 
 def pixels(picture: object, name: str = "the picture") -> np.ndarray:
     """Height x width x 3 bytes, or a ValueError that says which picture cannot be used and why."""
-    if isinstance(picture, dict):
-        picture = picture.get("path") if picture.get("bytes") is None else picture["bytes"]
-    if isinstance(picture, np.ndarray) or _is_tensor(picture):
-        return _of_array(picture, name)
-    if isinstance(picture, str | os.PathLike):
-        if not Path(picture).is_file():
-            raise ValueError(f"{name} is {str(picture)!r}, but there is no such file")
-        picture = Path(picture).read_bytes()
-    if isinstance(picture, bytes | bytearray | memoryview):
-        picture = _opened(bytes(picture), name)
-    if not isinstance(picture, Image.Image):
-        raise ValueError(
-            f"{name} is of type {type(picture).__name__}; give a Pillow image, an array or tensor, a path or bytes"
-        )
-    return _of_image(picture, name)
+    try:
+        if isinstance(picture, dict):
+            picture = picture.get("path") if picture.get("bytes") is None else picture["bytes"]
+        if isinstance(picture, np.ndarray) or _is_tensor(picture):
+            return _of_array(picture)
+        if isinstance(picture, str | os.PathLike):
+            if not Path(picture).is_file():
+                raise ValueError(f"is {str(picture)!r}, but there is no such file")
+            picture = Path(picture).read_bytes()
+        if isinstance(picture, bytes | bytearray | memoryview):
+            picture = _opened(bytes(picture))
+        if isinstance(picture, Image.Image):
+            return _of_image(picture)
+    except ValueError as error:
+        raise ValueError(f"{name} {error}") from None
+    kind = type(picture).__name__
+    raise ValueError(f"{name} is of type {kind}; give a Pillow image, an array or tensor, a path or bytes")
 
 
 def _is_tensor(value: object) -> bool:
@@ -51,91 +53,88 @@ def _is_tensor(value: object) -> bool:
     return hasattr(value, "detach") and hasattr(value, "ndim")
 
 
-def _as_array(tensor: Any) -> np.ndarray:
-    """A tensor's values; numpy has no bfloat16."""
-    values = tensor.detach().cpu()
-    return (values.float() if "bfloat16" in str(values.dtype) else values).numpy()
-
-
-def _of_array(picture: Any, name: str) -> np.ndarray:
-    array = _as_array(picture) if _is_tensor(picture) else picture
+def _of_array(picture: Any) -> np.ndarray:
+    array, is_tensor = picture, _is_tensor(picture)
+    if is_tensor:
+        values = picture.detach().cpu()
+        array = (values.float() if "bfloat16" in str(values.dtype) else values).numpy()  # numpy has no bfloat16
     first = array.ndim == 3 and array.shape[0] in _CHANNELS[:2]
     last = array.ndim == 3 and array.shape[2] in _CHANNELS
     if not (array.ndim == 2 or first or last) or 0 in array.shape:
-        raise ValueError(
-            f"{name} is an array of shape {array.shape}; give height x width, or that with 1, 3 or 4 channels"
-        )
-    if first and last and _is_tensor(picture):
-        raise ValueError(f"{name} is a tensor of shape {tuple(array.shape)}, whose channels could be first or last")
+        raise ValueError(f"is an array of shape {array.shape}; give height x width, or that with 1, 3 or 4 channels")
+    if first and last and is_tensor:
+        raise ValueError(f"is a tensor of shape {tuple(array.shape)}, whose channels could be first or last")
     if first and not last:
         array = array.transpose(1, 2, 0)
-    if array.shape[0] * array.shape[1] > _MAX_PIXELS:
-        raise ValueError(f"{name} has {array.shape[1]}x{array.shape[0]} pixels; at most {_MAX_PIXELS} are read")
-    array = _bytes_of(array, name)
+    _check_size(array.shape[1], array.shape[0])
+    array = _bytes_of(array)
     if array.ndim == 3 and array.shape[2] == 4:
         if array[..., 3].min() < 255:
-            raise ValueError(f"{name} is partly transparent; lay it on a background first")
+            raise ValueError("is partly transparent; lay it on a background first")
         array = array[..., :3]
     if array.ndim == 2 or array.shape[2] == 1:
         array = np.repeat(array.reshape(*array.shape[:2], 1), 3, axis=2)
     return np.ascontiguousarray(array)
 
 
-def _bytes_of(array: np.ndarray, name: str) -> np.ndarray:
+def _check_size(width: int, height: int) -> None:
+    if width * height > _MAX_PIXELS:
+        raise ValueError(f"has {width}x{height} pixels; at most {_MAX_PIXELS} are read")
+
+
+def _bytes_of(array: np.ndarray) -> np.ndarray:
     """The values as bytes: bytes as they are, floats from 0 to 1 times 255 and rounded."""
     if array.dtype == np.uint8:
-        return _with_range(array, name)
+        return _with_range(array)
     if not np.issubdtype(array.dtype, np.floating):
-        raise ValueError(f"{name} is an array of {array.dtype}; give uint8 from 0 to 255 or floats from 0 to 1")
+        raise ValueError(f"is an array of {array.dtype}; give uint8 from 0 to 255 or floats from 0 to 1")
     low, high = float(array.min()), float(array.max())
     if not (low >= 0 and high <= 1):
         raise ValueError(
-            f"{name} is an array of {array.dtype} from {low:g} to {high:g}; give floats from 0 to 1, "
-            "or uint8 from 0 to 255"
+            f"is an array of {array.dtype} from {low:g} to {high:g}; give floats from 0 to 1, or uint8 from 0 to 255"
         )
     return np.rint(array.astype(np.float64) * 255).astype(np.uint8)
 
 
-def _with_range(array: np.ndarray, name: str) -> np.ndarray:
+def _with_range(array: np.ndarray) -> np.ndarray:
     """Bytes, refused if they look like a picture scaled to 0 to 1; a wholly black one passes."""
     if array.max() == 1:
         raise ValueError(
-            f"{name} holds bytes of 0 and 1 alone, as a picture scaled to 0 to 1 does that was cut to whole numbers; "
+            "holds bytes of 0 and 1 alone, as a picture scaled to 0 to 1 does that was cut to whole numbers; "
             "give the floats themselves, or bytes from 0 to 255"
         )
     return array
 
 
-def _opened(data: bytes, name: str) -> Image.Image:
+def _opened(data: bytes) -> Image.Image:
     if not data:
-        raise ValueError(f"{name} is empty; give the bytes of an image file")
+        raise ValueError("is empty; give the bytes of an image file")
     try:
         return open_picture(data)
     except Undecodable:
-        raise ValueError(f"{name} is not an image file: its {len(data)} bytes begin with {data[:8]!r}") from None
+        raise ValueError(f"is not an image file: its {len(data)} bytes begin with {data[:8]!r}") from None
     except DECODER_ERRORS as error:
         words = str(error).split(" <_io.")[0]  # without the address of the buffer that was read
-        raise ValueError(f"{name} is not an image file that can be read: {words}") from None
+        raise ValueError(f"is not an image file that can be read: {words}") from None
 
 
-def _of_image(image: Image.Image, name: str) -> np.ndarray:
+def _of_image(image: Image.Image) -> np.ndarray:
     if 0 in image.size:
-        raise ValueError(f"{name} is empty: it has {image.width}x{image.height} pixels")
-    if image.width * image.height > _MAX_PIXELS:
-        raise ValueError(f"{name} has {image.width}x{image.height} pixels; at most {_MAX_PIXELS} are read")
+        raise ValueError(f"is empty: it has {image.width}x{image.height} pixels")
+    _check_size(*image.size)
     # Pillow silently reads 16-bit colour files as 8 bits; only the file's layout still shows it.
     if image.mode.startswith(("I", "F")) or any(";16" in str(tile) for tile in getattr(image, "tile", ())):
-        raise ValueError(f"{name} has more than 8 bits a channel; bring it to 8 bits first")
-    if image.format == "PNG" and _png_bits(getattr(image, "filename", "")) == 16:
-        raise ValueError(f"{name} is {image.filename!r}, whose 16 bits a channel Pillow cut to 8; bring it to 8 first")  # type: ignore[attr-defined]
+        raise ValueError("has more than 8 bits a channel; bring it to 8 bits first")
+    file = getattr(image, "filename", "")
+    if image.format == "PNG" and _png_bits(file) == 16:
+        raise ValueError(f"is {file!r}, whose 16 bits a channel Pillow cut to 8; bring it to 8 first")
     if image.mode not in ("RGB", "RGBA", "L", "LA", "1", "P", "PA"):
-        raise ValueError(
-            f"{name} is {image.mode}; give RGB, grey or palette, since converting needs its colour profile"
-        )
+        raise ValueError(f"is {image.mode}; give RGB, grey or palette, since converting needs its colour profile")
     from_file = bool(image.format)
     try:
-        if getattr(image, "n_frames", 1) > 1 and image.format != "MPO":  # an MPO is a photograph with its own preview
-            raise ValueError(f"it is an animation of {image.n_frames} frames, and one picture is asked for")  # type: ignore[attr-defined]
+        frames = getattr(image, "n_frames", 1)
+        if frames > 1 and image.format != "MPO":  # an MPO is a photograph with its own preview
+            raise ValueError(f"it is an animation of {frames} frames, and one picture is asked for")
         image = ImageOps.exif_transpose(image)
         if image.has_transparency_data:
             image = image.convert("RGBA")
@@ -143,8 +142,8 @@ def _of_image(image: Image.Image, name: str) -> np.ndarray:
                 raise ValueError("it is partly transparent; lay it on a background first")
         array = np.array(image if image.mode == "RGB" else image.convert("RGB"))
     except DECODER_ERRORS as error:
-        raise ValueError(f"{name} cannot be used: {error}") from None
-    return array if from_file else _with_range(array, name)
+        raise ValueError(f"cannot be used: {error}") from None
+    return array if from_file else _with_range(array)
 
 
 def _png_bits(path: Any) -> int | None:

@@ -46,20 +46,8 @@ class EditApplied(picture_modules.PictureModule):
         def both(example: tuple[object, object, object, _Likenesses]) -> Judgement:
             pictures = [pixels(picture) for picture in example[:3]]
             looks, greys = [look(picture) for picture in pictures], [grey(picture) for picture in pictures]
-            forward, undo = (
-                judge_step(
-                    cycle,
-                    True,
-                    position,
-                    looks,
-                    source=looks[0],
-                    small=small,
-                    meaning=example[3],
-                    greys=greys,
-                    source_grey=greys[0],
-                )
-                for position in (1, 2)
-            )
+            given = {"source": looks[0], "small": small, "meaning": example[3], "greys": greys, "source_grey": greys[0]}
+            forward, undo = (judge_step(cycle, True, position, looks, **given) for position in (1, 2))
             reasons = {name: forward.reasons[name] for name in _FORWARD if name in forward.reasons}
             reasons |= {name: undo.reasons[name] for name in _UNDO if name in undo.reasons}
             return undo._replace(applied=forward.applied, region_share=forward.region_share, reasons=reasons)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Sequence
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -47,12 +47,7 @@ FORWARD = ("applied", "region_share")
 UNDO = ("undone", "undo_ratio", "undo_explained")
 _PART = ("part_lost", "part_lost_share", "part_redrawn_share", "part_outline")
 
-# Codes of missing judgements; spec.py has the sentences.
-_Reason = Literal[
-    "no_change", "not_an_undo", "not_a_forward", "not_applied", "round_incomplete", "symmetric", "whole_picture",
-    "no_detail", "overlap", "already_so", "all_gone", "not_a_return", "no_source", "no_part",
-]  # fmt: skip
-_Reasons = dict[str, _Reason]
+_Reasons = dict[str, str]  # codes of missing judgements; spec.py has the sentences
 _NO_UNDO: _Reasons = dict.fromkeys(UNDO, "not_an_undo")
 _NO_FORWARD: _Reasons = dict.fromkeys(FORWARD, "not_a_forward")
 
@@ -72,7 +67,7 @@ class Judgement(NamedTuple):
     reasons: _Reasons = {}  # noqa: RUF012 - a tuple's default, replaced and never changed
 
 
-def _nothing(reason: _Reason) -> Judgement:
+def _nothing(reason: str) -> Judgement:
     """A judgement without answers, all for the same reason."""
     return Judgement(reasons=dict.fromkeys(FORWARD + UNDO, reason))
 
@@ -266,7 +261,6 @@ def judge_step(
     reference = (source_grey if verb else source) if role.target == 0 else None
     edit = _judge_edit(cycle, position, role, greys if verb else looks, reference, verb, small, meaning)
     back = looks[position] if len(looks) > position else None
-    reason: _Reason
     if not closes or position < len(cycle):
         reason = "not_a_return"
     elif source is None:
@@ -342,7 +336,7 @@ def _judge_looks(
     if kind == "forward":
         return edit
     if not edit.applied:
-        reason: _Reason = "not_applied" if edit.applied is not None else edit.reasons["applied"]
+        reason: str = "not_applied" if edit.applied is not None else edit.reasons["applied"]
         return Judgement(reasons=_NO_FORWARD | dict.fromkeys(UNDO, reason))
     if all(transforms):
         return _judge_transform_undone(before, forward, back, targets[0])

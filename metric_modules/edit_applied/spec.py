@@ -28,13 +28,11 @@ SPEC = {
             "title": "Change left",
             "meaning": "change left in the edited region, as a share of the change made",
             "direction": "lower",
-            "low": 0.0,
         },
         {
             "name": "undo_explained",
             "title": "Change left that is the edit",
             "meaning": "the share of what is left in the edited region that is the edit itself",
-            "high": 1.0,
         },
         {
             "name": "part_lost",
@@ -50,16 +48,12 @@ SPEC = {
             "title": "Largest changed part",
             "meaning": "the share of the picture that the largest region of another colour than the reference covers",
             "direction": "lower",
-            "low": 0.0,
-            "high": 1.0,
         },
         {
             "name": "part_redrawn_share",
             "title": "Largest redrawn part",
             "meaning": "the share of the picture that the largest region covers in which something else is drawn",
             "direction": "lower",
-            "low": 0.0,
-            "high": 1.0,
         },
         {
             "name": "part_outline",
@@ -71,8 +65,6 @@ SPEC = {
             "name": "edit_share",
             "title": "Area of the edit",
             "meaning": "the share of the picture that the largest region changed by the forward edit covers",
-            "low": 0.0,
-            "high": 1.0,
         },
     ],
     "reasons": {

@@ -28,7 +28,6 @@ SPEC = {
             "meaning": "largest mean of the 8x8 LPIPS map: the part that changed most",
             "aspect": "the worst part",
             "direction": "lower",
-            "low": 0.0,
             "ceiling": 0.0,
             "show": "number",
             "floor_of": "lpips",

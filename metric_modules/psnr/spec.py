@@ -38,8 +38,6 @@ SPEC = {
             "meaning": "rmse between a return and the return before it (the input, in round 1)",
             "unit": "grey levels",
             "direction": "lower",
-            "low": 0.0,
-            "high": 255.0,
             "ceiling": 0.0,
         },
     ],

@@ -45,7 +45,6 @@ SPEC = {
             "name": "scale",
             "title": "Scale",
             "meaning": "how much larger the content became; 1 is unchanged",
-            "low": 0.0,
             "ceiling": 1.0,
         },
         {
@@ -54,7 +53,6 @@ SPEC = {
             "meaning": "median block residual in pixels that is left after both",
             "unit": "pixels",
             "direction": "lower",
-            "low": 0.0,
             "ceiling": 0.0,
         },
         {
@@ -62,8 +60,6 @@ SPEC = {
             "title": "Loss of framing",
             "meaning": "the share of both frames together that only one of them shows, once shift and scale are known",
             "direction": "lower",
-            "low": 0.0,
-            "high": 1.0,
             "ceiling": 0.0,
             "headline": "framing",
         },
