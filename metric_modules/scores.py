@@ -39,7 +39,6 @@ class Reason(NamedTuple):
     damage: bool = False  # the dataset or a metric is damaged: reported, and tried again by the next run
 
     def sentence(self, detail: str = "") -> str:
-        """The reason in words."""
         if "{}" in self.text:
             return self.text.replace("{}", detail)
         return f"{self.text}: {detail}" if detail else self.text
@@ -91,7 +90,6 @@ class Missing(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The reason in words."""
         return self.reason.sentence(self.detail)
 
 
@@ -114,7 +112,6 @@ def reasons_json(values: Mapping[str, Value]) -> str:
 
 
 def signature_json(signature: Mapping[str, Any]) -> str:
-    """The column `signature`; the parts stay in their order."""
     return json.dumps(signature, ensure_ascii=False)
 
 
@@ -232,7 +229,6 @@ class ScoreRow(StepPlace):
 
     @property
     def missing(self) -> dict[str, Missing]:
-        """Why values are missing, by column."""
         return missing_values(self.__dict__)
 
 
@@ -247,8 +243,6 @@ _check_fields(ScoreRow)
 
 @dataclass(frozen=True, kw_only=True)
 class FloorRow(Row):
-    """One metric between a reference and an unrelated picture."""
-
     TABLE: ClassVar = "floors"
     ROW: ClassVar = (
         "one metric between a reference and an unrelated source of the suite: what 'another picture altogether' means"

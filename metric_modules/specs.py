@@ -104,8 +104,6 @@ class ScoreColumn:
 
 @dataclass(frozen=True)
 class Spec:
-    """One metric."""
-
     name: str
     title: str
     kind: Kind
@@ -124,12 +122,10 @@ class Spec:
 
     @property
     def floors(self) -> tuple[str, ...]:
-        """Its columns that have floors."""
         return tuple(column.name for column in self.columns if column.floor)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its columns' names."""
         return tuple(column.name for column in self.columns)
 
 
@@ -216,5 +212,4 @@ def checked_columns(headline: Headline) -> tuple[str, ...]:
 
 @cache
 def shown_columns(*shows: Show) -> tuple[str, ...]:
-    """The columns that are shown in one of these ways."""
     return tuple(name for name, column in score_columns().items() if column.show in shows)

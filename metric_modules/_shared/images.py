@@ -187,7 +187,6 @@ def pair(prediction: object, reference: object, size: Size = None, number: int =
 def pairs(
     predictions: Sequence[object], references: Sequence[object], size: Size = None, any_sizes: bool = False
 ) -> list[Pair]:
-    """All pairs as arrays."""
     if len(predictions) != len(references):
         raise ValueError(
             f"{len(predictions)} predictions and {len(references)} references were given; give as many of both"

@@ -73,7 +73,6 @@ def together(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def _gradient(cells: np.ndarray) -> np.ndarray:
-    """Horizontal and vertical slope of the brightness."""
     light = np.ascontiguousarray(cells[..., 0])
     return np.stack([cv2.Sobel(light, cv2.CV_32F, 1 - axis, axis, scale=1 / 8) for axis in (0, 1)], axis=2)
 
@@ -102,7 +101,6 @@ def _drift_terms(colours: np.ndarray, shape: tuple[int, ...]) -> list[np.ndarray
 
 
 def _to_rgb(cells: np.ndarray) -> np.ndarray:
-    """Lab cells as a list of red, green and blue from 0 to 1."""
     rgb = cv2.cvtColor(np.ascontiguousarray(cells), cv2.COLOR_LAB2RGB)
     return np.clip(rgb, 0, 1).reshape(-1, 3).astype(np.float64)
 

@@ -26,7 +26,6 @@ def _page(module: Path) -> gr.Blocks:
     names = [name for name, kind in metric.features.items() if type(kind).__name__ == "Image"]
 
     def measure(arguments: str, *files: str | None) -> tuple[str, dict]:
-        """A table of the results, and everything the metric returns."""
         if None in files:
             raise gr.Error(f"Give every picture: {', '.join(names)}.")
         try:

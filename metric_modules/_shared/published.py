@@ -36,7 +36,6 @@ class PublishedFile:
 
     @property
     def path(self) -> Path:
-        """Its path in the cache."""
         return packages.cache_folder() / "parameters" / self.name
 
     def missing(self) -> str | None:

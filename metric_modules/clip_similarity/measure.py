@@ -77,7 +77,6 @@ def _require_transformers() -> None:
 
 
 def missing_weights() -> str | None:
-    """A sentence if the weights are not in the cache (the first use fetches them), else None."""
     from huggingface_hub import try_to_load_from_cache
 
     names = ("model.safetensors", "pytorch_model.bin")
@@ -87,7 +86,6 @@ def missing_weights() -> str | None:
 
 
 def _first(error: OSError) -> str:
-    """The first line of transformers' long explanations."""
     return str(error).strip().splitlines()[0]
 
 
@@ -131,7 +129,6 @@ def _digest(network: Any) -> str:
 
 
 def embed(model: Model, pictures: Sequence[np.ndarray]) -> "torch.Tensor":
-    """One row for each picture, of unit length, in float32."""
     import torch
     from PIL import Image
 
@@ -149,7 +146,6 @@ def compare(reference: "torch.Tensor", prediction: "torch.Tensor") -> list[float
 
 
 def signature(model: Model) -> Signature:
-    """What a number depends on besides the two pictures."""
     dtype = str(model.network.dtype).removeprefix("torch.")
     return {"version": 1, "checkpoint": model.checkpoint, "dtype": dtype, "weights": model.digest[:12]}
 
@@ -177,7 +173,6 @@ class Scorer:
             return self.loaded
 
     def prepare(self, picture: np.ndarray) -> "torch.Tensor":
-        """The reference's embedding."""
         return self._embeddings([picture])[0][None]
 
     def compare(
@@ -186,7 +181,6 @@ class Scorer:
         return [{"clip": compare(reference, row[None])[0]} for row in self._embeddings(pictures)]
 
     def _embeddings(self, pictures: Sequence[np.ndarray]) -> list["torch.Tensor"]:
-        """One row for each picture."""
         keys = [(picture.shape, hashlib.sha1(picture.data, usedforsecurity=False).digest()) for picture in pictures]
         with self.lock:
             rows = {key: self.rows[key] for key in keys if key in self.rows}

@@ -29,7 +29,6 @@ def tower(network: Any) -> Any:
     vision.encoder.layers = None  # the weights would be here twice
 
     def see(values: Any) -> Any:
-        """One row for each picture."""
         states = vision.pre_layrnorm(vision.embeddings(values))
         count, tokens, width = states.shape
         for number, (first, second, inner, out, up, down) in enumerate(layers, start=1):

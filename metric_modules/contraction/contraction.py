@@ -77,7 +77,6 @@ def _check_distances(values: list[float | None], has_values: bool) -> None:
 
 
 def _padded(values: Series, length: int) -> list[float | None]:
-    """The finite values; None for others and to this length."""
     finite = [value if value is not None and np.isfinite(value) else None for value in values]
     return finite + [None] * (length - len(finite))
 

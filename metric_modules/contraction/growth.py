@@ -16,7 +16,6 @@ def measured(values: Series, rounds: Sequence[int]) -> tuple[np.ndarray, np.ndar
 
 
 def _slope(x: np.ndarray, y: np.ndarray) -> float:
-    """The slope of the least squares line."""
     centred = x - x.mean()
     return float((centred * (y - y.mean())).sum() / (centred**2).sum())
 

@@ -68,7 +68,6 @@ class Judgement(NamedTuple):
 
 
 def _nothing(reason: str) -> Judgement:
-    """A judgement without answers, all for the same reason."""
     return Judgement(reasons=dict.fromkeys(FORWARD + UNDO, reason))
 
 
@@ -161,7 +160,6 @@ def _judge_undo(
 
 
 def _judge_transform_undone(before: np.ndarray, forward: np.ndarray, back: np.ndarray, target: np.ndarray) -> Judgement:
-    """Whether flips and rotations are taken back, by the exact oracle."""
     transform = find_transform(target, back, {"none"})
     if transform is None:
         return Judgement(reasons=_NO_FORWARD | dict.fromkeys(UNDO, "symmetric"))
@@ -344,7 +342,6 @@ def _judge_looks(
 
 
 def _judge_whole_picture(kind: str, is_made: bool, share_left: Callable[[], float]) -> Judgement:
-    """An edit without a region of its own: whether it was made, or how much of it is left."""
     if kind == "forward":
         return Judgement(applied=float(is_made), reasons=_NO_UNDO | {"region_share": "whole_picture"})
     reasons: _Reasons = _NO_FORWARD | {"undo_explained": "whole_picture"}

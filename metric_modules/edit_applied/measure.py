@@ -24,7 +24,6 @@ COLUMNS = {
 
 
 def signature() -> Signature:
-    """What a judgement depends on besides the pictures and the words."""
     return {"version": 4, "side": SIDE, "cell": CELL, "reach": REACH, "far": FAR, "moved": MOVED, "drift": DRIFT,
             "visible": VISIBLE, "faint": FAINT, "seeds": SEEDS, "noise": NOISE, "share": SHARE, "small": SHARE_SMALL,
             "left": LEFT, "meaning": MEANING_LEFT, "explained": EXPLAINED, "near": NEAR, "margin": MARGIN,
@@ -56,15 +55,12 @@ class Scorer:
         self.embed_words = lru_cache(maxsize=256)(self.clip.embed_words) if self.clip else None
 
     def prepare(self, picture: np.ndarray) -> _Reference:
-        """A chain's reference."""
         return self.reduce(picture), (picture.shape[1], picture.shape[0])
 
     def reduce(self, picture: np.ndarray) -> KeptPicture:
-        """The picture's cells, and it in grey."""
         return KeptPicture(look(picture), grey(picture))
 
     def embed(self, reduced: Sequence[KeptPicture], pictures: Sequence[np.ndarray]) -> list[KeptPicture]:
-        """The reduced pictures with their embeddings."""
         if not self.clip:
             return list(reduced)
         embeddings = self.clip.embed_pictures(pictures)
@@ -77,7 +73,6 @@ class Scorer:
         pictures: Sequence[KeptPicture | None],
         reference: _Reference,
     ) -> dict[str, Value]:
-        """Whether this step made its edit, or took one back, and whether it lost a part of the reference."""
         source, size = reference
         judged = judge_step(
             program["cycle"],
@@ -114,7 +109,6 @@ def _placement(scores: Mapping[str, object], size: tuple[int, int]) -> Placement
 
 
 def _value_of(judged: Judgement, name: str) -> Value:
-    """Yes or no, a number, the outline, or why there is none."""
     value = getattr(judged, name)
     if value is None:
         return judged.reasons[name]

@@ -57,7 +57,6 @@ def asked_transforms(instruction: str) -> frozenset[str]:
 
 
 def square(cells: np.ndarray) -> np.ndarray:
-    """The cells on the coarse square grid."""
     return cv2.resize(cells, (_GRID, _GRID), interpolation=cv2.INTER_AREA)
 
 

@@ -83,7 +83,6 @@ def _distance(gain: float) -> float:
 
 
 def _bands(shown: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A grey picture's fine and coarse detail."""
     values = shown.astype(np.float32)
     return smooth(values, 0.8) - smooth(values, 2.4), smooth(values, 5.0) - smooth(values, 15.0)
 
@@ -137,5 +136,4 @@ def colour_edit(
 
 
 def _tint(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """How the mean colour moved, in Lab's a and b."""
     return (after[..., 1:].mean(axis=(0, 1)) - before[..., 1:].mean(axis=(0, 1))).astype(float)

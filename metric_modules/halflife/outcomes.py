@@ -77,7 +77,6 @@ def curve_outcome(
 
 
 def _ended(kept: int, rounds: Sequence[int], end: str, end_round: int | None) -> Outcome:
-    """The outcome of a chain in which every measured round was good."""
     if end not in END_CAUSES:
         return Outcome(kept, failed=end == "failed")
     next_round = next((round for round in rounds if round > kept), kept + 1)

@@ -167,7 +167,6 @@ def compare(reference: Sequence["torch.Tensor"], prediction: Sequence["torch.Ten
 
 
 def maps(reference: Sequence["torch.Tensor"], prediction: Sequence["torch.Tensor"]) -> list["torch.Tensor"]:
-    """The distance around each place, by stage."""
     return [(own - other).square().sum(1, keepdim=True) for own, other in zip(reference, prediction, strict=True)]
 
 
@@ -190,13 +189,11 @@ def tiles(maps: Sequence["torch.Tensor"]) -> "torch.Tensor":
 
 
 def signature(model: Model) -> Signature:
-    """What a number depends on besides the two pictures."""
     dtype = str(model.dtype).removeprefix("torch.")
     return {"version": "0.1", "net": model.net, "dtype": dtype, "weights": model.digest[:12]}
 
 
 def missing_weights() -> str | None:
-    """A sentence if the weights are not in the cache, else None."""
     return None if path(NET).is_file() else "needs `convergebench weights lpips`"
 
 
@@ -210,13 +207,11 @@ class Scorer:
         self.exact = None if dtype == "float32" else Scorer(device, "float32", earlier, (tensors, digest))
 
     def prepare(self, picture: np.ndarray) -> list["torch.Tensor"] | None:
-        """The reference's features; None if the picture is too small for the network."""
         return features(self.model, [picture]) if min(picture.shape[:2]) >= SMALLEST else None
 
     def compare(
         self, reference: Sequence["torch.Tensor"] | None, pictures: Sequence[np.ndarray], earlier: object
     ) -> Sequence[Mapping[str, Value]]:
-        """Both distances of each picture."""
         if reference is None:
             return [dict.fromkeys(COLUMNS, ("smaller_than_network", str(SMALLEST))) for _ in pictures]
         # On a processor several pictures at once are not faster and round otherwise.

@@ -32,7 +32,6 @@ CONVOLUTIONS = {"alex": (0, 3, 6, 8, 10), "vgg": (0, 2, 5, 7, 10, 12, 14, 17, 19
 
 
 def path(net: str) -> Path:
-    """The file of a network's weights in the cache."""
     if net not in NETS:
         raise ValueError(f"no net {net!r}; the nets are {', '.join(NETS)}")
     return packages.cache_folder() / f"lpips_{net}.safetensors"

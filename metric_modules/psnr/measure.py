@@ -37,7 +37,6 @@ def psnr_and_rmse(reference: np.ndarray, prediction: np.ndarray) -> dict[str, fl
 
 
 def signature() -> Signature:
-    """What a number depends on besides the two arrays."""
     return {"version": 1, "ceiling": CEILING}
 
 
@@ -48,15 +47,12 @@ class Scorer:
         self.signature = signature() | {"previous": "rmse"}
 
     def prepare(self, picture: np.ndarray) -> np.ndarray:
-        """A reference needs no preparation."""
         return picture
 
     def compare(self, reference: np.ndarray, pictures: Sequence[np.ndarray], earlier: object) -> list[dict[str, float]]:
-        """Both values of each picture."""
         return [psnr_and_rmse(reference, picture) for picture in pictures]
 
     previous_columns = ("rmse_previous",)
 
     def compare_previous(self, before: np.ndarray, picture: np.ndarray) -> dict[str, float]:
-        """How far a return is from the return before it."""
         return {"rmse_previous": math.sqrt(mean_squared_error(before, picture))}

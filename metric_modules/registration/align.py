@@ -59,7 +59,6 @@ def _pyramid(picture: np.ndarray) -> list[np.ndarray]:
 
 
 def anchors(reference: np.ndarray) -> Anchors:
-    """Choose the textured blocks of an RGB uint8 reference."""
     greys = _pyramid(reference)
     coarse = greys[0]
     if min(coarse.shape) < _SMALLEST:
@@ -75,7 +74,6 @@ def anchors(reference: np.ndarray) -> Anchors:
 
 
 def _blocks_of(coarse: np.ndarray) -> tuple[int, int]:
-    """The side of a block and the reach of the search at the coarsest level."""
     return min(coarse.shape) // _BLOCK, min(coarse.shape) // _REACH
 
 

@@ -104,7 +104,6 @@ def compare(
 
 
 def signature() -> Signature:
-    """What the values depend on besides the two pictures."""
     return {"version": 2, "levels": "/".join(map(str, LEVELS)), "residual": RESIDUAL, "still": STILL, "blocks": FEWEST}
 
 
@@ -115,7 +114,6 @@ class Scorer:
         self.signature = signature()
 
     def prepare(self, picture: np.ndarray) -> tuple[Anchors, np.ndarray]:
-        """The blocks that are looked for, and the reference itself."""
         return anchors(picture), picture
 
     def compare(
@@ -124,7 +122,6 @@ class Scorer:
         pictures: Sequence[np.ndarray],
         earlier: Sequence[Mapping[str, object]],
     ) -> list[dict[str, float | Reason]]:
-        """Shift, scale, residual, and both metrics after undoing them."""
         rows = []
         for picture, values in zip(pictures, earlier, strict=True):
             raw = {name: value for name in ("psnr", "ssim") if isinstance(value := values.get(name), float)}

@@ -62,7 +62,6 @@ def _local_mean(values: np.ndarray, window: str) -> np.ndarray:
 
 
 def reference(picture: np.ndarray, window: str = "gaussian") -> _Reference:
-    """The reference's side of the formula."""
     if min(picture.shape[:2]) < smallest(window):
         height, width = picture.shape[:2]
         raise ValueError(
@@ -150,7 +149,6 @@ def compare(prepared: _Reference, prediction: np.ndarray) -> float:
 
 
 def signature(window: str = "gaussian") -> Signature:
-    """What a number depends on besides the two arrays."""
     smallest(window)
     return {"version": 1, "window": window}
 
@@ -162,13 +160,11 @@ class Scorer:
         self.window, self.signature = window, signature(window)
 
     def prepare(self, picture: np.ndarray) -> _Reference | None:
-        """The reference's side of the formula; None if the window does not fit."""
         return reference(picture, self.window) if min(picture.shape[:2]) >= smallest(self.window) else None
 
     def compare(
         self, reference: _Reference | None, pictures: Sequence[np.ndarray], earlier: object
     ) -> list[dict[str, float | str]]:
-        """The value of each picture."""
         if reference is None:
             return [{"ssim": "smaller_than_window"} for _ in pictures]
         return [{"ssim": compare(reference, picture)} for picture in pictures]
