@@ -3,22 +3,9 @@
 A metric is one folder, `metric_modules/NAME/`. A new folder is scored, stored, explained on the dataset's card, drawn
 in the report and shown in the Space without changing another line. The engine reads two of its files:
 
-`spec.py` holds `SPEC = {...}`: plain data without imports. Its keys (those marked * are required):
-    name*      what `convergebench score --metrics` and the signature call the metric
-    title*     what readers see
-    kind*      "picture": compares each picture with the reference
-               "round": judges each step from the pictures of its round
-               "statistic": computes from numbers, as an `evaluate` module only; the scores have no column of it
-    study      the study that the metric belongs to; the core works without such folders
-    order      position among the metrics; a metric without one comes last
-    after      metrics whose values, or whose networks, this one uses; they run first
-    rounds     kind "round": the number of first rounds that are judged; all by default
-    optional   True: it is computed only if it is requested by name, and only then do the scores have its columns
-    needs      what has to be fetched before it can be computed, in words
-    sees, misses    what it notices and what it overlooks, in words: a row of the table in the Space's tab Metrics
-    columns    its columns in the scores, each with the fields of `ScoreColumn`
-    reasons    {code: [fault, sentence]}: why it may have no value; the faults are those of `scores.Fault`, and {} in
-               the sentence is replaced by the detail
+`spec.py` holds `SPEC = {...}`: plain data without imports. Its keys are the fields of `Spec` below; `columns` is a list
+with the fields of `ScoreColumn`, and `reasons` is {code: [fault, sentence]}, why it may have no value: the faults are
+those of `scores.Fault`, and {} in the sentence is replaced by the detail.
 
 `measure.py` holds what the engine runs, one class (a "statistic" has none):
     class Scorer:
@@ -104,19 +91,21 @@ class ScoreColumn:
 
 @dataclass(frozen=True)
 class Spec:
-    name: str
-    title: str
+    name: str  # what `convergebench score --metrics` and the signature call the metric
+    title: str  # what readers see
+    # "picture": compares each picture with the reference; "round": judges each step from the pictures of its round;
+    # "statistic": computes from numbers, as an `evaluate` module only, and has no columns.
     kind: Kind
     folder: str
-    study: str | None = None
+    study: str | None = None  # that the metric belongs to; the core works without such folders
     columns: tuple[ScoreColumn, ...] = ()
-    order: int = 1000  # after those that set it
-    after: tuple[str, ...] = ()
-    rounds: int | None = None
-    optional: bool = False
-    needs: str = ""
-    sees: str = ""
-    misses: str = ""
+    order: int = 1000  # position among the metrics; those that set none come last
+    after: tuple[str, ...] = ()  # metrics whose values, or whose networks, this one uses; they run first
+    rounds: int | None = None  # kind "round": the number of first rounds that are judged; all by default
+    optional: bool = False  # computed only if requested by name, and only then do the scores have its columns
+    needs: str = ""  # what has to be fetched before it can be computed, in words
+    sees: str = ""  # what it notices ...
+    misses: str = ""  # ... and overlooks, in words: a row of the table in the Space's tab Metrics
     reasons: dict[str, tuple[str, str]] = field(default_factory=dict)
     is_one_of_several: bool = False  # in its folder: the scorer gets its name
 

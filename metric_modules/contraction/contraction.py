@@ -44,12 +44,13 @@ def contraction(
         "fixed_point_rmse": [fixed_point_distance(values, at, own) for values, own in zip(mse, q, strict=True)],
     }
     result: dict[str, object] = {}
+    low, high = np.inf, -np.inf
     for name, values in chains.items():
         mean, interval = mean_over_clusters(values, sources, confidence)
         start = name.removesuffix("_exponent").removesuffix("_rmse")
         count = sum(value is not None for value in values)
+        low, high = interval if name == "growth_exponent" and interval else (low, high)
         result |= {name: mean, f"{start}_interval": interval, f"{start}_chains": count}
-    low, high = result["growth_interval"] or (np.inf, -np.inf)  # type: ignore[misc]  # two numbers
     shapes = [shape(values, at)["shape"] for values in mse]
     reached = [_reached(values) for values in moves] or [None] * len(mse)
     columns = zip(*(_padded(values, len(at)) for values in mse), strict=True)

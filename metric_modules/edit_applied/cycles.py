@@ -6,24 +6,9 @@ from typing import NamedTuple
 
 from .transforms import asked_transforms
 
-_FILLERS = {
-    "a",
-    "again",
-    "an",
-    "and",
-    "back",
-    "from",
-    "in",
-    "it",
-    "of",
-    "on",
-    "out",
-    "put",
-    "the",
-    "this",
-    "to",
-    "undo",
-}
+_FILLERS = frozenset(
+    ["a", "again", "an", "and", "back", "from", "in", "it", "of", "on", "out", "put", "the", "this", "to", "undo"]
+)
 
 
 class Role(NamedTuple):

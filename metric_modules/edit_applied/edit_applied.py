@@ -1,11 +1,11 @@
 """Did the forward edit happen, and was it undone? As an `evaluate` module; the pure functions are in judge.py."""
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import datasets
 from convergebench.metric_modules._shared import picture_modules
-from convergebench.metric_modules._shared.images import dealt, pixels
+from convergebench.metric_modules._shared.images import pixels
 from convergebench.metric_modules._shared.looks import look
 from convergebench.metric_modules._shared.scoring import reason_text, signature_text
 from convergebench.metric_modules.edit_applied.cycles import roles
@@ -46,14 +46,20 @@ class EditApplied(picture_modules.PictureModule):
         def both(example: tuple[object, object, object, _Likenesses]) -> Judgement:
             pictures = [pixels(picture) for picture in example[:3]]
             looks, greys = [look(picture) for picture in pictures], [grey(picture) for picture in pictures]
-            given = {"source": looks[0], "small": small, "meaning": example[3], "greys": greys, "source_grey": greys[0]}
+            given: dict[str, Any] = {
+                "source": looks[0],
+                "small": small,
+                "meaning": example[3],
+                "greys": greys,
+                "source_grey": greys[0],
+            }
             forward, undo = (judge_step(cycle, True, position, looks, **given) for position in (1, 2))
             reasons = {name: forward.reasons[name] for name in _FORWARD if name in forward.reasons}
             reasons |= {name: undo.reasons[name] for name in _UNDO if name in undo.reasons}
             return undo._replace(applied=forward.applied, region_share=forward.region_share, reasons=reasons)
 
         likenesses: Sequence[_Likenesses] = meaning or [None] * len(predictions)
-        judged = dealt(list(zip(references, predictions, returns, likenesses, strict=True)), both)
+        judged = [both(example) for example in zip(references, predictions, returns, likenesses, strict=True)]
         return {
             **picture_modules.means([judgement._asdict() for judgement in judged], _FORWARD + _UNDO),
             "reasons": [

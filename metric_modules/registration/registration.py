@@ -4,7 +4,7 @@ The pure functions are in align.py and measure.py.
 """
 
 from convergebench.metric_modules._shared import picture_modules
-from convergebench.metric_modules._shared.images import Size, dealt, pairs
+from convergebench.metric_modules._shared.images import Size, pairs
 from convergebench.metric_modules._shared.scoring import reason_text, signature_text
 from convergebench.metric_modules.psnr.measure import signature as psnr_signature
 from convergebench.metric_modules.registration.align import anchors
@@ -20,7 +20,7 @@ class Registration(picture_modules.PictureModule):
 
     def _compute(self, predictions: list[object], references: list[object], size: Size = None) -> dict[str, object]:
         compared = pairs(predictions, references, size)
-        registered = dealt(compared, lambda pair: compare(anchors(pair[1]), pair[1], pair[0]))
+        registered = [compare(anchors(reference), reference, shown) for shown, reference in compared]
         parts = [
             signature_text("registration", signature(), size=size),
             signature_text("psnr", psnr_signature()),
