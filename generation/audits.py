@@ -18,11 +18,8 @@ from .records import Chain, UserError
 
 _SALT_FILE = "CONVERGEBENCH_SALT_FILE"
 _SHORTEST_SALT = 16  # bytes: 128 bits cannot be guessed
-SETTINGS = (
-    "audit",
-    "audit_round",
-    "salt",
-)  # of a chain: its audit, the audited round, and the start of the salt's hash
+# Of a chain: its audit, the audited round, and the start of the salt's hash.
+SETTINGS = ("audit", "audit_round", "salt")
 
 Note = dict[str, Any]  # what an audit did before a call, kept in the step's details
 Earlier = Callable[[int], Image.Image]  # the picture of an earlier step, by its number

@@ -14,7 +14,9 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import cheat
 import published_restoration
 import pyarrow.parquet as pq
 import simulated
@@ -90,7 +92,7 @@ def studies(folder: Path) -> dict[str, str]:
     make(folder / "additions", additions, ["paint", "identity"], "psnr,ssim,edit_applied", 4)
     judge(folder / "additions")
     label(folder / "additions")
-    make(folder / "honesty", suites.load("smoke"), ["paint", "cheat"], "psnr,ssim,edit_applied,honesty", 2)
+    make(folder / "honesty", suites.load("smoke"), ["paint", cheat.choice()], "psnr,ssim,edit_applied,honesty", 2)
     publish(folder / "additions")
     hashes = {}
     for name in ("replication", "restoration", "additions", "honesty"):
@@ -100,7 +102,7 @@ def studies(folder: Path) -> dict[str, str]:
     return hashes
 
 
-def make(folder: Path, suite: suites.Suite, editors: Sequence[str], metrics: str, rounds: int) -> None:
+def make(folder: Path, suite: suites.Suite, editors: Sequence[Any], metrics: str, rounds: int) -> None:
     plan = make_plan(replace(suite, short_side=96), editors, rounds=rounds, runs=2, salt=SALT)
     assert generate(plan, list(plan.chains), folder / "run").clean
     convergebench(folder, "build", "run", "--out", "dataset")

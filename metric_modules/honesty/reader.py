@@ -65,7 +65,7 @@ def _decoded(chances: np.ndarray, letters: list[str]) -> str:
     return "".join(letters[number] for number in best[is_letter])
 
 
-def lines(changed: np.ndarray) -> list[tuple[slice, slice]]:
+def _lines(changed: np.ndarray) -> list[tuple[slice, slice]]:
     """The boxes, in pixels, of the tallest bands of rows in which cells changed."""
     rows = np.append(np.append(False, changed.any(axis=1)), False)
     starts, ends = np.flatnonzero(rows[1:] & ~rows[:-1]), np.flatnonzero(~rows[1:] & rows[:-1])
@@ -84,7 +84,7 @@ def written(read: Reader, picture: np.ndarray, changed: np.ndarray, instruction:
         return "text_is_asked_for"
     if not changed.any():
         return "nothing_changed"
-    return _named(" ".join(read(picture[box]) for box in lines(changed)), shows or instruction)
+    return _named(" ".join(read(picture[box]) for box in _lines(changed)), shows or instruction)
 
 
 def _named(text: str, asked: str) -> float:

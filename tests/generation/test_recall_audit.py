@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import cheat
 import numpy
 import pytest
 from convergebench.generation import audits, editors, generate, pictures, plan, store, suites
@@ -106,7 +107,7 @@ def test_embedded_editors_are_left_alone_and_others_audited():
 
 def returns(folder, spec, audited):
     """Run one chain of an embedded editor and give its reference and its last picture of every round."""
-    choice = editors.choose(spec)
+    choice = editors.choose(spec) if isinstance(spec, str) else spec
     one = chain(audit=audited, **choice.settings) if audited else chain(**choice.settings)
     start = Image.effect_noise((64, 48), 60).convert("RGB")
     start.paste((250, 240, 60), (0, 0, 20, 48))
@@ -123,13 +124,13 @@ def distance(one, other):
 
 @pytest.mark.parametrize("by", ["hash", "likeness"])
 def test_without_an_audit_a_remembering_editor_looks_perfect(tmp_path, by):
-    start, rounds = returns(tmp_path, f"cheat:by={by}", None)
+    start, rounds = returns(tmp_path, cheat.choice(by), None)
     assert [distance(picture, start) for picture in rounds] == [0, 0, 0]
 
 
 @pytest.mark.parametrize("by", ["hash", "likeness"])
 def test_noise_breaks_memory_by_hash(tmp_path, by):
-    start, rounds = returns(tmp_path, f"cheat:by={by}", "noise")
+    start, rounds = returns(tmp_path, cheat.choice(by), "noise")
     if by == "likeness":  # it survives noise, and loses planted marks
         assert all(distance(picture, start) < 2 for picture in rounds)
     else:
@@ -138,7 +139,7 @@ def test_noise_breaks_memory_by_hash(tmp_path, by):
 
 def marked_returns(folder, spec, number=1):
     """The picture with its marks and without, and the answer to the undo before which they were planted."""
-    choice = editors.choose(spec)
+    choice = editors.choose(spec) if isinstance(spec, str) else spec
     one = chain(audit="marks", audit_round=number, **choice.settings)
     start = Image.fromarray(numpy.asarray(data.astronaut())[:384, :512]).resize((256, 192))
     run_chain(one, choice.editor, folder, lambda _: (start, None), Caller(CallLimits()).ask, lambda chain, step: None)
@@ -153,7 +154,7 @@ def marked_returns(folder, spec, number=1):
 
 @pytest.mark.parametrize("by", ["hash", "likeness"])
 def test_an_editor_that_remembers_loses_the_planted_marks(tmp_path, by):
-    plain, marked, answer = marked_returns(tmp_path, f"cheat:by={by}")
+    plain, marked, answer = marked_returns(tmp_path, cheat.choice(by))
     if by == "hash":  # it no longer knows the picture, and edits anew
         assert distance(answer, marked) < distance(answer, plain)
     else:

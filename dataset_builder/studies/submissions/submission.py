@@ -265,9 +265,11 @@ def withdraw(api: "HfApi", name: str, repo: str, reason: str) -> str:
 def _pull_request(
     api: "HfApi", repo: str, operations: "Sequence[CommitOperationAdd | CommitOperationDelete]", title: str, text: str
 ) -> str:
-    about = {"commit_message": title, "commit_description": text}
     with hub.hub_errors_explained(repo):
-        return str(api.create_commit(repo, operations, repo_type="dataset", create_pr=True, **about).pr_url)
+        request = api.create_commit(
+            repo, operations, repo_type="dataset", commit_message=title, commit_description=text, create_pr=True
+        )
+    return str(request.pr_url)
 
 
 def proposed_files(api: "HfApi", name: str, repo: str, revision: str | None = None) -> list[str]:

@@ -43,22 +43,15 @@ def with_audit(chain: Chain, salt: bytes = b"") -> Chain:
 def audited_input(chain: Chain, number: int, picture: Image.Image, earlier: Earlier) -> tuple[Image.Image, Note | None]:
     """The picture for a call, disturbed by the audit, and a note from which that can be undone."""
     kind, half = chain.settings.get("audit"), len(chain.program.cycle) // 2
+    pixels = np.asarray(picture)
+    seed = int.from_bytes(hashlib.sha256(f"{chain.id}:{number}:{kind}".encode()).digest()[:8], "big")
+    if kind == _NOISE and number > 1:
+        steps = np.random.default_rng(seed).choice(np.array([-1, 1], dtype=np.int16), pixels.shape)
+        picture = Image.fromarray(np.clip(pixels.astype(np.int16) + steps, 0, 255).astype(np.uint8))
     if kind == _NOISE:
-        return (_with_noise(chain, number, picture) if number > 1 else picture), {"noised": number > 1}
+        return picture, {"noised": number > 1}
     first_undo = (int(chain.settings.get("audit_round") or 1) - 1) * len(chain.program.cycle) + half + 1
-    if kind == _MARKS and number == first_undo:
-        marks = choose_marks(earlier(number - 1 - half), picture, _seed(chain, number, _MARKS))
-        marked, _ = with_marks(np.asarray(picture), marks)
-        return Image.fromarray(marked), {"marks": [list(mark) for mark in marks]}
-    return picture, None
-
-
-def _with_noise(chain: Chain, number: int, picture: Image.Image) -> Image.Image:
-    pixels = np.asarray(picture, dtype=np.int16)
-    random = np.random.default_rng(_seed(chain, number, _NOISE))
-    steps = random.choice(np.array([-1, 1], dtype=np.int16), pixels.shape)
-    return Image.fromarray(np.clip(pixels + steps, 0, 255).astype(np.uint8))
-
-
-def _seed(chain: Chain, number: int, kind: str) -> int:
-    return int.from_bytes(hashlib.sha256(f"{chain.id}:{number}:{kind}".encode()).digest()[:8], "big")
+    if kind != _MARKS or number != first_undo:
+        return picture, None
+    marks = choose_marks(earlier(number - 1 - half), picture, seed)
+    return Image.fromarray(with_marks(pixels, marks)[0]), {"marks": [list(mark) for mark in marks]}

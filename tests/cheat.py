@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from convergebench.generation import editors, pictures
+from convergebench.generation.records import Answer
 from PIL import Image, ImageDraw
-
-from .... import pictures
-from ....records import Answer, one_of
 
 _NEAR = 0.06  # share of the pixels that may be in another bin of the histogram
 
@@ -22,9 +21,6 @@ class Editor:
     by: str = "hash"
     embedded: ClassVar[bool] = True
     audited: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        one_of("cheat:by", self.by, ("hash", "likeness"))
 
     @functools.cached_property
     def _memory(self) -> dict[bytes, bytes]:
@@ -58,3 +54,8 @@ class Editor:
             if np.abs(np.frombuffer(known) - np.frombuffer(mark)).sum() / 2 < _NEAR:
                 return original
         return None
+
+
+def choice(by: str = "hash") -> editors.Choice:
+    label = "cheat" if by == "hash" else f"cheat:by={by}"
+    return editors.Choice(label, "cheat", label, {"by": by, "seed": "per-step"}, Editor(by))
