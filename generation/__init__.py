@@ -59,7 +59,7 @@ def generate(
     options = {key: str(value) for key, value in editor_options.items() if value is not None}
     choices = [spec if isinstance(spec, str) else editors.own_choice(spec, "", options) for spec in specs]
     loaded, salt = suites.load(str(suite), pictures, kind), audits.read_salt(salt_file)
-    planned = plan.make_plan(loaded, choices, rounds, runs, plan.Selection(**selection), audit, salt)
+    planned = plan.make_plan(loaded, choices, rounds, runs, audit, salt, **selection)
     for warning in plan.warnings(planned, max_cost):
         print(f"warning: {warning}", file=sys.stderr)
     run = Path(out) if out is not None else Path("runs") / planned.suite.name

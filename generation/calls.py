@@ -8,8 +8,8 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from .ledger import Budget
 from .records import Answer, storable
@@ -49,10 +49,6 @@ class Refused(Exception):
     """Raised by a user's own editor to decline an instruction; the message is its reason."""
 
 
-class Stopped(Exception):
-    """The run is ending for another reason, so this call was not made."""
-
-
 @dataclass(frozen=True)
 class CallLimits:
     """Limits on the calls of one editor."""
@@ -65,13 +61,6 @@ class CallLimits:
     longest_wait: float = 60.0
     failures: int = 5  # in a row, before the run stops
     probes: int = 3  # concurrent calls until the first one is answered
-
-
-class Reply(NamedTuple):
-    """The answer, with the cost of all attempts, and how long the one that worked took."""
-
-    answer: Answer
-    seconds: float
 
 
 class Caller:
@@ -91,8 +80,10 @@ class Caller:
         self._in_flight = 0
         self._started: deque[float] = deque()  # when the attempts of the last minute began
 
-    def ask(self, call: Callable[[], Answer], judge: Callable[[Answer], Answer] = lambda answer: answer) -> Reply:
-        """The answer to `call`; raises Rejected to be recorded, Unusable, OverBudget or Stopped to end the run.
+    def ask(self, call: Callable[[], Answer], judge: Callable[[Answer], Answer] = lambda answer: answer) -> Answer:
+        """The answer to `call`, with the cost of all attempts; raises Rejected to be recorded.
+
+        Unusable, UserError (of the budget) and CancelledError, for a call that was not made, end the run.
 
         `judge` turns bytes that are not a picture into an answer without one, not retried but counted as a failure.
         """
@@ -107,11 +98,11 @@ class Caller:
         """Start no further call; those in flight finish."""
         self._stopping.set()
 
-    def _judged(self, reply: Reply, judge: Callable[[Answer], Answer]) -> Reply:
-        """The reply as judged; unless it counts as a failure, it resets the count of failures in a row."""
-        answer = judge(reply.answer)
+    def _judged(self, received: Answer, judge: Callable[[Answer], Answer]) -> Answer:
+        """The answer as judged; unless it counts as a failure, it resets the count of failures in a row."""
+        answer = judge(received)
         answer = dataclasses.replace(answer, reason=scrub(storable(answer.reason)))  # it may quote what came back
-        if answer.status == "failed" or (answer.status == "no_image" and reply.answer.status == "ok"):
+        if answer.status == "failed" or (answer.status == "no_image" and received.status == "ok"):
             fault = self._count_failure(answer.reason, 0.0)
             if isinstance(fault, Unusable):
                 raise fault
@@ -119,28 +110,26 @@ class Caller:
             with self._lock:
                 self._failures, self._answered = 0, True
                 self._first_answer.notify_all()
-        return Reply(answer, reply.seconds)
+        return answer
 
-    def _try_until_answered(self, call: Callable[[], Answer]) -> Reply:
+    def _try_until_answered(self, call: Callable[[], Answer]) -> Answer:
         spent, paid = 0.0, 0
         for attempt in range(1, self.limits.attempts + 1):
             try:
-                answer, seconds = self._attempt_once(call, again=attempt > 1)
+                return self._with_cost(self._attempt_once(call, again=attempt > 1), spent)
             except Transient as error:
                 spent, paid = (spent + self.price, paid + 1) if error.charged else (spent, paid)
                 if attempt == self.limits.attempts or paid == self.limits.paid_attempts:
                     times = f"{attempt} times" if attempt > 1 else "once"
                     raise self._count_failure(f"{error} (tried {times})", spent) from error
                 if self._stopping.wait(self._delay(attempt, error.retry_after)):
-                    raise Stopped("the run is ending") from error
+                    raise CancelledError("the run is ending") from error
             except Rejected as error:
                 spent += self.price if error.charged else 0.0
                 raise self._count_failure(str(error), spent) from error
-            else:
-                return Reply(self._with_cost(answer, spent), seconds)
         raise AssertionError("the last attempt returns or raises")
 
-    def _attempt_once(self, call: Callable[[], Answer], again: bool) -> tuple[Answer, float]:
+    def _attempt_once(self, call: Callable[[], Answer], again: bool) -> Answer:
         with self._slot(again):
             self._refuse_if_stopping()
             hold = self.budget.hold(self.price)
@@ -151,7 +140,7 @@ class Caller:
                 cost = self.price  # until the call says otherwise
                 answer = _with_possible_cost(call())
                 cost = self.price if answer.cost is None else answer.cost
-                return answer, time.monotonic() - started
+                return dataclasses.replace(answer, seconds=time.monotonic() - started)
             except (Transient, Rejected) as error:
                 cost = self.price if error.charged else 0.0
                 raise
@@ -163,7 +152,7 @@ class Caller:
 
     def _refuse_if_stopping(self) -> None:
         if self._stopping.is_set():
-            raise Stopped("the run is ending")
+            raise CancelledError("the run is ending")
 
     def _with_cost(self, answer: Answer, spent: float) -> Answer:
         cost = answer.cost

@@ -27,11 +27,11 @@ def check(spec: str) -> dict[str, Any]:
 
     facts: dict[str, Any] = {"editor": choice.label, "sent": f"{size[0]}x{size[1]}", "price": price}
     try:
-        reply = Caller(CallLimits(attempts=2), price=price).ask(ask)
+        answer = Caller(CallLimits(attempts=2), price=price).ask(ask)
     except Rejected as error:
         return {**facts, "status": "failed", "reason": str(error), "cost": error.cost}
-    answer, picture = judge(reply.answer, 0)
+    answer, picture = judge(answer, 0)
     facts |= {"status": answer.status, "reason": answer.reason, "cost": answer.cost, "details": dict(answer.details)}
     if picture:
         facts |= {"received": f"{picture.width}x{picture.height}", "type": pictures.sniff(answer.data)}
-    return {**facts, "bytes": len(answer.data), "seconds": round(reply.seconds, 2)}
+    return {**facts, "bytes": len(answer.data), "seconds": round(answer.seconds, 2)}

@@ -28,19 +28,13 @@ def share(items: Iterable[T], weight: Callable[[T], int], name: Callable[[T], st
     return members
 
 
-def parse_shard(shard: str) -> tuple[int, int]:
-    """I/N as two numbers."""
-    index, slash, count = shard.partition("/")
-    if not (slash and index.isdigit() and count.isdigit() and int(index) < int(count)):
-        raise UserError(f"--shard must be I/N with I from 0 to N - 1, such as 0/4; got {shard!r}")
-    return int(index), int(count)
-
-
 def part(shard: str | None) -> tuple[int, int]:
     """The part that this process runs, and the number of parts: those of the shard times the launched processes."""
     rank, size = rank_and_size()
-    index, count = parse_shard(shard) if shard is not None else (0, 1)
-    return index * size + rank, count * size
+    index, slash, count = (shard or "0/1").partition("/")
+    if not (slash and index.isdigit() and count.isdigit() and int(index) < int(count)):
+        raise UserError(f"--shard must be I/N with I from 0 to N - 1, such as 0/4; got {shard!r}")
+    return int(index) * size + rank, int(count) * size
 
 
 # --- the processes of one launch

@@ -34,10 +34,6 @@ _ROOM = 64_000_000  # bytes that must be free before a paid call, so that its an
 _Hold = tuple[Decimal, str | None]  # money set aside for a call in flight, and the name of the call in the ledger
 
 
-class OverBudget(Exception):
-    """The next call could pass the limit, so it is not made and the run stops."""
-
-
 class Ledger:
     """The ledger of one run as one process sees it; reads the lines of the others and adds its own."""
 
@@ -209,12 +205,15 @@ class Budget:
         return sum((_expected(amount, self._dearest) for amount in self._in_flight), Decimal(0))
 
     def hold(self, price: float) -> _Hold:
-        """Reserve the price of a call before it is made; waits while calls in flight may still leave room for it."""
+        """Reserve the price of a call; waits while calls in flight may still leave room for it.
+
+        Raises UserError if the call could pass the limit, so that it is not made and the run stops.
+        """
         with self._changed:
             while (hold := self._try_to_hold(Decimal(str(price)))) is None:
                 spent, amount = self._spent_by_all, _expected(Decimal(str(price)), self._dearest)
                 if spent + amount > self.limit or not self.held:
-                    raise OverBudget(f"${spent} is spent, so a call at ${amount} would pass the limit of ${self.limit}")
+                    raise UserError(f"${spent} is spent, so a call at ${amount} would pass the limit of ${self.limit}")
                 self._changed.wait()
         return hold
 

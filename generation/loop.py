@@ -7,13 +7,13 @@ from pathlib import Path
 from PIL import Image
 
 from . import audits, pictures
-from .calls import Rejected, Reply
+from .calls import Rejected
 from .editors import Edits, trait
 from .records import Answer, Chain, Step
 from .store import ChainWriter
 
 Judge = Callable[[Answer], Answer]
-Ask = Callable[[Callable[[], Answer], Judge], Reply]
+Ask = Callable[[Callable[[], Answer], Judge], Answer]
 Prepare = Callable[[Chain], tuple[Image.Image, Image.Image | None]]
 Report = Callable[[Chain, Step], None]
 
@@ -75,10 +75,10 @@ def _ask_for_answer(
         return answer
 
     try:
-        reply = ask(lambda: editor.edit(picture, instruction, seed, *history), judge_answer)
+        answer = ask(lambda: editor.edit(picture, instruction, seed, *history), judge_answer)
     except Rejected as error:
         return Answer(status="failed", reason=str(error), cost=error.cost), None, None
-    return reply.answer, received, None if trait(editor, "embedded") else round(reply.seconds, 3)
+    return answer, received, None if trait(editor, "embedded") else round(answer.seconds, 3)
 
 
 def judge(answer: Answer, shortest: float) -> tuple[Answer, Image.Image | None]:

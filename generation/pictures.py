@@ -154,3 +154,8 @@ def pixel_hash(picture: Image.Image) -> str:
     """sha256 of the pixels as binary PPM, which stays the same whatever encoder wrote the file."""
     header = f"P6\n{picture.width} {picture.height}\n255\n".encode()
     return hashlib.sha256(header + picture.convert("RGB").tobytes()).hexdigest()
+
+
+def has_hash(data: bytes, sha256: str) -> bool:
+    """Whether a file, or its pixels if any encoder may have written it, has this hash."""
+    return hashlib.sha256(data).hexdigest() == sha256 or pixel_hash(decode(data)) == sha256

@@ -35,39 +35,33 @@ class Plan:
         return next(choice for choice in self.choices if choice.label == chain.editor)
 
 
-@dataclass(frozen=True)
-class Selection:
-    """The values of --program, --category, --kind, --source and --limit; an empty one selects everything."""
-
-    programs: Sequence[str] = ()
-    categories: Sequence[str] = ()
-    kinds: Sequence[str] = ()
-    sources: Sequence[str] = ()
-    limit: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.limit is not None and self.limit < 1:
-            raise UserError(f"--limit must be a whole number from 1, got {self.limit}")
-
-    def of(self, suite: suites.Suite, chains: Iterable[Chain]) -> list[Chain]:
-        """The chains of the chosen cases, in their order; the same cases for every editor."""
-        selected = list(chains)
-        for option, wanted, value_of in (
-            ("--program", self.programs, lambda chain: chain.program.id),
-            ("--category", self.categories, lambda chain: chain.program.category),
-            ("--kind", self.kinds, lambda chain: chain.source.kind),
-            ("--source", self.sources, lambda chain: chain.source.id),
-        ):
-            values = {value_of(chain) for chain in selected}
-            if unknown := [value for value in wanted if value not in values]:
-                raise UserError(
-                    f"{option} {unknown[0]!r} is in none of the remaining cases; they have {', '.join(sorted(values))}"
-                )
-            selected = [chain for chain in selected if not wanted or value_of(chain) in wanted]
-        if self.limit is None:
-            return selected
-        cases = set(_balanced(suite.name, selected, self.limit))
-        return [chain for chain in selected if case_of(chain) in cases]
+def _select(
+    seed: str,
+    chains: Iterable[Chain],
+    programs: Sequence[str] = (),
+    categories: Sequence[str] = (),
+    kinds: Sequence[str] = (),
+    sources: Sequence[str] = (),
+    limit: int | None = None,
+) -> list[Chain]:
+    """The chains of the chosen cases, in their order; the same cases for every editor."""
+    if limit is not None and limit < 1:
+        raise UserError(f"--limit must be a whole number from 1, got {limit}")
+    selected = list(chains)
+    for option, wanted, value_of in (
+        ("--program", programs, lambda chain: chain.program.id),
+        ("--category", categories, lambda chain: chain.program.category),
+        ("--kind", kinds, lambda chain: chain.source.kind),
+        ("--source", sources, lambda chain: chain.source.id),
+    ):
+        values = {value_of(chain) for chain in selected}
+        if unknown := [value for value in wanted if value not in values]:
+            raise UserError(
+                f"{option} {unknown[0]!r} is in none of the remaining cases; they have {', '.join(sorted(values))}"
+            )
+        selected = [chain for chain in selected if not wanted or value_of(chain) in wanted]
+    cases = set(_balanced(seed, selected, limit)) if limit else ()
+    return [chain for chain in selected if not limit or case_of(chain) in cases]
 
 
 def make_plan(
@@ -75,13 +69,14 @@ def make_plan(
     specs: Sequence[str | editors.Choice] = (),
     rounds: int | None = None,
     runs: int | None = None,
-    selection: Selection | None = None,
     audit: bool = True,
     salt: bytes = b"",
+    **selection: Any,
 ) -> Plan:
     """A chain for every fitting source and program of the suite, every editor and every run.
 
-    With `audit=False` no chain is disturbed to find editors that remember the original.
+    With `audit=False` no chain is disturbed to find editors that remember the original. `selection` holds the values of
+    --program, --category, --kind, --source and --limit.
     """
     for name, number in (("rounds", rounds), ("runs", runs)):
         if number is not None and not 1 <= number <= 10_000:  # far above any study; a plan is held in memory
@@ -100,7 +95,7 @@ def make_plan(
             is_drawn = audit and suite.audit
             for chain in variant_chains(suite, variant, choice, rounds, runs or variant.runs, is_drawn, salt):
                 chains[chain.id] = chain
-    chosen = selection.of(suite, chains.values()) if selection else chains.values()
+    chosen = _select(suite.name, chains.values(), **selection)
     return Plan(suite, tuple(choices.values()), tuple(chosen), audits.salt_hash(salt) if salt else None)
 
 

@@ -229,6 +229,7 @@ class Answer:
     text: str = ""  # what the model said
     cost: float | None = None  # US dollars
     details: Values = field(default_factory=dict)  # request id, model version, usage, finish reason
+    seconds: float = 0.0  # that the call took; set by its Caller
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,17 @@
 """Runs a plan's chains, several at a time, until all are done or something stops the run."""
 
 import math
-import threading
 from collections.abc import Collection, Sequence
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import store
-from .calls import Caller, CallLimits, Stopped, Unusable
+from .calls import Caller, CallLimits, Unusable
 from .editors import Choice, editor_info, trait
 from .files import Locked
 from .interruptible import do_all
-from .ledger import Budget, Ledger, OverBudget
+from .ledger import Budget, Ledger
 from .loop import Report, run_chain
 from .plan import Plan
 from .prepare import prepare_from
@@ -65,28 +64,26 @@ def generate(
     outcome = Outcome(run, already=len(chains) - len(waiting), before=budget.spent)
     callers = {choice.label: make_caller(choice, budget) for choice in plan.choices}
     prepared = prepare_from(run, {choice.label: trait(choice.editor, "sizes")() for choice in plan.choices})
-    stopping = threading.Event()
 
     def take(chain: Chain) -> str:
-        if stopping.is_set():
-            raise Stopped("the run is ending")
+        if outcome.stopped:
+            raise CancelledError
         return run_chain(chain, plan.choice(chain).editor, run, prepared, callers[chain.editor].ask, report)
 
     def stop(reason: str) -> None:
         outcome.stopped = outcome.stopped or reason
-        stopping.set()
         for caller in callers.values():
             caller.stop()
 
     def record(future: Future[str], chain: Chain) -> None:
         try:
             end = future.result()
-        except Stopped:
+        except CancelledError:
             return
-        except (Unusable, OverBudget) as error:
-            stop(f"{chain.editor}: {error}")
         except (Locked, store.Damaged) as error:
             outcome.left[chain.id] = str(error)
+        except Unusable as error:
+            stop(f"{chain.editor}: {error}")
         except UserError as error:
             stop(str(error))
         else:

@@ -175,7 +175,6 @@ class ChainWriter:
                 raise Damaged(f"{path} is not the chain that is planned; restore it or remove the folder")
             steps = recover_steps(folder)
             refuse_other_steps(folder, steps, chain)
-            refuse_lost_lines(folder, len(steps))
             remove_unfinished(folder)
             for answer in _answers_from(folder, len(steps)):
                 answer.unlink()
@@ -292,25 +291,15 @@ def refuse_other_steps(folder: Path, steps: Sequence[Step], chain: Chain, import
         raise Damaged(f"{folder / 'steps.jsonl'}{problem}; restore the file or remove the folder")
 
 
-def refuse_lost_lines(folder: Path, steps: int) -> None:
-    """Raise Damaged if the folder holds paid answers without their lines in steps.jsonl.
-
-    A crash leaves at most one file without its line, that of the step in flight.
-    """
-    if orphans := _answers_from(folder, steps + 1):
-        first = min(orphans, key=lambda path: int(path.stem)).name
-        raise Damaged(
-            f"{folder / 'steps.jsonl'} ends after step {steps - 1}, but {first} exists; restore the lines, "
-            "or remove the folder to ask again"
-        )
-
-
 def _answers_from(folder: Path, number: int) -> list[Path]:
     return [path for path in folder.iterdir() if _ANSWER.fullmatch(path.name) and int(path.stem) >= number]
 
 
 def recover_steps(folder: Path, truncate: bool = True) -> list[Step]:
-    """The finished steps of an unfinished chain; truncates an incomplete last line, whose step was in flight."""
+    """The finished steps of an unfinished chain; truncates an incomplete last line, whose step was in flight.
+
+    Raises Damaged if steps lack their files, or paid answers their lines.
+    """
     path = folder / "steps.jsonl"
     data = path.read_bytes() if path.exists() else b""
     whole = data.rfind(b"\n") + 1
@@ -319,6 +308,10 @@ def recover_steps(folder: Path, truncate: bool = True) -> list[Step]:
         if step.file and (not (folder / step.file).exists() or (folder / step.file).stat().st_size != step.bytes):
             advice = "restore it, or delete its line and those after it from steps.jsonl"
             raise Damaged(f"{folder / step.file} is missing or cut short; {advice}")
+    if orphans := _answers_from(folder, len(steps) + 1):  # a crash leaves one at most, of the step in flight
+        first = min(orphans, key=lambda path: int(path.stem)).name
+        advice = "restore the lines, or remove the folder to ask again"
+        raise Damaged(f"{path} ends after step {len(steps) - 1}, but {first} exists; {advice}")
     if truncate and whole < len(data):
         os.truncate(path, whole)
     return steps

@@ -9,7 +9,7 @@ from pathlib import Path
 from .files import UNFINISHED
 from .ledger import PLACE as LEDGER
 from .ledger import Ledger
-from .pictures import Undecodable, decode, pixel_hash
+from .pictures import Undecodable, has_hash
 from .records import Chain, EditorInfo, FinishedChain, Step, UserError
 from .store import (
     Damaged,
@@ -19,7 +19,6 @@ from .store import (
     read_json,
     read_run,
     recover_steps,
-    refuse_lost_lines,
     refuse_other_steps,
 )
 
@@ -149,7 +148,6 @@ def check_unfinished(folder: Path) -> None:
         return  # killed before it wrote anything
     chain = _read_description(folder)
     refuse_other_steps(folder, steps, chain, imported="content" in chain.settings)
-    refuse_lost_lines(folder, len(steps))
     for step in steps:
         if step.file:
             _read_checked_picture(folder / step.file, step)
@@ -213,7 +211,7 @@ def read_source_file(run: Path, sha256: str) -> tuple[str, bytes]:
     path = _source_path(run, sha256)
     data = _read_bytes(path)
     try:
-        if hashlib.sha256(data).hexdigest() != sha256 and pixel_hash(decode(data)) != sha256:
+        if not has_hash(data, sha256):
             raise Damaged(f"{path} is not the picture its name says (sha256 differs); restore it")
     except Undecodable as error:
         raise Damaged(f"{path} is not a readable picture ({error}); restore it") from error

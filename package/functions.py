@@ -30,7 +30,7 @@ def plan(
     editors = [editor] if isinstance(editor, str) else list(editor)
     loaded = suites.load(str(suite), pictures, kind)
     salt = audits.read_salt(salt_file)
-    return planning.make_plan(loaded, editors, rounds, runs, planning.Selection(**selection), audit, salt)
+    return planning.make_plan(loaded, editors, rounds, runs, audit, salt, **selection)
 
 
 def status(run: str | Path) -> "Status":

@@ -4,6 +4,7 @@ import hashlib
 import tomllib
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from importlib.resources import files
@@ -15,7 +16,7 @@ from PIL import Image
 
 from .. import packages, studies
 from ..files import disk_errors_explained, locked, refuse_strangers_file, write_whole
-from ..pictures import Undecodable, decode, encode_png, pixel_hash
+from ..pictures import Undecodable, decode, encode_png, has_hash, pixel_hash
 from ..records import Source, UserError, Values, check_fields, one_of
 from . import synthetic
 
@@ -57,13 +58,8 @@ class Row:
     degradation: ClassVar[str] = ""
 
     @property
-    def written_by_us(self) -> bool:
-        """Whether the project writes its file, so that only its pixels have a lasting hash."""
-        return self.package == "painted" or self.crop is not None
-
-    @property
     def file(self) -> str:
-        return self.id + (".png" if self.written_by_us else Path(self.path).suffix)
+        return self.id + (".png" if self.package == "painted" or self.crop else Path(self.path).suffix)
 
 
 def from_row(values: Values) -> Row:
@@ -137,8 +133,10 @@ def read_reference(id: str, folder: Path | None = None) -> bytes | None:
 def read_gathered(wanted: Row, folder: Path) -> bytes | None:
     """The picture's file in the folder; None if it is absent or not the manifest's picture."""
     path = folder / wanted.file
-    data = path.read_bytes() if path.is_file() else b""
-    return data if _is_meant(wanted, data) else None
+    with suppress(Undecodable):
+        if path.is_file() and has_hash(data := path.read_bytes(), wanted.cropped or wanted.sha256):
+            return data
+    return None
 
 
 def gather(ids: Iterable[str], folder: Path, report: Callable[[str], None] = lambda id: None) -> dict[str, str]:
@@ -181,7 +179,7 @@ def _put(folder: Path, row: Row, data: bytes) -> None:
     """Write a picture into a folder; a file that the project did not write is never replaced."""
     with disk_errors_explained(folder), locked(folder, wait=True):
         written = (folder / _LIST).read_text(encoding="utf-8").split("\n") if (folder / _LIST).is_file() else []
-        refuse_strangers_file(folder / row.file, lambda before: row.file in written or _is_meant(row, before))
+        refuse_strangers_file(folder / row.file, lambda before: row.file in written)
         if row.file not in written:
             write_whole(folder / _LIST, "\n".join([*filter(None, written), row.file, ""]).encode())
         write_whole(folder / row.file, data)
@@ -205,18 +203,8 @@ def _checked(wanted: Row, data: bytes | None) -> bytes:
     return _checked_png(wanted.id, decode(data).crop((left, top, left + width, top + height)), wanted.cropped)
 
 
-def _is_meant(wanted: Row, data: bytes) -> bool:
-    if not wanted.written_by_us:
-        return hashlib.sha256(data).hexdigest() == wanted.sha256
-    try:
-        return pixel_hash(decode(data)) == (wanted.cropped or wanted.sha256)
-    except Undecodable:
-        return False
-
-
 def _checked_png(id: str, picture: Image.Image, expected: str) -> bytes:
-    digest = pixel_hash(picture)
-    if digest != expected:
+    if (digest := pixel_hash(picture)) != expected:
         raise UserError(f"source {id!r} comes out as {digest[:12]}..., but the manifest says {expected[:12]}...")
     return encode_png(picture)
 

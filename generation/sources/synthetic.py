@@ -9,20 +9,16 @@ from collections.abc import Callable
 import numpy as np
 from PIL import Image
 
-from ..records import UserError, one_of
 from .whole_numbers import ONE, Whole, across, bearing, draw, flat, fractal, mix, noise, ramp, root, sine
 
 
 def make(name: str, size: tuple[int, int], seed: int = 0) -> Image.Image:
     """The picture of that name as RGB, `size` being its width and height."""
-    one_of("synthetic picture", name, tuple(EVERY))
-    if min(size) < 16 or seed < 0:
-        raise UserError(f"{name} is asked for at {size[0]}x{size[1]} from seed {seed}; 16x16 and seed 0 are the least")
     pixels = EVERY[name](*size, seed)
     return Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8))
 
 
-def grid(width: int, height: int, seed: int) -> Whole:
+def _grid(width: int, height: int, seed: int) -> Whole:
     """A glass tower seen from the street: a regular grid that narrows and pales towards the sky."""
     x, y = across(width, height)
     tall = int(y.max()) + 1
@@ -45,7 +41,7 @@ def grid(width: int, height: int, seed: int) -> Whole:
     return np.where((abs(inside) < 2048)[..., None], tower, sky)
 
 
-def haze(width: int, height: int, seed: int) -> Whole:
+def _haze(width: int, height: int, seed: int) -> Whole:
     """A misty forest: rows of firs, each paler than the one before it."""
     x, y = across(width, height)
     tall = int(y.max()) + 1
@@ -74,7 +70,7 @@ def haze(width: int, height: int, seed: int) -> Whole:
     return picture + grain[..., None] - 4
 
 
-def particles(width: int, height: int, seed: int) -> Whole:
+def _particles(width: int, height: int, seed: int) -> Whole:
     """Coloured powder thrown into the air: high contrast clouds that fall apart into single grains."""
     x, y = across(width, height)
     picture = flat(width, height, (14, 12, 20))
@@ -103,7 +99,7 @@ def particles(width: int, height: int, seed: int) -> Whole:
     return picture
 
 
-def gradient(width: int, height: int, seed: int) -> Whole:
+def _gradient(width: int, height: int, seed: int) -> Whole:
     """A dune at twilight: long smooth gradients where any step shows."""
     x, y = across(width, height)
     tall = int(y.max()) + 1
@@ -127,7 +123,7 @@ def gradient(width: int, height: int, seed: int) -> Whole:
     return picture
 
 
-def feather(width: int, height: int, seed: int) -> Whole:
+def _feather(width: int, height: int, seed: int) -> Whole:
     """The eye of a peacock's feather: iridescent rings under fine barbs."""
     x, y = across(width, height)
     middle = int(x.max()) // 2 + int(draw([seed, 1], 1, -200, 200)[0])
@@ -174,7 +170,7 @@ _LINES = (
 )
 
 
-def text(width: int, height: int, seed: int) -> Whole:
+def _text(width: int, height: int, seed: int) -> Whole:
     """A page of print on paper, from a headline down to small type."""
     x, y = across(width, height)
     paper = flat(width, height, (244, 239, 226))
@@ -191,7 +187,7 @@ def text(width: int, height: int, seed: int) -> Whole:
         words = " ".join(_LINES[(first + 3 * row + offset) % len(_LINES)] for offset in range(6))
         words = words[: max(1, (width - 2 * margin) // (6 * dot))]
         cut = words.rfind(" ")
-        ink = line_of(words[:cut] if cut > 0 else words, dot)[: height - top, : width - margin]
+        ink = _line_of(words[:cut] if cut > 0 else words, dot)[: height - top, : width - margin]
         place = paper[top : top + ink.shape[0], margin : margin + ink.shape[1]]
         place[:] = mix(place, inks[step], ink * ONE)
         top += dot * (12 if row in (0, 3, 11) else 10)
@@ -199,14 +195,14 @@ def text(width: int, height: int, seed: int) -> Whole:
     return paper
 
 
-def line_of(words: str, dot: int) -> Whole:
+def _line_of(words: str, dot: int) -> Whole:
     """One line of letters as ones and zeros, each of their dots `dot` pixels wide."""
     columns = [byte for letter in words for byte in [*bytes.fromhex(LETTERS[letter]), 0]]
     dots = np.array([[column >> bit & 1 for column in columns] for bit in range(7)], np.int64)
     return dots.repeat(dot, 0).repeat(dot, 1)
 
 
-def boards(width: int, height: int, seed: int) -> Whole:
+def _boards(width: int, height: int, seed: int) -> Whole:
     """An empty wooden table before a plain wall: long boards that narrow towards the wall."""
     x, y = across(width, height)
     wide, tall = int(x.max()) + 1, int(y.max()) + 1
@@ -231,8 +227,13 @@ def boards(width: int, height: int, seed: int) -> Whole:
     return np.where((y >= edge)[..., None], table, wall)
 
 
-# Functions of width, height and seed, by name; the answers of the editor `random` depend on their order.
+# By name; the answers of the editor `random` depend on their order.
 PICTURES: dict[str, Callable[[int, int, int], Whole]] = {
-    function.__name__: function for function in (grid, haze, particles, gradient, feather, text)
+    "grid": _grid,
+    "haze": _haze,
+    "particles": _particles,
+    "gradient": _gradient,
+    "feather": _feather,
+    "text": _text,
 }
-EVERY = PICTURES | {"boards": boards}  # with later additions, which `random` does not use
+EVERY = PICTURES | {"boards": _boards}  # with later additions, which `random` does not use

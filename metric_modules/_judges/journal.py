@@ -13,17 +13,17 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeVar
 
-from convergebench.generation.calls import Caller, CallLimits, Rejected, Stopped, Transient, Unusable
+from convergebench.generation.calls import Caller, CallLimits, Rejected, Transient, Unusable
 from convergebench.generation.files import Locked, disk_errors_explained, locked
 from convergebench.generation.interruptible import do_all
-from convergebench.generation.ledger import Budget, Ledger, OverBudget
+from convergebench.generation.ledger import Budget, Ledger
 from convergebench.generation.records import Answer, UserError, canonical
 
 from .backends import BaseJudge, Shown
@@ -120,16 +120,15 @@ class Asking:
         budget = Budget(self.max_cost, ledger=ledger)
         outcome.before = budget.spent
         limits = CallLimits(self.judge.concurrency, self.judge.requests_a_minute)
-        caller, stopping = Caller(limits, budget, self.price), threading.Event()
+        caller = Caller(limits, budget, self.price)
 
         def stop(reason: str) -> None:
             outcome.stopped = outcome.stopped or reason
-            stopping.set()
             caller.stop()
 
         def make_call(item: Item) -> None:
-            if stopping.is_set():
-                raise Stopped("the run is ending")
+            if outcome.stopped:
+                raise CancelledError
             request, billed = shown(item), 0.0
 
             def attempt() -> Answer:
@@ -152,11 +151,11 @@ class Asking:
             try:
                 future.result()
                 outcome.asked += 1
-            except Stopped:
+            except CancelledError:
                 return
             except Rejected as error:
                 outcome.left[str(item)] = str(error)
-            except (Unusable, OverBudget, UserError) as error:
+            except (Unusable, UserError) as error:
                 stop(str(error))
             tell(1, f"${budget.spent:.2f}" if self.price else "")
 

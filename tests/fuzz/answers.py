@@ -77,8 +77,8 @@ class VendorAnswer(Door):
             said(fault)
             fields: dict[str, Any] = {"reason": str(fault)}
         else:
-            fields = {name: getattr(reply.answer, name) for name in ("reason", "text", "cost", "details")}
-            check_cost(reply.answer.cost)
+            fields = {name: getattr(reply, name) for name in ("reason", "text", "cost", "details")}
+            check_cost(reply.cost)
         step = records.Step(1, 1, 1, "x", "failed", **fields)
         line = json.loads(records.canonical(step.to_dict()).encode(), parse_constant=refuse_constant)
         if records.Step.from_dict(line) != step:
@@ -114,7 +114,7 @@ class Judges(OfADataset):
         shown = backends.Shown(self.ask.words, [], self.question.schema, self.question.name)
         try:
             with mock.patch.dict(os.environ, KEYS), mock.patch.object(wire, "client", return_value=self.client):
-                answer = self.caller.ask(lambda: judge.answer(shown)).answer
+                answer = self.caller.ask(lambda: judge.answer(shown))
         except Fault as fault:
             said(fault)
             return

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from convergebench.generation import ledger
-from convergebench.generation.ledger import Budget, Ledger, OverBudget
+from convergebench.generation.ledger import Budget, Ledger
 from convergebench.generation.records import UserError
 
 
@@ -57,7 +57,7 @@ def test_a_call_is_in_the_ledger_before_it_is_made(tmp_path):
 def test_an_unsettled_call_counts_as_spent(tmp_path):
     call = Budget(0.05, ledger=Ledger(tmp_path)).hold(0.04)[1]
     for _ in range(2):
-        with pytest.raises(OverBudget, match=r"\$0.04 is spent, so a call at \$0.04 would pass the limit of \$0.05"):
+        with pytest.raises(UserError, match=r"\$0.04 is spent, so a call at \$0.04 would pass the limit of \$0.05"):
             Budget(0.05, ledger=Ledger(tmp_path)).hold(0.04)
     with (tmp_path / "ledger" / "calls.jsonl").open("a") as log:
         log.write(json.dumps({"call": call, "settled": 0}) + "\n")
@@ -68,7 +68,7 @@ def test_what_another_process_spends_meanwhile_counts(tmp_path):
     ours, theirs = (Budget(0.10, ledger=Ledger(tmp_path)) for _ in range(2))
     ours.pay(ours.hold(0.04), 0.04)
     theirs.hold(0.04)
-    with pytest.raises(OverBudget):
+    with pytest.raises(UserError, match="would pass the limit"):
         ours.hold(0.04)
     assert (ours.spent, ours.paid) == (pytest.approx(0.08), Decimal("0.04"))
 
@@ -84,7 +84,7 @@ def test_calls_hold_as_much_as_the_dearest_answer_cost(tmp_path):
         assert float(hold[0]) == 0.30
         again.pay(hold, 0)
         assert float(again.hold(0.10)[0]) == 0.10  # of another price nothing is known
-    with pytest.raises(OverBudget, match=r"so a call at \$0.3 would pass the limit of \$0.8"):
+    with pytest.raises(UserError, match=r"so a call at \$0.3 would pass the limit of \$0.8"):
         Budget(0.80, ledger=Ledger(tmp_path)).hold(0.04)
 
 
@@ -155,7 +155,7 @@ def test_calls_in_flight_count_as_the_dearest_answer(tmp_path):
     first, _ = budget.hold(0.04), budget.hold(0.04)
     budget.pay(first, 0.06)
     assert float(budget._spent_by_all + budget.held) == float(Ledger(tmp_path).spent) == 0.18
-    with pytest.raises(OverBudget, match=r"\$0.18 is spent, so a call at \$0.06 would pass the limit of \$0.2"):
+    with pytest.raises(UserError, match=r"\$0.18 is spent, so a call at \$0.06 would pass the limit of \$0.2"):
         Budget(0.20, ledger=Ledger(tmp_path)).hold(0.04)
 
 

@@ -38,7 +38,7 @@ def test_an_impossible_cost_is_kept_as_words():
     for cost in (float("nan"), float("inf"), -1.0):
         caller = Caller(CallLimits(), price=0.04)
         reply = caller.ask(lambda cost=cost: Answer(b"x", cost=cost))
-        assert (reply.answer.cost, reply.answer.details["cost_said"]) == (0.04, str(cost))
+        assert (reply.cost, reply.details["cost_said"]) == (0.04, str(cost))
         assert caller.budget.spent == 0.04
 
 

@@ -10,7 +10,7 @@ from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.publishing import verify
 from convergebench.generation import plan, suites
-from convergebench.generation.plan import Selection, case_of
+from convergebench.generation.plan import case_of
 from convergebench.generation.records import UserError
 from PIL import Image
 
@@ -155,9 +155,9 @@ def test_what_fits_an_amount_of_money_is_what_limit_takes():
     cases, of, dollars = plan.what_fits(whole, 25)
     assert 0 < cases < of == len({case_of(chain) for chain in whole.chains})
     assert dollars <= 25
-    few = plan.make_plan(suites.load("v1-mini"), ["bfl:model=flux-kontext-pro"], selection=Selection(limit=cases))
+    few = plan.make_plan(suites.load("v1-mini"), ["bfl:model=flux-kontext-pro"], limit=cases)
     assert plan.summary(few)[0]["dollars"] == pytest.approx(dollars, abs=0.01)
-    more = plan.make_plan(suites.load("v1-mini"), ["bfl:model=flux-kontext-pro"], selection=Selection(limit=cases + 1))
+    more = plan.make_plan(suites.load("v1-mini"), ["bfl:model=flux-kontext-pro"], limit=cases + 1)
     assert plan.summary(more)[0]["dollars"] > 25
     told = run("plan", "--suite", "v1-mini", "--editor", "bfl:model=flux-kontext-pro", "--max-cost", 25)
     assert f"--limit {cases} fits $25: {cases} of {of} cases" in told.stdout

@@ -5,14 +5,14 @@ from collections import Counter
 import pytest
 from convergebench import generation
 from convergebench.generation import plan, suites
-from convergebench.generation.plan import Selection, case_of
+from convergebench.generation.plan import case_of
 from convergebench.generation.records import UserError
 from vendors import openai
 from vendors.loopback import picture, serving
 
 
 def planned(suite="v1-mini", specs=("identity",), **selected):
-    return plan.make_plan(suites.load(suite), specs, None, None, Selection(**selected))
+    return plan.make_plan(suites.load(suite), specs, **selected)
 
 
 def test_an_empty_selection_leaves_the_chains_as_they_are():

@@ -39,11 +39,11 @@ def test_another_seed_paints_another_picture(name):
 
 
 def test_the_page_of_text_can_be_read_back_letter_by_letter():
-    from convergebench.generation.sources.synthetic import LETTERS, line_of
+    from convergebench.generation.sources.synthetic import LETTERS, _line_of
 
-    line = line_of("COPY 42", 3)
+    line = _line_of("COPY 42", 3)
     columns = line[::3, ::3]
-    shapes = {tuple(line_of(letter, 1)[:, :5].ravel()): letter for letter in LETTERS}
+    shapes = {tuple(_line_of(letter, 1)[:, :5].ravel()): letter for letter in LETTERS}
     assert len(shapes) == len(LETTERS), "two letters look the same"
     read = "".join(shapes[tuple(columns[:, k * 6 : k * 6 + 5].ravel())] for k in range(7))
     assert read == "COPY 42"
