@@ -128,21 +128,23 @@ def import_chains(
     with disk_errors_explained(out), locked(out):
         ids = {_answers_key(chain.chain): chain.id for chain in find_finished([out]).done.values()}
         for finding in findings:
+            if isinstance(finding, FoundChain) and originals is not None:
+                finding = _with_original(finding, originals)
             if isinstance(finding, Problem):
                 imported.problems.append(finding)
-            elif originals is not None and finding.source not in originals:
-                reason = f"there is no original {finding.source!r}; the originals are {', '.join(originals) or 'none'}"
-                imported.problems.append(Problem(finding.where, reason))
-            else:
-                if originals is not None:
-                    finding = replace(finding, picture=originals[finding.source])
-                chain = _import_chain(finding, out, rights or SourceRights(), imported)
-                if chain is not None:
-                    key = _answers_key(chain)
-                    if ids.setdefault(key, chain.id) != chain.id:
-                        imported.replaced.append(remove_chain(out, ids[key]))
-                    ids[key] = chain.id
+            elif chain := _import_chain(finding, out, rights or SourceRights(), imported):
+                key = _answers_key(chain)
+                if ids.setdefault(key, chain.id) != chain.id:
+                    imported.replaced.append(remove_chain(out, ids[key]))
+                ids[key] = chain.id
     return imported
+
+
+def _with_original(chain: FoundChain, originals: Mapping[str, Path]) -> FoundChain | Problem:
+    if chain.source in originals:
+        return replace(chain, picture=originals[chain.source])
+    names = ", ".join(originals) or "none"
+    return Problem(chain.where, f"there is no original {chain.source!r}; the originals are {names}")
 
 
 def import_into_run(

@@ -1,6 +1,6 @@
 """The layout table: a CSV or JSONL file with a row for each picture."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -67,6 +67,7 @@ def _check_row(row: _Row, base: Path) -> None:
 
 
 def _find_chain(base: Path, editor: str, name: str, rows: list[_Row], kind: str | None, closes: bool) -> Findings:
+    """One chain: the row of round 0 is its source, the others its answers."""
     sources = [row for row in rows if row["round"] == 0]
     if len(sources) != 1 or "path" not in sources[0]:
         yield Problem(rows[0]["where"], f"chain {name!r} has {len(sources)} sources; one row has round 0 and its path")
@@ -81,16 +82,13 @@ def _find_chain(base: Path, editor: str, name: str, rows: list[_Row], kind: str 
             yield Problem(row["where"], reason)
         elif row is not source:
             placed[place] = row
-    if not placed:
-        yield Problem(source["where"], f"chain {name!r} has a source but no answer")
-        return
-    last, length = max(placed), max(position for _, position in placed)
-    if last[0] * length > MOST_ANSWERS:
-        reason = f"chain {name!r} has more than {MOST_ANSWERS:,} answers by its rounds and positions"
-        yield Problem(source["where"], reason)
+    last, length = max(placed, default=(0, 0)), max((position for _, position in placed), default=0)
+    if not placed or last[0] * length > MOST_ANSWERS:
+        too_many = f"has more than {MOST_ANSWERS:,} answers by its rounds and positions"
+        yield Problem(source["where"], f"chain {name!r} {too_many if placed else 'has a source but no answer'}")
         return
     every_place = [(round, position) for round in range(1, last[0] + 1) for position in range(1, length + 1)]
-    answers = _find_answers(base, name, placed, [place for place in every_place if place <= last])
+    answers = [_answer(base, name, place, placed.get(place, {})) for place in every_place if place <= last]
     cycle = [
         answer.instruction or f"[position {answer.position}; the words were not recorded]"
         for answer in answers[:length]
@@ -109,15 +107,9 @@ def _find_chain(base: Path, editor: str, name: str, rows: list[_Row], kind: str 
     )
 
 
-def _find_answers(
-    base: Path, name: str, placed: Mapping[tuple[int, int], _Row], places: Iterable[tuple[int, int]]
-) -> list[FoundAnswer]:
-    answers = []
-    for round, position in places:
-        row = placed.get((round, position), {})
-        where = row.get("where", f"chain {name!r}, round {round}, position {position}")
-        data = base / row["path"] if "path" in row else None
-        fields = {key: row[key] for key in _STEP_FIELDS if key in row}
-        instruction, status = row.get("instruction", ""), row.get("status", "ok")
-        answers.append(FoundAnswer(round, position, instruction, where, data, status, fields))
-    return answers
+def _answer(base: Path, name: str, place: tuple[int, int], row: _Row) -> FoundAnswer:
+    """The answer of a row, which is empty if the table has none for its place."""
+    where = row.get("where", f"chain {name!r}, round {place[0]}, position {place[1]}")
+    data = base / row["path"] if "path" in row else None
+    fields = {key: row[key] for key in _STEP_FIELDS if key in row}
+    return FoundAnswer(*place, row.get("instruction", ""), where, data, row.get("status", "ok"), fields)

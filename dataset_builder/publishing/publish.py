@@ -48,7 +48,8 @@ class Version(NamedTuple):
 
     def next(self, level: str) -> "Version":
         place = _LEVELS[::-1].index(level)
-        return Version(*self[:place], self[place] + 1, *[0] * (2 - place))
+        numbers = [*self[:place], self[place] + 1, 0, 0]
+        return Version(*numbers[:3])
 
 
 def version_tags(tags: Sequence[str]) -> list[str]:

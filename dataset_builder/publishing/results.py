@@ -50,7 +50,7 @@ def chains_by_editor(dataset: Path) -> dict[str, list[FinishedChain]]:
 
 
 def write_results(
-    editors: Mapping[str, Sequence[FinishedChain]], rows: Sequence[_Json], out: Path, source: Mapping[str, str | None]
+    editors: Mapping[str, Sequence[FinishedChain]], rows: Sequence[_Json], out: Path, source: _Json
 ) -> dict[str, Path]:
     """Write an `.eval_results` file for each Hub repository that an editor's settings name as its `model`, by model.
 
@@ -59,7 +59,7 @@ def write_results(
     import yaml
     from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
-    kept = {row["editor"]: row.get("rounds_kept") for row in rows if row.get("group") == _GROUP}
+    kept: _Json = {row["editor"]: row.get("rounds_kept") for row in rows if row.get("group") == _GROUP}
     entries: dict[str, list[EvalResultEntry]] = {}
     for editor, chains in editors.items():
         model = chains[0].chain.settings.get("model")
@@ -85,7 +85,8 @@ def propose(api: "HfApi", written: Mapping[str, Path]) -> dict[str, str]:
                 published = Path(api.hf_hub_download(model, _IN_REPO, revision=remote.revision))
             if NAME.encode() not in published.read_bytes():
                 raise UserError(f"{model} holds {_IN_REPO}, which this benchmark did not write; nothing was proposed")
-    opened, words = {}, {"path_in_repo": _IN_REPO, "commit_message": "Add results of ConvergeBench", "create_pr": True}
+    opened: dict[str, str] = {}
+    words: _Json = {"path_in_repo": _IN_REPO, "commit_message": "Add results of ConvergeBench", "create_pr": True}
     for model, path in written.items():
         with hub.hub_errors_explained(model):
             opened[model] = str(api.upload_file(path_or_fileobj=path, repo_id=model, **words).pr_url)
