@@ -28,13 +28,11 @@ _MOST_DAMAGE_SHOWN = 10
     show_default=True,
     help="SSIM's window: Gaussian of 11 pixels, or uniform of 7, as in many published numbers.",
 )
-@click.option("--profile", is_flag=True, help="Print the share of time of each metric.")
 @shard_option
 @json_option
 def command(
     dataset: Path,
     metrics: str | None,
-    profile: bool,
     shard: str | None,
     as_json: bool,
     **options: Any,
@@ -57,12 +55,12 @@ def command(
     if outcome.rank == 0 and as_json:
         click.echo(json.dumps(outcome.to_dict()))
     elif outcome.rank == 0:
-        print_summary(dataset, outcome, profile)
+        print_summary(dataset, outcome)
     if outcome.damage:
         sys.exit(1)
 
 
-def print_summary(dataset: Path, outcome: "Outcome", profile: bool = False) -> None:
+def print_summary(dataset: Path, outcome: "Outcome") -> None:
     """Print the counts, and what has no score and why."""
     from convergebench.dataset_builder.building.card_tables import count_text
 
@@ -71,9 +69,6 @@ def print_summary(dataset: Path, outcome: "Outcome", profile: bool = False) -> N
         f"{dataset}: {count_text(outcome.rows, 'row')} of scores, {count_text(outcome.pairs, 'floor')}; "
         f"{count_text(outcome.images, 'image')} scored now{rate}"
     )
-    if profile:
-        for name, share in outcome.shares.items():
-            click.echo(f"  {name:14} {share:6.1%} of the time")
     for name, reason in outcome.absent.items():
         click.echo(f"left out: {name}, because {reason}", err=True)
     for line in outcome.damage[:_MOST_DAMAGE_SHOWN]:

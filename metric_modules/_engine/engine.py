@@ -137,7 +137,6 @@ class Outcome:
     pairs: int = 0
     absent: dict[str, str] = field(default_factory=dict)
     damage: list[str] = field(default_factory=list)
-    shares: dict[str, float] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, object]:
         return dict(vars(self))
@@ -209,8 +208,7 @@ def _compute(job: Job, rank: int, size: int, lines: ShardLines, batch: int, adva
         worker.compare_floors([task for task in tasks if job.lacking_floors(task)], shard)
         job.take_in(lines)
         worker.score([chain for chain in chains if job.lacking(chain)], batch, job.floor_medians(), shard)
-    absent, shares = dict(job.metrics.absent), worker.shares
-    return Outcome(rank, worker.chains, worker.images, worker.seconds, absent=absent, shares=shares)
+    return Outcome(rank, worker.chains, worker.images, worker.seconds, absent=dict(job.metrics.absent))
 
 
 @contextlib.contextmanager

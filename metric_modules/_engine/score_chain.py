@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from threading import Lock
 
@@ -15,7 +14,6 @@ from ..scores import Missing, Value, Values
 from .chains import DatasetChain, Unreadable, read_input, read_picture
 from .metrics import MetricRun, typed
 
-_Clock = Callable[[str], AbstractContextManager[None]]
 _IsNear = Callable[[str, Value], bool]  # whether a column's value is near a threshold
 _Digest = str | None  # of a picture's bytes: steps with equal pictures share their values
 _Embeddings = dict[_Digest, object]  # what a round metric keeps of each picture
@@ -109,7 +107,6 @@ def score_chain(
     runs: Sequence[MetricRun],
     is_near: _IsNear,
     pictures: PictureReader,
-    clock: _Clock,
 ) -> dict[int, Values]:
     """The values of every scored step, by its number; steps with equal pictures share them."""
     rounds = [run for run in runs if run.spec.kind == "round"]
@@ -118,20 +115,19 @@ def score_chain(
     embeddings: dict[str, _Embeddings] = {run.name: {} for run in rounds}
     returns = _Returns(chain, [run for run in runs if hasattr(run.scorer, "compare_previous")])
     start = pictures.read_input(chain, reference.size, rounds) if rounds or returns.runs else []
-    returns.add(start, clock)
+    returns.add(start)
     for batch in pictures.batches(chain, reference.size, rounds):
         values |= {read.key: dict.fromkeys(columns, read.missing) for read in batch if read.missing}
         readable = [read for read in batch if read.picture is not None]
-        values |= zip((read.key for read in readable), compare(reference, readable, runs, is_near, clock), strict=True)
-        _embed(embeddings, rounds, readable, clock)
-        returns.add(readable, clock)
+        values |= zip((read.key for read in readable), compare(reference, readable, runs, is_near), strict=True)
+        _embed(embeddings, rounds, readable)
+        returns.add(readable)
     rows = {placed.step.step: dict(values[placed.step.sha256]) for placed in chain.scored_steps}
     rows = {number: returns.values(number) | row for number, row in rows.items()}
-    _embed(embeddings, rounds, start, clock)
+    _embed(embeddings, rounds, start)
     for run in rounds:
-        with clock(run.name):
-            for number, judged in _judge_rounds(chain, reference, run, embeddings[run.name], rows).items():
-                rows[number] = judged | rows[number]  # the reason of an unreadable picture stays
+        for number, judged in _judge_rounds(chain, reference, run, embeddings[run.name], rows).items():
+            rows[number] = judged | rows[number]  # the reason of an unreadable picture stays
     return rows
 
 
@@ -151,15 +147,14 @@ class _Returns:
         self.compared: dict[tuple[_Digest, _Digest], Values] = {}
         self.held: dict[_Digest, np.ndarray] = {}
 
-    def add(self, pictures: Sequence[ReadPicture], clock: _Clock) -> None:
+    def add(self, pictures: Sequence[ReadPicture]) -> None:
         """Compare the pairs that these pictures complete, and hold the pictures that later pairs need."""
         self.held |= {read.key: read.picture for read in pictures if read.picture is not None and self.runs}
         for after, before in set(self.pairs.values()) - self.compared.keys():
             if after in self.held and before in self.held:
                 values: Values = {}
                 for run in self.runs:
-                    with clock(run.name):
-                        compared = run.scorer.compare_previous(self.held[before], self.held[after])
+                    compared = run.scorer.compare_previous(self.held[before], self.held[after])
                     values |= {column: typed(value) for column, value in compared.items()}
                 self.compared[after, before] = values
         needed = {key for pair in self.pairs.values() if pair not in self.compared for key in pair}
@@ -173,31 +168,27 @@ class _Returns:
 
 
 def compare(
-    reference: Reference, pictures: Sequence[ReadPicture], runs: Sequence[MetricRun], is_near: _IsNear, clock: _Clock
+    reference: Reference, pictures: Sequence[ReadPicture], runs: Sequence[MetricRun], is_near: _IsNear
 ) -> list[Values]:
     """Every picture metric's values for these pictures; values near a threshold are computed in float32."""
     rows: list[Values] = [{} for _ in pictures]
     arrays = [read.picture for read in pictures]
     for run in [run for run in runs if run.spec.kind == "picture" and pictures]:
-        with clock(run.name):
-            compared = run.scorer.compare(reference.prepared_for(run), arrays, rows)
-            for number, values in enumerate(compared):
-                if run.exact and any(is_near(column, value) for column, value in values.items()):
-                    side = reference.prepared_for(run.exact)
-                    [compared[number]] = run.exact.scorer.compare(side, [arrays[number]], [rows[number]])
+        compared = run.scorer.compare(reference.prepared_for(run), arrays, rows)
+        for number, values in enumerate(compared):
+            if run.exact and any(is_near(column, value) for column, value in values.items()):
+                side = reference.prepared_for(run.exact)
+                [compared[number]] = run.exact.scorer.compare(side, [arrays[number]], [rows[number]])
         for row, values in zip(rows, compared, strict=True):
             row |= {column: typed(value) for column, value in values.items()}
     return rows
 
 
-def _embed(
-    embeddings: Mapping[str, _Embeddings], runs: Sequence[MetricRun], pictures: Sequence[ReadPicture], clock: _Clock
-) -> None:
+def _embed(embeddings: Mapping[str, _Embeddings], runs: Sequence[MetricRun], pictures: Sequence[ReadPicture]) -> None:
     for run in runs:
         if reads := [read for read in pictures if run.name in read.reduced]:
             reduced, arrays = [read.reduced[run.name] for read in reads], [read.picture for read in reads]
-            with clock(run.name):
-                embedded = run.scorer.embed(reduced, arrays)
+            embedded = run.scorer.embed(reduced, arrays)
             embeddings[run.name].update(zip((read.key for read in reads), embedded, strict=True))
 
 

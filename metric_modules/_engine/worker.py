@@ -6,7 +6,7 @@ Results do not depend on the number of cores, because whatever a thread calls co
 import contextlib
 import os
 import time
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -74,7 +74,6 @@ class Worker:
     chains: int = 0
     images: int = 0
     seconds: float = 0.0
-    spent: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     references: "OrderedDict[tuple[str, int | None], Reference]" = field(default_factory=OrderedDict)
     lock: Lock = field(default_factory=Lock)
 
@@ -83,8 +82,7 @@ class Worker:
 
         def work(task: FloorTask) -> tuple[FloorTask, _Runs, dict[str, Values], dict[str, str]]:
             lacking = self.job.lacking_floors(task)
-            with self._clock("floors"):
-                return task, lacking, *compare_unrelated(self.job.reader, task, lacking)
+            return task, lacking, *compare_unrelated(self.job.reader, task, lacking)
 
         for task, lacking, values, damaged in self._in_threads(work, tasks):
             parts = {run.name: run.floor_signature for run in lacking}
@@ -122,7 +120,7 @@ class Worker:
             return {placed.step.step: dict.fromkeys(columns, missing) for placed in chain.scored_steps}
         columns_by_name = {column.name: column for run in lacking for column in run.spec.columns}
         is_near = partial(is_near_threshold, columns_by_name, medians)
-        return score_chain(chain, reference, lacking, is_near, pictures, self._clock)
+        return score_chain(chain, reference, lacking, is_near, pictures)
 
     @cached_property
     def _pixels(self) -> int:
@@ -164,16 +162,3 @@ class Worker:
                         yield future.result()
             finally:
                 pool.shutdown(cancel_futures=True)
-
-    @contextlib.contextmanager
-    def _clock(self, name: str) -> Iterator[None]:
-        started = time.perf_counter()
-        yield
-        with self.lock:
-            self.spent[name] += time.perf_counter() - started
-
-    @property
-    def shares(self) -> dict[str, float]:
-        """Each metric's share of the time, largest first."""
-        total = sum(self.spent.values())
-        return {name: spent / total for name, spent in sorted(self.spent.items(), key=lambda item: -item[1])}

@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from dataclasses import replace
 from functools import lru_cache
 
@@ -158,7 +157,7 @@ def _scored(dataset: ServedDataset, series: DatasetChain, files: Sequence[File])
     original = Reference.at_evaluation_size(read_input(uploads, series, copies), series.short_side)
     with ThreadPoolExecutor(1) as decoder:
         pictures = PictureReader(uploads, lambda chain: copies, decoder, 1)
-        values = score_chain(series, original, chosen.runs, _is_near, pictures, _clock)
+        values = score_chain(series, original, chosen.runs, _is_near, pictures)
     chain, specs = series.chain, {run.name: run.spec for run in chosen.runs}
     floors = dataset.floors if chain.suite != "yours" else _floors(dataset, chain, original, chosen.runs)
     medians = {name: low for name in ceilings() if (low := floors.floor(chain, name)) is not None}
@@ -192,7 +191,7 @@ def _floors(
     """What pictures of the dataset score against the original, which may itself be one of them, also resized."""
     pictures = [ReadPicture(name, resize_to(other, *original.size)) for name, other in _pictures_of(dataset)[1].items()]
     rows, others = [], [chain]
-    for picture, values in zip(pictures, compare(original, pictures, runs, _is_near, _clock), strict=True):
+    for picture, values in zip(pictures, compare(original, pictures, runs, _is_near), strict=True):
         numbers = {name: value for name, value in values.items() if isinstance(value, float)}
         if picture.key and (numbers["rmse"] > _SAME_RMSE or numbers["ssim"] < _SAME_SSIM):
             others.append(replace(chain, chain=replace(chain.chain, source=replace(chain.source, id=picture.key))))
@@ -203,10 +202,6 @@ def _floors(
 
 def _is_near(column: str, value: object) -> bool:
     return False  # everything is computed in float32 at once
-
-
-def _clock(metric: str) -> nullcontext[None]:
-    return nullcontext()
 
 
 def words(dataset: ServedDataset) -> dict[str, str]:
