@@ -67,10 +67,11 @@ def judge_of(metric: str, device: str) -> Any:
 def missing_weights(metric: str) -> str | None:
     """What `convergebench list metrics` says of a metric whose library or weights are absent."""
     name = COLUMNS[metric].library_name
-    if COLUMNS[metric].computed_by == "pyiqa":
-        spec = importlib.util.find_spec("pyiqa")
-        return None if spec else "needs pip install 'convergebench[no-reference]' where torchvision may be"
-    return None if Path(name).is_dir() else f"needs weights of {name}, which the first use fetches from the Hub"
+    if COLUMNS[metric].computed_by == "transformers":
+        return None if Path(name).is_dir() else f"needs weights of {name}, which the first use fetches from the Hub"
+    if importlib.util.find_spec("pyiqa"):
+        return None
+    return "needs pip install 'convergebench[no-reference]' where torchvision may be"
 
 
 class PyiqaNetwork:
@@ -97,8 +98,7 @@ class PyiqaNetwork:
         except torch.OutOfMemoryError:
             raise
         except _FAILURES as error:
-            words = (str(error).strip() or type(error).__name__).splitlines()[0][:80]
-            return [("network_failed", words)] * len(pictures)
+            return [("network_failed", first_line(error)[:80])] * len(pictures)
         output = output[0] if isinstance(output, tuple) else output
         return [float(value) for value in output.detach().cpu().reshape(len(pictures), -1).mean(1)]
 
@@ -112,11 +112,9 @@ def create(name: str, device: str) -> Any:
             return pyiqa.create_metric(name, device=device)
     except (ImportError, RuntimeError) as error:
         hint = "; pip install 'setuptools<82' has it" if "pkg_resources" in str(error) else ""
-        raise FileNotFoundError(f"{name} of pyiqa does not load: {str(error).splitlines()[0][:120]}{hint}") from error
+        raise FileNotFoundError(f"{name} of pyiqa does not load: {first_line(error)}{hint}") from error
     except OSError as error:  # urllib's and the Hub's errors are among these
-        raise FileNotFoundError(
-            f"the weights of {name} are not here and did not arrive: {str(error).splitlines()[0][:120]}"
-        ) from error
+        raise FileNotFoundError(f"the weights of {name} did not arrive: {first_line(error)}") from error
 
 
 def tensors_of(thing: Any, name: str = "net", seen: set[int] | None = None) -> dict[str, Any]:
@@ -162,6 +160,10 @@ def digest_of(tensors: Mapping[str, Any]) -> str:
         digest.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}".encode())
         digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
     return digest.hexdigest()[:12]
+
+
+def first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0][:120]
 
 
 def version_of(package: str) -> str:

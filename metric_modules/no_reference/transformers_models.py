@@ -14,7 +14,7 @@ from PIL import Image
 from torch.nn.functional import normalize, softmax
 
 from .._shared.scoring import Signature
-from .measure import Score, digest_of, version_of
+from .measure import Score, digest_of, first_line, version_of
 
 _RALI_FOLDER = "RALI"  # inside the repository
 _SMALLEST_SCALE = 1e-10  # a smaller deviation counts as 1
@@ -37,8 +37,7 @@ def _files_of(repository: str, *patterns: str) -> Path:
     try:
         return Path(snapshot_download(repository, allow_patterns=list(patterns) or None))
     except (OSError, ValueError, HfHubHTTPError) as error:
-        reason = str(error).splitlines()[0][:120]
-        raise FileNotFoundError(f"the weights of {repository} are not here and did not arrive: {reason}") from error
+        raise FileNotFoundError(f"the weights of {repository} did not arrive: {first_line(error)}") from error
 
 
 class Rali:
@@ -59,8 +58,7 @@ class Rali:
             checkpoint = torch.load(folder / "ckpt.pt", map_location="cpu", weights_only=True)["state_dict"]
             mean = read_pickle(folder / "pca.pkl")["mean_"]
         except (OSError, KeyError, pickle.UnpicklingError) as error:
-            reason = str(error).strip().splitlines()[0][:120]
-            raise FileNotFoundError(f"{folder} is not a complete checkpoint of RALI: {reason}") from error
+            raise FileNotFoundError(f"{folder} is not a complete checkpoint of RALI: {first_line(error)}") from error
         tensors = {name[len("clip.") :]: value for name, value in checkpoint.items() if name.startswith("clip.")}
         loaded = encoder.load_state_dict(tensors, strict=False)
         odd = [name for name in (*loaded.missing_keys, *loaded.unexpected_keys) if not name.endswith("position_ids")]
@@ -143,8 +141,7 @@ class VisualQualityR1:
             dtype = torch.bfloat16 if device.startswith("cuda") else torch.float32
             model = Qwen2_5_VLForConditionalGeneration.from_pretrained(folder, dtype=dtype)
         except OSError as error:
-            reason = str(error).strip().splitlines()[0][:120]
-            raise FileNotFoundError(f"{repository} is not a complete model: {reason}") from error
+            raise FileNotFoundError(f"{repository} is not a complete model: {first_line(error)}") from error
         self.model, self.device = model.eval().to(device), device
         self.signature: Signature = {
             "model": repository,

@@ -13,11 +13,6 @@ _DRAWS = 20_000
 _SEED = 0
 
 
-def ranks(table: np.ndarray) -> np.ndarray:
-    """The rank of every run within its image, from 1; equal values share the mean of their ranks."""
-    return stats.rankdata(table, axis=1)
-
-
 def friedman(table: np.ndarray) -> tuple[float, float]:
     """Friedman's statistic, corrected for ties, and its chi-square p; one row per image, one column per run.
 
@@ -28,7 +23,7 @@ def friedman(table: np.ndarray) -> tuple[float, float]:
     >>> round(statistic, 3), round(p, 3)
     (4.667, 0.097)
     """
-    ranked = ranks(table)
+    ranked = stats.rankdata(table, axis=1)
     images, runs = ranked.shape
     spread = ((ranked - (runs + 1) / 2) ** 2).sum()
     if spread == 0:
@@ -77,7 +72,7 @@ def permutation_p(table: np.ndarray) -> tuple[float, bool]:
     Exact, ties included, as long as the distribution of rank sums fits (21 or 35 images, 3 runs: milliseconds);
     from 20,000 seeded permutations, the observed one counted among them, if it does not.
     """
-    ranked = ranks(table)
+    ranked = stats.rankdata(table, axis=1)
     ranked = 2 * ranked - 2 if (ranked % 1).any() else ranked - 1  # whole numbers from 0
     observed = (ranked.sum(axis=0) ** 2).sum()
     images, runs = ranked.shape

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from convergebench.metric_modules._shared import modules
-from convergebench.metric_modules.stability.friedman import complete_rows, friedman, permutation_p, ranks
+from convergebench.metric_modules.stability.friedman import complete_rows, friedman, permutation_p
+from scipy.stats import rankdata
 
 
 def stability(table: Sequence[Sequence[float | None]], level: float = 0.05) -> dict[str, object]:
@@ -24,7 +25,7 @@ def stability(table: Sequence[Sequence[float | None]], level: float = 0.05) -> d
         "p_permutation": exact_p,
         "permutation_exact": exact,
         "differ": exact_p < level,
-        "rank_sums": ranks(values).sum(axis=0).tolist(),
+        "rank_sums": rankdata(values, axis=1).sum(axis=0).tolist(),
         "runs": values.shape[1],
         "images": values.shape[0],
         "images_left_out": left_out,

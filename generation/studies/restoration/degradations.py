@@ -18,25 +18,16 @@ from ...records import UserError
 from ...sources.whole_numbers import ONE, Whole, across, draw, fractal, mix, root
 
 _GREY = np.array((77, 150, 29), np.int64)  # of 256: how much red, green and blue weigh in grey
-_COSINES = np.array(
-    [
-        [round(math.cos((2 * n + 1) * k * math.pi / 16) * 4096 / (2 if k else 2 * 2**0.5)) for n in range(8)]
-        for k in range(8)
-    ]
-)
-_LUMINANCE = np.array(  # the quantization table of the JPEG standard, annex K
-    [
-        [16, 11, 10, 16, 24, 40, 51, 61],
-        [12, 12, 14, 19, 26, 58, 60, 55],
-        [14, 13, 16, 24, 40, 57, 69, 56],
-        [14, 17, 22, 29, 51, 87, 80, 62],
-        [18, 22, 37, 56, 68, 109, 103, 77],
-        [24, 35, 55, 64, 81, 104, 113, 92],
-        [49, 64, 78, 87, 103, 121, 120, 101],
-        [72, 92, 95, 98, 112, 100, 103, 99],
-    ],
-    np.int64,
-)
+_COSINES = np.array([
+    [round(math.cos((2 * n + 1) * k * math.pi / 16) * 4096 / (2 if k else 2 * 2**0.5)) for n in range(8)]
+    for k in range(8)
+])  # fmt: skip
+# The quantization table of the JPEG standard, annex K.
+_LUMINANCE = np.array([
+    16, 11, 10, 16, 24, 40, 51, 61, 12, 12, 14, 19, 26, 58, 60, 55, 14, 13, 16, 24, 40, 57, 69, 56,
+    14, 17, 22, 29, 51, 87, 80, 62, 18, 22, 37, 56, 68, 109, 103, 77, 24, 35, 55, 64, 81, 104, 113, 92,
+    49, 64, 78, 87, 103, 121, 120, 101, 72, 92, 95, 98, 112, 100, 103, 99,
+], np.int64).reshape(8, 8)  # fmt: skip
 
 
 def defocus_blur(pixels: Whole, seed: int) -> Whole:
@@ -65,7 +56,10 @@ def old_film(pixels: Whole, seed: int) -> Whole:
     """A worn print: soft, warm, dark at the corners, with grain, dust and the scratches of the projector."""
     soft = _disk(pixels, _share(pixels, 1))
     warm = mix(soft, grey(soft)[..., None] * np.array((280, 240, 190)) >> 8, ONE * 7 // 10)
-    dark = warm * (ONE - _vignette(pixels) * 6 // 10)[..., None] >> 16
+    height, width = pixels.shape[:2]
+    x, y = np.arange(width)[None] * 2 - width, np.arange(height)[:, None] * 2 - height
+    vignette = (x * x + y * y) * ONE // (width * width + height * height)  # 0 in the middle, ONE in the corners
+    dark = warm * (ONE - vignette * 6 // 10)[..., None] >> 16
     return _grain(_scratched(dark, [seed, 2], 9, 110), [seed, 3], 26)
 
 
@@ -93,18 +87,8 @@ def surveillance(pixels: Whole, seed: int) -> Whole:
     return compressed(_grain(dull, [seed, 10], 40) * lines // 10, 12)
 
 
-DEGRADATIONS: dict[str, Callable[[Whole, int], Whole]] = {
-    function.__name__.replace("_", "-"): function
-    for function in (
-        defocus_blur,
-        motion_blur,
-        digital_zoom,
-        old_film,
-        old_photo_black_and_white,
-        old_photo_colour,
-        surveillance,
-    )
-}
+_ALL = (defocus_blur, motion_blur, digital_zoom, old_film, old_photo_black_and_white, old_photo_colour, surveillance)
+DEGRADATIONS: dict[str, Callable[[Whole, int], Whole]] = {make.__name__.replace("_", "-"): make for make in _ALL}
 
 
 def degrade(name: str, clean: Image.Image, id: str) -> Image.Image:
@@ -152,13 +136,6 @@ def _shifted(pixels: Whole, across_: int, down: int) -> Whole:
     columns = np.clip(np.arange(width) - across_, 0, width - 1)
     rows = np.clip(np.arange(height) - down, 0, height - 1)
     return pixels[rows][:, columns]
-
-
-def _vignette(pixels: Whole) -> Whole:
-    """0 in the middle, ONE in the corners."""
-    height, width = pixels.shape[:2]
-    x, y = np.arange(width)[None] * 2 - width, np.arange(height)[:, None] * 2 - height
-    return (x * x + y * y) * ONE // (width * width + height * height)
 
 
 def _grain(pixels: Whole, seed: Sequence[int], strength: int) -> Whole:

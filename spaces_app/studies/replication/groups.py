@@ -4,12 +4,11 @@ from convergebench.generation.records import FinishedChain
 
 from ...analysis.program_groups import ProgramGroup, asks_for_edit
 
-_RECONSTRUCTION, _RESTORATION = "reconstruction", "restoration"
-
 
 def _is_replication(chain: FinishedChain) -> bool:
-    program = chain.program
-    return program.closes and program.category not in (_RECONSTRUCTION, _RESTORATION) and not asks_for_edit(chain)
+    if chain.program.category in ("reconstruction", "restoration"):
+        return False
+    return chain.program.closes and not asks_for_edit(chain)
 
 
 GROUPS = (
@@ -23,7 +22,7 @@ GROUPS = (
     ProgramGroup(
         "reconstruction",
         "programs that take a picture apart and have it redrawn, which invents what was lost",
-        holds=lambda chain: chain.program.closes and chain.program.category == _RECONSTRUCTION,
+        holds=lambda chain: chain.program.closes and chain.program.category == "reconstruction",
         order=30,
     ),
 )

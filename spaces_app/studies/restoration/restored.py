@@ -201,15 +201,6 @@ class RestoredSet:
         runs = self.runs.get((method, prompt, metric, round), {})
         return {picture: math.fsum(values.values()) / len(values) for picture, values in runs.items()}
 
-    def by_prompt(self, method: str, prompts: Sequence[str]) -> dict[str, dict[str, list[float]]]:
-        """By metric: a value for each prompt on each picture that all of the prompts have."""
-        values: dict[str, dict[str, list[float]]] = {}
-        for metric in self.metrics:
-            parts = [self.by_picture(method, prompt, metric) for prompt in prompts]
-            if common := sorted(set.intersection(*map(set, parts))) if parts else []:
-                values[metric] = {picture: [part[picture] for part in parts] for picture in common}
-        return values
-
     def choose_prompts(self, method: str) -> dict[str, str]:
         """For each clean picture, the prompt that is best on the half of the clean pictures without it.
 
@@ -218,32 +209,39 @@ class RestoredSet:
         pictures = [r for r in self.pictures if r.method == method and not is_mean(r.picture)]
         prompts = sorted({r.prompt for r in pictures if r.values})
         choice = dict.fromkeys((r.clean for r in pictures), prompts[0] if prompts else "")
-        scores = self.by_prompt(method, prompts)
-        names = {self.clean_of[picture] for values in scores.values() for picture in values}
-        order = sorted(names, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
-        halves, ranks = ({*order[::2]}, {*order[1::2]}), []
-        for metric, values in scores.items():
-            parts = [[row for name, row in values.items() if self.clean_of[name] in half] for half in halves]
-            if all(parts):
-                means = [better_sign(metric) * np.mean(part, axis=0) for part in parts]
-                ranks.append(stats.rankdata(-np.array(means), axis=1))
-        if len(prompts) < 2 or not ranks:
+        if len(prompts) < 2:
             return choice
-        best = [prompts[place] for place in np.mean(ranks, axis=0).argmin(axis=1)]
-        return choice | dict.fromkeys(halves[0], best[1]) | dict.fromkeys(halves[1], best[0])
+        halves, ranks = self._ranks_by_half(method, prompts)
+        best = [prompts[place] for place in np.mean(ranks, axis=0).argmin(axis=1)] if ranks else ["", ""]
+        return choice | {name: best[1 - number] for number, half in enumerate(halves) for name in half if ranks}
+
+    def _ranks_by_half(self, method: str, prompts: Sequence[str]) -> tuple[list[set[str]], list[np.ndarray]]:
+        """Two halves of the clean pictures, and by metric the ranks of the prompts in each."""
+        values = {metric: [self.by_picture(method, prompt, metric) for prompt in prompts] for metric in self.metrics}
+        common = {metric: sorted(set.intersection(*map(set, parts))) for metric, parts in values.items()}
+        clean = {self.clean_of[picture] for pictures in common.values() for picture in pictures}
+        order = sorted(clean, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
+        halves, ranks = [{*order[::2]}, {*order[1::2]}], []
+        for metric, parts in values.items():
+            of_half = [[name for name in common[metric] if self.clean_of[name] in half] for half in halves]
+            if all(of_half):
+                means = [[np.mean([part[name] for name in half]) for part in parts] for half in of_half]
+                ranks.append(stats.rankdata(-better_sign(metric) * np.array(means), axis=1))
+        return halves, ranks
 
     def chosen(self, method: str, choice: Mapping[str, str]) -> dict[str, ByPicture]:
         """By metric: each picture's value by the prompt that was chosen for it, or else the published mean of all."""
-        return {metric: self._chosen_by(method, choice, metric) for metric in self.metrics}
-
-    def _chosen_by(self, method: str, choice: Mapping[str, str], metric: str) -> ByPicture:
-        values = [
-            (prompt, picture, value)
-            for prompt in self.prompts(method)
-            for picture, value in self.by_picture(method, prompt, metric).items()
-        ]
-        chosen = {p: value for prompt, p, value in values if not is_mean(p) and choice.get(self.clean_of[p]) == prompt}
-        return chosen or {picture: value for _, picture, value in values if picture == _MEAN}
+        chosen = {}
+        for metric in self.metrics:
+            values, means = {}, {}
+            for prompt in self.prompts(method):
+                for picture, value in self.by_picture(method, prompt, metric).items():
+                    if picture == _MEAN:
+                        means[picture] = value
+                    elif not is_mean(picture) and choice.get(self.clean_of[picture]) == prompt:
+                        values[picture] = value
+            chosen[metric] = values or means
+        return chosen
 
     def mean(self, metric: str, values: ByPicture) -> Estimate:
         """The mean with its limits over clean pictures."""

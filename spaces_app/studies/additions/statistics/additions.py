@@ -154,16 +154,18 @@ def rows(analysis: Analysis) -> list[Row]:
 
 
 def _row(program: str, judge: str, editor: str, chains: Sequence[_Seen]) -> Row:
-    """The row of one editor's chains of one program."""
+    rises = [rise for chain in chains for rise in chain.rises.values()]
     return Row(
         program=program,
         editor=editor,
         judged_by=judge,
         added=_added(chains),
         stays=_mean(chain.stays() for chain in chains),
-        first_lost=_median_step([(chain.first_lost(), max(chain.there)) for chain in chains if chain.there]),
-        **_rises(chains),
-        first_miscount=_median_step([(chain.first_miscount(), max(chain.counts)) for chain in chains if chain.rises]),
+        first_lost=_median_step((chain.first_lost(), chain.there) for chain in chains if chain.there),
+        counted_right=_mean(rise == 1 for rise in rises),
+        none_added=_mean(rise < 1 for rise in rises),
+        several_added=_mean(rise > 1 for rise in rises),
+        first_miscount=_median_step((chain.first_miscount(), chain.counts) for chain in chains if chain.rises),
         count_error=_mean(chain.count_error() for chain in chains),
         replaced=_mean(lost for chain in chains for lost in chain.replaced().values()),
         background=_background_at(chains),
@@ -175,14 +177,6 @@ def _row(program: str, judge: str, editor: str, chains: Sequence[_Seen]) -> Row:
         chains=len(chains),
         sources=len({chain.case.source for chain in chains}),
     )
-
-
-def _rises(chains: Sequence[_Seen]) -> dict[str, Any]:
-    """The shares of steps that added one thing, none, or several."""
-    rises = [rise for chain in chains for rise in chain.rises.values()]
-    kinds = {"counted_right": "right", "none_added": "none", "several_added": "several"}
-    names = ["right" if rise == 1 else "none" if rise < 1 else "several" for rise in rises]
-    return {column: _mean(name == kind for name in names) for column, kind in kinds.items()}
 
 
 def _early_ends(chains: Sequence[_Seen]) -> str | None:
@@ -210,16 +204,17 @@ def _last(values: Mapping[int, float]) -> float | None:
     return values[max(values)] if values else None
 
 
-def _median_step(firsts: Sequence[tuple[float, int]]) -> str | None:
+def _median_step(firsts: Iterable[tuple[float, Iterable[int]]]) -> str | None:
     """The median of first steps; ">N" if half of the chains have none in their first N steps.
 
-    >>> _median_step([(7, 20), (9, 20), (float("inf"), 20)]), _median_step([(float("inf"), 12)])
+    >>> _median_step([(7, [20]), (9, [20]), (float("inf"), [20])]), _median_step([(float("inf"), [4, 12])])
     ('9', '>12')
     """
-    if not firsts:
+    pairs = [(first, max(steps)) for first, steps in firsts]
+    if not pairs:
         return None
-    middle = median(first for first, _ in firsts)
-    return f">{max(last for _, last in firsts)}" if middle == inf else f"{middle:g}"
+    middle = median(first for first, _ in pairs)
+    return f">{max(last for _, last in pairs)}" if middle == inf else f"{middle:g}"
 
 
 def note(analysis: Analysis, rows: Sequence[Row]) -> str:

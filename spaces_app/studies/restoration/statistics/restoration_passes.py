@@ -18,7 +18,6 @@ _VERDICTS = {
     "deepens": "continues in the direction of the first",
     "open": "neither clearly undoes nor clearly deepens the first",
 }
-_NO_DIRECTION = "`convergebench score --metrics second_pass` adds whether a further pass undoes or deepens the first."
 
 
 class Row(MethodRow):
@@ -100,12 +99,13 @@ def _direction_row(table: RestoredSet, method: str, number: int) -> Iterator[Row
 
 
 def note(analysis: Analysis, rows: list[Row]) -> str:
-    directions = " ".join(
+    sentences = [
         f"Pass {row.round} of {row.editor} {_VERDICTS[row.verdict]} (cosine {row.mean:+.2f})."
         for row in rows
         if row.verdict
+    ] or ["`convergebench score --metrics second_pass` adds whether a further pass undoes or deepens the first."]
+    sentences.append(
+        "The restored picture is sent again with the same prompt. Positive differences are better, whatever the "
+        "metric's direction; p flips the signs of clean pictures."
     )
-    return (
-        f"{directions or _NO_DIRECTION} The restored picture is sent again with the same prompt. Positive "
-        "differences are better, whatever the metric's direction; p flips the signs of clean pictures."
-    )
+    return " ".join(sentences)

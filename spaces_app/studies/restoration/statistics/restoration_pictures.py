@@ -3,13 +3,14 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from statistics import fmean
 
 from convergebench.dataset_builder.dataset.reader import Reader
 
 from ....analysis.analysis import Analysis
 from ....analysis.display_names import display_names
 from ....analysis.tables import Estimate, Table, TableRow, column, columns_by_key, format_value, rows_of
-from ....reporting.filmstrips import Strip, make_frame
+from ....reporting.filmstrips import Frame, Strip, make_frame
 from ....statistics import OnPage
 from ..restored import Restored, RestoredSet, metric_title, prompt_name, restored_sets, score_column
 
@@ -86,31 +87,25 @@ def _typical_pictures(table: RestoredSet, shown: Iterable[Restored]) -> list[tup
         if restored.values:
             of_picture[restored.picture].append(restored)
     groups: dict[tuple[str, str], list[tuple[float, str]]] = defaultdict(list)
-    for picture, all_methods in of_picture.items():
-        metric = next(name for name in table.metrics if any(name in restored.values for restored in all_methods))
-        values = [restored.values[metric] for restored in all_methods if metric in restored.values]
-        groups[all_methods[0].degradation, metric].append((sum(values) / len(values), picture))
-    largest = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
-    return [(sorted(means)[(len(means) - 1) // 2][1], metric, len(means)) for (_, metric), means in largest[:_MOST]]
+    for picture, passes in of_picture.items():
+        metric = next(name for name in table.metrics if any(name in restored.values for restored in passes))
+        mean = fmean(restored.values[metric] for restored in passes if metric in restored.values)
+        groups[passes[0].degradation, metric].append((mean, picture))
+    largest = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))[:_MOST]
+    return [(sorted(means)[(len(means) - 1) // 2][1], metric, len(means)) for (_, metric), means in largest]
 
 
 def strips(table: Table, reader: Reader) -> list[Strip]:
     """A strip for each picture of the table: as it was degraded, as each method restored it, and clean."""
     lengths = {chain.id: len(chain.program.cycle) for chain in reader.chains()}
-    pictures: dict[str, list[Row]] = defaultdict(list)
-    for row in rows_of({table.name: table}, Row):
-        pictures[row.picture].append(row)
-    names = display_names(row.editor for rows in pictures.values() for row in rows)
+    rows = rows_of({table.name: table}, Row)
+    names = display_names(row.editor for row in rows)
     strips = []
-    for rows in pictures.values():
-        first = rows[0]
+    for picture in dict.fromkeys(row.picture for row in rows):
+        of_picture = [row for row in rows if row.picture == picture]
+        first = of_picture[0]
         frames = [make_frame(reader.picture(first.chain, 0), "degraded", f"{first.title}, degraded")]
-        for row in rows:
-            picture, label = None, names[row.editor]
-            if row.round is not None:
-                picture = reader.picture(row.chain, row.round * lengths[row.chain])
-                label += f", {metric_title(row.by)} {format_value(row.scores[row.by].value, 'score')}"
-            frames.append(make_frame(picture, label, f"{row.title}, as {names[row.editor]} restored it"))
+        frames += [_frame(row, names[row.editor], reader, lengths[row.chain]) for row in of_picture]
         clean = reader.reference(first.chain)
         words = "not known" if clean is None else f"{first.title}, clean"
         frames.append(replace(make_frame(clean, "clean", words), words=words))
@@ -119,3 +114,12 @@ def strips(table: Table, reader: Reader) -> list[Strip]:
         why = middle if first.of_pictures > 1 else "the only one"
         strips.append(Strip(first.title, f"{kind}: {why}", tuple(frames)))
     return strips
+
+
+def _frame(row: Row, method: str, reader: Reader, length: int) -> Frame:
+    """The picture as a method restored it; `length` is the number of steps in a pass."""
+    words = f"{row.title}, as {method} restored it"
+    if row.round is None:
+        return make_frame(None, method, words)
+    score = format_value(row.scores[row.by].value, "score")
+    return make_frame(reader.picture(row.chain, row.round * length), f"{method}, {metric_title(row.by)} {score}", words)
