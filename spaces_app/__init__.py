@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .reporting.board import Board
+    from .reporting.write import Board
 
 __all__ = ["report"]
 
@@ -26,6 +26,6 @@ def report(
     """
     from convergebench.generation.cluster import by_the_first
 
-    from .reporting.board import write_board
+    from .reporting.write import write_board
 
     return by_the_first(lambda: write_board(Path(dataset), Path(out), threshold, framing, suites))

@@ -114,10 +114,7 @@ def read_cases(
     floors: Floors,
     calls: Iterable[StepRow] = (),
 ) -> tuple[list[Case], list[str]]:
-    """Every chain that has scores, and the ids of those that count twice or have none.
-
-    If several datasets have a chain of the same editor, source, program and run, the longest planned one counts.
-    """
+    """Chains with scores, and the ids of those that count twice (the longest planned one counts) or have none."""
     chosen: dict[tuple[str, str, str, int], FinishedChain] = {}
     left_out = []
     scored = {row.chain for row in narrow(scores, ["chain"])}
@@ -189,10 +186,7 @@ def case_of_chain(
 def _edits(
     by_round: Sequence[Sequence[ScoreRow]], kinds: Sequence[str], kind: str, column: str
 ) -> tuple[list[bool | None] | None, dict[int, str]]:
-    """Whether each round's edits were made (or undone), and the rounds that could not be judged, with the reason.
-
-    The first is None if the program asks for no such edit or no measured round could be judged.
-    """
+    """Each round's verdict, and why rounds could not be judged; None if no measured round could."""
     if kind not in kinds:
         return None, {}
     verdicts, codes, is_unknown = [], {}, []
@@ -207,10 +201,7 @@ def _edits(
 
 
 def _all_edits(steps: Sequence[ScoreRow], column: str) -> bool | None:
-    """Whether all edits of a round were made (or undone); None if unknown.
-
-    Steps that could not be judged are ignored, unless there are no others.
-    """
+    """Steps that could not be judged are ignored, unless there are no others."""
     values = [
         step.value(column) for step in steps if step.value(column) is not None or not _why_not_judged([step], column)
     ]
@@ -245,10 +236,7 @@ def _registered_qualities(chain: FinishedChain, returns: Sequence[ScoreRow], flo
 
 
 def checks_left_out(case: Case) -> dict[str, str]:
-    """Why some round's edits could not be judged, by the cause for which the case could have been lost.
-
-    An edit that was not made leaves nothing to undo, so its undo does not count as unjudged.
-    """
+    """By cause; an edit that was not made leaves nothing to undo, so it is not among them."""
     reasons = {
         cause: [code for code in codes.values() if code != "not_applied"] for cause, codes in case.not_judged.items()
     }

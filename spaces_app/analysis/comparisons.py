@@ -51,10 +51,7 @@ def compare_editors(outcomes: CaseOutcomes, editors: Sequence[str]) -> list[Comp
 
 
 def compare_two(outcomes: CaseOutcomes, first: str, second: str) -> Comparison:
-    """Two editors on their common cases, before any verdict; runs of a program on a source are averaged first.
-
-    If two chains of a case were planned for different numbers of rounds, the smaller one counts for both.
-    """
+    """Before any verdict; runs are averaged first, and the shorter plan counts for both."""
     common = outcomes[first].keys() & outcomes[second].keys()
     horizons = {key: min(outcomes[first][key][1], outcomes[second][key][1]) for key in common}
     sides: list[dict[Hashable, float | None]] = [

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-# Names of models as their makers write them; longest first, so that "gpt-image" is found before "gpt".
+# Names as their makers write them; an id is named if it begins with one. The longest come first.
 _BRANDS = {
     "gemini-nano-banana": "Nano Banana",
     "grok-imagine-image": "Grok Imagine",
@@ -27,11 +27,8 @@ _BRANDS = {
     "random": "Random picture",
     "jpeg": "JPEG only",
     "webp": "WebP only",
-    "resize": "Resize only",
-    "noise": "Noise only",
-    "blur": "Blur only",
+    **{name: f"{name.capitalize()} only" for name in ("resize", "noise", "blur", "tint")},
     "vae": "VAE only",
-    "tint": "Tint only",
 }
 _MODEL_OPTIONS = ("model", "checkpoint")
 _DATES = re.compile(r"[-_](\d{4}-\d{2}-\d{2}|\d{6,8})$")
@@ -54,17 +51,16 @@ def display_names(editors: Iterable[str]) -> dict[str, str]:
 def display_name(editor: str) -> str:
     """The maker's name of the model with the options that were set."""
     name, _, settings = editor.partition(":")
-    if not re.fullmatch(r"[\w.+-]+", name) or "/" in name:
+    pairs = [part.split("=", 1) for part in settings.split(",") if part]
+    if not re.fullmatch(r"[\w.+-]+", name) or any(len(pair) < 2 for pair in pairs):
         return editor
-    pairs = [part.partition("=") for part in settings.split(",") if part]
-    if any(not sign for _, sign, _ in pairs):
-        return editor
-    options = {key: value for key, _, value in pairs}
+    options = dict(pairs)
     model = next((options.pop(key) for key in _MODEL_OPTIONS if key in options), name)
-    option_names = [
-        value if key == "quality" and not value.isdecimal() else f"{key} {value}" for key, value in options.items()
-    ]
-    full = ", ".join([_model_name(model), *option_names])
+    words = [_model_name(model)]
+    for key, value in options.items():
+        is_word = key == "quality" and not value.isdecimal()
+        words.append(value if is_word else f"{key} {value}")
+    full = ", ".join(words)
     return full if len(full) <= LONGEST else editor
 
 
@@ -96,9 +92,6 @@ def _model_name(model: str) -> str:
             return brand
         if model.startswith(f"{start}-"):
             version = re.sub(r"(?<![\d.])(\d)-(\d)(?![\d.b])", r"\1.\2", model[len(start) + 1 :])
-            return " ".join([brand, *(_capitalised_part(part) for part in version.split("-"))])
+            parts = version.split("-")
+            return " ".join([brand, *(part if re.search(r"\d", part) else part.capitalize() for part in parts)])
     return model
-
-
-def _capitalised_part(part: str) -> str:
-    return part if any(sign.isdigit() for sign in part) else part.capitalize()

@@ -53,10 +53,7 @@ class Floors:
         return floor(list(values.values())) if values else None
 
     def look_alikes(self, chains: Iterable[FinishedChain]) -> dict[str, list[str]]:
-        """Sources that more than 5% of unrelated pictures resemble on all qualities, each with those pictures.
-
-        No headline counts them.
-        """
+        """Sources that more than 5% of unrelated pictures resemble, with those pictures."""
         look_alikes: dict[str, set[str]] = defaultdict(set)
         for chain in {(chain.source.id, chain.short_side, chain.suite): chain for chain in chains}.values():
             values = self.unrelated_values(chain)
@@ -75,10 +72,7 @@ def _among(values: _ValuesByMetric, others: Collection[str]) -> _ValuesByMetric:
 
 
 def _resembling(values: _ValuesByMetric, floors_of: _ValuesByMetric) -> dict[str, bool]:
-    """Whether each unrelated picture resembles the reference on all qualities; empty if a quality has no values.
-
-    The floors are the medians of `floors_of`.
-    """
+    """By picture, on all qualities, with medians of `floors_of`; empty if a quality has no values."""
     qualities, untouched = checked_columns("quality"), ceilings()
     if not all(values.get(metric) and floors_of.get(metric) for metric in qualities):
         return {}

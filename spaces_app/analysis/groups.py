@@ -73,11 +73,7 @@ def group_cases(
     apart: _Reasons | None = None,
     roles: Mapping[str, str] | None = None,
 ) -> dict[str, CaseGroup]:
-    """The groups that a headline counts, by name. Chains under audit and excluded references are not counted.
-
-    `apart` has the reasons for which editors are listed apart in every table, `roles` the role that each editor gives
-    itself (editor, baseline or transport); without one it is an ordinary editor.
-    """
+    """`apart` has reasons to list an editor apart; `roles` are editor, baseline or transport."""
     by_group: dict[str, dict[str, list[Case]]] = defaultdict(lambda: defaultdict(list))
     for case in cases:
         if "audit" not in case.chain.chain.settings and case.source not in excluded:
@@ -104,10 +100,7 @@ def merge_reasons(*findings: _Reasons) -> dict[str, tuple[str, ...]]:
 
 
 def _make_group(name: str, cases: dict[str, list[Case]], apart: _Reasons, roles: Mapping[str, str]) -> CaseGroup:
-    """A check counts if at least half of the editors to be ranked have it; editors that lack one are listed apart.
-
-    So an editor that was scored with fewer metrics removes no check from the others; it is not ranked with them.
-    """
+    """A check counts if half of the editors to be ranked have it; who lacks one is listed apart."""
     shares = {editor: coverage(editor_cases) for editor, editor_cases in cases.items()}
     having = {check: [editor for editor, covered in shares.items() if covered[check] >= _COVERED] for check in CHECKS}
     # An editor that never answered lacks no metric: it has lost everything.
@@ -173,10 +166,7 @@ def outcome_of_case(
     horizon: int | None = None,
     framing: float | None = None,
 ) -> Outcome:
-    """The outcome of one case as the headline counts it, up to round `horizon`.
-
-    `framing` is the largest loss of framing that does not end the case; None if framing is not checked.
-    """
+    """`framing` is the largest loss of framing that does not end the case; None: not checked."""
     rounds, end, end_round = _watched(case, horizon)
     values = {
         cause.name: series
@@ -207,11 +197,7 @@ def _failed_if_unmeasured(outcome: Outcome, rounds: Sequence[int]) -> Outcome:
 
 
 def count_failures(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """One editor's outcomes, with a technical failure counted as a loss in the round in which it occurred.
-
-    It counts like a refusal: earlier rounds still count and no case is left out, so that failing never helps.
-    `convergebench generate --retry failed` repeats the calls that failed.
-    """
+    """A technical failure is a loss in its round, like a refusal, so that failing never helps."""
     return [
         replace(outcome, failed=False, lost_at=max(case.end_round or 1, outcome.kept + 1), cause=FAILED)
         if outcome.failed and case.end == "failed"

@@ -25,10 +25,7 @@ def loss_clause(
     threshold: float = HALF,
     row: ScoreRow | None = None,
 ) -> str:
-    """'LPIPS 45% < 50%', 'edit not undone, 62% of it left'; empty if nothing was lost.
-
-    `row` holds the scores of the step of the loss, for the numbers of edits and areas.
-    """
+    """'LPIPS 45% < 50%', 'edit not undone, 62% of it left'; `row` holds the scores of that step."""
     if outcome.lost_at is None:
         return ""
     cause, place = CAUSES[str(outcome.cause)], outcome.lost_at - 1
@@ -92,10 +89,7 @@ def _forward_places(cycle: Sequence[str], closes: bool) -> list[int]:
 def typical_cases(
     group: CaseGroup, outcomes: OutcomesByEditor, tested: Sequence[str], shown: Sequence[str]
 ) -> list[CaseKey]:
-    """Keys of cases, first those on which each editor lasts about as long as on average.
-
-    Only cases that all editors of `shown` have, if they have any in common.
-    """
+    """Keys, first those on which each editor lasts about as long as on average."""
     distance: dict[CaseKey, list[float]] = {}
     for editor in tested:
         mean = sum(outcome.kept for outcome in outcomes[editor]) / len(outcomes[editor])

@@ -37,10 +37,7 @@ def slice_curves(
     is_in_slice: Callable[[Case], bool] = lambda case: True,
     metrics: Sequence[str] | None = None,
 ) -> list[CurveRow]:
-    """The curves of one slice of a group, editor by editor: all of them, or those of some metrics.
-
-    If common cases are less than half of an editor's, every editor's curve is drawn on its own cases.
-    """
+    """On common cases, unless these are less than half of the cases of an editor."""
     chosen: dict[str, list[_CaseAndOutcome]] = {}
     for editor, cases in group.cases.items():
         with_outcomes = zip(cases, outcomes[editor], strict=True)
@@ -100,10 +97,7 @@ def _survival(outcomes: Sequence[Outcome], sources: Sequence[str], rounds: int, 
 
 
 def mean_curve(values: np.ndarray, sources: Sequence[Hashable], metric: str, place: _Place) -> Iterator[CurveRow]:
-    """Each round (column of `values`), over the chains that have a value there.
-
-    Limits are cut off at the metric's range, which Student's t exceeds if there are only two pictures.
-    """
+    """A column of `values` is a round; limits end where the metric's range does."""
     for index in range(values.shape[1]):
         has_value = ~np.isnan(values[:, index])
         if not has_value.any():

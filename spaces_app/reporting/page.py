@@ -23,22 +23,8 @@ SHORT = ("editor", "rounds_kept", "cost", "cause")  # columns of the table that 
 _VERDICTS = {"indicative": "too few pictures", "open": "no difference shown"}
 _NAMED = ("editor", "first", "second")  # columns that hold an editor
 METHODS = "Methods"
-# The sections in their order, with their ids. A section that only a statistic names comes before the last.
-SECTIONS = {
-    EACH_GROUP: "",
-    "Where editors fail first": "where",
-    "How stable is the ranking?": "sensitivity",
-    METHODS: "methods",
-}
-TITLE = "Edit, undo, repeat: how many rounds before the picture breaks?"
-HOW_TO_READ = (
-    "We ask an editor for a change, then ask to undo it, over and over; a perfect editor returns the original "
-    "every time.",
-    "A test is one picture with one edit. It stops at the first failure: no edit, no undo, too much quality lost, "
-    "one area destroyed, or a refusal.",
-    "Retained quality is 100% for an identical picture and 0% for an unrelated one; brackets hold 95% confidence "
-    "intervals.",
-)
+# The sections after those of the groups. A section that only a statistic names comes before the last.
+SECTIONS = ("Where editors fail first", "How stable is the ranking?", METHODS)
 
 
 class StandIn(NamedTuple):
@@ -72,21 +58,16 @@ class Section:
     drawings: list[Drawing] = field(default_factory=list)
     strips: Sequence[Strip] = ()
 
-    @property
-    def is_empty(self) -> bool:
-        return not (self.strips or self.drawings or any(self.tables))
-
 
 def make_sections(
     tables: Mapping[str, Table], groups: Sequence[str], strips: Mapping[str, Sequence[Strip]]
 ) -> list[Section]:
     statistics = find_statistics()
     looks = editor_looks(tables["leaderboard"])
-    new = [statistic.SECTION for statistic in statistics.values() if statistic.SECTION not in SECTIONS]
-    titles = [title for title in SECTIONS if title != EACH_GROUP]
-    titles[-1:-1] = dict.fromkeys(new)
+    new = dict.fromkeys(statistic.SECTION for statistic in statistics.values())
+    titles = [*SECTIONS[:-1], *(title for title in new if title not in (EACH_GROUP, *SECTIONS)), METHODS]
     sections = [Section(slug(group), capitalised(group), group) for group in groups]
-    sections += [Section(SECTIONS.get(title) or slug(title), title) for title in titles]
+    sections += [Section(slug(title), title) for title in titles]
     with house_style():
         for section in sections:
             group = section.group or next(iter(groups), "")
@@ -199,9 +180,8 @@ def render_page(
         drawing = next((drawing for drawing in sections[0].drawings if drawing.name == "survival"), None)
         sections[0].drawings = [other for other in sections[0].drawings if other is not drawing]
     return template("page.html").render(
-        sections=[section for section in sections if not section.is_empty],
-        title=stand_in.title if stand_in else TITLE,
-        how_to_read=stand_in.how_to_read if stand_in else HOW_TO_READ,
+        sections=[section for section in sections if section.strips or section.drawings or section.tables],
+        stand_in=stand_in,
         lead=lead,
         style=(HERE / "page.css").read_text(encoding="utf-8") + dark_rules(),
         strips=strips,

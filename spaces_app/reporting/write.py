@@ -1,28 +1,48 @@
-"""Writes the report's folder: the page, the figures, the tables and the methods."""
+"""Writes the report's folder, and returns its headline: rows, a pandas frame, HTML for a notebook."""
 
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from convergebench.dataset_builder.dataset import manifest
-from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.dataset_builder.dataset.damage import refuse_missing
+from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
 from convergebench.dataset_builder.dataset.rows import StepRow
-from convergebench.generation.files import locked
+from convergebench.generation.files import disk_errors_explained, locked
+from convergebench.generation.records import UserError
 from convergebench.metric_modules.scores import FloorRow, ScoreRow
 
 from ..analysis.analysis import Analysis, Options
+from ..analysis.groups import ROLES
 from ..analysis.stored_rows import StoredRows
-from ..analysis.tables import Table, all_as_json, as_csv, as_json, as_latex
+from ..analysis.tables import Table, all_as_json, as_csv, as_json, as_latex, as_text, capitalised, rows_of
 from ..statistics import compute_tables, find_statistics, leaderboard, on_page
-from .filmstrips import Strip
-from .page import make_sections, render_page, slug
-from .sentences import methods_paragraph, page_sentences, stand_in
+from .filmstrips import Strip, typical_strips
+from .page import make_sections, render_page, slug, table_html
+from .sentences import (
+    excluded_sentence,
+    facts_of,
+    methods_paragraph,
+    page_sentences,
+    stand_in,
+    where_chains_went,
+    why_nothing_counts,
+)
+
+if TYPE_CHECKING:
+    import pandas
 
 PAGE = "index.html"
 _MANIFEST = ".report-manifest"  # lists the report's files: only those are replaced or removed
 _READ_OTHERWISE = ("steps", "chains", "sources", "editors", "scores", "floors")
 CALLS = ("chain", "step", "round", "position", "status", "latency", "cost")
+# The columns that a terminal and a notebook show.
+_HEADLINE = (
+    *("editor", "role", "rank", "rounds_kept", "survival", "half_life_text", "forward", "refused", "failed"),
+    *("cause", "cases", "sources", "apart"),
+)
 
 
 @dataclass(frozen=True)
@@ -48,10 +68,7 @@ def make_report(analysis: Analysis) -> Report:
 def write_files(
     report: Report, out: Path, strips: Mapping[str, Sequence[Strip]] | None = None, top: Sequence[Strip] = ()
 ) -> int:
-    """Make all files, then replace an earlier report with them; how many there are.
-
-    `strips` has the pictures of statistics that show some, by name; the page begins with those of `top`.
-    """
+    """How many; `strips` are pictures by statistic, and the page begins with `top`."""
     sections = make_sections(report.tables, list(report.analysis.groups), strips or {})
     sentences = page_sentences(report.tables)
     for section in sections:
@@ -81,10 +98,7 @@ def _table_files(report: Report) -> dict[str, bytes]:
 
 
 def _replace_files(out: Path, files: Mapping[str, bytes]) -> None:
-    """Write the files next to an earlier report's, then swap them; other files in the folder stay.
-
-    The page is removed first and put back last, so that it never shows figures of another dataset.
-    """
+    """The page goes first and comes last, so that it never shows figures of another dataset."""
     with locked(out):
         before = manifest.listed(out, _MANIFEST)
         foreign = [name for name, data in files.items() if name not in before and not _is_free(out / name, data)]
@@ -109,3 +123,96 @@ def _replace_files(out: Path, files: Mapping[str, bytes]) -> None:
 
 def _is_free(path: Path, data: bytes) -> bool:
     return not path.exists() or (path.is_file() and path.read_bytes() == data)
+
+
+@dataclass(frozen=True)
+class Board:
+    """The leaderboard, best editor first, with the path of the page."""
+
+    table: Table
+    page: Path
+    files: int
+    chains: str  # where every chain went: kept, lost, missing, or left out by name
+
+    @property
+    def title(self) -> str:
+        return self.table.title
+
+    @property
+    def rows(self) -> list[Mapping[str, Any]]:
+        """By the keys of the columns; what is missing is None."""
+        return self.table.rows
+
+    @property
+    def frame(self) -> "pandas.DataFrame":
+        import pandas
+
+        return pandas.DataFrame(self.rows, columns=self.table.keys)
+
+    @property
+    def _columns(self) -> Sequence[str]:
+        return _HEADLINE if self.table.row_type is leaderboard.Row else ()
+
+    def __str__(self) -> str:
+        words = f"{self.files} files; open {self.page}"
+        return "\n\n".join((capitalised(self.title), as_text(self.table, self._columns), self.chains, words))
+
+    def _repr_html_(self) -> str:
+        page = self.page.as_posix()
+        return f'{table_html(self.table, self._columns)}<p>The whole report: <a href="{page}">{page}</a></p>'
+
+
+def write_board(
+    dataset: Path,
+    out: Path,
+    threshold: float,
+    framing: float | None = None,
+    suites: Mapping[str, Sequence[str]] | None = None,
+) -> Board:
+    """A dataset that cannot be used is a UserError."""
+    check_dataset(dataset, threshold)
+    if framing is not None and not 0 < framing <= 1:
+        raise UserError(f"--framing must be above 0 and at most 1, got {framing:g}")
+    try:
+        with disk_errors_explained(out):
+            report, files = _write_report(Reader(dataset), out, Options(threshold, framing, suites or {}))
+    except (ValueError, UnreadableFile) as error:
+        raise UserError(str(error)) from error
+    except OSError as error:
+        raise UserError(f"cannot write to {out}: {error.strerror}; choose another folder") from error
+    table, facts = headline(report.tables), facts_of(report.tables)
+    chains = " ".join(filter(None, [where_chains_went(facts), excluded_sentence(facts) if table.rows else ""]))
+    return Board(table, out / PAGE, files, chains)
+
+
+def _write_report(reader: Reader, out: Path, options: Options) -> tuple[Report, int]:
+    report = make_report(read_analysis(reader, options))
+    strips = {
+        name: statistic.strips(report.tables[name], reader)
+        for name, statistic in find_statistics().items()
+        if hasattr(statistic, "strips")
+    }
+    board = rows_of(report.tables, leaderboard.Row)
+    tested = [row.editor for row in board if row.group == board[0].group and row.role == ROLES["editor"]]
+    return report, write_files(report, out, strips, typical_strips(report.analysis, tested, reader) if tested else ())
+
+
+def headline(tables: Mapping[str, Table]) -> Table:
+    """The first group's leaderboard; or what a study or a sentence says instead."""
+    board, other = tables["leaderboard"], stand_in(tables)
+    if other:
+        return other.table
+    if not board.rows:
+        return replace(board, title=why_nothing_counts(facts_of(tables)))
+    return replace(board.where(group=board.rows[0]["group"]), title=board.rows[0]["name"])
+
+
+def check_dataset(dataset: Path, threshold: float) -> None:
+    if not 0 < threshold <= 1:
+        raise UserError(f"--threshold must be above 0 and at most 1, got {threshold:g}")
+    reader = Reader(dataset)
+    if not reader.files("chains"):
+        raise UserError(f"{dataset} is not a dataset: it has no data/chains; `convergebench build` makes one")
+    if not reader.files("scores") and not reader.files("published"):
+        raise UserError(f"{dataset} has no scores yet; `convergebench score {dataset}` adds them")
+    refuse_missing(dataset)

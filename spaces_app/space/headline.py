@@ -108,7 +108,7 @@ def _leaderboard(dataset: ServedDataset, choice: Choice) -> Leaderboard:
     if choice.metric != "convergence":
         rows = [replace(row, name=metric_titles(dataset)[choice.metric]) for row in rows]
     return Leaderboard(
-        make_table(statistic, rows), make_table(pairs, pairs.group_rows(group, compared)), group, outcomes
+        make_table(statistic, rows), make_table(pairs, pairs.group_rows(group.name, compared)), group, outcomes
     )
 
 

@@ -1,8 +1,8 @@
 """How hard a program is: its effect on the half-life in a model with editors and sources.
 
-Chains are not balanced: only faces get glasses, and some faces are hard whatever is asked. So the base-2 logarithm of
-the half-life is modelled as editor + source + program. Source effects leave by centring within sources; the interval
-takes the sources, not the chains, as the independent observations (a sandwich estimate with t quantiles).
+Only faces get glasses, and some faces are hard whatever is asked. So the logarithm of the
+half-life is modelled as editor + source + program. Centring removes the effects of sources,
+and the interval takes sources as independent (a sandwich estimate with t quantiles).
 """
 
 from collections.abc import Mapping, Sequence
@@ -103,10 +103,7 @@ def _factor(effect: tuple[float, float] | None, sources: int) -> tuple[Estimate,
 def _program_effects(
     lives: np.ndarray, editors: np.ndarray, sources: np.ndarray, programs: np.ndarray
 ) -> dict[str, tuple[float, float]]:
-    """Each comparable program's effect in doublings against their mean, and its standard error.
-
-    Least squares within sources, with the spread that whole sources have.
-    """
+    """In doublings against their mean, with the standard error over whole sources."""
     linked = _largest_linked(sources, programs)
     lives, editors, sources, programs = (values[linked] for values in (lives, editors, sources, programs))
     names = sorted(set(programs.tolist()))

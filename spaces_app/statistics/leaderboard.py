@@ -183,10 +183,7 @@ def _curve_summary(
 
 
 def _area_under(cases: Sequence[Case], curves: Sequence[Sequence[float | None]]) -> Estimate:
-    """The mean retained quality over all planned rounds; empty if none is checked.
-
-    A round after the chain's end retains nothing, so that ending early never helps.
-    """
+    """A round after the end retains nothing, so that ending early never helps."""
     areas, sources = [], []
     for case, values in zip(cases, curves, strict=True):
         last = case.rounds if case.end == "complete" else (case.end_round or 1) - 1

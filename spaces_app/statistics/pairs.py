@@ -1,14 +1,10 @@
 """Every two editors: which one keeps more rounds on their common cases, and whether that is more than luck."""
 
-from collections.abc import Sequence
-
 from convergebench.metric_modules.halflife.comparison import Comparison
-from convergebench.metric_modules.halflife.outcomes import Outcome
 from convergebench.metric_modules.halflife.survival import log_rank
 
 from ..analysis.analysis import Analysis
 from ..analysis.comparisons import CaseOutcomes, GroupComparison, verdict_name
-from ..analysis.groups import CaseGroup
 from ..analysis.tables import Estimate, TableRow, column, estimate
 from . import EACH_GROUP, OnPage
 
@@ -35,47 +31,38 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    return [row for name, group in analysis.groups.items() for row in group_rows(group, analysis.comparisons[name])]
+    return [row for name in analysis.groups for row in group_rows(name, analysis.comparisons[name])]
 
 
-def group_rows(group: CaseGroup, compared: GroupComparison) -> list[Row]:
+def group_rows(group: str, compared: GroupComparison) -> list[Row]:
     """Editors among themselves, then with rows that have no rank."""
-    return pair_rows(group.name, compared.outcomes, compared.editors, "editors") + pair_rows(
-        group.name, compared.outcomes, compared.references, "no other pair"
+    families = {"editors": compared.editors, "no other pair": compared.references}
+    return [_row(group, family, pair, compared.outcomes) for family, pairs in families.items() for pair in pairs]
+
+
+def _row(group: str, family: str, pair: Comparison, outcomes: CaseOutcomes) -> Row:
+    sides = outcomes[pair.first], outcomes[pair.second]
+    common = [key for key in sides[0] if key in sides[1] and not any(side[key][0].failed for side in sides)]
+    # A log-rank test, as a description.
+    samples = [
+        values
+        for side in sides
+        for values in ([side[key][0].time for key in common], [side[key][0].lost for key in common])
+    ]
+    statistic, p = log_rank(*samples) if common else (None, None)
+    return Row(
+        group=group,
+        family=family,
+        first=pair.first,
+        second=pair.second,
+        difference=estimate(pair.difference, pair.interval),
+        cases=pair.cases,
+        left_out=pair.left_out,
+        sources=pair.sources,
+        p_value=pair.p_value,
+        p_corrected=pair.p_corrected,
+        verdict=verdict_name(pair),
+        log_rank=statistic,
+        log_rank_p=p,
+        sentence=pair.sentence,
     )
-
-
-def pair_rows(group: str, outcomes: CaseOutcomes, pairs: Sequence[Comparison], family: str) -> list[Row]:
-    """Each with a log-rank test as a description."""
-    rows = []
-    for pair in pairs:
-        common = [
-            key
-            for key in outcomes[pair.first].keys() & outcomes[pair.second].keys()
-            if not (outcomes[pair.first][key][0].failed or outcomes[pair.second][key][0].failed)
-        ]
-        first, second = ([outcomes[editor][key][0] for key in common] for editor in (pair.first, pair.second))
-        statistic, p = log_rank(*_times_and_losses(first), *_times_and_losses(second)) if common else (None, None)
-        rows.append(
-            Row(
-                group=group,
-                family=family,
-                first=pair.first,
-                second=pair.second,
-                difference=estimate(pair.difference, pair.interval),
-                cases=pair.cases,
-                left_out=pair.left_out,
-                sources=pair.sources,
-                p_value=pair.p_value,
-                p_corrected=pair.p_corrected,
-                verdict=verdict_name(pair),
-                log_rank=statistic,
-                log_rank_p=p,
-                sentence=pair.sentence,
-            )
-        )
-    return rows
-
-
-def _times_and_losses(outcomes: Sequence[Outcome]) -> tuple[list[float], list[bool]]:
-    return [outcome.time for outcome in outcomes], [outcome.lost for outcome in outcomes]

@@ -20,8 +20,7 @@ from convergebench.generation.records import UserError
 from convergebench.metric_modules._engine import engine
 from convergebench.spaces_app.analysis.analysis import Options
 from convergebench.spaces_app.analysis.tables import as_json
-from convergebench.spaces_app.reporting.board import check_dataset
-from convergebench.spaces_app.reporting.write import make_report, read_analysis
+from convergebench.spaces_app.reporting.write import check_dataset, make_report, read_analysis
 from fuzz.mutations import mutate
 
 PICTURES = ("image", "reference")

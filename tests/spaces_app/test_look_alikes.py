@@ -8,8 +8,8 @@ from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.records import UserError
 from convergebench.metric_modules.scores import FloorRow
 from convergebench.spaces_app.analysis.floors import Floors
-from convergebench.spaces_app.reporting.board import headline
 from convergebench.spaces_app.reporting.sentences import methods_paragraph, page_sentences
+from convergebench.spaces_app.reporting.write import headline
 from convergebench.spaces_app.space.headline import Choice, checked
 from convergebench.spaces_app.space.served_dataset import ServedDataset
 from simulated import dataset, report
