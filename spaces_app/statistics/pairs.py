@@ -1,6 +1,9 @@
 """Every two editors: which one keeps more rounds on their common cases, and whether that is more than luck."""
 
+from collections.abc import Sequence
+
 from convergebench.metric_modules.halflife.comparison import Comparison
+from convergebench.metric_modules.halflife.outcomes import Outcome
 from convergebench.metric_modules.halflife.survival import log_rank
 
 from ..analysis.analysis import Analysis
@@ -43,13 +46,9 @@ def group_rows(group: str, compared: GroupComparison) -> list[Row]:
 def _row(group: str, family: str, pair: Comparison, outcomes: CaseOutcomes) -> Row:
     sides = outcomes[pair.first], outcomes[pair.second]
     common = [key for key in sides[0] if key in sides[1] and not any(side[key][0].failed for side in sides)]
+    first, second = ([side[key][0] for key in common] for side in sides)
     # A log-rank test, as a description.
-    samples = [
-        values
-        for side in sides
-        for values in ([side[key][0].time for key in common], [side[key][0].lost for key in common])
-    ]
-    statistic, p = log_rank(*samples) if common else (None, None)
+    statistic, p = log_rank(*_survival(first), *_survival(second)) if common else (None, None)
     return Row(
         group=group,
         family=family,
@@ -66,3 +65,7 @@ def _row(group: str, family: str, pair: Comparison, outcomes: CaseOutcomes) -> R
         log_rank_p=p,
         sentence=pair.sentence,
     )
+
+
+def _survival(outcomes: Sequence[Outcome]) -> tuple[list[float], list[bool]]:
+    return [outcome.time for outcome in outcomes], [outcome.lost for outcome in outcomes]
