@@ -6,9 +6,8 @@ Files of an interrupted attempt are not uploaded again: the same command finishe
 import contextlib
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from convergebench.generation.records import UserError
 
@@ -24,8 +23,7 @@ _HUB_FILES = (".gitattributes",)
 _AGAIN = "give the same command again; files already uploaded stay"
 
 
-@dataclass(frozen=True)
-class RepoState:
+class RepoState(NamedTuple):
     """What a repository on the Hub holds; `head` is None if it does not exist."""
 
     head: str | None
@@ -34,8 +32,7 @@ class RepoState:
     revision: str | None = None  # of the files
 
 
-@dataclass(frozen=True)
-class Comparison:
+class Comparison(NamedTuple):
     """How some files differ from what a repository holds."""
 
     remote: RepoState
@@ -75,28 +72,21 @@ def compare(api: "HfApi", repo: str, kind: str, files: Files, tag: str | None = 
     remote = read_repo(api, repo, kind)
     if tag in remote.tags:
         tagged = read_repo(api, repo, kind, tag)
-        tagged_files = _differences(files, tagged, _listed_files(api, repo, kind, tagged))
-        if tagged_files.added or tagged_files.removed:
+        same = _differences(files, tagged, _listed_files(api, repo, kind, tagged))
+        if same.added or same.removed:
             raise UserError(f"the tag {tag} exists already at {repo} and never moves; choose a later one")
-        return replace(tagged_files, remote=remote, commit=remote.tags[str(tag)])
+        return same._replace(remote=remote, commit=remote.tags[str(tag)])
     comparison = _differences(files, remote, _listed_files(api, repo, kind, remote))
-    folders = {path.split("/")[1] for path in files if path.startswith("data/")}
+    folders = tuple({f"data/{path.split('/')[1]}/" for path in files if path.startswith("data/")})
     in_the_way = [
-        path
-        for path in comparison.foreign
-        if path in files or (path.startswith("data/") and path.endswith(".parquet") and path.split("/")[1] in folders)
+        path for path in comparison.foreign if path in files or (path.startswith(folders) and path.endswith(".parquet"))
     ]
-    manifest.refuse(
-        repo,
-        in_the_way,
-        "no manifest of this benchmark lists",
-        "delete them there or choose another repository",
-    )
+    advice = "delete them there or choose another repository"
+    manifest.refuse(repo, in_the_way, "no manifest of this benchmark lists", advice)
     return comparison
 
 
 def _listed_files(api: "HfApi", repo: str, kind: str, remote: RepoState) -> set[str]:
-    """The files that the manifest in this revision lists."""
     if MANIFEST not in remote.files:
         return set()
     with hub_errors_explained(repo):
@@ -106,13 +96,8 @@ def _listed_files(api: "HfApi", repo: str, kind: str, remote: RepoState) -> set[
 
 def _differences(files: Files, remote: RepoState, ours: set[str]) -> Comparison:
     same = {path for path, local in files.items() if _is_same(local, remote.files.get(path))}
-    return Comparison(
-        remote,
-        ours,
-        added=sorted(files.keys() - same),
-        removed=sorted((remote.files.keys() & ours) - files.keys()),
-        foreign=sorted(remote.files.keys() - ours - same),
-    )
+    removed = sorted((remote.files.keys() & ours) - files.keys())
+    return Comparison(remote, ours, sorted(files.keys() - same), removed, sorted(remote.files.keys() - ours - same))
 
 
 def _is_same(local: Path, published: tuple[str, int] | None) -> bool:

@@ -30,9 +30,9 @@ def publish_metrics(
     report: Report = lambda repo, files, changed: None,
     dry_run: bool = False,
 ) -> dict[str, str | None]:
-    """Publish each metric to its Space NAMESPACE/NAME under one tag; `repo` may name the Space if there is one metric.
+    """Publish a metric, or each metric of a folder, to its Space NAMESPACE/NAME under one tag.
 
-    `folder` is a metric (a folder NAME with NAME.py in it) or holds metrics.
+    `repo` may name the Space if there is one metric.
     """
     from importlib.metadata import version
 
@@ -65,10 +65,9 @@ def publish_metrics(
 
 
 def shown_dataset(api: "HfApi", repo: str, named: str | None) -> tuple[str, str | None]:
-    """The dataset that a Space is to show, and at which revision.
+    """The dataset that a Space is to show, and at which revision: by default the newest published version.
 
-    `named` is NAMESPACE/NAME or NAMESPACE/NAME@REVISION. By default it is `convergebench` in the Space's own namespace;
-    without a revision it is the newest version that the Hub has a tag for.
+    `named` is NAMESPACE/NAME[@REVISION], by default `convergebench` in the Space's own namespace.
     """
     dataset, _, revision = (named or f"{repo.partition('/')[0]}/convergebench").partition("@")
     if not re.fullmatch(r"[\w.-]+/[\w.-]+", dataset):
