@@ -48,11 +48,13 @@ def test_a_config_is_in_the_card_exactly_when_it_has_files(folder):
     assert f"| `scores` | one row is {SCORES.row} | 3 |" in body
 
 
-def test_counts_and_sizes_are_those_of_the_files(folder):
+def test_counts_sizes_and_features_are_those_of_the_files(folder):
     for info in read(folder)[0]["dataset_info"]:
         files = list((folder / "data" / info["config_name"]).rglob("*.parquet"))
         assert info["splits"][0]["num_examples"] == sum(schema.pq.read_metadata(file).num_rows for file in files)
         assert info["download_size"] == sum(file.stat().st_size for file in files)
+        features = datasets.Features.from_arrow_schema(schema.pq.read_schema(files[0]))
+        assert info["features"] == features._to_yaml_list()
 
 
 def test_the_digest_changes_with_the_files_alone(folder):
@@ -82,13 +84,6 @@ def test_every_column_is_explained_as_the_schema_says(folder):
         assert [row[0].strip("| `") for row in rows][: len(names)] == [column.name for column in names]
         assert [row[2].rstrip(" |") for row in rows][: len(names)] == [column.meaning for column in names]
     assert "| `niqe` | float64 | naturalness, lower is better |" in body
-
-
-def test_features_in_the_card_are_those_of_the_files(folder):
-    for info in read(folder)[0]["dataset_info"]:
-        file = next((folder / "data" / info["config_name"]).rglob("*.parquet"))
-        features = datasets.Features.from_arrow_schema(schema.pq.read_schema(file))
-        assert info["features"] == features._to_yaml_list()
 
 
 def test_the_code_in_the_card_runs_on_a_local_copy(folder, tmp_path, monkeypatch):

@@ -65,21 +65,6 @@ def test_a_case_becomes_a_chain_with_its_bytes_and_true_types(case, tmp_path):
     for step, name in zip(steps, ("I0_source", "I1_forward", "I1_backward", "I2_forward", "I2_backward"), strict=True):
         assert store_reader.read_picture(one, step) == (case / f"{name}.png").read_bytes()
     assert one.chain.settings["short_side"] == 16  # the reference's own
-
-
-def test_words_come_from_a_file_of_prompts_at_any_depth(case, tmp_path):
-    words = {"forward": "Add glasses", "backward": "Remove them", "category": "accessories", "small": True}
-    other = {"forward": "other", "backward": "words"}
-    stores.write(tmp_path / "p.json", json.dumps({"gpt": {case.name: other}, "flux": {case.name: words}}))
-    from_pairs(case, tmp_path / "run", prompts=tmp_path / "p.json")
-    (one,) = read(tmp_path / "run")
-    assert one.chain.program.cycle == ("Add glasses", "Remove them")
-    assert (one.chain.program.category, one.chain.program.small) == ("accessories", True)
-
-
-def test_unknown_words_are_said_to_be_unknown(case, tmp_path):
-    from_pairs(case, tmp_path / "run")
-    (one,) = read(tmp_path / "run")
     assert one.chain.program.cycle[0] == "[forward of glasses_add_remove; the words were not recorded]"
 
 
@@ -91,12 +76,8 @@ def test_imported_twice_is_stored_once(case, tmp_path):
     other = from_pairs(case, tmp_path / "run")
     assert other.written != first.written
     assert len(read(tmp_path / "run")) == 2
-
-
-def test_ids_come_from_content_and_not_from_where_it_lay(case, tmp_path):
-    first = from_pairs(case, tmp_path / "run")
     case.parent.rename(tmp_path / "elsewhere")
-    assert from_pairs(tmp_path / "elsewhere", tmp_path / "other").written == first.written
+    assert from_pairs(tmp_path / "elsewhere", tmp_path / "other").written == other.written
 
 
 def test_an_unreadable_answer_ends_its_chain_as_failed(case, tmp_path):
@@ -235,32 +216,23 @@ def test_a_dataset_with_picture_columns_keeps_its_bytes(tmp_path):
         list(layout_turns.find_chains(str(tmp_path / "there"), "mine", "image", ["turn_9_image"]))
 
 
+NAMED = {"forward": "Add glasses", "backward": "Remove them"}
+RESULT = {"image_filename": "portrait_01.jpg", "edit_pair_name": "glasses_add_remove", "edit_category": "accessories"}
+RESULT |= {"forward_prompt": "Add glasses", "backward_prompt": "Remove them"}
+
+
 @pytest.mark.parametrize(
     "prompts",
     [
-        [
-            {
-                "name": "glasses_add_remove",
-                "category": "accessories",
-                "forward": "Add glasses",
-                "backward": "Remove them",
-            }
-        ],
+        [NAMED | {"name": "glasses_add_remove", "category": "accessories"}],
+        {"metadata": {"model": "x"}, "evaluations": [RESULT]},
+        {"glasses_add_remove": NAMED | {"category": "accessories"}},
         {
-            "metadata": {"model": "x"},
-            "evaluations": [
-                {
-                    "image_filename": "portrait_01.jpg",
-                    "edit_pair_name": "glasses_add_remove",
-                    "edit_category": "accessories",
-                    "forward_prompt": "Add glasses",
-                    "backward_prompt": "Remove them",
-                }
-            ],
+            "gpt": {"portrait_01_glasses_add_remove": {"forward": "other", "backward": "words"}},
+            "flux": {"portrait_01_glasses_add_remove": NAMED | {"category": "accessories", "small": True}},
         },
-        {"glasses_add_remove": {"forward": "Add glasses", "backward": "Remove them", "category": "accessories"}},
     ],
-    ids=["pairs", "results", "by name"],
+    ids=["pairs", "results", "by name", "at any depth"],
 )
 def test_prompts_of_that_repository_are_read_in_every_form(case, tmp_path, prompts):
     stores.write(tmp_path / "p.json", json.dumps(prompts))
@@ -290,14 +262,15 @@ def test_what_covers_little_is_known_by_its_words(words, small):
     "prompts",
     [
         {"glasses_add_remove": {"add": "Add glasses", "remove": "Remove them"}},
-        {"glasses_add_remove": {"forward": "Add glasses", "backward": None}},
-        {"hat_add_remove": {"forward": "Add a hat", "backward": "Remove it"}},
+        {"glasses_add_remove": NAMED | {"backward": None}},
+        {"hat_add_remove": NAMED},
         ["Add glasses"],
+        *({"glasses_add_remove": NAMED | {"shows": value}} for value in (0.5, {}, ["a"], None, "\ud800")),
     ],
 )
 def test_prompts_of_another_form_are_refused(case, tmp_path, prompts):
     stores.write(tmp_path / "p.json", json.dumps(prompts))
-    with pytest.raises(UserError, match=r'must be \{"NAME": \{"forward": "Add \.\.\."'):
+    with pytest.raises(UserError, match=r'must be (\{"NAME": \{"forward": "Add \.\.\."|a text)'):
         from_pairs(case, tmp_path / "run", prompts=tmp_path / "p.json")
 
 
@@ -445,14 +418,6 @@ def test_a_table_that_cannot_be_read_is_one_sentence(tmp_path, name, data):
     with pytest.raises(UserError, match=name) as caught:
         list(layout_table.find_chains(tmp_path / name, "mine", {}))
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("value", [0.5, {}, ["a"], None, "\ud800"])
-def test_prompts_of_another_type_are_refused(case, tmp_path, value):
-    entry = {"forward": "Add glasses", "backward": "Remove them", "shows": value}
-    stores.write(tmp_path / "p.json", json.dumps({"glasses_add_remove": entry}))
-    with pytest.raises(UserError, match=r"program 'glasses_add_remove' has .* for shows, which must be a text"):
-        from_pairs(case, tmp_path / "run", prompts=tmp_path / "p.json")
 
 
 def test_a_case_with_a_billion_rounds_is_listed(case, tmp_path):

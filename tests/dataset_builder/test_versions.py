@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from convergebench.dataset_builder.publishing import publish as versions
-from convergebench.dataset_builder.publishing.publish import State, Version
+from convergebench.dataset_builder.publishing.publish import State
 from convergebench.generation.records import UserError
 
 FEATURES = [{"name": "chain", "dtype": "string"}]
@@ -80,10 +80,6 @@ def test_a_tag_that_promises_less_than_the_change_is_refused(tag, old, new, says
         versions.check_tag(tag, ["v1.0.0", "a-branch-point"], versions.describe_change(old, new))
 
 
-@pytest.mark.parametrize("tag", ["v1.1.0", "v1.2.0", "v2.0.0"])
-def test_a_tag_that_promises_enough_is_taken(tag):
-    assert versions.check_tag(tag, ["v1.0.0", "v0.1.0"], versions.describe_change(OLD, MORE)) == Version.parse(tag)
-
-
-def test_the_first_tag_is_free():
-    assert str(versions.check_tag("v0.3.0", [], versions.describe_change(None, OLD))) == "v0.3.0"
+@pytest.mark.parametrize(("tag", "tags"), [("v1.1.0", ["v1.0.0", "v0.1.0"]), ("v2.0.0", ["v1.0.0"]), ("v0.3.0", [])])
+def test_a_tag_that_promises_enough_is_taken(tag, tags):
+    assert str(versions.check_tag(tag, tags, versions.describe_change(OLD, MORE))) == tag

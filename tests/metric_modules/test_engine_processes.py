@@ -152,29 +152,18 @@ def ranks_seen(folder, process):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [2, 4])
-def test_launched_processes_make_the_files_of_one(dataset, alone, size):
-    process = launched(dataset, "--num_processes", str(size), "--main_process_port", free_port())
-    names = {f"{rank:04d}-of-{size:04d}.jsonl" for rank in range(size)}
-    assert ranks_seen(dataset, process) == names
+def test_launched_processes_make_the_files_of_one(dataset, alone):
+    process = launched(dataset, "--num_processes", "4", "--main_process_port", free_port())
+    assert ranks_seen(dataset, process) == {f"{rank:04d}-of-0004.jsonl" for rank in range(4)}
     assert process.returncode == 0, process.stderr.read()
     assert content(dataset) == alone
 
 
 @pytest.mark.slow
 def test_two_machines_make_the_files_of_one(dataset, alone):
-    port = free_port()
-    both = [
-        "--num_processes",
-        "2",
-        "--num_machines",
-        "2",
-        "--main_process_ip",
-        "127.0.0.1",
-        "--main_process_port",
-        port,
-    ]
-    machines = [launched(dataset, *both, "--machine_rank", str(number)) for number in (0, 1)]
+    both = ["--num_processes", "2", "--num_machines", "2", "--main_process_ip", "127.0.0.1"]
+    both += ["--main_process_port", free_port(), "--machine_rank"]
+    machines = [launched(dataset, *both, str(number)) for number in (0, 1)]
     assert ranks_seen(dataset, machines[0]) >= {"0000-of-0002.jsonl", "0001-of-0002.jsonl"}
     assert [machine.wait(60) for machine in machines] == [0, 0], machines[1].stderr.read()
     assert content(dataset) == alone
