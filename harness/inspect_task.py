@@ -149,8 +149,6 @@ _cached_run = cache(_Run)
 
 
 async def _run_of(*arguments: object) -> _Run:
-    """The only run with these arguments in this process."""
-
     def begin() -> _Run:
         with _beginning:
             return _cached_run(*arguments)

@@ -116,7 +116,6 @@ def compare_runs(pairs: Sequence[tuple[Sequence[Answer], Sequence[Answer]]]) -> 
 
 
 def _pattern(old: Sequence[Answer], new: Sequence[Answer]) -> tuple[tuple[int, ...], int]:
-    """One item's answers as numbers, equal for equal answers, and how many of them are the old ones."""
     words = [*map(str, (*old, *new))]
     return tuple(map([*dict.fromkeys(words)].index, words)), len(old)
 

@@ -85,7 +85,6 @@ class Run:
         return None if self.price is None else round(self.price * len(self.calls), 6)
 
     def _next_session(self) -> int:
-        """The number of the run that is under way, or of a new one."""
         with contextlib.suppress(FileNotFoundError, ValueError, KeyError, TypeError):
             session = json.loads(self._begun.read_bytes())
             is_recent = _now() - datetime.datetime.fromisoformat(session["begun"]) < _PAUSE
@@ -156,7 +155,6 @@ class Run:
         return Shown(ask.words, pictures, schema, self.question.name, ask, read)
 
     def _cost_so_far(self) -> float:
-        """The cost of this judge's answers in the dataset, as the opening balance of a new ledger."""
         files = [file for file in self.reader.files(JUDGEMENTS.name) if file != self.file]
         rows = [row for file in files for row in self.reader.file_table(file, ["judge", "cost"]).to_pylist()]
         others = sum(row["cost"] or 0.0 for row in rows if row["judge"] == self.judge.label)

@@ -136,5 +136,4 @@ def suite_text(
 
 
 def _toml(values: Mapping[str, object]) -> list[str]:
-    """Plain values as lines of TOML, whose syntax for them is that of JSON."""
     return [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]

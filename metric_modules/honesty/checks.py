@@ -61,7 +61,6 @@ def _blurred(values: np.ndarray, sigma: float) -> np.ndarray:
 
 
 def _band(values: np.ndarray, sigmas: tuple[float, float]) -> np.ndarray:
-    """The detail between two blurs."""
     return _blurred(values, sigmas[0]) - _blurred(values, sigmas[1])
 
 
@@ -84,7 +83,6 @@ def covered_cells(before: np.ndarray, forward: np.ndarray) -> np.ndarray:
 
 
 def _covered_pixels(cells: np.ndarray) -> np.ndarray:
-    """The pixels of covered cells, their rim left out."""
     inner = cv2.erode(cells.astype(np.uint8), np.ones((2 * RIM + 1, 2 * RIM + 1), np.uint8))
     return cv2.resize(inner, None, fx=CELL, fy=CELL, interpolation=cv2.INTER_NEAREST).astype(bool)
 
@@ -174,7 +172,6 @@ def colour_share(forward: np.ndarray, cells: np.ndarray, instruction: str) -> fl
 
 
 def _has_colour(cells: np.ndarray, name: str) -> np.ndarray:
-    """Which Lab cells have a named colour; a thing's shade and gloss are part of it within limits."""
     light, a, b = cells[..., 0], cells[..., 1], cells[..., 2]
     chroma = np.hypot(a, b)
     if name in _GREYS:

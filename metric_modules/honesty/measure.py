@@ -84,7 +84,6 @@ class Scorer:
         return values | {"known_fine": fine, "known_middle": middle}
 
     def _first_edit(self, program: Program, aligned: Sequence[_Kept], cells: np.ndarray) -> dict[str, Value]:
-        """What the first edit of the chain shows."""
         (before, before_cells, start), (forward, forward_cells, end) = aligned[:2]
         instruction, shows = program["cycle"][0], program["shows"]
         change_map = checks.change_map(before_cells, forward_cells)

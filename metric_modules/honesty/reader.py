@@ -49,7 +49,6 @@ def load() -> Reader | None:
 
 
 def _prepared(line: np.ndarray) -> np.ndarray:
-    """An RGB picture of one line as the network wants it."""
     height, width = line.shape[:2]
     wide = int(np.clip(round(_HEIGHT * width / height), 16, _WIDEST))
     pixels = cv2.resize(line[..., ::-1], (wide, _HEIGHT)).astype(np.float32) / 127.5 - 1

@@ -264,11 +264,6 @@ def test_a_foreign_file_in_a_submission_is_refused_by_name(made, tmp_path):
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"submission.json": "theirs"}
 
 
-def test_a_path_in_the_place_of_a_repository_is_one_sentence(tmp_path):
-    told = run("verify", "x", "--repo", str(tmp_path))
-    assert (told.exit_code, "is not a repository of the Hub; give NAMESPACE/NAME" in told.stderr) == (2, True)
-
-
 def test_usage_that_cannot_be_meant_is_one_sentence(tmp_path):
     assert "give the runs to submit, or --withdraw NAME" in run("submit").stderr
     assert "say where by --repo" in run("submit", tmp_path, "--propose").stderr

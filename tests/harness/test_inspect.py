@@ -10,7 +10,6 @@ import sys
 import time
 
 import pytest
-import scored
 from convergebench import dataset_builder, generation, metric_modules
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation import editors, store_reader
@@ -28,38 +27,6 @@ def evaluate(folder, model, **words):
     task = inspect_task.round_trip(**words)
     [log] = inspect_ai.eval(task, model=model, log_dir=str(folder / "logs"), display="none", log_level="error")
     return log
-
-
-@pytest.fixture(params=["random", pytest.param("real", marks=pytest.mark.weights)])
-def lpips_weights(request, tmp_path, monkeypatch):
-    """A cache that holds LPIPS' weights."""
-    pytest.importorskip("torch", reason="torch is not installed here; `make inspect` has it")
-    pytest.importorskip("safetensors")
-    if request.param == "random":
-        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-        scored.lpips_weights(tmp_path / "cache")
-        return
-    from convergebench.metric_modules.lpips import weights
-
-    try:
-        weights.path("alex").exists() or weights.fetch(["alex"])
-    except UserError as reason:
-        pytest.skip(str(reason))
-
-
-def test_lpips_equals_that_of_score_to_the_last_bit(lpips_weights, tmp_path):
-    names = ["psnr", "ssim", "lpips"]
-    log = evaluate(tmp_path, "convergebench/paint", metrics=names)
-    dataset_builder.build(tmp_path / "run", tmp_path / "dataset", quiet=True)
-    metric_modules.score(tmp_path / "dataset", names, quiet=True)
-    scores = {(row["chain"], row["step"]): row for row in Reader(tmp_path / "dataset").rows("scores")}
-    found = [row for sample in log.samples for row in sample.scores["rounds_kept"].metadata["steps"]]
-    assert len(found) == len(scores) == 16
-    columns = [name for name in found[0] if name.startswith(("lpips", "retained_lpips"))]
-    assert len(columns) >= 3
-    for row in found:
-        assert row == scores[row["chain"], row["step"]]
-        assert row["step"] == 0 or (row["lpips"] is not None and row["retained_lpips"] is not None)
 
 
 @pytest.fixture(scope="module")

@@ -147,15 +147,6 @@ def test_the_reader_reads_what_is_drawn(source):
     assert judge([source, with_disc(source)[0]], position=1)["written"] < 0.5
 
 
-def test_a_foreign_file_in_place_of_the_reader_stays(tmp_path, monkeypatch):
-    monkeypatch.setenv("CONVERGEBENCH_CACHE", str(tmp_path))
-    reader.NETWORK.path.parent.mkdir()
-    reader.NETWORK.path.write_bytes(b"theirs")
-    with pytest.raises(ValueError, match=rf"{reader.NETWORK.path} is not what was published"):
-        reader.NETWORK.fetch()
-    assert reader.NETWORK.path.read_bytes() == b"theirs"
-
-
 class StandIn:
     """CLIP's place: a picture is its mean colour, and each thing a direction of its own."""
 

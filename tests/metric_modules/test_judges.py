@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-import threading
 from decimal import Decimal
 from pathlib import Path
 
@@ -66,14 +65,6 @@ def test_the_words_on_reasoning_summaries_are_those_of_the_study():
     assert (question.pictures, question.value) == ((), None)
 
 
-def test_a_changed_letter_makes_another_question(tmp_path):
-    text = Path(questions.__file__).with_name("edit_applied.toml").read_text()
-    (tmp_path / "edit_applied.toml").write_text(text.replace("Picture 2 is", "Picture 2 was"))
-    changed = questions.load(str(tmp_path / "edit_applied.toml"))
-    assert changed.name == "edit_applied"
-    assert changed.sha256 != questions.load("edit_applied").sha256
-
-
 def test_the_question_on_the_page_can_be_asked(tmp_path):
     page = Path(__file__).parents[2] / "docs" / "judges.md"
     [text] = re.findall(r"^```toml\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
@@ -89,27 +80,16 @@ def test_the_question_on_the_page_can_be_asked(tmp_path):
         ('shape = "round"', "has no field shape"),
         ('pictures = ["sketch"]', "no picture 'sketch'"),
         ('value = "x"', "must have both"),
+        ("schema = {type = false}", "False is not valid under any of the given schemas"),
+        ('schema = {pattern = "("}', "schema that cannot judge answers"),
+        ('schema = {"$ref" = "http://127.0.0.1/x"}', r"a schema with \$ref"),
     ],
 )
 def test_a_faulty_question_is_refused(tmp_path, line, words):
     keys = {"title": '"Why?"', "words": '"Why?"', "asked_of": '"all"', "scale": '"count"'}
     key, _, value = line.partition(" = ")
-    (tmp_path / "mine.toml").write_text("\n".join(f"{name} = {each}" for name, each in {**keys, key: value}.items()))
-    with pytest.raises(UserError, match=words):
-        questions.load(str(tmp_path / "mine.toml"))
-
-
-@pytest.mark.parametrize(
-    ("schema", "words"),
-    [
-        ("type = false", "False is not valid under any of the given schemas"),
-        ('pattern = "("', "schema that cannot judge answers"),
-        ('"$ref" = "http://127.0.0.1/x"', r"a schema with \$ref"),
-    ],
-)
-def test_a_faulty_schema_is_refused_before_paying(tmp_path, schema, words):
-    known = 'title = "Why?"\nwords = "Why?"\nasked_of = "all"\nscale = "count"\nvalue = "count"\n'
-    (tmp_path / "mine.toml").write_text(f"{known}[schema.properties.count]\n{schema}\n")
+    keys |= {key: value} | ({"value": '"count"'} if key == "schema" else {})
+    (tmp_path / "mine.toml").write_text("\n".join(f"{name} = {each}" for name, each in keys.items()))
     with pytest.raises(UserError, match=words):
         questions.load(str(tmp_path / "mine.toml"))
 
@@ -500,38 +480,3 @@ def test_a_strangers_table_stays_and_is_named(data, more):
     theirs = file.read_bytes()
     done = CliRunner().invoke(main, ["judge", str(data), "--judge", "paint", "--question", "object_count", *more])
     assert (done.exit_code, file.name in done.output, file.read_bytes()) == (2, True, theirs)
-
-
-def test_what_cannot_judge_says_what_is_allowed(data):
-    for words, sentence in (
-        (["--judge", "oracle", "--question", "edit_applied"], "no judge 'oracle'; it must be one of gemini, openai"),
-        (["--judge", "openai:colour=red", "--question", "edit_applied"], "no option 'colour=red'; its options are"),
-        (["--judge", "paint", "--question", "beauty"], "no question 'beauty'; it must be one of additions_there"),
-    ):
-        done = CliRunner().invoke(main, ["judge", str(data), *words])
-        assert (done.exit_code, sentence in done.output) == (2, True), done.output
-
-
-@pytest.mark.slow
-def test_sigterm_lets_calls_in_flight_end(data):
-    def fail(vendor, number, request):
-        threading.Event().wait(0.3)
-
-    vendor, calls = Vendor(fail=fail), 48 + 2 * drift.FIRST_REPEATS
-    with serving(vendor) as server:
-        words = ["judge", data, "--judge", f"openai:base_url={server.base}/v1,model=judge-1,concurrency=4"]
-        words += ["--question", "edit_applied", "--calibration", "2", "--json"]
-        command = [sys.executable, "-m", "convergebench.cli", *map(str, words)]
-        started = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        while vendor.number < 9:
-            threading.Event().wait(0.01)
-        started.terminate()
-        told, _ = started.communicate(timeout=60)
-        [first] = json.loads(told)
-        assert started.returncode == 1
-        assert first["stopped"].startswith("interrupted")
-        assert first["asked"] == sum(vendor.delivered.values()) < calls
-        vendor.fail = None
-        [second] = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
-    assert first["asked"] + second["asked"] == sum(vendor.delivered.values()) == calls
-    assert len(judging.rows_of(data)) == calls

@@ -99,7 +99,6 @@ def exit_after_calls(abandoned: int, is_complete: bool) -> None:
 
 
 def _print_plans(dataset: Path, spec: str, names: tuple[str, ...], as_json: bool, **options: Any) -> None:
-    """Print what each question would ask."""
     from convergebench.metric_modules._judges import backends, questions
     from convergebench.metric_modules._judges.run import CALIBRATION, Run, require_dataset
 
@@ -128,7 +127,6 @@ def _print_left_out(left_out: Mapping[str, int]) -> None:
 
 
 def _print_outcome(outcome: "Outcome") -> None:
-    """Print the counts, what has no value and why, and an alarm."""
     before = f" after ${outcome.before:.2f} before" if outcome.before else ""
     click.echo(
         f"{outcome.judge}, {outcome.question}: {outcome.asked} answers, {outcome.calibration} of them for the fixed "

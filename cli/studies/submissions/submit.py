@@ -78,7 +78,6 @@ def _make(runs: tuple[Path, ...], out: Path, metrics: str | None, quiet: bool) -
 
 
 def _propose(repo: str, folder: Path, propose: bool, quiet: bool) -> dict[str, Any]:
-    """Open the pull request, or say what it would hold."""
     from convergebench.dataset_builder.building.card_tables import count_text, size_text
     from convergebench.dataset_builder.publishing import verify
     from convergebench.dataset_builder.studies.submissions import submission
@@ -92,7 +91,6 @@ def _propose(repo: str, folder: Path, propose: bool, quiet: bool) -> dict[str, A
 
 
 def _withdraw(repo: str, name: str, reason: str, propose: bool, quiet: bool) -> dict[str, Any]:
-    """Open the pull request that removes a submission, or say what it would remove."""
     from convergebench.dataset_builder.building.card_tables import count_text
     from convergebench.dataset_builder.studies.submissions import submission
 

@@ -137,7 +137,6 @@ def check(folder: Path) -> list[str]:
 
 
 def _check_files(reader: Reader, description: Description) -> Iterator[str]:
-    """Check that the files are exactly those that were submitted."""
     present, files = reader.data_files(), description["files"]
     for file in sorted(files.keys() - {*present}):
         yield f"{file} was submitted and is missing"
@@ -155,7 +154,6 @@ def _check_dataset(reader: Reader, _: Description) -> Iterator[str]:
 
 
 def _check_chains(reader: Reader, description: Description) -> Iterator[str]:
-    """Check each chain against its id and its hash, and the order of its steps."""
     steps = _steps_by_chain(reader)
     for chain in reader.chains():
         if chain.id != chain.chain.id:
@@ -170,7 +168,6 @@ def _check_chains(reader: Reader, description: Description) -> Iterator[str]:
 
 
 def _check_order(chain: FinishedChain, steps: list[Step]) -> Iterator[str]:
-    """Check that the steps are those that the chain asks for, in order, with its seeds and up to its end."""
     if "content" in chain.chain.settings:
         yield f"chain {chain.id} was imported, so how it was made cannot be checked"
         return
@@ -213,7 +210,6 @@ def _check_inputs(reader: Reader, _: Description) -> Iterator[str]:
 
 
 def _check_scores(reader: Reader, description: Description) -> Iterator[str]:
-    """Check that each step has scores for its own picture, with the metrics that a headline needs."""
     columns = ["chain", "step", "sha256", "status", "signature"]
     scored = {(row["chain"], row["step"]): row for row in reader.rows("scores", columns)}
     for placed in reader.all_steps():

@@ -28,13 +28,9 @@ def departures(chains: Sequence[FinishedChain], salt: bytes = b"") -> list[str]:
     by_editor: dict[str, list[FinishedChain]] = defaultdict(list)
     for chain in chains:
         by_editor[chain.editor].append(chain)
-    sentences = [
-        sentence for editor_chains in by_editor.values() for sentence in departures_of_editor(suite, editor_chains)
-    ]
-    sentences += _absent_variants(suite, by_editor)
-    return sentences or [
-        sentence for editor_chains in by_editor.values() for sentence in _audit_departures(editor_chains, salt)
-    ]
+    wrong = [sentence for of_one in by_editor.values() for sentence in departures_of_editor(suite, of_one)]
+    wrong += _absent_variants(suite, by_editor)
+    return wrong or [sentence for of_one in by_editor.values() for sentence in _audit_departures(of_one, salt)]
 
 
 def departures_of_editor(suite: suites.Suite, chains: Sequence[FinishedChain]) -> list[str]:
@@ -73,7 +69,6 @@ def departures_of_editor(suite: suites.Suite, chains: Sequence[FinishedChain]) -
 
 
 def _absent_variants(suite: suites.Suite, by_editor: Mapping[str, Sequence[FinishedChain]]) -> list[str]:
-    """One sentence for each variant without chains that one of the editors could run."""
     settings = [_editor_settings(chains[0]) for chains in by_editor.values()]
 
     def takes(label: str, wanted: Mapping[str, Setting]) -> bool:
@@ -92,7 +87,6 @@ def _absent_variants(suite: suites.Suite, by_editor: Mapping[str, Sequence[Finis
 
 
 def _audit_departures(chains: Sequence[FinishedChain], salt: bytes) -> list[str]:
-    """A sentence for the first chain whose audit is not the one due."""
     editor: object = None  # None if its name is unknown here
     with suppress(UserError):
         editor = editors.choose(chains[0].editor, find_out=False).editor

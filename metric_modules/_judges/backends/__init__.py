@@ -135,7 +135,6 @@ def _prices() -> dict[str, Any]:
 
 
 def _dollars(rates: tuple[float, float] | None, sent: object, received: object) -> float | None:
-    """The cost of these tokens; None if there is no count or the price is unknown."""
     if rates is None or not isinstance(sent, int | float) or not isinstance(received, int):
         return None
     return round((sent * rates[0] + received * rates[1]) / 1e6, 6)

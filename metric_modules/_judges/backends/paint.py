@@ -39,7 +39,6 @@ class Judge(BaseJudge):
 
     @cached_property
     def _cache(self) -> dict[tuple[str, int], Drawn]:
-        """Where the thing of each step is, by chain and step."""
         return {}
 
     def answer(self, shown: Shown) -> Answer:

@@ -95,17 +95,12 @@ def load(name: str) -> Question:
         one_of("picture", picture, PICTURES)
     if bool(values.get("value")) is not bool(values.get("schema")):
         raise UserError(f"{path} must have both `value` and `schema`, for answers in JSON, or neither, for yes or no")
-    if "=" not in values.get("labelled_as", "="):
-        raise UserError(
-            f"{path}: labelled_as must be QUESTION=ANSWER, such as applied=yes; got {values['labelled_as']!r}"
-        )
     _check_schema(path, values.get("schema", {}))
     values = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
     return Question(name=re.sub(r"\W+", "_", path.stem), sha256=hashlib.sha256(data).hexdigest(), **values)
 
 
 def _check_schema(path: Path, schema: Mapping[str, Any]) -> None:
-    """Raise UserError for a schema that cannot judge answers, before any answer is paid for."""
     try:
         import jsonschema
     except ModuleNotFoundError:
@@ -147,7 +142,6 @@ def read_answer(question: Question, text: str, things: int = 0) -> Reading:
 
 
 def _value_on_scale(scale: str, counted: object, things: int) -> float | None:
-    """The value on the question's scale; None if it is not on it."""
     if scale == "share of the things":
         if not things or not isinstance(counted, list) or not all(map(_is_count, counted)):
             return None

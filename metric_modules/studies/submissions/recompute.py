@@ -121,7 +121,6 @@ def _differences(
     chains: Sequence[DatasetChain], results: Results, chosen: metrics.Metrics, floors: Mapping[FloorPlace, Medians],
     tolerances: Mapping[str, float], rows: _Rows, origin: str,
 ) -> Iterator[str]:  # fmt: skip
-    """One sentence for each chain with a stored value that differs from these results."""
     for chain in chains:
         medians, id = floors.get(floor_place(chain), {}), chain.chain.id
         for computed, _ in table.chain_rows(chain, results, chosen.specs, {}, medians, {}):
@@ -133,7 +132,6 @@ def _differences(
 
 
 def _floor_differences(job: Job, recorded: Results) -> Iterator[str]:
-    """One sentence for each floor that differs from what the pictures give."""
     for task, run in itertools.product(job.tasks, job.metrics.runs):
         computed, stored = (
             {(other, column): value for other, row in results.floors.get((task.key, run.name), ({}, {}))[1].items()
@@ -148,12 +146,10 @@ def _floor_differences(job: Job, recorded: Results) -> Iterator[str]:
 
 
 def _tolerance(run: metrics.MetricRun) -> float:
-    """How much another machine may differ."""
     return _PIXELS_TOLERANCE if run.spec.kind == "picture" and "dtype" not in run.signature else _TOLERANCE
 
 
 def _differs(stored: object, computed: object, tolerance: float) -> bool:
-    """Whether a stored value differs from the computed one by more than the tolerance."""
     if isinstance(computed, float) and isinstance(stored, float):
         return not isclose(stored, computed, rel_tol=tolerance, abs_tol=tolerance)
     return stored != computed

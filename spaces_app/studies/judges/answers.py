@@ -2,13 +2,12 @@
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from convergebench.metric_modules._judges.answers import CALIBRATION, DATASET
+from convergebench.metric_modules._judges.answers import DATASET
 from convergebench.metric_modules._judges.drift import Drift, find_drift
 from convergebench.metric_modules.halflife.intervals import share_interval
 from convergebench.metric_modules.scores import ScoreRow
@@ -30,37 +29,26 @@ class Judged:
 
     def __init__(self, analysis: Analysis):
         rows = list(analysis.table("judgements"))
-        self._chains = {chain.id for chain in analysis.chains}
+        chains = {chain.id for chain in analysis.chains}
         newest: dict[tuple[str, str], tuple[str, str]] = {}
         for row in rows:
             key = row["judge"], row["question"]
             newest[key] = max(newest.get(key, ("", "")), (row["asked"], row["question_sha256"]))
-        self._rows = [row for row in rows if newest[row["judge"], row["question"]][1] == row["question_sha256"]]
-
-    @cached_property
-    def by_question(self) -> dict[tuple[str, str], list[Answer]]:
-        """All answers by judge and question."""
-        rows: dict[tuple[str, str], list[Answer]] = defaultdict(list)
-        for row in self._rows:
-            rows[row["judge"], row["question"]].append(row)
-        return dict(sorted(rows.items()))
-
-    @cached_property
-    def by_step(self) -> dict[tuple[str, str], dict[StepKey, Answer]]:
-        """The answers about the dataset, by judge and question, then by step."""
-        return {
-            key: {
-                (row["chain"], row["step"]): row
-                for row in rows
-                if row["purpose"] == DATASET and row["chain"] in self._chains
-            }
-            for key, rows in self.by_question.items()
-        }
+        by_question: dict[tuple[str, str], list[Answer]] = defaultdict(list)
+        by_step: dict[tuple[str, str], dict[StepKey, Answer]] = defaultdict(dict)
+        for row in rows:
+            key = row["judge"], row["question"]
+            if newest[key][1] == row["question_sha256"]:
+                by_question[key].append(row)
+                if row["purpose"] == DATASET and row["chain"] in chains:
+                    by_step[key][row["chain"], row["step"]] = row
+        self.by_question = dict(sorted(by_question.items()))
+        self.by_step = {key: by_step.get(key, {}) for key in self.by_question}  # of the dataset's own chains
 
     @cached_property
     def drift(self) -> list[Drift]:
         """Every later run of every judge, compared with its first one."""
-        return find_drift(self._rows)
+        return find_drift(row for rows in self.by_question.values() for row in rows)
 
     def values(self, judge: str, question: str) -> dict[StepKey, float]:
         """A judge's answers that have a value."""
@@ -81,48 +69,26 @@ def scores_of_judged(analysis: Analysis) -> dict[StepKey, ScoreRow]:
     return {(row.chain, row.step): row for row in rows_of(analysis.scores, chains)}
 
 
-def repeated_pairs(rows: Iterable[Answer]) -> list[tuple[Pair, str]]:
-    """Every two answers of one judge to the same question in one run, with the source."""
-    repeats: dict[tuple[int, str], list[Answer]] = defaultdict(list)
-    for row in rows:
-        if row["purpose"] == CALIBRATION:
-            repeats[row["session"], row["key"]].append(row)
-
-    def answer(row: Answer) -> Any:
-        return row["reason"] if row["value"] is None else row["value"]
-
-    return [
-        ((answer(first), answer(second)), first["source"])
-        for answers in repeats.values()
-        for first, second in combinations(answers, 2)
-    ]
-
-
-class Agreement(NamedTuple):
-    """How far pairs of answers agree."""
-
-    share: Estimate = Estimate()  # with limits over sources
-    kappa: float | None = None  # beyond chance
-    pairs: int | None = None
-
-
-def agreement(pairs: Sequence[tuple[Pair, str]]) -> Agreement:
-    """How far pairs of answers, each with its source, agree."""
-    if not pairs:
-        return Agreement()
-    marks = np.array([first == second for (first, second), _ in pairs])
-    share = estimate(float(marks.mean()), share_interval(marks, [source for _, source in pairs]))
-    return Agreement(share, kappa([pair for pair, _ in pairs]), len(pairs))
+def agreement(name: str, pairs: Sequence[tuple[Pair, str]]) -> dict[str, Any]:
+    """How far pairs of answers, each with its source, agree: the columns of this name."""
+    values = [pair for pair, _ in pairs]
+    share = Estimate()
+    if pairs:
+        marks = np.array([first == second for first, second in values])
+        share = estimate(float(marks.mean()), share_interval(marks, [source for _, source in pairs]))
+    return {name: share, f"{name}_kappa": kappa(values), f"{name}_pairs": len(pairs) or None}
 
 
 def kappa(pairs: Sequence[Pair]) -> float | None:
-    """Agreement beyond chance: 1 if all agree, 0 if no more than by chance; None if all answers are the same.
+    """Agreement beyond chance: 1 if all agree, 0 if no more than by chance; None if all answers are the same or none.
 
     Reference: Cohen, Educational and Psychological Measurement 20 (1960).
 
     >>> kappa([(1, 1), (0, 0), (1, 0), (0, 1)]), kappa([(1, 1)] * 5)
     (0.0, None)
     """
+    if not pairs:
+        return None
     size = len(pairs)
     firsts, seconds = (Counter(pair[side] for pair in pairs) for side in (0, 1))
     chance = sum(count * seconds[answer] for answer, count in firsts.items()) / (size * size)

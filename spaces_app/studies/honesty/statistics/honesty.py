@@ -144,7 +144,6 @@ def middle_ratio(distances: Sequence[tuple[float, float]]) -> float:
 
 
 def _votes(ratios: Iterable[tuple[Hashable, float]], limit: float) -> int:
-    """The number of sources with more than half of their chains below a limit."""
     by_source: dict[Hashable, list[bool]] = defaultdict(list)
     for source, ratio in ratios:
         by_source[source].append(ratio < limit)
@@ -200,7 +199,6 @@ def _known_parts(cases: _Cases) -> _Verdict:
 
 
 def _same_change(cases: _Cases) -> _Verdict:
-    """The median cosine of the changes that every two programs made on one source."""
     by_source: dict[str, dict[str, np.ndarray]] = defaultdict(dict)
     for chain, row in cases.get("change_map", ()):
         change = read_change_map(json.loads(row.value("change_map"))["map"])

@@ -1,12 +1,12 @@
 """Each editor as judges see it: edits made and undone, next to the rules on the same steps, and what else changed."""
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 from convergebench.metric_modules.halflife.intervals import share_interval
-from convergebench.metric_modules.scores import ScoreRow
 
 from ....analysis.analysis import Analysis
 from ....analysis.answers import StepKey
@@ -36,55 +36,41 @@ class Row(TableRow):
 
 def rows(analysis: Analysis) -> list[Row]:
     """A row for each judge and editor; answers without a value are left out."""
-    by_step = analysis.once(Judged).by_step
-    scores = analysis.once(scores_of_judged)
-    questions = (_MADE, _UNDONE, _ELSE)
-    rows = []
-    for judge in sorted({judge for judge, question in by_step if question in questions}):
-        answers = [by_step.get((judge, question), {}) for question in questions]
-        for editor in sorted({answer["editor"] for part in answers for answer in part.values()}):
-            parts = [{step: answer for step, answer in part.items() if answer["editor"] == editor} for part in answers]
-            made, made_rule, made_steps = _share(parts[0], scores, _MADE)
-            undone, undone_rule, undone_steps = _share(parts[1], scores, _UNDONE)
-            changed, _, changed_steps = _share(parts[2], scores)
-            rows.append(
-                Row(
-                    judge=judge,
-                    editor=editor,
-                    made=made,
-                    made_rule=made_rule,
-                    made_steps=made_steps,
-                    undone=undone,
-                    undone_rule=undone_rule,
-                    undone_steps=undone_steps,
-                    changed=changed,
-                    where=_places(parts[2].values()),
-                    changed_steps=changed_steps,
-                )
-            )
-    return rows
+    answers: dict[tuple[str, str], dict[str, dict[StepKey, Answer]]] = defaultdict(lambda: defaultdict(dict))
+    for (judge, question), by_step in analysis.once(Judged).by_step.items():
+        for step, answer in by_step.items():
+            answers[judge, answer["editor"]][question][step] = answer
+    return [
+        Row(
+            judge=judge,
+            editor=editor,
+            **_shares(analysis, "made", by_question[_MADE], _MADE),
+            **_shares(analysis, "undone", by_question[_UNDONE], _UNDONE),
+            **_shares(analysis, "changed", by_question[_ELSE]),
+            where=_places(by_question[_ELSE].values()),
+        )
+        for (judge, editor), by_question in sorted(answers.items())
+        if {_MADE, _UNDONE, _ELSE} & by_question.keys()
+    ]
 
 
-def _share(
-    answers: Mapping[StepKey, Answer], scores: Mapping[StepKey, ScoreRow], rule: str = ""
-) -> tuple[Estimate, float | None, int | None]:
-    """The share of yes with its limits over sources, that of a column of the scores, and the number of steps."""
-    with_value = {step: answer for step, answer in answers.items() if answer["value"] is not None}
-    if not with_value:
-        return Estimate(), None, None
-    marks = np.array([answer["value"] == 1.0 for answer in with_value.values()])
-    yes = estimate(float(marks.mean()), share_interval(marks, [answer["source"] for answer in with_value.values()]))
-    values = [scores[step].value(rule) for step in with_value if step in scores] if rule else []
-    judged = [bool(value) for value in values if value is not None]
-    return yes, sum(judged) / len(judged) if judged else None, len(with_value)
+def _shares(analysis: Analysis, name: str, answers: Mapping[StepKey, Answer], rule: str = "") -> dict[str, Any]:
+    """The columns of this name: the share of yes, that of a column of the scores, and the number of steps."""
+    given = {step: answer for step, answer in answers.items() if answer["value"] is not None}
+    marks, share = np.array([answer["value"] == 1.0 for answer in given.values()]), Estimate()
+    if given:
+        sources = [answer["source"] for answer in given.values()]
+        share = estimate(float(marks.mean()), share_interval(marks, sources))
+    columns: dict[str, Any] = {name: share, f"{name}_steps": len(given) or None}
+    if rule:
+        scores = analysis.once(scores_of_judged)
+        values = [scores[step].value(rule) for step in given if step in scores]
+        judged = [bool(value) for value in values if value is not None]
+        columns[f"{name}_rule"] = sum(judged) / len(judged) if judged else None
+    return columns
 
 
 def _places(answers: Iterable[Answer]) -> str | None:
-    """Where other things changed, the three most frequent places with the number of changes."""
-    counts = Counter(
-        change["where"]
-        for answer in answers
-        if answer["answer"]
-        for change in json.loads(answer["answer"]).get("changes", ())
-    )
+    listed = [json.loads(answer["answer"]).get("changes", ()) for answer in answers if answer["answer"]]
+    counts = Counter(change["where"] for changes in listed for change in changes)
     return ", ".join(f"{place} ({count})" for place, count in counts.most_common(3)) or None

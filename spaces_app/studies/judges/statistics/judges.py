@@ -1,15 +1,17 @@
 """How reliable each judge is: its agreement with itself, the rules and people, and whether it drifted."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 
+from convergebench.metric_modules._judges.answers import CALIBRATION
 from convergebench.metric_modules._judges.drift import Drift
 
 from ....analysis.analysis import Analysis
-from ....analysis.answers import PEOPLE, Answers
+from ....analysis.answers import PEOPLE, Answers, StepKey
 from ....analysis.tables import Estimate, TableRow, column
 from ....statistics import OnPage
-from ..answers import Judged, Pair, agreement, repeated_pairs, scores_of_judged
+from ..answers import Answer, Judged, Pair, agreement, scores_of_judged
 
 TITLE = "How reliable the judges are"
 SECTION = "Judges"
@@ -51,14 +53,13 @@ def rows(analysis: Analysis) -> list[Row]:
 def _row(analysis: Analysis, judge: str, question: str) -> Row:
     judged = analysis.once(Judged)
     answers, by_step = judged.by_question[judge, question], judged.by_step[judge, question]
-    first = answers[0]
+    first, repeats = answers[0], _repeats(answers)
     without = Counter(answer["reason"] for answer in by_step.values() if answer["value"] is None)
-    repeats = repeated_pairs(answers)
-    itself = agreement(repeats)
-    rule = agreement(_pairs_with_rule(analysis, judge, question, first["compared_with"]))
-    people = agreement(_pairs_with_people(analysis, judge, question, first.get("labelled_as") or ""))
     later_runs = [run for run in judged.drift if (run.judge, run.question) == (judge, question)]
     costs = [answer["cost"] for answer in answers if answer["cost"] is not None]
+    with_rule = _by_rule(analysis, list(by_step), first["compared_with"])
+    with_people = _by_people(analysis, first.get("labelled_as") or "")
+    values = {step: (value, by_step[step]["source"]) for step, value in judged.values(judge, question).items()}
     return Row(
         judge=judge,
         question=question,
@@ -66,16 +67,10 @@ def _row(analysis: Analysis, judge: str, question: str) -> Row:
         model=", ".join(sorted({answer["model"] for answer in answers if answer["model"]})),
         answers=len(by_step),
         without=", ".join(f"{count} {reason}" for reason, count in sorted(without.items())) or None,
-        itself=itself.share,
-        itself_kappa=itself.kappa,
-        itself_pairs=itself.pairs,
-        rule=rule.share,
         rule_name=first["compared_with"],
-        rule_kappa=rule.kappa,
-        rule_pairs=rule.pairs,
-        people=people.share,
-        people_kappa=people.kappa,
-        people_pairs=people.pairs,
+        **agreement("itself", repeats),
+        **agreement("rule", _pairs(values, with_rule)),
+        **agreement("people", _pairs(values, with_people)),
         runs=len({answer["session"] for answer in answers}),
         drift=_drift_words(later_runs) or (ONE_RUN if repeats else _NO_REPEATS),
         alarm=" ".join(f"{run.sentence}." for run in later_runs if run.alarm) or None,
@@ -83,33 +78,41 @@ def _row(analysis: Analysis, judge: str, question: str) -> Row:
     )
 
 
-def _pairs_with_rule(analysis: Analysis, judge: str, question: str, rule: str | None) -> list[tuple[Pair, str]]:
-    """A judge's answers paired with a column of the scores, each with its source."""
-    judged, scores = analysis.once(Judged), analysis.once(scores_of_judged)
-    by_step = judged.by_step[judge, question]
+def _pairs(values: Mapping[StepKey, tuple[float, str]], others: Mapping[StepKey, float]) -> list[tuple[Pair, str]]:
+    return [((value, others[step]), source) for step, (value, source) in values.items() if step in others]
+
+
+def _repeats(answers: Iterable[Answer]) -> list[tuple[Pair, str]]:
+    repeats: dict[tuple[int, str], list[Answer]] = defaultdict(list)
+    for row in answers:
+        if row["purpose"] == CALIBRATION:
+            repeats[row["session"], row["key"]].append(row)
     return [
-        ((value, float(seen)), by_step[step]["source"])
-        for step, value in judged.values(judge, question).items()
-        if rule and step in scores and (seen := scores[step].value(rule)) is not None
+        (tuple(row["reason"] if row["value"] is None else row["value"] for row in pair), pair[0]["source"])
+        for same in repeats.values()
+        for pair in combinations(same, 2)
     ]
 
 
-def _pairs_with_people(analysis: Analysis, judge: str, question: str, labelled_as: str) -> list[tuple[Pair, str]]:
-    """A judge's answers paired with what most people said; `labelled_as` is QUESTION=ANSWER, the one that means yes."""
-    judged = analysis.once(Judged)
-    by_step = judged.by_step[judge, question]
-    people_question, _, meaning = labelled_as.partition("=")
-    people = analysis.once(Answers).to(PEOPLE, people_question)
+def _by_rule(analysis: Analysis, steps: Iterable[StepKey], rule: str | None) -> dict[StepKey, float]:
+    scores = analysis.once(scores_of_judged)
+    values = {step: scores[step].value(rule) for step in steps if rule and step in scores}
+    return {step: float(value) for step, value in values.items() if value is not None}
+
+
+def _by_people(analysis: Analysis, labelled_as: str) -> dict[StepKey, float]:
+    """What most people said; `labelled_as` is QUESTION=ANSWER, the answer that means yes."""
+    question, _, meaning = labelled_as.partition("=")
+    people = analysis.once(Answers).to(PEOPLE, question)
     majorities = {step: answer.details["majority"] or _UNCLEAR for step, answer in people.items()}
-    return [
-        ((value, float(majority) if meaning == _NUMBER else float(majority == meaning)), by_step[step]["source"])
-        for step, value in judged.values(judge, question).items()
-        if (majority := majorities.get(step, _UNCLEAR)) != _UNCLEAR
-    ]
+    return {
+        step: float(majority) if meaning == _NUMBER else float(majority == meaning)
+        for step, majority in majorities.items()
+        if majority != _UNCLEAR
+    }
 
 
 def _drift_words(later_runs: Sequence[Drift]) -> str:
-    """In a few words, whether later runs agree with the first one; empty if there are none."""
     if not later_runs:
         return ""
     if alarmed := [str(run.session) for run in later_runs if run.alarm]:

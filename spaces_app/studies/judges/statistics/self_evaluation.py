@@ -49,7 +49,7 @@ def rows(analysis: Analysis) -> list[Row]:
             for source in (chain.source.id, _ALL):
                 runs[judge, chain.editor, chain.program.id, source].append(_run(by_number))
     ordered = sorted(runs, key=lambda key: (*key[:3], key[3] == _ALL, key[3]))
-    return [_row(*key, runs[key]) for key in ordered]
+    return [_row(key, runs[key]) for key in ordered]
 
 
 def _run(answers: Mapping[int, float | None]) -> _Run:
@@ -63,14 +63,10 @@ def _run(answers: Mapping[int, float | None]) -> _Run:
     return first, max(answers), is_unclear
 
 
-def _row(judge: str, editor: str, program: str, source: str, runs: Sequence[_Run]) -> Row:
-    """Mean and deviation over the runs that mention it; the others are counted separately."""
+def _row(key: tuple[str, str, str, str], runs: Sequence[_Run]) -> Row:
     firsts = [first for first, _, _ in runs if first is not None]
     return Row(
-        judge=judge,
-        editor=editor,
-        program=program,
-        source=source,
+        **dict(zip(("judge", "editor", "program", "source"), key, strict=True)),
         first=mean(firsts) if firsts else None,
         deviation=stdev(firsts) if len(firsts) > 1 else None,
         runs=len(firsts),
