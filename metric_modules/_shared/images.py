@@ -23,6 +23,8 @@ _MOST_STRETCH = 1.05  # the largest ratio between the two sides' resize factors
 Size = str | int | None
 Pair = tuple[np.ndarray, np.ndarray]  # prediction and reference
 _Row = TypeVar("_Row")
+_Batch = TypeVar("_Batch")
+_Done = TypeVar("_Done")
 
 
 def pixels(picture: object, name: str = "the picture") -> np.ndarray:
@@ -201,7 +203,26 @@ def in_batches(compared: Sequence[Pair], batch_size: int, work: Callable[[list[P
         if not batches or len(batches[-1]) == batch_size or batches[-1][0][1].shape != pair[1].shape:
             batches.append([])
         batches[-1].append(pair)
-    return [row for batch in batches for row in work(batch)]
+    return [row for rows in dealt(batches, work) for row in rows]
+
+
+def dealt(batches: Sequence[_Batch], work: Callable[[_Batch], _Done]) -> list[_Done]:
+    """The results of `work` for each batch, in order.
+
+    Under `accelerate launch` each rank computes its share and gathers the rest: every rank returns the whole result.
+    """
+    world = int(os.environ.get("WORLD_SIZE", "1"))
+    if world == 1:
+        return [work(batch) for batch in batches]
+    import torch
+    from accelerate import PartialState
+    from accelerate.utils import gather_object
+
+    state = PartialState(cpu=not torch.accelerator.is_available())
+    if state.num_processes != world:
+        raise RuntimeError(f"accelerate sees {state.num_processes} processes, but WORLD_SIZE is {world}")
+    share = [(n, work(batch)) for n, batch in enumerate(batches) if n % world == state.process_index]
+    return [done for _, done in sorted(gather_object(share), key=lambda numbered: numbered[0])]
 
 
 def examples(values: Any, column: str) -> Sequence[object]:

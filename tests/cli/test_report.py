@@ -143,6 +143,10 @@ def test_published_scores_are_reported_by_the_same_rules(folder, tmp_path):
     assert {row["metric"] for row in table} == {"ssim"}
     lives = {row["editor"]: row["half_life_text"] for row in table}
     assert int(lives["theirs-bad"]) < int(lives["theirs-good"])
+    pairs = json.loads((tmp_path / "out" / "tables.json").read_text())["published_pairs"]["rows"]
+    assert [pair["over"] for pair in pairs] == ["mean of all rounds", "round 12"]
+    for pair in pairs:
+        assert (pair["cases"], pair["left_out"], pair["verdict"]) == (12, 2, "theirs-good")
     text = (tmp_path / "out" / "index.html").read_text()
     assert "Published numbers follow their authors" in text
     assert (tmp_path / "out" / "figures" / "published-1.svg").exists()

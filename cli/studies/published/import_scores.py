@@ -36,8 +36,8 @@ def command(table: Path, dataset: Path, columns: tuple[str, ...], as_json: bool,
     convergebench import prompts.csv --layout scores --restoration --editor NAME \\
       --column program=Prompt --column psnr=PSNR
 
-    `image` is the picture that a case starts from: without it there are no intervals, because cases of one
-    picture are not independent.
+    `image` is the picture that a case starts from: without it there are no intervals and no verdicts, because cases of
+    one picture are not independent.
     """
     from convergebench.dataset_builder.studies.published.published_scores import import_scores
 

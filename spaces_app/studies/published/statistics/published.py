@@ -73,7 +73,7 @@ def note(analysis: Analysis, rows: Sequence[Row]) -> str:
     if unknown := sorted({metric.table for metric in analysis.once(published_metrics) if not metric.knows_pictures}):
         note += (
             f" Which picture a case starts from is not known for {', '.join(unknown)}: cases of one picture are not "
-            "independent, so there are no limits. `convergebench import --layout scores --column "
+            "independent, so there are neither limits nor verdicts. `convergebench import --layout scores --column "
             "image=...` names it."
         )
     return note
