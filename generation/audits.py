@@ -55,7 +55,7 @@ def with_audit(chain: Chain, salt: bytes = b"") -> Chain:
 
 
 def audited_input(chain: Chain, number: int, picture: Image.Image, earlier: Earlier) -> tuple[Image.Image, Note | None]:
-    """The picture for a call, disturbed if its chain is audited, and a note from which that can be undone."""
+    """The picture for a call, disturbed if its chain is audited, and a note of that."""
     for module in studies.modules("audit") if "audit" in chain.settings else []:
         disturbed, note = module.audited_input(chain, number, picture, earlier)
         if note is not None:

@@ -24,7 +24,7 @@ class Fault(Exception):
 
 
 class Transient(Fault):
-    """The call may work when tried again; `charged` if the vendor may have done the work and billed it."""
+    """The call may work later; `charged` if the vendor may have billed it."""
 
     def __init__(self, message: str, retry_after: float | None = None, charged: bool = False):
         super().__init__(message)
@@ -33,7 +33,7 @@ class Transient(Fault):
 
 
 class Rejected(Fault):
-    """This call cannot work, however often it is tried: the step is recorded as failed with this reason."""
+    """The call cannot work: the step is recorded as failed with this reason."""
 
     def __init__(self, message: str, charged: bool = False, cost: float | None = None):
         super().__init__(message)
@@ -42,7 +42,7 @@ class Rejected(Fault):
 
 
 class Unusable(Fault):
-    """No call can work (wrong key, no credit, no such model): the run stops, and nothing is recorded."""
+    """No call can work (wrong key, no credit): the run stops, and nothing is recorded."""
 
 
 class Refused(Exception):
@@ -64,7 +64,7 @@ class CallLimits:
 
 
 class Caller:
-    """All calls of one editor in a run, from any number of threads: its limits, circuit breaker and budget."""
+    """All calls of one editor, from any number of threads: limits, circuit breaker, budget."""
 
     def __init__(self, limits: CallLimits, budget: Budget | None = None, price: float | None = None):
         self.limits = limits
@@ -99,7 +99,7 @@ class Caller:
         self._stopping.set()
 
     def _judged(self, received: Answer, judge: Callable[[Answer], Answer]) -> Answer:
-        """The answer as judged; unless it counts as a failure, it resets the count of failures in a row."""
+        """The answer as judged; a good one resets the count of failures in a row."""
         answer = judge(received)
         answer = dataclasses.replace(answer, reason=scrub(storable(answer.reason)))  # it may quote what came back
         if answer.status == "failed" or (answer.status == "no_image" and received.status == "ok"):
@@ -162,7 +162,7 @@ class Caller:
         return dataclasses.replace(answer, cost=cost, **clean)
 
     def _delay(self, attempt: int, retry_after: float | None) -> float:
-        """Exponential backoff, with jitter so that callers rejected together do not retry together."""
+        """Exponential backoff with jitter, so that callers do not retry together."""
         backoff = min(self.limits.longest_wait, self.limits.first_wait * 2 ** (attempt - 1)) * random.uniform(0.5, 1.0)
         return max(backoff, min(retry_after or 0.0, self.limits.longest_wait))
 
@@ -176,7 +176,7 @@ class Caller:
 
     @contextlib.contextmanager
     def _whole_call(self) -> Iterator[None]:
-        """Hold a slot for a whole call with its attempts; until the first answer there are only a few slots."""
+        """A slot for a call with its attempts; there are few until the first answer."""
         with self._lock:
             while not self._answered and self._calls >= self.limits.probes and not self._stopping.is_set():
                 self._first_answer.wait(0.5)
@@ -190,7 +190,7 @@ class Caller:
 
     @contextlib.contextmanager
     def _slot(self, again: bool) -> Iterator[None]:
-        """Hold a slot for one attempt; a retry goes to the front of the queue."""
+        """A slot for one attempt; a retry goes to the front of the queue."""
         with self._lock:
             turn = threading.Condition(self._lock)
             (self._queue.appendleft if again else self._queue.append)(turn)
@@ -222,7 +222,7 @@ class Caller:
 
 
 def _with_possible_cost(answer: Answer) -> Answer:
-    """The answer; a cost that is not an amount of money is removed, so that the price counts instead."""
+    """Without a cost that is not an amount of money, so that the price counts instead."""
     cost = answer.cost
     if cost is None or (isinstance(cost, int | float) and math.isfinite(cost) and cost >= 0):
         return answer

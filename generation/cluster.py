@@ -18,7 +18,7 @@ def cores() -> int:
 
 
 def share(items: Iterable[T], weight: Callable[[T], int], name: Callable[[T], str], index: int, parts: int) -> list[T]:
-    """One part of some items: the heaviest are assigned first, each to the part with the least so far."""
+    """A part of the items: the heaviest go first, each to the part with the least so far."""
     loads: list[int] = [0] * parts
     members: list[T] = []
     for item in sorted(items, key=lambda item: (-weight(item), name(item))):
@@ -29,7 +29,7 @@ def share(items: Iterable[T], weight: Callable[[T], int], name: Callable[[T], st
 
 
 def part(shard: str | None) -> tuple[int, int]:
-    """The part that this process runs, and the number of parts: those of the shard times the launched processes."""
+    """The index of this process among all parts, and their number."""
     rank, size = rank_and_size()
     index, slash, count = (shard or "0/1").partition("/")
     if not (slash and index.isdigit() and count.isdigit() and int(index) < int(count)):
@@ -48,9 +48,7 @@ def rank_and_size() -> tuple[int, int]:
         import torch
         from accelerate import PartialState
     except ModuleNotFoundError as error:
-        raise UserError(
-            f"{expected} processes were launched and need {error.name} to meet: pip install 'convergebench[score]'"
-        ) from error
+        raise UserError(f"launched processes need {error.name}: pip install 'convergebench[score]'") from error
     try:
         # A process waits for the others for as long as their share takes.
         state = PartialState(cpu=not torch.accelerator.is_available(), timeout=timedelta(days=30))
@@ -77,7 +75,7 @@ def wait_for_all() -> None:
 
 
 def by_the_first(work: Callable[[], T]) -> T:
-    """Run `work` in the first process once all have arrived; every process gets its result or error."""
+    """Run `work` in the first process; every process gets its result or error."""
     rank, size = rank_and_size()
     if size == 1:
         return work()

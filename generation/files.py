@@ -30,15 +30,12 @@ if hasattr(errno, "EDQUOT"):  # Windows has no such number
 
 
 class Locked(UserError):
-    """Another process, or another thread of this one, holds the lock of the folder."""
+    """Another process or thread holds the lock of the folder."""
 
 
 @contextlib.contextmanager
 def locked(folder: Path, wait: bool = False) -> Iterator[None]:
-    """Hold the folder's lock while the block runs, creating the folder if necessary. The lock ends with its process.
-
-    If another process holds it, `wait` for it or raise Locked.
-    """
+    """Hold the folder's lock, which ends with its process; `wait` for it or raise Locked."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / LOCK
     lock = filelock.FileLock(path, poll_interval=0.02)
@@ -57,7 +54,7 @@ def locked(folder: Path, wait: bool = False) -> Iterator[None]:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that it is whole or absent, even if others write it too or the power fails."""
+    """Write a file so that it is whole or absent, even if the power fails."""
     part = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}{UNFINISHED}")
     try:
         with part.open("wb") as file:
@@ -78,7 +75,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def refuse_strangers_file(path: Path, is_ours: Callable[[bytes], bool]) -> None:
-    """Raise UserError if the file to be written exists and was not written by this benchmark."""
+    """Raise UserError if the file exists and was not written by this benchmark."""
     if os.path.lexists(path) and not (path.is_file() and is_ours(path.read_bytes())):
         raise UserError(f"{path} was not written by this benchmark and stays as it is; move it away or choose another")
 
@@ -98,6 +95,4 @@ def disk_errors_explained(folder: Path) -> Iterator[None]:
         cause = CAUSES.get(error.errno or 0)
         if cause is None:
             raise
-        raise UserError(
-            f"cannot write to {folder}: {cause} and give the same command again; what was there before is untouched"
-        ) from error
+        raise UserError(f"cannot write to {folder}: {cause} and give the same command again") from error

@@ -57,7 +57,7 @@ def do_all(
 
 @contextlib.contextmanager
 def _sigterm_interrupts() -> Iterator[None]:
-    """While the block runs, SIGTERM, which a machine that shuts down sends, acts like Ctrl-C."""
+    """SIGTERM, which a machine that shuts down sends, acts like Ctrl-C."""
     if threading.current_thread() is not threading.main_thread():  # only the main thread can handle signals
         yield
         return

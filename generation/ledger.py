@@ -35,10 +35,11 @@ _Hold = tuple[Decimal, str | None]  # money set aside for a call in flight, and 
 
 
 class Ledger:
-    """The ledger of one run as one process sees it; reads the lines of the others and adds its own."""
+    """The ledger as one process sees it: it reads the lines of the others and adds its own."""
 
     def __init__(self, run: Path, opening: float = 0.0, check_only: bool = False):
         self.path = run / PLACE
+        self._advice = f"restore it, or remove {self.path.parent} to count what the run's steps say they cost"
         self.settled = Decimal(0)
         self.unsettled: dict[str, Decimal] = {}
         self.dearest: dict[Decimal, Decimal] = {}  # by expected cost: the highest actual cost, if higher
@@ -77,16 +78,10 @@ class Ledger:
             yield
 
     def intend(self, amount: Decimal) -> str:
-        """Record, in this process's turn, that a call is about to be made; returns the call's name.
-
-        Raises UserError if the disk has no room for the answer.
-        """
+        """Record, in this process's turn, that a call is about to be made; returns its name."""
         if (free := shutil.disk_usage(self.path.parent).free) < _ROOM:
-            raise UserError(
-                f"only {free // 1_000_000} MB are free for {self.path.parents[1]}, and no call is paid for with less "
-                f"than {_ROOM // 1_000_000} MB for the answers: the disk is full; free some space and give the same "
-                "command again"
-            )
+            advice = "free some space and give the same command again"
+            raise UserError(f"only {free // 1_000_000} MB are free for answers, so no call is paid for; {advice}")
         return self._append("intent", amount, self._next_call())
 
     def settle(self, call: str | None, cost: Decimal) -> None:
@@ -117,10 +112,8 @@ class Ledger:
             try:
                 call, kind, amount = _parse(line)
             except (ValueError, TypeError, AttributeError, RecursionError) as error:
-                raise UserError(
-                    f"{self.path}, line {self._lines}, is not an entry of a ledger ({error}); restore the file, "
-                    f"or remove {self.path.parent} to count what the run's steps say they cost"
-                ) from error
+                problem = f"{self.path}, line {self._lines}, is not an entry of a ledger ({error})"
+                raise UserError(f"{problem}; {self._advice}") from error
             if kind == "intent":
                 self.unsettled[call] = amount
             else:
@@ -134,10 +127,8 @@ class Ledger:
             least = max(least, int((self.path.parent / SIZE).read_bytes()))
         size = self.path.stat().st_size if self.path.exists() else 0
         if size < least:
-            raise UserError(
-                f"{self.path} has {size} bytes and had {least}, so calls that were paid for are not in it; restore "
-                f"it, or remove {self.path.parent} to count what the run's steps say they cost"
-            )
+            problem = f"{self.path} has {size} bytes and had {least}, so calls that were paid for are not in it"
+            raise UserError(f"{problem}; {self._advice}")
 
 
 def _parse(line: bytes) -> tuple[str, str, Decimal]:
@@ -163,23 +154,20 @@ def _amount(value: object) -> Decimal:
 
 
 def _expected(price: Decimal, dearest: Mapping[Decimal, Decimal]) -> Decimal:
-    """The price of a call, or the highest actual cost at this price, if that is higher."""
+    """The price of a call, or the highest cost at this price."""
     while price in dearest:
         price = dearest[price]
     return price
 
 
 def _raise_expected(dearest: dict[Decimal, Decimal], price: Decimal, cost: Decimal) -> None:
-    """If a vendor bills more than its price, expect the next calls to cost as much as the dearest one."""
+    """A vendor that bills more than its price is expected to do so again."""
     if price and cost > price:
         dearest[price] = max(cost, dearest.get(price, cost))
 
 
 class Budget:
-    """The limit, the money spent, and the money held for calls in flight, in US dollars.
-
-    With a ledger, it also counts the money that other processes of the run spend and hold.
-    """
+    """The limit, the money spent, and the money held for calls in flight, in US dollars."""
 
     def __init__(self, limit: float | None = None, ledger: Ledger | None = None):
         self.limit = Decimal("Infinity" if limit is None else str(limit))
@@ -205,10 +193,7 @@ class Budget:
         return sum((_expected(amount, self._dearest) for amount in self._in_flight), Decimal(0))
 
     def hold(self, price: float) -> _Hold:
-        """Reserve the price of a call; waits while calls in flight may still leave room for it.
-
-        Raises UserError if the call could pass the limit, so that it is not made and the run stops.
-        """
+        """Reserve the price of a call; waits while calls in flight may still leave room for it."""
         with self._changed:
             while (hold := self._try_to_hold(Decimal(str(price)))) is None:
                 spent, amount = self._spent_by_all, _expected(Decimal(str(price)), self._dearest)

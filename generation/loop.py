@@ -19,7 +19,7 @@ Report = Callable[[Chain, Step], None]
 
 
 def run_chain(chain: Chain, editor: Edits, run: Path, prepared: Prepare, ask: Ask, report: Report) -> str:
-    """Ask the editor for every step that is not there yet, each from the pixels of the one before."""
+    """Ask for every step that is not there yet, each from the pixels of the one before."""
     with ChainWriter.open(run, chain) as writer:
         if not writer.steps:
             writer.begin(*prepared(chain))
@@ -54,10 +54,7 @@ def run_chain(chain: Chain, editor: Edits, run: Path, prepared: Prepare, ask: As
 
 
 def at_chain_size(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
-    """Resize the picture for the next call to the chain's size, because a larger canvas could hide the original.
-
-    An answer in the other orientation, such as one rotated by 90 degrees, gets the chain's size rotated.
-    """
+    """The picture at the chain's size, turned as it is: a larger canvas could hide the original."""
     if (picture.width - picture.height) * (size[0] - size[1]) < 0:
         size = size[::-1]
     return picture if picture.size == size else picture.resize(size, Image.Resampling.LANCZOS)
@@ -82,10 +79,7 @@ def _ask_for_answer(
 
 
 def judge(answer: Answer, shortest: float) -> tuple[Answer, Image.Image | None]:
-    """Set the answer's status to ok, shrunk or no_image, with a reason; also returns the decoded picture.
-
-    Bytes that are not a picture count as no_image, not as a technical failure: the editor sent them.
-    """
+    """Set the answer's status to ok, shrunk or no_image; also returns the decoded picture."""
     if answer.status != "ok":
         return answer, None
     try:

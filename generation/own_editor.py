@@ -33,7 +33,7 @@ _Request = tuple[Image.Image, str, int, "Future[object]"]
 
 @dataclass(frozen=True)
 class OwnEditor:
-    """Calls a function `edit(image, instruction, seed)`, which returns a PIL picture or the bytes of a file."""
+    """Calls a function that returns a PIL picture or the bytes of a file."""
 
     function: Callable[..., object]
     concurrency: int
@@ -57,7 +57,7 @@ class OwnEditor:
 
 
 def wrap(function: Callable[..., object], concurrency: int | None = None) -> OwnEditor:
-    """The editor that calls this function; async and batch functions take several calls at once."""
+    """The editor that calls a function; async and batch functions take several calls at once."""
     # A model in this process is seldom safe to call from several threads at once.
     is_async = any(map(inspect.iscoroutinefunction, (function, type(function).__call__)))
     summary = (inspect.getdoc(function) or "").partition("\n")[0]
@@ -70,7 +70,7 @@ def wrap(function: Callable[..., object], concurrency: int | None = None) -> Own
 
 
 def _batched(function: Callable[..., Any], size: int) -> Callable[[Image.Image, str, int], object]:
-    """Collects the requests of several chains and passes them to the function in one call, in its own thread."""
+    """Collects the requests of several chains and passes them on in one call."""
     waiting: queue.SimpleQueue[_Request] = queue.SimpleQueue()
 
     def run() -> None:
@@ -106,7 +106,7 @@ def _batched(function: Callable[..., Any], size: int) -> Callable[[Image.Image, 
 
 @functools.cache
 def _event_loop() -> asyncio.AbstractEventLoop:
-    """One loop for all async calls, because an async client often works only in the loop that first used it."""
+    """One loop for all calls: an async client often works only in its first loop."""
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="own async editors", daemon=True).start()
     return loop
@@ -162,7 +162,7 @@ def name_of(function: Callable[..., object], chosen: object = None) -> str:
 
 
 def version_of(function: Callable[..., object], chosen: object = None) -> str:
-    """The version that a resumed run must match: the one the user chose, else a hash of the function's file."""
+    """The user's version, else a hash of the function's file; resuming needs the same."""
     if chosen is not None:
         return _checked_word("version", chosen)
     try:

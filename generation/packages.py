@@ -35,11 +35,11 @@ _PythonFile = tuple[str, str, Callable[[], bytes]]  # name, sha256 as the index 
 
 
 class Unavailable(Exception):
-    """The package cannot be had; the message is a clause that says why, without a full stop."""
+    """The package cannot be had; the message is a clause that says why."""
 
 
 def fetch(package: str, paths: Collection[str]) -> dict[str, bytes]:
-    """The named files of one package; a file that the package does not hold is missing from the result."""
+    """Those of the named files that the package holds."""
     place, _, name = package.partition(":")
     if place == "installed":
         return _installed_files(name, paths)
@@ -69,7 +69,7 @@ def _npm_archive(name: str) -> bytes:
 
 
 def _debian_archive(name: str) -> bytes:
-    """The files of the newest package of that name, as a tar archive; apt checks it against its signed lists."""
+    """The newest package as a tar archive; apt checks it against its signed lists."""
     with tempfile.TemporaryDirectory() as folder:
         download = ["apt-get", "-qq", "download", name]
         try:
@@ -94,7 +94,7 @@ def _run(command: list[str], folder: Path) -> bytes:
 
 
 def from_python_index(requirement: str, ending: str, sha256: str = "") -> bytes:
-    """The wheel (".whl") or source distribution (".tar.gz") of NAME==VERSION, from pip's folders and indexes."""
+    """The wheel (".whl") or source distribution (".tar.gz") of NAME==VERSION."""
     name, _, version = requirement.partition("==")
     pattern = re.compile(rf"{_file_pattern(name)}-{re.escape(version)}(-.*)?{re.escape(ending)}$", re.IGNORECASE)
     reasons: list[str] = []
@@ -106,7 +106,7 @@ def from_python_index(requirement: str, ending: str, sha256: str = "") -> bytes:
 
 
 def newest_wheel(name: str) -> tuple[str, bytes]:
-    """The version and the bytes of the newest released wheel, for whatever machine it is: it is only read."""
+    """The version and the bytes of the newest released wheel, for whatever machine."""
     from packaging.version import InvalidVersion, Version
 
     pattern = re.compile(rf"{_file_pattern(name)}-([^-]+)-.*\.whl$", re.IGNORECASE)
@@ -123,7 +123,7 @@ def newest_wheel(name: str) -> tuple[str, bytes]:
 
 
 def _python_files(name: str, reasons: list[str]) -> Iterator[_PythonFile]:
-    """The files of a project that pip would see; why an index gives none is added to the reasons."""
+    """The files that pip would see; why an index gives none is added to the reasons."""
     settings = _pip_settings()
     for folder in map(Path, settings.get("find-links", "").split()):
         yield from ((path.name, "", path.read_bytes) for path in sorted(folder.glob("*")))
@@ -146,7 +146,7 @@ def _python_files(name: str, reasons: list[str]) -> Iterator[_PythonFile]:
 
 
 def _pip_settings() -> dict[str, str]:
-    """pip's settings by their long names, as pip merges them; without pip, those of its environment variables."""
+    """pip's settings by their long names; without pip, those of the environment."""
     command = [sys.executable, "-m", "pip", "config", "list"]
     listed = subprocess.run(command, capture_output=True, text=True, check=False).stdout
     rows = [line.partition("=") for line in listed.splitlines()]
@@ -162,7 +162,7 @@ def _file_pattern(name: str) -> str:
 
 
 def _download(address: str, page: str, authorities: str | None) -> bytes:
-    """One file; the name and password of its index page go along if it is on the same host, and into no message."""
+    """One file; its index page's password goes along on the same host, into no message."""
     parts, outer = urllib.parse.urlsplit(address), urllib.parse.urlsplit(page)
     login = (parts if "@" in parts.netloc or parts.hostname != outer.hostname else outer).netloc.rpartition("@")[0]
     headers = {"Accept": "text/html, */*;q=0.5", "User-Agent": "convergebench"}
@@ -181,9 +181,8 @@ def _download(address: str, page: str, authorities: str | None) -> bytes:
         answer = "is not there" if error.code == 404 else f"was answered with HTTP {error.code}"
         raise Unavailable(f"{what} {answer}") from error
     except OSError as error:  # URLError is one
-        raise Unavailable(
-            f"{what} did not arrive ({getattr(error, 'reason', error)}); try again with a network"
-        ) from error
+        reason = getattr(error, "reason", error)
+        raise Unavailable(f"{what} did not arrive ({reason}); try again with a network") from error
 
 
 def unpack(data: bytes, paths: Collection[str], name: str) -> dict[str, bytes]:

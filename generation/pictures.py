@@ -43,11 +43,11 @@ DECODER_ERRORS = (
 
 
 class Undecodable(ValueError):
-    """The bytes are not a whole picture; the message says what they are instead, to stand after "it is"."""
+    """Not a whole picture; the message says what it is instead, to stand after "it is"."""
 
 
 def sniff(data: bytes) -> str:
-    """The type of a picture by its first bytes, which is also its file's extension; `bin` for everything else."""
+    """The type by the first bytes, which is also the file's extension; `bin` if unknown."""
     for magic, kind in _MAGIC:
         if data.startswith(magic):
             return kind
@@ -85,7 +85,7 @@ def decode(data: bytes, most_pixels: int = MOST_PIXELS) -> Image.Image:
 
 
 def open_picture(data: bytes) -> Image.Image:
-    """The picture, its pixels not decoded yet; the first bytes decide on the decoder, and only FORMATS have one."""
+    """The picture with its pixels not decoded yet, by the decoder of its first bytes."""
     kind = sniff(data)
     if not data:
         raise Undecodable("no bytes at all")
@@ -117,41 +117,36 @@ def decode_array(data: bytes, most_pixels: int = MOST_PIXELS) -> NDArray[np.uint
 
 
 def encode_png(picture: Image.Image) -> bytes:
-    """The pixels and nothing else; packed lightly, which costs a tenth of the bytes and saves half of the time."""
+    """The pixels alone; packed lightly: a tenth more bytes, half of the time."""
     buffer = io.BytesIO()
     picture.save(buffer, "PNG", compress_level=1)
     return buffer.getvalue()
 
 
 def resize_to(array: NDArray[np.uint8], width: int, height: int) -> NDArray[np.uint8]:
-    """The picture at this size: itself if it has that size, otherwise after the one declared Lanczos resize."""
+    """The picture at this size, by the one declared Lanczos resize."""
     if array.shape[:2] == (height, width):
         return array
     return np.array(Image.fromarray(array).resize((width, height), Image.Resampling.LANCZOS))
 
 
 def fit_to(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
-    """The picture at this size after one Lanczos resize that covers it; what hangs over is cut off evenly."""
+    """The picture resized to cover this size; what hangs over is cut off evenly."""
     return picture if size == picture.size else ImageOps.fit(picture, size, Image.Resampling.LANCZOS)
 
 
 def evaluation_size(width: int, height: int, short_side: int | str | None) -> tuple[int, int]:
-    """The size at which a picture is compared with a reference of this size, whose shorter side becomes `short_side`.
-
-    None or "reference" leaves the reference as it is.
-    """
+    """The size for comparisons with a reference of this size; by default the reference's own."""
     if short_side is None or short_side == "reference":
         return width, height
     if not isinstance(short_side, int) or isinstance(short_side, bool) or short_side < 1:
-        raise ValueError(
-            f"size is {short_side!r}; it is None, 'reference' or the length of the reference's short side in pixels"
-        )
+        raise ValueError(f"size must be None, 'reference' or the pixels of the short side, got {short_side!r}")
     shorter = min(width, height)
     return max(1, round(width * short_side / shorter)), max(1, round(height * short_side / shorter))
 
 
 def pixel_hash(picture: Image.Image) -> str:
-    """sha256 of the pixels as binary PPM, which stays the same whatever encoder wrote the file."""
+    """sha256 of the pixels as binary PPM, whatever encoder wrote the file."""
     header = f"P6\n{picture.width} {picture.height}\n255\n".encode()
     return hashlib.sha256(header + picture.convert("RGB").tobytes()).hexdigest()
 

@@ -20,7 +20,7 @@ Case = tuple[str, str]  # a source and a program, by their ids
 
 @dataclass(frozen=True)
 class Plan:
-    """The chains of a suite by the chosen editors. Equal arguments give equal chains on any machine."""
+    """The chains of a suite by the chosen editors: equal arguments give equal chains."""
 
     suite: suites.Suite
     choices: tuple[editors.Choice, ...]
@@ -56,9 +56,8 @@ def _select(
     ):
         values = {value_of(chain) for chain in selected}
         if unknown := [value for value in wanted if value not in values]:
-            raise UserError(
-                f"{option} {unknown[0]!r} is in none of the remaining cases; they have {', '.join(sorted(values))}"
-            )
+            there = ", ".join(sorted(values))
+            raise UserError(f"{option} {unknown[0]!r} is in none of the remaining cases; they have {there}")
         selected = [chain for chain in selected if not wanted or value_of(chain) in wanted]
     cases = set(_balanced(seed, selected, limit)) if limit else ()
     return [chain for chain in selected if not limit or case_of(chain) in cases]
@@ -73,11 +72,7 @@ def make_plan(
     salt: bytes = b"",
     **selection: Any,
 ) -> Plan:
-    """A chain for every fitting source and program of the suite, every editor and every run.
-
-    With `audit=False` no chain is disturbed to find editors that remember the original. `selection` holds the values of
-    --program, --category, --kind, --source and --limit.
-    """
+    """A chain for every fitting source and program, editor and run that the selection chooses."""
     for name, number in (("rounds", rounds), ("runs", runs)):
         if number is not None and not 1 <= number <= 10_000:  # far above any study; a plan is held in memory
             raise UserError(f"--{name} must be a whole number from 1 to 10000, got {number}")
@@ -108,7 +103,7 @@ def variant_chains(
     audit: bool = True,
     salt: bytes = b"",
 ) -> Iterator[Chain]:
-    """The chains of one editor under one variant, with the variant's rounds unless `rounds` is set."""
+    """The chains of one editor under one variant."""
     settings = {**choice.settings, "short_side": suite.short_side}
     is_drawn = audit and is_audited(choice.editor)
     for source, program in suites.cases(suite, variant):
@@ -118,7 +113,7 @@ def variant_chains(
 
 
 def is_audited(editor: object) -> bool:
-    """Whether an editor's chains may be audited: it could remember pictures, and is not given the history."""
+    """Whether it could remember pictures, and is not given the history."""
     could_remember = not editors.trait(editor, "embedded") and not editors.trait(editor, "remembers")
     return bool(could_remember or editors.trait(editor, "audited"))
 
@@ -127,7 +122,7 @@ def is_audited(editor: object) -> bool:
 
 
 def summary(plan: Plan) -> list[dict[str, Any]]:
-    """A row per editor: chains, calls, images, bytes, and dollars or None if no price is known."""
+    """Chains, calls, images, bytes and dollars of each editor; None for an unknown price."""
     rows = []
     for choice in plan.choices:
         chains = [chain for chain in plan.chains if chain.editor == choice.label]
@@ -148,7 +143,7 @@ def _price(choice: editors.Choice) -> float | None:
 
 
 def warnings(plan: Plan, max_cost: float | None = None) -> list[str]:
-    """Warnings before money is spent: retired models, unknown prices, too few pictures, too many cases."""
+    """What to know before money is spent."""
     sentences = []
     if plan.suite.own_pictures and len({chain.source.id for chain in plan.chains}) < _FEWEST_PICTURES:
         sentences.append(
@@ -170,10 +165,7 @@ def _unpriced(plan: Plan) -> list[str]:
 
 
 def what_fits(plan: Plan, max_cost: float) -> tuple[int, int, float]:
-    """How many cases fit an amount of money, in the order of --limit; how many there are; the cost of those that fit.
-
-    The cost of a case is that of all editors' chains of it, with each call made once.
-    """
+    """How many cases fit the money, in the order of --limit; how many there are; their cost."""
     if not (math.isfinite(max_cost) and max_cost >= 0):
         raise UserError(f"--max-cost must be a number of US dollars from 0, got {max_cost}")
     if unknown := _unpriced(plan):

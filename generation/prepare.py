@@ -16,12 +16,12 @@ _Size = tuple[int, int]
 
 
 def prepare(picture: Image.Image, short_side: int, sizes: tuple[_Size, ...] = ()) -> Image.Image:
-    """Resize and crop evenly to the goal; otherwise the first round's crop would count as decay."""
+    """Resize and crop evenly; otherwise the first round's crop would count as decay."""
     return fit_to(picture, prepared_size(picture.size, short_side, sizes))
 
 
 def prepared_size(size: _Size, short_side: int, sizes: tuple[_Size, ...]) -> _Size:
-    """The declared size of the nearest shape (and then area); without declared sizes, that of the short side."""
+    """The declared size of the nearest shape, then area; else that of the short side."""
 
     def distance(goal: _Size) -> tuple[float, int]:
         """The distance of the aspect ratios, rounded so that size settles near ties."""
@@ -37,10 +37,7 @@ def prepared_size(size: _Size, short_side: int, sizes: tuple[_Size, ...]) -> _Si
 def prepare_from(
     run: Path, sizes: dict[str, tuple[_Size, ...]]
 ) -> Callable[[Chain], tuple[Image.Image, Image.Image | None]]:
-    """A function that returns a chain's prepared input, and its prepared reference if that is another picture.
-
-    `sizes` has the sizes that each editor declares, by the editor's label.
-    """
+    """A function that gives a chain's prepared input, and its reference if it is another."""
 
     one_at_a_time = threading.Lock()  # or all chains of a source would prepare it at once
 

@@ -46,7 +46,6 @@ def _out_and_back(table: Values) -> Iterator[dict[str, Any]]:
 
 
 def from_row(row: Values) -> Program:
-    """One row as a Program; raises UserError if the row is not valid."""
     what = f"program {row.get('id', '?')!r}"
     check_fields(what, row, [field.name for field in fields(Program)], _REQUIRED)
     check_types(what, Program, row)

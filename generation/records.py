@@ -28,11 +28,11 @@ Values = Mapping[str, Any]  # an object of JSON or TOML, before its fields are c
 
 
 class UserError(Exception):
-    """The user's input cannot be used; the message is one sentence with what was given and what is allowed."""
+    """Input that cannot be used; the message says what was given and what is allowed."""
 
 
 def canonical(value: object) -> str:
-    """JSON with exactly one spelling for equal values, for hashes and for byte-identical files."""
+    """JSON with exactly one spelling for equal values."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
@@ -79,12 +79,12 @@ def _is_of_type(value: object, kind: Any) -> bool:
 
 
 def is_encodable(text: str) -> bool:
-    """Whether UTF-8 can encode it; half of a surrogate pair, which JSON allows, cannot be encoded."""
+    """Whether UTF-8 can encode it: JSON allows half of a surrogate pair."""
     return text.isascii() or not _SURROGATES.search(text)
 
 
 def storable(value: Any, depth: int = 20) -> Any:
-    """A foreign value in a form that JSON and UTF-8 can hold; other objects become their repr."""
+    """A foreign value as JSON and UTF-8 can hold it; other objects become their repr."""
     if isinstance(value, str):
         return value if is_encodable(value) else value.encode("utf-8", "backslashreplace").decode()
     if value is None or isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
@@ -132,7 +132,7 @@ class Source(Record):
 
 @dataclass(frozen=True)
 class Program(Record):
-    """What is asked in one round: a cycle of instructions, and whether a finished round should equal the reference."""
+    """What one round asks for; if it `closes`, a finished round should equal the reference."""
 
     id: str
     cycle: tuple[str, ...]  # "{item}" in an instruction is replaced by the round's item
@@ -160,7 +160,7 @@ class Program(Record):
 
 @dataclass(frozen=True)
 class Chain(Record):
-    """One source, taken through the rounds of one program by one editor with its settings; one of several runs."""
+    """One source, taken through the rounds of one program by one editor; one of several runs."""
 
     source: Source
     program: Program
@@ -195,7 +195,7 @@ class Chain(Record):
             yield index + 1, round, position, self.program.instruction(round, position)
 
     def seed(self, step: int) -> int:
-        """The seed of a step, or of all steps if the settings say `fixed`; runs differ because their ids do."""
+        """A step's seed, or that of all if the settings say `fixed`; ids make runs differ."""
         place = 0 if self.settings.get("seed") == "fixed" else step
         return int.from_bytes(hashlib.sha256(f"{self.id}:{place}".encode()).digest()[:4], "big") >> 1
 
@@ -207,7 +207,7 @@ class Chain(Record):
 
 @lru_cache(10_000)
 def _interned(record: Record) -> Record:
-    """One instance of equal sources and programs, so that thousands of chains do not each hold a copy."""
+    """Equal sources and programs are one object, so that many chains need little memory."""
     return record
 
 
@@ -234,7 +234,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Step(Record):
-    """One call of the editor and what came back. Step 0 is the chain's input as prepared for the editor."""
+    """One call and what came back. Step 0 is the chain's input as prepared for the editor."""
 
     step: int
     round: int
@@ -297,7 +297,7 @@ class FinishedChain:
 
     @property
     def short_side(self) -> int | None:
-        """Pixels on the short side at which the chain is evaluated; None if its settings name none."""
+        """Pixels on the short side at which the chain is evaluated."""
         side = self.chain.settings.get("short_side")
         return int(side) if side is not None else None
 
@@ -309,7 +309,7 @@ class FinishedChain:
 
 @dataclass(frozen=True)
 class EditorInfo(Record):
-    """What an editor says of itself: the name of its file, its role in a comparison, and one sentence."""
+    """What an editor says of itself."""
 
     name: str
     role: str = "editor"

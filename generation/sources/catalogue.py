@@ -1,8 +1,9 @@
-"""The catalogue of sources: each row of sources.toml is one starting picture with its origin and licence."""
+"""The sources: rows of sources.toml with origin and licence, and the pictures of a user's own folder."""
 
 import hashlib
+import re
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
@@ -17,7 +18,7 @@ from PIL import Image
 from .. import packages, studies
 from ..files import disk_errors_explained, locked, refuse_strangers_file, write_whole
 from ..pictures import Undecodable, decode, encode_png, has_hash, pixel_hash
-from ..records import Source, UserError, Values, check_fields, one_of
+from ..records import KINDS, UNKNOWN, Source, UserError, Values, check_fields, check_types, one_of
 from . import synthetic
 
 _LICENCES = (
@@ -31,6 +32,8 @@ _LICENCES = (
     "MIT",
     "public domain",
 )
+_ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".avif", ".bmp", ".gif", ".tif", ".tiff")  # of a user's own pictures
+_OWN_FIELDS = ("file", "id", "kind", "origin", "licence", "attribution", "title", "unfit")
 _AT_ONCE = 4  # packages fetched at the same time
 _LIST = ".sources"  # in a folder of pictures: the names of the files that were written there, one a line
 
@@ -63,7 +66,6 @@ class Row:
 
 
 def from_row(values: Values) -> Row:
-    """One row of the file as a Row; raises UserError if it is not valid."""
     check_fields(f"source {values.get('id')!r}", values, [field.name for field in fields(Row)])
     one_of(f"licence of source {values.get('id')!r}", str(values.get("licence")), _LICENCES)
     row: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
@@ -99,7 +101,7 @@ def source(id: str) -> Source:
 
 
 def _maker(id: str) -> ModuleType:
-    """The study's module degradations.py that makes this source from the clean one, whose id precedes the ~."""
+    """The study's module degradations.py that makes this source from the clean one."""
     makers = studies.modules("degradations")
     for maker in makers:
         if id in maker.expected_hashes():
@@ -109,7 +111,7 @@ def _maker(id: str) -> ModuleType:
 
 
 def read(id: str, folder: Path | None = None) -> bytes:
-    """The picture's bytes: the file as published, or a PNG of the pixels if the project made them."""
+    """The file as published, or a PNG of the pixels if the project made them."""
     if "~" in id:
         clean, _, name = id.partition("~")
         maker = _maker(id)
@@ -126,7 +128,7 @@ def read(id: str, folder: Path | None = None) -> bytes:
 
 
 def read_reference(id: str, folder: Path | None = None) -> bytes | None:
-    """The picture that a finished round is compared with, if that is not the input."""
+    """What a finished round is compared with, if that is not the input."""
     return read(id.partition("~")[0], folder) if "~" in id else None
 
 
@@ -140,7 +142,7 @@ def read_gathered(wanted: Row, folder: Path) -> bytes | None:
 
 
 def gather(ids: Iterable[str], folder: Path, report: Callable[[str], None] = lambda id: None) -> dict[str, str]:
-    """Fetch the pictures into the folder and return the reason for each that did not arrive, by id."""
+    """Fetch the pictures into the folder; returns why some did not arrive, by id."""
     with disk_errors_explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
     absent: dict[str, list[Row]] = {}
@@ -176,7 +178,7 @@ def _fetch(rows: list[Row]) -> dict[str, bytes]:
 
 
 def _put(folder: Path, row: Row, data: bytes) -> None:
-    """Write a picture into a folder; a file that the project did not write is never replaced."""
+    """Write a picture; a file that the project did not write is never replaced."""
     with disk_errors_explained(folder), locked(folder, wait=True):
         written = (folder / _LIST).read_text(encoding="utf-8").split("\n") if (folder / _LIST).is_file() else []
         refuse_strangers_file(folder / row.file, lambda before: row.file in written)
@@ -186,7 +188,7 @@ def _put(folder: Path, row: Row, data: bytes) -> None:
 
 
 def _checked(wanted: Row, data: bytes | None) -> bytes:
-    """The verified file from the package, cropped if the manifest says so; or the painted picture."""
+    """The verified file, cropped if the manifest says so; or the painted picture."""
     if wanted.package == "painted":
         name, _, seed = wanted.path.partition(":")
         picture = synthetic.make(name, (wanted.width, wanted.height), int(seed or 0))
@@ -194,9 +196,8 @@ def _checked(wanted: Row, data: bytes | None) -> bytes:
     if data is None:
         raise UserError(f"source {wanted.id!r} should be {wanted.path} in {wanted.package}, which has no such file")
     if (digest := hashlib.sha256(data).hexdigest()) != wanted.sha256:
-        raise UserError(
-            f"source {wanted.id!r} has sha256 {digest[:12]}..., but the manifest says {wanted.sha256[:12]}..."
-        )
+        expected = wanted.sha256[:12]
+        raise UserError(f"source {wanted.id!r} has sha256 {digest[:12]}..., but the manifest says {expected}...")
     if wanted.crop is None:
         return data
     left, top, width, height = wanted.crop
@@ -211,3 +212,65 @@ def _checked_png(id: str, picture: Image.Image, expected: str) -> bytes:
 
 def cache_folder() -> Path:
     return packages.cache_folder() / "sources"
+
+
+# --- a user's own pictures
+
+
+def find_own(folder: Path, rows: Sequence[Values] = (), kind: str | None = None) -> dict[str, Row]:
+    """The pictures of a folder by their ids."""
+    if not folder.is_dir():
+        raise UserError(f"no such folder: {folder}; --pictures must name a folder of pictures")
+    for row in rows:
+        what = f"picture {row.get('file', '?')!r}"
+        check_fields(what, row, _OWN_FIELDS, ["file"])
+        check_types(what, Row, row)
+    paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() in _ENDINGS and path.is_file())
+    names = {path.relative_to(folder).as_posix(): path for path in paths}
+    if not names:
+        raise UserError(f"{folder} has no pictures; they end in {', '.join(_ENDINGS)}")
+    row_by_file = {str(row["file"]): row for row in rows}
+    if unknown := [file for file in row_by_file if file not in names]:
+        raise UserError(f"{folder} has no picture {unknown[0]!r}; it has {', '.join(list(names)[:5])}")
+    pictures: dict[str, Row] = {}
+    for name, path in names.items():
+        folder_kind = path.parent.name if path.parent.name in KINDS else None
+        picture = _read_own_row(path, row_by_file.get(name, {}), kind or folder_kind)
+        if picture.id in pictures:
+            earlier = pictures[picture.id].path
+            raise UserError(f"{path} and {earlier} would both be called {picture.id!r}; rename one of them")
+        pictures[picture.id] = picture
+    return pictures
+
+
+def _read_own_row(path: Path, row: Values, kind: str | None) -> Row:
+    data = path.read_bytes()
+    try:
+        picture = decode(data)
+    except Undecodable as error:
+        raise UserError(f"{path} is {error}") from error
+    if (chosen := row.get("kind", kind)) is None:
+        advice = f"give --pictures-kind, put it into a folder named {', '.join(KINDS)}, or give its [[picture]] a kind"
+        raise UserError(f"{path} has no kind, which decides what programs fit it: {advice}")
+    return Row(
+        id=row.get("id") or re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-") or "picture",
+        title=row.get("title", path.stem),
+        kind=str(chosen),
+        origin=row.get("origin", "real"),
+        package="own",
+        path=str(path),
+        sha256=hashlib.sha256(data).hexdigest(),
+        width=picture.width,
+        height=picture.height,
+        licence=row.get("licence", UNKNOWN),
+        attribution=row.get("attribution", UNKNOWN),
+        unfit=tuple(row.get("unfit", ())),
+    )
+
+
+def read_own(picture: Row) -> bytes:
+    """Raises UserError if the file was changed since it was found."""
+    data = Path(picture.path).read_bytes()
+    if hashlib.sha256(data).hexdigest() != picture.sha256:
+        raise UserError(f"{picture.path} was changed since the run was planned; give the same command again")
+    return data

@@ -19,7 +19,7 @@ def make(name: str, size: tuple[int, int], seed: int = 0) -> Image.Image:
 
 
 def _grid(width: int, height: int, seed: int) -> Whole:
-    """A glass tower seen from the street: a regular grid that narrows and pales towards the sky."""
+    """A glass tower seen from the street: a grid that narrows towards the sky."""
     x, y = across(width, height)
     tall = int(y.max()) + 1
     sky = ramp(np.broadcast_to(y * ONE // tall, (height, width)), [(0, (120, 160, 205)), (ONE, (205, 220, 232))])
@@ -71,7 +71,7 @@ def _haze(width: int, height: int, seed: int) -> Whole:
 
 
 def _particles(width: int, height: int, seed: int) -> Whole:
-    """Coloured powder thrown into the air: high contrast clouds that fall apart into single grains."""
+    """Coloured powder thrown into the air: clouds that fall apart into grains."""
     x, y = across(width, height)
     picture = flat(width, height, (14, 12, 20))
     hues = [(236, 40, 110), (250, 190, 30), (40, 180, 200), (140, 60, 210), (90, 210, 70), (250, 110, 40)]

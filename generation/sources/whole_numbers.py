@@ -38,7 +38,7 @@ def across(width: int, height: int) -> tuple[Whole, Whole]:
 
 
 def noise(x: Whole, y: Whole, columns: int, rows: int, seed: Sequence[int]) -> Whole:
-    """Smooth value noise with that many cells to the short side, each way, over a row of x and a column of y."""
+    """Smooth value noise with so many cells to the short side, over x and y."""
     left, a = _cells(x, columns)
     top, b = _cells(y, rows)
     wide, high = int(left.max()) + 2, int(top.max()) + 2

@@ -12,7 +12,7 @@ from typing import Any
 
 from .. import programs, studies
 from ..records import Program, Setting, Source, UserError, Values, check_fields, check_types
-from ..sources import catalogue, own_pictures
+from ..sources import catalogue
 
 # Defaults of a user's own suite, and of a program in it.
 _OWN = {"version": "1", "short_side": 512, "rounds": 10, "runs": 1, "sources": []}
@@ -21,7 +21,7 @@ _OWN_PROGRAM = {"category": "own", "closes": True, "reversibility": "clear"}
 
 @dataclass(frozen=True)
 class Suite:
-    """The cases of a run, which are the fitting pairs of a source and a program, with their rounds and runs."""
+    """The cases of a run: fitting pairs of a source and a program."""
 
     name: str
     title: str
@@ -46,7 +46,6 @@ class Suite:
             object.__setattr__(self, "variants", (self,))
 
     def rounds_of(self, program: Program) -> int:
-        """How many rounds a chain of this program has."""
         return max(1, self.steps // len(program.cycle)) if self.steps else self.rounds
 
     def program(self, id: str) -> Program:
@@ -56,11 +55,10 @@ class Suite:
         return catalogue.as_source(self.own_pictures[id]) if id in self.own_pictures else catalogue.source(id)
 
     def read(self, id: str) -> bytes:
-        """A source's bytes."""
-        return own_pictures.read(self.own_pictures[id]) if id in self.own_pictures else catalogue.read(id)
+        return catalogue.read_own(self.own_pictures[id]) if id in self.own_pictures else catalogue.read(id)
 
     def fits(self, source: str, program: Program) -> bool:
-        """Whether the program suits the picture, by its kind and by the programs its row excludes."""
+        """Whether the program suits the picture."""
         row = self.own_pictures[source] if source in self.own_pictures else catalogue.row(source)
         return row.kind in program.fits and program.id not in row.unfit
 
@@ -79,12 +77,12 @@ def names() -> tuple[str, ...]:
 
 
 def load(name: str, pictures: str | Path | None = None, kind: str | None = None) -> Suite:
-    """The shipped suite of that name, or that in a .toml file; with `pictures`, on that folder's pictures instead."""
+    """A shipped suite, or that in a .toml file; on other `pictures` if they are given."""
     suite = _read_own(Path(name)) if str(name).endswith(".toml") else _load_shipped(name)
     if pictures is None:
         return suite
     folder = Path(pictures)
-    rows = own_pictures.find(folder, (), kind)
+    rows = catalogue.find_own(folder, (), kind)
     _refuse_taken({}, rows)
     variants = tuple(replace(variant, sources=tuple(rows), only={}, own_pictures=rows) for variant in suite.variants)
     name = f"{suite.name}-{folder.resolve().name}"
@@ -99,7 +97,7 @@ def _load_shipped(name: str) -> Suite:
 
 
 def _read_own(path: Path) -> Suite:
-    """A user's own suite: the fields of the shipped ones, and [[program]], `pictures` (a folder) and [[picture]]."""
+    """A user's own suite, with [[program]], `pictures` (a folder) and [[picture]]."""
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -118,7 +116,7 @@ def _read_own(path: Path) -> Suite:
         raise UserError(f"{path} has {folder!r} for pictures; it must be the name of a folder")
     if tables["picture"] and folder is None:
         raise UserError(f'{path} has [[picture]] rows; it also needs pictures = "FOLDER"')
-    pictures = {} if folder is None else own_pictures.find(path.parent / folder, tables["picture"])
+    pictures = {} if folder is None else catalogue.find_own(path.parent / folder, tables["picture"])
     _refuse_taken(own_programs, pictures)
     values = {"title": path.stem, "programs": list(own_programs), **_OWN, **values}
     suite = from_values(path.stem, values, own_programs, pictures)
@@ -129,7 +127,7 @@ def _read_own(path: Path) -> Suite:
 
 
 def _refuse_taken(own_programs: Mapping[str, Program], pictures: Mapping[str, catalogue.Row]) -> None:
-    """Raise if an id is that of a shipped program or source, because reports could not tell them apart."""
+    """Reports could not tell equal ids apart."""
     for what, ids, taken in (("program", own_programs, programs.load()), ("picture", pictures, catalogue.manifest())):
         if both := [id for id in ids if id in taken]:
             raise UserError(f"{what} {both[0]!r} has the name of a shipped one; give yours another")
@@ -141,7 +139,6 @@ def from_values(
     own_programs: Mapping[str, Program] | None = None,
     pictures: Mapping[str, catalogue.Row] | None = None,
 ) -> Suite:
-    """A suite's file as a Suite; raises UserError if it is not valid."""
     check_fields(f"suite {name!r}", values, _FIELDS)
     check_types(f"suite {name!r}", Suite, {key: value for key, value in values.items() if key != "variants"})
     if "steps" in values:
@@ -174,7 +171,7 @@ def _read_variant(suite: Suite, row: Values) -> Suite:
 
 
 def cases(suite: Suite, variant: Suite | None = None) -> list[tuple[Source, Program]]:
-    """The fitting pairs of a variant or of the whole suite, source by source."""
+    """The fitting pairs of a variant or of the whole suite."""
     chosen = variant or suite
     return [
         (suite.source(source), suite.program(program))
