@@ -104,21 +104,6 @@ def test_stopping_wakes_those_who_wait():
     assert time.monotonic() - started < 5
 
 
-def test_no_more_calls_are_in_flight_than_allowed():
-    caller, flying, most = Caller(CallLimits(concurrency=5)), [], []
-
-    def call():
-        flying.append(1)
-        most.append(len(flying))
-        time.sleep(0.005)
-        flying.pop()
-        return Answer(b"x")
-
-    with ThreadPoolExecutor(20) as pool:
-        list(pool.map(lambda _: caller.ask(call), range(100)))
-    assert max(most) == 5
-
-
 def test_only_a_few_try_until_the_first_answer():
     caller, flying, most, answered = Caller(CallLimits(concurrency=20, probes=2)), [], [], threading.Event()
 

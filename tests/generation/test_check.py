@@ -16,11 +16,6 @@ def key(monkeypatch):
     monkeypatch.setenv("BFL_API_KEY", "sentinel-key-1234567890")
 
 
-def test_an_embedded_editor_answers_with_its_true_size_and_type():
-    found = check("jpeg:quality=40")
-    assert (found["status"], found["sent"], found["received"], found["type"]) == ("ok", "512x512", "512x512", "jpg")
-
-
 def test_an_editor_that_remembers_is_given_what_it_asks_for():
     assert check("oracle")["status"] == "ok"
 
@@ -31,14 +26,6 @@ def test_a_vendors_answer_is_described_with_its_price(key):
     assert sum(map(bfl.is_order, server.requests)) == 1
     assert (found["status"], found["received"], found["type"]) == ("ok", "1024x1024", "jpg")
     assert (found["price"], found["cost"], found["details"]["declared"]) == (0.045, 0.045, "image/png")
-
-
-def test_a_refusal_and_a_broken_picture_are_said_as_such(key):
-    with serving(chains.script(bfl, lambda server: bfl.accepted(server, bfl.ended("Content Moderated")))) as server:
-        assert check(f"bfl:base_url={server.base},poll=0.01")["status"] == "refused"
-    with serving(chains.script(bfl, b"no picture at all")) as server:
-        found = check(f"bfl:base_url={server.base},poll=0.01")
-    assert (found["status"], "no picture" in found["reason"]) == ("no_image", True)
 
 
 def test_a_missing_key_is_one_sentence_and_exit_2(monkeypatch):

@@ -138,18 +138,6 @@ def test_a_name_that_is_taken_or_given_twice_is_refused(folder):
         suites.load("demo", folder / "shots", "object")
 
 
-def test_without_audit_no_chain_is_disturbed():
-    suite = suites.load("v1-mini")
-    audited, plain = (plan.make_plan(suite, ["gemini"], audit=audit).chains for audit in (True, False))
-    assert len(audited) == len(plain)
-    assert sum("audit" in chain.settings for chain in audited) > len(plain) / 10
-    assert not any("audit" in chain.settings for chain in plain)
-    told = run("plan", "--suite", "smoke", "--editor", "gemini", "--no-audit", "--json")
-    assert set(json.loads(told.stdout)["chains"]) == {
-        chain.id for chain in plan.make_plan(suites.load("smoke"), ["gemini"], audit=False).chains
-    }
-
-
 def test_what_fits_an_amount_of_money_is_what_limit_takes():
     whole = plan.make_plan(suites.load("v1-mini"), ["bfl:model=flux-kontext-pro"])
     cases, of, dollars = plan.what_fits(whole, 25)

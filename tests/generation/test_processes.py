@@ -27,11 +27,6 @@ def test_ranks_that_cannot_meet_are_one_sentence(monkeypatch):
         rank_and_size()
 
 
-def test_one_process_is_the_first_of_one_and_needs_no_torch(monkeypatch):
-    monkeypatch.delenv("WORLD_SIZE", raising=False)
-    assert rank_and_size() == (0, 1)
-
-
 @pytest.mark.slow
 def test_two_launched_processes_share_the_chains(tmp_path):
     words = [sys.executable, "-m", "accelerate.commands.launch", "--multi_gpu", "--num_processes", "2"]

@@ -63,12 +63,6 @@ def test_one_bad_picture_is_one_sentence_and_the_others_arrive(shop, tmp_path):
     assert all(len(sentence.splitlines()) == 1 for sentence in problems.values())
 
 
-def test_a_folder_that_cannot_be_written_is_one_sentence(shop, tmp_path):
-    (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(UserError, match=r"cannot write to .*file: that is not a folder"):
-        catalogue.gather([], tmp_path / "file")
-
-
 def test_gathering_again_fetches_only_spoilt_files(shop, tmp_path):
     rows, files, asked = shop
     data = file_of("red")

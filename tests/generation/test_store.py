@@ -8,7 +8,7 @@ import os
 import pytest
 from convergebench.generation import pictures, store
 from convergebench.generation.files import Locked
-from convergebench.generation.records import Chain, EditorInfo, Program, Source, Step, UserError
+from convergebench.generation.records import Chain, Program, Source, Step, UserError
 from PIL import Image
 
 SOURCE = Source("dot", "0" * 64, 8, 8, "object", "synthetic", "CC0-1.0", "painted")
@@ -51,22 +51,25 @@ def test_a_line_cut_off_by_a_crash_is_dropped_with_its_picture(run):
     assert (folder / "steps.jsonl").read_bytes() == whole[: whole[:-20].rfind(b"\n") + 1]
 
 
-def test_a_corrupt_line_is_named_and_nothing_is_touched(run):
-    folder = fill(run)
+def corrupt_a_line(folder):
     lines = (folder / "steps.jsonl").read_bytes().splitlines(keepends=True)
     (folder / "steps.jsonl").write_bytes(lines[0] + b'{"step": "what"}\n' + lines[2])
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        (corrupt_a_line, r"steps\.jsonl, line 2, is not a step .* or delete the lines"),
+        (lambda folder: os.truncate(folder / "0001.png", 20), r"0001\.png is missing or cut short; restore it"),
+    ],
+)
+def test_damage_is_named_and_nothing_is_touched(run, damage, says):
+    folder = fill(run)
+    damage(folder)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    with pytest.raises(store.Damaged, match=r"steps\.jsonl, line 2, is not a step .* or delete the lines"):
+    with pytest.raises(store.Damaged, match=says):
         store.ChainWriter.open(run, CHAIN).__enter__()
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
-
-
-def test_a_truncated_picture_is_named_and_nothing_is_touched(run):
-    folder = fill(run)
-    os.truncate(folder / "0001.png", 20)
-    with pytest.raises(store.Damaged, match=r"0001\.png is missing or cut short; restore it"):
-        store.ChainWriter.open(run, CHAIN).__enter__()
-    assert (folder / "0002.png").exists()
 
 
 def test_a_picture_changed_in_place_is_not_edited_further(run):
@@ -165,28 +168,15 @@ def test_done_is_written_last_and_names_the_steps_it_closes(run):
     assert store.is_done(run, CHAIN.id)
 
 
-def test_descriptions_of_editors_are_added_to(run):
-    store.open_run(run, {"suite": "test"}, {"jpeg": EditorInfo("jpeg", "transport", "Re-encodes.")})
-    store.open_run(run, {"suite": "test"}, {"oracle": EditorInfo("oracle", "baseline")})
-    assert store.read_checked(run / "editors.json") == {
-        "jpeg": {"name": "jpeg", "role": "transport", "about": "Re-encodes."},
-        "oracle": {"name": "oracle", "role": "baseline", "about": ""},
-    }
-
-
 def test_a_draft_becomes_a_finished_chain_once(run):
     for new in (True, False):
         with store.ChainWriter.draft(run) as writer:
             writer.append(Step(0, 0, 0, "", "input"), pictures.encode_png(PICTURE), PICTURE.size)
             assert writer.finish_draft(CHAIN) is new
-    assert [path.name for path in (run / "chains").iterdir()] == [CHAIN.id]
-    assert store.is_done(run, CHAIN.id)
-
-
-def test_a_draft_that_is_given_up_leaves_nothing(run):
     with store.ChainWriter.draft(run) as writer:
         writer.append(Step(0, 0, 0, "", "input"), pictures.encode_png(PICTURE), PICTURE.size)
-    assert list((run / "chains").iterdir()) == []
+    assert [path.name for path in (run / "chains").iterdir()] == [CHAIN.id]
+    assert store.is_done(run, CHAIN.id)
 
 
 def test_a_changed_digit_of_run_json_is_damage(tmp_path):
