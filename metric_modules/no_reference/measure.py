@@ -9,7 +9,7 @@ import hashlib
 import importlib.metadata
 import importlib.util
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -25,6 +25,8 @@ TAKE_ONE = {"qalign"}  # metrics of pyiqa that refuse more pictures in a call
 # What networks raise on a picture that is too small or too flat for them, or with another version of a library.
 _FAILURES = (RuntimeError, ValueError, AssertionError, IndexError, AttributeError, TypeError)
 Score = float | tuple[str, str]  # of one picture, or why there is none
+# What scores pictures of one size, how many at once, and the versions and weights for the signature.
+Judge = tuple[Callable[[Sequence[np.ndarray]], list[Score]], int, Signature]
 
 
 class Scorer:
@@ -32,36 +34,32 @@ class Scorer:
 
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, object], *, metric: str):
         self.metric = metric
-        self.judge = judge_of(metric, device)
-        most = self.judge.most_together
-        self.signature = {"version": 1, **self.judge.signature, "device": device.partition(":")[0], "batch": most}
+        self.scores, self.most_together, signature = judge_of(metric, device)
+        self.signature = {"version": 1, **signature, "device": device.partition(":")[0], "batch": self.most_together}
 
     def prepare(self, picture: np.ndarray) -> None:
         """Nothing: the reference is not used."""
 
     def compare(self, reference: None, pictures: Sequence[np.ndarray], earlier: object) -> list[dict[str, Score]]:
         """The score of each picture, in batches of at most the size in the signature."""
-        most, scores = self.judge.most_together, []
-        for start in range(0, len(pictures), most):
+        scores: list[Score] = []
+        for start in range(0, len(pictures), self.most_together):
             with _ONE_AT_A_TIME:
-                scores += self.judge.scores(pictures[start : start + most])
+                scores += self.scores(pictures[start : start + self.most_together])
         return [{self.metric: score} for score in scores]
 
 
-def judge_of(metric: str, device: str) -> Any:
-    """An object that scores pictures: `scores(pictures)`, at most `most_together` of them, and its `signature`.
-
-    FileNotFoundError says what is missing.
-    """
+def judge_of(metric: str, device: str) -> Judge:
+    """The metric with its weights; FileNotFoundError says what is missing."""
     name = COLUMNS[metric].library_name
     if COLUMNS[metric].computed_by == "pyiqa":
-        return PyiqaNetwork(name, device)
+        return pyiqa_network(name, device)
     absent = [library for library in ("torch", "transformers") if importlib.util.find_spec(library) is None]
     if absent:
         raise FileNotFoundError(f"{' and '.join(absent)} is not installed: pip install 'convergebench[score]'")
     from . import transformers_models
 
-    return (transformers_models.Rali if metric == "rali" else transformers_models.VisualQualityR1)(name, device)
+    return (transformers_models.rali if metric == "rali" else transformers_models.visualquality_r1)(name, device)
 
 
 def missing_weights(metric: str) -> str | None:
@@ -74,33 +72,31 @@ def missing_weights(metric: str) -> str | None:
     return "needs pip install 'convergebench[no-reference]' where torchvision may be"
 
 
-class PyiqaNetwork:
+def pyiqa_network(name: str, device: str) -> Judge:
     """One of pyiqa's no-reference metrics with its default weights, called as its users call it."""
+    if importlib.util.find_spec("pyiqa") is None:
+        raise FileNotFoundError(
+            "pyiqa is not installed: pip install 'convergebench[no-reference]' "
+            "(it brings torchvision, so in an environment whose torch and torchvision belong together)"
+        )
+    import torch
 
-    def __init__(self, name: str, device: str):
-        if importlib.util.find_spec("pyiqa") is None:
-            raise FileNotFoundError(
-                "pyiqa is not installed: pip install 'convergebench[no-reference]' "
-                "(it brings torchvision, so in an environment whose torch and torchvision belong together)"
-            )
-        self.model = create(name, device)
-        self.most_together = 1 if device == "cpu" or name in TAKE_ONE else _TOGETHER_ON_A_GPU
-        weights = digest_of(tensors_of(self.model.net))
-        self.signature: Signature = {"pyiqa": version_of("pyiqa"), "torch": version_of("torch"), "weights": weights}
+    model = create(name, device)
 
-    def scores(self, pictures: Sequence[np.ndarray]) -> list[Score]:
-        """One number for each picture; all have one size."""
-        import torch
-
+    def scores(pictures: Sequence[np.ndarray]) -> list[Score]:
         batch = torch.from_numpy(np.stack(pictures)).permute(0, 3, 1, 2).to(torch.float32) / 255
         try:
-            output = self.model(batch)
+            output = model(batch)
         except torch.OutOfMemoryError:
             raise
         except _FAILURES as error:
             return [("network_failed", first_line(error)[:80])] * len(pictures)
         output = output[0] if isinstance(output, tuple) else output
         return [float(value) for value in output.detach().cpu().reshape(len(pictures), -1).mean(1)]
+
+    most_together = 1 if device == "cpu" or name in TAKE_ONE else _TOGETHER_ON_A_GPU
+    weights = digest_of(tensors_of(model.net))
+    return scores, most_together, {"pyiqa": version_of("pyiqa"), "torch": version_of("torch"), "weights": weights}
 
 
 def create(name: str, device: str) -> Any:

@@ -14,7 +14,7 @@ from PIL import Image
 from torch.nn.functional import normalize, softmax
 
 from .._shared.scoring import Signature
-from .measure import Score, digest_of, first_line, version_of
+from .measure import Judge, Score, digest_of, first_line, version_of
 
 _RALI_FOLDER = "RALI"  # inside the repository
 _SMALLEST_SCALE = 1e-10  # a smaller deviation counts as 1
@@ -40,46 +40,42 @@ def _files_of(repository: str, *patterns: str) -> Path:
         raise FileNotFoundError(f"the weights of {repository} did not arrive: {first_line(error)}") from error
 
 
-class Rali:
+def rali(repository: str, device: str) -> Judge:
     """A CLIP picture encoder, a projection, and a mean of the scores of prototypes weighted by similarity.
 
     The published checkpoint is three things in one folder: `best/` (the encoder), `ckpt.pt` (all tensors) and
     `pca.pkl`.
     """
+    from transformers import CLIPModel
+    from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
 
-    def __init__(self, repository: str, device: str):
-        from transformers import CLIPModel
-        from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
+    folder = _files_of(repository, f"{_RALI_FOLDER}/*") / _RALI_FOLDER
+    try:
+        encoder = CLIPModel.from_pretrained(folder / "best")
+        images: Any = CLIPImageProcessorPil.from_pretrained(folder / "best")
+        checkpoint = torch.load(folder / "ckpt.pt", map_location="cpu", weights_only=True)["state_dict"]
+        mean = read_pickle(folder / "pca.pkl")["mean_"]
+    except (OSError, KeyError, pickle.UnpicklingError) as error:
+        raise FileNotFoundError(f"{folder} is not a complete checkpoint of RALI: {first_line(error)}") from error
+    tensors = {name[len("clip.") :]: value for name, value in checkpoint.items() if name.startswith("clip.")}
+    loaded = encoder.load_state_dict(tensors, strict=False)
+    odd = [name for name in (*loaded.missing_keys, *loaded.unexpected_keys) if not name.endswith("position_ids")]
+    if odd:
+        raise FileNotFoundError(f"{folder}: ckpt.pt and best/ are of different networks ({odd[0]})")
+    encoder = encoder.eval().to(device)
+    parts = {name.removeprefix("scorer."): value for name, value in checkpoint.items() if "scorer." in name}
+    parts = {"pca_mean": torch.from_numpy(mean), **parts}
+    parts = {name: value.to(device, torch.float32) for name, value in parts.items()}
 
-        folder = _files_of(repository, f"{_RALI_FOLDER}/*") / _RALI_FOLDER
-        try:
-            encoder = CLIPModel.from_pretrained(folder / "best")
-            self.images: Any = CLIPImageProcessorPil.from_pretrained(folder / "best")
-            checkpoint = torch.load(folder / "ckpt.pt", map_location="cpu", weights_only=True)["state_dict"]
-            mean = read_pickle(folder / "pca.pkl")["mean_"]
-        except (OSError, KeyError, pickle.UnpicklingError) as error:
-            raise FileNotFoundError(f"{folder} is not a complete checkpoint of RALI: {first_line(error)}") from error
-        tensors = {name[len("clip.") :]: value for name, value in checkpoint.items() if name.startswith("clip.")}
-        loaded = encoder.load_state_dict(tensors, strict=False)
-        odd = [name for name in (*loaded.missing_keys, *loaded.unexpected_keys) if not name.endswith("position_ids")]
-        if odd:
-            raise FileNotFoundError(f"{folder}: ckpt.pt and best/ are of different networks ({odd[0]})")
-        self.device, self.encoder = device, encoder.eval().to(device)
-        self.most_together = 1 if device == "cpu" else 8
-        parts = {name.removeprefix("scorer."): value for name, value in checkpoint.items() if "scorer." in name}
-        parts = {"pca_mean": torch.from_numpy(mean), **parts}
-        self.parts = {name: value.to(device, torch.float32) for name, value in parts.items()}
-        self.signature: Signature = {
-            "model": repository,
-            "weights": digest_of({**encoder.state_dict(), **self.parts}),
-            "transformers": version_of("transformers"),
-        }
-
-    def scores(self, pictures: Sequence[np.ndarray]) -> list[Score]:
-        seen = self.images(images=[Image.fromarray(picture) for picture in pictures], return_tensors="pt")
+    def scores(pictures: Sequence[np.ndarray]) -> list[Score]:
+        seen = images(images=[Image.fromarray(picture) for picture in pictures], return_tensors="pt")
         with torch.inference_mode():
-            output = self.encoder.get_image_features(pixel_values=seen["pixel_values"].to(self.device))
-            return score_of(output.pooler_output.to(torch.float32), self.parts).tolist()
+            output = encoder.get_image_features(pixel_values=seen["pixel_values"].to(device))
+            return score_of(output.pooler_output.to(torch.float32), parts).tolist()
+
+    weights = digest_of({**encoder.state_dict(), **parts})
+    signature: Signature = {"model": repository, "weights": weights, "transformers": version_of("transformers")}
+    return scores, 1 if device == "cpu" else 8, signature
 
 
 def score_of(embedding: torch.Tensor, parts: Mapping[str, torch.Tensor]) -> torch.Tensor:
@@ -122,53 +118,47 @@ def read_pickle(path: Path) -> dict[str, Any]:
     return {name: getattr(value, "array", value) for name, value in fields.items()}
 
 
-class VisualQualityR1:
+def visualquality_r1(repository: str, device: str) -> Judge:
     """A vision-language model is asked for a rating, in the words that it was trained with.
 
     It does not think aloud and always takes the likeliest words: the same picture has the same score.
     """
+    from transformers import AutoTokenizer, Qwen2_5_VLForConditionalGeneration
+    from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
 
-    most_together = 1
+    folder = _files_of(repository)
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder)
+        images: Any = Qwen2VLImageProcessorPil.from_pretrained(folder)
+        dtype = torch.bfloat16 if device.startswith("cuda") else torch.float32
+        model = Qwen2_5_VLForConditionalGeneration.from_pretrained(folder, dtype=dtype).eval().to(device)
+    except OSError as error:
+        raise FileNotFoundError(f"{repository} is not a complete model: {first_line(error)}") from error
 
-    def __init__(self, repository: str, device: str):
-        from transformers import AutoTokenizer, Qwen2_5_VLForConditionalGeneration
-        from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
-
-        folder = _files_of(repository)
-        try:
-            self.tokenizer = AutoTokenizer.from_pretrained(folder)
-            self.images: Any = Qwen2VLImageProcessorPil.from_pretrained(folder)
-            dtype = torch.bfloat16 if device.startswith("cuda") else torch.float32
-            model = Qwen2_5_VLForConditionalGeneration.from_pretrained(folder, dtype=dtype)
-        except OSError as error:
-            raise FileNotFoundError(f"{repository} is not a complete model: {first_line(error)}") from error
-        self.model, self.device = model.eval().to(device), device
-        self.signature: Signature = {
-            "model": repository,
-            "weights": digest_of(model.state_dict()),
-            "question": hashlib.sha256(_QUESTION.encode()).hexdigest()[:12],
-            "transformers": version_of("transformers"),
-        }
-
-    def scores(self, pictures: Sequence[np.ndarray]) -> list[Score]:
-        return [read_score(self._answer(picture)) for picture in pictures]
-
-    def _answer(self, picture: np.ndarray) -> str:
-        seen = self.images(images=[Image.fromarray(picture)], return_tensors="pt")
-        places = int(seen["image_grid_thw"].prod()) // self.images.merge_size**2
+    def answer(picture: np.ndarray) -> str:
+        seen = images(images=[Image.fromarray(picture)], return_tensors="pt")
+        places = int(seen["image_grid_thw"].prod()) // images.merge_size**2
         pad = "<|image_pad|>"
         words = (
             "<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n<|im_start|>user\n"
             f"<|vision_start|>{pad * places}<|vision_end|>{_QUESTION}<|im_end|>\n<|im_start|>assistant\n"
         )
-        prompt = self.tokenizer(words, return_tensors="pt", add_special_tokens=False)
-        kinds = (prompt["input_ids"] == self.tokenizer.convert_tokens_to_ids(pad)).long()
+        prompt = tokenizer(words, return_tensors="pt", add_special_tokens=False)
+        kinds = (prompt["input_ids"] == tokenizer.convert_tokens_to_ids(pad)).long()
         inputs = {**prompt, **seen, "mm_token_type_ids": kinds}
-        moved = {name: value.to(self.device) for name, value in inputs.items() if name != "token_type_ids"}
+        moved = {name: value.to(device) for name, value in inputs.items() if name != "token_type_ids"}
         options = {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
         with torch.inference_mode():
-            tokens = self.model.generate(**moved, max_new_tokens=_MOST_TOKENS, **options)
-        return self.tokenizer.decode(tokens[0, prompt["input_ids"].shape[1] :], skip_special_tokens=True)
+            tokens = model.generate(**moved, max_new_tokens=_MOST_TOKENS, **options)
+        return tokenizer.decode(tokens[0, prompt["input_ids"].shape[1] :], skip_special_tokens=True)
+
+    signature: Signature = {
+        "model": repository,
+        "weights": digest_of(model.state_dict()),
+        "question": hashlib.sha256(_QUESTION.encode()).hexdigest()[:12],
+        "transformers": version_of("transformers"),
+    }
+    return lambda pictures: [read_score(answer(picture)) for picture in pictures], 1, signature
 
 
 def read_score(answer: str) -> Score:

@@ -40,26 +40,18 @@ def test_score_says_the_install_line_of_what_is_not_here(monkeypatch, tmp_path):
     assert unknown.exit_code == 2
 
 
-class Counting:
-    """Judges by brightness, and notes how many came together."""
-
-    signature = {"model": "bright"}  # noqa: RUF012
-
-    def __init__(self, together):
-        self.most_together, self.seen = together, []
-
-    def scores(self, pictures):
-        self.seen.append(len(pictures))
-        return [float(picture.mean()) for picture in pictures]
-
-
 @pytest.mark.parametrize(("together", "calls"), [(1, [1, 1, 1]), (2, [2, 1])])
 def test_no_more_pictures_go_together_than_the_signature_tells(monkeypatch, together, calls):
-    judge = Counting(together)
-    monkeypatch.setattr(measure, "judge_of", lambda metric, device: judge)
+    seen = []
+
+    def brightness(pictures):
+        seen.append(len(pictures))
+        return [float(picture.mean()) for picture in pictures]
+
+    monkeypatch.setattr(measure, "judge_of", lambda metric, device: (brightness, together, {"model": "bright"}))
     scorer = measure.Scorer("cpu", "float32", {}, metric="musiq")
     rows = scorer.compare(None, [PICTURES[0], PICTURES[1], PICTURES[0]], [{}] * 3)
-    assert judge.seen == calls
+    assert seen == calls
     assert [row["musiq"] for row in rows] == [picture.mean() for picture in (*PICTURES, PICTURES[0])]
     assert scorer.signature == {"version": 1, "model": "bright", "device": "cpu", "batch": together}
 
@@ -137,7 +129,7 @@ def test_a_missing_package_is_named_and_stdout_stays_clean(monkeypatch, capsys):
 
 def test_what_takes_one_picture_gets_one_picture_on_a_gpu_too(pyiqa_of):
     pyiqa_of(lambda batch: batch.mean((1, 2, 3)))
-    together = {name: measure.PyiqaNetwork(name, "cuda").most_together for name in ("musiq", "qalign")}
+    together = {name: measure.pyiqa_network(name, "cuda")[1] for name in ("musiq", "qalign")}
     assert together == {"musiq": 8, "qalign": 1}
 
 

@@ -29,6 +29,7 @@ from convergebench.metric_modules.no_reference import measure  # noqa: E402
 from convergebench.metric_modules.nr_gap.ranges import COLUMNS  # noqa: E402
 from skimage import data  # noqa: E402
 
+CREATE = measure.create
 CLOSE = 1e-4  # relative
 CROPS = 2  # of a picture, in the place of the 20 and 50 that MANIQA and TReS take: a minute of processor otherwise
 SIDE = 232  # pixels, a little more than the networks' windows
@@ -41,25 +42,27 @@ def try_metric(column: str) -> bool:
     for seed in (1, 0):
         torch.manual_seed(seed)
         with random_pyiqa.nothing_downloaded(row.library_name):
-            scorer = measure.Scorer("cpu", "float32", {}, metric=column)
+            model = CREATE(row.library_name, "cpu")
+        measure.create = lambda name, device, model=model: model
+        scorer = measure.Scorer("cpu", "float32", {}, metric=column)
         digests.add(scorer.signature["weights"])
-    if hasattr(scorer.judge.model.net, "test_sample"):
-        scorer.judge.model.net.test_sample = CROPS
+    if hasattr(model.net, "test_sample"):
+        model.net.test_sample = CROPS
     pictures = [np.ascontiguousarray(getattr(data, name)()[:SIDE, :SIDE]) for name in ("astronaut", "coffee")]
     alone = [values[column] for values in scorer.compare(None, pictures, [{}] * 2)]
     again = scorer.compare(None, pictures[:1], [{}])[0][column]  # after the other
     if row.library_name in measure.TAKE_ONE:
         gap, together = 0.0, "one picture in a call"
     else:
-        gap = max(abs(one - other) for one, other in zip(alone, scorer.judge.scores(pictures), strict=True))
+        gap = max(abs(one - other) for one, other in zip(alone, scorer.scores(pictures), strict=True))
         together = f"together within {gap:.0e}"
     right = alone[0] == again and all(map(np.isfinite, alone)) and gap <= CLOSE * max(1.0, *map(abs, alone))
-    right &= scorer.judge.model.lower_better is not row.higher_is_better and len(digests) == 2
-    name = type(scorer.judge.model.net).__name__
+    right &= model.lower_better is not row.higher_is_better and len(digests) == 2
+    name = type(model.net).__name__
     odd = {}
     strange = {"24 pixels": pictures[0][:24, :24], "grey": np.full_like(pictures[0], 90)}
     for words, picture in strange.items():
-        found = scorer.judge.scores([np.ascontiguousarray(picture)])[0]
+        found = scorer.scores([np.ascontiguousarray(picture)])[0]
         odd[words] = f"{found:+.4f}" if isinstance(found, float) else found[1]
     print(f"{column:12} {name:10} {alone[0]:+.6f} {alone[1]:+.6f}, {together}; {odd}; {scorer.signature}"
           f"{'' if right else '  WRONG'}", flush=True)  # fmt: skip
