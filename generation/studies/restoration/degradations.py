@@ -30,12 +30,12 @@ _LUMINANCE = np.array([
 ], np.int64).reshape(8, 8)  # fmt: skip
 
 
-def defocus_blur(pixels: Whole, seed: int) -> Whole:
+def _defocus_blur(pixels: Whole, seed: int) -> Whole:
     """Out of focus: every point becomes a disk."""
     return _disk(pixels, _share(pixels, 9))
 
 
-def motion_blur(pixels: Whole, seed: int) -> Whole:
+def _motion_blur(pixels: Whole, seed: int) -> Whole:
     """Moved while the shutter was open: every point becomes a slanted stroke."""
     length, slope = _share(pixels, 34), int(draw([seed, 1], 1, -60, 61)[0])
     total = np.zeros_like(pixels)
@@ -44,7 +44,7 @@ def motion_blur(pixels: Whole, seed: int) -> Whole:
     return total // length
 
 
-def digital_zoom(pixels: Whole, seed: int) -> Whole:
+def _digital_zoom(pixels: Whole, seed: int) -> Whole:
     """Enlarged from a sixteenth of the pixels, sharpened on the way, as a phone does it."""
     height, width = pixels.shape[:2]
     small = Image.fromarray(pixels.astype(np.uint8)).reduce(4)
@@ -52,7 +52,7 @@ def digital_zoom(pixels: Whole, seed: int) -> Whole:
     return compressed(large + (large - _disk(large, _share(pixels, 3))), 40)
 
 
-def old_film(pixels: Whole, seed: int) -> Whole:
+def _old_film(pixels: Whole, seed: int) -> Whole:
     """A worn print: soft, warm, dark at the corners, with grain, dust and the scratches of the projector."""
     soft = _disk(pixels, _share(pixels, 1))
     warm = mix(soft, grey(soft)[..., None] * np.array((280, 240, 190)) >> 8, ONE * 7 // 10)
@@ -63,21 +63,21 @@ def old_film(pixels: Whole, seed: int) -> Whole:
     return _grain(_scratched(dark, [seed, 2], 9, 110), [seed, 3], 26)
 
 
-def old_photo_black_and_white(pixels: Whole, seed: int) -> Whole:
+def _old_photo_black_and_white(pixels: Whole, seed: int) -> Whole:
     """A print from an attic, without colour: faded, soft, stained, creased."""
     faded = 60 + grey(_disk(pixels, _share(pixels, 2))) * 150 // 255
     print_ = np.repeat(faded[..., None], 3, axis=2)
     return _grain(_creased(_stained(print_, [seed, 4], (150, 140, 125)), [seed, 5]), [seed, 6], 16)
 
 
-def old_photo_colour(pixels: Whole, seed: int) -> Whole:
+def _old_photo_colour(pixels: Whole, seed: int) -> Whole:
     """A colour print whose dyes have faded unevenly: weak blue, a red cast, stains and creases."""
     soft = _disk(pixels, _share(pixels, 2))
     faded = np.array((70, 48, 40)) + soft * np.array((165, 150, 120)) // 255
     return _grain(_creased(_stained(faded, [seed, 7], (210, 170, 90)), [seed, 8]), [seed, 9], 14)
 
 
-def surveillance(pixels: Whole, seed: int) -> Whole:
+def _surveillance(pixels: Whole, seed: int) -> Whole:
     """A cheap camera at night: few pixels, little colour, noise, bright lines between dark ones, hard compression."""
     height, width = pixels.shape[:2]
     small = Image.fromarray(pixels.astype(np.uint8)).reduce(3)
@@ -87,8 +87,11 @@ def surveillance(pixels: Whole, seed: int) -> Whole:
     return compressed(_grain(dull, [seed, 10], 40) * lines // 10, 12)
 
 
-_ALL = (defocus_blur, motion_blur, digital_zoom, old_film, old_photo_black_and_white, old_photo_colour, surveillance)
-DEGRADATIONS: dict[str, Callable[[Whole, int], Whole]] = {make.__name__.replace("_", "-"): make for make in _ALL}
+_ALL = (_defocus_blur, _motion_blur, _digital_zoom, _old_film, _old_photo_black_and_white, _old_photo_colour,
+        _surveillance)  # fmt: skip
+DEGRADATIONS: dict[str, Callable[[Whole, int], Whole]] = {
+    function.__name__[1:].replace("_", "-"): function for function in _ALL
+}
 
 
 def degrade(name: str, clean: Image.Image, id: str) -> Image.Image:
