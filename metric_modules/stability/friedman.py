@@ -33,7 +33,7 @@ def friedman(table: np.ndarray) -> tuple[float, float]:
     return statistic, float(stats.chi2.sf(statistic, runs - 1))
 
 
-def rank_sum_distribution(ranked: np.ndarray) -> np.ndarray:
+def _rank_sum_distribution(ranked: np.ndarray) -> np.ndarray:
     """How likely all sums of ranks are when runs are exchangeable: an axis for each run but the last.
 
     Ranks are integers from 0 here, so that a cell's place is its sums. Without ties it depends only on the number of
@@ -59,7 +59,7 @@ def _distribution(data: bytes, runs: int) -> np.ndarray:
     return cells
 
 
-def squares(ranked: np.ndarray, cells: np.ndarray) -> np.ndarray:
+def _squares(ranked: np.ndarray, cells: np.ndarray) -> np.ndarray:
     """The sum of squared sums of ranks in every cell of the distribution."""
     places = np.indices(cells.shape)
     last = ranked.sum() - places.sum(axis=0)
@@ -77,8 +77,8 @@ def permutation_p(table: np.ndarray) -> tuple[float, bool]:
     observed = (ranked.sum(axis=0) ** 2).sum()
     images, runs = ranked.shape
     if factorial(runs) * images * (ranked.max(axis=1).sum() + 1) ** (runs - 1) <= _WORK:
-        cells = rank_sum_distribution(ranked)
-        return float(cells[squares(ranked, cells) >= observed - 1e-9].sum()), True
+        cells = _rank_sum_distribution(ranked)
+        return float(cells[_squares(ranked, cells) >= observed - 1e-9].sum()), True
     random = np.random.default_rng(_SEED)
     hits = sum((random.permuted(ranked, axis=1).sum(axis=0) ** 2).sum() >= observed - 1e-9 for _ in range(_DRAWS))
     return (1 + int(hits)) / (1 + _DRAWS), False
