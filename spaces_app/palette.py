@@ -19,8 +19,6 @@ INK = Colour("#1b2330", "#e9ecf0")
 MUTED = Colour("#566070", "#a9b2be")
 GRID = Colour("#dce1e7", "#353d49")
 
-ACCENT = Colour("#0068a8", "#5cb8f0")
-
 # Found by optimisation (tests/spaces_app/test_palette.py holds the differences): 12 colours that stay apart in normal
 # vision, protanopia, deuteranopia and in grey, at 4.5:1 or more against the paper; a marker tells apart what is close.
 SERIES = (
@@ -72,23 +70,6 @@ def assign_looks(editors: Iterable[str], references: Iterable[str]) -> dict[str,
     return looks
 
 
-def _luminance(colour: str) -> float:
-    """Relative luminance by WCAG 2.2."""
-    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(first: str, second: str) -> float:
-    """The contrast ratio by WCAG 2.2, from 1 to 21.
-
-    >>> round(contrast("#000000", "#ffffff"))
-    21
-    """
-    low, high = sorted((_luminance(first), _luminance(second)))
-    return (high + 0.05) / (low + 0.05)
-
-
 def dark_rules() -> str:
     """CSS that gives every light colour of a drawing its dark partner; it wins over the drawing's own styles.
 
@@ -105,12 +86,6 @@ def dark_rules() -> str:
 _WIDE = 900  # pixels, of a drawing in a file of its own
 
 
-def _pixel_size(points: re.Match[str]) -> str:
-    """The size in pixels of a drawing in a file of its own, from its size in points."""
-    width, height = (float(number) for number in re.findall(r'"([\d.]+)pt"', points[0]))
-    return f' width="{_WIDE}" height="{_WIDE * height / width:.0f}"'
-
-
 def finish_svg(svg: str, name: str, title: str, description: str, alone: bool) -> str:
     """matplotlib's SVG with a title and description to be read aloud, ids of its own, and the reader's fonts.
 
@@ -123,10 +98,9 @@ def finish_svg(svg: str, name: str, title: str, description: str, alone: bool) -
     head = f'<title id="{name}-title">{title}</title><desc id="{name}-desc">{description}</desc>'
     if alone:
         head += f"<style>{dark_rules()}</style>"
-    opening = body[: body.index(">") + 1]
-    labelled = opening[:-1] + f' role="img" aria-labelledby="{name}-title {name}-desc">'
-    if alone:
-        labelled = re.sub(r' width="[^"]*" height="[^"]*"', _pixel_size, labelled, count=1)
-    else:
-        labelled = re.sub(r' (width|height)="[^"]*"', "", labelled)
-    return labelled + head + body[len(opening) :]
+    opening, rest = body.split(">", 1)
+    size = re.compile(r' width="([\d.]+)pt" height="([\d.]+)pt"')
+    width, height = map(float, size.search(opening).groups())  # type: ignore[union-attr]  # matplotlib writes both
+    pixels = f' width="{_WIDE}" height="{_WIDE * height / width:.0f}"' if alone else ""
+    opening = f'{size.sub(pixels, opening)} role="img" aria-labelledby="{name}-title {name}-desc">'
+    return opening + head + rest

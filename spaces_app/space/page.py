@@ -1,7 +1,6 @@
 """The page as it is first sent, and the files that it asks for; nothing is fetched from another host."""
 
 import hashlib
-import html
 import json
 from functools import cache
 from pathlib import Path
@@ -17,8 +16,6 @@ from .tabs import SPACE, find_tabs, listed
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-STRIP = "/strip.jpg"  # the picture of a link preview, made on request
-_DESCRIPTION = "We ask an image editor for a change, then ask to undo it. How many rounds before the picture breaks?"
 _CODE = "https://huggingface.co/spaces/convergebench/convergebench/tree/main"
 
 
@@ -35,37 +32,25 @@ def render(file: Path, **values: Any) -> str:
     return _templates().get_template(file.relative_to(SPACE.parent).as_posix()).render(values)
 
 
-class Site:
-    """The page over one dataset: its HTML, and scripts and styles by their names."""
-
-    def __init__(self, dataset: ServedDataset):
-        tabs = find_tabs()
-        self.files = {name: (SPACE / name).read_bytes() for name in ("shared.js", "chart.js", "icon.svg")}
-        self.files |= {f"{id}/tab.js": (folder / "tab.js").read_bytes() for id, (folder, _) in tabs.items()}
-        self.files["page.css"] = _css()
+def page_files(dataset: ServedDataset) -> dict[str, bytes]:
+    """The page over one dataset as `index.html`, with its scripts and styles by their names."""
+    tabs = find_tabs()
+    files = {name: (SPACE / name).read_bytes() for name in ("shared.js", "chart.js", "icon.svg")}
+    files |= {f"{id}/tab.js": (folder / "tab.js").read_bytes() for id, (folder, _) in tabs.items()}
+    files["page.css"] = _css()
+    words = {id: tab.words(dataset) if hasattr(tab, "words") else {} for id, (_, tab) in tabs.items()}
+    page = render(
+        SPACE / "page.html",
         # Part of every address, so that a browser never mixes the scripts of two versions.
-        state = hashlib.sha256(b"".join(self.files.values())).hexdigest()[:16]
-        words = {id: tab.words(dataset) if hasattr(tab, "words") else {} for id, (_, tab) in tabs.items()}
-        body = render(
-            SPACE / "page.html",
-            state=state,
-            tabs={id: module.TITLE for id, (_, module) in tabs.items()},
-            panels={id: render(folder / "tab.html", **words[id]) for id, (folder, _) in tabs.items()},
-            known=json.dumps(_known_to_the_page(dataset)),
-            endpoints={function.__name__: (function.__doc__ or "").splitlines()[0] for function in listed("PUBLIC")},
-            links={"Data": dataset.link, "Code": _CODE} if dataset.link else {"Code": _CODE},
-            version=dataset.version,
-        )
-        self._before, self._after = body.split("<!-- link preview -->")
-
-    def html(self, address: str) -> str:
-        """The page, with the description that search engines and link previews show."""
-        tags = {"og:title": "ConvergeBench", "og:description": _DESCRIPTION, "og:image": f"{address}{STRIP}",
-                "og:type": "website"}  # fmt: skip
-        meta = "".join(f'<meta property="{name}" content="{html.escape(value)}">' for name, value in tags.items())
-        card = '<meta name="twitter:card" content="summary_large_image">'
-        description = f'<meta name="description" content="{html.escape(_DESCRIPTION)}">'
-        return f"{self._before}{description}{meta}{card}{self._after}"
+        state=hashlib.sha256(b"".join(files.values())).hexdigest()[:16],
+        tabs={id: module.TITLE for id, (_, module) in tabs.items()},
+        panels={id: render(folder / "tab.html", **words[id]) for id, (folder, _) in tabs.items()},
+        known=json.dumps(_known_to_the_page(dataset)),
+        endpoints={function.__name__: (function.__doc__ or "").splitlines()[0] for function in listed("PUBLIC")},
+        links={"Data": dataset.link, "Code": _CODE} if dataset.link else {"Code": _CODE},
+        version=dataset.version,
+    )
+    return files | {"index.html": page.encode()}
 
 
 def _css() -> bytes:

@@ -1,9 +1,7 @@
 """Figures of the Space as files, drawn as the report's are."""
 
-import io
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from convergebench.generation.records import UserError
@@ -21,9 +19,7 @@ from ..reporting.figures import (
     new_figure,
     set_unit_scale,
 )
-from .compare.tab import compare
-from .headline import HALF, leaderboard
-from .leaderboard.story import story_cases, tested_editors
+from .headline import HALF
 from .previews import decode, previews_of
 from .served_dataset import DAMAGED_FILE, Answer, ServedDataset
 
@@ -31,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _LOST = "#b84900"  # as --cb-bad on the page
-_LINK_SIZE = (1200, 630)  # of a link's preview picture, as other sites ask for
+_MOST_ROUNDS = 7  # in a grid of pictures
 _MOST_BANDS = 6  # with more lines, bands would hide each other
 
 
@@ -52,11 +48,11 @@ def curves_over_rounds(dataset: ServedDataset, metric: str, title: str, rows: Se
         return Drawing(f"curves-{_plain(metric)}", title, last_values(rows), figure)
 
 
-def compared_pictures(dataset: ServedDataset, compared: Answer, columns: int = 7) -> Drawing:
+def compared_pictures(dataset: ServedDataset, compared: Answer) -> Drawing:
     """Editors as rows and rounds as columns, each with its picture and what it retained."""
     rows, cycle = compared["rows"], compared["rows"][0]["cycle"]
     shown = [("original", 0, 0), *([("edited 1", 0, 1)] if len(cycle) > 1 else [])]
-    rounds = spread_rounds(max(row["rounds"] for row in rows), columns)
+    rounds = spread_rounds(max(row["rounds"] for row in rows), _MOST_ROUNDS)
     shown += [(f"undone {round}", round, round * len(cycle)) for round in rounds]
     title = f"{' / '.join(cycle)}: {dataset.title(compared['source'])}"
     with house_style():
@@ -76,21 +72,6 @@ def compared_pictures(dataset: ServedDataset, compared: Answer, columns: int = 7
         name = f"compare-{_plain(compared['source'])}-{_plain(compared['program'])}"
         words = "; ".join(f"{dataset.display[row['editor']]}: {row['clause'] or 'not lost'}" for row in rows)
         return Drawing(name, title, words, figure)
-
-
-@lru_cache(maxsize=1)
-def link_picture(dataset: ServedDataset) -> bytes:
-    """The JPEG of link previews: the best editor above the worst on a typical case; empty without a leaderboard."""
-    from PIL import ImageOps
-
-    if not dataset.groups or not (rows := tested_editors(leaderboard(dataset))):
-        return b""
-    source, program, _ = story_cases(leaderboard(dataset))[0]
-    editors = list(dict.fromkeys((rows[0]["editor"], rows[-1]["editor"])))
-    drawing = compared_pictures(dataset, compare(dataset, source, program, editors), columns=3)
-    buffer = io.BytesIO()
-    ImageOps.pad(decode(drawing.png()), _LINK_SIZE, color="white").save(buffer, "JPEG", quality=88)
-    return buffer.getvalue()
 
 
 def _plain(name: str) -> str:

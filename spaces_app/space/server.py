@@ -13,7 +13,8 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 
-from . import page, request_limit
+from . import request_limit
+from .page import page_files
 from .previews import IMAGES, previews_of
 from .served_dataset import DAMAGED_FILE, ServedDataset, damage_sentence
 from .tabs import find_tabs, listed
@@ -36,9 +37,8 @@ def make_server(dataset: ServedDataset) -> gr.Server:
         for name, answer in answers(dataset, kind).items():
             function = _forgetting(answer, server) if name in confidential else answer
             server.api(function, name=name, queue=False, api_visibility=visibility)
-    drawing = threading.Lock()  # matplotlib's settings belong to the process
-    _add_files(server, dataset, drawing)
-    _add_figures(server, dataset, drawing)
+    _add_files(server, dataset)
+    _add_figures(server, dataset)
     return server
 
 
@@ -121,33 +121,23 @@ def _forgetting(answer: Callable, server: gr.Server) -> Callable:
     return forgetting
 
 
-def _add_files(server: gr.Server, dataset: ServedDataset, drawing: threading.Lock) -> None:
+def _add_files(server: gr.Server, dataset: ServedDataset) -> None:
     """The page itself, its scripts and styles, and the pictures that were made so far."""
-    site, previews = page.Site(dataset), previews_of(dataset)
+    files, previews = page_files(dataset), previews_of(dataset)
 
     @server.api_route("/", methods=["GET", "HEAD"])
-    def index(request: Request) -> Response:
-        scheme = request.headers.get("x-forwarded-proto", request.url.scheme).split(",")[0]
-        return HTMLResponse(site.html(f"{scheme}://{request.headers.get('host', 'localhost')}"))
+    def index() -> Response:
+        return HTMLResponse(files["index.html"])
 
     @server.get("/page/{state}/{name:path}")
     def page_file(state: str, name: str) -> Response:
-        content = site.files.get(name)
         kind = mimetypes.guess_type(name)[0]
-        return Response(content, headers=_CACHED_FOREVER, media_type=kind) if content is not None else _missing()
+        return Response(files[name], headers=_CACHED_FOREVER, media_type=kind) if name in files else _missing()
 
     @server.get("/pictures/{state}/{name}")
     def picture_file(state: str, name: str) -> Response:
         path = previews.folder / name
         return FileResponse(path, headers=_CACHED_FOREVER) if IMAGES.fullmatch(name) and path.is_file() else _missing()
-
-    @server.get(page.STRIP)
-    def strip_picture() -> Response:
-        from .saved_figures import link_picture
-
-        with drawing:
-            jpeg = link_picture(dataset)
-        return Response(jpeg, media_type="image/jpeg") if jpeg else _missing()
 
     @server.post("/gradio_api/upload")
     def upload() -> Response:
@@ -158,9 +148,10 @@ def _missing() -> Response:
     return Response("not found\n", 404)
 
 
-def _add_figures(server: gr.Server, dataset: ServedDataset, drawing: threading.Lock) -> None:
+def _add_figures(server: gr.Server, dataset: ServedDataset) -> None:
     """The tabs' figures as files to download: /figures/curves.pdf?metric=quality."""
     figures = {name: draw for _, tab in find_tabs().values() for name, draw in getattr(tab, "FIGURES", {}).items()}
+    drawing = threading.Lock()  # matplotlib's settings belong to the process
 
     @server.get("/figures/{name}.{form}")
     def figure(name: str, form: str, request: Request) -> Response:

@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import httpx
 import numpy as np
 import twelve_editors
+from convergebench.dataset_builder.dataset.reader import Reader
 from PIL import Image
 from scored import encoded
 from space_server import serving
@@ -80,9 +81,10 @@ def processor_seconds(process):
 
 
 def change(server, client, session, chain, step):
-    """Seconds for one step: its words and numbers, then the picture itself."""
+    """Seconds for one step: the address of its picture, then the picture itself."""
     begun = time.perf_counter()
-    answer = client.post(f"{server.address}/gradio_api/run/step", json={"data": [chain, step], "session_hash": session})
+    asked = {"data": [chain, step, "view", 8, ""], "session_hash": session}
+    answer = client.post(f"{server.address}/gradio_api/run/picture", json=asked)
     assert answer.status_code == 200, answer.text
     picture = client.get(server.address + answer.json()["data"][0]["url"])
     assert picture.status_code == 200
@@ -171,7 +173,7 @@ def main():
         log = root / "asked"
         command = [sys.executable, "-c", LISTENED]
         with serving(folder, root / "cache", command, env={"ASKED": str(log)}, wait=120) as server:
-            chains = [row["chain"] for row in server.ask("chains", twelve_editors.LARGE, "", "", 0)[1]]
+            chains = [chain.id for chain in Reader(folder).chains() if chain.editor == twelve_editors.LARGE]
             chains = chains[: twelve_editors.LARGE_CASES]
 
             def one(client, chance):

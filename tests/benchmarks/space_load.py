@@ -47,7 +47,7 @@ def large_posts(server):
 
 def visitors(server, seconds):
     """Requests of visitors who look around for so long, and the errors among them."""
-    chains = [row["chain"] for row in server.ask("chains", "", "", "", 0)[1]]
+    chains = list({server.ask("pick", "surprise", "")[1] for _ in range(100)})
     until = time.monotonic() + seconds
 
     def visit(seed):
@@ -55,9 +55,9 @@ def visitors(server, seconds):
         with httpx.Client(base_url=server.address, timeout=120) as client:
             while time.monotonic() < until:
                 requests = [
-                    ("step", [chance.choice(chains), chance.randrange(3)]),
+                    ("picture", [chance.choice(chains), chance.randrange(3), "view", 8, ""]),
                     ("leaderboard", ["", "all", "all", "convergence", 0.5, []]),
-                    ("curves", ["quality", "", "all", "all", 0.5]),
+                    ("curves", ["quality", "", "all", "all", ""]),
                     ("chain", [chance.choice(chains)]),
                 ]
                 name, data = chance.choices(requests, (6, 1, 1, 2))[0]
@@ -65,7 +65,7 @@ def visitors(server, seconds):
                 count += 1
                 if answer.status_code != 200:
                     errors.append(f"{name}: {answer.status_code} {answer.text[:80]}")
-                elif name == "step" and (url := answer.json()["data"][0]["url"]):
+                elif name == "picture" and (url := answer.json()["data"][0]["url"]):
                     count += 1
                     if client.get(url).status_code != 200:
                         errors.append(f"picture: {url}")

@@ -346,9 +346,9 @@ class Endpoints(OfADataset):
         sets = ("PUBLIC", "FOR_THE_PAGE")
         self.answers = {name: answer for of in sets for name, answer in server.answers(served, of).items()}
         chain, made = next(iter(served.chain_of)), base64.b64encode(stores.picture(1, (40, 30))).decode()
-        values: dict[str, list[object]] = {"chain": [chain], "step": [chain, 1], "chains": ["steady", "", "", 0],
-            "leaderboard": ["", "all", "all", "convergence", 0.5, []], "curves": ["quality", "", "all", "all", 0.5],
-            "compare": ["steady", "fading", 0.5], "find": ["hat"], "pick": ["worst", "", "", 1],
+        values: dict[str, list[object]] = {"chain": [chain], "picture": [chain, 1, "view", 8, ""],
+            "leaderboard": ["", "all", "all", "convergence", 0.5, []], "curves": ["quality", "", "all", "all", ""],
+            "compare": ["steady", "fading", 0.5], "find": ["steady", "", "", 1], "pick": ["worst", "", "", 1],
             "score_yours": ["data:image/png;base64," + made, [made], [made], ["a", "b"], []]}  # fmt: skip
         self.seeds = [json.dumps([name, *values.get(name, [])]).encode() for name in self.answers]
 

@@ -44,12 +44,12 @@ from convergebench.spaces_app.space import headline
 from convergebench.spaces_app.space.chains.tab import chain
 from convergebench.spaces_app.space.curves import tab as curves
 from convergebench.spaces_app.space.metrics import tab as metrics
-from convergebench.spaces_app.space.page import Site
+from convergebench.spaces_app.space.page import page_files
 from convergebench.spaces_app.space.served_dataset import open_dataset
 dataset = open_dataset(str(folder))
 name = small_dataset.chain_of(dataset, "fading")
 view = chain(dataset, name)
-site = Site(dataset)
+files = page_files(dataset)
 print(json.dumps({
     "specs": specs.__file__,
     "listed": [metric for metric in view["metrics"] if metric["name"] == "grain"],
@@ -58,12 +58,12 @@ print(json.dumps({
     "choice": headline.metric_titles(dataset).get("grain"),
     "kept": len(headline.leaderboard(dataset, headline.Choice(metric="grain")).table.rows),
     "drawn": [curves.metric_titles(dataset).get(metric) for metric in ("retained grain", "grain")],
-    "rows": [len(curves.curves(dataset, metric)) for metric in ("retained grain", "grain")],
+    "rows": [len(curves.curves(dataset, metric)["curves"]) for metric in ("retained grain", "grain")],
     "metrics": sorted({row["metric"] for row in metrics.metrics(dataset, name)}),
     "agreement": metrics.agreement(dataset)["metrics"],
     "detects": metrics.metrics_page(dataset),
-    "page": site.html(""),
-    "files": sorted(site.files),
+    "page": files["index.html"].decode(),
+    "files": sorted(files),
 }))
 """
 

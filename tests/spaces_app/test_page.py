@@ -9,9 +9,10 @@ from html.parser import HTMLParser
 from itertools import pairwise
 
 import pytest
+from contrast import contrast
 from convergebench.spaces_app.analysis import tables
 from convergebench.spaces_app.analysis.display_names import display_names
-from convergebench.spaces_app.palette import ACCENT, GRID, INK, MUTED, PAPER, SERIES, contrast
+from convergebench.spaces_app.palette import GRID, INK, MUTED, PAPER, SERIES
 from convergebench.spaces_app.reporting.filmstrips import Frame, Strip, make_frame
 from convergebench.spaces_app.reporting.page import SHORT, in_words
 from convergebench.spaces_app.reporting.sentences import page_sentences
@@ -204,7 +205,7 @@ def test_text_and_lines_stand_out_from_the_paper(side):
 
 def test_the_stylesheet_uses_the_same_colours_as_the_figures(laid):
     text = (laid[0] / "index.html").read_text()
-    for name, colour in (("paper", PAPER), ("ink", INK), ("muted", MUTED), ("line", GRID), ("accent", ACCENT)):
+    for name, colour in (("paper", PAPER), ("ink", INK), ("muted", MUTED), ("line", GRID)):
         assert f"--{name}: {colour.light}" in text
         assert f"--{name}: {colour.dark}" in text
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import small_dataset
 from chromium import needs_chromium
-from convergebench.spaces_app import palette
+from contrast import contrast
 from PIL import Image
 from space_server import HOSTILE, shared
 
@@ -29,7 +29,7 @@ def server():
 
 
 def chain_of(server, editor):
-    return server.ask("chains", editor, "harbour", "hat", 0)[1][0]["chain"]
+    return server.ask("find", editor, "harbour", "hat", 1)[1]["chain"]
 
 
 def shown(page):
@@ -341,7 +341,7 @@ def test_words_stand_out_from_their_background(visit, server, scheme):
     behind = page.evaluate("getComputedStyle(document.body).backgroundColor")
     for selector in (*selectors, "[role=tab][aria-selected=true]", "[role=tab][aria-selected=false]"):
         colour = page.evaluate(f"getComputedStyle(document.querySelector({selector!r})).color")
-        assert palette.contrast(code(colour), code(behind)) >= 4.5, selector
+        assert contrast(code(colour), code(behind)) >= 4.5, selector
 
 
 def code(colour):

@@ -135,6 +135,6 @@ def shown(server):
     status, board = server.ask("leaderboard", "", "all", "all", "convergence", 0.5, [])
     assert status == 200
     chain = server.ask("pick", "worst", "")[1]
-    assert server.get(server.ask("step", chain, 3)[1]["url"])[0] == 200
+    assert server.get(server.ask("picture", chain, 3, "view", 8, "")[1]["url"])[0] == 200
     assert b"survives" in server.get("/")[1]
     return board["rows"]

@@ -18,7 +18,7 @@ from convergebench.spaces_app.space.headline import Choice, leaderboard
 from convergebench.spaces_app.space.leaderboard.story import story_cases, story_html
 from convergebench.spaces_app.space.leaderboard.table import leaderboard_html
 from convergebench.spaces_app.space.metrics import tab as metrics
-from convergebench.spaces_app.space.page import Site
+from convergebench.spaces_app.space.page import page_files
 from convergebench.spaces_app.space.previews import Previews
 from convergebench.spaces_app.space.served_dataset import NoPicture, open_dataset
 from simulated import report
@@ -87,12 +87,12 @@ def test_numbers_stay_numbers_in_the_table_and_names_are_text(tmp_path):
     assert "<img src=x" not in text
     assert "&lt;img src=x onerror=&#34;alert(1)&#34;&gt;" in text
     assert 'data-value="4.0"' in text
-    assert "<img src=x" not in Site(made).html("")
+    assert "<img src=x" not in page_files(made)["index.html"].decode()
     assert "<img src=x" not in story_html(made)
 
 
 def test_baselines_are_not_counted_as_editors(dataset):
-    assert "2 editors, 1 baseline, 2 pictures" in Site(dataset).html("")
+    assert "2 editors, 1 baseline, 2 pictures" in page_files(dataset)["index.html"].decode()
     text = leaderboard_html(leaderboard(dataset), dataset)
     assert ">Baselines, not ranked</th>" in text
     assert "returns its input unchanged" in text
@@ -187,22 +187,22 @@ def test_a_lost_part_is_outlined_in_every_tab(tmp_path):
 
 
 def test_curves_start_untouched_and_fall(dataset):
-    lines = {line["editor"]: line for line in curves.lines(dataset, "quality")["curves"]}
+    lines = {line["editor"]: line for line in curves.curves(dataset, "quality")["curves"]}
     fading = [mean for _, mean, _, _ in lines["fading"]["points"]]
     assert fading == sorted(fading, reverse=True)
     assert fading[0] == 1
     assert len(fading) == small_dataset.ROUNDS + 1
     assert dataset.chain_of[lines["fading"]["chain"]].editor == "fading"  # a click leads there
-    raw = curves.lines(dataset, "psnr")["curves"][0]["points"]
+    raw = curves.curves(dataset, "psnr")["curves"][0]["points"]
     assert raw[0][0] == 1  # what has no natural start begins with the first round
 
 
 def test_single_chains_are_there_to_point_at(dataset):
-    single = curves.lines(dataset, single="fading")["chains"]
+    single = curves.curves(dataset, single="fading")["chains"]
     assert {line["name"] for line in single} == {
         f"the {source}, {program}" for source in small_dataset.SOURCES for program in small_dataset.PROGRAMS
     }
-    assert curves.lines(dataset, single="nobody")["chains"] == []
+    assert curves.curves(dataset, single="nobody")["chains"] == []
 
 
 def test_metrics_agree_where_they_were_made_to(dataset):

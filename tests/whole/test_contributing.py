@@ -99,10 +99,10 @@ def test_the_statistic_has_its_files_and_its_place_on_the_page(copy):
 
 def test_the_tab_is_on_the_page_of_the_space(copy):
     code = """
-from convergebench.spaces_app.space.page import Site
+from convergebench.spaces_app.space.page import page_files
 from convergebench.spaces_app.space.served_dataset import open_dataset
-site = Site(open_dataset("data"))
-print('data-tab="pictures"' in site.html(""), "pictures/tab.js" in site.files)
+files = page_files(open_dataset("data"))
+print(b'data-tab="pictures"' in files["index.html"], "pictures/tab.js" in files)
 """
     environment = {**os.environ, "PYTHONPATH": str(copy)}
     done = subprocess.run([sys.executable, "-c", code], cwd=copy, env=environment, capture_output=True, text=True)

@@ -18,23 +18,7 @@ TITLE, ORDER = "Viewer", 50
 _FIELDS = ("step", "round", "position", "instruction", "status", "reason", "seed", "type", "width", "height", "bytes",
            "latency", "cost")  # fmt: skip
 _MOST_TEXT = 4000  # characters of the model's answer in words
-_MOST_CHAINS = 500  # in one answer
 _PICKS = ("surprise", "worst", "longest")
-
-
-def chains(dataset: ServedDataset, editor: str = "", source: str = "", program: str = "", start: int = 0) -> list[dict]:
-    """Chains that match, 500 at a time: what was asked, how they ended, and where and why they were lost."""
-    matching = [
-        chain
-        for chain in dataset.chains
-        if editor in ("", chain.editor) and source in ("", chain.source.id) and program in ("", chain.program.id)
-    ]
-    rows = []
-    for chain in matching[max(start, 0) :][:_MOST_CHAINS]:
-        end = dataset.ending(dataset.case_of.get(chain.id))
-        ended = {name: end[name] for name in ("kept", "lost_at", "cause")}
-        rows.append(chain_facts(chain) | ended)
-    return rows
 
 
 def chain_facts(chain: FinishedChain) -> Answer:
@@ -101,7 +85,7 @@ def chain_view(
 
 
 def _step_view(step: Step, scores: ScoreRow | None, length: int) -> Answer:
-    """One step; what has no value is null, with the reason if one is known."""
+    """What has no value is null, with the reason if one is known."""
     scores = scores or ScoreRow.from_scores({})
     numbers, optional = shown_columns("curve", "number"), optional_columns()
     shown = (*numbers, "edit_applied", "edit_undone")
@@ -121,13 +105,6 @@ def _step_view(step: Step, scores: ScoreRow | None, length: int) -> Answer:
         "outline": lost_outline(scores),
         "reasons": {name: missing.sentence for name, missing in scores.missing.items() if name in shown},
     }
-
-
-def step(dataset: ServedDataset, chain: str, step: int) -> dict:
-    """One step: its words and numbers, and the address of its picture on this server."""
-    answered = dataset.step(chain, step)
-    length = len(dataset.chain(chain).program.cycle)
-    return _step_view(answered, dataset.scores_of(chain).get(step), length) | picture(dataset, chain, step)
 
 
 def picture(dataset: ServedDataset, chain: str, step: int, kind: str = "view", gain: int = 8, at: str = "") -> dict:
@@ -183,5 +160,5 @@ def place(dataset: ServedDataset, chain: str, step: int) -> list[float]:
     return previews_of(dataset).changed_box(chain, step)
 
 
-PUBLIC = (chains, chain, step, picture, pick)
-FOR_THE_PAGE = (find, place)
+PUBLIC = (find, chain, picture, pick)
+FOR_THE_PAGE = (place,)

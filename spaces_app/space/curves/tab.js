@@ -15,7 +15,7 @@ export async function open() {
   const isLast = turn();
   const metric = get("curve", known.curves.some(([name]) => name === "quality") ? "quality" : known.curves[0]?.[0] ?? "kept");
   const single = get("single");
-  const found = await ask("lines", metric, ...filtered(), single);
+  const found = await ask("curves", metric, ...filtered(), single);
   if (!isLast()) return undefined;
   const chosen = many("e");
   const there = found.curves.map((each) => ({ ...each, ...editor(each.editor) }));

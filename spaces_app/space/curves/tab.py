@@ -8,7 +8,7 @@ from convergebench.generation.records import UserError
 from ...analysis.cases import COLUMNS, CURVES, RETAINED, Case, Values
 from ...analysis.round_curves import CurveRow, slice_curves
 from ..chains.tab import pick
-from ..headline import ALL, HALF, WORST_OF, Choice, leaderboard, measured
+from ..headline import ALL, WORST_OF, Choice, leaderboard, measured
 from ..served_dataset import Answer, ServedDataset
 
 if TYPE_CHECKING:
@@ -31,18 +31,6 @@ def metric_titles(dataset: ServedDataset) -> dict[str, str]:
     return {"kept": "share of tests that survive", "quality": f"retained quality ({WORST_OF})"} | there
 
 
-def curves(
-    dataset: ServedDataset,
-    metric: str = "quality",
-    group: str = "",
-    kind: str = ALL,
-    category: str = ALL,
-    threshold: float = HALF,
-) -> list[dict]:
-    """Mean, limits and median of a metric for each editor and round."""
-    return [row.cells for row in _curve_rows(dataset, metric, Choice(group, kind, category, threshold=threshold))]
-
-
 def _curve_rows(dataset: ServedDataset, metric: str, choice: Choice) -> list[CurveRow]:
     if metric not in metric_titles(dataset):
         raise UserError(f"no metric {metric[:40]!r}; the metrics are {', '.join(metric_titles(dataset))}")
@@ -50,7 +38,7 @@ def _curve_rows(dataset: ServedDataset, metric: str, choice: Choice) -> list[Cur
     return slice_curves(board.group, board.outcomes, ALL, metrics=(metric,)) if board.group else []
 
 
-def lines(
+def curves(
     dataset: ServedDataset,
     metric: str = "quality",
     group: str = "",
@@ -58,7 +46,7 @@ def lines(
     category: str = ALL,
     single: str = "",
 ) -> dict:
-    """What the page draws: a line for each editor, with the chain it leads to, and single chains of one editor."""
+    """A metric over rounds: a line with limits for each editor, the chain it leads to, and one editor's chains."""
     choice = Choice(group, kind, category)
     by_editor: dict[str, list[CurveRow]] = {}
     for row in _curve_rows(dataset, metric, choice):
@@ -136,5 +124,4 @@ def known(dataset: ServedDataset) -> Answer:
 
 
 PUBLIC = (curves,)
-FOR_THE_PAGE = (lines,)
 FIGURES = {"curves": _curves_figure}
