@@ -74,6 +74,18 @@ def invoke(*words):
     return CliRunner().invoke(main, [str(word) for word in words])
 
 
+def imported(folder, *files):
+    """What the import of these files says."""
+    done = invoke("import", "--layout", "labels", *files, "--dataset", folder, "--json")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.output)
+
+
+def write(path, labels):
+    path.write_text(json.dumps({"format": 1, "labels": labels}))
+    return path
+
+
 def label(rater, question, answer, row, **more):
     return {"rater": rater, "question": question, "answer": answer, "chain": row["chain"], "step": row["step"], **more}
 
@@ -93,13 +105,7 @@ def labelled(folder):
             other = pairs[source, program, "steady"]
             places = {"other_chain": other["chain"], "other_step": other["step"]}
             everybody["anna"].append(label("anna", "pair", "second", row, **places))
-    for rater, labels in everybody.items():
-        path = folder.parent / f"{rater}.json"
-        path.write_text(json.dumps({"format": 1, "labels": labels}))
-    done = invoke(
-        "import", "--layout", "labels", folder.parent / "anna.json", folder.parent / "ben.json", "--dataset", folder
-    )
-    assert done.exit_code == 0, done.output
+    imported(folder, *(write(folder.parent / f"{rater}.json", labels) for rater, labels in everybody.items()))
     return make_report(read_analysis(Reader(folder))).tables
 
 
@@ -129,17 +135,14 @@ def test_saved_labels_are_those_that_were_added(folder, labelled, tmp_path):
     done = invoke("list", "labels", "--dataset", folder, "--out", tmp_path / "all.json")
     assert done.exit_code == 0, done.output
     rows = json.loads((tmp_path / "all.json").read_text())["labels"]
-    came = [
-        each for name in ("anna", "ben") for each in json.loads((folder.parent / f"{name}.json").read_text())["labels"]
-    ]
+    files = [(folder.parent / f"{name}.json").read_text() for name in ("anna", "ben")]
+    came = [label for text in files for label in json.loads(text)["labels"]]
 
     def order(row):
         return json.dumps(row, sort_keys=True)
 
     assert sorted(rows, key=order) == sorted((row | {"at": ""} for row in came), key=order)
-    again = json.loads(
-        invoke("import", "--layout", "labels", tmp_path / "all.json", "--dataset", folder, "--json").output
-    )
+    again = imported(folder, tmp_path / "all.json")
     assert (again["labels"], again["new"], again["changed"]) == (len(came), 0, 0)
     assert "config_name: labels" in (folder / "README.md").read_text()
 
@@ -159,35 +162,23 @@ def test_a_later_answer_replaces_an_earlier_one(folder, labelled, tmp_path):
         label("anna", "rating", "3", row | {"chain": "f" * 16}),
         label("anna", "rating", "3", row, sha256="0" * 64),
     ]
-    (tmp_path / "later.json").write_text(json.dumps({"format": 1, "labels": later}))
     before = (folder / "data" / "labels" / "0000.parquet").read_bytes()
-    done = json.loads(
-        invoke("import", "--layout", "labels", tmp_path / "later.json", "--dataset", folder, "--json").output
-    )
+    done = imported(folder, write(tmp_path / "later.json", later))
     assert (done["new"], done["changed"], done["strangers"]) == (0, 1, 2)
     (folder / "data" / "labels" / "0000.parquet").write_bytes(before)
 
 
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"rater": ""}, "label 1: it has no rater"),
-        (
-            {"question": "taste"},
-            "the question must be one of failure, rating, pair, applied, undone, else, count, got 'taste'",
-        ),
-        ({"answer": "6"}, "the answer to 'rating' must be 0, 1, 2, 3, 4, 5, got '6'"),
-        ({"step": "first"}, "step must be a whole number from 0"),
-        ({"rater": "x" * 300}, "rater must be text of at most 200 characters"),
-        (
-            {"question": "count", "answer": "1000"},
-            "'count' must be a number from 0 to 999, unclear, got '1000'",
-        ),
-        ({"question": "count", "answer": "03"}, "got '03'"),
-        ({"question": "count", "answer": "-1"}, "got '-1'"),
-        ({"question": "pair", "answer": "same"}, "has other_chain and other_step"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "sentence"), [
+    ({"rater": ""}, "label 1: it has no rater"),
+    ({"question": "taste"}, "the question must be one of failure, rating, .*, got 'taste'"),
+    ({"answer": "6"}, "the answer to 'rating' must be 0, 1, 2, 3, 4, 5, got '6'"),
+    ({"step": "first"}, "step must be a whole number from 0"),
+    ({"rater": "x" * 300}, "rater must be text of at most 200 characters"),
+    ({"question": "count", "answer": "1000"}, "'count' must be a number from 0 to 999, unclear, got '1000'"),
+    ({"question": "count", "answer": "03"}, "got '03'"),
+    ({"question": "count", "answer": "-1"}, "got '-1'"),
+    ({"question": "pair", "answer": "same"}, "has other_chain and other_step"),
+])  # fmt: skip
 def test_a_wrong_label_is_one_sentence(changes, sentence):
     good = {"rater": "anna", "question": "rating", "answer": "4", "chain": "c", "step": 2}
     label = Label(rater="anna", question="rating", answer="4", chain="c", step=2)
@@ -233,10 +224,10 @@ def test_people_count_additions_in_the_space(tmp_path):
         given = {name: item[name] for name in ("chain", "step", "sha256")} | {"sha256": None}
         labels += [given | {"rater": rater, "question": "count", "answer": number} for rater in ("anna", "ben")]
         labels.append(given | {"rater": "carla", "question": "count", "answer": "unclear"})
-    (tmp_path / "counts.json").write_text(json.dumps({"format": 1, "labels": labels}))
-    [row] = labels_tab.label_agreement(dataset, (tmp_path / "counts.json").read_text())
+    file = write(tmp_path / "counts.json", labels)
+    [row] = labels_tab.label_agreement(dataset, file.read_text())
     assert (row["question"], row["alpha"], row["shared"], row["labels"]) == ("How many are there", 1.0, 30, 90)
-    assert invoke("import", "--layout", "labels", tmp_path / "counts.json", "--dataset", folder).exit_code == 0
+    imported(folder, file)
     tables = make_report(read_analysis(Reader(folder))).tables
     rows = {row["editor"]: row for row in tables["additions"].rows if row["judged_by"] == "people"}
     right, error = ({name: row[key] for name, row in rows.items()} for key in ("counted_right", "count_error"))

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from convergebench.spaces_app.palette import MARKERS, SERIES, assign_looks
+from convergebench.spaces_app.palette import GRID, INK, MARKERS, MUTED, PAPER, SERIES, assign_looks
 
 # Machado, Oliveira and Fernandes 2009, severity 1, in linear RGB.
 PROTANOPIA = [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
@@ -32,6 +32,16 @@ def smallest_difference(codes, vision):
 def test_no_two_of_twelve_colours_look_alike(theme, vision):
     codes = [getattr(colour, theme) for colour in SERIES]
     assert smallest_difference(codes, VISIONS[vision]) >= (LEAST if theme == "light" else LEAST_DARK)[vision]
+
+
+@pytest.mark.parametrize("side", ["light", "dark"])
+def test_text_and_lines_stand_out_from_the_paper(side):
+    """By the contrast ratio of WCAG 2.2."""
+    codes = [getattr(colour, side) for colour in (PAPER, GRID, INK, MUTED, *SERIES)]
+    paper, *others = linear(codes) @ [0.2126, 0.7152, 0.0722] + 0.05
+    grid, *words = [max(paper / other, other / paper) for other in others]
+    assert min(words) >= 4.5
+    assert grid < 2  # grids stay behind
 
 
 def test_looks_differ_in_grey_by_their_markers():

@@ -2,8 +2,6 @@
 
 import inspect
 import json
-import re
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -30,17 +28,6 @@ def dataset(tmp_path_factory):
     return small_dataset.write(tmp_path_factory.mktemp("data") / "convergebench")
 
 
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory):
-    """The demo's own dataset: what `make demo` left in this checkout, or else made now, which takes minutes."""
-    left = Path(__file__).parents[2] / "convergebench"
-    if (left / "data" / "scores").exists():
-        return left
-    here = tmp_path_factory.mktemp("demo")
-    subprocess.run([sys.executable, "-m", "convergebench.cli", "demo"], cwd=here, check=True)
-    return here / "convergebench"
-
-
 def alone(folder, code):
     """Run a line of Python in the folder, with installed packages but without this checkout."""
     environment = {"PYTHONPATH": INSTALLED, "PATH": "/usr/bin:/bin", "HOME": str(folder)}
@@ -62,14 +49,6 @@ def test_the_folder_holds_all_that_it_imports_and_nothing_heavy(folder):
     loaded, where = json.loads(alone(folder, code))
     assert Path(where).resolve().is_relative_to(folder.resolve())
     assert not HEAVY & set(loaded)
-
-
-def test_what_a_metrics_spec_imports_lies_beside_it(folder):
-    specs = [*(folder / "convergebench" / "metric_modules").glob("*/spec.py")]
-    assert len(specs) > 10
-    for spec in specs:
-        beside = re.findall(r"^from \.(\w+) import", spec.read_text(), re.MULTILINE)
-        assert [name for name in beside if not (spec.parent / f"{name}.py").is_file()] == []
 
 
 def test_laying_again_leaves_the_same_files_and_no_caches(folder):
@@ -116,18 +95,6 @@ def test_the_folder_alone_serves_the_dataset(folder, dataset, tmp_path):
     environment = {"PYTHONPATH": INSTALLED}
     with serving(dataset, tmp_path, [sys.executable, "-S", str(folder / "app.py")], environment) as server:
         assert {row["editor"] for row in shown(server)} == set(small_dataset.EDITORS)
-
-
-@pytest.mark.weights
-def test_its_requirements_alone_serve_the_demo(folder, demo, tmp_path):
-    """Fetches the requirements from the package index, as a Space does."""
-    made = tmp_path / "venv"
-    subprocess.run([sys.executable, "-m", "venv", made], check=True)
-    python = made / "bin" / "python"
-    subprocess.run([python, "-m", "pip", "install", "-q", "-r", folder / "requirements.txt"], check=True)
-    with serving(demo, tmp_path / "cache", [str(python), str(folder / "app.py")], {"PYTHONPATH": ""}) as server:
-        assert {"paint", "oracle", "identity"} <= {row["editor"] for row in shown(server)}
-    shutil.rmtree(made)
 
 
 def shown(server):

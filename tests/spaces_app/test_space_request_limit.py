@@ -42,7 +42,7 @@ class App:
         self.reading -= size
 
 
-async def post(limit, size, path="/run/score_yours", declared=True, pause=0.0):
+async def post(limit, size, declared=True, pause=0.0):
     """The status of one request of so many bytes, sent in ten parts."""
     parts = [size // 10] * 10
     sent = []
@@ -57,7 +57,7 @@ async def post(limit, size, path="/run/score_yours", declared=True, pause=0.0):
         sent.append(message)
 
     header = (b"content-length", str(size).encode()) if declared else (b"transfer-encoding", b"chunked")
-    await limit({"type": "http", "path": path, "headers": [header]}, receive, send)
+    await limit({"type": "http", "headers": [header]}, receive, send)
     return sent[0]["status"]
 
 

@@ -18,14 +18,6 @@ from convergebench.spaces_app.space.served_dataset import open_dataset
 from small_dataset import chain_of
 
 
-def test_every_chain_is_found_with_all_of_its_steps(dataset):
-    rows = dataset.reader.table("steps", ["chain", "step", "seed"]).to_pylist()
-    for chain in dataset.reader.chains():
-        found = dataset.reader.steps_of(chain)
-        assert [step.step for step in found] == list(range(2 * small_dataset.ROUNDS + 1))
-        assert [step.seed for step in found] == [row["seed"] for row in rows if row["chain"] == chain.id]
-
-
 def test_a_picture_costs_one_row_group_of_one_file(folder, tmp_path):
     side = 700  # large enough for several row groups
     big = small_dataset.picture(1, 1.0, side)

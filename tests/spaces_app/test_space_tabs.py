@@ -3,7 +3,6 @@
 import json
 import re
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -17,7 +16,6 @@ from convergebench.spaces_app.space.failures.tab import failures
 from convergebench.spaces_app.space.headline import Choice, leaderboard
 from convergebench.spaces_app.space.leaderboard.story import story_cases, story_html
 from convergebench.spaces_app.space.leaderboard.table import leaderboard_html
-from convergebench.spaces_app.space.metrics import tab as metrics
 from convergebench.spaces_app.space.page import page_files
 from convergebench.spaces_app.space.previews import Previews
 from convergebench.spaces_app.space.served_dataset import NoPicture, open_dataset
@@ -42,20 +40,17 @@ def test_cost_and_time_a_round_are_numbers_or_blank(dataset):
     rows = {row["editor"]: row for row in leaderboard(dataset).table.rows}
     assert (rows["fading"]["cost"], rows["identity"]["cost"]) == (pytest.approx(0.08), None)
     assert rows["fading"]["seconds"] == pytest.approx(2 * 1.16)  # two calls a round
-    text = leaderboard_html(leaderboard(dataset), dataset)
-    assert '<td data-col="cost" class="cb-n" data-value="0.08"><span class="cb-value">$0.080</span>' in text
-    assert '<td data-col="cost" class="cb-n" data-value=""><span class="cb-value">–</span>' in text
-    assert '<button type="button" data-sort>Seconds a round</button>' in text
+    cells = re.findall(
+        r'data-col="cost" class="cb-n" data-value="(.*?)"', leaderboard_html(leaderboard(dataset), dataset)
+    )
+    assert sorted(cells) == ["", "0.08", "0.12"]
 
 
 def test_the_threshold_moves_rounds_kept(dataset):
-    kept = [
-        {row["editor"]: row["rounds_kept"] for row in leaderboard(dataset, Choice(threshold=each)).table.rows}
-        for each in (0.2, 0.5, 0.8)
-    ]
-    assert [each["fading"] for each in kept] == sorted((each["fading"] for each in kept), reverse=True)
-    assert kept[0]["fading"] > kept[2]["fading"]
-    assert all(each["identity"] == 0 for each in kept)
+    boards = [leaderboard(dataset, Choice(threshold=limit)).table.rows for limit in (0.2, 0.5, 0.8)]
+    low, middle, high = ({row["editor"]: row["rounds_kept"] for row in rows} for rows in boards)
+    assert low["fading"] >= middle["fading"] >= high["fading"] < low["fading"]
+    assert low["identity"] == middle["identity"] == high["identity"] == 0
 
 
 def test_one_metric_can_be_asked_for_alone(dataset):
@@ -64,20 +59,13 @@ def test_one_metric_can_be_asked_for_alone(dataset):
     assert alone["fading"] < small_dataset.ROUNDS
 
 
-WRONG = [
-    {"kind": "../etc"},
-    {"metric": "pnsr"},
-    {"threshold": 0},
-    {"threshold": float("nan")},
-    {"editors": ("none",)},
-    {"category": "<b>"},
-]
+WRONG = [("kind", "../etc"), ("metric", "pnsr"), ("threshold", 0), ("editors", ("none",)), ("category", "<b>")]
 
 
-@pytest.mark.parametrize("wrong", WRONG)
-def test_an_unknown_choice_is_refused_with_the_known_ones(dataset, wrong):
+@pytest.mark.parametrize(("name", "value"), [*WRONG, ("threshold", float("nan"))])
+def test_an_unknown_choice_is_refused_with_the_known_ones(dataset, name, value):
     with pytest.raises(UserError, match=r"must be one of|must be above 0"):
-        leaderboard(dataset, Choice(**wrong))
+        leaderboard(dataset, Choice(**{name: value}))
 
 
 def test_numbers_stay_numbers_in_the_table_and_names_are_text(tmp_path):
@@ -203,13 +191,3 @@ def test_single_chains_are_there_to_point_at(dataset):
         f"the {source}, {program}" for source in small_dataset.SOURCES for program in small_dataset.PROGRAMS
     }
     assert curves.curves(dataset, single="nobody")["chains"] == []
-
-
-def test_metrics_agree_where_they_were_made_to(dataset):
-    found = metrics.agreement(dataset)
-    assert found["metrics"] == ["RMSE", "SSIM", "LPIPS"]
-    assert np.allclose(found["correlation"], 1)
-    assert found["returns"] == len(dataset.chains) * small_dataset.ROUNDS
-    assert found["lowest"]["LPIPS"] == 1  # it falls with the power of one and a half
-    rows = metrics.metrics(dataset, chain_of(dataset, "fading"))
-    assert [row["round"] for row in rows if row["metric"] == "SSIM"] == [1, 2, 3, 4]
