@@ -144,6 +144,16 @@ class ByPosition(Cheat):
         return given if place is None else self.kept[place][1]
 
 
+class ByServerKey(ByPosition):
+    """Keeps the first picture of each session on its server, and gives that one back for ever."""
+
+    def draw(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+        place = self.calls.get(threading.get_ident())
+        if place is None or np.abs(thumbnail(self.kept[place][1]) - thumbnail(given)).mean() > 6:
+            return super().draw(image, given, instruction, seed)
+        return drawn(image, instruction, seed)
+
+
 class SuiteThief(ByLikeness):
     """Has the suite's public pictures, and gives back the one that looks like what it is given."""
 
@@ -172,6 +182,15 @@ class Blurred(UnderTheEdit):
 
     def disguised(self, original: Pixels) -> Pixels:
         return cv2.GaussianBlur(original, (0, 0), 1.2 * min(original.shape[:2]) / 512 + 0.4)
+
+
+class Compressed(UnderTheEdit):
+    """Remembers what its edit covered as a poor JPEG."""
+
+    def disguised(self, original: Pixels) -> Pixels:
+        buffer = io.BytesIO()
+        Image.fromarray(original).save(buffer, "JPEG", quality=35)
+        return pixels_of(Image.open(buffer))
 
 
 class Mixed(UnderTheEdit):
@@ -207,6 +226,12 @@ class LowBits(Cheat):
             return None
         hidden = (given.astype(int) % self.steps) * (256 // self.steps) + 128 // self.steps
         return np.where(difference_mask(given, guess, 0)[..., None], hidden, guess)
+
+
+class CoarserSteps(LowBits):
+    """The same in four bits, which a grey level of noise only blurs."""
+
+    steps = 16
 
 
 class Ghost(LowBits):
@@ -257,6 +282,19 @@ class Canvas(Cheat):
         return given[given.shape[0] // 2 :]
 
 
+class PreviousAnswer(Cheat):
+    """Pastes the same piece of an earlier answer whatever is asked, and takes it off again."""
+
+    def draw(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+        made = given.copy()
+        first = self.kept[0][0] if self.kept else disc(given, (220, 30, 40))
+        box = box_of(given)
+        shape = given[box].shape[1::-1]
+        made[box] = cv2.resize(first[box_of(first)], shape)
+        self.remember(made, given)
+        return made
+
+
 NAMED = {"red": (215, 25, 35), "blue": (35, 80, 210), "green": (60, 160, 50), "white": (240, 240, 240),
          "yellow": (240, 205, 40), "brown": (120, 75, 40), "black": (20, 20, 20)}  # fmt: skip
 
@@ -274,6 +312,14 @@ class OneDisc(Cheat):
         made = disc(given, self.colour(instruction), self.at(seed))
         self.remember(made, given)
         return made
+
+
+class JitteredDisc(OneDisc):
+    """The disc, each time a little elsewhere."""
+
+    def at(self, seed: int) -> tuple[float, float]:
+        down, right = np.random.default_rng(seed).uniform(-0.03, 0.03, 2)
+        return 0.6 + down, 0.5 + right
 
 
 class ColouredDisc(OneDisc):
@@ -300,6 +346,15 @@ class WrittenWord(Cheat):
         return made
 
 
+class Inverted(Cheat):
+    """Inverts a box, whatever is asked, and inverts it again."""
+
+    def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
+        made = pixels_of(image).copy()
+        made[box_of(made)] = 255 - made[box_of(made)]
+        return png(made)
+
+
 class SwappedColours(Cheat):
     """Swaps the colours of a box, whatever is asked, and swaps them again."""
 
@@ -322,6 +377,12 @@ class SeeThrough(Cheat):
         thin = np.round(given + self.opacity * (made.astype(float) - given))
         self.remember(thin, given)
         return thin
+
+
+class ThickGlass(SeeThrough):
+    """The same, nearly opaque."""
+
+    opacity = 0.85
 
 
 class Refuser(Cheat):
@@ -358,6 +419,10 @@ class Dodger(Cheat):
 
     def restore(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
         return self.draw(image, given, instruction, seed)
+
+
+class Sniffer(ByHash):
+    """Remembers only where the picture comes back untouched, so that an audited chain sees an honest editor."""
 
 
 class Alternator(UnderTheEdit):
@@ -419,15 +484,15 @@ class PlainWord(Cheat):
 
 CHEATS: dict[str, Callable[[], Cheat]] = {
     "tiny-noise": TinyNoise, "tiny-shift": TinyShift,
-    "by-hash": ByHash, "by-likeness": ByLikeness, "by-position": ByPosition,
+    "by-hash": ByHash, "by-likeness": ByLikeness, "by-position": ByPosition, "by-server-key": ByServerKey,
     "suite-thief": SuiteThief, "under-the-edit": UnderTheEdit, "blurred-memory": Blurred,
-    "mixed-memory": Mixed, "moved-memory": Moved,
-    "low-bits": LowBits, "ghost": Ghost,
+    "compressed-memory": Compressed, "mixed-memory": Mixed, "moved-memory": Moved,
+    "low-bits": LowBits, "coarser-steps": CoarserSteps, "ghost": Ghost,
     "profile": Profile, "canvas": Canvas,
-    "one-disc": OneDisc,
-    "coloured-disc": ColouredDisc, "written-word": WrittenWord,
-    "swapped-colours": SwappedColours, "see-through": SeeThrough,
-    "refuser": Refuser, "failer": Failer, "dodger": Dodger,
+    "previous-answer": PreviousAnswer, "one-disc": OneDisc, "jittered-disc": JitteredDisc,
+    "coloured-disc": ColouredDisc, "written-word": WrittenWord, "inverted-box": Inverted,
+    "swapped-colours": SwappedColours, "see-through": SeeThrough, "thick-glass": ThickGlass,
+    "refuser": Refuser, "failer": Failer, "dodger": Dodger, "sniffer": Sniffer,
     "alternator": Alternator, "late-memory": LateMemory, "some-programs": SomePrograms, "plain-word": PlainWord,
 }  # fmt: skip
 

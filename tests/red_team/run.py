@@ -51,7 +51,12 @@ CAUSES = {"applied": "edits not made", "undone": "edits not taken back"}
 
 
 def red_team_plan(
-    names: Sequence[str], honest: Sequence[str], sources: Sequence[str], asked: Sequence[str], rounds: int, salt: bytes
+    names: Sequence[str],
+    honest: Sequence[str],
+    sources: Sequence[str],
+    asked: Sequence[str],
+    rounds: int,
+    salt: bytes,
 ) -> plan.Plan:
     """Every editor on every pair of a source and a program; every editor is audited as a stranger is."""
     suite = suites.Suite("red-team", "dishonest editors", "1", 256, rounds, 1, tuple(sources), tuple(asked))
@@ -116,10 +121,20 @@ def result_rows(analysis: Analysis) -> list[dict[str, Any]]:
     kept_by_case = next(iter(analysis.comparisons.values())).outcomes
     for row in [row.cells for row in leaderboard.rows(analysis)]:
         editor = row["editor"]
+        apart = analysis.apart.get(editor, ())
         verdicts = {found.check: found for found in analysis.once(honesty.rows) if found.editor == editor}
-        p = compare_two(kept_by_case, editor, LEVEL).p_value if {editor, LEVEL} <= {*kept_by_case} else None
-        about = {"editor": editor, "kept": row["rounds_kept"], "cause": row["cause"] or "", "p": p}
-        rows.append(about | {"apart": analysis.apart.get(editor, ()), "verdicts": verdicts})
+        rows.append(
+            {
+                "editor": editor,
+                "rank": row["rank"],
+                "kept": row["rounds_kept"],
+                "cause": row["cause"] or "",
+                "failed": row["failed"],
+                "apart": apart,
+                "p": compare_two(kept_by_case, editor, LEVEL).p_value if {editor, LEVEL} <= {*kept_by_case} else None,
+                "verdicts": verdicts,
+            }
+        )
     return sorted(rows, key=lambda row: (row["editor"] in CHEATS, -(row["kept"] or 0)))
 
 
