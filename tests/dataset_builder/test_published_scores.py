@@ -15,6 +15,7 @@ from convergebench.generation.records import UserError
 from convergebench.metric_modules.scores import scores_config
 
 HEAD = "model,id,n,PSNR,LPIPS\n"
+COLUMNS = {"editor": "model", "case": "id", "round": "n", "psnr": "PSNR", "lpips": "LPIPS"}
 
 
 @pytest.fixture
@@ -25,16 +26,14 @@ def folder(tmp_path):
 
 
 @pytest.fixture
-def table(tmp_path):
-    """Writes a table and imports it under the names above."""
+def imported(folder, tmp_path):
+    """Writes a table of paint's scores and imports it."""
 
-    def make(text, folder, **options):
-        path = tmp_path / "scores.csv"
-        path.write_text(HEAD + text)
-        columns = {"editor": "model", "case": "id", "round": "n", "psnr": "PSNR", "lpips": "LPIPS"}
-        return import_scores(path, folder, columns, **options)
+    def made(text, columns=(), **options):
+        (tmp_path / "scores.csv").write_text(text)
+        return import_scores(tmp_path / "scores.csv", folder, dict(columns), "paint", **options)
 
-    return make
+    return made
 
 
 def rows(folder):
@@ -47,14 +46,11 @@ def returned(folder):
     return {row["round"]: row["sha256"] for row in sorted(steps, key=lambda row: row["step"]) if row["step"]}
 
 
-def test_a_chain_with_the_published_answers_is_attached(folder, tmp_path):
+def test_a_chain_with_the_published_answers_is_attached(folder, imported):
     hashes = returned(folder)
-    text = (
-        f"model,id,n,PSNR,hash\npaint,any,1,30.5,{hashes[1]}\npaint,any,2,30,{hashes[2]}\ngpt,other,2,20,{hashes[2]}\n"
-    )
-    (tmp_path / "s.csv").write_text(text)
+    lines = f"paint,any,1,30.5,{hashes[1]}\npaint,any,2,30,{hashes[2]}\ngpt,other,2,20,{hashes[2]}\n"
     columns = {"editor": "model", "case": "id", "round": "n", "psnr": "PSNR", "sha256": "hash"}
-    made = import_scores(tmp_path / "s.csv", folder, columns, signature="theirs")
+    made = imported(f"model,id,n,PSNR,hash\n{lines}", columns, signature="theirs")
     assert (made["rows"], made["matched"]) == (3, 2)
     first, second, third = rows(folder)
     assert (first["editor"], first["round"], first["psnr"], first["chain"]) == ("gpt", 2, 20.0, None)
@@ -63,74 +59,54 @@ def test_a_chain_with_the_published_answers_is_attached(folder, tmp_path):
     assert "- config_name: published" in (folder / "README.md").read_text()
 
 
-def test_the_name_of_a_case_attaches_nothing(folder, tmp_path):
+def test_the_name_of_a_case_attaches_nothing(folder, imported):
     """A second study of the same cases bears the same names."""
     hashes = returned(folder)
-    (tmp_path / "s.csv").write_text(
-        f"case,round,psnr,sha256\nsource-1_glasses,1,30,{hashes[1]}\nsource-1_glasses,2,9,0\n"
-    )
-    assert import_scores(tmp_path / "s.csv", folder, {}, "paint")["matched"] == 0
-    (tmp_path / "s.csv").write_text("case,round,psnr\nsource-1_glasses,1,30\n")
-    assert import_scores(tmp_path / "s.csv", folder, {}, "paint")["matched"] == 0
+    lines = f"source-1_glasses,1,30,{hashes[1]}\nsource-1_glasses,2,9,0\n"
+    assert imported(f"case,round,psnr,sha256\n{lines}")["matched"] == 0
+    assert imported("case,round,psnr\nsource-1_glasses,1,30\n")["matched"] == 0
 
 
-def test_the_published_psnr_shows_that_the_answers_are_the_same(folder, tmp_path):
+def test_the_published_psnr_shows_that_the_answers_are_the_same(folder, imported):
     steps = Reader(folder).table("steps", ["chain", "step", "round", "position"]).to_pylist()
     blank = dict.fromkeys(column.name for column in scores_config().columns)
     scored = [blank | row | {"psnr": 40.0 / row["step"]} for row in steps if row["step"]]
     schema.write(folder / "data" / "scores" / "0000.parquet", scores_config(), scored)
     returns = {row["round"]: row["psnr"] for row in scored if row["position"] == 2}
-
-    def attached(gap):
+    for gap, matched in ((0.0, len(returns)), (0.01, 0)):
         lines = [f"any,{round},{psnr + gap:.4f}" for round, psnr in returns.items()]
-        (tmp_path / "s.csv").write_text("\n".join(["case,round,psnr", *lines]))
-        return import_scores(tmp_path / "s.csv", folder, {}, "paint")["matched"]
-
-    assert (attached(0.0), attached(0.01)) == (len(returns), 0)
+        assert imported("\n".join(["case,round,psnr", *lines]))["matched"] == matched
 
 
-def test_a_zero_must_be_declared(folder, table):
-    text = "paint,a,1,30,0.0\npaint,a,2,29,0.0\n"
-    with pytest.raises(
-        UserError, match=r"has zeros for lpips; say whether .* --zero-is-missing lpips or --zero-is-real"
-    ):
-        table(text, folder)
-    assert table(text, folder, zeros=["lpips"])["zeros"] == 2
+def test_a_zero_must_be_declared(folder, imported):
+    text = HEAD + "paint,a,1,30,0.0\npaint,a,2,29,0.0\n"
+    with pytest.raises(UserError, match=r"has zeros for lpips; .* --zero-is-missing lpips or --zero-is-real"):
+        imported(text, COLUMNS)
+    assert imported(text, COLUMNS, zeros=["lpips"])["zeros"] == 2
     assert [row["lpips"] for row in rows(folder)] == [None, None]
     assert json.loads(rows(folder)[0]["reasons"]) == {"lpips": "published as 0, declared as not computed"}
-    table(text, folder, real_zeros=["lpips"])
+    imported(text, COLUMNS, real_zeros=["lpips"])
     assert [row["lpips"] for row in rows(folder)] == [0.0, 0.0]
 
 
-def test_an_empty_cell_is_null_with_its_reason(folder, table):
-    table("paint,a,1,30,\n", folder)
+def test_an_empty_cell_is_null_with_its_reason(folder, imported):
+    imported(HEAD + "paint,a,1,30,\n", COLUMNS)
     assert rows(folder)[0]["lpips"] is None
     assert json.loads(rows(folder)[0]["reasons"]) == {"lpips": "not published"}
 
 
-def test_repeated_rows_count_once_and_contradictions_are_refused(folder, table):
-    made = table("paint,b,1,7,0.5\npaint,b,1,7,0.5\n", folder)
+def test_repeated_rows_count_once_and_contradictions_are_refused(imported):
+    made = imported(HEAD + "paint,b,1,7,0.5\npaint,b,1,7,0.5\n", COLUMNS)
     assert (made["rows"], made["repeated"]) == (1, 1)
     with pytest.raises(UserError, match=r"has different rows for editor 'paint', case 'a', run 1, round 1; keep one"):
-        table("paint,a,1,30,0.1\npaint,a,1,20,0.3\n", folder)
+        imported(HEAD + "paint,a,1,30,0.1\npaint,a,1,20,0.3\n", COLUMNS)
 
 
-def test_the_same_table_imported_twice_replaces_itself(folder, table):
-    table("paint,a,1,30,0.1\n", folder)
-    table("paint,a,1,31,0.1\n", folder)
-    assert [row["psnr"] for row in rows(folder)] == [31.0]
-
-
-def test_another_metric_keeps_its_name(folder, tmp_path):
-    (tmp_path / "s.jsonl").write_text('{"case": "a", "round": 1, "NIQE": 4.5}\n')
-    import_scores(tmp_path / "s.jsonl", folder, {"niqe": "NIQE"}, editor="gpt")
-    assert rows(folder)[0]["niqe"] == 4.5
-
-
-def test_a_rebuild_leaves_published_numbers_alone(folder, table, tmp_path):
-    table("paint,a,1,30,0.1\n", folder)
+def test_a_table_replaces_itself_and_stays_when_the_dataset_is_rebuilt(folder, imported, tmp_path):
+    for psnr in (30, 31):
+        imported(f"case,round,psnr,NIQE\na,1,{psnr},4.5\n", {"niqe": "NIQE"})
     building.build(store_reader.find_finished([tmp_path / "run"]), folder)
-    assert len(rows(folder)) == 1
+    assert [(row["psnr"], row["niqe"]) for row in rows(folder)] == [(31.0, 4.5)]
 
 
 @pytest.mark.parametrize(
@@ -144,7 +120,7 @@ def test_a_rebuild_leaves_published_numbers_alone(folder, table, tmp_path):
         ({"table": "PSNR", "case": "id", "round": "n", "editor": "model"}, "the name 'table' is not a metric's"),
     ],
 )
-def test_a_table_that_cannot_be_understood_is_one_sentence(folder, tmp_path, columns, says):
+def test_a_table_that_cannot_be_understood_is_refused(folder, tmp_path, columns, says):
     (tmp_path / "scores.csv").write_text(HEAD + "paint,a,1,30,0.1\n")
     with pytest.raises(UserError, match=says):
         import_scores(tmp_path / "scores.csv", folder, columns)
@@ -161,7 +137,7 @@ def test_a_table_that_cannot_be_understood_is_one_sentence(folder, tmp_path, col
         ("a text", "holds 'a text'; a row must be an object"),
     ],
 )
-def test_a_row_that_no_table_can_hold_is_one_sentence(folder, tmp_path, row, says):
+def test_a_row_that_no_table_can_hold_is_refused(folder, tmp_path, row, says):
     whole = {"editor": "paint", "case": "a", "round": 1, "psnr": 30.0}
     (tmp_path / "scores.json").write_text(json.dumps([{**whole, **row} if isinstance(row, dict) else row]))
     with pytest.raises(UserError, match=says):
@@ -170,9 +146,12 @@ def test_a_row_that_no_table_can_hold_is_one_sentence(folder, tmp_path, row, say
 
 def test_the_command_tells_what_it_did(folder, tmp_path):
     (tmp_path / "scores.csv").write_text(HEAD + "paint,a,1,30,0\n")
-    names = ["editor=model", "case=id", "round=n", "psnr=PSNR", "lpips=LPIPS"]
     words = ["import", "--layout", "scores", str(tmp_path / "scores.csv"), "--dataset", str(folder), "--json"]
-    words += ["--zero-is-missing", "lpips", *(part for name in names for part in ("--column", name))]
+    words += [
+        "--zero-is-missing",
+        "lpips",
+        *(part for pair in COLUMNS.items() for part in ("--column", "=".join(pair))),
+    ]
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 0, done.output
     outcome = json.loads(done.stdout)
