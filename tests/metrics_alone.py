@@ -21,48 +21,17 @@ import gradio  # noqa: E402
 MISSING = "`convergebench weights"
 
 
-def example(card: Path, calls: list) -> str:
-    """Runs a card's example: what it prints is in the comments beside. Every `compute` is noted with its result."""
-    load = evaluate.load
-
-    def noting_load(*words, **options):
-        metric = load(*words, **options)
-        compute = metric.compute
-
-        def noting_compute(**given):
-            result = compute(**given)
-            calls.append((words[0], given, result))
-            return result
-
-        metric.compute = noting_compute
-        return metric
-
-    evaluate.load = noting_load
-    try:
-        for code in re.findall(r"```python\n(.*?)```", card.read_text(), re.DOTALL):
-            told = re.findall(r"^print\(.*\)  # (.*)$", code, re.MULTILINE)
-            if not told and "\nassert " not in code:
-                return "the example shows nothing that could fail"
-            with contextlib.redirect_stdout(io.StringIO()) as printed:
-                exec(compile(code, str(card), "exec"), {})  # noqa: S102 - our own card
-            if printed.getvalue().splitlines() != told:
-                return f"the card says {told}\nit prints {printed.getvalue().splitlines()}"
-    finally:
-        evaluate.load = load
+def example(card: Path) -> str:
+    """Runs a card's example: what it prints is in the comments beside."""
+    for code in re.findall(r"```python\n(.*?)```", card.read_text(), re.DOTALL):
+        told = re.findall(r"^print\(.*\)  # (.*)$", code, re.MULTILINE)
+        if not told and "\nassert " not in code:
+            return "the example shows nothing that could fail"
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(compile(code, str(card), "exec"), {})  # noqa: S102 - our own card
+        if printed.getvalue().splitlines() != told:
+            return f"the card says {told}\nit prints {printed.getvalue().splitlines()}"
     return ""
-
-
-def again_by_batches(calls: list) -> str:
-    """The example's calls once more, one example of each column after the other: the results must be equal."""
-    for path, given, result in calls:
-        metric = evaluate.load(path)
-        columns = {name: list(given[name]) for name in metric.features if name in given}
-        for number in range(len(next(iter(columns.values())))):
-            metric.add_batch(**{name: values[number : number + 1] for name, values in columns.items()})
-        found = metric.compute(**{name: value for name, value in given.items() if name not in columns})
-        if json.dumps(found, default=str) != json.dumps(result, default=str):
-            return f"add_batch gives {found}\ncompute gives {result}"
-    return "" if calls else "the example never calls compute"
 
 
 def described(path: str) -> str:
@@ -105,13 +74,11 @@ def main(place: Path) -> None:
     report = {}
     os.chdir(place)
     for folder in sorted(path.parent for path in place.glob("convergebench/*/README.md")):
-        found, calls = report.setdefault(folder.name, {}), []
+        found = report.setdefault(folder.name, {})
         attempt(found, "loads", described, f"convergebench/{folder.name}")
-        attempt(found, "example", example, folder / "README.md", calls)
+        attempt(found, "example", example, folder / "README.md")
         if MISSING in found["example"]:
-            found["example"] = found["batches"] = "missing: " + re.search(r"\S*Error: (.*)", found["example"])[1]
-        else:
-            attempt(found, "batches", again_by_batches, calls)
+            found["example"] = "missing: " + re.search(r"\S*Error: (.*)", found["example"])[1]
         attempt(found, "page", page, folder)
     print(json.dumps(report))
 

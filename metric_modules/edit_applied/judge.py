@@ -252,8 +252,6 @@ def judge_step(
     return on it. `meaning` holds the same pictures' likeness to the words for what the program's forward picture shows;
     flips and rotations do without. Sharpness is judged on the pictures' `greys` and on the reference's.
     """
-    if not 1 <= position <= len(cycle):
-        raise ValueError(f"position must be between 1 and {len(cycle)}, the length of the cycle, got {position}")
     role = roles(cycle, closes)[position - 1]
     verb = whole_picture.asked_sharpness(cycle[role.start : role.end])
     reference = (source_grey if verb else source) if role.target == 0 else None

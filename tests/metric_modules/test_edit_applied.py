@@ -12,7 +12,6 @@ from convergebench.metric_modules.edit_applied.edit_applied import EditApplied
 from convergebench.metric_modules.edit_applied.judge import cosine, judge_forward, judge_step
 from convergebench.metric_modules.edit_applied.transforms import TRANSFORMS, asked_transforms, find_transform
 from PIL import Image
-from real_chains import FOLDER, LOOKED_AT
 from skimage import data
 
 CYCLE = ("add a thing", "remove the thing")
@@ -125,12 +124,6 @@ def test_thin_glasses_are_found_if_small_changes_count():
     assert judge_forward(looks[0], look(tiny), small=False).applied == 0
 
 
-def test_taking_a_thing_away_is_as_much_an_edit_as_adding_it():
-    before, forward, _ = painted("coffee", (0.3, 0.7), 0.03, (220, 30, 40))
-    added, removed = find_edit(look(before), look(forward))[1], find_edit(look(forward), look(before))[1]
-    assert added.mean() == pytest.approx(removed.mean(), rel=0.15)
-
-
 def test_removing_half_of_a_thing_does_not_undo_it():
     before, forward, _ = painted("chelsea", (0.3, 0.7), 0.12, (20, 60, 200))
     half = before.copy()
@@ -210,12 +203,6 @@ def test_a_round_of_another_shape_is_judged():
     )
     undo = round_of(before, forward, back, source=look(picture("coffee")))[1]
     assert undo.undo_ratio < 0.4
-
-
-def test_an_answer_of_twice_the_size_is_no_edit():
-    before = picture("astronaut")
-    twice = cv2.resize(before, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC)
-    assert judge_forward(look(before), look(twice), small=True).applied == 0
 
 
 TURNS = ("flip horizontally", "flip vertically", "rotate 90", "rotate 180", "rotate 270")
@@ -357,22 +344,6 @@ def test_meaning_has_to_agree_with_the_pixels():
     still_there = round_of(before, forward, back, meaning=[far, near, near])[1]
     assert still_there.undone == 0
     assert still_there.undo_ratio < 0.5
-
-
-def test_a_position_outside_of_the_cycle_is_refused():
-    with pytest.raises(ValueError, match="between 1 and 2, the length of the cycle, got 3"):
-        judge_step(CYCLE, True, 3, [])
-
-
-@pytest.mark.skipif(not FOLDER.is_dir(), reason="the real chains are not beside the checkout")
-def test_every_real_addition_is_applied_and_undone():
-    for chain in LOOKED_AT:
-        names = ["I0_source", *(f"I{n}_{way}" for n in (1, 2, 3) for way in ("forward", "backward"))]
-        looks = [look(np.asarray(Image.open(chain / f"{name}.png").convert("RGB"))) for name in names]
-        for n in range(3):
-            for small in (False, True):
-                steps = [judge_step(CYCLE, True, k, looks[2 * n : 2 * n + 3], small=small) for k in (1, 2)]
-                assert (steps[0].applied, steps[1].undone) == (1, 1), (chain, n + 1)
 
 
 def test_the_module_gives_means_and_a_reason_for_every_null(tmp_path):

@@ -223,10 +223,6 @@ def test_round_comes_before_the_order_of_causes():
     assert refused_after_a_forward_that_did_nothing == Outcome(0, 1, "not applied")
 
 
-def test_a_no_op_keeps_zero_rounds():
-    assert lost(applied=[False] * 4).kept == 0
-
-
 def test_a_round_that_could_not_be_judged_is_not_counted_as_kept():
     assert lost(undone=[True, True, True, None]).kept == 3
     assert lost(undone=[True, None, True, True]).kept == 4

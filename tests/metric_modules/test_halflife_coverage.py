@@ -16,7 +16,6 @@ from simulations import coverage
 
 ROUNDS = list(range(1, 21))
 HALVES = (6.7, 9.3, 12.9)  # the median half-life, in rounds, that is to be found again
-HARD_HALF = 3.4  # short and very unequal: Student's t alone is too narrow here
 
 
 @dataclass(frozen=True)
@@ -71,40 +70,12 @@ def simulate(design: Design, halves: tuple[float, ...], sets: int, seed: int = 7
     return dict(zip(names, np.mean(rows, axis=0), strict=True))
 
 
-def line(name: str, figures: dict[str, float]) -> str:
-    return f"{name:28s}" + "".join(f"  {key} {value:+.3f}" for key, value in figures.items())
-
-
 @pytest.mark.parametrize("design", [INDEPENDENT[1], CLUSTERED[1], CLUSTERED[4]], ids=lambda design: design.name)
 def test_intervals_hold_the_truth_in_a_hundred_sets(design):
     figures = simulate(design, HALVES, 100)
     assert figures["median covered"] >= 0.925
     assert figures["mean covered"] >= 0.88  # 95% less three standard errors of a hundred sets
     assert abs(figures["median bias"]) < 0.15
-
-
-@pytest.mark.slow
-def test_intervals_cover_the_truth_in_a_thousand_sets():
-    print()
-    short = []
-    for design in [*INDEPENDENT, *CLUSTERED]:
-        figures = simulate(design, HALVES, 1000)
-        print(line(design.name, figures))
-        if figures["median covered"] < 0.925:
-            short.append((design.name, "median", figures))
-        if figures["mean covered"] < 0.93:
-            short.append((design.name, "mean", figures))
-    assert not short
-
-
-@pytest.mark.slow
-def test_the_mean_of_short_unequal_half_lives_is_covered():
-    print()
-    twelve, twenty = (simulate(design, (HARD_HALF,), 1000) for design in CLUSTERED[4:])
-    print(line("12 clusters, sd 1, half 3.4", twelve))
-    print(line("20 clusters, sd 1, half 3.4", twenty))
-    assert min(twelve["mean covered"], twenty["mean covered"]) >= 0.93
-    assert min(twelve["median covered"], twenty["median covered"]) >= 0.925
 
 
 def test_two_way_limits_are_wider_if_programs_differ():
@@ -124,17 +95,6 @@ def test_intervals_stand_where_nothing_varies(value):
     assert 0 <= low <= value + 1e-9
     assert value - 1e-9 <= high <= 20
     assert mean_interval(np.full(3, value), ["a"] * 3, 20) is None
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("scenario", coverage.SCENARIOS)
-@pytest.mark.parametrize("programs", [0.0, 0.5], ids=["one way", "two ways"])
-@pytest.mark.parametrize("unequal", [False, True], ids=["equal", "unequal"])
-def test_limits_cover_the_truth_in_every_scenario(scenario, programs, unequal):
-    for shares in coverage.designs(scenario, [(6, 9), (12, 9), (20, 9)], 1000, programs, unequal):
-        assert (
-            shares.min() >= 0.93 - 0.008
-        )  # one standard error of a thousand sets; docs/statistics.md has two thousand
 
 
 def test_two_way_limits_hold_the_truth_in_a_hundred_sets():

@@ -3,15 +3,11 @@
 import io
 import struct
 import zlib
-from pathlib import Path
 
 import datasets
-import evaluate
 import numpy as np
 import pytest
-import scored
 import torch
-from convergebench.metric_modules import specs
 from convergebench.metric_modules._shared import images, networks
 from convergebench.metric_modules.psnr.psnr import Psnr
 from PIL import Image
@@ -262,43 +258,6 @@ def test_a_column_of_a_dataset_is_read_from_the_files_bytes(tmp_path):
     )
     with pytest.raises(ValueError, match="prediction 0 has more than 8 bits"):
         metric.compute(predictions=deep["image"], references=[COLOUR[:4, :4]])
-
-
-MODULES = sorted(path.parent for path in Path(specs.__file__).parent.glob("*/README.md"))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("folder", MODULES, ids=lambda folder: folder.name)
-def test_every_image_metric_takes_columns_and_tensors(folder, tmp_path, monkeypatch):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    metric = evaluate.load(str(folder), cache_dir=str(tmp_path / "evaluate"))
-    columns = [name for name, kind in metric.features.items() if isinstance(kind, datasets.Image)]
-    if not columns:
-        pytest.skip("it looks at numbers")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    scored.lpips_weights(tmp_path)  # at random
-    options = {"checkpoint": scored.clip_model(tmp_path / "clip")} if folder.name == "clip_similarity" else {}
-    given = {name: np.stack([scored.picture(seed + place, (256, 192)) for seed in (1, 5)])
-             for place, name in enumerate(columns)}  # fmt: skip
-
-    def column(batch):
-        rows = {"image": [{"bytes": scored.encoded(picture), "path": None} for picture in batch]}
-        return datasets.Dataset.from_dict(rows, features=datasets.Features({"image": datasets.Image()}))["image"]
-
-    def measured(form):
-        return metric.compute(**{name: form(batch) for name, batch in given.items()}, **options)
-
-    try:
-        wanted = measured(list)
-    except FileNotFoundError as missing:
-        pytest.skip(str(missing))
-    if folder.name in ("lpips", "clip_similarity"):
-        assert all(value is not None for value in wanted[f"{folder.name}_values"])
-    assert measured(column) == wanted
-    assert measured(lambda batch: batch) == wanted  # N, H, W, C
-    assert measured(lambda batch: torch.from_numpy(batch).permute(0, 3, 1, 2)) == wanted
-    assert measured(lambda batch: torch.from_numpy(batch / 255).float().permute(0, 3, 1, 2)) == wanted
-    assert measured(lambda batch: batch / 255) == wanted
 
 
 def test_a_batch_of_other_axes_is_refused(tmp_path):

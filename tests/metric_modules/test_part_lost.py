@@ -1,8 +1,5 @@
 """A part of the picture that is gone is found, wear is taken for none, and what is left of an edit is told from it."""
 
-import io
-from functools import cache
-
 import cv2
 import numpy as np
 import pytest
@@ -12,21 +9,9 @@ from convergebench.metric_modules.edit_applied.judge import SHARE, judge_forward
 from convergebench.metric_modules.edit_applied.whole_picture import grey
 from PIL import Image
 from real_chains import FOLDER
-from skimage import data
+from test_edit_applied import CYCLE, jpeg, picture
 
-CYCLE = ("add a thing", "remove the thing")
 NAMES = ("astronaut", "coffee", "rocket", "chelsea")
-
-
-@cache
-def picture(name):
-    return np.ascontiguousarray(getattr(data, name)()[..., :3])
-
-
-def jpeg(shown, quality):
-    file = io.BytesIO()
-    Image.fromarray(shown).save(file, "JPEG", quality=quality)
-    return np.asarray(Image.open(file))
 
 
 def disc(shown, share, place=(0.4, 0.55)):
@@ -84,16 +69,6 @@ def test_the_share_of_the_part_is_the_share_of_what_was_pasted(share):
     for name in NAMES:
         found = judge_part(look(picture(name)), look(jpeg(pasted(picture(name), share), 75)))
         assert found.part_lost_share == pytest.approx(share, rel=0.5), name
-
-
-def test_a_painted_out_part_is_found_by_its_colour():
-    source = picture("coffee")
-    hidden = source.copy()
-    cv2.circle(hidden, (300, 200), 40, (200, 30, 30), -1)
-    mask = np.zeros(source.shape[:2], np.uint8)
-    cv2.circle(mask, (300, 200), 46, 255, -1)
-    erased = cv2.inpaint(hidden, mask, 3, cv2.INPAINT_TELEA)
-    assert judge_part(look(hidden), look(erased)).part_lost == 1
 
 
 @pytest.mark.parametrize("how", ["jpeg", "noise", "blur", "tint", "tone"])
@@ -180,14 +155,6 @@ def test_a_lasting_loss_is_still_lost_one_round_later():
     judged = judge_step(CYCLE, True, 2, looks, source=look(source))
     assert judged.part_lost == 1
     assert judge_step(CYCLE, True, 1, looks[:2], source=look(source)).reasons["part_lost"] == "not_a_return"
-
-
-def test_grey_asked_of_a_grey_picture_cannot_be_judged():
-    grey = look(np.dstack([data.camera()] * 3))
-    words = ("Turn the image into a black and white photograph.", "Colorize it again.")
-    assert judge_step(words, True, 1, [grey, grey], source=grey).reasons["applied"] == "already_so"
-    undo = judge_step(words, True, 2, [grey, grey, grey], source=grey)
-    assert (undo.reasons["undone"], undo.part_lost) == ("already_so", 0)
 
 
 def redrawn(shown, middle, radius):
