@@ -14,6 +14,7 @@ from scipy import special
 from .sign_flips import sign_flip_p, step_down
 
 LEVEL = 0.05
+_CONFIDENCE = 0.95
 RANKED_FROM = 12  # sources; fewer can only indicate
 
 Case = TypeVar("Case", bound=Hashable)
@@ -54,7 +55,6 @@ def compare(
     second: _RoundsKept[Case],
     source_of: Mapping[Case, Hashable],
     cell_of: Mapping[Case, Hashable] | None = None,
-    confidence: float = 0.95,
 ) -> Comparison:
     """Compare two editors on their common cases: differences of rounds kept, averaged per source, then over sources.
 
@@ -81,7 +81,7 @@ def compare(
     interval = None
     if size > 1:
         spread = (fsum((means - centre) ** 2) / (size - 1) / size) ** 0.5
-        reach = float(special.stdtrit(size - 1, (1 + confidence) / 2)) * spread
+        reach = float(special.stdtrit(size - 1, (1 + _CONFIDENCE) / 2)) * spread
         interval = (centre - reach, centre + reach)
     return Comparison(*names, len(common), left_out, size, centre, interval, sign_flip_p(means), by_source=by_source)
 
@@ -99,7 +99,7 @@ def mean(values: Sequence[float] | np.ndarray) -> float:
     return fsum(values) / len(values)
 
 
-def judge_together(pairs: Sequence[Comparison], level: float = LEVEL) -> list[Comparison]:
+def judge_together(pairs: Sequence[Comparison]) -> list[Comparison]:
     """The pairs with their corrected p and verdicts; pairs on too few sources are not in the family."""
     family = [place for place, pair in enumerate(pairs) if pair.sources >= RANKED_FROM]
     sources = list(dict.fromkeys(source for place in family for source in pairs[place].by_source))
@@ -114,25 +114,24 @@ def judge_together(pairs: Sequence[Comparison], level: float = LEVEL) -> list[Co
     for place, corrected in zip(family, stepped, strict=True):
         pair = pairs[place]
         p = max(float(corrected), pair.p_value or 0.0)
-        judged[place] = replace(pair, p_corrected=p, verdict=verdict(pair, p, level))
+        judged[place] = replace(pair, p_corrected=p, verdict=_verdict(pair, p))
     return judged
 
 
-def verdict(pair: Comparison, p_value: float | None, level: float = LEVEL) -> str:
-    """The verdict of a pair; with fewer than 12 sources it is only indicative, whatever their p."""
+def _verdict(pair: Comparison, p_value: float | None) -> str:
     if pair.sources < RANKED_FROM or p_value is None:
         return "indicative"
-    if p_value > level:
+    if p_value > LEVEL:
         return "open"
     return "first" if (pair.difference or 0) > 0 else "second"
 
 
-def judge_alone(pairs: Sequence[Comparison], level: float = LEVEL) -> list[Comparison]:
+def judge_alone(pairs: Sequence[Comparison]) -> list[Comparison]:
     """The pairs with verdicts by their uncorrected p, for comparisons with a fixed baseline.
 
     Other editors in the table do not change them, but of twenty that equal the baseline one is called different.
     """
-    return [replace(pair, verdict=verdict(pair, pair.p_value, level)) for pair in pairs]
+    return [replace(pair, verdict=_verdict(pair, pair.p_value)) for pair in pairs]
 
 
 def rank_intervals(editors: Sequence[str], pairs: Sequence[Comparison]) -> dict[str, tuple[int, int] | None]:

@@ -122,12 +122,12 @@ def variance(
     return both, min(max(free, least), free_sources + free_programs)
 
 
-def student_interval(values: np.ndarray, sources: Sequence[Hashable], confidence: float = _CONFIDENCE) -> Limits | None:
+def student_interval(values: np.ndarray, sources: Sequence[Hashable]) -> Limits | None:
     """Student's t on the means of sources, for unbounded values; a source counts by its chains."""
     if len(set(sources)) < 2:
         return None
     spread, free = variance(values, sources)
-    reach = float(special.stdtrit(free, (1 + confidence) / 2)) * spread**0.5
+    reach = float(special.stdtrit(free, (1 + _CONFIDENCE) / 2)) * spread**0.5
     return float(values.mean()) - reach, float(values.mean()) + reach
 
 
@@ -210,8 +210,8 @@ def mean_interval(
     low, high = centre - reach, centre + reach
     if 0 < centre < last:
         low, high = min(low, last - _stretched(last - centre, reach, last)), max(high, _stretched(centre, reach, last))
-    low = min(low, last - beyond(last - values, sources, programs, last, confidence))
-    high = max(high, beyond(values, sources, programs, last, confidence))
+    low = min(low, last - _beyond(last - values, sources, programs, last, confidence))
+    high = max(high, _beyond(values, sources, programs, last, confidence))
     return first + float(max(low, 0.0)), first + float(min(high, last))
 
 
@@ -225,7 +225,7 @@ def _stretched(centre: float, reach: float, last: float) -> float:
     return last * float(special.expit(special.logit(centre / last) + steep * (1 + _STRETCH * steep)))
 
 
-def beyond(
+def _beyond(
     distance: np.ndarray,
     sources: Sequence[Hashable],
     programs: Sequence[Hashable] | None,
