@@ -68,19 +68,16 @@ class AloneModule(PictureModule):
     _made: AloneScorer | None = None
 
     def _compute(
-        self, predictions: list[object], batch_size: int = 16, device: str = "cpu", dtype: str = "float64"
+        self, predictions: list[object], device: str = "cpu", dtype: str = "float64", batch_size: int = 1
     ) -> dict[str, object]:
         self._made = self._made or self.scorer("cpu", "float64", {})
-        name, score = self._made.column, self._made.score
-        pictures = [pixels(picture, f"prediction {number}") for number, picture in enumerate(predictions)]
-        compared = [(picture, picture) for picture in pictures]
-        rows = in_batches(compared, batch_size, lambda batch: [{name: score(picture)} for picture, _ in batch])
-        values: list[Row] = []
-        for number, row in enumerate(rows):
-            if not isinstance(value := row[name], float):
+        name, rows = self._made.column, []
+        for number, picture in enumerate(predictions):
+            value = self._made.score(pixels(picture, f"prediction {number}"))
+            if not isinstance(value, float):
                 raise ValueError(f"prediction {number}: {reason_text(self.spec, value)}")
-            values.append({name: value})
-        return means(values, [name]) | {"signature": signature_text(name, self._made.signature)}
+            rows.append({name: value})
+        return means(rows, [name]) | {"signature": signature_text(name, self._made.signature)}
 
 
 def means(rows: Sequence[Row], fields: Iterable[str]) -> dict[str, object]:

@@ -13,8 +13,7 @@ from convergebench.metric_modules._shared.series import (
     check_series,
     checked_rounds,
 )
-from convergebench.metric_modules.contraction.growth import exponent, factor, fixed_point_distance, measured
-from convergebench.metric_modules.contraction.shape import shape
+from convergebench.metric_modules.contraction.growth import exponent, factor, fixed_point_distance, measured, shape
 from convergebench.metric_modules.halflife.intervals import mean_over_clusters
 
 _GROWTHS = {"jitter": 0.0, "random walk": 1.0, "drift": 2.0}

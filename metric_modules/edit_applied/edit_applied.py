@@ -10,7 +10,7 @@ from convergebench.metric_modules._shared.looks import look
 from convergebench.metric_modules._shared.scoring import reason_text, signature_text
 from convergebench.metric_modules.edit_applied.cycles import roles
 from convergebench.metric_modules.edit_applied.judge import Judgement, judge_step
-from convergebench.metric_modules.edit_applied.measure import signature
+from convergebench.metric_modules.edit_applied.measure import SIGNATURE
 from convergebench.metric_modules.edit_applied.spec import SPEC
 from convergebench.metric_modules.edit_applied.whole_picture import grey
 
@@ -65,5 +65,5 @@ class EditApplied(picture_modules.PictureModule):
             "reasons": [
                 {name: reason_text(SPEC, reason) for name, reason in judgement.reasons.items()} for judgement in judged
             ],
-            "signature": signature_text("edit_applied", signature(), small_program=small),
+            "signature": signature_text("edit_applied", SIGNATURE, small_program=small),
         }

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+import cv2
 import numpy as np
 
 from .._shared.looks import (
@@ -19,10 +20,10 @@ from .._shared.looks import (
     largest,
     outline,
     smooth,
+    together,
 )
 from . import whole_picture
 from .cycles import Role, roles
-from .structure import ALIKE, STRANGE, WORN, likeness
 from .transforms import asked_transforms, find_transform, residual, square
 
 # docs/verdicts.md tabulates the accuracy of verdicts under other limits: shares of 0.1% to 1%, LEFT from 0.2 to 0.6.
@@ -33,6 +34,14 @@ MEANING_LEFT = 0.5  # of the rise in likeness to the words: the most that may be
 EXPLAINED = 0.75  # of what is left of an edit: from this share on it is the edit itself, not another loss
 NEAR = 2.5  # cells: sigma of the neighbourhood in which what is left is projected onto the edit
 NOISE = 4.0  # times the picture's median change; a lost part must exceed this, or it counts as wear
+
+# Structure finds what the colour rule misses, such as a face repainted in the same colours.
+ALIKE = 0.6  # correlation of a neighbourhood's structure, below which something else is drawn there
+STRANGE = 0.2  # the same limit however worn the whole picture is
+WORN = 0.25  # the most that wear takes of the correlation at the median; twenty rounds of it took 0.21
+CONTRAST = 3.0  # grey levels (of 100): the least local contrast in which structure can be compared
+_BLURS = (0.0, 0.7, 1.2)  # cells: sigmas by which the whole return may be softer than the source
+COARSE, WINDOW = 3.0, 1.5  # cells: sigma of what is taken off as shading, and of the neighbourhood
 
 _TONE = re.compile(
     r"\b(monochrome|black and white|gr[ae]y ?scale|colou?ri[sz]e|sepia|night|day(time|light)?|bright(en|er)|"
@@ -207,7 +216,7 @@ def judge_part(source: np.ndarray, back: np.ndarray, placement: Placement | None
 
 def _part_between(source: np.ndarray, back: np.ndarray, inside: np.ndarray | None) -> Judgement:
     """`judge_part` without moving the return; cells that are not `inside` are left out."""
-    change, alike = compare(source, back).size, likeness(source, back)
+    change, alike = compare(source, back).size, _likeness(source, back)
     if inside is not None:
         inside = inside[: change.shape[0], : change.shape[1]]
         change, alike = np.where(inside, change, 0), np.where(inside, alike, 1)
@@ -227,6 +236,39 @@ def _part_between(source: np.ndarray, back: np.ndarray, inside: np.ndarray | Non
         part_outline={"rule": rule, "polygons": polygons} if lost else None,
         reasons={} if lost else {"part_outline": "no_part"},
     )
+
+
+def _likeness(source: np.ndarray, returned: np.ndarray) -> np.ndarray:
+    """Around every cell, how well the structure of one look correlates with that of the other; 1 if there is none.
+
+    Shading is taken off first, so that neither cast nor light matters. Blur of the whole picture is not the loss of a
+    part: the source is compared both unchanged and blurred, and the version that fits the whole picture best counts.
+    Around each cell, the best shift by one cell counts.
+    """
+    result = np.ones(source.shape[:2], np.float32)
+    source, returned, overlap = together(source, returned)
+    light, other = (np.ascontiguousarray(cells[..., 0]) for cells in (source, returned))
+    rows, columns = light.shape
+    padded = cv2.copyMakeBorder(other - smooth(other, COARSE), 1, 1, 1, 1, cv2.BORDER_REPLICATE)
+    shifts = [
+        np.ascontiguousarray(padded[down : down + rows, right : right + columns])
+        for down in range(3)
+        for right in range(3)
+    ]
+    powers = [smooth(shifted * shifted, WINDOW) + 1 for shifted in shifts]
+    best_mean = -2.0
+    for blur in _BLURS:
+        blurred = smooth(light, blur) if blur else light
+        first = blurred - smooth(blurred, COARSE)
+        power = smooth(first * first, WINDOW)
+        best = np.full(first.shape, -1, np.float32)
+        for shifted, strength in zip(shifts, powers, strict=True):
+            np.maximum(best, smooth(first * shifted, WINDOW) / np.sqrt((power + 1) * strength), out=best)
+        structured = power > CONTRAST**2
+        mean = float(best[structured].mean()) if structured.any() else 1.0
+        if mean > best_mean:
+            best_mean, result[overlap] = mean, np.where(structured, best, 1)
+    return result
 
 
 def shares_of(judged: Judgement) -> tuple[float, float]:

@@ -6,12 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._shared.looks import CELL, DRIFT, FAINT, FAR, MOVED, REACH, SEEDS, SIDE, VISIBLE, Placement, look
+from .._shared import looks
+from .._shared.looks import SIDE, Placement, look
 from .._shared.scoring import Program, Signature, Value
-from .judge import EXPLAINED, LEFT, MEANING_LEFT, NEAR, NOISE, SHARE, SHARE_SMALL, Judgement, cosine, judge_step
-from .structure import ALIKE, COARSE, CONTRAST, STRANGE, WINDOW, WORN
+from . import judge, whole_picture
+from .judge import Judgement
 from .transforms import MARGIN
-from .whole_picture import BLURRED, GREYED, SHARPENED, TINTED, TOWARDS, WEAKEST, grey
+from .whole_picture import grey
 
 _NUMBERS = ("undo_ratio", "undo_explained", "part_lost_share", "part_redrawn_share", "part_outline")
 COLUMNS = {
@@ -21,15 +22,17 @@ COLUMNS = {
     "part_lost": "part_lost",
     **{name: name for name in _NUMBERS},
 }
-
-
-def signature() -> Signature:
-    return {"version": 4, "side": SIDE, "cell": CELL, "reach": REACH, "far": FAR, "moved": MOVED, "drift": DRIFT,
-            "visible": VISIBLE, "faint": FAINT, "seeds": SEEDS, "noise": NOISE, "share": SHARE, "small": SHARE_SMALL,
-            "left": LEFT, "meaning": MEANING_LEFT, "explained": EXPLAINED, "near": NEAR, "margin": MARGIN,
-            "alike": ALIKE, "strange": STRANGE, "contrast": CONTRAST, "coarse": COARSE, "window": WINDOW,
-            "blurred": BLURRED, "sharpened": SHARPENED, "weakest": WEAKEST, "greyed": GREYED, "tinted": TINTED,
-            "towards": TOWARDS, "worn": WORN}  # fmt: skip
+# What a judgement depends on besides the pictures and the words.
+SIGNATURE: Signature = {
+    "version": 4, "side": SIDE, "cell": looks.CELL, "reach": looks.REACH, "far": looks.FAR, "moved": looks.MOVED,
+    "drift": looks.DRIFT, "visible": looks.VISIBLE, "faint": looks.FAINT, "seeds": looks.SEEDS, "noise": judge.NOISE,
+    "share": judge.SHARE, "small": judge.SHARE_SMALL, "left": judge.LEFT, "meaning": judge.MEANING_LEFT,
+    "explained": judge.EXPLAINED, "near": judge.NEAR, "margin": MARGIN, "alike": judge.ALIKE,
+    "strange": judge.STRANGE, "contrast": judge.CONTRAST, "coarse": judge.COARSE, "window": judge.WINDOW,
+    "blurred": whole_picture.BLURRED, "sharpened": whole_picture.SHARPENED, "weakest": whole_picture.WEAKEST,
+    "greyed": whole_picture.GREYED, "tinted": whole_picture.TINTED, "towards": whole_picture.TOWARDS,
+    "worn": judge.WORN,
+}  # fmt: skip
 
 
 class KeptPicture(NamedTuple):
@@ -48,7 +51,7 @@ class Scorer:
 
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any]):
         self.clip = earlier.get("clip")
-        self.signature = signature() | {
+        self.signature = SIGNATURE | {
             "clip": "yes" if self.clip else "no",
             "registration": "yes" if earlier.get("registration") else "no",
         }
@@ -74,7 +77,7 @@ class Scorer:
         reference: _Reference,
     ) -> dict[str, Value]:
         source, size = reference
-        judged = judge_step(
+        judged = judge.judge_step(
             program["cycle"],
             program["closes"],
             position,
@@ -94,7 +97,9 @@ class Scorer:
             return None
         words = self.embed_words(shows)
         embeddings = [picture.embedding for picture in pictures if picture and picture.embedding is not None]
-        return [cosine(embedding, words) for embedding in embeddings] if len(embeddings) == len(pictures) else None
+        return (
+            [judge.cosine(embedding, words) for embedding in embeddings] if len(embeddings) == len(pictures) else None
+        )
 
 
 def _placement(scores: Mapping[str, object], size: tuple[int, int]) -> Placement | None:

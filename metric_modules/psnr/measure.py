@@ -9,6 +9,7 @@ import numpy as np
 from .._shared.scoring import Signature
 
 CEILING = 100.0  # dB; also what identical pictures get
+SIGNATURE: Signature = {"version": 1, "ceiling": CEILING}
 
 
 def mean_squared_error(reference: np.ndarray, prediction: np.ndarray) -> float:
@@ -36,15 +37,11 @@ def psnr_and_rmse(reference: np.ndarray, prediction: np.ndarray) -> dict[str, fl
     return {"psnr": min(decibels, CEILING), "rmse": math.sqrt(error)}
 
 
-def signature() -> Signature:
-    return {"version": 1, "ceiling": CEILING}
-
-
 class Scorer:
     """PSNR and RMSE as the scoring engine runs them; sums are exact, whatever the device and the dtype."""
 
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
-        self.signature = signature() | {"previous": "rmse"}
+        self.signature = SIGNATURE | {"previous": "rmse"}
 
     def prepare(self, picture: np.ndarray) -> np.ndarray:
         return picture

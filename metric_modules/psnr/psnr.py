@@ -1,7 +1,7 @@
 """PSNR and RMSE as an `evaluate` module; the pure functions are in measure.py."""
 
 from convergebench.metric_modules._shared import picture_modules
-from convergebench.metric_modules.psnr.measure import psnr_and_rmse, signature
+from convergebench.metric_modules.psnr.measure import SIGNATURE, psnr_and_rmse
 from convergebench.metric_modules.psnr.spec import SPEC
 
 
@@ -12,4 +12,4 @@ class Psnr(picture_modules.PictureModule):
     spec, fields = SPEC, ("psnr", "rmse")
 
     def method(self, device: str = "cpu", dtype: str = "float64") -> tuple[picture_modules.Compare, dict]:
-        return lambda batch: [psnr_and_rmse(original, shown) for shown, original in batch], signature()
+        return lambda batch: [psnr_and_rmse(original, shown) for shown, original in batch], SIGNATURE

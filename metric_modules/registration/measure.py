@@ -23,6 +23,13 @@ _COLUMNS = {  # field: column of the scores, which also have the raw PSNR and SS
     "ssim": "ssim_registered",
 }
 FIELDS = tuple(_COLUMNS)
+SIGNATURE: Signature = {
+    "version": 2,
+    "levels": "/".join(map(str, LEVELS)),
+    "residual": RESIDUAL,
+    "still": STILL,
+    "blocks": FEWEST,
+}
 
 
 # A prediction's place on its reference and how alike they are there, and for every null its reason.
@@ -103,15 +110,11 @@ def compare(
     return values, {} if values["ssim"] is not None else {"ssim": "smaller_than_window"}
 
 
-def signature() -> Signature:
-    return {"version": 2, "levels": "/".join(map(str, LEVELS)), "residual": RESIDUAL, "still": STILL, "blocks": FEWEST}
-
-
 class Scorer:
     """Registration as the scoring engine runs it; pictures that have not moved keep the PSNR and SSIM found before."""
 
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
-        self.signature = signature()
+        self.signature = SIGNATURE
 
     def prepare(self, picture: np.ndarray) -> tuple[Anchors, np.ndarray]:
         return anchors(picture), picture

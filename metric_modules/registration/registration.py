@@ -6,9 +6,9 @@ The pure functions are in align.py and measure.py.
 from convergebench.metric_modules._shared import picture_modules
 from convergebench.metric_modules._shared.images import Size, pairs
 from convergebench.metric_modules._shared.scoring import reason_text, signature_text
-from convergebench.metric_modules.psnr.measure import signature as psnr_signature
+from convergebench.metric_modules.psnr.measure import SIGNATURE as PSNR_SIGNATURE
 from convergebench.metric_modules.registration.align import anchors
-from convergebench.metric_modules.registration.measure import FIELDS, compare, signature
+from convergebench.metric_modules.registration.measure import FIELDS, SIGNATURE, compare
 from convergebench.metric_modules.registration.spec import SPEC
 from convergebench.metric_modules.ssim.measure import signature as ssim_signature
 
@@ -22,8 +22,8 @@ class Registration(picture_modules.PictureModule):
         compared = pairs(predictions, references, size)
         registered = [compare(anchors(reference), reference, shown) for shown, reference in compared]
         parts = [
-            signature_text("registration", signature(), size=size),
-            signature_text("psnr", psnr_signature()),
+            signature_text("registration", SIGNATURE, size=size),
+            signature_text("psnr", PSNR_SIGNATURE),
             signature_text("ssim", ssim_signature()),
         ]
         return {

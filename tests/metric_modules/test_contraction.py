@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 from convergebench.metric_modules.contraction.contraction import contraction
-from convergebench.metric_modules.contraction.growth import exponent, factor, fixed_point_distance
-from convergebench.metric_modules.contraction.shape import shape
+from convergebench.metric_modules.contraction.growth import exponent, factor, fixed_point_distance, shape
 
 PIXELS = 400
 ROUNDS = np.arange(1, 21)

@@ -28,7 +28,7 @@ class Measuring:
         self.featured: tuple[Path | None, Any] = (None, None)  # the last reference and its features in LPIPS
         self.model = load_lpips() if with_lpips else None
         weights = "" if self.model is None else self.model.digest[:12]
-        self.conditions = f"{VERSION} psnr {psnr.signature()} ssim {ssim.signature()} lpips {weights}"
+        self.conditions = f"{VERSION} psnr {psnr.SIGNATURE} ssim {ssim.signature()} lpips {weights}"
         if kept and kept.is_file():
             found = json.loads(kept.read_text())
             self.pairs = found["pairs"] if found["conditions"] == self.conditions else {}
@@ -53,7 +53,7 @@ class Measuring:
 
     def lost_region(self, reference: Path, prediction: Path) -> float:
         """The share of the picture that the largest region of another colour or other structure covers."""
-        key = f"{digest(reference)} {digest(prediction)} {edit_applied.signature()['version']}"
+        key = f"{digest(reference)} {digest(prediction)} {edit_applied.SIGNATURE['version']}"
         if key not in self.pairs:
             judged = judge_part(look(picture(reference)), look(picture(prediction)))
             self.pairs[key] = {"region": max(shares_of(judged))}

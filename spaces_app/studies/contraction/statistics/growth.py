@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from convergebench.metric_modules.contraction.growth import exponent, factor, fixed_point_distance
-from convergebench.metric_modules.contraction.shape import shape
+from convergebench.metric_modules.contraction.growth import exponent, factor, fixed_point_distance, shape
 from convergebench.metric_modules.halflife.intervals import mean_over_clusters
 
 from ....analysis.analysis import Analysis
