@@ -66,7 +66,7 @@ class OneChainScorer:
             medians = floor_medians(results.pairs(task, specs), {source.id for source in self.sources})
             worker.score([chain], BATCH, {floor_place(chain): medians}, shard)
         results.add_lines(lines.new(), specs, {stored.id: chain.digest})
-        scored = table.chain_rows(chain, results, job.stored_specs(), self.metrics.absent, medians, {})
+        scored = table.chain_rows(chain, results, job.stored_specs(), self.metrics.absent, medians)
         scores = [row for row, _ in scored]
         analysis = Analysis(
             scores, [reader.chain(stored.id)], table.floor_rows([task], results, specs), roles={stored.editor: role}

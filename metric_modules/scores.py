@@ -55,7 +55,6 @@ _ROWS = (
     Reason("absent", Fault.OURS, "{}"),
     Reason("not_asked", Fault.OURS, "not asked for; `convergebench score --metrics {}` adds it"),
     Reason("no_floor", Fault.OURS, "there is no floor: the suite has no unrelated source"),
-    Reason("damaged_floor", Fault.OURS, "the floor rests on a damaged source: {}"),
     Reason("previous_missing", Fault.OURS, "the picture before is missing"),
     Reason("no_clean_picture", Fault.NOBODY, "the degraded picture has no clean one to compare with"),
     Reason("ends_no_round", Fault.NOT_APPLICABLE, "this step ends no round"),

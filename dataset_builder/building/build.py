@@ -1,4 +1,4 @@
-"""Builds the dataset from chain stores as Parquet; equal chains give byte-identical files."""
+"""Builds the dataset; equal chains give byte-identical files."""
 
 import contextlib
 import itertools
@@ -93,7 +93,7 @@ def build(
 
 
 def one_chain_per_source(chains: Iterable[StoredChain]) -> list[StoredChain]:
-    """One chain for each source, sorted by the source's id; raises if one id names two pictures."""
+    """One chain for each source; raises if one id names two pictures."""
     first: dict[str, StoredChain] = {}
     for chain in chains:
         earlier = first.setdefault(chain.source.id, chain)
@@ -133,7 +133,7 @@ def _split_by_size(
 def write_files(
     draft: Path, files: list[_Planned], progress: _Progress, rights: Mapping[str, str]
 ) -> dict[str, Written]:
-    """Write every file, one a core in parallel: each keeps one core busy finding chunk borders."""
+    """Write every file; each keeps one core busy finding chunk borders."""
     with ThreadPoolExecutor(cores()) as pool:
         futures = {planned[1]: pool.submit(_write_file, draft, planned, progress, rights) for planned in files}
         try:
@@ -144,7 +144,7 @@ def write_files(
 
 
 def _write_file(draft: Path, planned: _Planned, progress: _Progress, rights: Mapping[str, str]) -> Written:
-    """Write a file unless it is up to date; a JSON file next to it records what it was written from."""
+    """Write a file, unless the JSON next to it says that it is up to date."""
     config, file, chains = planned
     path, record = draft / file, draft / f"{file}.json"
     content = [[chain.id, chain.digest, chain.suite, chain.suite_version, chain.status] for chain in chains]
@@ -176,7 +176,7 @@ def _rows_of(planned: _Planned, progress: _Progress, rights: Mapping[str, str]) 
 
 
 def replace_files(draft: Path, out: Path, files: set[str]) -> None:
-    """Put the files in place, and delete those of earlier builds that are no longer part of the dataset."""
+    """Put the files in place and delete those of earlier builds."""
     for file in files:
         (out / file).parent.mkdir(parents=True, exist_ok=True)
         (draft / file).replace(out / file)

@@ -1,4 +1,4 @@
-"""Writes the dataset's card last, from the finished files, so that its counts and digests match them.
+"""Writes the card last, so that its counts and digests match the files.
 
 `load_dataset` keys its cache by the folder's name and this card, never by the files: a card that did not change
 would make it return the rows of an earlier build, or those of another folder of the same name.
@@ -28,7 +28,7 @@ CARD = "README.md"
 
 
 def write(folder: Path, repo: str | None = None, versions: str | None = None) -> Path:
-    """Write README.md from the files under data/; the list of published versions stays unless it is given."""
+    """Write README.md; its list of versions stays unless it is given."""
     import yaml
 
     refuse_other_folders(folder)
@@ -92,7 +92,7 @@ def _table_info(
 
 
 def _entry(reader: Reader, file: str) -> manifest.Entry:
-    """What the manifest says of a data file; one that it does not list is hashed. Raises if another file was written.
+    """What the manifest says of a file; one that it does not list is hashed.
 
     A file whose values are damaged keeps the hash it was written with.
     """
@@ -118,14 +118,14 @@ def front_matter(path: Path) -> tuple[dict[str, Any], str]:
 
 
 def passage(folder: Path, pattern: str) -> str | None:
-    """A passage of the existing card, kept when the card is written again; None if there is none."""
+    """A passage of the existing card, if there is one."""
     path = folder / CARD
     match = re.search(pattern, path.read_text(encoding="utf-8"), re.DOTALL) if path.exists() else None
     return match[1].strip() if match else None
 
 
 def refuse_other_folders(folder: Path) -> None:
-    """Raise if a folder holds anything but a dataset of this benchmark, or data files that it did not write."""
+    """Raise if a folder holds anything but a dataset of this benchmark."""
     if (folder / "run.json").exists():
         raise UserError(f"{folder} holds a chain store; give another folder for the dataset")
     path = folder / CARD

@@ -89,7 +89,7 @@ def editor_folders(editors: Iterable[str]) -> dict[str, str]:
 
 
 def statistics(reader: Reader, chains: Sequence[ChainRow], sources: int) -> tuple[int, str, str]:
-    """The number of steps, everything in one line, and the chains and answers by editor, category and program."""
+    """The number of steps, everything in one line, and the tables."""
     statuses: dict[str, Counter[str]] = defaultdict(Counter)  # of each editor's calls
     types: dict[str, Counter[str]] = defaultdict(Counter)
     steps = pictures = size = 0
@@ -141,7 +141,7 @@ def _counted(counter: Counter[str]) -> str:
 
 
 def licence_fields(sources: Iterable[SourceRow], repo: str) -> Mapping[str, object]:
-    """The licence fields of the card's YAML; licences without a Hub identifier are "other", with their names."""
+    """The licence fields of the card's YAML."""
     licences = {row.licence or "unknown" for row in sources}
     fields: dict[str, object] = {"license": sorted({_LICENCES.get(licence, "other") for licence in licences})}
     if unknown := sorted(licences - _LICENCES.keys()):

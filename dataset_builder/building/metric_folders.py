@@ -1,4 +1,4 @@
-"""Copies the metric folders into the dataset, so that `evaluate.load("convergebench/halflife")` works offline there."""
+"""Copies the metric folders into the dataset, for `evaluate.load` without network."""
 
 from functools import cache
 from hashlib import sha256
@@ -18,7 +18,7 @@ def _metric_folders() -> dict[str, dict[str, bytes]]:
 
 
 def check_metric_folders(out: Path) -> None:
-    """Raise, before anything is written, if copying the metrics would replace a file that a build did not write."""
+    """Raise if copying would replace a file that a build did not write."""
     foreign = [name for name in _metric_folders() if (out / name).exists() and not (out / name).is_dir()]
     changed: list[str] = []
     for name, files in _metric_folders().items():
@@ -46,7 +46,7 @@ def changed_files(out: Path) -> list[str]:
 
 
 def copy_metric_folders(out: Path) -> None:
-    """Copy the metric folders into the dataset; of other files there, only those of an earlier copy are removed."""
+    """Copy the folders; only files of an earlier copy are removed."""
     for name, files in _metric_folders().items():
         folder = out / name
         gone = manifest.listed(folder) - files.keys()

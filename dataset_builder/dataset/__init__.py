@@ -1,1 +1,1 @@
-"""The dataset's files: their columns, their schema, and the one reader of Parquet, from a folder or the Hub."""
+"""The dataset's files and their one reader."""

@@ -1,4 +1,4 @@
-"""Declares a table of the dataset as a row type, whose fields are the columns with their types and meanings.
+"""Declares a table as a row type, whose fields are the columns.
 
 Columns hold pictures and plain values only; nested values are JSON strings, which older `datasets` can load too.
 """
@@ -33,7 +33,7 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True)
 class Config:
-    """One config of the dataset: a table under data/NAME, with one sentence on what a row is."""
+    """One table, under data/NAME."""
 
     name: str
     row: str = ""
@@ -44,7 +44,7 @@ class Config:
 
 
 class Row:
-    """A row of one table. Reading a column that was not loaded or does not exist is an AttributeError.
+    """A row; reading a column that was not loaded is an AttributeError.
 
     A subclass is a frozen dataclass; each of its fields is `Annotated[type, "what the column means"]`.
     """
@@ -72,7 +72,7 @@ class Row:
 
     @property
     def values(self) -> Values:
-        """The values by column, for writing and for columns named only at run time, such as a metric's."""
+        """The values by column, for columns named only at run time."""
         return vars(self)
 
 

@@ -1,4 +1,4 @@
-"""Checks that the dataset's files hold the values and pictures that were written, and that no table is missing."""
+"""Checks that files hold what was written, and that no table is missing."""
 
 from collections.abc import Callable
 from hashlib import sha256
@@ -14,7 +14,7 @@ from .rows import made_by
 
 
 def check_file(reader: Reader, file: str, look: Callable[[Values], None] | None = None) -> None:
-    """Raise UserError for the first value or picture that is not as written; `look` is called with each row."""
+    """Raise UserError for the first value or picture that is not as written."""
     table = file.split("/")[1]
     check = {"steps": _check_step, "sources": _check_source}.get(table)
     if look or check:
@@ -31,7 +31,7 @@ def check_file(reader: Reader, file: str, look: Callable[[Values], None] | None 
 
 
 def refuse_missing(folder: Path, besides: str = "") -> None:
-    """Raise if a written table is gone, because the numbers would differ without it; ignores the table `besides`."""
+    """Raise if a listed table, other than `besides`, is gone."""
     written, replacing = manifest.read(folder)
     for file in sorted(written.keys() - replacing):
         if file.startswith("data/") and file.split("/")[1] != besides and not (folder / file).exists():

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 
 class TableDigest:
-    """Digests of the columns of a table that arrives part by part; pictures have hashes of their own.
+    """Digests of the columns of a table that arrives part by part, without its pictures.
 
     Equal values have equal digests, however they are split into row groups, files and reads.
     """

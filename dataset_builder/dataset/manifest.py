@@ -1,4 +1,4 @@
-"""The manifest, which lists the files that this benchmark wrote into a folder or repository, with their hashes.
+"""The manifest: the files that this benchmark wrote into a folder or repository.
 
 Only listed files are ever replaced or removed. A file is listed before it is written, so that even a crash leaves no
 unlisted file behind.
@@ -20,7 +20,7 @@ Entries = dict[str, Entry]
 
 
 def parse(data: bytes) -> tuple[Entries, Entries]:
-    """The files as they are, and those about to replace some of them; empty if the data are not a manifest."""
+    """The files as they are, and those about to replace some of them."""
     try:
         parts = json.loads(data)
     except (ValueError, RecursionError):
@@ -30,7 +30,6 @@ def parse(data: bytes) -> tuple[Entries, Entries]:
 
 
 def _entries(part: object) -> Entries:
-    """The files of one part of a manifest, without paths that leave the folder or that no file can have."""
     entries: Entries = {}
     for path, entry in part.items() if isinstance(part, dict) else ():
         leaves = PurePosixPath(path).is_absolute() or ".." in path.split("/") or "\\" in path
@@ -41,7 +40,7 @@ def _entries(part: object) -> Entries:
 
 
 def read(folder: Path, name: str = MANIFEST) -> tuple[Entries, Entries]:
-    """The two parts of a folder's manifest, see `parse`; callers share them and must not change them."""
+    """As `parse`, of a folder; callers must not change the result."""
     try:
         status = (folder / name).stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -61,7 +60,7 @@ def listed(folder: Path, name: str = MANIFEST) -> set[str]:
 
 
 def entries_of(folder: Path, file: str) -> list[Entry]:
-    """The entries that a file may match: while it is being replaced, its old one and its new one."""
+    """The entries that a file may match; two while it is being replaced."""
     return [part[file] for part in read(folder) if file in part]
 
 
@@ -91,7 +90,7 @@ def text(files: Mapping[str, Entry], replacing: Mapping[str, Entry] | None = Non
 
 
 def refuse(where: object, strangers: Collection[str], what: str, advice: str) -> None:
-    """Raise if there are strangers: foreign files that would be replaced or mixed with ours."""
+    """Raise if there are files of others."""
     if strangers:
         files = sorted(strangers)
         others = f" and {len(files) - 3} more" if len(files) > 3 else ""

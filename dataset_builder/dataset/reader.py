@@ -1,4 +1,4 @@
-"""Reads the dataset's Parquet directly, from a local folder or the Hub: tables whole, pictures by row group.
+"""Reads Parquet from a folder or the Hub: tables whole, pictures by row group.
 
 `load_dataset` copies every picture into its cache first; scores need none of them and one picture needs one row group.
 """
@@ -47,11 +47,11 @@ class PlacedStep(NamedTuple):
 
 
 class UnreadableFile(UserError, OSError):
-    """A file in a dataset's folder is damaged; the message says which, and what to do."""
+    """A damaged file of a dataset; the message says what to do."""
 
 
 class Reader:
-    """A dataset folder, or a Hub dataset as `hf://datasets/NAMESPACE/NAME@REVISION`. Threads may share one."""
+    """A folder, or hf://datasets/NAMESPACE/NAME@REVISION. Threads may share one."""
 
     def __init__(self, where: str | Path, api: "HfApi | None" = None):
         self.where = str(where)
@@ -71,13 +71,13 @@ class Reader:
 
     @property
     def folder(self) -> Path:
-        """The folder with the small tables: the dataset's own, or the copy of a Hub dataset's."""
+        """The dataset's folder, or the copy of a Hub dataset's small tables."""
         return self._copied or Path(self.root)
 
     # Files and tables
 
     def files(self, config: str) -> list[str]:
-        """The config's files, in the order of its rows; none if the config does not exist."""
+        """The files of a config, in the order of its rows."""
         if self.remote and not (self._copied and (self._copied / "data" / config).is_dir()):
             paths = self.remote.glob(f"{self.root}/data/{config}/**/*.parquet")
             return sorted(str(path).removeprefix(self.root + "/") for path in paths)
@@ -89,13 +89,13 @@ class Reader:
         return [file for config in self.configs() for file in self.files(config)]
 
     def configs(self) -> list[str]:
-        """The configs that have files: those of a build in their order, then others such as the scores."""
+        """The configs that have files; those of a build come first."""
         present = {path.name for path in (self.folder / "data").glob("*") if self.files(path.name)}
         built = [table.name for table in BUILT]
         return [name for name in built if name in present] + sorted(present - {*built})
 
     def copy_tables(self, configs: Sequence[str]) -> Path:
-        """Fetch some configs of a Hub dataset whole into the Hub's cache; this reader stays at their commit."""
+        """Fetch some configs whole into the Hub's cache; the reader stays at their commit."""
         from huggingface_hub import snapshot_download
 
         repo, _, revision = self.root.removeprefix("datasets/").partition("@")
@@ -114,7 +114,7 @@ class Reader:
         return self._copied
 
     def open(self, file: str, dictionaries: Sequence[str] = (), source: Any = None) -> pq.ParquetFile:
-        """A new handle, on `source` if that holds the needed bytes; pyarrow allows one thread for each handle."""
+        """A new handle, because pyarrow allows one thread for each."""
         return pq.ParquetFile(
             source or self._source(file),
             metadata=self.footer(file),
@@ -151,14 +151,14 @@ class Reader:
             return pq.read_metadata(self._source(file))
 
     def is_ours(self, file: str) -> bool:
-        """Whether a file carries the digests of its columns, as all tables of this benchmark do."""
+        """Whether a file carries the digests of its columns."""
         try:
             return DIGESTS in (self.footer(file).metadata or {})
         except OSError:
             return False
 
     def digests(self, file: str) -> dict[str, str]:
-        """The digests of a file's columns, as its metadata states them; raises if it is not the file that was written.
+        """The digests that a file states; raises if it is not the one that was written.
 
         Pictures have no digest here: their hashes are in other columns, or in the metadata.
         """
@@ -198,14 +198,14 @@ class Reader:
         return pa.concat_tables(tables, promote_options="default").replace_schema_metadata()
 
     def file_table(self, file: str, columns: Sequence[str] | None = None, dictionaries: Sequence[str] = ()) -> pa.Table:
-        """Some columns of a file, or all without pictures, checked against what was written."""
+        """Some columns of a file, by default all without pictures, checked."""
         names = list(columns or self.plain_columns(file))
         if parts := list(self._parts(file, names, dictionaries)):
             return pa.concat_tables(parts)
         return self.open(file, dictionaries).schema_arrow.empty_table().select(names)
 
     def _parts(self, file: str, columns: Sequence[str] | None, dictionaries: Sequence[str] = ()) -> Iterator[pa.Table]:
-        """Each row group of a file; raises after the last one unless the values are those that were written."""
+        """Each row group; raises after the last one if a value is not as written."""
         written, read = self.digests(file), TableDigest()
         with self.damage_explained(file):
             for group in range(self.footer(file).num_row_groups):
@@ -217,7 +217,7 @@ class Reader:
                     raise OSError(f"the values of its column {name!r} are not those that were written")
 
     def rows_of(self, kind: type[R], columns: Sequence[str] | None = None) -> Iterator[R]:
-        """The rows of a table, with these columns or with all that hold no pictures; none if there is no such table.
+        """The rows of a table, by default without its pictures.
 
         One row group is in memory at a time. A replaced file raises before its first row, but a damaged value may raise
         as late as after the last row of its file: use no row before all have been read.
@@ -228,7 +228,7 @@ class Reader:
         return map(kind.from_values, self.rows(kind.TABLE, names if columns is None else columns))
 
     def rows(self, config: str, columns: Sequence[str] | None = None) -> Iterator[Values]:
-        """The rows of a table as plain values, pictures as {"bytes", "path"}; otherwise as `rows_of`."""
+        """As `rows_of`, as plain values and with pictures."""
         for file in self.files(config):
             yield from self.file_rows(file, columns)
 
@@ -289,7 +289,7 @@ class Reader:
             raise UserError(f"no chain {str(chain_id)[:40]!r} in {self.where}") from None
 
     def editors(self) -> dict[str, EditorInfo]:
-        """Every editor by its label; one without a description counts as an ordinary editor."""
+        """Every editor by its label; one without a row is an ordinary one."""
         labels = dict.fromkeys(self.table("chains", ["editor"])["editor"].to_pylist())
         editors = {label: EditorInfo(label.split(":")[0]) for label in labels}
         return editors | {row.editor: row.record() for row in self.rows_of(EditorRow)}
@@ -338,7 +338,7 @@ class Reader:
         return self.files("steps")
 
     def _bounds(self, file: str) -> list[dict[str, tuple[str, str]]]:
-        """For each row group the first and last value of the columns that name a chain, if the file has them."""
+        """By row group: the first and last value of the columns that name a chain."""
         footer = self.footer(file)
         columns = {footer.schema.column(number).path: number for number in range(footer.num_columns)}
         bounds: list[dict[str, tuple[str, str]]] = []
@@ -361,7 +361,7 @@ class Reader:
         return data
 
     def reference(self, chain_id: str) -> bytes | None:
-        """The picture that a finished round of a chain should equal, if that is not the chain's input."""
+        """What a finished round should equal, if that is not the input."""
         place = self._references.get(chain_id)
         return self.picture_at(place, "reference") if place else None
 
@@ -372,7 +372,7 @@ class Reader:
         return {row["chain"]: place for row, place in places if row["reference"]}
 
     def picture_at(self, place: Place, column: str = "image") -> bytes | None:
-        """The bytes of one picture; those of a reference are the ones that were written.
+        """The bytes of one picture; a reference's are checked.
 
         The last few row groups are kept, since neighbours are usually next.
         """

@@ -1,4 +1,4 @@
-"""The tables that a build writes: the row types of steps, chains, sources and editors, and the records behind them."""
+"""The tables that a build writes, as rows and as records."""
 
 import importlib
 import json
@@ -18,8 +18,6 @@ _OF_PROGRAM = ("category", "closes", "reversibility", "small", "shows")
 
 @dataclass(frozen=True, kw_only=True)
 class StepRow(StepPlace):
-    """A row of `steps`."""
-
     TABLE: ClassVar = "steps"
     ROW: ClassVar = "one step of a chain: one call of the editor, or (step 0) the input as prepared for it"
 
@@ -143,7 +141,7 @@ _SCORED = (
 
 @cache
 def configs() -> dict[str, Config]:
-    """Every table that may be in a dataset, by name: the core's, then those of each study's `tables.py`."""
+    """Every table that a dataset can have, those of the studies last."""
     studies = Path(__file__).parents[1] / "studies"
     tables = [*BUILT, *_SCORED]
     for study in sorted(path.parent.name for path in studies.glob("*/tables.py")):
@@ -158,18 +156,17 @@ def made_by(file: str) -> str:
 
 
 def step_row(chain: FinishedChain, step: Step, data: bytes | None) -> StepRow:
-    """The row of a step, with the bytes as received."""
     values = step.to_dict()
     image = _picture(data, values.pop("file"))
-    return StepRow(image=image, **_place(chain), **values | {"details": canonical(step.details)})
+    return StepRow(image=image, **place_of(chain), **values | {"details": canonical(step.details)})
 
 
 def chain_row(chain: FinishedChain, reference: bytes | None) -> ChainRow:
-    """The row of a chain, with its reference if that is another picture than its input."""
+    """The row of a chain, with a reference of its own if it has one."""
     program = chain.program
     return ChainRow(
         reference=_picture(reference, "reference.png"),
-        **_place(chain),
+        **place_of(chain),
         **{name: getattr(chain, name) for name in _OF_CHAIN},
         **{name: getattr(program, name) for name in _OF_PROGRAM},
         steps=chain.calls,
@@ -182,17 +179,15 @@ def chain_row(chain: FinishedChain, reference: bytes | None) -> ChainRow:
 
 
 def source_row(source: Source, data: bytes, path: str) -> SourceRow:
-    """The row of a starting picture, with its own file."""
     values = source.to_dict()
     return SourceRow(image={"bytes": data, "path": path}, source=values.pop("id"), **values)
 
 
 def editor_row(label: str, editor: EditorInfo) -> EditorRow:
-    """The row of an editor with its options."""
     return EditorRow(editor=label, **editor.to_dict())
 
 
-def _place(chain: FinishedChain) -> dict[str, Any]:
+def place_of(chain: FinishedChain) -> dict[str, Any]:
     source, program = chain.source.id, chain.program.id
     return {"chain": chain.id, "editor": chain.editor, "source": source, "program": program, "run": chain.run}
 

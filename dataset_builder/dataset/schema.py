@@ -1,4 +1,4 @@
-"""The format of the dataset's files: their schema, their metadata, and how they are written."""
+"""The schema and metadata of the files, and how they are written."""
 
 import hashlib
 import json
@@ -38,7 +38,7 @@ _ARROW = {
 
 
 def arrow(columns: Iterable[Column]) -> pa.Schema:
-    """The same schema that `datasets.Features.arrow_schema` gives, made without importing datasets."""
+    """What `datasets.Features.arrow_schema` gives, without importing datasets."""
     columns = list(columns)
     features = {
         column.name: {"_type": "Image"} if column.type == "image" else {"dtype": column.type, "_type": "Value"}
@@ -79,7 +79,7 @@ class Written(NamedTuple):
 
 
 def write(path: Path, config: Config, rows: Iterable[Row | Values], dataset: Path | None = None) -> Written:
-    """Write a whole table, complete or not at all; the manifest of its dataset, if given, lists it first.
+    """Write a whole table; the manifest of its dataset, if given, lists it first.
 
     A picture is {"bytes", "path"} or None. One row group is in memory, however long the file becomes.
     """

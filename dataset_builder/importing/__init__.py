@@ -1,1 +1,1 @@
-"""Imports chains that were made elsewhere, from folders, tables and datasets in known layouts."""
+"""Imports chains that were made elsewhere."""

@@ -1,4 +1,4 @@
-"""Writes chains made elsewhere into a chain store: their bytes unchanged, under ids derived from their content.
+"""Writes chains made elsewhere into a chain store, their bytes unchanged.
 
 A layout finds the chains. Whatever cannot be read is listed as a problem, and a chain ends at its first unreadable
 answer, as if its editor had failed there.
@@ -76,7 +76,7 @@ class FoundChain:
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that could not be imported, or only in part; a stray belongs to no case, so nothing is lost."""
+    """What could not be imported; a stray belongs to no case."""
 
     where: str
     reason: str
@@ -118,7 +118,7 @@ def import_chains(
     rights: SourceRights | None = None,
     originals: Mapping[str, Path] | None = None,
 ) -> Imported:
-    """Write what a layout found into a chain store; chains that it already has stay as they are.
+    """Write what a layout found; chains that are there already stay.
 
     A chain with the same answers under other words is replaced. `originals` has one picture for each source, so that
     editors that were given it in different encodings share step 0, and so share the case.
@@ -150,13 +150,13 @@ def _with_original(chain: FoundChain, originals: Mapping[str, Path]) -> FoundCha
 def import_into_run(
     findings: Findings, name: str, out: Path | None, originals: Path | None, rights: SourceRights
 ) -> tuple[Path, Imported]:
-    """Import chains into a run, by default runs/NAME, with sources from a folder `originals` if given; the run."""
+    """Import chains into a run, by default runs/NAME; the run."""
     run = out or Path("runs") / name.replace("/", "-")
     return run, import_chains(findings, run, rights, find_pictures(originals) if originals else None)
 
 
 def _answers_key(chain: Chain) -> str:
-    """A key of the answers without their words: equal for two imports of the same pictures."""
+    """Equal for two imports of the same pictures under other words."""
     place = [chain.settings.get(name) for name in ("imported", "case", "content")]
     return canonical([chain.editor, chain.source.sha256, chain.run, *place])
 
@@ -230,7 +230,7 @@ def _write_answers(finding: FoundChain, writer: ChainWriter, short_side: int, im
 
 
 def _read_bytes(data: Path | bytes) -> bytes:
-    """The bytes of a picture, from a regular file of limited size; a device or a pipe might never end."""
+    """The bytes of a regular file; a device or a pipe might never end."""
     if isinstance(data, bytes):
         return data
     status = data.stat()
@@ -246,7 +246,7 @@ def _reason_text(error: Exception) -> str:
 
 
 def imported_program(name: str, cycle: Sequence[str], metadata: Mapping[str, Any], closes: bool = True) -> Program:
-    """A program as far as it is known; `metadata` may hold category, reversibility, reason, shows and small."""
+    """A program as far as it is known."""
     is_small = any(_SMALL.search(words) for words in cycle)
     values: dict[str, Any] = {"category": "imported", "reversibility": "clear", "small": is_small}
     values |= {

@@ -1,4 +1,4 @@
-"""The layout edit-converge-bench: a folder for each case, with a file for each answer."""
+"""The layout edit-converge-bench: a folder for each case."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ _KIND_OF_IMAGE = {"portrait": "face", "face": "face", "scene": "scene", "landsca
 
 
 def find_chains(path: Path, editor: str, prompts: Path | None = None, kind: str | None = None) -> Findings:
-    """One chain for each folder IMAGE_PAIR, which holds I0_source.png and I1_forward.png, I1_backward.png and so on.
+    """One chain for each folder IMAGE_PAIR with I0_source.png, I1_forward.png and so on.
 
     `prompts` is a JSON file with the words of each pair: under the name of the case or pair at any depth, in a list of
     such entries, or as that repository's own files of pairs or results.
@@ -88,7 +88,7 @@ def _find_chain(folder: Path, entry: Mapping[str, Any], editor: str, kind: str |
 
 
 def _split_case(name: str) -> tuple[str, str]:
-    """portrait_01_glasses_add_remove is the image portrait_01 and the pair glasses_add_remove."""
+    """portrait_01_glasses_add_remove is portrait_01 and glasses_add_remove."""
     match = re.fullmatch(r"(.+?_\d+)_(.+)", name)
     return (match[1], match[2]) if match else (name, name)
 
@@ -109,7 +109,7 @@ def _prompts_by_name(path: Path, editor: str) -> dict[str, dict[str, Any]]:
 
 
 def _entries(values: Any, name: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every entry at any depth with its name: the key above it, or in a list its own name field."""
+    """Every entry at any depth, with the key above it or its own name."""
     if isinstance(values, dict):
         if {"forward", "backward", "forward_prompt", "backward_prompt"} & values.keys():
             yield name or str(values.get("edit_pair_name", values.get("name"))), values

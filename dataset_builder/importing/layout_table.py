@@ -29,7 +29,7 @@ _Row = dict[str, Any]
 def find_chains(
     path: Path, editor: str | None, columns: Mapping[str, str], kind: str | None = None, closes: bool = True
 ) -> Findings:
-    """Chains from a row per picture, with its chain, its round (0 for the source) and its path.
+    """Chains from a row per picture; round 0 is the source.
 
     `columns` maps our names to the table's; paths are relative to the table. Within a round, rows without a position
     count in their order.

@@ -1,4 +1,4 @@
-"""The layout dataset: a dataset, local or on the Hub, with a picture column for each turn."""
+"""The layout dataset: a picture column for each turn."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,7 +21,7 @@ def find_chains(
     kind: str | None = None,
     closes: bool = False,
 ) -> Findings:
-    """Chains of one round from a dataset with a column for the source and one for the picture of each turn.
+    """Chains of one round, with a column for the source and for each turn.
 
     Unless `instructions` names their columns, the words for turn_1_image are in turn_1_instruction, turn_1_prompt or
     turn_1_text.

@@ -65,7 +65,7 @@ def read_repo(api: "HfApi", repo: str, kind: str, revision: str | None = None) -
 
 
 def compare(api: "HfApi", repo: str, kind: str, files: Files, tag: str | None = None) -> Comparison:
-    """Compare files with a repository; raises if the tag exists with other files, or if a foreign file is in the way.
+    """Compare files with a repository; raises if the tag or a file is in the way.
 
     A foreign file is in the way if it would be overwritten, or read as part of the dataset.
     """
@@ -112,7 +112,7 @@ def _is_same(local: Path, published: tuple[str, int] | None) -> bool:
 def commit_files(
     api: "HfApi", repo: str, kind: str, files: Files, message: str, tag: str | None, **creation: Any
 ) -> str:
-    """Replace the listed files of the repository by these in one commit, then tag it; returns the commit's id.
+    """Replace the listed files in one commit, then tag it; the commit's id.
 
     Files that others put there stay.
     """
@@ -141,7 +141,7 @@ def commit_files(
 
 @contextlib.contextmanager
 def hub_errors_explained(repo: str) -> Iterator[None]:
-    """Turn an error of the Hub or the connection into one sentence with advice, without the request's headers."""
+    """Turn an error into one sentence with advice, without headers."""
     import httpx2
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OfflineModeIsEnabled
 

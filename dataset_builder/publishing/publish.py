@@ -1,4 +1,4 @@
-"""Publishes the dataset: checks it, reports what will change, uploads what is new, and tags the commit.
+"""Publishes the dataset: checks, uploads what is new, and tags the commit.
 
 A version is vMAJOR.MINOR.PATCH. Major: the suite, the protocol or the schema changed, or chains are gone. Minor: chains
 or scores were added. Patch: only the card changed.
@@ -70,7 +70,7 @@ class State:
 
 
 class Change(NamedTuple):
-    """What differs between two states, in words, and the level of version that it requires."""
+    """What differs, in words, and the level of version that it requires."""
 
     level: str
     words: tuple[str, ...]
@@ -119,7 +119,7 @@ def publish(
 
 
 def published_files(folder: Path) -> dict[str, Path]:
-    """The dataset's files: its card, manifest and data. The metric folders have their own Spaces."""
+    """The card, the manifest and the data."""
     files = [name for name in (card.CARD, MANIFEST) if (folder / name).exists()]
     return {file: folder / file for file in (*files, *Reader(folder).data_files())}
 
@@ -212,7 +212,7 @@ def _major_changes(old: State, new: State) -> list[str]:
 
 
 def check_tag(tag: str, tags: Sequence[str], change: Change) -> Version:
-    """Refuse a tag that does not come after the last one, or whose level is below that of the change."""
+    """Refuse a tag that is not later, or whose level is too low."""
     wanted = Version.parse(tag)
     published = version_tags(tags)
     if not published:
@@ -228,7 +228,7 @@ def check_tag(tag: str, tags: Sequence[str], change: Change) -> Version:
 
 
 def _version_text(api: "HfApi", repo: str, tag: str, change: Change) -> str:
-    """The card's list of versions with this one on top, unless an interrupted attempt already added it."""
+    """The list of versions with this one on top, unless it is there."""
     remote = hub.read_repo(api, repo, "dataset")
     published = ""
     if "README.md" in remote.files:

@@ -1,4 +1,4 @@
-"""Writes a leaderboard's results in two external formats: the Hub's `.eval_results`, and Every Eval Ever.
+"""Writes results as the Hub's `.eval_results` and for Every Eval Ever.
 
 The latter is eval.schema.json 0.2.2 of evaleval/every_eval_ever, whose data is in data/BENCHMARK/DEVELOPER/MODEL.
 """
@@ -52,7 +52,7 @@ def chains_by_editor(dataset: Path) -> dict[str, list[FinishedChain]]:
 def write_results(
     editors: Mapping[str, Sequence[FinishedChain]], rows: Sequence[_Json], out: Path, source: _Json
 ) -> dict[str, Path]:
-    """Write an `.eval_results` file for each Hub repository that an editor's settings name as its `model`, by model.
+    """Write a file for each Hub repository that settings name as `model`.
 
     The value is the rounds kept. `source` has the fields of the dataset and the date of an entry.
     """
@@ -77,7 +77,7 @@ def write_results(
 
 
 def propose(api: "HfApi", written: Mapping[str, Path]) -> dict[str, str]:
-    """Open a pull request with the results file in each model repository; returns the requests' addresses by model."""
+    """Open a pull request in each model repository; their addresses."""
     for model in written:
         remote = hub.read_repo(api, model, "model")
         if _IN_REPO in remote.files:
@@ -96,7 +96,7 @@ def propose(api: "HfApi", written: Mapping[str, Path]) -> dict[str, str]:
 def write_records(
     editors: Mapping[str, Sequence[FinishedChain]], rows: Sequence[_Json], out: Path, origin: _Json, repo: str, now: int
 ) -> dict[str, Path]:
-    """Write a record of Every Eval Ever for each editor with a headline; `origin` says who measured."""
+    """Write a record for each editor; `origin` says who measured."""
     written = {}
     library = {"name": _BENCHMARK, "version": importlib.metadata.version(_BENCHMARK)}
     for editor, chains in editors.items():

@@ -30,7 +30,7 @@ def publish_metrics(
     report: Report = lambda repo, files, changed: None,
     dry_run: bool = False,
 ) -> dict[str, str | None]:
-    """Publish a metric, or each metric of a folder, to its Space NAMESPACE/NAME under one tag.
+    """Publish a metric, or each one of a folder, to its Space under one tag.
 
     `repo` may name the Space if there is one metric.
     """
@@ -65,7 +65,7 @@ def publish_metrics(
 
 
 def shown_dataset(api: "HfApi", repo: str, named: str | None) -> tuple[str, str | None]:
-    """The dataset that a Space is to show, and at which revision: by default the newest published version.
+    """The dataset that a Space shows, by default in its newest version.
 
     `named` is NAMESPACE/NAME[@REVISION], by default `convergebench` in the Space's own namespace.
     """
@@ -86,7 +86,7 @@ def publish_files(
     report: Report = lambda repo, files, changed: None,
     dry_run: bool = False,
 ) -> str | None:
-    """Publish a set of files as a Space; one that already has exactly these files is tagged without a commit."""
+    """Publish files as a Space; equal ones are tagged without a commit."""
     if tag:
         Version.parse(tag)
     sdk = front_matter(files["README.md"])[0].get("sdk") if "README.md" in files else None

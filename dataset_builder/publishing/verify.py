@@ -1,4 +1,4 @@
-"""Checks a dataset or a run against its own hashes, counts and references, and a dataset for what publishing needs."""
+"""Checks a dataset or a run, and what publishing needs besides."""
 
 import itertools
 import os
@@ -87,7 +87,7 @@ def _verify_run(run: Path) -> Iterator[Finding]:
 
 
 def verify_dataset(folder: Path) -> Iterator[Finding]:
-    """Each file that is missing or not as written, and each row that refers to something missing."""
+    """Each broken file, and each row that refers to something missing."""
     reader, damaged = Reader(folder), False
     written, files = manifest.read(folder)[0], reader.data_files()
     for file in sorted(written.keys() - {*files}):
@@ -113,7 +113,7 @@ def verify_dataset(folder: Path) -> Iterator[Finding]:
 
 
 def verify_references(reader: Reader) -> Iterator[Finding]:
-    """Chains that lack steps or their source, and steps, scores and floors that refer to a missing chain or source."""
+    """Rows that lack the chain, steps or source that they refer to."""
     chains, sources = {chain.id: chain for chain in reader.chains()}, set(reader.sources())
     counts = Counter(placed.chain for placed in reader.all_steps())
     for name in sorted(counts.keys() - chains):
@@ -135,7 +135,7 @@ def _finding(file: str, what: str) -> Finding:
 
 
 def set_aside(folder: Path, findings: list[Finding]) -> list[str]:
-    """Move broken files out of the way, so that the command that made them can make them again; deletes nothing."""
+    """Move broken files away, so that they are made again; deletes nothing."""
     moved = []
     with locked(folder):
         for path in dict.fromkeys(finding.path for finding in findings):
@@ -154,7 +154,7 @@ def set_aside(folder: Path, findings: list[Finding]) -> list[str]:
 
 
 def check_publishable(folder: Path, progress: Callable[[str], None] = lambda file: None) -> None:
-    """Raise UserError for the first reason why a dataset cannot be published; `progress` gets each file once read."""
+    """Raise for the first reason why a dataset cannot be published."""
     for name in ("steps", "chains", "sources"):
         if not list((folder / "data" / name).rglob("*.parquet")):
             raise UserError(f"{folder} has no data/{name}; `convergebench build` makes a dataset")
@@ -217,7 +217,7 @@ def _check_card(folder: Path, reader: Reader) -> None:
 
 
 def check_text(place: str, text: str, secrets: dict[str, str]) -> None:
-    """Raise if a text holds a secret or a local path; the message never repeats the secret."""
+    """Raise, without repeating it, if a text holds a secret or a local path."""
     if _SECRETS.search(text):
         raise UserError(f"{place} holds what looks like an access token; take it out before it is published")
     for name, value in secrets.items():

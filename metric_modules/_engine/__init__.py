@@ -1,1 +1,1 @@
-"""The scoring engine: all metrics in one pass over a dataset, on any number of processes."""
+"""The scoring engine."""

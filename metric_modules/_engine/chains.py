@@ -1,4 +1,4 @@
-"""The chains of a dataset with their steps, listed from its files without decoding a picture."""
+"""A dataset's chains, listed without decoding a picture."""
 
 import json
 from collections import defaultdict
@@ -22,13 +22,13 @@ class Unreadable(ValueError):
 
 
 def is_scored(step: Step) -> bool:
-    """Whether a step gets scores. A shrunk answer does not: its distance would mostly measure the resize."""
+    """Not a shrunk answer: its distance would mostly measure the resize."""
     return step.status == "ok"
 
 
 @dataclass(frozen=True)
 class DatasetChain:
-    """A finished chain with its steps in the dataset; a step whose file is gone is None."""
+    """A finished chain; a step whose file is gone is None."""
 
     chain: FinishedChain
     input: PlacedStep | None
@@ -41,12 +41,12 @@ class DatasetChain:
 
     @property
     def short_side(self) -> int | None:
-        """The evaluation size of its suite; None if pictures are compared at the reference's own size."""
+        """The suite's evaluation size; None for the reference's own."""
         return self.chain.short_side
 
     @property
     def reference(self) -> str:
-        """Names the reference: equal for chains that are compared with the same picture."""
+        """Equal for chains that are compared with the same picture."""
         start = str(self.input and self.input.step.sha256)
         if self.own_reference is not None:
             return f"{self.chain.source.reference or self.chain.id}:{start}"
@@ -54,7 +54,7 @@ class DatasetChain:
 
     @cached_property
     def digest(self) -> str:
-        """Changes with any picture of the chain; scores with another digest are computed again."""
+        """A hash of its pictures; with another one it is scored again."""
         content = [self.reference, self.short_side, *(placed and placed.step.sha256 for placed in self.steps.values())]
         return sha256(json.dumps(content).encode()).hexdigest()[:16]
 
@@ -122,7 +122,7 @@ def read_picture(
 
 
 def read_input(reader: Reader, chain: DatasetChain, copies: Sequence[Place]) -> np.ndarray:
-    """A chain's input, from the first intact copy in the dataset: many chains start from the same picture."""
+    """A chain's input, from any intact copy in the dataset."""
     reason = Unreadable("its file is not in the dataset")
     for place in copies:
         try:

@@ -1,4 +1,4 @@
-"""The scoring engine: all metrics in one pass over a dataset, on any number of processes.
+"""All metrics in one pass over a dataset, on any number of processes.
 
 Work is shared in whole chains, so that no number depends on how it is shared. Each process writes what it finished to
 its own shards; the processes wait for each other at barriers, and the first one writes the dataset's files. If a
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from convergebench.dataset_builder.dataset.reader import Place, Reader
+from convergebench.dataset_builder.dataset.schema import write_listed
 from convergebench.generation.files import Locked, locked
 from convergebench.generation.records import UserError
 
@@ -53,29 +54,24 @@ class Job:
 
     def lacking_floors(self, task: FloorTask) -> list[MetricRun]:
         """The metrics whose floor is still to be computed for a reference."""
-        lacking = []
-        for run in [run for run in self.metrics.runs if run.spec.floors]:
-            part, pairs = self.results.floors.get((task.key, run.name), (None, {}))
-            # A pair may have been left out because a source was damaged that has been repaired since.
-            is_partial = any(other.source not in pairs for other in task.unrelated)
-            if part != run.floor_signature or (is_partial and not self.results.damaged.get(task.key)):
-                lacking.append(run)
-        return lacking
+        key, floors = task.key, self.results.floors
+        runs = [run for run in self.metrics.runs if run.spec.floors]
+        return [run for run in runs if floors.get((key, run.name), (None,))[0] != run.floor_signature]
 
     def stored_specs(self) -> dict[str, Spec]:
-        """The metrics that have columns in the scores; an optional one has if any chain has results of it."""
+        """The metrics with columns; an optional one has if it has results."""
         computed = {name for _, name in self.results.scores}
         return {name: spec for name, spec in self.metrics.specs.items() if not spec.optional or name in computed}
 
     @cached_property
     def unfinished(self) -> tuple[list[DatasetChain], list[FloorTask]]:
-        """The chains and floors that the dataset's files lack; computed before any shard is read, it stays the same."""
+        """What the files lack, computed before any shard is read."""
         self.results.forget_damage()
         chains = [chain for chain in self.chains if self.lacking(chain)]
         return chains, [task for task in self.tasks if self.lacking_floors(task)]
 
     def part(self, rank: int, size: int) -> tuple[list[DatasetChain], list[FloorTask]]:
-        """One part's chains among those that lack something, and the floors that they need.
+        """One part's unfinished chains, and the floors that they need.
 
         The first part also has the floors that no chain needs.
         """
@@ -87,7 +83,7 @@ class Job:
         ]
 
     def key(self, size: int) -> str:
-        """A key for the remaining work in this many parts: equal for the same dataset and metrics."""
+        """A hash of the remaining work in this many parts."""
         chains, tasks = self.unfinished
         signatures = {run.name: run.signature for run in self.metrics.runs}
         content = [size, signatures, [(chain.chain.id, chain.digest) for chain in chains], [task.key for task in tasks]]
@@ -127,7 +123,7 @@ class Job:
 
 @dataclass
 class Outcome:
-    """The result of a run in this process; only the first process knows `rows` and `pairs` of the whole dataset."""
+    """What this process did; the first one knows `rows` and `pairs`."""
 
     rank: int
     chains: int = 0  # scored by this process, as are the images
@@ -169,7 +165,7 @@ def run(
     batch: int = BATCH,
     advance: Advance = lambda count, words: None,
 ) -> Outcome:
-    """Score what is missing, together with other processes; the first writes the dataset's scores and floors."""
+    """Score what is missing, with other processes; the first one writes."""
     with locked_for(job) if rank == 0 else contextlib.nullcontext():
         barrier()  # another launch may still be writing the folder
         lines = ShardLines(job.folder / FOLDER)
@@ -213,7 +209,7 @@ def _compute(job: Job, rank: int, size: int, lines: ShardLines, batch: int, adva
 
 @contextlib.contextmanager
 def part_held(folder: Path, name: str) -> Iterator[None]:
-    """Lock one part, so that another process that starts it waits and finds it done; wait for a plain run first."""
+    """Lock one part, once no plain run holds the folder."""
     with contextlib.ExitStack() as stack:
         with locked(folder, wait=True):
             stack.enter_context(locked(folder / _HELD / name, wait=True))
@@ -222,7 +218,7 @@ def part_held(folder: Path, name: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def locked_for(job: Job) -> Iterator[None]:
-    """Lock the shards' folder. Raise UserError while a task writes its part, because its files would be lost."""
+    """Lock the folder; UserError while another process or task holds it."""
     folder = job.folder / FOLDER
     with contextlib.ExitStack() as stack:
         try:
@@ -248,35 +244,28 @@ def clear(folder: Path) -> None:
 
 
 def finish(job: Job, outcome: Outcome) -> None:
-    """Write the dataset's files from the results, which makes the shards superfluous."""
+    """Write the files; the shards are superfluous then."""
     if any(map(job.lacking, job.chains)) or any(map(job.lacking_floors, job.tasks)):
         raise UserError("other processes did not compute their share; do all have the same weights and dtype?")
-    medians, specs, damaged = job.floor_medians(), job.stored_specs(), job.results.damaged
-    task_keys = {task.place: task.key for task in job.tasks}
+    medians, specs = job.floor_medians(), job.stored_specs()
 
     def rows() -> Iterator[dict[str, Any]]:
         for chain in sorted(job.chains, key=lambda chain: chain.chain.order):
-            place = floor_place(chain)
-            of_task = damaged.get(task_keys.get(place[1:], ""), {})
-            for row, values in table.chain_rows(
-                chain, job.results, specs, job.metrics.absent, medians.get(place, {}), of_task
-            ):
+            floors = medians.get(floor_place(chain), {})
+            for row, values in table.chain_rows(chain, job.results, specs, job.metrics.absent, floors):
                 missing = {value for value in values.values() if isinstance(value, Missing) and value.reason.damage}
                 sentences = sorted(reason.sentence for reason in missing)
                 outcome.damage += [f"chain {row['chain']}, step {row['step']}: {sentence}" for sentence in sentences]
                 yield row
 
-    # If a source is damaged, its floors are missing, and so is everything computed from them.
-    sources = {name: reason for of_task in damaged.values() for name, reason in of_task.items()}
-    outcome.damage += [f"source {name}: {reason}" for name, reason in sorted(sources.items())]
-    outcome.rows = table.write_table(job.folder, scores_config(specs), rows()).rows
+    outcome.rows = write_listed(job.folder, "data/scores/0000.parquet", scores_config(specs), rows()).rows
     floors = table.floor_rows(job.tasks, job.results, job.metrics.specs)
-    outcome.pairs = table.write_table(job.folder, FLOORS, floors).rows
+    outcome.pairs = write_listed(job.folder, "data/floors/0000.parquet", FLOORS, floors).rows
     clear(job.folder / FOLDER)
 
 
 def share(costs: Sequence[int], rank: int, size: int) -> list[int]:
-    """The indices of this process: consecutive, to keep equal references together, and of about equal total cost."""
+    """One share of the indices: consecutive, and of about equal cost."""
     total, before, indices = sum(costs), 0, []
     for index, cost in enumerate(costs):
         if total and min(int((before + cost / 2) * size / total), size - 1) == rank:

@@ -1,4 +1,4 @@
-"""Floors: every metric between each reference and all unrelated sources of its suite, in float32."""
+"""Floors: every metric between unrelated pictures of a suite, in float32."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,6 +8,7 @@ from hashlib import sha256
 import numpy as np
 from convergebench.dataset_builder.dataset.reader import Place, Reader
 from convergebench.generation.pictures import resize_to
+from convergebench.generation.records import UserError
 
 from ..retained.floors import floor
 from ..scores import Value, Values
@@ -23,7 +24,7 @@ FloorPlace = tuple[str, str, int]  # suite, source and evaluation size
 
 @dataclass(frozen=True)
 class Original:
-    """The picture that a source is compared by: its own, or its reference if that is another picture."""
+    """The picture that a source is compared by."""
 
     source: str
     sha256: str
@@ -32,14 +33,17 @@ class Original:
 
     def read(self, reader: Reader) -> np.ndarray:
         """The picture, if it is still the one that was written."""
-        if self.column == "reference":
-            return read_picture(reader, self.place, None, "reference")
-        return read_picture(reader, self.place, self.sha256, of_pixels=True)
+        digest = self.sha256 if self.column == "image" else None
+        try:
+            return read_picture(reader, self.place, digest, self.column, of_pixels=True)
+        except Unreadable as error:
+            advice = "let `convergebench verify --repair` set its file aside and build again"
+            raise UserError(f"source {self.source}: {error}; {advice}") from error
 
 
 @dataclass(frozen=True)
 class FloorTask:
-    """One reference at one evaluation size, and the sources that are unrelated to it."""
+    """A reference at one size, and the sources unrelated to it."""
 
     reference: Original
     short_side: int
@@ -62,7 +66,7 @@ class FloorTask:
 
 
 def floor_place(chain: DatasetChain) -> FloorPlace:
-    """The key of a chain's floors: its suite and source, at its suite's evaluation size or its reference's own."""
+    """The key of a chain's floors: suite, source and evaluation size."""
     side = chain.short_side
     if side is None and chain.input and chain.input.step.width and chain.input.step.height:
         side = min(chain.input.step.width, chain.input.step.height)
@@ -105,35 +109,24 @@ def plan_floors(reader: Reader, chains: Sequence[DatasetChain]) -> list[FloorTas
 
 
 def floor_task(reference: Original, short_side: int, others: Iterable[Original]) -> FloorTask:
-    """A reference with its unrelated pictures. Several degradations of one clean picture count once."""
+    """Several degradations of one clean picture count once."""
     unrelated = {other.sha256: other for other in others if other.sha256 != reference.sha256}
     return FloorTask(reference, short_side, tuple(unrelated.values()))
 
 
-def compare_unrelated(
-    reader: Reader, task: FloorTask, runs: Sequence[MetricRun]
-) -> tuple[dict[str, Values], dict[str, str]]:
-    """Each metric's values for every unrelated source, by the source's id; and which sources are damaged, and how."""
-    try:
-        picture = task.reference.read(reader)
-    except Unreadable as error:
-        return {}, {task.reference.source: str(error)}
-    reference = Reference.at_evaluation_size(picture, task.short_side)
+def compare_unrelated(reader: Reader, task: FloorTask, runs: Sequence[MetricRun]) -> dict[str, Values]:
+    """Each metric's values for every unrelated source, by the source's id."""
+    reference = Reference.at_evaluation_size(task.reference.read(reader), task.short_side)
     pairs: dict[str, Values] = {}
-    damaged: dict[str, str] = {}
     for other in task.unrelated:
-        try:
-            unrelated = resize_to(other.read(reader), *reference.size)
-        except Unreadable as error:
-            damaged[other.source] = str(error)
-            continue
+        unrelated = resize_to(other.read(reader), *reference.size)
         row: Values = {}
         for run in runs:
             exact = run.exact or run
             [values] = exact.scorer.compare(reference.prepared_for(exact), [unrelated], [row])
             row |= {column: typed(value) for column, value in values.items() if column in run.spec.floors}
         pairs[other.source] = {column: value for column, value in row.items() if isinstance(value, float)}
-    return pairs, damaged
+    return pairs
 
 
 def floor_medians(values: Mapping[str, Values], suite: set[str]) -> Medians:
@@ -147,7 +140,7 @@ def floor_medians(values: Mapping[str, Values], suite: set[str]) -> Medians:
 
 
 def is_near_threshold(columns: Mapping[str, ScoreColumn], floors: Medians, name: str, value: Value) -> bool:
-    """Whether a value is so close to a threshold of the headline that its last digits decide."""
+    """Whether the last digits of a value decide a headline."""
     column = columns[name]
     own_floor = floors.get(column.floor_of or name)
     if not column.bfloat16_error or own_floor is None or not isinstance(value, float):

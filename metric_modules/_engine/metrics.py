@@ -1,4 +1,4 @@
-"""Loads the requested metrics, and says why any of them cannot be computed on this machine.
+"""Loads the requested metrics, or says why one cannot be computed.
 
 Every metric is found by its folder and run by the protocol of specs.py; no metric is named here.
 """
@@ -57,7 +57,7 @@ class Metrics:
 def choose(
     requested: Sequence[str] | None, device: str | None, dtype: str | None, options: Options | None = None
 ) -> Metrics:
-    """Load the requested metrics, by default all but the optional ones, onto a device."""
+    """Load metrics, by default all but the optional ones, onto a device."""
     specs = scored_specs()
     names = [name for name, spec in specs.items() if (not spec.optional if requested is None else name in requested)]
     for name in requested or ():
@@ -88,7 +88,7 @@ def choose(
 
 
 def typed(value: object) -> Value:
-    """A metric's value: a number or a dictionary; a reason if it is a code, a code with a detail, or not a number."""
+    """A value of a metric, or the reason if it is a code or not a number."""
     if isinstance(value, str):
         return Missing(value)
     if isinstance(value, tuple | list):
@@ -124,7 +124,7 @@ def find_device(requested: str | None) -> str:
 
 
 def device_of(device: str, rank: int) -> str:
-    """The GPU of one task among those that it sees, assigned in turn; other devices are returned as they are.
+    """The GPU of one task, assigned in turn.
 
     Slurm and Ray may show a task a single GPU, which is then the task's.
     """

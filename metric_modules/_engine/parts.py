@@ -10,7 +10,7 @@ _FRESH = 600.0  # seconds; a part that finished something since then counts as w
 
 
 def scored_so_far(dataset: Path, now: float) -> dict[str, float] | None:
-    """Finished scores that are not in the dataset's files yet; None if there are none. Nothing is locked.
+    """Finished scores that are not in the files yet; nothing is locked.
 
     The number of chains, of parts into which the work was split, and of parts that finished something lately; and the
     seconds since anything was finished.

@@ -1,4 +1,4 @@
-"""Results of earlier work: those in the dataset's files, and those in the shards of unfinished runs.
+"""Earlier results: in the dataset, and in shards of unfinished runs.
 
 A shard is one process's file: a line for each finished chain or floor task, durable before it counts. A crash at any
 byte loses at most the line being written. Finished work is not computed again, whatever number of processes resume it.
@@ -44,7 +44,7 @@ class Shard:
         self.file.close()
 
     def add(self, line: Line) -> None:
-        """Write one finished piece of work durably; the line begins with the checksum of the rest."""
+        """Write a finished piece of work durably, after its checksum."""
         rest = json.dumps(line).encode()[1:]
         self.file.write(_with_checksum(rest) + b"\n")
         os.fsync(self.file.fileno())
@@ -55,14 +55,14 @@ def _with_checksum(rest: bytes) -> bytes:
 
 
 class ShardLines:
-    """The lines of the shards in a folder, each read once; shards whose name `skipped` accepts are not read."""
+    """The lines of the shards, each read once, without the `skipped` files."""
 
     def __init__(self, folder: Path, skipped: Callable[[str], bool] = lambda name: False):
         self.folder, self.skipped = folder, skipped
         self.offsets: dict[Path, int] = {}
 
     def new(self) -> Iterator[Line]:
-        """The intact lines written since the last call; an incomplete last line is left for the next call."""
+        """The intact lines since the last call; half a line waits."""
         for path in sorted(self.folder.glob("*.jsonl")):
             if self.skipped(path.name):
                 continue
@@ -79,17 +79,15 @@ class ShardLines:
 
 @dataclass
 class Results:
-    """Values by chain and metric, each with the part of the signature under which they were computed."""
+    """Values by chain and metric, with their part of the signature."""
 
     scores: dict[tuple[str, str], tuple[Part, dict[int, Values]]] = field(default_factory=dict)
     floors: dict[tuple[str, str], tuple[Part, dict[str, Values]]] = field(default_factory=dict)  # by task and metric
-    damaged: dict[str, dict[str, str]] = field(default_factory=dict)  # by task: damaged sources, and how
 
     def add_lines(self, lines: Iterable[Line], specs: Mapping[str, Spec], digests: Mapping[str, str]) -> None:
         """Add finished work from shards if it belongs to the present pictures."""
         for line in lines:
             if "task" in line:
-                self.damaged.setdefault(line["task"], {}).update(line.get("damaged") or {})
                 for name, part in line["parts"].items():
                     pairs = {other: _select(values, specs[name]) for other, values in line["values"].items()}
                     self.floors[line["task"], name] = part, pairs
@@ -99,18 +97,15 @@ class Results:
                     self.scores[line["chain"], name] = part, rows
 
     def pairs(self, task: FloorTask, metrics: Iterable[str]) -> dict[str, Values]:
-        """The values of all these metrics for each unrelated source; none if the task has a damaged picture."""
+        """The values of all these metrics for each unrelated source."""
         values: dict[str, Values] = defaultdict(dict)
-        for name in metrics if not self.damaged.get(task.key) else ():  # medians of the others would be other numbers
+        for name in metrics:
             for other, row in self.floors.get((task.key, name), ({}, {}))[1].items():
                 values[other].update(row)
         return values
 
     def forget_damage(self) -> None:
-        """Drop the results of damaged pictures, so that they are tried again: they may have been repaired."""
-        for key in [key for key in self.floors if self.damaged.get(key[0])]:
-            del self.floors[key]
-        self.damaged.clear()
+        """Drop the results of damaged pictures: they may have been repaired."""
         for key, (_, rows) in list(self.scores.items()):
             values = itertools.chain.from_iterable(row.values() for row in rows.values())
             if any(isinstance(value, Missing) and value.reason.damage for value in values):
@@ -122,14 +117,14 @@ def _select(values: Mapping[str, object], spec: Spec) -> Values:
 
 
 def engine_signature(chain: DatasetChain) -> Part:
-    """The part of the signature common to all metrics: how a chain's pictures are decoded, and their size."""
+    """How a chain's pictures are decoded, and their size."""
     return {"version": _ENGINE_VERSION, "size": chain.size, "resize": "lanczos", "pixels": DECODING}
 
 
 def read_results(
     reader: Reader, chains: Sequence[DatasetChain], tasks: Sequence[FloorTask], specs: Mapping[str, Spec]
 ) -> Results:
-    """The scores and floors in the dataset's files, of chains and sources whose pictures are still the same."""
+    """What the files hold of pictures that are still the same."""
     results = Results()
     _add_scores(results, reader, {chain.chain.id: chain for chain in chains}, specs)
     metric_of = {column: name for name, spec in specs.items() for column in spec.names}

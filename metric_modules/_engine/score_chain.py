@@ -37,7 +37,7 @@ class Reference:
         return self.picture.shape[1], self.picture.shape[0]
 
     def prepared_for(self, run: MetricRun) -> object:
-        """The prepared form that the metric compares with, computed at the first call."""
+        """What the metric compares with, computed at the first call."""
         with self.lock:
             if run not in self.prepared:
                 self.prepared[run] = run.scorer.prepare(self.picture)
@@ -46,7 +46,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class ReadPicture:
-    """A step's picture at the evaluation size and its reduced forms for round metrics, or why it cannot be read."""
+    """A picture at the evaluation size, or why it cannot be read."""
 
     key: _Digest
     picture: np.ndarray | None = None
@@ -66,7 +66,7 @@ class PictureReader:
     def batches(
         self, chain: DatasetChain, size: tuple[int, int], rounds: Sequence[MetricRun]
     ) -> Iterator[list[ReadPicture]]:
-        """Yield each distinct picture of the scored steps once; the next batch is read during scoring."""
+        """Each distinct picture once; the next batch is read during scoring."""
         first: dict[_Digest, PlacedStep] = {}
         for placed in chain.scored_steps:
             first.setdefault(placed.step.sha256, placed)
@@ -87,7 +87,7 @@ class PictureReader:
         return _reduced(digest, picture, size, [run for run in rounds if _covers(run, placed.step.round)])
 
     def read_input(self, chain: DatasetChain, size: tuple[int, int], rounds: Sequence[MetricRun]) -> list[ReadPicture]:
-        """The picture that the first call was given; empty if the dataset has no intact copy."""
+        """What the first call was given, if the dataset has an intact copy."""
         if chain.input is None:
             return []
         try:
@@ -108,7 +108,7 @@ def score_chain(
     is_near: _IsNear,
     pictures: PictureReader,
 ) -> dict[int, Values]:
-    """The values of every scored step, by its number; steps with equal pictures share them."""
+    """The values of every scored step; equal pictures share them."""
     rounds = [run for run in runs if run.spec.kind == "round"]
     columns = [column for run in runs for column in run.spec.names]
     values: dict[_Digest, Values] = {}
@@ -132,7 +132,7 @@ def score_chain(
 
 
 class _Returns:
-    """Compares each return with the one before it, for metrics that do so; no picture is held longer than needed."""
+    """Compares each return with the one before it, for metrics that do so."""
 
     def __init__(self, chain: DatasetChain, runs: Sequence[MetricRun]):
         self.runs = runs
@@ -148,7 +148,7 @@ class _Returns:
         self.held: dict[_Digest, np.ndarray] = {}
 
     def add(self, pictures: Sequence[ReadPicture]) -> None:
-        """Compare the pairs that these pictures complete, and hold the pictures that later pairs need."""
+        """Compare complete pairs, and hold the pictures that later ones need."""
         self.held |= {read.key: read.picture for read in pictures if read.picture is not None and self.runs}
         for after, before in set(self.pairs.values()) - self.compared.keys():
             if after in self.held and before in self.held:
@@ -170,7 +170,7 @@ class _Returns:
 def compare(
     reference: Reference, pictures: Sequence[ReadPicture], runs: Sequence[MetricRun], is_near: _IsNear
 ) -> list[Values]:
-    """Every picture metric's values for these pictures; values near a threshold are computed in float32."""
+    """The picture metrics; near a threshold in float32."""
     rows: list[Values] = [{} for _ in pictures]
     arrays = [read.picture for read in pictures]
     for run in [run for run in runs if run.spec.kind == "picture" and pictures]:
@@ -195,7 +195,7 @@ def _embed(embeddings: Mapping[str, _Embeddings], runs: Sequence[MetricRun], pic
 def _judge_rounds(
     chain: DatasetChain, reference: Reference, run: MetricRun, embeddings: _Embeddings, rows: Mapping[int, Values]
 ) -> dict[int, Values]:
-    """A round metric's values of every scored step, by its number; equal rounds are judged once."""
+    """A round metric's values; equal rounds are judged once."""
     program = chain.chain.program
     facts = {"cycle": list(program.cycle), "closes": program.closes, "small": program.small, "shows": program.shows}
     placed_steps = {0: chain.input, **chain.steps}

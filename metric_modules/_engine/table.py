@@ -2,13 +2,9 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, cast
 
-from convergebench.dataset_builder.dataset import manifest
-from convergebench.dataset_builder.dataset.columns import Config
-from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.dataset_builder.dataset.schema import Written, write_listed
+from convergebench.dataset_builder.dataset.rows import place_of
 from convergebench.generation.records import Step
 
 from ..retained.floors import retained_value
@@ -20,17 +16,13 @@ from .metrics import Part
 from .results import Results, engine_signature
 
 
-def _retained_values(
-    values: Values, columns: Sequence[ScoreColumn], floors: Medians, damaged: Mapping[str, str]
-) -> Values:
-    """These columns, scaled so that 1 is an untouched picture and 0 an unrelated one."""
+def _retained_values(values: Values, columns: Sequence[ScoreColumn], floors: Medians) -> Values:
+    """Scaled so that 1 is an untouched picture and 0 an unrelated one."""
     row: Values = {}
     for column in columns:
         value, ceiling = values[column.name], column.ceiling or 0.0
         if isinstance(value, Missing):
             row[column.retained] = value
-        elif damaged:
-            row[column.retained] = Missing("damaged_floor", ", ".join(sorted(damaged)))
         elif floors.get(column.name, ceiling) == ceiling:
             row[column.retained] = Missing("no_floor")
         else:
@@ -63,7 +55,6 @@ def chain_rows(
     specs: Mapping[str, Spec],
     absent: Mapping[str, str],
     floors: Medians,
-    damaged: Mapping[str, str],
 ) -> Iterator[tuple[dict[str, Any], Values]]:
     """A chain's rows as they are written, each with its values."""
     done, program = chain.chain, chain.chain.program
@@ -78,14 +69,10 @@ def chain_rows(
         values = _measured(placed and placed.step, number, specs, computed, absent)
         if is_blind:
             values |= {name: Missing("no_clean_picture") for name in comparing if not isinstance(values[name], Missing)}
-        values |= _retained_values(values, with_floors, floors, damaged)
+        values |= _retained_values(values, with_floors, floors)
         values[CHANGED_SIZE] = sizes[number]
         row = {
-            "chain": done.id,
-            "editor": done.editor,
-            "source": done.source.id,
-            "program": program.id,
-            "run": done.run,
+            **place_of(done),
             "step": number,
             "round": (number - 1) // len(program.cycle) + 1,
             "position": (number - 1) % len(program.cycle) + 1,
@@ -127,28 +114,10 @@ def stored(value: Value) -> float | bool | str | None:
 def floor_rows(tasks: Sequence[FloorTask], results: Results, specs: Mapping[str, Spec]) -> Iterator[dict[str, object]]:
     """Every unrelated pair's values."""
     for task in tasks:
-        for other in task.unrelated if not results.damaged.get(task.key) else ():
+        for other in task.unrelated:
             for name in specs:
                 part, values = results.floors.get((task.key, name), ({}, {}))
                 signature = signature_json({name: part, "pictures": task.key})
+                pair = {"source": task.reference.source, "other": other.source, "short_side": task.short_side}
                 for column, value in values.get(other.source, {}).items():
-                    yield {
-                        "source": task.reference.source,
-                        "other": other.source,
-                        "short_side": task.short_side,
-                        "metric": column,
-                        "value": value,
-                        "signature": signature,
-                    }
-
-
-def write_table(folder: Path, config: Config, rows: Iterator[dict[str, Any]]) -> Written:
-    """Write scores or floors as one file, the same to the byte for the same numbers; it replaces our earlier files."""
-    reader, file = Reader(folder), f"data/{config.name}/0000.parquet"
-    others = [other for other in reader.files(config.name) if other != file]
-    ours = [other for other in others if other in manifest.listed(folder) or reader.is_ours(other)]
-    manifest.refuse(folder, {*others} - {*ours}, "this benchmark did not write", "move them away")
-    written = write_listed(folder, file, config, rows)
-    for other in ours:
-        (folder / other).unlink()
-    return written
+                    yield pair | {"metric": column, "value": value, "signature": signature}

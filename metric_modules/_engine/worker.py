@@ -1,4 +1,4 @@
-"""One process's share of the work: threads that each take whole chains, with one thread of arithmetic each.
+"""One process: threads that take whole chains, each with one core.
 
 Results do not depend on the number of cores, because whatever a thread calls computes in that thread alone.
 """
@@ -38,7 +38,7 @@ Result = TypeVar("Result")
 
 
 def count_cores() -> int:
-    """The cores that this process may use if other processes of the same launch share the machine."""
+    """The cores of this process, if others of its launch share the machine."""
     return max(1, cores() // int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
 
 
@@ -80,18 +80,18 @@ class Worker:
     def compare_floors(self, tasks: Sequence[FloorTask], shard: Shard) -> None:
         """Compare some references with the pictures that are unrelated to them."""
 
-        def work(task: FloorTask) -> tuple[FloorTask, _Runs, dict[str, Values], dict[str, str]]:
+        def work(task: FloorTask) -> tuple[FloorTask, _Runs, dict[str, Values]]:
             lacking = self.job.lacking_floors(task)
-            return task, lacking, *compare_unrelated(self.job.reader, task, lacking)
+            return task, lacking, compare_unrelated(self.job.reader, task, lacking)
 
-        for task, lacking, values, damaged in self._in_threads(work, tasks):
+        for task, lacking, values in self._in_threads(work, tasks):
             parts = {run.name: run.floor_signature for run in lacking}
-            shard.add({"task": task.key, "parts": parts, "values": values, "damaged": damaged})
+            shard.add({"task": task.key, "parts": parts, "values": values})
 
     def score(
         self, chains: Sequence[DatasetChain], batch: int, medians: Mapping[FloorPlace, Medians], shard: Shard
     ) -> None:
-        """Score some chains, as many at once as there are cores and as memory allows."""
+        """Score chains, as many at once as cores and memory allow."""
         started = time.monotonic()
         batch = max(1, min(batch, self._memory // (_WORK_BYTES * self._pixels * self._threads)))
         with ThreadPoolExecutor(self._threads, initializer=_use_one_thread) as decoders:

@@ -116,13 +116,13 @@ def decode(data: bytes) -> float:
 def rows_a_time(dataset: Path, count: int = 28_000) -> float:
     """Seconds to write so many rows of scores and to read them back."""
     from convergebench.dataset_builder.dataset.reader import Reader
-    from convergebench.metric_modules._engine import table
+    from convergebench.dataset_builder.dataset.schema import write_listed
     from convergebench.metric_modules.scores import SCORES
 
     rows = Reader(dataset).table("scores").to_pylist()
     many = [{**rows[number % len(rows)], "chain": f"{number:016x}"} for number in range(count)]
     started = time.perf_counter()
-    table.write_table(dataset, SCORES, iter(many))
+    write_listed(dataset, "data/scores/0000.parquet", SCORES, iter(many))
     back = Reader(dataset).table("scores").to_pylist()
     seconds = time.perf_counter() - started
     assert back == many

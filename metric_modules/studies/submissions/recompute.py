@@ -123,7 +123,7 @@ def _differences(
 ) -> Iterator[str]:  # fmt: skip
     for chain in chains:
         medians, id = floors.get(floor_place(chain), {}), chain.chain.id
-        for computed, _ in table.chain_rows(chain, results, chosen.specs, {}, medians, {}):
+        for computed, _ in table.chain_rows(chain, results, chosen.specs, {}, medians):
             row, step = rows.get((id, computed["step"]), {}), computed["step"]
             if wrong := [name for name, most in tolerances.items() if _differs(row.get(name), computed[name], most)]:
                 stored, expected = _shown(row.get(wrong[0])), _shown(computed[wrong[0]])

@@ -162,7 +162,7 @@ def _scored(dataset: ServedDataset, series: DatasetChain, files: Sequence[File])
     floors = dataset.floors if chain.suite != "yours" else _floors(dataset, chain, original, chosen.runs)
     medians = {name: low for name in ceilings() if (low := floors.floor(chain, name)) is not None}
     results = Results({(chain.id, name): ({}, values) for name in specs})
-    rows = [ScoreRow.from_scores(row) for row, _ in chain_rows(series, results, specs, chosen.absent, medians, {})]
+    rows = [ScoreRow.from_scores(row) for row, _ in chain_rows(series, results, specs, chosen.absent, medians)]
     case, scores = case_of_chain(chain, rows, floors), {row.step: row for row in rows}
     checks = _checks(dataset, case)
     steps = [placed.step for placed in (series.input, *series.steps.values()) if placed]
