@@ -2,12 +2,9 @@
 
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 from convergebench.metric_modules.halflife.causes import FAILED
 from convergebench.metric_modules.halflife.outcomes import Outcome
-from convergebench.metric_modules.halflife.summary import summarise
-from convergebench.spaces_app.analysis.comparisons import compare_two
 from convergebench.spaces_app.analysis.groups import count_failures
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -40,35 +37,6 @@ def test_an_unmeasured_round_is_not_the_editors_failure():
     cases = [SimpleNamespace(end="complete", end_round=None)] * 4
     outcomes = [Outcome(3, failed=True)] * 4
     assert count_failures(cases, outcomes) == outcomes
-
-
-def figures_of(outcomes, rival):
-    """What a headline says of an editor, and the difference to a rival in rounds."""
-    found = summarise(outcomes, list(range(1, ROUNDS + 1)), [place // 3 for place in range(len(outcomes))])
-    keys = {place: (f"picture-{place // 3}", f"program-{place % 3}", 1) for place in range(len(outcomes))}
-    sides = {
-        name: {keys[place]: (outcome, ROUNDS) for place, outcome in enumerate(own)}
-        for name, own in (("own", outcomes), ("rival", rival))
-    }
-    pair = compare_two(sides, "own", "rival")
-    assert pair.cases == len(outcomes)
-    return (*(found[name] for name in ("mean_rounds_kept", "restricted_mean", "survival")), pair.difference)
-
-
-@pytest.mark.parametrize("when", ["at once", "in the round it would lose"])
-def test_failing_the_worst_cases_never_helps(when):
-    random = np.random.default_rng(3)
-    kept = np.clip(np.floor(random.exponential(5, 60)), 0, ROUNDS).astype(int).tolist()
-    rival = [lasted(min(own + 1, ROUNDS)) for own in kept]
-    worst_first = sorted(range(60), key=lambda place: kept[place])
-    before = figures_of(counted(kept, [None] * 60), rival)
-    for count in range(1, 61):
-        fails_in = [None] * 60
-        for place in worst_first[:count]:
-            fails_in[place] = 1 if when == "at once" else kept[place] + 1
-        after = figures_of(counted(kept, fails_in), rival)
-        assert all(new <= old + 1e-9 for new, old in zip(after, before, strict=True)), count
-        before = after
 
 
 CASES = st.lists(
@@ -116,14 +84,14 @@ def board(made):
     return {row["editor"]: row for row in made.tables["leaderboard"].rows}
 
 
-@pytest.mark.parametrize("share", [0.3, 1.0])
+@pytest.mark.parametrize("share", [0.1, 0.3, 1.0])
 def test_failing_where_it_would_lose_gains_nothing(rows, share):
     scores, chains, floors = rows
     honest = board(report(scores, chains, floors))
     made = report(*with_failures(scores, chains, share), floors)
     failing = board(made)
     assert failing["fails"]["rounds_kept"] <= honest["fails"]["rounds_kept"]
-    assert failing["fails"]["failed"] > 0.2
+    assert failing["fails"]["failed"] > share / 2
     assert failing["fails"]["rank"] == honest["fails"]["rank"] == 2
     assert failing["better"]["rank"] == 1
     for key in ("rounds_kept", "quality_kept", "survival"):
@@ -131,7 +99,7 @@ def test_failing_where_it_would_lose_gains_nothing(rows, share):
     [pair] = made.tables["pairs"].rows
     assert (pair["left_out"], pair["verdict"]) == (0, "better")
     last = [row for row in made.tables["causes"].rows if row["editor"] == "fails" and row["round"] == 12]
-    assert last[0][FAILED] > 0.2
+    assert last[0][FAILED] > share / 2
 
 
 def test_a_chain_that_failed_unscored_is_a_case():
@@ -140,12 +108,3 @@ def test_a_chain_that_failed_unscored_is_a_case():
     scores = [row for chain in chains[1:] for row in score_rows(chain, 12)]
     row = board(report(scores, chains, floor_rows(4)))["one"]
     assert (row["cases"], row["failed"], row["rounds_kept"]) == (4, 0.25, 9.0)
-
-
-def test_every_table_with_a_headline_says_what_is_missing(rows):
-    scores, chains, floors = rows
-    tables = report(*with_failures(scores, chains, 1.0), floors).tables
-    for name, table in tables.items():
-        if any(column.key == "half_life_text" for column in table.columns) and name != "published":
-            shown = {column.key for column in table.columns if column.shown}
-            assert "failed" in shown, name

@@ -12,7 +12,7 @@ import pytest
 from convergebench.spaces_app.analysis import tables
 from convergebench.spaces_app.analysis.display_names import display_names
 from convergebench.spaces_app.palette import GRID, INK, MUTED, PAPER
-from convergebench.spaces_app.reporting.filmstrips import Frame, Strip, make_frame
+from convergebench.spaces_app.reporting.filmstrips import Frame, Strip
 from convergebench.spaces_app.reporting.page import SHORT, in_words
 from convergebench.spaces_app.reporting.sentences import page_sentences
 from convergebench.spaces_app.reporting.write import write_files
@@ -216,26 +216,8 @@ def test_what_was_not_computed_is_said_and_not_drawn(laid, page):
     assert not (laid[0] / "figures" / "price.svg").exists()
 
 
-def test_the_methods_paragraph_names_what_was_measured(laid):
-    text = (laid[0] / "methods.md").read_text()
-    for words in (
-        "suite simulated",
-        "up to 10 rounds",
-        "simulated/1",
-        "missing through technical failure or without scores",
-        "0.5",
-    ):
-        assert words in text
-
-
 def test_the_same_scores_give_the_same_files(laid, tmp_path):
     made = laid[1]
     write_files(made, tmp_path, {"facts": STRIPS})
     for path in sorted(laid[0].rglob("*.*")):
         assert path.read_bytes() == (tmp_path / path.relative_to(laid[0])).read_bytes(), path.name
-
-
-def test_a_broken_or_missing_picture_is_said_in_words():
-    assert make_frame(None, "round 1", "words").words == "no picture"
-    assert make_frame(b"\x89PNG\r\n\x1a\nbroken", "round 1", "words").words.startswith("unreadable")
-    assert make_frame(b"", "round 1", "words").uri == ""
