@@ -1,1 +1,1 @@
-"""What the statistics are computed from and written with: cases, outcomes, floors, comparisons, tables."""
+"""What the statistics are computed from and written with."""

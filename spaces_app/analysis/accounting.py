@@ -1,4 +1,4 @@
-"""What became of every chain of a dataset: how it was counted, or why it was left out. Each chain appears once."""
+"""What became of every chain: how it was counted, or why it was left out."""
 
 from .analysis import Analysis
 from .groups import is_missing_case
@@ -12,13 +12,9 @@ _UNSCORED = LEFT_OUT + "count twice or have no scores"
 UNKNOWN = LEFT_OUT + "a program of a study that is not installed"
 
 
-def counted_places() -> tuple[str, ...]:
-    """The places of chains that count as cases, or as a study counts them."""
-    return (*_CASES, *(place for group in program_groups().values() for place in group.outcomes))
-
-
 def places() -> tuple[str, ...]:
-    return (*counted_places(), AUDITED, _LOOK_ALIKE, _UNSCORED, UNKNOWN)
+    of_studies = (place for group in program_groups().values() for place in group.outcomes)
+    return (*_CASES, *of_studies, AUDITED, _LOOK_ALIKE, _UNSCORED, UNKNOWN)
 
 
 def account_for(analysis: Analysis) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The dataset that all statistics read, with the cases, groups and outcomes that several of them share."""
+"""What all statistics read: a dataset with its cases, groups and outcomes."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from .cases import Case, read_cases
 from .comparisons import GroupComparison, compare_group
 from .floors import Floors
 from .groups import HALF, CaseGroup, count_failures, group_cases, merge_reasons, outcome_of_case
-from .stored_rows import StoredRows, narrow, score_rows
+from .stored_rows import StoredRows, narrow
 
 Row = Mapping[str, Any]
 _R = TypeVar("_R", bound=dataset_columns.Row)
@@ -28,7 +28,7 @@ class Options:
     """The options of a report."""
 
     threshold: float = HALF  # a return that retains less is lost
-    framing: float | None = None  # the largest loss of framing that does not end a case; None: none does
+    framing: float | None = None  # the largest loss that does not end a case
     suites: Mapping[str, Sequence[str]] = field(default_factory=dict, hash=False)  # the programs of each suite
 
 
@@ -37,7 +37,7 @@ def _typed(rows: Iterable[_R | Row], row_type: type[_R]) -> list[_R]:
 
 
 class Analysis:
-    """A dataset's chains and the rows of its tables; `calls` are the rows of its steps with time and cost."""
+    """A dataset; `calls` are the rows of its steps with time and cost."""
 
     def __init__(
         self,
@@ -49,7 +49,11 @@ class Analysis:
         options: Options = Options(),
         tables: Mapping[str, Iterable[Any]] | None = None,  # by name; read by studies
     ):
-        self.scores = score_rows(scores)
+        self.scores: Sequence[ScoreRow] | StoredRows[ScoreRow] = (
+            scores
+            if isinstance(scores, StoredRows)
+            else [row if isinstance(row, ScoreRow) else ScoreRow.from_scores(row) for row in scores]
+        )
         self.chains = chains
         self.floor_rows = _typed(floors, FloorRow)
         self.options = options
@@ -62,7 +66,7 @@ class Analysis:
         self._calls = calls if isinstance(calls, StoredRows) else _typed(calls, StepRow)
 
     def table(self, name: str) -> Iterable[Row]:
-        """The rows of another table, such as the labels; empty if there is none."""
+        """The rows of another table, such as the labels, if there is one."""
         return self._tables.get(name, ())
 
     def rows(self, row_type: type[_R]) -> list[_R]:
@@ -98,7 +102,7 @@ class Analysis:
 
     @cached_property
     def apart(self) -> dict[str, tuple[str, ...]]:
-        """By editor, the reasons of studies for listing it apart in every table."""
+        """By editor, why studies list it apart in every table."""
         return merge_reasons(*(module.reasons(self) for module in study_modules("apart")))
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What judges and people answered about single steps, as several studies read it; found in studies/*/answers.py."""
+"""What judges and people answered about single steps (studies/*/answers.py)."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -12,12 +12,12 @@ StepKey = tuple[str, int]  # id of the chain, number of the step
 
 
 class StepAnswer(NamedTuple):
-    """One answer of a judge, or of people taken together, to one question about one step."""
+    """The answer of a judge, or of people together, about one step."""
 
     judge: str
     question: str
     step: StepKey
-    value: float | None  # 1 for yes, 0 for no, or a number; None if the answer has no value
+    value: float | None  # 1 for yes, 0 for no, or a number
     details: Mapping[str, Any]  # a judge's whole answer; of people the "majority"
 
 
@@ -34,7 +34,7 @@ class Answers:
                 self._by_chain[answer.judge, answer.question, chain][step] = answer
 
     def judges(self, *questions: str) -> list[str]:
-        """The judges, people aside, that were asked one of these questions."""
+        """The judges that were asked one of these questions."""
         return sorted({judge for judge, question in self._answers if question in questions} - {PEOPLE})
 
     def to(self, judge: str, question: str) -> Mapping[StepKey, StepAnswer]:

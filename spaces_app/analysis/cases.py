@@ -1,4 +1,4 @@
-"""One case is one chain as the statistics see it: what each round's return kept, and whether its edits were made."""
+"""A case is a chain as the statistics see it: what each round kept."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -34,19 +34,19 @@ CaseKey = tuple[str, str, int]  # source, program, run
 
 @dataclass(frozen=True)
 class Case:
-    """One chain with its measured rounds. Lists hold one value per planned round; None if it has no value."""
+    """One chain. Lists hold a value, or None, for each planned round."""
 
     chain: FinishedChain
     group: str
     end_round: int | None
     retained: dict[str, Values]
-    registered: dict[str, Values]  # the same once shift and scale are undone, if they were found
+    registered: dict[str, Values]  # once shift and scale are undone
     raw: dict[str, Values]  # columns of the scores
     part_lost: list[bool | None]
     left: Values  # the share of the edit that remains; of several edits, the largest
     applied: list[bool | None] | None
     undone: list[bool | None] | None
-    not_judged: dict[str, dict[int, str]]  # cause -> round -> the code of the reason it could not be judged
+    not_judged: dict[str, dict[int, str]]  # cause -> round -> why, as a code
     seconds: float | None  # per round
     cost: float | None  # US dollars per round
 
@@ -66,7 +66,7 @@ class Case:
         return self.source, self.program, self.chain.run
 
     def judged(self, name: str) -> Values:
-        """What a verdict uses: the better one of before and after undoing shift and scale."""
+        """The better one of before and after undoing shift and scale."""
         if name not in self.registered:
             return self.retained[name]
         return [
@@ -85,7 +85,7 @@ class Case:
         return self.lowest(name for name in QUALITIES if any(value is not None for value in self.retained[name]))
 
 
-# For causes that no single column of the scores decides: a case and its checks -> series, one value per round.
+# Causes that no single column decides: a case and its checks -> values by round.
 SERIES: dict[str, Callable[[Case, Sequence[str]], Sequence[Sequence[float | None] | None]]] = {
     "applied": lambda case, checks: [case.applied] if "edits" in checks else [],
     "undone": lambda case, checks: [case.undone] if "edits" in checks else [],
@@ -114,13 +114,13 @@ def read_cases(
     floors: Floors,
     calls: Iterable[StepRow] = (),
 ) -> tuple[list[Case], list[str]]:
-    """Chains with scores, and the ids of those that count twice (the longest planned one counts) or have none."""
+    """The cases, and the ids of chains without scores or a longer twin."""
     chosen: dict[tuple[str, str, str, int], FinishedChain] = {}
     left_out = []
     scored = {row.chain for row in narrow(scores, ["chain"])}
     for chain in sorted(chains, key=lambda chain: (-chain.rounds, chain.id)):
         key = (chain.editor, chain.source.id, chain.program.id, chain.run)
-        # A chain that failed before anything could be scored is still a case: a missing chain must never help.
+        # A chain that failed before it was scored is a case: missing must not help.
         if key in chosen or (chain.id not in scored and chain.status != "failed"):
             left_out.append(chain.id)
         else:
@@ -186,7 +186,7 @@ def case_of_chain(
 def _edits(
     by_round: Sequence[Sequence[ScoreRow]], kinds: Sequence[str], kind: str, column: str
 ) -> tuple[list[bool | None] | None, dict[int, str]]:
-    """Each round's verdict, and why rounds could not be judged; None if no measured round could."""
+    """Each round's verdict (None: no round has one), and why others have none."""
     if kind not in kinds:
         return None, {}
     verdicts, codes, is_unknown = [], {}, []
@@ -201,7 +201,7 @@ def _edits(
 
 
 def _all_edits(steps: Sequence[ScoreRow], column: str) -> bool | None:
-    """Steps that could not be judged are ignored, unless there are no others."""
+    """Steps that cannot be judged are ignored if there are others."""
     values = [
         step.value(column) for step in steps if step.value(column) is not None or not _why_not_judged([step], column)
     ]
@@ -211,7 +211,7 @@ def _all_edits(steps: Sequence[ScoreRow], column: str) -> bool | None:
 
 
 def _why_not_judged(steps: Sequence[ScoreRow], column: str) -> str:
-    """A reason if no step could be judged and nothing failed; otherwise empty."""
+    """Empty if a step could be judged or something failed."""
     missing = [step.missing.get(column) for step in steps]
     if any(reason is None or reason.fault not in (Fault.NOBODY, Fault.NOT_APPLICABLE) for reason in missing):
         return ""
@@ -236,7 +236,7 @@ def _registered_qualities(chain: FinishedChain, returns: Sequence[ScoreRow], flo
 
 
 def checks_left_out(case: Case) -> dict[str, str]:
-    """By cause; an edit that was not made leaves nothing to undo, so it is not among them."""
+    """By cause; an edit that was not made leaves nothing to undo."""
     reasons = {
         cause: [code for code in codes.values() if code != "not_applied"] for cause, codes in case.not_judged.items()
     }

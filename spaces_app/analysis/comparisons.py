@@ -1,4 +1,4 @@
-"""Compares every two editors on their own common cases, corrects the tests together, and ranks the editors."""
+"""Compares every two editors on their common cases, and ranks them."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,8 @@ from convergebench.metric_modules.halflife.outcomes import Outcome
 from .cases import CaseKey
 from .groups import CaseGroup, OutcomesByEditor
 
-CaseOutcomes = Mapping[str, Mapping[CaseKey, tuple[Outcome, int]]]  # by editor: each case's outcome and planned rounds
+# By editor: each case's outcome and planned rounds.
+CaseOutcomes = Mapping[str, Mapping[CaseKey, tuple[Outcome, int]]]
 
 
 @dataclass(frozen=True)
@@ -25,8 +26,8 @@ class GroupComparison:
 
     outcomes: CaseOutcomes
     editors: list[Comparison]  # every two editors under test, corrected together
-    references: list[Comparison]  # every editor under test with every other row, each judged by its own p
-    ranks: dict[str, tuple[int, int] | None]  # the best and the worst rank that the verdicts leave open
+    references: list[Comparison]  # with every other row, each by its own p
+    ranks: dict[str, tuple[int, int] | None]  # best and worst
 
 
 def compare_group(group: CaseGroup, outcomes: OutcomesByEditor) -> GroupComparison:
@@ -51,7 +52,7 @@ def compare_editors(outcomes: CaseOutcomes, editors: Sequence[str]) -> list[Comp
 
 
 def compare_two(outcomes: CaseOutcomes, first: str, second: str) -> Comparison:
-    """Before any verdict; runs are averaged first, and the shorter plan counts for both."""
+    """Before any verdict; the shorter plan counts for both."""
     common = outcomes[first].keys() & outcomes[second].keys()
     horizons = {key: min(outcomes[first][key][1], outcomes[second][key][1]) for key in common}
     sides: list[dict[Hashable, float | None]] = [
@@ -64,7 +65,7 @@ def compare_two(outcomes: CaseOutcomes, first: str, second: str) -> Comparison:
 
 
 def _rounds_kept(outcome: Outcome, horizon: int | None) -> int | None:
-    """None without a horizon, or if a technical failure left the case open before it."""
+    """None if a technical failure left the case open."""
     if horizon is None:
         return None
     return horizon if outcome.kept >= horizon else outcome.rounds_kept

@@ -1,4 +1,4 @@
-"""Names for readers of editors ("Seedream 4.0" for `seedream:model=seedream-4-0-250828`) and of programs."""
+"""Names of editors and programs for readers."""
 
 import re
 from collections import Counter
@@ -37,7 +37,7 @@ _LONGEST_EDIT = 44
 
 
 def display_names(editors: Iterable[str]) -> dict[str, str]:
-    """A name for each editor, no two alike: editors whose names would be alike keep their labels.
+    """No two are alike: editors whose names would be keep their labels.
 
     >>> display_names(["seedream:model=seedream-4-0-250828", "jpeg:quality=75"])
     {'seedream:model=seedream-4-0-250828': 'Seedream 4.0', 'jpeg:quality=75': 'JPEG only, quality 75'}
@@ -65,7 +65,7 @@ def display_name(editor: str) -> str:
 
 
 def program_names(programs: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """A name for each program, from what it asks first; if two begin alike, both keep their ids.
+    """From what each asks first; if two begin alike, both keep their ids.
 
     >>> program_names({"hat": ["add a hat", "remove it"], "rotate": ["rotate it"] * 4, "two": ["a", "b", "c", "d"]})
     {'hat': 'Add a hat', 'rotate': 'Rotate it, 4 times', 'two': 'A, and 3 more'}

@@ -1,4 +1,4 @@
-"""Judges edits again under limits other than those of the scores, from the numbers in the scores.
+"""Judges edits again under other limits, from the numbers in the scores.
 
 Whether CLIP's direction agreed is known only if the picture's own check passed; otherwise it is taken to agree.
 """
@@ -35,7 +35,7 @@ def judge_cases_again(analysis: Analysis, **limits: float) -> dict[str, Case]:
 def judge_again(
     row: ScoreRow, small: bool = False, *, share: float = SHARE, left: float = LEFT, part: float = SHARE
 ) -> ScoreRow:
-    """The row with its edit and part judged under other limits; the row itself if nothing changes.
+    """The row judged under other limits; the row itself if nothing changes.
 
     `share` is the least that an edit covers, `left` the most that may be left of it, `part` the least that a lost part
     covers.

@@ -1,4 +1,4 @@
-"""The floor of every reference: how unrelated pictures, which retain nothing of it, score against it."""
+"""Floors: how unrelated pictures score against a reference."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -12,7 +12,7 @@ _ValuesByMetric = dict[str, dict[str, float]]  # metric -> unrelated picture -> 
 
 
 class Floors:
-    """The dataset's floors by source and size, over the unrelated sources of each chain's own suite."""
+    """By source and size, over the unrelated sources of the chain's suite."""
 
     def __init__(self, floors: Iterable[FloorRow], chains: Iterable[FinishedChain]):
         self._values: dict[tuple[str, int], _ValuesByMetric] = defaultdict(lambda: defaultdict(dict))
@@ -20,7 +20,7 @@ class Floors:
             if row.value is not None:
                 self._values[row.source, row.short_side][row.metric][row.other] = row.value
         self._sources_of_suite: dict[str, set[str]] = defaultdict(set)
-        self._name_of: dict[str, str] = {}  # imported sources are NAME-DIGEST: encodings of a picture share the name
+        self._name_of: dict[str, str] = {}  # of an imported source, NAME-DIGEST
         for chain in chains:
             self._sources_of_suite[chain.suite].add(chain.source.id)
             self._name_of[chain.source.id] = chain.source.id.removesuffix(f"-{chain.source.sha256[:8]}")
@@ -72,7 +72,7 @@ def _among(values: _ValuesByMetric, others: Collection[str]) -> _ValuesByMetric:
 
 
 def _resembling(values: _ValuesByMetric, floors_of: _ValuesByMetric) -> dict[str, bool]:
-    """By picture, on all qualities, with medians of `floors_of`; empty if a quality has no values."""
+    """By picture, on all qualities; empty if a quality has no values."""
     qualities, untouched = checked_columns("quality"), ceilings()
     if not all(values.get(metric) and floors_of.get(metric) for metric in qualities):
         return {}
@@ -85,7 +85,7 @@ def _resembling(values: _ValuesByMetric, floors_of: _ValuesByMetric) -> dict[str
 
 
 def excluded_text(look_alikes: Mapping[str, Sequence[str]]) -> str:
-    """The excluded sources with the pictures like them, three of them by name."""
+    """The sources with the pictures like them, three by name."""
     texts = []
     for source, others in look_alikes.items():
         and_more = f" and {len(others) - 3} more" if len(others) > 3 else ""

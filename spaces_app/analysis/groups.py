@@ -1,4 +1,4 @@
-"""Groups of cases that one headline counts, the checks that apply to all of them, and the outcome of each case."""
+"""Groups of cases that a headline counts, their checks, and outcomes."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,10 +19,10 @@ CHECK_TITLES = {
 }
 _COVERED = 0.9  # of an editor's returns; a metric that reaches fewer is not checked
 HALF = 0.5
-# An editor under test, one that is listed apart for a reason, or one that marks an end of the scale.
+# Under test, listed apart for a reason, or an end of the scale.
 ROLES = {"editor": "editors", "apart": "editors listed apart", "baseline": "baselines"}
 
-_Reasons = Mapping[str, Sequence[str]]  # by editor; an editor without reasons has no entry, or an empty one
+_Reasons = Mapping[str, Sequence[str]]  # by editor
 OutcomesByEditor = Mapping[str, Sequence[Outcome]]  # in the order of the editor's cases
 
 
@@ -35,8 +35,8 @@ class CaseGroup:
     checks: tuple[str, ...]  # what is checked in the cases of all ranked editors alike
     partial: list[str]  # checks left out though some editors have them
     roles: dict[str, str]  # of each editor, a key of ROLES
-    lacking: dict[str, tuple[str, ...]]  # of each editor, the checks that its scores do not reach
-    apart: dict[str, tuple[str, ...]]  # of the editors listed apart, and of baselines that lack a check: why
+    lacking: dict[str, tuple[str, ...]]  # of each editor, checks without scores
+    apart: dict[str, tuple[str, ...]]  # editor -> why
 
     def headline_name(self, checks: Sequence[str]) -> str:
         """It says what was not checked."""
@@ -73,7 +73,7 @@ def group_cases(
     apart: _Reasons | None = None,
     roles: Mapping[str, str] | None = None,
 ) -> dict[str, CaseGroup]:
-    """`apart` has reasons to list an editor apart; `roles` are editor, baseline or transport."""
+    """By name; `apart` has reasons, `roles` editor, baseline or transport."""
     by_group: dict[str, dict[str, list[Case]]] = defaultdict(lambda: defaultdict(list))
     for case in cases:
         if "audit" not in case.chain.chain.settings and case.source not in excluded:
@@ -86,7 +86,7 @@ def group_cases(
 
 
 def merge_reasons(*findings: _Reasons) -> dict[str, tuple[str, ...]]:
-    """The findings of several checks as one: an editor's reasons in the order of the checks, none twice.
+    """An editor's reasons in the order of the findings, none twice.
 
     >>> merge_reasons({"a": ["no"], "b": []}, {"a": ["no", "never"]})
     {'a': ('no', 'never')}
@@ -100,7 +100,7 @@ def merge_reasons(*findings: _Reasons) -> dict[str, tuple[str, ...]]:
 
 
 def _make_group(name: str, cases: dict[str, list[Case]], apart: _Reasons, roles: Mapping[str, str]) -> CaseGroup:
-    """A check counts if half of the editors to be ranked have it; who lacks one is listed apart."""
+    """A check counts if half of the editors have it; who lacks it is apart."""
     shares = {editor: coverage(editor_cases) for editor, editor_cases in cases.items()}
     having = {check: [editor for editor, covered in shares.items() if covered[check] >= _COVERED] for check in CHECKS}
     # An editor that never answered lacks no metric: it has lost everything.
@@ -132,7 +132,7 @@ def role_in_tables(editor: str, roles: Mapping[str, str], apart: _Reasons) -> st
 
 def coverage(cases: Sequence[Case]) -> dict[str, float]:
     """The share of the measured returns for which each check was computed."""
-    returns = [(case, place) for case in cases for place in range(case.rounds) if is_measured(case, place)]
+    returns = [(case, place) for case in cases for place in range(case.rounds) if _is_measured(case, place)]
     size = max(len(returns), 1)
     with_edits = [(case, place) for case, place in returns if case.applied is not None]
     shares = {name: sum(case.retained[name][place] is not None for case, place in returns) / size for name in RETAINED}
@@ -144,13 +144,13 @@ def coverage(cases: Sequence[Case]) -> dict[str, float]:
     return shares | {"part_lost": parts / size, "edits": float(judged or not with_edits)}
 
 
-def is_measured(case: Case, place: int) -> bool:
+def _is_measured(case: Case, place: int) -> bool:
     """Whether a return was scored at all; `place` counts rounds from 0."""
     return any(case.raw[name][place] is not None for name in ("psnr", "rmse", "ssim"))
 
 
 def _any_measured(case: Case) -> bool:
-    return any(is_measured(case, place) for place in range(case.rounds))
+    return any(_is_measured(case, place) for place in range(case.rounds))
 
 
 def _series_of(case: Case, cause: Cause, checks: Sequence[str]) -> list[Sequence[float | None]]:
@@ -166,7 +166,7 @@ def outcome_of_case(
     horizon: int | None = None,
     framing: float | None = None,
 ) -> Outcome:
-    """`framing` is the largest loss of framing that does not end the case; None: not checked."""
+    """`framing` is the largest loss that does not end the case."""
     rounds, end, end_round = _watched(case, horizon)
     values = {
         cause.name: series
@@ -197,7 +197,7 @@ def _failed_if_unmeasured(outcome: Outcome, rounds: Sequence[int]) -> Outcome:
 
 
 def count_failures(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """A technical failure is a loss in its round, like a refusal, so that failing never helps."""
+    """A technical failure is a loss in its round: failing never helps."""
     return [
         replace(outcome, failed=False, lost_at=max(case.end_round or 1, outcome.kept + 1), cause=FAILED)
         if outcome.failed and case.end == "failed"

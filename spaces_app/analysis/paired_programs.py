@@ -1,4 +1,4 @@
-"""Two ways to ask for the same thing: rounds kept under one program against rounds kept under its partner."""
+"""Two ways to ask for the same thing: a program against its partner."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -10,9 +10,9 @@ from .comparisons import verdict_name
 from .groups import CaseGroup, OutcomesByEditor
 from .tables import TableRow, estimate
 
-Side = tuple[str, int]  # what the two programs have in common, and on which side this one is: 0 or 1
+Side = tuple[str, int]  # what the programs have in common, and 0 or 1
 _SideOf = Callable[[str], Side | None]  # by the id of a program
-_Kept = dict[tuple[str, str, int], float]  # rounds kept by source, what the programs have in common, and run
+_Kept = dict[tuple[str, str, int], float]  # by source, what is common, and run
 R = TypeVar("R", bound=TableRow)
 
 

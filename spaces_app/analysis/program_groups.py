@@ -19,7 +19,7 @@ NO_GROUP = "other programs"  # of a study that is not installed
 
 @dataclass(frozen=True)
 class ProgramGroup:
-    """One group. `outcome` says what became of a chain of a group that no headline counts: one of `outcomes`."""
+    """`outcome` says what became of a chain that no headline counts."""
 
     name: str
     description: str  # completes "These are ..."

@@ -25,7 +25,7 @@ def loss_clause(
     threshold: float = HALF,
     row: ScoreRow | None = None,
 ) -> str:
-    """'LPIPS 45% < 50%', 'edit not undone, 62% of it left'; `row` holds the scores of that step."""
+    """'edit not undone, 62% of it left'; `row` is that of the step."""
     if outcome.lost_at is None:
         return ""
     cause, place = CAUSES[str(outcome.cause)], outcome.lost_at - 1

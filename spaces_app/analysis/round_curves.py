@@ -1,4 +1,4 @@
-"""Means and shares per round with bands over sources, on the cases that all editors have."""
+"""Means and shares per round, with bands over sources."""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 

@@ -1,11 +1,11 @@
-"""Rows of a dataset's tables, read from the files on every pass with one row group in memory.
+"""Rows of tables, read on every pass with one row group in memory.
 
 As dictionaries, 400,000 rows of scores take two gigabytes; what is computed from them takes a twentieth of that.
 """
 
 import functools
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Generic, TypeVar
 
 import pyarrow as pa
@@ -19,7 +19,7 @@ _ROWS_AT_ONCE = 20_000  # of a table in memory: as objects they take a hundred t
 
 
 class StoredRows(Generic[R]):
-    """The rows of one table, with all columns or only some. Reading a column that is not among them is an error."""
+    """The rows of a table; reading a column that was not chosen is an error."""
 
     def __init__(self, reader: Reader, kind: type[R], columns: Collection[str] | None = None):
         self.reader, self.kind, self.columns = reader, kind, columns
@@ -105,13 +105,6 @@ def _plain_values(column: pa.ChunkedArray) -> list[Any]:
     if not pa.types.is_boolean(array.type) and not (is_number and not array.null_count):
         return list(array.to_pylist())
     return list(array.to_numpy(zero_copy_only=False).tolist())
-
-
-def score_rows(rows: Iterable[ScoreRow | Mapping[str, Any]]) -> Sequence[ScoreRow] | StoredRows[ScoreRow]:
-    """Typed rows, from files or from a list of rows or dictionaries."""
-    if isinstance(rows, StoredRows):
-        return rows
-    return [row if isinstance(row, ScoreRow) else ScoreRow.from_scores(row) for row in rows]
 
 
 def narrow(rows: Iterable[R], columns: Collection[str]) -> Iterable[R]:

@@ -1,4 +1,4 @@
-"""A table of a statistic: typed rows whose fields are its columns, written as CSV, JSON, LaTeX or text."""
+"""Tables of statistics: typed rows, written as CSV, JSON, LaTeX or text."""
 
 import csv
 import dataclasses
@@ -31,7 +31,7 @@ FORMS: dict[str, Callable[[Any], str]] = {
 
 
 class Estimate(NamedTuple):
-    """A value with its limits, in files the columns KEY, KEY_low and KEY_high; no upper limit: past the end."""
+    """A value with its limits: in files KEY, KEY_low and KEY_high."""
 
     value: Any = None
     low: float | None = None
@@ -52,7 +52,7 @@ def from_summary(summary: Mapping[str, Any], name: str, limits: str = "interval"
 
 
 class Column(NamedTuple):
-    """One column: what it is called in files and to a reader, how it is written, and whether the page shows it."""
+    """The key is its name in files, the title its name for readers."""
 
     key: str
     title: str
@@ -60,10 +60,6 @@ class Column(NamedTuple):
     interval: bool = False  # it holds an Estimate
     shown: bool = True
     always: bool = False  # shown even if no row has a value
-
-    @property
-    def keys(self) -> list[str]:
-        return [self.key, f"{self.key}_low", f"{self.key}_high"] if self.interval else [self.key]
 
 
 def column(title: str, form: str = "text", *, shown: bool = True, always: bool = False, **default: Any) -> Any:
@@ -78,7 +74,7 @@ def columns_by_key(make: Callable[[str], Column], *, hide_zeros: bool = False) -
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(column, columns_by_key, field))
 class TableRow:
-    """A row of a statistic's table; fields made with `column` or `columns_by_key` are its columns, in their order."""
+    """A row; the fields made with `column` or `columns_by_key` are its columns."""
 
     def __init_subclass__(cls) -> None:
         dataclass(frozen=True, kw_only=True)(cls)
@@ -115,7 +111,7 @@ T = TypeVar("T", bound=TableRow)
 
 @dataclass(frozen=True)
 class Table:
-    """The rows of a statistic; `name` names its files, `title` and `note` are for readers."""
+    """`name` names its files, `title` and `note` are for readers."""
 
     name: str
     title: str
@@ -141,7 +137,8 @@ class Table:
 
     @property
     def keys(self) -> list[str]:
-        return [key for column in self.columns for key in column.keys]
+        ends = {True: ("", "_low", "_high"), False: ("",)}
+        return [f"{column.key}{end}" for column in self.columns for end in ends[column.interval]]
 
     def where(self, **values: Any) -> "Table":
         """The rows that have these values."""
@@ -205,7 +202,7 @@ def as_csv(table: Table) -> str:
 
 
 def _csv_value(value: Any) -> Any:
-    """The value of one cell; text that a spreadsheet would take for a formula gets an apostrophe.
+    """Text that a spreadsheet would take for a formula gets an apostrophe.
 
     >>> _csv_value("=HYPERLINK(1)"), _csv_value("paint"), _csv_value(-0.5), _csv_value(None)
     ("'=HYPERLINK(1)", 'paint', -0.5, '')
@@ -214,7 +211,7 @@ def _csv_value(value: Any) -> Any:
         return ""
     if not isinstance(value, str):
         return value
-    text = value.replace("\r", " ")  # the writer would leave it bare, and a reader begin a new line
+    text = value.replace("\r", " ")  # a reader would begin a new line
     return f"'{text}" if value.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
@@ -251,7 +248,7 @@ _LATIN = 0x180  # LaTeX can typeset every letter up to here
 
 
 def _latex_text(text: str) -> str:
-    r"""Text that LaTeX accepts; a character of another script, which would stop it, becomes its number.
+    r"""A character of another script, which would stop LaTeX, becomes its number.
 
     >>> _latex_text("Kendall's τ, 50%"), _latex_text("模")
     ("Kendall's $\\tau$, 50\\%", '[U+6A21]')

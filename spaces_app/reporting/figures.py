@@ -1,4 +1,4 @@
-"""Draws the report's tables. Every figure is made from rows of the tables alone, and left out if they are empty."""
+"""Draws the report's figures, from rows of its tables alone."""
 
 import html
 import io
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SMALL = 9.3  # the smallest letters: 12 pixels on a page just wide enough for two figures side by side
+SMALL = 9.3  # the smallest letters: 12 pixels in the narrowest figure
 _WIDTH = 5.2  # inches at 72 units each: a desktop shows two figures side by side
 _LETTERS = 10
 _LEGEND_LINE = 0.23  # inches
@@ -56,7 +56,7 @@ _STYLE = {
 
 
 class FigureContext(NamedTuple):
-    """What a statistic's figures are drawn with; in a section of a group, the rows are that group's."""
+    """What a statistic's figures are drawn with."""
 
     tables: Mapping[str, Table]  # of all statistics
     looks: Mapping[str, Look]  # of every editor

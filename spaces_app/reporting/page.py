@@ -1,4 +1,4 @@
-"""The page: one file that needs nothing else, made of the statistics' tables and figures."""
+"""The page: one file, made of the statistics' tables and figures."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -19,16 +19,16 @@ from .figures import Drawing, FigureContext, house_style
 from .filmstrips import Strip
 
 HERE = Path(__file__).parent
-SHORT = ("editor", "rounds_kept", "cost", "cause")  # columns of the table that the page begins with
+SHORT = ("editor", "rounds_kept", "cost", "cause")  # columns of the first table
 _VERDICTS = {"indicative": "too few pictures", "open": "no difference shown"}
 _NAMED = ("editor", "first", "second")  # columns that hold an editor
 METHODS = "Methods"
-# The sections after those of the groups. A section that only a statistic names comes before the last.
+# After the groups. A section that only a statistic names comes before the last.
 SECTIONS = ("Where editors fail first", "How stable is the ranking?", METHODS)
 
 
 class StandIn(NamedTuple):
-    """What a study's page says if no case of the dataset is counted by a headline."""
+    """What a study's page says if no headline counts a case."""
 
     title: str
     how_to_read: Sequence[str]
@@ -41,7 +41,8 @@ class _Part(NamedTuple):
 
     caption: str
     columns: list[Column]
-    rows: list[tuple[bool, list[tuple[str, str, str]]]]  # a line above?, and the text, limits and label of each cell
+    # Whether there is a line above, and the text, limits and label of each cell.
+    rows: list[tuple[bool, list[tuple[str, str, str]]]]
     note: str = ""
     folded: bool = False
 

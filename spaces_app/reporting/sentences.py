@@ -1,4 +1,4 @@
-"""The sentences of the page and of the methods paragraph, all made from the tables."""
+"""The sentences of the page, all made from the tables."""
 
 import re
 from collections.abc import Mapping, Sequence

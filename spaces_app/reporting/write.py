@@ -1,4 +1,4 @@
-"""Writes the report's folder, and returns its headline: rows, a pandas frame, HTML for a notebook."""
+"""Writes the report's folder, and returns its headline."""
 
 import shutil
 from collections.abc import Mapping, Sequence
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import pandas
 
 PAGE = "index.html"
-_MANIFEST = ".report-manifest"  # lists the report's files: only those are replaced or removed
+_MANIFEST = ".report-manifest"  # only files in it are replaced
 _READ_OTHERWISE = ("steps", "chains", "sources", "editors", "scores", "floors")
 CALLS = ("chain", "step", "round", "position", "status", "latency", "cost")
 # The columns that a terminal and a notebook show.
@@ -98,7 +98,7 @@ def _table_files(report: Report) -> dict[str, bytes]:
 
 
 def _replace_files(out: Path, files: Mapping[str, bytes]) -> None:
-    """The page goes first and comes last, so that it never shows figures of another dataset."""
+    """The page goes first and comes last: it never shows other figures."""
     with locked(out):
         before = manifest.listed(out, _MANIFEST)
         foreign = [name for name, data in files.items() if name not in before and not _is_free(out / name, data)]

@@ -1,4 +1,4 @@
-"""The statistics of the report: each file of this folder and of studies/*/statistics is one, found by its place.
+"""Each file of this folder and of studies/*/statistics is a statistic.
 
 A statistic has
     TITLE           what its table is called
@@ -27,7 +27,7 @@ from ..analysis.tables import Table, TableRow
 from ..studies import statistics_packages
 
 Rows = Sequence[Mapping[str, Any]]
-EACH_GROUP = "Each group of programs"  # the section that the page has once for every group
+EACH_GROUP = "Each group of programs"  # a section of the page
 REQUIRED = ("TITLE", "SECTION", "Row", "rows")
 
 

@@ -34,7 +34,7 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """Shares lost to each cause by each round; with the survivors they add up to one."""
+    """With the survivors, the shares add up to one."""
     return [
         Row(editor=editor, role=group.role_title(editor), group=name, round=round, kept=kept, lost_to=lost, cases=count)
         for name, group in analysis.groups.items()
@@ -44,7 +44,7 @@ def rows(analysis: Analysis) -> list[Row]:
 
 
 def _incidence(outcomes: Sequence[Outcome], rounds: int) -> Iterator[tuple[int, float, dict[str, float], int]]:
-    """By round: the survivors' share, each cause's share so far, the number of cases."""
+    """Survivors, the share of each cause so far, the number of cases."""
     watched = [outcome for outcome in outcomes if outcome.time]
     if not watched:
         return

@@ -1,4 +1,4 @@
-"""Degradation curves: mean and median per round with bands over sources, on the cases that all editors have."""
+"""Degradation curves: mean and median per round."""
 
 from collections.abc import Sequence
 

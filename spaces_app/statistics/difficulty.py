@@ -54,7 +54,7 @@ def difficulty(
     declared: Mapping[str, str],
     horizon: int,
 ) -> list[Row]:
-    """Every program's effect on the half-life, hardest first; None as a half-life means alive after the last round.
+    """Hardest first; None as a half-life means alive after the last round.
 
     >>> chains = [(1, "cat"), (4, "cat"), (2, "dog"), (9, "dog"), (2, "elk"), (8, "elk"), (3, "fox"), (11, "fox")]
     >>> lives, names = zip(*chains)
@@ -140,7 +140,7 @@ def _largest_linked(sources: np.ndarray, programs: np.ndarray) -> np.ndarray:
 
 
 def _likely_class(row: Row, rows: Sequence[Row]) -> str | None:
-    """Another class, if its mean is nearest and the interval excludes the own class's."""
+    """Another class that is nearer, if the interval excludes the declared one."""
     others: dict[str, list[float]] = {name: [] for name in REVERSIBILITY}
     for other in rows:
         if other is not row and other.factor.value:

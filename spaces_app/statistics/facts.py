@@ -1,4 +1,4 @@
-"""What was measured and how, one fact a row; the methods paragraph and the page's sentences are made from these."""
+"""What was measured and how; sentences are made from these facts."""
 
 from collections import Counter
 

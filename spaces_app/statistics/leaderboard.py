@@ -71,7 +71,7 @@ class Row(TableRow):
     apart: str | None = column("Listed apart because")
 
 
-_PAPER = ("editor", "rank", "rounds_kept", "survival", "cost", "cause")  # columns of a table for a paper
+_PAPER = ("editor", "rank", "rounds_kept", "survival", "cost", "cause")  # of a table for a paper
 
 
 def latex(table: Table) -> str:
@@ -118,7 +118,7 @@ def _row(
     sources = [case.source for case in cases]
     rounds = list(range(1, max(case.rounds for case in cases) + 1))
     summary = summarise(outcomes, rounds, sources, programs=[case.program for case in cases])
-    # A share at an earlier round, if no case was followed to the last one, would not be comparable.
+    # A share at an earlier round would not be comparable.
     is_followed = summary["last_round"] == rounds[-1]
     cause, cause_share = _main_cause(outcomes)
     lowest = [lowest_quality(case, checks) for case in cases]

@@ -1,4 +1,4 @@
-"""Every two editors: which one keeps more rounds on their common cases, and whether that is more than luck."""
+"""Every two editors: which keeps more rounds on their common cases."""
 
 from collections.abc import Sequence
 

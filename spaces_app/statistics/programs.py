@@ -1,9 +1,9 @@
-"""Every program of the dataset's suites: how many chains it has, and what became of each of them."""
+"""What became of the chains of every program."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from ..analysis.accounting import LEFT_OUT, UNKNOWN, account_for, counted_places, places
+from ..analysis.accounting import LEFT_OUT, UNKNOWN, account_for, places
 from ..analysis.analysis import Analysis
 from ..analysis.tables import Column, TableRow, column, columns_by_key
 from . import OnPage
@@ -25,7 +25,7 @@ def key_of(place: str) -> str:
 
 def _column_of(key: str) -> Column:
     place = next(place for place in places() if key_of(place) == key)
-    return Column(key, place.removeprefix("cases ").capitalize(), "count", shown=place in counted_places())
+    return Column(key, place.removeprefix("cases ").capitalize(), "count", shown=not place.startswith(LEFT_OUT))
 
 
 class Row(TableRow):
@@ -38,7 +38,7 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """Also for programs that a suite names and the dataset does not have."""
+    """Also for programs that only a suite has."""
     place_of = account_for(analysis)
     chains: dict[tuple[str, str], list[str]] = {}
     category = {}
@@ -48,7 +48,7 @@ def rows(analysis: Analysis) -> list[Row]:
     for suite in {chain.suite for chain in analysis.chains}:
         for program in analysis.options.suites.get(suite, ()):
             chains.setdefault((suite, program), [])
-    # Every place has a column, except for studies that are not installed: only if there are such chains.
+    # Studies that are not installed have a column only if there are such chains.
     shown = [place for place in places() if place != UNKNOWN or UNKNOWN in place_of.values()]
     return [
         Row(

@@ -1,4 +1,4 @@
-"""How the order of editors moves with the threshold, the limits of the edit checks, the metric, and the rounds."""
+"""How the order of editors moves with the rules."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -23,14 +23,14 @@ TITLE = "Rounds survived when the rules change"
 SECTION = "How stable is the ranking?"
 _THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 _AREAS = (0.00075, 0.0015, 0.003, 0.006, 0.012)
-# What is changed -> the column of the scores and the check that it needs, the argument of `judge_again`, its settings.
+# What is changed -> the column and check it needs, the argument of `judge_again`, settings.
 _EDIT_LIMITS: dict[str, tuple[str, str, str, tuple[float, ...]]] = {
     "least area of an edit": ("edit_share", "edits", "share", _AREAS),
     "most that may be left of an edit": ("undo_ratio", "edits", "left", (0.2, 0.3, 0.4, 0.5, 0.6)),
     "least area of a lost part": ("part_lost_share", "part_lost", "part", _AREAS),
 }
-_Change = tuple[str, str, Callable[[Case], Outcome], int]  # what, its setting, a case's outcome, number of rounds
-_Rejudged = Mapping[tuple[str, float], Mapping[str, Case]]  # by what is changed and its setting: cases by chain
+_Change = tuple[str, str, Callable[[Case], Outcome], int]  # what, setting, rule, rounds
+_Rejudged = Mapping[tuple[str, float], Mapping[str, Case]]  # by change: cases by chain
 
 
 class Row(TableRow):
@@ -38,7 +38,7 @@ class Row(TableRow):
     group: str = column("Programs", shown=False)
     setting: str = column("To")
     tau: float | None = column("Agreement of the order (Kendall's τ)", "number")
-    kept: Mapping[str, float] = columns_by_key(lambda editor: Column(editor, editor, "rounds"))  # mean, of each editor
+    kept: Mapping[str, float] = columns_by_key(lambda editor: Column(editor, editor, "rounds"))
 
 
 def rows(analysis: Analysis) -> list[Row]:
@@ -100,7 +100,7 @@ def _mean_rounds(group: CaseGroup, rule: Callable[[Case], Outcome], horizon: int
     for editor in group.tested(2):
         outcomes = count_failures(group.cases[editor], [rule(case) for case in group.cases[editor]])
         if watched := [outcome for outcome in outcomes if outcome.time]:
-            # A chain watched up to a round was not at risk of the loss that others met after that round.
+            # A chain watched up to a round was not at risk after it.
             kept = [min(outcome.kept, horizon) + 1e-9 * outcome.lost for outcome in watched]
             alive = kaplan_meier(kept, [outcome.lost for outcome in watched])
             means[editor] = round(float(area(*alive, horizon)), 6)
