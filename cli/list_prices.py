@@ -25,10 +25,8 @@ def command(refresh: bool, as_json: bool) -> None:
 
     source, changes = price_table.refresh() if refresh else ("", [])
     rows = [(model, price_table.row(model)) for model in models.listed()]
-    unlisted = price_table.beyond_the_list()
     if as_json:
-        values = {"refreshed": source or None, "changes": changes, "further": unlisted}
-        click.echo(json.dumps({**values, "models": [row for _, row in rows]}))
+        click.echo(json.dumps({"refreshed": source or None, "changes": changes, "models": [row for _, row in rows]}))
         return
     if refresh:
         click.echo(f"{source}: {len(changes)} of the listed models changed; saved to {models.refreshed_file()}")
@@ -37,5 +35,3 @@ def command(refresh: bool, as_json: bool) -> None:
         for model, row in rows:
             click.echo(f"{row['vendor']:9} {row['model']:34} {price_table.described(model)}")
             click.echo(f"{'':44} {row['source']}")
-    if unlisted:
-        click.echo(f"{len(unlisted)} more have a price: {', '.join(unlisted)}")

@@ -27,20 +27,14 @@ _OTHERS = {
     "UniDiffuserPipeline": "goes between pictures and words, edits none",
     "VersatileDiffusionDualGuidedPipeline": "mixes a picture with words, edits none",
 }
-# Arguments of the call, or parts of the pipeline, and what they show.
+# What arguments of the call, or parts of the pipeline, show.
 _SIGNS = {
-    "mask_image": "draws inside a mask",
-    "control_image": "takes the picture as a control",
-    "controlnet": "takes the picture as a control",
-    "adapter": "takes the picture as a control",
-    "strength": "the words describe the whole result, not a change (image to image)",
-    "noise_level": "enlarges the picture, or makes variations of it",
-    "original_image": "enlarges the picture",
-    "prior_guidance_scale": "the words describe the whole result, not a change (image to image)",
-    "num_frames": "makes a video that begins with the picture",
-    "num_videos_per_prompt": "makes a video that begins with the picture",
-    "frames": "makes a video that begins with the picture",
-    "video": "makes a video that begins with the picture",
+    "draws inside a mask": ("mask_image",),
+    "takes the picture as a control": ("control_image", "controlnet", "adapter"),
+    "the words describe the whole result, not a change (image to image)": ("strength", "prior_guidance_scale"),
+    "enlarges the picture, or makes variations of it": ("noise_level",),
+    "enlarges the picture": ("original_image",),
+    "makes a video that begins with the picture": ("num_frames", "num_videos_per_prompt", "frames", "video"),
 }
 
 
@@ -55,12 +49,12 @@ def why_not(kind: type) -> str | None:
         return _OTHERS[kind.__name__]
     if "enable_temporal_reasoning" in takes:  # a video whose last frame is the edited picture
         return None
-    parts = inspect.signature(kind.__init__).parameters  # type: ignore[misc]
-    return next((words for sign, words in _SIGNS.items() if sign in takes or sign in parts), None)
+    shown = takes.keys() | inspect.signature(kind.__init__).parameters.keys()  # type: ignore[misc]
+    return next((words for words, signs in _SIGNS.items() if not shown.isdisjoint(signs)), None)
 
 
 def arguments(pipeline: Any, image: Image.Image, instruction: str, options: dict[str, Any]) -> dict[str, Any]:
-    """The keyword arguments for this pipeline's call, under its own names; raises UserError for an ignored option."""
+    """The arguments of this pipeline's call; raises UserError for an ignored option."""
     takes = inspect.signature(pipeline.__call__).parameters
     true_guidance = "true_cfg_scale" in takes and (takes["true_cfg_scale"].default > 1 or "guidance_scale" not in takes)
     named = "true_cfg_scale" if true_guidance else "guidance_scale"
@@ -86,7 +80,6 @@ def arguments(pipeline: Any, image: Image.Image, instruction: str, options: dict
 
 
 def _refuse_ignored(pipeline: Any, options: Values, names: Mapping[str, str]) -> None:
-    """Raise UserError for an option that the pipeline would ignore; `names` says what it calls each."""
     takes = inspect.signature(pipeline.__call__).parameters
     is_distilled = bool(getattr(getattr(pipeline, "config", None), "is_distilled", False))
     for option, name in names.items():
@@ -96,7 +89,7 @@ def _refuse_ignored(pipeline: Any, options: Values, names: Mapping[str, str]) ->
 
 
 def stable_size(pipeline: Any, size: Size) -> Size:
-    """The nearest size that the pipeline supports: one of its own list, or a multiple of its latent cells."""
+    """The nearest of its own list, or a multiple of its latent cells."""
     if listed := getattr(pipeline, "resolutions", None):
         return nearest(size, tuple(listed))
     buckets = getattr(pipeline, "vae_image_processor", None)
@@ -115,7 +108,6 @@ def stable_size(pipeline: Any, size: Size) -> Size:
 
 
 def _wants_a_list(pipeline: Any) -> bool:
-    """Whether a single picture must be passed in a list, by the annotation of the call or of GLM's input check."""
     functions = (getattr(pipeline, name, None) for name in ("__call__", "_validate_and_normalize_images"))
     hints = [
         str(inspect.signature(function).parameters["image"].annotation).lower() for function in functions if function
@@ -125,13 +117,13 @@ def _wants_a_list(pipeline: Any) -> bool:
 
 
 def needs(kind: type) -> str | None:
-    """A missing package that the pipeline uses without checking for it; None if there is none."""
+    """A missing package that the pipeline uses without checking for it."""
     is_available = getattr(sys.modules.get(kind.__module__), "is_ftfy_available", None)
     return "ftfy" if is_available is not None and not is_available() else None
 
 
 def mend(pipeline: Any) -> None:
-    """Patch GLM's encoder to accept features that are not in a list, which its pipeline passes."""
+    """Patch GLM's encoder to accept features that are not in a list."""
     encoder = getattr(pipeline, "vision_language_encoder", None)
     if encoder is None:
         return
@@ -144,14 +136,13 @@ def mend(pipeline: Any) -> None:
 
 
 def _as_prompt(pipeline: Any, instruction: str) -> str:
-    """The words, as JSON if the pipeline's module expects that."""
     kind = next((kind for kind in type(pipeline).__mro__ if kind.__module__.startswith("diffusers.")), type(pipeline))
     as_json = hasattr(sys.modules.get(kind.__module__), "is_valid_edit_json")
     return json.dumps({"edit_instruction": instruction}) if as_json else instruction
 
 
 def picture_of(result: Any) -> Image.Image:
-    """The picture in a pipeline's result: the first of several, or the last frame of a video."""
+    """The first of several pictures, or the last frame of a video."""
     picture = next((getattr(result, name) for name in ("images", "image", "frames") if hasattr(result, name)), None)
     last = hasattr(result, "frames")
     while isinstance(picture, list | tuple) and picture:

@@ -1,240 +1,338 @@
-"""Editing pipelines with random weights, a few thousand of them, written to a folder as real ones are."""
+"""Editing pipelines with random weights, a few thousand of them, written to a folder as real ones are.
+
+A row of PIPELINES has the pipeline, its autoencoder, its denoiser, what reads the words, by the ends of the names of
+the parts, and its processor of pictures, if it has one that asks for torchvision.
+"""
 
 import json
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 SYMBOLS = [chr(code) for code in range(33, 127)]
+MARKS = ["<|im_start|>", "<|im_end|>", "<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>"]
+HEADS = {"hidden_size": 16, "intermediate_size": 16}
+TEXT = {**HEADS, "num_hidden_layers": 1, "num_attention_heads": 2, "num_key_value_heads": 2}
+PLAIN = "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}"
+CHAT = PLAIN.replace("{{ message.content }}", "{% for part in message.content %}{{ part.text }}{% endfor %}")
+Reader = tuple[Any, Any]  # a tokenizer and a model
 
 
 def bytes_vocabulary(*special: str) -> dict[str, int]:
     """A letter a token, for byte-level tokenizers, and then the special ones."""
     from tokenizers.pre_tokenizers import ByteLevel
 
-    letters = sorted(ByteLevel.alphabet())
-    return {symbol: number for number, symbol in enumerate([*letters, *special])}
+    return {symbol: number for number, symbol in enumerate([*sorted(ByteLevel.alphabet()), *special])}
 
 
-def clip_tokenizer() -> Any:
-    from transformers import CLIPTokenizer
-
-    words = [*SYMBOLS, *(f"{symbol}</w>" for symbol in SYMBOLS), "<|startoftext|>", "<|endoftext|>"]
-    return CLIPTokenizer({word: number for number, word in enumerate(words)}, [], model_max_length=77)
-
-
-def clip_text(tokenizer: Any) -> Any:
-    from transformers import CLIPTextConfig, CLIPTextModel
-
-    config = CLIPTextConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=32,
-        intermediate_size=37,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        projection_dim=32,
-        bos_token_id=tokenizer.bos_token_id,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
-    )
-    return CLIPTextModel(config).eval()
-
-
-def flux_vae(kind: Any, **more: Any) -> Any:
-    return kind(
-        sample_size=32,
-        down_block_types=("DownEncoderBlock2D",),
-        up_block_types=("UpDecoderBlock2D",),
-        block_out_channels=(4,),
-        layers_per_block=1,
-        latent_channels=1,
-        norm_num_groups=1,
-        use_quant_conv=False,
-        use_post_quant_conv=False,
-        **more,
-    )
-
-
-def kontext(folder: Path) -> None:
-    import diffusers
-    from transformers import T5Config, T5EncoderModel, T5Tokenizer
-
-    clip = clip_tokenizer()
-    letters = [("<pad>", 0.0), ("</s>", 0.0), ("<unk>", -10.0), ("▁", -2.0), *((symbol, -3.0) for symbol in SYMBOLS)]
-    t5 = T5Tokenizer(letters, extra_ids=0, model_max_length=32)
-    t5_config = T5Config(vocab_size=len(t5), d_model=32, d_ff=37, d_kv=8, num_heads=4, num_layers=1)
-    transformer = diffusers.FluxTransformer2DModel(
-        patch_size=1,
-        in_channels=4,
-        num_layers=1,
-        num_single_layers=1,
-        attention_head_dim=16,
-        num_attention_heads=2,
-        joint_attention_dim=32,
-        pooled_projection_dim=32,
-        axes_dims_rope=[4, 4, 8],
-        guidance_embeds=True,
-    )
-    diffusers.FluxKontextPipeline(
-        scheduler=diffusers.FlowMatchEulerDiscreteScheduler(),
-        vae=flux_vae(diffusers.AutoencoderKL, shift_factor=0.0609, scaling_factor=1.5035),
-        text_encoder=clip_text(clip),
-        tokenizer=clip,
-        text_encoder_2=T5EncoderModel(t5_config).eval(),
-        tokenizer_2=t5,
-        transformer=transformer,
-    ).save_pretrained(folder)
-
-
-def flux2(folder: Path) -> None:
-    import diffusers
+def fast_tokenizer(vocabulary: dict[str, int], **named: Any) -> Any:
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-    from transformers import Mistral3Config, Mistral3ForConditionalGeneration, PreTrainedTokenizerFast
+    from transformers import PreTrainedTokenizerFast
 
-    vocabulary = bytes_vocabulary("<s>", "</s>", "<pad>", "[IMG]")
     plain = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
     plain.pre_tokenizer, plain.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+    return PreTrainedTokenizerFast(tokenizer_object=plain, **named)
+
+
+def clip(projected: bool = False) -> Reader:
+    from transformers import CLIPTextConfig, CLIPTextModel, CLIPTextModelWithProjection, CLIPTokenizer
+
+    words = [*SYMBOLS, *(f"{symbol}</w>" for symbol in SYMBOLS), "<|startoftext|>", "<|endoftext|>"]
+    tokenizer = CLIPTokenizer({word: number for number, word in enumerate(words)}, [], model_max_length=77)
+    ends = {name: getattr(tokenizer, name) for name in ("bos_token_id", "eos_token_id", "pad_token_id")}
+    few = {"hidden_size": 32, "intermediate_size": 37, "num_hidden_layers": 2, "num_attention_heads": 4}
+    config = CLIPTextConfig(vocab_size=len(tokenizer), projection_dim=32, **few, **ends)
+    return tokenizer, (CLIPTextModelWithProjection if projected else CLIPTextModel)(config).eval()
+
+
+def t5(most: int = 64) -> Reader:
+    from transformers import T5Config, T5EncoderModel, T5Tokenizer
+
+    letters = [("<pad>", 0.0), ("</s>", 0.0), ("<unk>", -10.0), ("▁", -2.0), *((symbol, -3.0) for symbol in SYMBOLS)]
+    tokenizer = T5Tokenizer(letters, extra_ids=0, model_max_length=most)
+    config = T5Config(vocab_size=len(tokenizer), d_model=32, d_ff=37, d_kv=8, num_heads=4, num_layers=1)
+    return tokenizer, T5EncoderModel(config).eval()
+
+
+def mistral() -> Reader:
+    from transformers import Mistral3Config, Mistral3ForConditionalGeneration
+
+    vocabulary = bytes_vocabulary("<s>", "</s>", "<pad>", "[IMG]")
     named = {"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>"}
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=plain, padding_side="left", **named)
-    parts = "{% for part in message.content %}{{ part.text }}{% endfor %}"
-    tokenizer.chat_template = "{% for message in messages %}" + parts + "{% endfor %}"
+    tokenizer = fast_tokenizer(vocabulary, padding_side="left", **named)
+    tokenizer.chat_template = CHAT.replace("<|im_start|>{{ message.role }}\n", "").replace("<|im_end|>\n", "")
     heads = {"hidden_size": 16, "intermediate_size": 37, "num_attention_heads": 4}
     layers = 31  # the pipeline listens to layers 10, 20 and 30
-    text = {
-        "model_type": "mistral",
-        "vocab_size": len(tokenizer),
-        "num_hidden_layers": layers,
-        "num_key_value_heads": 2,
-    }
-    vision = {"model_type": "pixtral", "num_hidden_layers": 1, "image_size": 30, "patch_size": 6}
+    text = {"model_type": "mistral", "vocab_size": len(tokenizer), "num_key_value_heads": 2, "sliding_window": None}
     config = Mistral3Config(
-        text_config={**heads, **text, "sliding_window": None},
-        vision_config={**heads, **vision},
+        text_config={**heads, **text, "num_hidden_layers": layers},
+        vision_config={**heads, "model_type": "pixtral", "num_hidden_layers": 1, "image_size": 30, "patch_size": 6},
         image_token_index=vocabulary["[IMG]"],
         vision_feature_layer=-1,
     )
-    transformer = diffusers.Flux2Transformer2DModel(
-        patch_size=1,
-        in_channels=4,
-        num_layers=1,
-        num_single_layers=1,
-        attention_head_dim=16,
-        num_attention_heads=2,
-        joint_attention_dim=48,
-        timestep_guidance_channels=256,
-        axes_dims_rope=[4, 4, 4, 4],
+    return tokenizer, Mistral3ForConditionalGeneration(config).eval()
+
+
+def smollm() -> Reader:
+    from transformers.models.smollm3.modeling_smollm3 import SmolLM3Config, SmolLM3ForCausalLM
+
+    ends = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 1}
+    return t5()[0], SmolLM3ForCausalLM(SmolLM3Config(**{**TEXT, "hidden_size": 32}, vocab_size=128001, **ends)).eval()
+
+
+def qwen_tokenizer(chat: str = CHAT) -> Any:
+    from transformers import Qwen2Tokenizer
+
+    tokenizer = Qwen2Tokenizer(bytes_vocabulary("<|endoftext|>", *MARKS), [], additional_special_tokens=MARKS)
+    tokenizer.chat_template = chat
+    return tokenizer
+
+
+def qwen3(kind: str, layers: int, chat: str = CHAT) -> Reader:
+    import transformers
+
+    tokenizer = qwen_tokenizer(chat)
+    text = {**TEXT, "num_hidden_layers": layers, "head_dim": 8, "vocab_size": len(tokenizer)}
+    return tokenizer, getattr(transformers, kind)(transformers.Qwen3Config(**text)).eval()
+
+
+def qwen_vl(generation: str) -> Reader:
+    import transformers
+
+    tokenizer = qwen_tokenizer()
+    named = {"image": "image_pad", "video": "video_pad", "vision_start": "vision_start", "vision_end": "vision_end"}
+    ids = {f"{name}_token_id": tokenizer.convert_tokens_to_ids(f"<|{mark}|>") for name, mark in named.items()}
+    text = {**TEXT, "vocab_size": len(tokenizer)}
+    vision = {**HEADS, "depth": 1, "num_heads": 2, "out_hidden_size": 16}
+    if generation == "Qwen3VL":
+        rope: Any = {"mrope_section": [2, 1, 1], "rope_type": "default", "rope_theta": 10000.0}
+        text |= {"head_dim": 8, "rope_parameters": rope}
+        vision |= {"num_position_embeddings": 16, "patch_size": 16, "deepstack_visual_indexes": [0]}
+    else:
+        rope = {"mrope_section": [1, 1, 2], "rope_type": "default", "type": "default"}
+        text |= {"rope_scaling": rope, "rope_theta": 1000000.0}
+        ids["vocab_size"] = len(tokenizer)
+    config = getattr(transformers, f"{generation}Config")(text_config=text, vision_config=vision, **ids)
+    return tokenizer, getattr(transformers, f"{generation}ForConditionalGeneration")(config).eval()
+
+
+def siglip() -> dict[str, Any]:
+    from transformers import Siglip2VisionConfig, Siglip2VisionModel
+    from transformers.models.siglip2.image_processing_pil_siglip2 import Siglip2ImageProcessorPil
+
+    config = Siglip2VisionConfig(**HEADS, num_hidden_layers=1, num_attention_heads=2, num_patches=64, patch_size=16)
+    processor = Siglip2ImageProcessorPil(max_num_patches=64)
+    return {"siglip": Siglip2VisionModel(config).eval(), "siglip_processor": processor}
+
+
+def clip_vision() -> dict[str, Any]:
+    from transformers import CLIPVisionConfig, CLIPVisionModelWithProjection
+    from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
+
+    few = {"hidden_size": 4, "projection_dim": 4, "num_hidden_layers": 2, "num_attention_heads": 2}
+    config = CLIPVisionConfig(**few, image_size=32, intermediate_size=16, patch_size=8)
+    processor = CLIPImageProcessorPil(crop_size=32, size=32)
+    return {"image_encoder": CLIPVisionModelWithProjection(config).eval(), "image_processor": processor}
+
+
+def glm_vision(codes: int = 128) -> dict[str, Any]:
+    from transformers import GlmImageConfig, GlmImageForConditionalGeneration
+
+    vocabulary = glm_vocabulary()
+    rope = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": (2, 1, 1)}
+    text = {**TEXT, "vocab_size": 512, "vision_vocab_size": codes, "pad_token_id": vocabulary["<pad>"]}
+    config = GlmImageConfig(
+        text_config={**text, "eos_token_id": 511, "rope_parameters": rope},
+        vision_config={**HEADS, "depth": 1, "num_heads": 2, "image_size": 64, "patch_size": 16},
+        vq_config={"embed_dim": 16, "num_embeddings": codes, "latent_channels": 16},
+        image_token_id=vocabulary["<|image|>"],
+        image_start_token_id=vocabulary["<s>"],
+        image_end_token_id=510,
     )
-    diffusers.Flux2Pipeline(
-        scheduler=diffusers.FlowMatchEulerDiscreteScheduler(),
-        vae=flux_vae(diffusers.AutoencoderKLFlux2),
-        text_encoder=Mistral3ForConditionalGeneration(config).eval(),
-        tokenizer=tokenizer,
-        transformer=transformer,
-    ).save_pretrained(folder)
+    return {"vision_language_encoder": GlmImageForConditionalGeneration(config).eval()}
 
 
-def pix2pix(folder: Path) -> None:
-    import diffusers
-
-    clip = clip_tokenizer()
-    unet = diffusers.UNet2DConditionModel(
-        block_out_channels=(8, 16),
-        layers_per_block=1,
-        sample_size=32,
-        in_channels=8,
-        out_channels=4,
-        down_block_types=("DownBlock2D", "CrossAttnDownBlock2D"),
-        up_block_types=("CrossAttnUpBlock2D", "UpBlock2D"),
-        cross_attention_dim=32,
-        norm_num_groups=4,
-    )
-    diffusers.StableDiffusionInstructPix2PixPipeline(
-        unet=unet,
-        scheduler=diffusers.EulerAncestralDiscreteScheduler(),  # as in the published one: it draws noise at every step
-        vae=autoencoder(),
-        text_encoder=clip_text(clip),
-        tokenizer=clip,
-        safety_checker=None,
-        feature_extractor=None,
-        requires_safety_checker=False,
-    ).save_pretrained(folder)
+def glm_vocabulary() -> dict[str, int]:
+    return bytes_vocabulary("<s>", "<pad>", "<|image|>", "<sop>", "<eop>")
 
 
-def qwen(folder: Path, plus: bool = False) -> None:
-    import diffusers
-    from transformers import Qwen2_5_VLConfig, Qwen2_5_VLForConditionalGeneration, Qwen2Tokenizer
+def write_glm_processor(folder: Path) -> None:
+    from transformers.models.glm_image.image_processing_pil_glm_image import GlmImageImageProcessorPil
+
+    named = {"image_token": "<|image|>", "grid_bos_token": "<sop>", "grid_eos_token": "<eop>"}
+    read = fast_tokenizer(glm_vocabulary(), extra_special_tokens=named, bos_token="<s>", pad_token="<pad>")  # noqa: S106
+    part = "{% if part.type == 'image' %}<|image|>{% else %}{{ part.text }}{% endif %}"
+    read.chat_template = CHAT.replace("{{ part.text }}", part).replace("<|im_start|>", "").replace("<|im_end|>", "")
+    read.save_pretrained(folder / "processor")
+    GlmImageImageProcessorPil(patch_size=16, merge_size=1, temporal_patch_size=1).save_pretrained(folder / "processor")
+    add_part(folder, "processor", "GlmImageProcessor")
+
+
+def write_processor(folder: Path, name: str, kind: str, patch: int = 14, most: int = 64 * 64) -> None:
+    """As a published one, whose part for videos asks for torchvision and is not written here."""
     from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
 
-    marks = ["<|im_start|>", "<|im_end|>", "<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>"]
-    vocabulary = bytes_vocabulary("<|endoftext|>", *marks)
-    tokenizer = Qwen2Tokenizer(vocabulary, [], additional_special_tokens=marks)
-    heads = {"hidden_size": 16, "intermediate_size": 16}
-    rope = {"mrope_section": [1, 1, 2], "rope_type": "default", "type": "default"}
-    config = Qwen2_5_VLConfig(
-        text_config={
-            **heads,
-            "num_hidden_layers": 1,
-            "num_attention_heads": 2,
-            "num_key_value_heads": 2,
-            "vocab_size": len(tokenizer),
-            "rope_scaling": rope,
-            "rope_theta": 1000000.0,
-        },
-        vision_config={**heads, "depth": 1, "num_heads": 2, "out_hidden_size": 16},
-        vocab_size=len(tokenizer),
-        image_token_id=vocabulary["<|image_pad|>"],
-        video_token_id=vocabulary["<|video_pad|>"],
-        vision_start_token_id=vocabulary["<|vision_start|>"],
-        vision_end_token_id=vocabulary["<|vision_end|>"],
-    )
-    vae = diffusers.AutoencoderKLQwenImage(
-        base_dim=8,
-        z_dim=4,
-        dim_mult=[1, 1, 1, 1],
-        num_res_blocks=1,
-        temperal_downsample=[False, False, False],
-        latents_mean=[0.0] * 4,
-        latents_std=[1.0] * 4,
-    )
-    transformer = diffusers.QwenImageTransformer2DModel(
-        patch_size=2,
-        in_channels=16,
-        out_channels=4,
-        num_layers=1,
-        attention_head_dim=16,
-        num_attention_heads=2,
-        joint_attention_dim=16,
-        guidance_embeds=False,
-        axes_dims_rope=(8, 4, 4),
-    )
-    kind = diffusers.QwenImageEditPlusPipeline if plus else diffusers.QwenImageEditPipeline
-    kind(
-        scheduler=diffusers.FlowMatchEulerDiscreteScheduler(),
-        vae=vae,
-        text_encoder=Qwen2_5_VLForConditionalGeneration(config).eval(),
-        tokenizer=tokenizer,
-        processor=None,
-        transformer=transformer,
-    ).save_pretrained(folder)
-    Qwen2VLImageProcessorPil().save_pretrained(folder / "processor")  # without torchvision it cannot be written whole
+    qwen_tokenizer().save_pretrained(folder / name)
+    few = {"shortest_edge": 56 * 56, "longest_edge": most}
+    Qwen2VLImageProcessorPil(patch_size=patch, size=few).save_pretrained(folder / name)
+    add_part(folder, name, kind)
+
+
+def add_part(folder: Path, name: str, kind: str) -> None:
     index = folder / "model_index.json"
-    parts = json.loads(index.read_text())
-    index.write_text(json.dumps({**parts, "processor": ["transformers", "Qwen2VLProcessor"]}))
+    index.write_text(json.dumps({**json.loads(index.read_text()), name: ["transformers", kind]}))
 
 
-def autoencoder() -> Any:
+Model = tuple[str, dict[str, Any]]  # a class of diffusers and its configuration
+
+
+def flux_vae(kind: str, **more: Any) -> Model:
+    few = {"block_out_channels": (4,), "layers_per_block": 1, "latent_channels": 1, "norm_num_groups": 1}
+    blocks = {"down_block_types": ("DownEncoderBlock2D",), "up_block_types": ("UpDecoderBlock2D",)}
+    return kind, {**few, **blocks, "sample_size": 32, "use_quant_conv": False, "use_post_quant_conv": False, **more}
+
+
+def deep_vae(channels: int, **more: Any) -> Model:
+    blocks = {"down_block_types": ("DownEncoderBlock2D",) * 4, "up_block_types": ("UpDecoderBlock2D",) * 4}
+    few = {"block_out_channels": (4,) * 4, "layers_per_block": 1, "norm_num_groups": 4}
+    return "AutoencoderKL", {**blocks, **few, "mid_block_add_attention": False, "latent_channels": channels, **more}
+
+
+def wan_vae(**more: Any) -> Model:
+    few = {"base_dim": 3, "z_dim": 16, "dim_mult": [1, 1, 1, 1], "num_res_blocks": 1}
+    return "AutoencoderKLWan", {**few, "temperal_downsample": [False, True, True], **more}
+
+
+KL: Model = ("AutoencoderKL", {
+    "block_out_channels": (8, 16), "down_block_types": ("DownEncoderBlock2D",) * 2,
+    "up_block_types": ("UpDecoderBlock2D",) * 2, "latent_channels": 4, "norm_num_groups": 4})  # fmt: skip
+TINY: Model = ("AutoencoderTiny", {
+    "encoder_block_out_channels": (8, 8), "decoder_block_out_channels": (8, 8), "num_encoder_blocks": (1, 1),
+    "num_decoder_blocks": (1, 1)})  # fmt: skip
+AUTOENCODERS = {"autoencoder": KL, "tiny_autoencoder": TINY}
+SHIFTED = {"shift_factor": 0.1, "scaling_factor": 0.3}
+DOUBLE = {"num_layers": 1, "num_single_layers": 1, "attention_head_dim": 16, "num_attention_heads": 2}
+FLUX2 = {**DOUBLE, "patch_size": 1, "in_channels": 4, "joint_attention_dim": 48, "timestep_guidance_channels": 256,
+    "axes_dims_rope": [4, 4, 4, 4]}  # fmt: skip
+UNET = {"block_out_channels": (8, 16), "layers_per_block": 1, "sample_size": 32, "in_channels": 8, "out_channels": 4,
+    "down_block_types": ("DownBlock2D", "CrossAttnDownBlock2D"), "norm_num_groups": 4,
+    "up_block_types": ("CrossAttnUpBlock2D", "UpBlock2D")}  # fmt: skip
+DREAM_UNET: Model = ("DreamLiteUNetModel", {
+    "block_out_channels": (32, 32, 32), "layers_per_block": 1, "cross_attention_dim": 16, "attention_head_dim": 16,
+    "transformer_layers_per_block": 1})  # fmt: skip
+DREAM_VAE: Model = ("AutoencoderTiny", {
+    "encoder_block_out_channels": (4,) * 4, "decoder_block_out_channels": (4,) * 4, "num_encoder_blocks": (1,) * 4,
+    "num_decoder_blocks": (1,) * 4})  # fmt: skip
+QWEN_VAE: Model = ("AutoencoderKLQwenImage", {
+    "base_dim": 8, "z_dim": 4, "dim_mult": [1, 1, 1, 1], "num_res_blocks": 1, "latents_mean": [0.0] * 4,
+    "temperal_downsample": [False, False, False], "latents_std": [1.0] * 4})  # fmt: skip
+QWEN: Model = ("QwenImageTransformer2DModel", {
+    "patch_size": 2, "in_channels": 16, "out_channels": 4, "num_layers": 1, "attention_head_dim": 16,
+    "num_attention_heads": 2, "joint_attention_dim": 16, "guidance_embeds": False,
+    "axes_dims_rope": (8, 4, 4)})  # fmt: skip
+KLEIN_TEXT = partial(qwen3, "Qwen3ForCausalLM", 28, PLAIN)  # the pipeline listens to layers 9, 18 and 27
+QWEN25, QWEN3 = partial(qwen_vl, "Qwen2_5_VL"), partial(qwen_vl, "Qwen3VL")
+DREAM = (DREAM_VAE, DREAM_UNET, {"": QWEN3}, ("processor", "Qwen3VLProcessor", 16))
+KLEIN = (flux_vae("AutoencoderKLFlux2"), ("Flux2Transformer2DModel", {**FLUX2, "guidance_embeds": False}),
+    {"": KLEIN_TEXT}, ())  # fmt: skip
+QWEN_EDIT = (QWEN_VAE, QWEN, {"": QWEN25}, ("processor", "Qwen2VLProcessor"))
+Row = tuple[str, Model, Model, dict[str, Callable[[], Reader]], tuple[Any, ...]]
+PIPELINES: dict[str, Row] = {
+    "kontext": ("FluxKontext", flux_vae("AutoencoderKL", shift_factor=0.0609, scaling_factor=1.5035),
+        ("FluxTransformer2DModel", {**DOUBLE, "patch_size": 1, "in_channels": 4, "joint_attention_dim": 32,
+            "pooled_projection_dim": 32, "axes_dims_rope": [4, 4, 8], "guidance_embeds": True}),
+        {"": clip, "_2": partial(t5, 32)}, ()),
+    "flux2": ("Flux2", flux_vae("AutoencoderKLFlux2"), ("Flux2Transformer2DModel", FLUX2), {"": mistral}, ()),
+    "klein": ("Flux2Klein", *KLEIN),
+    "klein_kv": ("Flux2KleinKV", *KLEIN),
+    "pix2pix": ("StableDiffusionInstructPix2Pix", KL,
+        ("UNet2DConditionModel", {**UNET, "cross_attention_dim": 32}), {"": clip}, ()),
+    "pix2pix_xl": ("StableDiffusionXLInstructPix2Pix", KL,
+        ("UNet2DConditionModel", {**UNET, "attention_head_dim": (2, 4), "use_linear_projection": True,
+            "addition_embed_type": "text_time", "addition_time_embed_dim": 8, "transformer_layers_per_block": (1, 1),
+            "projection_class_embeddings_input_dim": 80, "cross_attention_dim": 64}),
+        {"": clip, "_2": partial(clip, True)}, ()),
+    "qwen": ("QwenImageEdit", *QWEN_EDIT),
+    "qwen-plus": ("QwenImageEditPlus", *QWEN_EDIT),
+    "qwen21": ("QwenImage21", ("AutoencoderKLQwenImage21", {
+            "base_dim": 4, "decoder_base_dim": 4, "z_dim": 4, "dim_mult": [1] * 5, "num_res_blocks": 1,
+            "latents_mean": [0.0] * 4, "latents_std": [1.0] * 4}),
+        ("QwenImage21Transformer2DModel", {"in_channels": 4, "out_channels": 4, "num_layers": 1,
+            "attention_head_dim": 16, "num_attention_heads": 2, "context_in_dim": 16, "axes_dims_rope": (8, 4, 4)}),
+        {"": QWEN3}, ("processor", "Qwen3VLProcessor", 16, 2048 * 2048)),  # a token for each latent
+    "longcat": ("LongCatImageEdit", deep_vae(16, **SHIFTED),
+        ("LongCatImageTransformer2DModel", {**DOUBLE, "in_channels": 64, "num_attention_heads": 1,
+            "joint_attention_dim": 16, "pooled_projection_dim": 16, "axes_dims_rope": [4, 4, 8]}),
+        {"": QWEN25}, ("text_processor", "Qwen2VLProcessor")),
+    "joy": ("JoyImageEdit", wan_vae(),
+        ("JoyImageEditTransformer3DModel", {"patch_size": [1, 2, 2], "in_channels": 16, "hidden_size": 32,
+            "num_attention_heads": 2, "text_dim": 16, "num_layers": 1, "rope_dim_list": [4, 6, 6], "theta": 256}),
+        {"": QWEN3}, ("processor", "Qwen3VLProcessor", 16)),
+    "dreamlite": ("DreamLite", *DREAM),
+    "dreamlite_mobile": ("DreamLiteMobile", *DREAM),
+    "z_omni": ("ZImageOmni", deep_vae(4, **SHIFTED),
+        ("ZImageTransformer2DModel", {"in_channels": 4, "dim": 32, "n_layers": 1, "n_refiner_layers": 1, "n_heads": 2,
+            "n_kv_heads": 2, "cap_feat_dim": 16, "siglip_feat_dim": 16, "axes_dims": [4, 6, 6],
+            "axes_lens": [1024, 64, 64]}),
+        {"": partial(qwen3, "Qwen3Model", 2)}, ()),
+    "kandinsky5": ("Kandinsky5I2I", deep_vae(16),
+        ("Kandinsky5Transformer3DModel", {"in_visual_dim": 16, "in_text_dim": 16, "in_text_dim2": 32, "time_dim": 16,
+            "out_visual_dim": 16, "patch_size": (1, 2, 2), "model_dim": 16, "ff_dim": 32, "num_text_blocks": 1,
+            "num_visual_blocks": 1, "axes_dims": (1, 1, 2), "visual_cond": True, "attention_type": "regular"}),
+        {"": QWEN25, "_2": clip}, ("tokenizer", "Qwen2_5_VLProcessor")),
+    "chrono": ("ChronoEdit", wan_vae(),
+        ("ChronoEditTransformer3DModel", {"patch_size": (1, 2, 2), "num_attention_heads": 2, "attention_head_dim": 12,
+            "in_channels": 36, "out_channels": 16, "text_dim": 32, "freq_dim": 256, "ffn_dim": 32, "num_layers": 1,
+            "cross_attn_norm": True, "qk_norm": "rms_norm_across_heads", "rope_max_seq_len": 32, "image_dim": 4}),
+        {"": t5}, ()),
+    "bria": ("BriaFiboEdit", wan_vae(
+            base_dim=4, decoder_base_dim=4, dim_mult=[1, 2, 4, 4], in_channels=12, out_channels=12, patch_size=2,
+            latents_mean=[0.0] * 16, latents_std=[1.0] * 16, is_residual=True, scale_factor_spatial=16),
+        ("BriaFiboTransformer2DModel", {**DOUBLE, "attention_head_dim": 8, "patch_size": 1, "in_channels": 16,
+            "joint_attention_dim": 64, "text_encoder_dim": 32, "pooled_projection_dim": None,
+            "axes_dims_rope": [0, 4, 4]}),
+        {"": smollm}, ()),
+    "glm": ("GlmImage", deep_vae(4, latents_mean=[0.0] * 4, latents_std=[1.0] * 4),
+        ("GlmImageTransformer2DModel", {"patch_size": 2, "in_channels": 4, "out_channels": 4, "num_layers": 1,
+            "attention_head_dim": 8, "num_attention_heads": 2, "text_embed_dim": 32, "time_embed_dim": 16,
+            "condition_dim": 8, "prior_vq_quantizer_codebook_size": 128}),
+        {"": t5}, ()),
+}  # fmt: skip
+FURTHER = {"z_omni": siglip, "chrono": clip_vision, "glm": glm_vision}
+# The published one draws noise at every step.
+SCHEDULERS = {"pix2pix": "EulerAncestralDiscreteScheduler", "pix2pix_xl": "EulerDiscreteScheduler"}
+UNCHECKED = {"safety_checker": [None, None], "feature_extractor": [None, None], "requires_safety_checker": False}
+
+
+def made(model: Model) -> Any:
     import diffusers
 
-    return diffusers.AutoencoderKL(
-        block_out_channels=(8, 16),
-        down_block_types=("DownEncoderBlock2D",) * 2,
-        up_block_types=("UpDecoderBlock2D",) * 2,
-        latent_channels=4,
-        norm_num_groups=4,
-    )
+    return getattr(diffusers, model[0])(**model[1])
 
 
-def tiny_autoencoder() -> Any:
+def write(name: str, folder: Path) -> None:
+    """Part by part, because some cannot be made without a processor that asks for torchvision."""
     import diffusers
 
-    blocks = {"encoder_block_out_channels": (8, 8), "decoder_block_out_channels": (8, 8)}
-    return diffusers.AutoencoderTiny(**blocks, num_encoder_blocks=(1, 1), num_decoder_blocks=(1, 1))
+    pipeline, vae, denoiser, readers, processor = PIPELINES[name]
+    scheduler = made((SCHEDULERS.get(name, "FlowMatchEulerDiscreteScheduler"), {}))
+    parts = {
+        "scheduler": scheduler,
+        "vae": made(vae),
+        "unet" if "UNet" in denoiser[0] else "transformer": made(denoiser),
+    }
+    for end, reader in readers.items():
+        parts[f"tokenizer{end}"], parts[f"text_encoder{end}"] = reader()
+    parts |= FURTHER[name]() if name in FURTHER else {}
+    if name == "qwen21" or processor[:1] == ("tokenizer",):
+        del parts["tokenizer"]
+    index: dict[str, Any] = {"_class_name": f"{pipeline}Pipeline", "_diffusers_version": diffusers.__version__}
+    for part, model in parts.items():
+        model.save_pretrained(folder / part)
+        index[part] = [type(model).__module__.partition(".")[0], type(model).__name__]
+    (folder / "model_index.json").write_text(json.dumps({**index, **(UNCHECKED if name == "pix2pix" else {})}))
+    if processor:
+        write_processor(folder, *processor)
+    if name == "glm":
+        write_glm_processor(folder)

@@ -29,7 +29,7 @@ class Edits(Protocol):
 
 @dataclass(frozen=True)
 class Choice:
-    """An editor with all its options, its label in tables, and the settings that are part of a chain's identity."""
+    """An editor with all its options; the settings are part of a chain's identity."""
 
     spec: str
     name: str
@@ -61,12 +61,11 @@ def trait(editor: object, name: str) -> Any:
 
 
 def names() -> list[str]:
-    """The names of all editors, plugins included."""
     return sorted({*_modules(), *_references.EDITORS, *plugins()})
 
 
 def _modules() -> dict[str, str]:
-    """The module of each editor that ships with the package: here, or in a study's folder `editors`."""
+    """Of the package's own editors, those of studies included."""
     room, package = Path(__file__).parents[1], __name__.rpartition(".")[0]
     folders = [room / "editors", *sorted(room.glob("studies/*/editors"))]
     return {
@@ -79,7 +78,6 @@ def _modules() -> dict[str, str]:
 
 @functools.cache
 def plugins() -> dict[str, importlib.metadata.EntryPoint]:
-    """The editors of installed packages, which name them as entry points of the group `convergebench.editors`."""
     return {point.name: point for point in importlib.metadata.entry_points(group=PLUGINS)}
 
 
@@ -118,7 +116,7 @@ def choose(spec: str, find_out: bool = True) -> Choice:
 def own_choice(
     function: Callable[..., object], spec: str = "", settings: Mapping[str, Setting] | None = None
 ) -> Choice:
-    """A function as an editor. Its name and version are part of a chain's identity, so resuming needs the same."""
+    """A function as an editor; resuming needs the same name and version."""
     words = dict(settings or {})
     allowed = ("name", "version", "seed", *options.RATES)
     if unknown := [key for key in words if key not in allowed]:
@@ -138,7 +136,6 @@ def _split(words: Iterable[str]) -> dict[str, Setting]:
 
 
 def with_settings(choice: Choice, settings: Mapping[str, Setting]) -> Choice | None:
-    """The same editor with these settings changed; None if it has no such option or value."""
     if not settings:
         return choice
     if any(key not in choice.settings for key in settings):
@@ -153,14 +150,13 @@ def with_settings(choice: Choice, settings: Mapping[str, Setting]) -> Choice | N
 
 
 def editor_info(choice: Choice) -> EditorInfo:
-    """The editor's name, role and first docstring line, as a run records them."""
     editor = choice.editor
     words = editor.summary if isinstance(editor, own_editor.OwnEditor) else (type(editor).__doc__ or "").strip()
     return EditorInfo(choice.name, trait(editor, "role"), words.partition("\n")[0])
 
 
 def describe(name: str) -> dict[str, Any]:
-    """An editor for `convergebench list`: its description, options, needs, and what is missing on this machine."""
+    """An editor as `convergebench list editors` shows it."""
     choice = choose(name, find_out=False)
     info, settings = editor_info(choice), {key: value for key, value in choice.settings.items() if key != "seed"}
     option_names: list[str] = [option.name for option in fields(choice.editor)] if is_dataclass(choice.editor) else []

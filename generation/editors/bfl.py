@@ -8,7 +8,7 @@ from PIL import Image
 from .. import pictures
 from ..calls import Rejected, Transient
 from ..options import number
-from ..records import Answer, UserError
+from ..records import Answer
 from ..vendors import hosted, wire
 from ..vendors.sizes import ratio
 
@@ -29,16 +29,6 @@ class Editor(hosted.PolledEditor):
     key_names: ClassVar = ("BFL_API_KEY",)
     header: ClassVar = ("x-key", "{}")
     prefix: ClassVar = "flux-"
-
-    def check(self) -> None:
-        super().check()
-        most, tolerance = self.facts["most_tolerance"], self.safety_tolerance
-        if not 0 <= tolerance <= most:
-            raise UserError(f"bfl:safety_tolerance of {self.model} must be between 0 and {most}, got {tolerance}")
-
-    @property
-    def concurrency(self) -> int:
-        return int(self.facts.get("concurrency", 24))
 
     def body(self, image: Image.Image, instruction: str, seed: int) -> wire.Json:
         pixels = {"width": image.width, "height": image.height}

@@ -1,6 +1,7 @@
 """Open models on this machine, through diffusers."""
 
 import functools
+import importlib.metadata
 import json
 import threading
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from ..records import Answer
 from ..vendors.sizes import Size, of_pipeline
 
 _PACKAGES = ("diffusers", "transformers", "accelerate", "torch")
+_INDEX = "model_index.json"
 _VIDEO_PROCESSORS = ("Qwen2VLProcessor", "Qwen2_5_VLProcessor", "Qwen3VLProcessor")
 
 
@@ -35,20 +37,15 @@ class Editor:
     needs: ClassVar[str] = "weights, a GPU for most of them, and pip install 'convergebench[diffusers]'"
 
     def identity(self) -> dict[str, str]:
-        """The commit of the Hub that the weights come from; it stays the same for the whole run."""
-        commit = requirements.hub_commit(self.model, "model_index.json", self.revision)
+        commit = requirements.hub_commit(self.model, _INDEX, self.revision)
         return {"commit": commit} if commit else {}
 
     def ready(self) -> str | None:
-        return requirements.missing_packages("diffusers", *_PACKAGES) or requirements.missing_weights(
-            self.model, "model_index.json"
-        )
-
-    def price(self) -> float | None:
-        return 0.0
+        missing = requirements.missing_packages("diffusers", *_PACKAGES)
+        return missing or requirements.missing_weights(self.model, _INDEX)
 
     def sizes(self) -> tuple[Size, ...]:
-        index = Path(self.model) / "model_index.json"
+        index = Path(self.model, _INDEX)
         return of_pipeline(json.loads(index.read_text())["_class_name"] if index.exists() else self.model)
 
     @functools.cached_property
@@ -64,17 +61,16 @@ class Editor:
         logging.disable_progress_bar()
         revision = self.identity().get("commit") or self.revision
         where = {"revision": revision} if revision else {}
+        name = f"diffusers:model={self.model}"
         try:
             parts = {**where, **_without_video(self.model, where)}
             pipeline = DiffusionPipeline.from_pretrained(self.model, dtype=torch_models.dtype(self.dtype), **parts)
-        except OSError as error:
-            raise Unusable(f"diffusers:model={self.model} cannot be loaded: {str(error)[:300]}") from error
-        except ImportError as error:
+        except (OSError, ImportError) as error:
             line = "; pip install torchvision, of the version for your torch" * ("torchvision" in str(error))
-            raise Unusable(f"diffusers:model={self.model} cannot be loaded: {str(error)[:300]}{line}") from error
+            raise Unusable(f"{name} cannot be loaded: {str(error)[:300]}{line}") from error
         if reason := pipelines.why_not(type(pipeline)):
             kind = type(pipeline).__name__
-            raise Unusable(f"diffusers:model={self.model} is a {kind}, which does not edit pictures by words: {reason}")
+            raise Unusable(f"{name} is a {kind}, which does not edit pictures by words: {reason}")
         if package := pipelines.needs(type(pipeline)):
             raise Unusable(f"{type(pipeline).__name__} needs {package}: pip install {package}")
         pipelines.mend(pipeline)
@@ -100,29 +96,26 @@ class Editor:
             except Exception as error:  # an exception of a pipeline fails this step, not the run
                 raise Rejected(f"{type(pipeline).__name__}: {type(error).__name__}: {str(error)[:300]}") from error
         parameters = {key: value for key, value in arguments.items() if key not in ("image", "prompt", "output_type")}
-        details = {"pipeline": type(pipeline).__name__, "device": torch_models.device(self.device)}
-        details |= {**_versions(), **parameters}
+        details = {"pipeline": type(pipeline).__name__, "device": torch_models.device(self.device), **parameters}
+        details |= {package: importlib.metadata.version(package) for package in ("diffusers", "torch")}
         if any(getattr(result, "nsfw_content_detected", None) or ()):
             return Answer(status="refused", reason="the pipeline's safety checker", cost=0.0, details=details)
         return Answer(pictures.encode_png(picture), cost=0.0, details=details)
 
 
 def _without_video(model: str, where: dict[str, str]) -> dict[str, Any]:
-    """Qwen's processors without their video part, which no editor uses and which alone needs torchvision."""
+    """Qwen's processors without their video part, which alone needs torchvision."""
     from diffusers import DiffusionPipeline
 
     if requirements.is_installed("torchvision"):
         return {}
-    parts = {name: part for name, part in DiffusionPipeline.load_config(model, **where).items() if _listed(part)}
-    return {name: _picture_processor(model, name, kind, where) for name, (_, kind) in parts.items()}
-
-
-def _listed(part: Any) -> bool:
-    return isinstance(part, list) and part[1] in _VIDEO_PROCESSORS
+    parts = DiffusionPipeline.load_config(model, **where).items()
+    kinds = {name: part[1] for name, part in parts if isinstance(part, list) and part[1] in _VIDEO_PROCESSORS}
+    return {name: _picture_processor(model, name, kind, where) for name, kind in kinds.items()}
 
 
 def _picture_processor(model: str, name: str, kind: str, where: dict[str, str]) -> Any:
-    """One of Qwen's processors, for pictures and words only; its tokenizer may be in the folder `tokenizer`."""
+    """Its tokenizer may be in the folder `tokenizer`."""
     import transformers
     from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
 
@@ -138,10 +131,3 @@ def _picture_processor(model: str, name: str, kind: str, where: dict[str, str]) 
     images = Qwen2VLImageProcessorPil.from_pretrained(model, subfolder=name, **where)
     template = config.get("chat_template", words.chat_template)
     return Processor(image_processor=images, tokenizer=words, chat_template=template)
-
-
-def _versions() -> dict[str, str]:
-    import diffusers
-    import torch
-
-    return {"diffusers": diffusers.__version__, "torch": str(torch.__version__)}

@@ -33,7 +33,6 @@ class Editor(hosted.PolledEditor):
     meanings: ClassVar = MEANINGS
 
     def body(self, image: Image.Image, instruction: str, seed: int) -> wire.Json:
-        """The model's parameters, by the names that its page on fal.ai gives them."""
         facts, picture = self.facts, wire.data_address(pictures.encode_png(image))
         pixels = {"image_size": {"width": image.width, "height": image.height}}
         return {

@@ -55,21 +55,19 @@ class Editor(hosted.HostedEditor):
 
     @property
     def _resolutions(self) -> list[str]:
-        """The schedule of resolutions, which the steps repeat in turn."""
         return self.resolution.split("/")
 
     @property
     def varies_size(self) -> bool:
-        """Whether answers differ in size: with a schedule of resolutions they do."""
         return len(self._resolutions) > 1
 
     @property
     def remembers(self) -> bool:
-        """Whether calls need the history: a schedule needs the step, a conversation all earlier turns."""
+        """A schedule needs the step's number, a conversation all earlier turns."""
         return self.varies_size or self.session == "one"
 
     def price(self) -> float | None:
-        """US dollars per call; with a schedule, of its dearest resolution, so that a cost limit holds."""
+        """With a schedule, of its dearest resolution, so that a cost limit holds."""
         prices = [self._price_at(resolution) for resolution in self._resolutions]
         return None if None in prices else max(price for price in prices if price is not None)
 
@@ -99,7 +97,7 @@ class Editor(hosted.HostedEditor):
         return dataclasses.replace(answer, cost=self._price_at(resolution), details=details)
 
     def config(self, size: Size, seed: int, resolution: str) -> Json:
-        """Only the third generation takes a size and returns thoughts; the second rejects requests for them."""
+        """The second generation rejects requests for a size or thoughts."""
         config: Json = {"responseModalities": ["TEXT", "IMAGE"], "seed": seed}
         if self.temperature is not None:
             config["temperature"] = self.temperature
@@ -109,7 +107,6 @@ class Editor(hosted.HostedEditor):
         return {**config, "imageConfig": image, "thinkingConfig": {"includeThoughts": True}}
 
     def _part(self, turn: Turn, uploads: bool) -> Json:
-        """One picture of a conversation, sent in the request or as a file uploaded to Google."""
         kind = "image/" + {"jpg": "jpeg"}.get(sniffed := pictures.sniff(turn.data), sniffed)
         if uploads:
             part: Json = {"fileData": {"fileUri": self._file(turn.data, kind), "mimeType": kind}}
@@ -120,11 +117,9 @@ class Editor(hosted.HostedEditor):
 
     @functools.cached_property
     def _files(self) -> dict[str, tuple[str, float]]:
-        """The address and the time of each upload, by the hash of its bytes."""
         return {}
 
     def _file(self, data: bytes, kind: str) -> str:
-        """The address of a picture at Google, uploaded if it is not there yet."""
         digest = hashlib.sha256(data).hexdigest()
         address, since = self._files.get(digest, ("", -float(_LIFETIME)))
         if time.time() - since >= _LIFETIME:
@@ -161,7 +156,6 @@ class Editor(hosted.HostedEditor):
         super().fail(response, reply, charged)
 
     def read(self, reply: Json, instruction: str) -> Answer:
-        """A picture, a refusal or neither; thoughts are stored, but no picture is ever taken from them."""
         candidate, feedback = (reply.get("candidates") or [{}])[0], reply.get("promptFeedback") or {}
         parts = (candidate.get("content") or {}).get("parts") or []
         shown = [part for part in parts if not part.get("thought")]
@@ -188,7 +182,6 @@ class Editor(hosted.HostedEditor):
 
 
 def _conversation(shown: Sequence[Json], turns: Sequence[Turn], instruction: str) -> list[Json]:
-    """A request's contents: the user's first picture, then in turn an instruction and the model's picture for it."""
     parts, contents = [shown[0]], []
     for part, turn in zip(shown[1:], turns[1:], strict=True):
         parts.append({"text": turn.instruction})

@@ -12,7 +12,7 @@ from typing import ClassVar
 from PIL import Image
 
 from .. import pictures
-from ..calls import Transient, Unusable
+from ..calls import Unusable
 from ..options import choice, number
 from ..records import Answer
 from ..vendors import hosted, wire
@@ -41,7 +41,6 @@ class Editor(hosted.PolledEditor):
 
     @functools.cached_property
     def _hosting(self) -> wire.Json:
-        """The Hub's record of the provider's own name for the model."""
         from huggingface_hub import constants
 
         address = f"{constants.ENDPOINT}/api/models/{self.model}?expand=inferenceProviderMapping"
@@ -57,7 +56,7 @@ class Editor(hosted.PolledEditor):
         return hosting
 
     def body(self, image: Image.Image, instruction: str, seed: int) -> wire.Json:
-        """The field for the picture differs from model to model, so each of them holds it."""
+        """Each field that some model reads the picture from holds it."""
         picture = wire.data_address(pictures.encode_png(image))
         names = ("image_url",) if self.provider == "fal-ai" else ("image", "input_image")
         options = {"seed": seed, "num_inference_steps": self.steps, "guidance_scale": self.guidance}
@@ -74,13 +73,9 @@ class Editor(hosted.PolledEditor):
         if self.provider == "replicate":
             path, sent = replicate.order_of(name, body)
             prediction = self.post(f"/replicate{path}", sent, prefer="wait")  # it is answered within a minute
-            answer = replicate.finished(self, prediction, details)
-        else:
-            order = self.post(f"/fal-ai/{name}{_QUEUE}", body)
-            path = urllib.parse.urlsplit(order["response_url"]).path  # seldom the same as the model's id
-            address = f"{self.address()}/fal-ai{path}"
-            details["request_id"] = order["request_id"]
-            answer = fal.finished(self, instruction, f"{address}/status{_QUEUE}", address + _QUEUE, details)
-        if answer.data and pictures.sniff(answer.data) == "bin":
-            raise Transient("an answer that is not a picture", charged=True)
-        return answer
+            return replicate.finished(self, prediction, details)
+        order = self.post(f"/fal-ai/{name}{_QUEUE}", body)
+        path = urllib.parse.urlsplit(order["response_url"]).path  # seldom the same as the model's id
+        address = f"{self.address()}/fal-ai{path}"
+        details["request_id"] = order["request_id"]
+        return fal.finished(self, instruction, f"{address}/status{_QUEUE}", address + _QUEUE, details)

@@ -1,7 +1,6 @@
 """Removal with a real generative network that runs on a CPU."""
 
 import functools
-import threading
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -9,10 +8,9 @@ import numpy as np
 from PIL import Image
 
 from .. import requirements
-from ..pictures import encode_png
 from ..records import Answer
 from ..requirements import PackagedWeights
-from .paint import carry_out, instructions, lift_off
+from .paint import as_answer, carry_out, instructions, lift_off
 from .paint.drawing import Pixels
 
 _PACKAGES = ("onnxruntime",)
@@ -34,10 +32,6 @@ class Editor:
         return requirements.missing_packages("migan", *_PACKAGES) or WEIGHTS.missing()
 
     @functools.cached_property
-    def _lock(self) -> threading.Lock:
-        return threading.Lock()
-
-    @functools.cached_property
     def network(self) -> Any:
         requirements.require_packages("migan", *_PACKAGES)
         import onnxruntime
@@ -45,25 +39,18 @@ class Editor:
         return onnxruntime.InferenceSession(WEIGHTS.read(), providers=["CPUExecutionProvider"])
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
-        request = instructions.parse(instruction)
+        request, pixels = instructions.parse(instruction), np.asarray(image)
         if request is None:
-            return Answer(status="refused", reason=f"migan does not know how to carry out {instruction!r}")
-        pixels = np.asarray(image)
-        if request.verb == "remove":
-            bare = lift_off(pixels, request)
-            result = bare if isinstance(bare, str) else self.filled(*bare)
-        else:
-            result = carry_out(pixels, request, np.random.default_rng(seed))
-        if isinstance(result, str):
-            return Answer(status="refused", reason=result)
-        return Answer(encode_png(Image.fromarray(np.ascontiguousarray(result))))
+            return as_answer(f"migan does not know how to carry out {instruction!r}")
+        if request.verb != "remove":
+            return as_answer(carry_out(pixels, request, np.random.default_rng(seed)))
+        bare = lift_off(pixels, request)
+        return as_answer(bare if isinstance(bare, str) else self.filled(*bare))
 
     def filled(self, bare: Pixels, hole: Any) -> Pixels:
-        """The picture with its hole filled by the network, whose mask is 0 in the hole and 255 elsewhere."""
+        """The network's mask is 0 in the hole and 255 elsewhere."""
         keep = np.where(hole, 0, 255).astype(np.uint8)
         inputs = {"image": bare.astype(np.uint8).transpose(2, 0, 1)[None], "mask": keep[None, None]}
-        with self._lock:
-            network = self.network
-        (result,) = network.run(["result"], inputs)
+        (result,) = self.network.run(["result"], inputs)
         pixels: Pixels = result[0].transpose(1, 2, 0)
         return pixels

@@ -8,7 +8,6 @@ from typing import ClassVar
 from PIL import Image
 
 from .. import pictures
-from ..calls import Rejected
 from ..options import WHERE_GIVEN, number
 from ..records import Answer, UserError, one_of
 from ..vendors import hosted, image_servers, wire
@@ -17,8 +16,6 @@ from ..vendors.wire import Json
 
 NO_CREDIT = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
 SERVER_KEY = "IMAGE_SERVER_API_KEY"  # for the user's own servers, if they ask for one
-_MOST_WORDS = 32_000  # characters; this limit and the next are from the API reference of images/edits
-_MOST_BYTES = 50_000_000
 _ACCOUNT = {"openai-organization": "OPENAI_ORG_ID", "openai-project": "OPENAI_PROJECT_ID"}
 
 
@@ -58,18 +55,16 @@ class Editor(hosted.HostedEditor):
 
     @property
     def _fidelity(self) -> str | None:
-        """The input fidelity to send; None if the model takes none."""
         levels = self.facts["fidelities"]
         return (levels[-1] if levels else None) if self.input_fidelity == "auto" else self.input_fidelity
 
     @property
     def served(self) -> bool:
-        """Whether calls go to the user's own server: base_url is set, and the model is not OpenAI's."""
+        """Whether calls go to the user's own server."""
         return bool(self.base_url) and not self.model.startswith(("gpt-", "chatgpt-", "dall-e-"))
 
     @property
     def _extras(self) -> Json:
-        """What such servers take beyond OpenAI's parameters, by the names of their APIs."""
         named = {
             "num_inference_steps": self.steps,
             "guidance_scale": self.guidance,
@@ -80,7 +75,7 @@ class Editor(hosted.HostedEditor):
 
     @property
     def concurrency(self) -> int:
-        return 4 * len(self._addresses) if self.served else 8
+        return 4 * len(self._addresses) if self.served else super().concurrency
 
     def address(self) -> str:
         return self._addresses[0]
@@ -93,7 +88,6 @@ class Editor(hosted.HostedEditor):
         return [wire.base_address(address, self.home).removesuffix("/v1") + "/v1" for address in listed]
 
     def identity(self) -> dict[str, str]:
-        """What the user's own server reports: its version, its model, its accelerations."""
         return {"server": image_servers.describe_all(self._addresses, self.model)} if self.served else {}
 
     def ready(self) -> str | None:
@@ -103,7 +97,7 @@ class Editor(hosted.HostedEditor):
         return of_pipeline(self.model) if self.served else super().sizes()
 
     def price(self) -> float | None:
-        """The highest cost of a call: that of the dearest size, with the input picture's tokens."""
+        """The highest cost: of the dearest size, with the input picture's tokens."""
         price, sent = self.hosted().price, self.facts.get("input", 0.0)
         if self.served and price is None and all(map(image_servers.costs_nothing, self._addresses)):
             return 0.0
@@ -127,10 +121,6 @@ class Editor(hosted.HostedEditor):
 
     def ask(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         data = pictures.encode_png(image)
-        if len(instruction) > _MOST_WORDS or len(data) >= _MOST_BYTES:
-            raise Rejected(
-                f"{len(instruction)} characters and {len(data)} bytes; at most {_MOST_WORDS} and {_MOST_BYTES}"
-            )
         form: Json = {"model": self.model, "prompt": instruction, "output_format": "png", "n": 1}
         if self.served:
             extra = {"seed": seed, **self._extras}
@@ -143,7 +133,6 @@ class Editor(hosted.HostedEditor):
         return self._request(self.address(), "image[]", data, form, instruction, {})
 
     def _request(self, home: str, name: str, data: bytes, form: Json, instruction: str, sent: Json) -> Answer:
-        """Send one form and read the answer in its response."""
         files = {name: ("picture.png", data, "image/png")}
         response = wire.send("POST", f"{home}/images/edits", self.headers(), data=form, files=files)
         reply = self.checked(response, wire.parse_json(response))
@@ -155,7 +144,6 @@ class Editor(hosted.HostedEditor):
         return self.answer(picture, reply, details, instruction, cost=self._cost(reply.get("usage")))
 
     def _cost(self, usage: object) -> float | None:
-        """US dollars for the tokens that the answer reports; None if it reports none or their price is not known."""
         rates = self.hosted().tokens
         if not rates or not isinstance(usage, dict) or not isinstance(usage.get("output_tokens"), int):
             return None

@@ -10,7 +10,7 @@ from PIL import Image
 
 from .. import pictures
 from ..records import Answer, Turn
-from .paint import carry_out, instructions
+from .paint import as_answer, carry_out, instructions
 from .paint.toning import OPPOSITES
 
 
@@ -25,31 +25,26 @@ class Editor:
     def edit(self, image: Image.Image, instruction: str, seed: int, history: Sequence[Turn]) -> Answer:
         request = instructions.parse(instruction)
         if request is None:
-            return Answer(status="refused", reason=f"oracle does not know how to carry out {instruction!r}")
+            return as_answer(f"oracle does not know how to carry out {instruction!r}")
         standing = _unreversed_changes(history)
         taken_back = _taken_back_by(request, standing)
         if taken_back:
-            pixels = _replay(history, [step for step, _ in standing if step not in taken_back])
-        elif request.verb == "remove":
-            return Answer(status="refused", reason=f"oracle remembers no {request.thing} that it could remove")
-        elif request.verb == "copy":
-            pixels = np.asarray(image)
-        else:
-            drawn = carry_out(np.asarray(image), request, np.random.default_rng(seed))
-            if isinstance(drawn, str):
-                return Answer(status="refused", reason=drawn.replace("paint", "oracle", 1))
-            pixels = drawn
-        return Answer(pictures.encode_png(Image.fromarray(np.ascontiguousarray(pixels))))
+            return as_answer(_replay(history, [step for step, _ in standing if step not in taken_back]))
+        if request.verb == "remove":
+            return as_answer(f"oracle remembers no {request.thing} that it could remove")
+        if request.verb == "copy":
+            return as_answer(np.asarray(image))
+        drawn = carry_out(np.asarray(image), request, np.random.default_rng(seed))
+        return as_answer(drawn.replace("paint", "oracle", 1) if isinstance(drawn, str) else drawn)
 
 
 def _taken_back_by(request: instructions.Request, standing: Sequence[tuple[int, instructions.Request]]) -> list[int]:
-    """The steps that a request undoes: the latest, or all that turned the photograph into a drawing."""
+    """The latest step, or all that turned the photograph into a drawing."""
     steps = [step for step, earlier in standing if _undoes(request, earlier)]
     return steps if request.thing == "photograph" else steps[-1:]
 
 
 def _undoes(request: instructions.Request, earlier: instructions.Request) -> bool:
-    """Whether a request undoes an earlier one."""
     if request.thing == "photograph":
         return earlier.thing in ("patches", "edges")
     if earlier.verb == "add":
@@ -58,7 +53,6 @@ def _undoes(request: instructions.Request, earlier: instructions.Request) -> boo
 
 
 def _unreversed_changes(history: Sequence[Turn]) -> list[tuple[int, instructions.Request]]:
-    """The steps whose change was not undone, each with its request."""
     standing: list[tuple[int, instructions.Request]] = []
     for step, turn in enumerate(history):
         request = instructions.parse(turn.instruction)
@@ -73,7 +67,7 @@ def _unreversed_changes(history: Sequence[Turn]) -> list[tuple[int, instructions
 
 
 def _replay(history: Sequence[Turn], steps: Sequence[int]) -> NDArray[np.uint8]:
-    """The first picture with only these steps' changes, each repeated pixel by pixel."""
+    """The first picture with only these steps' changes."""
     pixels = _decode_turn(history, 0)
     for step in steps:
         request = instructions.parse(history[step].instruction)
@@ -88,7 +82,7 @@ def _replay(history: Sequence[Turn], steps: Sequence[int]) -> NDArray[np.uint8]:
 
 
 def _made_again(before: NDArray[np.uint8], after: NDArray[np.uint8], pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """A change applied to other pixels than it was made on: its shadow darkens them, the rest covers them."""
+    """Its shadow darkens the pixels, the rest covers them."""
     light = (after + 1.0) / (before + 1.0)
     shadow = (light.max(2) <= 1) & (light.min(2) > 0.4) & (np.ptp(light, axis=2) < 0.1)
     is_different = (pixels != before).any(2)

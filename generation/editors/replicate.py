@@ -46,7 +46,7 @@ class Editor(hosted.PolledEditor):
         return finished(self, prediction, {})
 
     def _upload(self, data: bytes) -> str:
-        """The address of a picture, uploaded to Replicate's file store because a request takes only small ones."""
+        """A request takes only small pictures, so each goes to the file store."""
         files = {"content": ("picture.png", data, "image/png")}
         with wire.before_the_order():
             response = wire.send("POST", f"{self.address()}/v1/files", self.headers(), files=files)
@@ -55,7 +55,6 @@ class Editor(hosted.PolledEditor):
 
 
 def order_of(name: str, options: wire.Json) -> tuple[str, wire.Json]:
-    """The path and the body of an order; a version is asked for by its number."""
     model, _, version = name.partition(":")
     if version:
         return "/v1/predictions", {"input": options, "version": version}
@@ -63,7 +62,6 @@ def order_of(name: str, options: wire.Json) -> tuple[str, wire.Json]:
 
 
 def finished(editor: hosted.HostedEditor, prediction: wire.Json, details: wire.Json) -> Answer:
-    """The answer in a prediction."""
     names = {"request_id": "id", "usage": "metrics", "version": "version"}
     details = {**details, **{name: prediction.get(field) for name, field in names.items()}}
     status, output, error = prediction.get("status"), prediction.get("output"), str(prediction.get("error") or "")

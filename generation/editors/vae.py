@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import torch
 
 _PACKAGES = ("diffusers", "accelerate", "torch")
+_VIDEO = ("AutoencoderKLQwenImage", "AutoencoderKLWan")  # for them the picture is a film of one frame
 _MULTIPLE = 32  # pixels; every autoencoder's downsampling divides it, and the padding is cut off again
 
 
@@ -37,16 +38,12 @@ class Editor:
         return f"{self.subfolder}/config.json" if self.subfolder else "config.json"
 
     def identity(self) -> dict[str, str]:
-        """The commit of the Hub that the weights come from; it stays the same for the whole run."""
         commit = requirements.hub_commit(self.model, self._config)
         return {"commit": commit} if commit else {}
 
     def ready(self) -> str | None:
         missing = requirements.missing_packages("diffusers", *_PACKAGES)
         return missing or requirements.missing_weights(self.model, self._config)
-
-    def price(self) -> float | None:
-        return 0.0
 
     @functools.cached_property
     def _lock(self) -> threading.Lock:
@@ -76,10 +73,7 @@ class Editor:
             pixels = torch_models.tensor(image) * 2 - 1
             padding = (0, -image.width % _MULTIPLE, 0, -image.height % _MULTIPLE)
             padded = torch.nn.functional.pad(pixels, padding, mode="replicate").to(model.device, model.dtype)
-            video = type(model).__name__ in (
-                "AutoencoderKLQwenImage",
-                "AutoencoderKLWan",
-            )  # video models: the picture is a film of one frame
+            video = type(model).__name__ in _VIDEO
             latents = self._latents_of(model.encode(padded.unsqueeze(2) if video else padded), seed)
             decoded = model.decode(latents).sample
             decoded = (decoded[:, :, 0] if video else decoded)[..., : image.height, : image.width]
@@ -87,7 +81,7 @@ class Editor:
         return Answer(data, cost=0.0, details={"autoencoder": type(model).__name__})
 
     def _latents_of(self, output: Any, seed: int) -> "torch.Tensor":
-        """The latents: a variational autoencoder returns a distribution of them, other models a single tensor."""
+        """A variational autoencoder returns a distribution, others a tensor."""
         if not hasattr(output, "latent_dist"):
             return output.latents if hasattr(output, "latents") else output.latent
         posterior = output.latent_dist

@@ -2,7 +2,6 @@
 
 import functools
 import io
-import threading
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -20,8 +19,7 @@ _HASHES = (
     "cb9c1a86fe60cc19be2a52361d417c9304df2e5483f878b83340a1c63336ff82",
     "44f992e787f56c56a75c14db7a6b8e23a8eb5723ecf87bf6c5254d1a09e8e042",
 )
-_LAYERS = 7
-_EDGE = 7  # pixels that seven 3x3 convolutions take off every side
+_EDGE = 7  # pixels that its seven 3x3 convolutions take off every side
 
 
 @dataclass(frozen=True)
@@ -41,23 +39,20 @@ class Editor:
         return requirements.missing_packages("score", "torch") or self.weights.missing()
 
     @functools.cached_property
-    def _lock(self) -> threading.Lock:
-        return threading.Lock()
-
-    @functools.cached_property
     def _layers(self) -> list[tuple[Any, Any]]:
         requirements.require_packages("score", "torch")
         import torch
 
         with np.load(io.BytesIO(self.weights.read()), allow_pickle=False) as arrays:
-            return [tuple(torch.from_numpy(arrays[f"conv{n}/{part}"]) for part in "Wb") for n in range(1, _LAYERS + 1)]
+            return [tuple(torch.from_numpy(arrays[f"conv{n}/{part}"]) for part in "Wb") for n in range(1, 8)]
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         import torch
         from torch.nn import functional
 
-        with self._lock, torch.inference_mode():
+        with torch.inference_mode():
             values = functional.pad(torch_models.tensor(image), (_EDGE,) * 4, mode="replicate")
             for weight, bias in self._layers[:-1]:
                 values = functional.leaky_relu(functional.conv2d(values, weight, bias), 0.1)
-            return Answer(pictures.encode_png(torch_models.picture(functional.conv2d(values, *self._layers[-1]))))
+            values = functional.conv2d(values, *self._layers[-1])
+            return Answer(pictures.encode_png(torch_models.picture(values)))

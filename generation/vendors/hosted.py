@@ -20,6 +20,7 @@ from .wire import Json
 
 # What words in an error mean: (meaning, "code" or "message", the words). The first row that matches decides.
 Meanings = Sequence[tuple[str, str, Sequence[str]]]
+_CHOICES = {"quality": "qualities", "resolution": "resolutions", "safety_tolerance": "tolerances"}
 _DECIDED = (400, 403, 422)  # the statuses of a request that was read and declined
 
 
@@ -33,7 +34,7 @@ class Refusal(Exception):
 
 @dataclass(frozen=True)
 class HostedModel:
-    """A model at a vendor. Options that do not shape answers are not part of a chain's identity."""
+    """Options that do not shape answers are not part of a chain's identity."""
 
     model: str = ""
     timeout: float = number(300.0, above=0, identity=False)  # seconds, for a whole call
@@ -67,11 +68,9 @@ class HostedModel:
         return {name: text.format(keys.read_key(*self.key_names))}
 
     def post(self, path: str, body: Json, **headers: str) -> Json:
-        """Send an order; its reply with its request id."""
         return self.checked(*wire.post(self.address() + path, self.headers() | headers, body))
 
     def checked(self, response: httpx2.Response, reply: Json, charged: bool = False) -> Json:
-        """The reply with its request id; an error is raised."""
         names = ("x-request-id", "x-fal-request-id", "x-goog-request-id")
         ids = [response.headers[name] for name in names if name in response.headers]
         reply = {"request_id": next(iter(ids), None)} | reply
@@ -105,22 +104,24 @@ class HostedModel:
 
 @dataclass(frozen=True)
 class HostedEditor(HostedModel):
-    """An editor at a vendor."""
-
     prefix: ClassVar[str] = ""  # what the names of its editing models begin with
 
     def check(self) -> None:
         if not self.model.startswith(self.prefix):
             default = type(self).model
             raise UserError(f"{self.vendor}:model must be one that edits, such as {default!r}, got {self.model!r}")
-        for option, listed in (("quality", "qualities"), ("resolution", "resolutions")):
+        for option, listed in _CHOICES.items():
             if hasattr(self, option):
-                allowed = tuple(self.facts.get(listed) or (getattr(type(self), option),))
-                one_of(f"{self.vendor}:{option} of {self.model}", getattr(self, option), allowed)
+                allowed = self.facts.get(listed) or (getattr(type(self), option),)
+                one_of(f"{self.vendor}:{option} of {self.model}", str(getattr(self, option)), list(map(str, allowed)))
 
     @property
     def needs(self) -> str:
         return self.key_names[0]
+
+    @property
+    def concurrency(self) -> int:
+        return int(self.facts.get("concurrency", 8))
 
     def hosted(self) -> models.Model:
         return models.find(self.vendor, self.model)
@@ -134,7 +135,7 @@ class HostedEditor(HostedModel):
         return tuple((width * scale, height * scale) for width, height in FAMILIES[self.facts["sizes"]])
 
     def price(self) -> float | None:
-        """US dollars per call: the model's price, at its quality or resolution, and that of the picture sent."""
+        """At the model's quality or resolution, with that of the picture sent."""
         price = self.hosted().price
         if isinstance(price, dict):
             quality, resolution = (getattr(self, option, "") for option in ("quality", "resolution"))
@@ -150,7 +151,6 @@ class HostedEditor(HostedModel):
             return refusal.answer
 
     def ask(self, image: Image.Image, instruction: str, seed: int) -> Answer:
-        """One call; `edit` has set its time limit."""
         return self.read(self.post(self.path, self.body(image, instruction, seed)), instruction)
 
     def body(self, image: Image.Image, instruction: str, seed: int) -> Json:
@@ -171,7 +171,7 @@ class HostedEditor(HostedModel):
         text: str = "",
         cost: float | None = None,
     ) -> Answer:
-        """An answer with a picture, as bytes, data address or address to download; "no_image" if there is none."""
+        """The picture is bytes, a data address, or an address to download."""
         details = self.details(reply, details, instruction)
         if isinstance(picture, str) and picture.startswith("data:"):
             picture = wire.from_base64(picture)
@@ -182,7 +182,7 @@ class HostedEditor(HostedModel):
         return Answer(status="no_image", reason="an answer without a picture", text=text, cost=cost, details=details)
 
     def details(self, reply: Json, details: Json, instruction: str = "") -> Json:
-        """What a step records of an answer, without what the vendor left out and a prompt that it did not rewrite."""
+        """Without what the vendor left out and a prompt that it did not rewrite."""
         facts = {"model": self.model, "request_id": reply.get("request_id"), "usage": reply.get("usage")}
         facts |= {"uncontrolled": list(self.facts.get("cannot", ())), **details}
         return {name: value for name, value in facts.items() if value not in (None, instruction)}
@@ -190,20 +190,18 @@ class HostedEditor(HostedModel):
 
 @dataclass(frozen=True)
 class PolledEditor(HostedEditor):
-    """An editor whose vendor takes an order, which is then polled until it is finished."""
+    """Its vendor takes an order, which is then polled until it is finished."""
 
     timeout: float = number(600.0, above=0, identity=False)
     poll: float = number(0.5, above=0, identity=False)  # seconds between two polls
 
     def address_in(self, order: Mapping[str, object], name: str, *hosts: str) -> str:
-        """An address in the order's reply, if the key may be sent there."""
         address = order.get(name)
         if not isinstance(address, str):
             raise Transient(f"an answer without {name}: {str(order)[:120]}", charged=True)
         return wire.trusted(address, self.address(), *hosts)
 
     def wait(self, address: str, unfinished: Callable[[Json], bool]) -> Json:
-        """Poll an order until it is finished; its last reply."""
         response, reply = wire.poll(address, self.headers(), self.poll, unfinished)
         if response.status_code >= 400 and not isinstance(reply.get("status"), str):
             raise Rejected(f"HTTP {response.status_code} while polling: {str(reply)[:200]}", charged=True)
@@ -225,18 +223,15 @@ def error_words(reply: Json) -> tuple[str, str]:
 
 
 def _google_rows(reply: Json) -> list[Json]:
-    """What Google adds to an error."""
     error = reply.get("error")
     rows = error.get("details") if isinstance(error, dict) else None
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
 def _retry_delay(reply: Json) -> str | None:
-    """The seconds to wait, which Google says in the error."""
     return next((str(row["retryDelay"]).removesuffix("s") for row in _google_rows(reply) if "retryDelay" in row), None)
 
 
 def first_row(reply: Json) -> Json:
-    """The first row of `data` in a reply, empty if there is none."""
     rows = reply.get("data")
     return rows[0] if isinstance(rows, list) and rows and isinstance(rows[0], dict) else {}

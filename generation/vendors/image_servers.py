@@ -22,7 +22,7 @@ _SHAPES = ("version", "cache", "quant", "precision", "dtype", "attention", "comp
 
 @functools.cache
 def describe(address: str, model: str) -> str:
-    """The software, model and accelerations that a server reports, as canonical JSON."""
+    """What shapes a server's answers, as it reports it, as canonical JSON."""
     listed = _ask(f"{address}/models")
     if listed is None:
         raise UserError(f"no server answers at {address}/models; start it, or give another base_url")
@@ -43,7 +43,6 @@ def describe(address: str, model: str) -> str:
 
 
 def _ask(address: str) -> Json | None:
-    """The JSON object at an address; None if there is none."""
     try:
         with wire.time_limit(_PATIENCE):
             response = wire.send("GET", address, {})
@@ -54,7 +53,7 @@ def _ask(address: str) -> Json | None:
 
 
 def describe_all(addresses: Sequence[str], model: str) -> str:
-    """What all servers report; UserError if they differ, because their answers would differ too."""
+    """Servers that differ are refused, because their answers would differ too."""
     first, *further = addresses
     for address in further:
         if describe(address, model) != describe(first, model):
@@ -65,7 +64,7 @@ def describe_all(addresses: Sequence[str], model: str) -> str:
 
 
 def costs_nothing(address: str) -> bool:
-    """Whether an address is on this machine or in a private network, so that its calls are free."""
+    """Whether an address is on this machine or in a private network."""
     host = urllib.parse.urlsplit(address).hostname or ""
     try:
         return ipaddress.ip_address(host).is_private
@@ -74,8 +73,6 @@ def costs_nothing(address: str) -> bool:
 
 
 class LeastLoaded:
-    """Picks the server with the fewest calls in flight."""
-
     def __init__(self, addresses: Sequence[str]):
         self.lock = threading.Lock()
         self.in_flight = dict.fromkeys(addresses, 0)
@@ -83,7 +80,6 @@ class LeastLoaded:
 
     @contextlib.contextmanager
     def pick(self) -> Iterator[str]:
-        """An address for one call; after a broken connection its server rests for a while."""
         with self.lock:
             now = time.monotonic()
             usable = [address for address in self.in_flight if now - self.failed.get(address, -REST) >= REST]

@@ -13,7 +13,6 @@ class NoKey(Exception):
 
 
 def missing_key(*names: str) -> str | None:
-    """None if one of these environment variables is set, else a sentence that asks for one."""
     return None if any(os.environ.get(name, "").strip() for name in names) else f"set {' or '.join(names)}"
 
 
@@ -38,12 +37,11 @@ def scrub(value: Any) -> Any:
 
 
 def scrub_and_cut(text: str, most: int) -> str:
-    """The beginning of a text without keys; if it were cut first, half a key might remain."""
+    """In this order; if the text were cut first, half a key might remain."""
     return str(scrub(text))[:most]
 
 
 def _without(value: Any, secrets: list[str]) -> Any:
-    """The same value with "[key]" in place of these secrets, at any depth."""
     if isinstance(value, str):
         for secret in secrets:
             value = _without_parts(value, secret)
@@ -56,7 +54,7 @@ def _without(value: Any, secrets: list[str]) -> Any:
 
 
 def _without_parts(text: str, secret: str) -> str:
-    """The text with "[key]" in place of the secret and its parts, the longest possible ones."""
+    """The longest possible parts of the secret are replaced."""
     parts = {secret[start : start + _SHORTEST] for start in range(len(secret) - _SHORTEST + 1)}
     if not any(part in text for part in parts):
         return text

@@ -32,7 +32,7 @@ class Model:
 
     @property
     def price(self) -> Any:
-        """US dollars per picture, or a mapping of them by size or quality; None if no price is known."""
+        """US dollars per picture, or a mapping of them by size or quality."""
         users = own_prices(os.environ.get(_PRICES)).get(self.vendor, {})
         if self.name in users:
             return users[self.name]
@@ -43,19 +43,16 @@ class Model:
 
     @property
     def tokens(self) -> Mapping[str, float]:
-        """US dollars per million tokens, by kind; empty if they are not known."""
         users = own_prices(os.environ.get(_PRICES)).get(f"{self.vendor}_tokens", {})
         return users.get(self.name) or self.refreshed.get("tokens") or self.facts.get("tokens") or {}
 
     @property
     def refreshed(self) -> Mapping[str, Any]:
-        """What `convergebench list prices --refresh` fetched for it."""
         row: Mapping[str, Any] = refreshed(refreshed_file()).get("models", {}).get(self.vendor, {}).get(self.name, {})
         return row
 
     @property
     def ends(self) -> datetime.date | None:
-        """The day of its shutdown; if two sources disagree, the earlier day."""
         newer = self.refreshed.get("ends")
         days = [self.facts.get("ends"), datetime.date.fromisoformat(newer) if newer else None]
         return min((day for day in days if day), default=None)
@@ -82,14 +79,12 @@ class Model:
         else:
             into = f"at the top of {path}" if path else f"into a file and name it in {_PRICES}"
             line = f"write the line {self.vendor}.{name} = 0.05, with your own price, {into}"
-        return (
-            f"the price of {self.name} is not known ({why}); {line}; "
-            "`convergebench list prices --refresh` may know it too"
-        )
+        end = "`convergebench list prices --refresh` may know it too"
+        return f"the price of {self.name} is not known ({why}); {line}; {end}"
 
 
 def find(vendor: str, name: str) -> Model:
-    """A model by its name. An unlisted model has the parameters of the longest listed name that begins its own."""
+    """An unlisted model has the parameters of the longest listed name that begins its own."""
     table = shipped().get(vendor, {})
     if name in table:
         return Model(vendor, name, True, facts(vendor, name))
@@ -99,14 +94,12 @@ def find(vendor: str, name: str) -> Model:
 
 
 def listed() -> list[Model]:
-    """The models of models.toml, in its order."""
     tables = {vendor: names for vendor, names in shipped().items() if isinstance(names, dict)}
     return [find(vendor, name) for vendor, names in tables.items() for name in names if name != ANY]
 
 
 @functools.cache
 def facts(vendor: str, name: str) -> dict[str, Any]:
-    """A model's lines, completed from the model named under `like`."""
     lines = shipped()[vendor][name]
     return {**(facts(vendor, lines["like"]) if "like" in lines else {}), **lines}
 
@@ -117,13 +110,11 @@ def shipped() -> dict[str, Any]:
 
 
 def refreshed_file() -> Path:
-    """Where `convergebench list prices --refresh` keeps what it fetched."""
     return cache_folder().parent / "prices.json"
 
 
 @functools.cache
 def refreshed(path: Path) -> dict[str, Any]:
-    """The prices fetched last; empty if there are none, or if they are older than the shipped list."""
     try:
         tables = json.loads(path.read_bytes())
         return tables if tables["read"] >= str(shipped()["read"]) else {}
@@ -135,7 +126,6 @@ def refreshed(path: Path) -> dict[str, Any]:
 
 @functools.cache
 def own_prices(path: str | None) -> dict[str, Any]:
-    """The user's own prices: a table for each vendor, a line for each model."""
     if not path:
         return {}
     try:

@@ -33,7 +33,7 @@ Table = Mapping[str, Row]
 
 
 def refresh() -> tuple[str, list[str]]:
-    """Fetch the table and store its prices; its name and version, and one line for each listed model that changed."""
+    """Store the newest table; its name, and a line for each model that changed."""
     source, table = fetch()
     shipped = models.shipped()["table"]
     if Version(source.split()[-1]) < Version(shipped):
@@ -51,7 +51,6 @@ def refresh() -> tuple[str, list[str]]:
 
 
 def _is_ours(data: bytes) -> bool:
-    """Whether a file was written by `refresh`."""
     try:
         tables = json.loads(data)
     except (ValueError, RecursionError):
@@ -59,15 +58,7 @@ def _is_ours(data: bytes) -> bool:
     return isinstance(tables, dict) and {"source", "read", "models"} <= tables.keys()
 
 
-def beyond_the_list() -> list[str]:
-    """The models that have a fetched price but are not in the shipped list."""
-    rows = models.refreshed(models.refreshed_file()).get("models", {})
-    fetched = [models.find(vendor, name) for vendor, names in rows.items() for name in names]
-    return [f"{model.vendor} {model.name}" for model in fetched if not model.listed]
-
-
 def fetch() -> tuple[str, Table]:
-    """LiteLLM's name and version, and its table."""
     try:
         version, wheel = packages.newest_wheel(_PACKAGE)
         data = packages.unpack(wheel, [TABLE], _PACKAGE).get(TABLE)
@@ -84,12 +75,12 @@ def fetch() -> tuple[str, Table]:
 
 
 def _prices_in(table: Table) -> dict[str, dict[str, Row]]:
-    """Vendor, then model, then its price, tokens and end, for every model of our vendors that the table knows."""
+    """Vendor, then model, then its price, tokens and end."""
     tables: dict[str, dict[str, Row]] = {}
     for vendor, name in _names_in(table):
         facts = models.find(vendor, name).facts
         row = table.get(facts["litellm"].format(name=name), {})
-        price, tokens, ends = _price_of(row, table, facts, name), _tokens_of(row), end_of(row)
+        price, tokens, ends = _price_of(row, table, facts, name), _tokens_of(row), _end_of(row)
         values = {"price": price, "tokens": tokens, "ends": ends, "source": row.get("source")}
         if price is not None or tokens or ends:
             tables.setdefault(vendor, {})[name] = {key: value for key, value in values.items() if value is not None}
@@ -97,7 +88,7 @@ def _prices_in(table: Table) -> dict[str, dict[str, Row]]:
 
 
 def _names_in(table: Table) -> Iterator[tuple[str, str]]:
-    """The listed models that have a row in the table, and the other picture models of the same vendors."""
+    """The listed models that have a row, and others of the same vendors."""
     listed = [model for model in models.listed() if "litellm" in model.facts]
     yield from ((model.vendor, model.name) for model in listed)
     keys = {model.facts["litellm"].format(name=model.name) for model in listed}
@@ -111,56 +102,49 @@ def _names_in(table: Table) -> Iterator[tuple[str, str]]:
 
 
 def _price_of(row: Row, table: Table, facts: Row, name: str) -> Any:
-    """US dollars per picture: by quality if the table has such rows, by resolution if it can be computed, else one."""
+    """By quality or resolution if the table has them, else one price."""
     if pattern := facts.get("litellm_by_quality"):
         by_quality = {}
         for quality in facts["qualities"]:
             rows = [table.get(pattern.format(name=name, kind=quality, size=size), {}) for size in _SIZES]
-            if prices := [price for sized in rows if (price := flat_price(sized)) is not None]:
-                by_quality[quality] = _significant(max(prices))
+            if prices := [price for sized in rows if (price := _flat_price(sized)) is not None]:
+                by_quality[quality] = float(f"{max(prices):.3g}")
         return by_quality or None
-    named = {size: dollars(row.get(f"output_cost_per_image_{size}")) for size in facts.get("resolutions", ())}
+    named = {size: _dollars(row.get(f"output_cost_per_image_{size}")) for size in facts.get("resolutions", ())}
     if any(named.values()):
         return {size: price for size, price in named.items() if price is not None}
-    flat, rate = flat_price(row), dollars(row.get("output_cost_per_image_token"))
+    flat, rate = _flat_price(row), _dollars(row.get("output_cost_per_image_token"))
     if rate and (counts := facts.get("picture_tokens")):
-        by_size = {size: _significant(count * rate) for size, count in counts.items()}
+        by_size = {size: float(f"{count * rate:.3g}") for size, count in counts.items()}
         smallest = next(iter(counts))
         return {**by_size, smallest: max(by_size[smallest], flat or 0.0)}
     return flat
 
 
-def flat_price(row: Row) -> float | None:
-    """A row's price per picture; some rows of models that are billed by picture name it as that of the input."""
-    price = dollars(row.get("output_cost_per_image"))
-    return dollars(row.get("input_cost_per_image")) if price is None else price
+def _flat_price(row: Row) -> float | None:
+    """Some models billed by picture name it as the price of the input."""
+    price = _dollars(row.get("output_cost_per_image"))
+    return _dollars(row.get("input_cost_per_image")) if price is None else price
 
 
 def _tokens_of(row: Row) -> dict[str, float] | None:
-    """US dollars per million tokens, if the row has every kind."""
-    rates = {kind: dollars(row.get(field)) for kind, field in _TOKENS.items()}
+    rates = {kind: _dollars(row.get(field)) for kind, field in _TOKENS.items()}
     return {kind: round(rate * 1e6, 6) for kind, rate in rates.items() if rate} if all(rates.values()) else None
 
 
-def end_of(row: Row) -> str | None:
+def _end_of(row: Row) -> str | None:
     try:
         return datetime.date.fromisoformat(str(row.get("deprecation_date"))).isoformat()
     except ValueError:
         return None
 
 
-def dollars(value: object) -> float | None:
-    """A value of the table as a price; None if it cannot be one."""
+def _dollars(value: object) -> float | None:
     usable = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= 0
     return float(value) if usable else None  # type: ignore[arg-type]
 
 
-def _significant(price: float) -> float:
-    return float(f"{price:.3g}")
-
-
 def described(model: models.Model) -> str:
-    """A model's price and end in a few words."""
     price = model.price
     by_kind = price.items() if isinstance(price, dict) else [("", price)] if price is not None else []
     words = ", ".join(f"{kind} {amount:g}".strip() for kind, amount in by_kind) or "no price"
@@ -168,7 +152,6 @@ def described(model: models.Model) -> str:
 
 
 def row(model: models.Model) -> dict[str, object]:
-    """A model with its price and end, and their source."""
     source = f"{model.facts['source']}, read {models.shipped()['read']}"
     if model.refreshed:
         newer = models.refreshed(models.refreshed_file())

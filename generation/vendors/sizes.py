@@ -44,16 +44,14 @@ def ratio(size: Size) -> str:
 
 
 def nearest(size: Size, sizes: Iterable[Size]) -> Size:
-    """The size of the most similar shape."""
     return min(sizes, key=lambda option: abs(size[0] * option[1] - option[0] * size[1]) / (size[1] * option[1]))
 
 
 def nearest_ratio(size: Size, sizes: Mapping[str, Size]) -> str:
-    """The name of the most similar shape."""
     shape = nearest(size, sizes.values())
     return next(name for name, option in sizes.items() if option == shape)
 
 
 def of_pipeline(name: str) -> tuple[Size, ...]:
-    """The sizes that a pipeline class or repository of this name returns unchanged; none means any."""
+    """The sizes that it returns unchanged; none means any."""
     return next((FAMILIES[family] for part, family in _PIPELINES.items() if part in name), ())

@@ -63,7 +63,7 @@ def documented_form() -> Iterator[None]:
 
 @contextlib.contextmanager
 def before_the_order() -> Iterator[None]:
-    """A broken connection in this block cost nothing, because nothing was ordered yet."""
+    """A connection that breaks in this block cost nothing."""
     try:
         yield
     except Transient as error:
@@ -72,7 +72,7 @@ def before_the_order() -> Iterator[None]:
 
 
 def _seconds_left(expired: type[Exception] = httpcore2.ReadTimeout) -> float | None:
-    """Seconds until the call's time limit; None if it has none. Raises `expired` if none remain."""
+    """Seconds until the call's time limit; None if it has none."""
     deadline = _deadline.get()
     remaining = None if deadline is None else deadline - time.monotonic()
     if remaining is not None and remaining <= 0:
@@ -89,8 +89,6 @@ def pause(seconds: float) -> None:
 
 
 class _LimitedStream(httpcore2.NetworkStream):
-    """A connection that keeps the call's time limit and receives a limited number of bytes."""
-
     def __init__(self, stream: httpcore2.NetworkStream):
         self.stream, self.received = stream, 0
 
@@ -124,7 +122,7 @@ class _Backend(httpcore2.SyncBackend):
 
 
 class _Transport(httpx2.BaseTransport):
-    """Uses these connections and the environment's proxies; httpx's own has no option for the network backend."""
+    """httpx's own has no option for the network backend."""
 
     def __init__(self) -> None:
         trust, proxies = httpx2.create_ssl_context(), urllib.request.getproxies()
@@ -165,12 +163,11 @@ def _pool(trust: ssl.SSLContext, proxy: str = "") -> httpcore2.ConnectionPool:
 
 @functools.cache
 def client() -> httpx2.Client:
-    """The one client of all vendors, which keeps the time limit of each call."""
     return httpx2.Client(transport=_Transport(), headers={"accept-encoding": "identity"}, timeout=None)
 
 
 def send(method: str, address: str, headers: Mapping[str, str], **content: Any) -> httpx2.Response:
-    """One request; raises Transient if it ends without an answer, charged once it was sent."""
+    """Raises Transient if it ends without an answer, charged once it was sent."""
     try:
         return client().request(method, address, headers=headers, **content)
     except httpx2.TransportError as error:
@@ -181,13 +178,11 @@ def send(method: str, address: str, headers: Mapping[str, str], **content: Any) 
 
 
 def post(address: str, headers: Mapping[str, str], body: Json) -> tuple[httpx2.Response, Json]:
-    """Send JSON; the response and its JSON object, whatever its status."""
     response = send("POST", address, headers, json=body)
     return response, parse_json(response)
 
 
 def status_error(status: int, message: str, retry_after: str | None = None) -> Exception:
-    """The exception for an HTTP status, unless the vendor's own words say more."""
     text = f"HTTP {status}: {keys.scrub_and_cut(' '.join(message.split()), 300)}"
     if status in _RETRIED:
         return Transient(text, retry_after=retry_after_seconds(retry_after))
@@ -195,7 +190,7 @@ def status_error(status: int, message: str, retry_after: str | None = None) -> E
 
 
 def retry_after_seconds(retry_after: str | None) -> float | None:
-    """The seconds of a Retry-After header, which holds seconds or a date; None if it holds neither."""
+    """Of a Retry-After header, which holds seconds or a date."""
     with contextlib.suppress(ValueError, TypeError):
         return max(0.0, float(retry_after or ""))
     with contextlib.suppress(ValueError, TypeError):
@@ -204,7 +199,7 @@ def retry_after_seconds(retry_after: str | None) -> float | None:
 
 
 def parse_json(response: httpx2.Response) -> Json:
-    """A response's JSON object; an HTML page instead comes from a proxy or gateway before the vendor."""
+    """An HTML page instead comes from a proxy or gateway before the vendor."""
     try:
         value = json.loads(response.content)
     except (ValueError, RecursionError):
@@ -223,7 +218,6 @@ def to_base64(data: bytes) -> str:
 
 
 def data_address(data: bytes) -> str:
-    """A PNG as a data address."""
     return "data:image/png;base64," + to_base64(data)
 
 
@@ -241,8 +235,7 @@ def download(address: str, base: str) -> tuple[bytes, str]:
 
     The picture is paid for, so a broken download is retried here instead of ordering a second picture.
     """
-    scheme = urllib.parse.urlsplit(_require_address(address)).scheme
-    if scheme != "https" and scheme != urllib.parse.urlsplit(base).scheme:
+    if _parsed(address).scheme not in ("https", httpx2.URL(base).scheme):
         raise Rejected(f"the picture's address is {keys.scrub_and_cut(address, 80)!r}, not an https one", charged=True)
     for attempt in range(4):
         try:
@@ -283,41 +276,34 @@ def poll(
         return response, reply
 
 
-def _require_address(address: str) -> str:
-    """The address that the vendor gave; Rejected if it is not one."""
+def _parsed(address: str) -> httpx2.URL:
     try:
-        httpx2.URL(address)
+        return httpx2.URL(address)
     except httpx2.InvalidURL as error:
         start = keys.scrub_and_cut(address, 80)
         raise Rejected(f"the vendor gave {start!r}, which is not an address ({error})", charged=True) from error
-    return address
 
 
 def trusted(address: object, base: str, *hosts: str) -> str:
-    """The address, if a key may be sent there: to the same server as `base`, or by https to one of these hosts."""
-    text = _require_address(str(address))
-    target, home = urllib.parse.urlsplit(text), urllib.parse.urlsplit(base)
-    host = target.hostname or ""
+    """The address, if a key may be sent there: a server's own, or a vendor's by https."""
+    target, home = _parsed(str(address)), httpx2.URL(base)
+    host = target.host
     is_theirs = target.scheme == "https" and any(host == name or host.endswith(f".{name}") for name in hosts)
     if is_theirs or (target.scheme, target.netloc) == (home.scheme, home.netloc):
-        return text
-    raise Rejected(
-        f"the polling address is on {host!r}, which is not a vendor host, so no key is sent",
-        charged=True,
-    )
+        return str(target)
+    raise Rejected(f"the polling address is on {host!r}, not a vendor's, so no key is sent", charged=True)
 
 
-def base_url_option(variable: str) -> str:
-    """The dataclass field for the option base_url; if it or the environment sets one, it is part of the identity."""
-    option: str = dataclasses.field(
-        default_factory=lambda: os.environ.get(variable, "").strip(), metadata={"identity": "where given"}
-    )
+def base_url_option(variable: str) -> Any:
+    """The field base_url, part of the identity if it or the environment is set."""
+    read = functools.partial(os.environ.get, variable, "")
+    option: Any = dataclasses.field(default_factory=read, metadata={"identity": "where given"})
     return option
 
 
 def base_address(option: str, default: str) -> str:
     """The address that calls go to: the option, else the vendor's own."""
-    address = (option or default).rstrip("/")
+    address = (option.strip() or default).rstrip("/")
     if not address.startswith(("https://", "http://")):
         raise UserError(f"the base address must start with https:// (or http:// on this machine), got {address!r}")
     if "@" in urllib.parse.urlsplit(address).netloc:

@@ -1,7 +1,5 @@
 """What each vendor says in its own way: forms of success, refusals, answers without a picture, empty accounts."""
 
-import base64
-
 import pytest
 from convergebench.generation import editors
 from convergebench.generation.calls import Rejected, Unusable
@@ -148,18 +146,6 @@ def test_gemini_refuses_unknown_schedules_and_sessions(words):
         editors.choose(f"gemini:model=gemini-3-pro-image,{words}" if "model" not in words else f"gemini:{words}")
 
 
-def test_gemini_is_asked_only_for_what_a_model_has():
-    editor = editors.choose("gemini:model=gemini-3-pro-image,resolution=2K,temperature=0.4").editor
-    config = editor.config((2528, 1696), 5, "2K")
-    assert config == {
-        "responseModalities": ["TEXT", "IMAGE"],
-        "imageConfig": {"aspectRatio": "3:2", "imageSize": "2K"},
-        "thinkingConfig": {"includeThoughts": True},
-        "temperature": 0.4,
-        "seed": 5,
-    }
-
-
 def test_openai_cost_is_counted_from_the_tokens_of_the_answer(ask):
     step = ask(openai, DATA)
     assert step.cost == pytest.approx((20 * 5 + 380 * 8 + 1584 * 30) / 1e6)
@@ -167,8 +153,8 @@ def test_openai_cost_is_counted_from_the_tokens_of_the_answer(ask):
 
 
 def test_polls_without_an_end_are_ended_by_the_time_limit(ask):
-    step = ask(bfl, ended("Pending"), timeout=0.4)
-    assert (step.status, "before the time limit" in step.reason) == ("failed", True)
+    step = ask(bfl, ended("Pending"), timeout=0.8)
+    assert (step.status, " time" in step.reason) == ("failed", True)
 
 
 @pytest.mark.parametrize(
@@ -264,5 +250,11 @@ def test_thoughts_and_refusals_hold_no_key(ask):
     assert (step.details["thoughts"], step.text) == ("I saw [key]", "[key]")
 
 
-def test_a_data_address_is_read_as_base64():
-    assert wire.from_base64("data:image/png;base64," + base64.b64encode(DATA).decode()) == DATA
+def test_a_tolerance_that_the_model_does_not_take_is_refused():
+    with pytest.raises(UserError, match="it must be one of 0, 1, 2"):
+        editors.choose("bfl:model=flux-kontext-pro,safety_tolerance=3")
+
+
+def test_gemini_is_sent_a_temperature():
+    editor = editors.choose("gemini:model=gemini-3-pro-image,temperature=0.4").editor
+    assert editor.config((64, 64), 5, "2K")["temperature"] == 0.4

@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy
 import pytest
 import tiny_pipelines
-import tiny_vision_pipelines
 from convergebench.generation import editors, pictures, pipelines, torch_models
 from convergebench.generation.calls import Rejected, Unusable
 from convergebench.generation.records import UserError
@@ -34,11 +33,7 @@ def folder(tmp_path_factory):
         if name not in made:
             torch.manual_seed(0)
             made[name] = tmp_path_factory.mktemp(name.replace("-", ""))
-            if name == "qwen-plus":
-                tiny_pipelines.qwen(made[name], plus=True)
-            else:
-                module = tiny_pipelines if hasattr(tiny_pipelines, name) else tiny_vision_pipelines
-                getattr(module, name)(made[name])
+            tiny_pipelines.write(name, made[name])
         return made[name]
 
     return folder
@@ -281,7 +276,7 @@ def test_every_option_is_checked(option):
 @pytest.mark.parametrize("size", [(64, 48), (61, 45)])
 @pytest.mark.parametrize("kind", ["autoencoder", "tiny_autoencoder"])
 def test_an_autoencoder_answers_in_the_size_it_is_asked_in(tmp_path, kind, size):
-    getattr(tiny_pipelines, kind)().save_pretrained(tmp_path / "weights")
+    tiny_pipelines.made(tiny_pipelines.AUTOENCODERS[kind]).save_pretrained(tmp_path / "weights")
     spec = f"vae:model={tmp_path}/weights,subfolder=none,device=cpu"
     one = chains.run(tmp_path / "one", spec, size, rounds=2)
     two = chains.run(tmp_path / "two", spec, size, rounds=2)
@@ -290,7 +285,7 @@ def test_an_autoencoder_answers_in_the_size_it_is_asked_in(tmp_path, kind, size)
 
 
 def test_a_posterior_is_sampled_only_on_request(tmp_path):
-    tiny_pipelines.autoencoder().save_pretrained(tmp_path)
+    tiny_pipelines.made(tiny_pipelines.KL).save_pretrained(tmp_path)
     picture = Image.effect_noise((64, 64), 60).convert("RGB")
 
     def edit(options, seed):

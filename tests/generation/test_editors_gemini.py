@@ -174,12 +174,3 @@ def test_files_that_google_has_lost_are_uploaded_again(long):
     vendor, steps, _ = long(6, lose_after=4)
     assert [step.status for step in steps] == ["ok"] * 6
     assert vendor.uploads == 5 + 6, "the first five twice"
-
-
-def test_one_picture_too_large_for_a_request_is_uploaded_too(tmp_path, monkeypatch):
-    monkeypatch.setenv(gemini.KEY, "sentinel-key-1234567890")
-    monkeypatch.setattr("convergebench.generation.editors.gemini.MOST_INLINE", 300)
-    vendor = Google(1)
-    with serving(vendor) as server:
-        steps = chains.run(tmp_path, gemini.SPEC.format(base=server.base, timeout=5), gemini.SIZE)
-    assert (steps[-1].status, vendor.uploads) == ("ok", 1)

@@ -57,11 +57,6 @@ def test_the_true_type_is_recorded_whatever_is_declared(ask, vendor):
     assert (step.status, step.type) == ("ok", "jpg")
 
 
-def test_an_answer_of_another_size_is_recorded_with_its_size(ask):
-    step, _ = ask(picture((90, 70)))
-    assert (step.status, step.width, step.height) == ("ok", 90, 70)
-
-
 def test_a_truncated_picture_is_no_picture(ask, vendor):
     noise = Image.effect_noise((300, 200), 90).convert("RGB")
     buffer = io.BytesIO()

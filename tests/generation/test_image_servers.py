@@ -185,8 +185,3 @@ def test_a_run_ends_well_though_one_of_its_servers_dies(tmp_path):
 
 def chain_program(path):
     return json.loads(path.read_text())["program"]["cycle"]
-
-
-def test_the_options_for_servers_are_listed():
-    told = CliRunner().invoke(main, ["list", "editors"]).stdout
-    assert "input_fidelity=auto, also timeout, base_url, steps, guidance, true_cfg, teacache; needs" in told

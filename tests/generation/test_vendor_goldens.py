@@ -3,7 +3,6 @@
 import base64
 
 import pytest
-from convergebench.generation import editors
 from convergebench.generation.vendors import models
 from vendors import bfl, chains, fal, gemini, openai, qwen, replicate, seedream, xai
 from vendors.loopback import is_png, picture, serving
@@ -128,12 +127,6 @@ def test_seedream_is_sent_each_models_own_parameters(sent, model):
     assert body.pop("image").startswith("data:image/png;base64,")
     golden = {"model": model, "prompt": WORDS, "size": "96x64", "response_format": "b64_json", "watermark": False}
     assert body == {**golden, **own}
-
-
-def test_seedream_4_5_and_5_lite_have_no_small_sizes():
-    for model in ("seedream-4-5-251128", "seedream-5-0-260128"):
-        sizes = editors.choose(f"seedream:model={model},resolution=2K").editor.sizes()
-        assert min(width * height for width, height in sizes) >= 3_686_400
 
 
 QWEN = [model.name for model in models.listed() if model.vendor == "qwen"]

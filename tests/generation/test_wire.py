@@ -36,11 +36,6 @@ def test_endless_headers_are_cut_at_the_deadline(drip):
     listening.close()
 
 
-def test_no_call_begins_after_its_deadline():
-    with wire.time_limit(0.0), pytest.raises(Transient, match="no time is left"):
-        wire.send("GET", "http://127.0.0.1:9", {})
-
-
 def test_a_poll_does_not_wait_beyond_the_deadline():
     with wire.time_limit(0.2), pytest.raises(Transient, match="before the time limit"):
         wire.pause(1)

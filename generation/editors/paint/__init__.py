@@ -10,7 +10,7 @@ from PIL import Image
 from ...options import number
 from ...pictures import encode_png
 from ...records import Answer
-from . import faces, finding, healing, instructions, placing, toning
+from . import finding, healing, instructions, placing, toning
 from .drawing import Pixels, all_things, draw_at_size
 
 
@@ -24,18 +24,23 @@ class Editor:
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         request = instructions.parse(instruction)
         if request is None:
-            return Answer(status="refused", reason=f"paint does not know how to carry out {instruction!r}")
+            return as_answer(f"paint does not know how to carry out {instruction!r}")
         chance = np.random.default_rng(seed)
         pixels = carry_out(np.asarray(image), request, chance)
-        if isinstance(pixels, str):
-            return Answer(status="refused", reason=pixels)
-        if request.verb not in ("flip", "turn"):
+        if not isinstance(pixels, str) and request.verb not in ("flip", "turn"):
             pixels = toning.redraw(pixels, self.wear, chance)
-        return Answer(encode_png(Image.fromarray(np.ascontiguousarray(pixels))))
+        return as_answer(pixels)
+
+
+def as_answer(result: Pixels | str) -> Answer:
+    """The picture, or the sentence that says why there is none."""
+    if isinstance(result, str):
+        return Answer(status="refused", reason=result)
+    return Answer(encode_png(Image.fromarray(np.ascontiguousarray(result))))
 
 
 def carry_out(pixels: Pixels, request: instructions.Request, chance: np.random.Generator) -> Pixels | str:
-    """The picture with only the requested change, or a sentence that says why the change is impossible."""
+    """The picture with only the requested change, or why it is impossible."""
     if request.verb == "flip":
         return pixels[:, ::-1] if request.side == "horizontal" else pixels[::-1]
     if request.verb == "turn":
@@ -48,12 +53,11 @@ def carry_out(pixels: Pixels, request: instructions.Request, chance: np.random.G
         return add(pixels, instructions.Request("add", "smile"), chance)
     if request.thing == "neutral":
         bare = remove(pixels, instructions.Request("remove", "smile"))
-        return faces.neutral(pixels) if isinstance(bare, str) else bare
+        return toning.neutral(pixels) if isinstance(bare, str) else bare
     return toning.TONES[request.thing](pixels) if request.thing else pixels
 
 
 def add(pixels: Pixels, request: instructions.Request, chance: np.random.Generator) -> Pixels:
-    """The picture with the thing in it."""
     thing = all_things()[request.thing]
     place = placing.place_for(pixels, thing, request.side, chance)
     colour = request.colour or placing.standing_out(pixels, thing, place)
@@ -61,7 +65,6 @@ def add(pixels: Pixels, request: instructions.Request, chance: np.random.Generat
 
 
 def remove(pixels: Pixels, request: instructions.Request) -> Pixels | str:
-    """The picture without the thing, or a sentence that says why it cannot be removed."""
     bare = lift_off(pixels, request)
     if isinstance(bare, str):
         return bare
@@ -70,7 +73,7 @@ def remove(pixels: Pixels, request: instructions.Request) -> Pixels | str:
 
 
 def lift_off(pixels: Pixels, request: instructions.Request) -> tuple[Pixels, NDArray[np.bool_]] | str:
-    """The picture and the hole that the thing leaves, or why not; without a colour, its usual ones are tried first."""
+    """The picture and the hole that the thing leaves, or why not."""
     thing = all_things()[request.thing]
     match = finding.find_thing(pixels, thing, (request.colour,) if request.colour else thing.colours)
     if match is None and not request.colour:

@@ -11,7 +11,7 @@ picture's short side; worn things follow the face. Its `shapes` are drawn over e
 """
 
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Pixels = NDArray[Any]
+Layer = tuple[Pixels, Pixels]  # a thing at one size in one colour: its colours (times coverage) and its coverage
 _Colour = Sequence[float]
 _Point = Sequence[float]
 
@@ -31,53 +32,36 @@ _STROKES = ("line", "curve", "ring")
 _FILES = ("things_worn", "things_in_scenes", "things_fruits")
 
 
-class _Canvas:
-    """The colour and coverage of one thing; each shape is drawn over the ones before it."""
+def _mask(shape: dict[str, Any], kind: str, size: tuple[int, int], corner: _Point, scale: float) -> NDArray[np.uint8]:
+    mask = np.zeros(size, np.uint8)
+    points = np.array(_outline(kind, shape[kind]))
+    placed = np.rint((points - np.array(corner)) * scale * 16).astype(np.int32)  # 4 bits after the point
+    if kind in _STROKES:
+        thick = max(1, round(shape["width"] * scale))
+        cv2.polylines(mask, [placed], False, 255, thick, cv2.LINE_AA, 4)
+    else:
+        cv2.fillPoly(mask, [placed], 255, cv2.LINE_AA, 4)
+    return mask
 
-    def __init__(self, frame: Sequence[float]):
-        left, top, right, bottom = frame
-        self.corner = np.array([left, top])
-        self.scale = _DETAIL / max(right - left, bottom - top)
-        size = (round((bottom - top) * self.scale), round((right - left) * self.scale))
-        self.colour = np.zeros((*size, 3), np.float32)  # already multiplied by the coverage
-        self.cover = np.zeros(size, np.float32)
 
-    def draw(self, shape: dict[str, Any], thing_colour: _Colour) -> None:
-        kind = next(iter(shape))
-        mask = np.zeros(self.cover.shape, np.uint8)
-        points = np.array(_outline(kind, shape[kind]))
-        placed = np.rint((points - self.corner) * self.scale * 16).astype(np.int32)  # 4 bits after the point
-        if kind in _STROKES:
-            thick = max(1, round(shape["width"] * self.scale))
-            cv2.polylines(mask, [placed], False, 255, thick, cv2.LINE_AA, 4)
-        else:
-            cv2.fillPoly(mask, [placed], 255, cv2.LINE_AA, 4)
-        if kind == "cut":
-            keep = 1 - mask.astype(np.float32) / 255
-            self.cover *= keep
-            self.colour *= keep[..., None]
-        else:
-            shade = shape.get("shade", "ball" if kind == "oval" else "slope")
-            self.fill(mask, _colour_of(shape.get("colour", ""), thing_colour), shade, shape.get("alpha", 1.0))
-
-    def fill(self, mask: NDArray[np.uint8], colour: _Colour, shade: str, alpha: float) -> None:
-        """Paint a colour over the mask, lit according to its shade."""
-        x, y, wide, high = cv2.boundingRect(mask)
-        if not wide:
-            return
-        part = np.s_[y : y + high, x : x + wide]
-        weight = mask[part].astype(np.float32) * (alpha / 255)
-        u = np.linspace(-1, 1, wide, dtype=np.float32)[None]
-        v = np.linspace(-1, 1, high, dtype=np.float32)[:, None]
-        light, gleam = _SHADES[shade](u, v)
-        lit = np.asarray(colour, np.float32) * light[..., None] + 255 * gleam[..., None]
-        keep = 1 - weight
-        self.colour[part] = self.colour[part] * keep[..., None] + np.clip(lit, 0, 255) * weight[..., None]
-        self.cover[part] = self.cover[part] * keep + weight
+def _fill(layer: Layer, mask: NDArray[np.uint8], colour: _Colour, shade: str, alpha: float) -> None:
+    """Paint a colour over the mask, lit according to its shade."""
+    x, y, wide, high = cv2.boundingRect(mask)
+    if not wide:
+        return
+    tint, cover = layer
+    part = np.s_[y : y + high, x : x + wide]
+    weight = mask[part].astype(np.float32) * (alpha / 255)
+    u = np.linspace(-1, 1, wide, dtype=np.float32)[None]
+    v = np.linspace(-1, 1, high, dtype=np.float32)[:, None]
+    light, gleam = _SHADES[shade](u, v)
+    lit = np.asarray(colour, np.float32) * light[..., None] + 255 * gleam[..., None]
+    keep = 1 - weight
+    tint[part] = tint[part] * keep[..., None] + np.clip(lit, 0, 255) * weight[..., None]
+    cover[part] = cover[part] * keep + weight
 
 
 def _outline(kind: str, numbers: Sequence[Any]) -> Sequence[_Point]:
-    """The points of a shape."""
     if kind == "oval":
         return _arc(*numbers)
     if kind == "box":
@@ -93,13 +77,12 @@ def _outline(kind: str, numbers: Sequence[Any]) -> Sequence[_Point]:
 def _arc(
     x: float, y: float, rx: float, ry: float, start: float = 0.0, end: float = 1.0, step: float = 1
 ) -> list[tuple[float, float]]:
-    """Points along an ellipse, from one part of a turn to another; a turn starts at the right and runs down."""
+    """A turn starts at the right and runs down."""
     turns = np.linspace(start, end, 64) * 2 * np.pi
     return list(zip(x + rx * np.cos(turns), y + ry * np.sin(turns), strict=True))[:: int(step)]
 
 
 def _smooth(points: Sequence[_Point], closed: bool) -> list[_Point]:
-    """Catmull-Rom through the points."""
     knots = np.array(points, np.float64)
     ends = (knots[-1:], knots[:2]) if closed else (knots[:1], knots[-1:])
     padded = np.concatenate([ends[0], knots, ends[1]])
@@ -122,44 +105,35 @@ def _colour_of(words: str | _Colour, thing_colour: _Colour) -> _Colour:
     return [part + (255 - part) * by for part in thing_colour] if change == "lighter" else thing_colour
 
 
-def _flat(u: Pixels, v: Pixels) -> tuple[Pixels, Pixels]:
-    """The same light everywhere."""
+def _flat(u: Pixels, v: Pixels) -> Layer:
     none = np.zeros(np.broadcast_shapes(u.shape, v.shape), np.float32)
     return none + 1, none
 
 
-def _slope(u: Pixels, v: Pixels) -> tuple[Pixels, Pixels]:
-    """Light that falls off towards the lower right."""
+def _slope(u: Pixels, v: Pixels) -> Layer:
     light = 1 - 0.2 * v - 0.1 * u
     return light, light * 0
 
 
-def _ball(u: Pixels, v: Pixels) -> tuple[Pixels, Pixels]:
-    """A sphere: a bright side, a dark side and a highlight."""
+def _ball(u: Pixels, v: Pixels) -> Layer:
     deep = np.sqrt(np.clip(1 - u * u - v * v, 0, 1))
     lit = np.clip(u * _LIGHT[0] + v * _LIGHT[1] + deep * _LIGHT[2], 0, 1)
     return 0.36 + 0.84 * lit, np.clip(lit, 0, 1) ** 40 * 0.75
 
 
-def _tube(u: Pixels, v: Pixels) -> tuple[Pixels, Pixels]:
-    """An upright cylinder."""
+def _tube(u: Pixels, v: Pixels) -> Layer:
     lit = np.clip(u * -0.55 + np.sqrt(np.clip(1 - u * u, 0, 1)) * 0.83, 0, 1) + v * 0
     return 0.45 + 0.65 * lit, lit**24 * 0.25
 
 
-def _fold(u: Pixels, v: Pixels) -> tuple[Pixels, Pixels]:
-    """Cloth: soft folds that run down."""
+def _fold(u: Pixels, v: Pixels) -> Layer:
     light = 1 - 0.12 * v + 0.16 * np.sin(9 * u + 2.2 * v)
     return light, light * 0
 
 
-_SHADES: dict[str, Callable[[Pixels, Pixels], tuple[Pixels, Pixels]]] = {
-    "flat": _flat,
-    "slope": _slope,
-    "ball": _ball,
-    "tube": _tube,
-    "fold": _fold,
-}
+# Light and highlight at each place of a shape's box: even, falling off to the lower right, a sphere, an upright
+# cylinder, cloth with soft folds.
+_SHADES = {"flat": _flat, "slope": _slope, "ball": _ball, "tube": _tube, "fold": _fold}
 COLOURS: dict[str, _Colour] = {
     "red": (206, 32, 38), "blue": (38, 88, 190), "green": (44, 138, 68), "yellow": (240, 198, 44),
     "orange": (236, 126, 36), "purple": (120, 58, 160), "pink": (238, 120, 166), "white": (240, 240, 236),
@@ -172,7 +146,7 @@ COMMON = ("red", "blue", "green", "yellow", "black", "white", "brown", "pink", "
 
 @dataclass(frozen=True)
 class Thing:
-    """One drawable thing. Worn things are drawn in units of the face's box, others with a width of one."""
+    """Worn things are drawn in units of the face's box, others with a width of one."""
 
     name: str
     shapes: Sequence[dict[str, Any]]
@@ -183,17 +157,8 @@ class Thing:
     words: tuple[str, ...]  # other names for it
 
 
-@dataclass(frozen=True)
-class Layer:
-    """A thing at one size in one colour: its colours (times coverage) and its coverage."""
-
-    colour: Pixels
-    cover: Pixels
-
-
 @cache
 def all_things() -> dict[str, Thing]:
-    """All things by name."""
     return {thing.name: thing for name in _FILES for thing in _read_things(Path(__file__).with_name(f"{name}.toml"))}
 
 
@@ -209,28 +174,36 @@ def _read_things(path: Path) -> Iterator[Thing]:
 
 @lru_cache(maxsize=64)
 def draw_large(name: str, colour: str) -> Layer:
-    """The thing, drawn once, large."""
     thing = all_things()[name]
-    canvas = _Canvas(thing.frame)
+    left, top, right, bottom = thing.frame
+    scale = _DETAIL / max(right - left, bottom - top)
+    size = (round((bottom - top) * scale), round((right - left) * scale))
+    tint, cover = np.zeros((*size, 3), np.float32), np.zeros(size, np.float32)
     for shape in thing.shapes:
-        canvas.draw(shape, COLOURS[colour])
-    return Layer(canvas.colour, canvas.cover)
+        kind = next(iter(shape))
+        mask = _mask(shape, kind, size, (left, top), scale)
+        if kind == "cut":
+            keep = 1 - mask.astype(np.float32) / 255
+            cover *= keep
+            tint *= keep[..., None]
+        else:
+            shade = shape.get("shade", "ball" if kind == "oval" else "slope")
+            drawn_in = _colour_of(shape.get("colour", ""), COLOURS[colour])
+            _fill((tint, cover), mask, drawn_in, shade, shape.get("alpha", 1.0))
+    return tint, cover
 
 
 @lru_cache(maxsize=128)
 def draw_at_size(name: str, colour: str, width: int, height: int, mirrored: bool = False) -> Layer:
-    """The thing at a size in pixels, from the large drawing."""
     large = draw_large(name, colour)
-    shrink = width < large.cover.shape[1]
-    way = cv2.INTER_AREA if shrink else cv2.INTER_LINEAR
-    parts: list[Pixels] = [cv2.resize(part, (width, height), interpolation=way) for part in (large.colour, large.cover)]
+    way = cv2.INTER_AREA if width < large[1].shape[1] else cv2.INTER_LINEAR
+    tint, cover = (cv2.resize(part, (width, height), interpolation=way) for part in large)
     if mirrored:
-        parts = [np.ascontiguousarray(part[:, ::-1]) for part in parts]
-    return Layer(parts[0], parts[1])
+        return np.ascontiguousarray(tint[:, ::-1]), np.ascontiguousarray(cover[:, ::-1])
+    return tint, cover
 
 
 @lru_cache(maxsize=256)
 def is_lopsided(name: str) -> bool:
-    """Whether the thing looks different in a mirror."""
-    large = draw_large(name, all_things()[name].colours[0])
-    return float(abs(large.colour - large.colour[:, ::-1]).mean()) > 0.2 * float(large.colour.mean())
+    tint, _ = draw_large(name, all_things()[name].colours[0])
+    return float(abs(tint - tint[:, ::-1]).mean()) > 0.2 * float(tint.mean())

@@ -8,7 +8,7 @@ from functools import lru_cache
 import cv2
 import numpy as np
 
-from . import faces, placing
+from . import placing
 from .drawing import COMMON, Pixels, Thing, draw_at_size, draw_large, is_lopsided
 from .placing import Place
 
@@ -30,7 +30,7 @@ _Sample = tuple[Pixels, Pixels, Pixels]  # rows, columns and colours of some pix
 
 @dataclass(frozen=True)
 class _Match:
-    """A thing in one colour at one place: how much the picture differs from it there (gap) and around it (rim)."""
+    """How much the picture differs from a thing there (gap) and around it (rim)."""
 
     place: Place
     colour: str
@@ -39,22 +39,21 @@ class _Match:
 
     @property
     def score(self) -> float:
-        """Lower is likelier: similar to the thing inside, different outside, and large rather than small."""
+        """Lower is likelier: similar inside, different outside, and large."""
         return self.gap - 0.25 * min(self.rim, 45.0) - 25 * math.log(self.place[2])
 
     @property
     def score_from_afar(self) -> float:
-        """As `score`, for the coarse search, in which sizes are approximate and the surroundings count more."""
+        """For the coarse search, in which sizes are approximate."""
         return self.gap - 0.25 * min(self.rim, 150.0)
 
     @property
     def is_sure(self) -> bool:
-        """Whether it is so likely that no other place needs to be searched."""
         return self.gap < _SURE and self.rim > 3 * _RIM
 
 
 def find_thing(image: Pixels, thing: Thing, colours: Sequence[str]) -> _Match | None:
-    """The thing in the picture, or None; searched first where it would be added now, then everywhere."""
+    """Searched first where the thing would be added now, then everywhere."""
     matches: list[_Match] = []
     for area, sizes in _search_areas(image, thing):
         match = _search(image, area, thing, sizes, colours)
@@ -65,51 +64,45 @@ def find_thing(image: Pixels, thing: Thing, colours: Sequence[str]) -> _Match | 
 
 
 def find_in_any_colour(image: Pixels, thing: Thing) -> _Match | None:
-    """The thing in a colour that it only has on request, or None."""
     colours = [colour for colour in COMMON if colour not in thing.colours]
     area, sizes = next(_search_areas(image, thing))
     return _search(image, area, thing, sizes[::2] if thing.place == "worn" else sizes, colours)
 
 
 def _search_areas(image: Pixels, thing: Thing) -> Iterator[tuple[_Area, list[tuple[int, int]]]]:
-    """The areas to search, with the sizes to try in each."""
     height, width = image.shape[:2]
     short = min(width, height)
 
     def everywhere(margin: int) -> _Area:
         return (-margin, -margin, width + margin, height + margin)
 
-    def around(face: faces.Face) -> _Area:
+    def around(face: placing.Face) -> _Area:
         left, top, wide, tall, _ = placing.on_face(face, thing)
-        far = round(0.3 * face.size)
+        far = round(0.3 * face[2])
         return left - far, top - far, left + wide + far, top + tall + far
 
     def sizes(size: float, steps: Iterable[int]) -> list[tuple[int, int]]:
-        return [placing.on_face(faces.Face(0, 0, size * faces.LADDER**step), thing)[2:4] for step in steps]
+        return [placing.on_face((0, 0, size * placing.LADDER**step), thing)[2:4] for step in steps]
 
     if thing.place != "worn":
         yield everywhere(short // 16), [placing.size_of(thing, short, step) for step in (-1, 0, 1)]
         return
-    face, usual = faces.find_face(image), faces.usual_size(image)
-    yield around(face), sizes(face.size, range(-4, 5))
-    if face.found:
-        yield around(faces.assumed_face(image)), sizes(usual, range(-1, 2))
-    yield everywhere(short // 6), sizes(usual, range(-20, 9, 2))
+    face, assumed = placing.find_face(image), placing.assumed_face(image)
+    yield around(face or assumed), sizes((face or assumed)[2], range(-4, 5))
+    if face:
+        yield around(assumed), sizes(assumed[2], range(-1, 2))
+    yield everywhere(short // 6), sizes(assumed[2], range(-20, 9, 2))
 
 
 def _search(
     image: Pixels, area: _Area, thing: Thing, sizes: Iterable[tuple[int, int]], colours: Sequence[str]
 ) -> _Match | None:
-    """The likeliest match in an area; None if none is likely."""
     tries: list[_Match] = []
-    shrunk: dict[int, tuple[Pixels, Pixels]] = {}  # the area made smaller, by the longer side of the thing
     for width, height in sizes:
-        scale = _coarseness(thing, max(width, height))
-        if max(width, height) not in shrunk:
-            shrunk[max(width, height)] = _shrink(image, area, scale)
+        shrunk = _shrink(image, area, _coarseness(thing, max(width, height)))
         for colour in colours:
             for mirrored in (False, True)[: 1 + is_lopsided(thing.name)]:
-                tries += _likely_places(shrunk[max(width, height)], area, thing, (width, height, mirrored), colour)
+                tries += _likely_places(shrunk, area, thing, (width, height, mirrored), colour)
     hopeful = sorted((match for match in tries if match.gap < _FAR), key=lambda match: match.score_from_afar)
     refined = (_best_nearby(image, thing, match, _uncertainty(thing, match), _FEW) for match in hopeful[:_CLOSER])
     near: list[_Match] = []
@@ -126,10 +119,9 @@ def _search(
 
 @lru_cache(maxsize=128)
 def _shape(name: str, colour: str, width: int, height: int, mirrored: bool) -> tuple[Pixels, Pixels, Pixels]:
-    """A drawing to compare with: its colours, its solid part, and the ring around it, which should differ."""
+    """A drawing's colours, its solid part, and the ring around it."""
     drawn = draw_at_size(name, colour, width, height, mirrored)
-    cover = cv2.copyMakeBorder(drawn.cover, *(_RING,) * 4, cv2.BORDER_CONSTANT, value=0)
-    tint = cv2.copyMakeBorder(drawn.colour, *(_RING,) * 4, cv2.BORDER_CONSTANT, value=0)
+    tint, cover = (cv2.copyMakeBorder(part, *(_RING,) * 4, cv2.BORDER_CONSTANT, value=0) for part in drawn)
     firm = 0.4 if max(width, height) < 60 else 0.75
     solid = (cover > firm).astype(np.float32)
     wide = (2 * _RING + 1, 2 * _RING + 1)
@@ -141,17 +133,16 @@ def _shape(name: str, colour: str, width: int, height: int, mirrored: bool) -> t
 
 def _coarseness(thing: Thing, longer: int) -> float:
     """The scale of the coarse search: the thinner a thing, the larger the scale."""
-    cover = draw_large(thing.name, thing.colours[0]).cover
+    _, cover = draw_large(thing.name, thing.colours[0])
     return min(1.0, _SHAPE / max(0.3, float((cover > 0.6).mean())) ** 0.7 / longer)
 
 
 def _uncertainty(thing: Thing, match: _Match) -> int:
-    """By how many pixels a place from the coarse search may be wrong."""
     return max(1, round(0.75 / _coarseness(thing, max(match.place[2:4]))))
 
 
 def _shrink(image: Pixels, area: _Area, scale: float) -> tuple[Pixels, Pixels]:
-    """An area made smaller, black outside the picture, and a mask of the pixels inside the picture."""
+    """An area made smaller, and a mask of its pixels inside the picture."""
     left, top, right, bottom = area
     height, width = image.shape[:2]
     part = image[max(0, top) : max(0, bottom), max(0, left) : max(0, right)]
@@ -167,7 +158,7 @@ def _shrink(image: Pixels, area: _Area, scale: float) -> tuple[Pixels, Pixels]:
 def _likely_places(
     shrunk: tuple[Pixels, Pixels], area: _Area, thing: Thing, size: tuple[int, int, bool], colour: str
 ) -> Iterator[_Match]:
-    """The two likeliest places in an area for a thing of one size, colour and orientation."""
+    """The two likeliest places in an area."""
     width, height, mirrored = size
     scale = _coarseness(thing, max(width, height))
     small = max(3, round(width * scale)), max(3, round(height * scale))
@@ -185,7 +176,7 @@ def _likely_places(
 
 
 def _difference_map(image: Pixels, inside: Pixels, colour: Pixels, mask: Pixels, unseen: float) -> Pixels:
-    """Grey levels between the masked colours and the picture at every place, without pixels outside the picture."""
+    """Grey levels between the masked colours and the picture at every place."""
     # The square of a difference, multiplied out, is two plain correlations: a third faster than OpenCV's masked one.
     weighted = colour * mask[..., None]
     squares: Pixels = cv2.matchTemplate(np.square(image).sum(2), mask, cv2.TM_CCORR)
@@ -200,7 +191,6 @@ def _difference_map(image: Pixels, inside: Pixels, colour: Pixels, mask: Pixels,
 
 
 def _best_size(image: Pixels, thing: Thing, best: _Match) -> _Match:
-    """Try the neighbouring sizes for as long as one of them is likelier."""
     for _ in range(_CLIMB if best.gap < _HOPE else 0):
         left, top, width, height, mirrored = best.place
         near = [best]
@@ -242,14 +232,13 @@ def _best_nearby(image: Pixels, thing: Thing, match: _Match, far: int, samples: 
 
 
 def _sample(colour: Pixels, mask: Pixels, count: int) -> _Sample:
-    """Evenly spread pixels of a mask."""
     rows, columns = np.nonzero(mask)
     step = max(1, len(rows) // count)
     return rows[::step], columns[::step], colour[rows[::step], columns[::step]]
 
 
 def _difference(image: Pixels, left: int, top: int, sample: _Sample, unseen: float) -> float:
-    """Grey levels between colours and the picture under them, for the pixels inside the picture."""
+    """Grey levels between colours and the picture under them."""
     rows, columns, colours = sample
     y, x = rows + top, columns + left
     seen = (y >= 0) & (y < image.shape[0]) & (x >= 0) & (x < image.shape[1])

@@ -10,7 +10,7 @@ _MIRROR = 0.045  # of the short side, how far outside a hole mirrored pixels may
 
 
 def heal(image: Pixels, hole: Pixels, borrow: bool = True) -> Pixels:
-    """The picture with the hole filled, if need be with a piece borrowed from elsewhere in it."""
+    """The picture with the hole filled, if need be with a piece from elsewhere in it."""
     if not hole.any():
         return image
     pad = 12 + round(0.05 * min(image.shape[:2]))
@@ -28,7 +28,7 @@ def heal(image: Pixels, hole: Pixels, borrow: bool = True) -> Pixels:
 
 
 def _mirrored(image: Pixels, hole: Pixels, part: tuple[slice, slice], filled: Pixels) -> Pixels:
-    """The surroundings mirrored into the hole across its nearest rim, fading to the smooth filling in the middle."""
+    """The surroundings mirrored into the hole, fading to the smooth filling."""
     rows, columns = part
     far, labels = cv2.distanceTransformWithLabels(hole.astype(np.uint8), cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL)
     rim_y, rim_x = np.nonzero(~hole)
@@ -52,7 +52,7 @@ def _mirrored(image: Pixels, hole: Pixels, part: tuple[slice, slice], filled: Pi
 
 
 def _membrane(values: Pixels, hole: Pixels) -> Pixels:
-    """A smooth surface through the values around the hole, computed by a pull-push pyramid."""
+    """A smooth surface through the values around the hole."""
     weight = (~hole).astype(np.float32)[..., None]
     filled = _pyramid(values * weight, weight[..., 0])
     result = np.where(hole[..., None], filled, values)
@@ -62,7 +62,6 @@ def _membrane(values: Pixels, hole: Pixels) -> Pixels:
 
 
 def _pyramid(values: Pixels, weight: Pixels) -> Pixels:
-    """Weighted values, completed at half their size wherever they have no weight."""
     full = np.clip(weight, 1e-6, None)[..., None]
     if min(weight.shape) < 3 or weight.min() > 0.01:
         mean = values.sum((0, 1)) / max(1e-6, float(weight.sum()))
@@ -74,7 +73,7 @@ def _pyramid(values: Pixels, weight: Pixels) -> Pixels:
 
 
 def _clone(image: Pixels, hole: Pixels, part: tuple[slice, slice]) -> Pixels | None:
-    """The piece of the picture with the most similar surroundings, levelled to join seamlessly; or None."""
+    """The piece with the most similar surroundings, levelled to join seamlessly."""
     rows, columns = part
     scale = min(1.0, 96 / min(image.shape[:2]))
     small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA).astype(np.float32)
@@ -90,8 +89,6 @@ def _clone(image: Pixels, hole: Pixels, part: tuple[slice, slice]) -> Pixels | N
     use = (near | missing).astype(np.float32)
     taken = cv2.matchTemplate(gaps.astype(np.float32), use, cv2.TM_CCORR) > 0.5
     cost = np.where(taken, np.inf, cost)
-    if not np.isfinite(cost).any():
-        return None
     row, column = np.unravel_index(int(cost.argmin()), cost.shape)
     if cost[row, column] > 30.0**2:
         return None

@@ -31,9 +31,6 @@ TONES = (  # the first match counts
     ("brighter", r"bright(?:er|en)|light(?:er|en)"),
     ("sharpen", r"sharp(?:en|er)?|deblur|in(?:to)? focus|remove (?:the )?blur|unblur"),
     ("blur", r"blur(?:red|ry)?|out of focus|soften"),
-    ("vivid", r"vivid|more (?:saturated|colou?rful)|(?:increase|boost|raise) (?:the )?saturation"),
-    ("pale", r"pale|muted|less (?:saturated|colou?rful)|(?:decrease|reduce|lower) (?:the )?saturation"),
-    ("invert", r"invert|negative"),
 )
 _SIDES = ("left", "right", "middle", "centre", "center")
 _TURNS = {"90": 1, "180": 2, "270": 3, "quarter": 1, "half": 2}
@@ -41,7 +38,7 @@ _TURNS = {"90": 1, "180": 2, "270": 3, "quarter": 1, "half": 2}
 
 @dataclass(frozen=True)
 class Request:
-    """One request. `verb` is add, remove, flip, turn, copy or tone; for a tone, `thing` is its name."""
+    """`verb` is add, remove, flip, turn, copy or tone; a tone is named by `thing`."""
 
     verb: str
     thing: str = ""
@@ -51,27 +48,23 @@ class Request:
 
 
 def parse(instruction: str) -> Request | None:
-    """The request in an instruction, or None."""
     text = re.sub(r"[^a-z0-9°%' -]+", " ", instruction.lower().replace("-", " "))
     text = re.sub(r"\s+", " ", text).strip()
-    return copy(text) or _geometry(text) or _change(text) or tone(text)
+    return _copy(text) or _geometry(text) or _change(text) or _tone(text)
 
 
-def copy(text: str) -> Request | None:
-    """A request for the same picture again, perhaps without noise."""
+def _copy(text: str) -> Request | None:
     if not re.search(rf"\b(?:{_COPY})\b", text):
         return None
     return Request("copy", "denoise" if re.search(rf"\b(?:{_DENOISE})", text) else "")
 
 
-def tone(text: str) -> Request | None:
-    """A request to change the whole picture."""
+def _tone(text: str) -> Request | None:
     name = next((name for name, pattern in TONES if re.search(rf"\b(?:{pattern})\b", text)), None)
     return Request("tone", name) if name else None
 
 
 def _geometry(text: str) -> Request | None:
-    """A request to flip or turn the picture."""
     if re.search(r"\b(flip|mirror)\w*\b", text):
         side = "vertical" if re.search(r"vertical|upside|top to bottom", text) else "horizontal"
         return Request("flip", side=side)
@@ -84,33 +77,23 @@ def _geometry(text: str) -> Request | None:
 
 
 def _change(text: str) -> Request | None:
-    """A request to add or remove a thing that can be drawn."""
     verb = next((name for name, pattern in _VERBS.items() if re.search(rf"\b(?:{pattern})\b", text)), "")
     named = _first_thing_named(text)
     if not verb or not named:
         return None
     thing, at = named
-    before = text[:at].split()[-3:]
-    colour = next(
-        (word.replace("gray", "grey").replace("golden", "gold") for word in reversed(before) if _is_colour(word)), ""
-    )
+    before = [word.replace("gray", "grey").replace("golden", "gold") for word in text[:at].split()[-3:]]
+    colour = next((word for word in reversed(before) if word in COLOURS), "")
     side = next((word for word in _SIDES if re.search(rf"\b{word}\b", text)), "")
     return Request(verb, thing, colour, "middle" if side in ("centre", "center") else side)
 
 
-def _is_colour(word: str) -> bool:
-    return word.replace("gray", "grey").replace("golden", "gold") in COLOURS
-
-
 def _first_thing_named(text: str) -> tuple[str, int] | None:
-    """The first thing named and the position of its name; of two names at one position, the longer."""
+    """Its position too; of two names at one position, the longer."""
     spots = []
     for name, thing in all_things().items():
         for word in (name, *thing.words):
             alone = r"(?= (?:to|on|from|in|at)\b|$)" if word in COLOURS else ""  # "an orange", not "an orange ball"
             for match in re.finditer(rf"\b{word}(?:s|es)?\b{alone}", text):
                 spots.append((match.start(), -len(word), name))
-    if not spots:
-        return None
-    spots.sort()
-    return spots[0][2], spots[0][0]
+    return next(((name, start) for start, _, name in sorted(spots)), None)

@@ -1,36 +1,85 @@
-"""Chooses a place for an addition, draws it with its shadow, and takes shadow and glass off again."""
+"""Finds the face, chooses a place for an addition, draws it with its shadow, and takes shadow and glass off again."""
+
+import math
+from functools import cache
+from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from . import faces
 from .drawing import Layer, Pixels, Thing, draw_at_size, is_lopsided
 
+_WINDOW = 24  # pixels of the cascade's own window
+_LOOKS = ((128, 0), (192, 0), (128, 17), (128, -17))  # short sides in pixels and tilts in degrees to search at
+LADDER = 1.06  # the ratio between neighbouring face sizes, so that a search has few sizes to try
 _LEVELS = {"ground": (0.84, 0.97), "table": (0.74, 0.9), "wall": (0.12, 0.3), "air": (0.1, 0.4)}  # shares of the height
 _SIDES = {"left": (0.0, 0.32), "right": (0.68, 1.0), "middle": (0.36, 0.64), "": (0.08, 0.92)}
+_SHADOW = {"worn": 0.3, "ground": 0.5, "table": 0.5, "wall": 0.35, "air": 0.0}
 
+Face = tuple[float, float, float]  # left, top and side of a square from mid-forehead to chin
 Place = tuple[int, int, int, int, bool]  # left, top, width, height, mirrored
+
+
+@cache
+def _cascade() -> Any:
+    """The cascade that scikit-image ships."""
+    import skimage.data
+    from skimage.feature import Cascade
+
+    return Cascade(str(Path(skimage.data.__file__).parent / "lbpcascade_frontalface_opencv.xml"))
+
+
+def find_face(image: Pixels) -> Face | None:
+    """The largest face near the middle, upright or slightly tilted."""
+    height, width = image.shape[:2]
+    for side, tilt in _LOOKS:
+        scale = min(1.0, side / min(height, width))
+        small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+        middle = (small.shape[1] / 2, small.shape[0] / 2)
+        upright, back = (cv2.getRotationMatrix2D(middle, angle, 1.0) for angle in (tilt, -tilt))
+        turned = small if not tilt else cv2.warpAffine(small, upright, small.shape[1::-1])
+        boxes = _cascade().detect_multi_scale(turned, 1.15, 1, (_WINDOW, _WINDOW), (min(small.shape[:2]),) * 2)
+        if boxes:
+            best = max(boxes, key=lambda box: _weight(box, small.shape[1]))
+            size = LADDER ** rung(best["width"] / scale)
+            x, y = back @ (best["c"] + best["width"] / 2, best["r"] + best["height"] / 2, 1)
+            return x / scale - size / 2, y / scale - size / 2, size
+    return None
+
+
+def _weight(box: dict[str, int], width: int) -> float:
+    return box["width"] * (1 - abs((box["c"] + box["width"] / 2) / width - 0.5))
+
+
+def assumed_face(image: Pixels) -> Face:
+    size = LADDER ** rung(0.36 * min(image.shape[:2]))
+    return image.shape[1] * 0.5 - size / 2, image.shape[0] * 0.2, size
+
+
+def rung(size: float) -> int:
+    """The step of the ladder of sizes that is nearest to a size."""
+    return round(math.log(size) / math.log(LADDER))
 
 
 def place_for(image: Pixels, thing: Thing, side: str, chance: np.random.Generator) -> Place:
     """The place for an addition: on the face, or in the scene on the requested side."""
     if thing.place == "worn":
-        return on_face(faces.find_face(image), thing)
+        return on_face(find_face(image) or assumed_face(image), thing)
     return _in_scene(image, thing, side, chance)
 
 
-def on_face(face: faces.Face, thing: Thing) -> Place:
-    left, top, right, bottom = thing.frame
-    width, height = round((right - left) * face.size), round((bottom - top) * face.size)
-    above = max(round(face.y + top * face.size), -height // 2)  # at least half of a hat is visible
-    return round(face.x + left * face.size), above, width, height, False
+def on_face(face: Face, thing: Thing) -> Place:
+    (x, y, size), (left, top, right, bottom) = face, thing.frame
+    width, height = round((right - left) * size), round((bottom - top) * size)
+    above = max(round(y + top * size), -height // 2)  # at least half of a hat is visible
+    return round(x + left * size), above, width, height, False
 
 
 def size_of(thing: Thing, short: int, step: int) -> tuple[int, int]:
-    """Width and height in pixels, this many steps up or down from the thing's usual size."""
     left, top, right, bottom = thing.frame
-    width = thing.size * short * faces.LADDER**step
+    width = thing.size * short * LADDER**step
     return max(8, round(width)), max(8, round(width * (bottom - top) / (right - left)))
 
 
@@ -38,13 +87,13 @@ def neighbour(thing: Thing, short: int, width: int, step: int) -> tuple[int, int
     """The size this many steps up or down from the size with this width."""
     left, _, right, _ = thing.frame
     if thing.place == "worn":
-        rung = faces.rung(width / (right - left)) + step
-        return on_face(faces.Face(0, 0, faces.LADDER**rung), thing)[2:4]
-    return size_of(thing, short, faces.rung(width / (thing.size * short)) + step)
+        size = LADDER ** (rung(width / (right - left)) + step)
+        return on_face((0, 0, size), thing)[2:4]
+    return size_of(thing, short, rung(width / (thing.size * short)) + step)
 
 
 def _in_scene(image: Pixels, thing: Thing, side: str, chance: np.random.Generator) -> Place:
-    """A place at a height that suits the thing, on the requested side, with little detail behind it."""
+    """At a height that suits the thing, with little detail behind it."""
     height, width = image.shape[:2]
     short = min(width, height)
     wide, tall = size_of(thing, short, int(chance.integers(-1, 2)))
@@ -71,14 +120,14 @@ def _in_scene(image: Pixels, thing: Thing, side: str, chance: np.random.Generato
 
 
 def standing_out(image: Pixels, thing: Thing, place: Place) -> str:
-    """The thing's first colour that differs enough from the background, else the one that differs most."""
+    """The first colour that differs enough from the background, else the best."""
     left, top, width, height, mirrored = place
     behind = _part_behind(image, left, top, width, height)
     gaps = {}
     for colour in thing.colours:
-        drawn = draw_at_size(thing.name, colour, width, height, mirrored)
-        weight = drawn.cover[..., None]
-        gap = abs(drawn.colour - behind * weight).sum() / max(1.0, float(weight.sum()) * 3)
+        tint, cover = draw_at_size(thing.name, colour, width, height, mirrored)
+        weight = cover[..., None]
+        gap = abs(tint - behind * weight).sum() / max(1.0, float(weight.sum()) * 3)
         if gap > 60:
             return colour
         gaps[colour] = float(gap)
@@ -86,36 +135,30 @@ def standing_out(image: Pixels, thing: Thing, place: Place) -> str:
 
 
 def _part_behind(image: Pixels, left: int, top: int, width: int, height: int) -> Pixels:
-    """A part of the picture; beyond the picture's edge its last pixels are repeated."""
     rows = np.clip(np.arange(top, top + height), 0, image.shape[0] - 1)
     columns = np.clip(np.arange(left, left + width), 0, image.shape[1] - 1)
     return image[rows[:, None], columns[None]].astype(np.float32)
 
 
-_SHADOW = {"worn": 0.3, "ground": 0.5, "table": 0.5, "wall": 0.35, "air": 0.0}
-
-
 def _reach(place: Place) -> int:
-    """How far a thing's shadow extends beyond its outline, in pixels."""
     return max(3, round(0.22 * max(place[2], place[3])))
 
 
-def _shadow(thing: Thing, drawn: Layer, place: Place) -> Pixels:
+def _shadow(thing: Thing, solid: Pixels, place: Place) -> Pixels:
     """The darkness of a thing's shadow, on its box grown by its reach."""
-    far = _reach(place)
-    cover = cv2.copyMakeBorder(drawn.cover, far, far, far, far, cv2.BORDER_CONSTANT, value=0)
-    strength = _SHADOW[thing.place]
+    far, strength = _reach(place), _SHADOW[thing.place]
+    cover = cv2.copyMakeBorder(solid, far, far, far, far, cv2.BORDER_CONSTANT, value=0)
     if not strength:
         return cover * 0
     if thing.place in ("ground", "table"):
-        return strength * _contact(drawn.cover, cover.shape, far)
+        return strength * _contact(solid, cover.shape, far)
     shift = max(1, far // 5), max(1, far // 3)
     moved = cv2.warpAffine(cover, np.array([[1, 0, shift[0]], [0, 1, shift[1]]], np.float32), cover.shape[::-1])
     return strength * cv2.GaussianBlur(moved, (0, 0), max(1.0, far / 7))
 
 
 def _contact(cover: Pixels, shape: tuple[int, ...], far: int) -> Pixels:
-    """A soft shadow where the thing touches the ground, longer to the right, away from the light."""
+    """A soft shadow on the ground, longer to the right, away from the light."""
     height, width = cover.shape
     feet = np.flatnonzero(cover[-max(2, height // 8) :].max(0) > 0.5)
     first, last = (int(feet[0]), int(feet[-1])) if len(feet) else (0, width)
@@ -127,7 +170,7 @@ def _contact(cover: Pixels, shape: tuple[int, ...], far: int) -> Pixels:
 
 
 def overlap(image: Pixels, left: int, top: int, shape: tuple[int, ...]) -> tuple[tuple[slice, slice], ...]:
-    """The part of the picture under a layer, and the part of the layer over the picture."""
+    """The part of the picture under a layer, and the part of the layer over it."""
     y0, y1 = max(0, top), min(image.shape[0], top + shape[0])
     x0, x1 = max(0, left), min(image.shape[1], left + shape[1])
     y1, x1 = max(y0, y1), max(x0, x1)
@@ -135,32 +178,28 @@ def overlap(image: Pixels, left: int, top: int, shape: tuple[int, ...]) -> tuple
 
 
 def composite(image: Pixels, thing: Thing, drawn: Layer, place: Place) -> Pixels:
-    """The picture with the thing in it."""
-    result = image.astype(np.float32)
+    result, (tint, cover) = image.astype(np.float32), drawn
     left, top = place[:2]
-    dark = _shadow(thing, drawn, place)
-    far = _reach(place)
+    dark, far = _shadow(thing, cover, place), _reach(place)
     target, layer = overlap(image, left - far, top - far, dark.shape)
     result[target] *= 1 - dark[layer][..., None]
-    target, layer = overlap(image, left, top, drawn.cover.shape)
-    result[target] = result[target] * (1 - drawn.cover[layer][..., None]) + drawn.colour[layer]
+    target, layer = overlap(image, left, top, cover.shape)
+    result[target] = result[target] * (1 - cover[layer][..., None]) + tint[layer]
     return np.rint(result).clip(0, 255).astype(np.uint8)
 
 
 def uncomposite(image: Pixels, thing: Thing, drawn: Layer, place: Place) -> tuple[Pixels, NDArray[np.bool_]]:
-    """The picture without shadow and glass, and the hole that the solid part of the thing covered."""
-    result = image.astype(np.float32)
+    """The picture without shadow and glass, and the hole of the solid part."""
+    result, (tint, cover) = image.astype(np.float32), drawn
     left, top = place[:2]
     hole = np.zeros(image.shape[:2], np.bool_)
-    target, layer = overlap(image, left, top, drawn.cover.shape)
-    cover = drawn.cover[layer][..., None]
-    glass = np.minimum(cover, 0.6)
-    result[target] = (result[target] - drawn.colour[layer]) / (1 - glass)
-    hole[target] = drawn.cover[layer] > 0.3
+    target, layer = overlap(image, left, top, cover.shape)
+    glass = np.minimum(cover[layer][..., None], 0.6)
+    result[target] = (result[target] - tint[layer]) / (1 - glass)
+    hole[target] = cover[layer] > 0.3
     grow = 1 + round(0.002 * min(image.shape[:2]))
     hole = cv2.dilate(hole.astype(np.uint8), np.ones((grow * 2 + 1,) * 2, np.uint8)).astype(np.bool_)
-    dark = _shadow(thing, drawn, place)
-    far = _reach(place)
+    dark, far = _shadow(thing, cover, place), _reach(place)
     target, layer = overlap(image, left - far, top - far, dark.shape)
     result[target] /= 1 - dark[layer][..., None]
     return np.rint(result).clip(0, 255).astype(np.uint8), hole

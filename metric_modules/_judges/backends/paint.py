@@ -71,9 +71,9 @@ def draw_again(pixels: drawing.Pixels, instruction: str, seed: int) -> Drawn:
     thing, chance = drawing.all_things()[request.thing], np.random.default_rng(seed)
     place = placing.place_for(pixels, thing, request.side, chance)
     colour = request.colour or placing.standing_out(pixels, thing, place)
-    layer = drawing.draw_at_size(thing.name, colour, *place[2:])
-    (rows, columns), inside = placing.overlap(pixels, place[0], place[1], layer.cover.shape)
-    return columns.start, rows.start, layer.cover[inside] > _DRAWN
+    _, cover = drawing.draw_at_size(thing.name, colour, *place[2:])
+    (rows, columns), inside = placing.overlap(pixels, place[0], place[1], cover.shape)
+    return columns.start, rows.start, cover[inside] > _DRAWN
 
 
 def is_seen(thing: Drawn, later: Sequence[Drawn]) -> bool:
