@@ -129,7 +129,6 @@ def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
 
 
 def is_mean(picture: str) -> bool:
-    """Whether the name is that of a published mean, not of a picture."""
     return picture.startswith(_MEAN)
 
 

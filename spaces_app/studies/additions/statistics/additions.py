@@ -87,10 +87,6 @@ class _Seen:
             seen |= self.there[step]
         return inf
 
-    def first_miscount(self) -> float:
-        """The first step that does not count one more than the one before; infinity if none does."""
-        return min((step for step, rise in self.rises.items() if rise != 1), default=inf)
-
     def count_error(self) -> float | None:
         """How many more things the last picture has than requested; negative if it has fewer."""
         if 0 not in self.counts or len(self.counts) < 2:
@@ -160,15 +156,15 @@ def _row(program: str, judge: str, editor: str, chains: Sequence[_Seen]) -> Row:
         editor=editor,
         judged_by=judge,
         added=_added(chains),
-        stays=_mean(chain.stays() for chain in chains),
+        stays=_mean(map(_Seen.stays, chains)),
         first_lost=_median_step((chain.first_lost(), chain.there) for chain in chains if chain.there),
         counted_right=_mean(rise == 1 for rise in rises),
         none_added=_mean(rise < 1 for rise in rises),
         several_added=_mean(rise > 1 for rise in rises),
-        first_miscount=_median_step((chain.first_miscount(), chain.counts) for chain in chains if chain.rises),
-        count_error=_mean(chain.count_error() for chain in chains),
+        first_miscount=_median_step((_first_other(chain.rises), chain.counts) for chain in chains if chain.rises),
+        count_error=_mean(map(_Seen.count_error, chains)),
         replaced=_mean(lost for chain in chains for lost in chain.replaced().values()),
-        background=_background_at(chains),
+        background={f"background_{step}": _mean(chain.background.get(step) for chain in chains) for step in _STEPS},
         background_last=_mean(_last(chain.background) for chain in chains),
         whole_last=_mean(_last(chain.whole) for chain in chains),
         steps=sum(chain.answered for chain in chains),
@@ -184,10 +180,6 @@ def _early_ends(chains: Sequence[_Seen]) -> str | None:
     return ", ".join(f"{count} {end}" for end, count in sorted(ends.items())) or None
 
 
-def _background_at(chains: Sequence[_Seen]) -> dict[str, float | None]:
-    return {f"background_{step}": _mean(chain.background.get(step) for chain in chains) for step in _STEPS}
-
-
 def _added(chains: Sequence[_Seen]) -> Estimate:
     """The share of steps whose addition was made, with limits over sources."""
     marks = np.array([made for chain in chains for made in chain.added.values()])
@@ -198,6 +190,10 @@ def _added(chains: Sequence[_Seen]) -> Estimate:
 def _mean(values: Iterable[float | None]) -> float | None:
     present = [value for value in values if value is not None]
     return float(mean(present)) if present else None
+
+
+def _first_other(rises: Mapping[int, float]) -> float:
+    return min((step for step, rise in rises.items() if rise != 1), default=inf)
 
 
 def _last(values: Mapping[int, float]) -> float | None:
@@ -219,14 +215,11 @@ def _median_step(firsts: Iterable[tuple[float, Iterable[int]]]) -> str | None:
 
 def note(analysis: Analysis, rows: Sequence[Row]) -> str:
     """First the sum: each chain that only adds is counted here, or left out for a named reason."""
-    chains = [chain for chain in analysis.chains if not chain.program.closes]
-    if not chains:
-        return ""
     places = account_for(analysis)
-    counts = Counter(places[chain.id] for chain in chains)
+    counts = Counter(places[chain.id] for chain in analysis.chains if not chain.program.closes)
     total = " + ".join(f"{count} {place}" for place, count in sorted(counts.items()))
     sentences = [
-        f"{len(chains)} chains that only add = {total}.",
+        f"{counts.total()} chains that only add = {total}.",
         "These programs undo nothing, so there is no half-life: what counts is whether each requested thing appears, "
         "whether it stays, and what happens to the rest of the picture. First steps are medians over chains.",
     ]
