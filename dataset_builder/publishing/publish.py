@@ -7,7 +7,7 @@ or scores were added. Patch: only the card changed.
 import datetime
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,7 +18,6 @@ from ..building.card import front_matter
 from ..building.card_tables import count_text, plain
 from ..dataset.manifest import MANIFEST
 from ..dataset.reader import Reader
-from ..dataset.schema import hash_file
 from . import hub
 from .verify import check_publishable, verify_references
 
@@ -59,14 +58,13 @@ def version_tags(tags: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class State:
-    """The contents of a published version, or of a folder to be published."""
+    """The contents of a version, published or to be published."""
 
     schema: Mapping[str, Sequence[Mapping[str, str]]]  # features by config, as the card lists them
     rows: Mapping[str, int]
     chains: frozenset[str]
     suites: frozenset[tuple[str, str]]
     editors: frozenset[str]
-    files: Mapping[str, tuple[str, int]] = field(default_factory=dict)  # data files: sha256 and size
 
 
 class Change(NamedTuple):
@@ -125,24 +123,22 @@ def published_files(folder: Path) -> dict[str, Path]:
 
 
 def _plan_version(api: "HfApi", folder: Path, repo: str, tag: str | None) -> Plan:
+    reader = Reader(folder)
+    files = reader.data_files()
     comparison = hub.compare(api, repo, "dataset", published_files(folder), tag)
     tags = version_tags([*comparison.remote.tags])
     last = tags[-1] if tags else None
-    reader = Reader(folder)
-    files = {file: (hash_file(folder / file), (folder / file).stat().st_size) for file in reader.data_files()}
-    new, old = _state_of(reader, folder / "README.md", files), None
+    new, old = _state_of(reader, folder / card.CARD), None
     if last:  # the state of a published version, from its card and its small table of chains
         with hub.hub_errors_explained(repo):
-            published_card = Path(api.hf_hub_download(repo, "README.md", repo_type="dataset", revision=last))
-            tagged = hub.read_repo(api, repo, "dataset", last).files
-            data = {file: content for file, content in tagged.items() if file.startswith("data/")}
-            old = _state_of(Reader(f"hf://datasets/{repo}@{last}", api), published_card, data)
-    change = describe_change(old, new)
+            published = Path(api.hf_hub_download(repo, card.CARD, repo_type="dataset", revision=last))
+            old = _state_of(Reader(f"hf://datasets/{repo}@{last}", api), published)
+    added = tuple(file for file in comparison.added if file in files)
+    change = describe_change(old, new, bool(added or comparison.removed))
     if tag and not comparison.commit:
         check_tag(tag, tags, change)
     elif not tag and last is None:
         raise UserError(f"{repo} has no version yet; give the first one with --tag v1.0.0")
-    added = tuple(file for file in comparison.added if file in new.files)
     before = old.rows if old else {}
     return Plan(
         repo,
@@ -152,14 +148,14 @@ def _plan_version(api: "HfApi", folder: Path, repo: str, tag: str | None) -> Pla
         rows={name: (before.get(name, 0), new.rows.get(name, 0)) for name in {**new.rows, **before}},
         added=added,
         removed=tuple(comparison.removed),
-        unchanged=len(new.files) - len(added),
-        bytes=sum(new.files[file][1] for file in added),
+        unchanged=len(files) - len(added),
+        bytes=sum((folder / file).stat().st_size for file in added),
         foreign=tuple(comparison.foreign),
         commit=comparison.commit,
     )
 
 
-def _state_of(reader: Reader, readme: Path, files: dict[str, tuple[str, int]]) -> State:
+def _state_of(reader: Reader, readme: Path) -> State:
     infos = front_matter(readme)[0]["dataset_info"]
     chains = reader.table("chains", ["chain", "editor", "suite", "suite_version"]).to_pydict()
     return State(
@@ -168,11 +164,10 @@ def _state_of(reader: Reader, readme: Path, files: dict[str, tuple[str, int]]) -
         chains=frozenset(chains["chain"]),
         suites=frozenset(zip(chains["suite"], chains["suite_version"], strict=True)),
         editors=frozenset(chains["editor"]),
-        files=files,
     )
 
 
-def describe_change(old: State | None, new: State) -> Change:
+def describe_change(old: State | None, new: State, has_other_files: bool = False) -> Change:
     """What changes from the last published version to what is to be published."""
     major = _major_changes(old, new) if old else []
     minor = []
@@ -184,7 +179,7 @@ def describe_change(old: State | None, new: State) -> Change:
         minor += [f"the config {name} is new" for name in sorted(new.schema.keys() - old.schema.keys())]
         if "scores" in old.rows and old.rows["scores"] != new.rows.get("scores"):
             minor.append(f"scores went from {old.rows['scores']:,} to {new.rows.get('scores', 0):,} rows")
-        if old.files != new.files and not minor:
+        if has_other_files and not minor:
             minor.append("data files changed")
     level = "major" if major else "minor" if minor else "patch"
     return Change(level, tuple([*major, *minor] or ["the card changed"]))
