@@ -1,7 +1,6 @@
 """One dataset through its one reader: from a folder, from the Hub, and after its small tables were copied here."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -112,18 +111,3 @@ def test_a_damaged_file_is_named(folder, tmp_path):
     with pytest.raises(UnreadableFile, match=r"paint/0000\.parquet cannot be read"):
         reader.steps_of(reader.chains()[-1])
     assert list(reader.all_steps(skip_unreadable=True)) == []
-
-
-def test_one_row_group_of_a_hub_file_is_one_request(folder, hub, api):
-    publish(api, folder, REPO, "v1.0.0")
-    reader = Reader(f"hf://datasets/{REPO}@v1.0.0", api)
-    file = reader.files("steps")[0]
-    reader.footer(file)
-    with hub.counting() as log:
-        reader.read(file, 0, ["image"])
-    ranges = [exchange.headers["range"] for exchange in log if "range" in exchange.headers]
-    size = sum(reader.footer(file).row_group(0).column(number).total_compressed_size for number in range(2))
-    assert len({*ranges}) == 1, ranges
-    start, end = map(int, ranges[0].removeprefix("bytes=").split("-"))
-    assert end + 1 - start == size
-    assert Path(file).parts[:2] == ("data", "steps")

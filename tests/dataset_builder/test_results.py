@@ -21,74 +21,32 @@ from huggingface_hub.errors import HfHubHTTPError
 pytest_plugins = ["hub_fixtures"]
 
 BENCHMARK = (Path(__file__).parents[2] / "docs" / "eval.yaml").read_text()
-TEXT, NUMBER, TEXTS = (
-    {"type": "string"},
-    {"type": "number"},
-    {"type": "object", "additionalProperties": {"type": "string"}},
-)
+TEXT, NUMBER = {"type": "string"}, {"type": "number"}
+TEXTS = {"type": "object", "additionalProperties": TEXT}
 
 
-def fields(required, closed=False, **properties):
-    closing = {"additionalProperties": False} if closed else {}
-    return {"type": "object", "required": required.split(), "properties": properties, **closing}
+def fields(required, **properties):
+    return {"type": "object", "required": required.split(), "properties": properties}
 
 
 # The rules of the public schema, in few words: what it says in prose is left out.
+SOURCE = fields("dataset_name source_type", source_type={"enum": ["hf_dataset"]}, samples_number={"type": "integer"})
+INTERVAL = fields("lower upper", lower=NUMBER, upper=NUMBER, confidence_level=NUMBER)
+RESULT = fields(
+    "evaluation_name source_data metric_config score_details",
+    evaluation_name=TEXT,
+    source_data=SOURCE,
+    metric_config=fields("lower_is_better min_score max_score", min_score=NUMBER, max_score=NUMBER),
+    score_details=fields("score", score=NUMBER, details=TEXTS, uncertainty=fields("", confidence_interval=INTERVAL)),
+)
 SCHEMA = fields(
     "schema_version evaluation_id retrieved_timestamp source_metadata model_info eval_library evaluation_results",
-    closed=True,
-    schema_version=TEXT,
-    evaluation_id=TEXT,
-    evaluation_timestamp=TEXT,
-    retrieved_timestamp=TEXT,
-    detailed_evaluation_results={"type": "object"},
-    source_metadata=fields(
-        "source_type source_organization_name evaluator_relationship",
-        source_type={"enum": ["documentation", "evaluation_run"]},
-        evaluator_relationship={"enum": ["first_party", "third_party", "collaborative", "other"]},
-        additional_details=TEXTS,
-    ),
-    eval_library=fields("name version", name=TEXT, version=TEXT, additional_details=TEXTS),
-    model_info=fields("name id", name=TEXT, id=TEXT, developer=TEXT, additional_details=TEXTS),
-    evaluation_results={
-        "type": "array",
-        "items": fields(
-            "evaluation_name source_data metric_config score_details",
-            evaluation_name=TEXT,
-            evaluation_result_id=TEXT,
-            source_data={
-                "oneOf": [
-                    fields("dataset_name source_type", source_type={"const": "other"}, additional_details=TEXTS),
-                    fields(
-                        "dataset_name source_type",
-                        source_type={"const": "hf_dataset"},
-                        hf_repo=TEXT,
-                        hf_split=TEXT,
-                        samples_number={"type": "integer"},
-                    ),
-                ]
-            },
-            metric_config=fields(
-                "lower_is_better min_score max_score",  # the last two because the scores are continuous
-                lower_is_better={"type": "boolean"},
-                score_type={"const": "continuous"},
-                min_score=NUMBER,
-                max_score=NUMBER,
-                additional_details=TEXTS,
-            ),
-            score_details=fields(
-                "score",
-                score=NUMBER,
-                details=TEXTS,
-                uncertainty=fields(
-                    "",
-                    num_samples={"type": "integer"},
-                    confidence_interval=fields("lower upper", lower=NUMBER, upper=NUMBER, confidence_level=NUMBER),
-                ),
-            ),
-        ),
-    },
-)
+    source_metadata=fields("source_type source_organization_name evaluator_relationship"),
+    eval_library=fields("name version", additional_details=TEXTS),
+    model_info=fields("name id", developer=TEXT, additional_details=TEXTS),
+    evaluation_results={"type": "array", "items": RESULT},
+) | {"additionalProperties": False}
+SCHEMA["properties"] |= dict.fromkeys(("schema_version", "evaluation_id", "retrieved_timestamp"), TEXT)
 ROW = {"editor": "diffusers", "group": "round trips", "name": "convergence", "rank": None, "cause": "quality (40%)"}
 ROW |= {"rounds_kept": 1.25, "rounds_kept_low": 1.0, "rounds_kept_high": 1.5, "survival": 0.5, "cases": 4, "sources": 2}
 

@@ -39,10 +39,12 @@ def flip(path, place):
     path.write_bytes(data)
 
 
-def test_what_is_whole_is_said_to_be(folder):
+def test_what_is_whole_is_said_to_be(folder, tmp_path):
     for name in ("run", "dataset"):
         result = verify(folder / name)
         assert (result.exit_code, result.output) == (0, f"{folder / name}: nothing is broken\n")
+    (tmp_path / "neither").mkdir()
+    assert verify(tmp_path / "neither").exit_code == 2
 
 
 @pytest.mark.parametrize("config", ["steps", "chains", "sources", "scores", "floors", "editors"])
@@ -120,16 +122,6 @@ def test_what_is_broken_in_an_unfinished_run_is_named(folder, what):
     assert stranger.read_text() == "theirs"
 
 
-@pytest.mark.parametrize("change", [{"cost": -1.0}, {"reason": "it was another one"}])
-def test_what_a_chain_says_at_its_end_is_compared_with_its_steps(tmp_path, change):
-    run = tmp_path / "run"
-    spec = ["--suite", "smoke", "--editor", "identity", "--limit", "1", "--rounds", "1", "--out", str(run)]
-    assert CliRunner().invoke(main, ["generate", *spec]).exit_code == 0
-    [path] = run.glob("chains/*/done.json")
-    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
-    assert f"done.json has another {next(iter(change))} than the steps" in verify(run).output
-
-
 @pytest.mark.parametrize("other", ["floors", "steps/gentle", "scores"])
 def test_a_table_in_the_place_of_another_is_never_read(folder, tmp_path, other):
     dataset, place = folder / "dataset", folder / "dataset" / "data" / "scores" / "0000.parquet"
@@ -147,17 +139,16 @@ def test_a_table_in_the_place_of_another_is_never_read(folder, tmp_path, other):
     assert (result.exit_code, "scores/0000.parquet cannot be read" in result.output) == (2, True)
 
 
+def without(table):
+    return table.set_column(table.column_names.index("psnr"), "psnr", pa.nulls(len(table), pa.float64()))
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
         (lambda table: table.drop_columns(["psnr"]), "its columns are not those that were written"),
         (lambda table: table.replace_schema_metadata(None), "it has no digests of its columns"),
-        (
-            lambda table: table.set_column(
-                table.column_names.index("psnr"), "psnr", pa.nulls(len(table), pa.float64())
-            ),
-            "its column 'psnr' are not those that were written",
-        ),
+        (without, "its column 'psnr' are not those that were written"),
     ],
 )
 def test_a_table_that_another_program_wrote_is_never_read(folder, change, says):
@@ -201,32 +192,11 @@ def test_a_run_without_its_description_is_not_replaced(folder):
     assert "holds chains and no run.json; restore it" in CliRunner().invoke(main, words).output
 
 
-@pytest.mark.parametrize("settings", [None, 7, "x"])
-def test_settings_of_another_type_are_damage(folder, settings):
-    for done in (True, False):
-        chain = sorted((folder / "run" / "chains").iterdir())[done]
-        values = json.loads((chain / "chain.json").read_text())
-        (chain / "chain.json").write_text(json.dumps({**values, "settings": settings}))
-        if not done:
-            (chain / "done.json").unlink()
-        assert f"broken: chains/{chain.name}: {chain} holds no readable chain" in verify(folder / "run").output
-
-
-def test_a_folder_that_is_neither_is_one_sentence(tmp_path):
-    result = verify(tmp_path)
-    assert result.exit_code == 2
-    assert "is neither a run nor a dataset" in result.output
-
-
-@pytest.mark.parametrize(
-    "text", ["{", "[]", '{"format": 1, "suite": "smoke", "suite_version": "2", "#check": "0123456789abcdef"}']
-)
+@pytest.mark.parametrize("text", ["{", "[]", '{"format": 1, "#check": "0123456789abcdef"}'])
 def test_a_run_with_a_broken_description_stays_a_run(folder, text):
     (folder / "run" / "run.json").write_text(text)
     result = verify(folder / "run", "--repair")
-    assert result.exit_code == 1
-    assert "broken: run.json: " in result.output
-    assert "affected: all its chains" in result.output
+    assert (result.exit_code, "broken: run.json: " in result.output) == (1, True)
     assert (folder / "run" / "run.json").read_text() == text
 
 
