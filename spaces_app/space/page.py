@@ -39,12 +39,13 @@ def page_files(dataset: ServedDataset) -> dict[str, bytes]:
     files |= {f"{id}/tab.js": (folder / "tab.js").read_bytes() for id, (folder, _) in tabs.items()}
     files["page.css"] = _css()
     words = {id: tab.words(dataset) if hasattr(tab, "words") else {} for id, (_, tab) in tabs.items()}
+    notes = {id: getattr(tab, "NOTE", "") for id, (_, tab) in tabs.items()}
     page = render(
         SPACE / "page.html",
         # Part of every address, so that a browser never mixes the scripts of two versions.
         state=hashlib.sha256(b"".join(files.values())).hexdigest()[:16],
         tabs={id: module.TITLE for id, (_, module) in tabs.items()},
-        panels={id: render(folder / "tab.html", **words[id]) for id, (folder, _) in tabs.items()},
+        panels={id: render(folder / "tab.html", note=notes[id], **words[id]) for id, (folder, _) in tabs.items()},
         known=json.dumps(_known_to_the_page(dataset)),
         endpoints={function.__name__: (function.__doc__ or "").splitlines()[0] for function in listed("PUBLIC")},
         links={"Data": dataset.link, "Code": _CODE} if dataset.link else {"Code": _CODE},

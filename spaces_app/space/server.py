@@ -3,7 +3,7 @@
 import inspect
 import mimetypes
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import wraps
 from typing import Any, get_type_hints
 
@@ -103,9 +103,8 @@ def _forgetting(answer: Callable, server: gr.Server) -> Callable:
     Gradio's queue also keeps the last request, so the request's share of memory is given back here.
     """
     signature = inspect.signature(answer)
-    request_parameter = inspect.Parameter(
-        "request", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=gr.Request
-    )
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    request_parameter = inspect.Parameter("request", kind, default=None, annotation=gr.Request)
 
     @wraps(answer)
     def forgetting(*args: Any) -> object:
@@ -158,7 +157,11 @@ def _add_figures(server: gr.Server, dataset: ServedDataset) -> None:
         if name not in figures or form not in _FORMS:
             return _missing()
         try:
-            values = _from_query(figures[name], request)
+            # The arguments of a figure are texts and lists of texts.
+            query, values = request.query_params, {}
+            for one in inspect.signature(figures[name]).parameters.values():
+                if one.name in query:
+                    values[one.name] = query.getlist(one.name) if one.annotation == list[str] else query[one.name]
             with drawing:
                 drawn = figures[name](dataset, **values)
                 content = getattr(drawn, form)()
@@ -166,12 +169,3 @@ def _add_figures(server: gr.Server, dataset: ServedDataset) -> None:
             return Response(f"{_sentence(error)}\n", 400, media_type="text/plain")
         headers = {"content-disposition": f'attachment; filename="{drawn.name}.{form}"'}
         return Response(content, headers=headers, media_type=_FORMS[form])
-
-
-def _from_query(function: Callable, request: Request) -> Mapping[str, Any]:
-    """The arguments in an address; those of a figure are texts and lists of texts."""
-    values: dict[str, Any] = {}
-    for name, parameter in inspect.signature(function).parameters.items():
-        if texts := request.query_params.getlist(name):
-            values[name] = texts if parameter.annotation == list[str] else texts[-1]
-    return values

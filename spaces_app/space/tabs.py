@@ -8,7 +8,8 @@ and may have
     FOR_THE_PAGE    endpoints that only the page's own script calls
     CONFIDENTIAL    those of these endpoints whose arguments the server must not keep
     FIGURES         functions whose drawings can be downloaded, by the file's name in the address
-    words(dataset)  the values that fill in `tab.html`
+    NOTE            a sentence for `tab.html`, as `note`
+    words(dataset)  other values that fill in `tab.html`
     known(dataset)  the values that `tab.js` has from the start, as `known`
 `tab.html` is what is inside the panel. `tab.js` is a module that exports `open()`, called whenever the tab is shown.
 A `tab.css` is added to the style sheet.

@@ -14,7 +14,7 @@ from convergebench.spaces_app.space.chains import tab as chains
 from convergebench.spaces_app.space.curves import tab as curves
 from convergebench.spaces_app.space.failures.tab import failures
 from convergebench.spaces_app.space.headline import Choice, leaderboard
-from convergebench.spaces_app.space.leaderboard.story import story_cases, story_html
+from convergebench.spaces_app.space.leaderboard.story import story, story_cases
 from convergebench.spaces_app.space.leaderboard.table import leaderboard_html
 from convergebench.spaces_app.space.page import page_files
 from convergebench.spaces_app.space.previews import Previews
@@ -76,7 +76,7 @@ def test_numbers_stay_numbers_in_the_table_and_names_are_text(tmp_path):
     assert "&lt;img src=x onerror=&#34;alert(1)&#34;&gt;" in text
     assert 'data-value="4.0"' in text
     assert "<img src=x" not in page_files(made)["index.html"].decode()
-    assert "<img src=x" not in story_html(made)
+    assert "<img src=x" not in story(made)
 
 
 def test_baselines_are_not_counted_as_editors(dataset):
@@ -88,7 +88,7 @@ def test_baselines_are_not_counted_as_editors(dataset):
 
 
 def test_the_story_names_best_worst_and_the_reason_of_a_loss(dataset):
-    text = story_html(dataset)
+    text = story(dataset)
     words = " ".join(re.sub(r"<[^>]+>", " ", text).split())
     assert "Best: steady survives 4.0 of 4 rounds. Worst: fading ," in words
     assert re.search(r"lost in round \d: LPIPS \d+% < 50%", words.replace("&lt;", "<"))
@@ -96,12 +96,12 @@ def test_the_story_names_best_worst_and_the_reason_of_a_loss(dataset):
     assert "edited 1" in words
     found = leaderboard(dataset)
     cases = story_cases(found)
-    assert story_html(dataset, len(cases)) == text  # the cases go round
+    assert story(dataset, len(cases)) == text  # the cases go round
 
 
 def test_a_lost_frame_never_shows_a_share_above_the_limit(dataset):
     for place in range(4):
-        for share in re.findall(r"<b>(\d+)%</b> <em>lost</em>", story_html(dataset, place)):
+        for share in re.findall(r"<b>(\d+)%</b> <em>lost</em>", story(dataset, place)):
             assert int(share) < 50
 
 
@@ -171,7 +171,7 @@ def test_a_lost_part_is_outlined_in_every_tab(tmp_path):
     assert view["steps"][view["lost_step"]]["part_lost"]
     [row] = [each for each in failures(dataset)["rows"] if each["chain"] == view["chain"]]
     assert row["outline"] == small_dataset.OUTLINE
-    assert story_html(dataset).count(f'data-outline="{json.dumps(small_dataset.OUTLINE)}"') == 1
+    assert story(dataset).count(f'data-outline="{json.dumps(small_dataset.OUTLINE)}"') == 1
 
 
 def test_curves_start_untouched_and_fall(dataset):

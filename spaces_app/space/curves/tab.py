@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 TITLE, ORDER = "Curves", 40
 _MOST_SINGLE_CHAINS = 40  # chains of one editor that are drawn one by one
-_NOTE = (
+NOTE = (
     "Each line is a mean over pictures: 100% is identical to the original, 0% is an unrelated picture. Point at a line "
     "for its 95% range; click it for its editor's failures, or for the test where single tests are drawn."
 )
@@ -111,10 +111,6 @@ def _curves_figure(
     rows = _curve_rows(dataset, metric, Choice(group, kind, category))
     rows = [row for row in rows if not editors or row.editor in editors]
     return curves_over_rounds(dataset, metric, metric_titles(dataset)[metric], rows)
-
-
-def words(dataset: ServedDataset) -> dict[str, str]:
-    return {"note": _NOTE}
 
 
 def known(dataset: ServedDataset) -> Answer:

@@ -15,10 +15,10 @@ _TEMPLATE = SPACE / "leaderboard" / "story.html"
 _Row = Mapping[str, Any]
 
 
-def story_html(dataset: ServedDataset, place: int = 0) -> str:
+def story(dataset: ServedDataset, place: int = 0) -> str:
     """The sentence and the strips of a typical case; `place` 1 is the next most typical, and so on in a circle."""
     board = leaderboard(dataset)
-    rows = tested_editors(board)
+    rows = _tested_editors(board)
     if board.group is None or not rows:
         return page.render(_TEMPLATE, note=board.table.note or "No test could be measured.")
     best, worst = rows[0], rows[-1] if len(rows) > 1 else None
@@ -46,7 +46,7 @@ def story_html(dataset: ServedDataset, place: int = 0) -> str:
     )
 
 
-def tested_editors(board: Leaderboard) -> Sequence[_Row]:
+def _tested_editors(board: Leaderboard) -> Sequence[_Row]:
     """The rows of editors that were measured; without any, those of baselines."""
     measured = [row for row in board.table.rows if row["rounds_kept"] is not None]
     return [row for row in measured if row["role"] == "editors"] or measured
@@ -55,7 +55,7 @@ def tested_editors(board: Leaderboard) -> Sequence[_Row]:
 def story_cases(board: Leaderboard) -> list[CaseKey]:
     """Keys of the cases that the best and the worst editor have, the most typical first."""
     assert board.group is not None  # noqa: S101 - our own invariant: there is a table
-    tested = [row["editor"] for row in tested_editors(board)]
+    tested = [row["editor"] for row in _tested_editors(board)]
     return typical_cases(board.group, board.outcomes, tested, [tested[0], tested[-1]])
 
 

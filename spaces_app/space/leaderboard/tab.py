@@ -10,11 +10,11 @@ from ...statistics.leaderboard import Row, latex
 from .. import headline
 from ..headline import ALL, HALF, Choice, metric_titles
 from ..served_dataset import Answer, ServedDataset
-from .story import story_html
+from .story import story
 from .table import HEADINGS, MAIN, comparisons_html, leaderboard_html
 
 TITLE, ORDER = "Results", 10
-_NOTE = (
+NOTE = (
     "A test stops at the first failure: the edit is not made, it is not undone, too much quality is lost, one area "
     "is destroyed, the editor refuses, or a technical error ends the test. "
     "Baselines show the best and worst possible scores. Ranges are 95% confidence intervals across pictures; "
@@ -81,11 +81,6 @@ def table(
     return _FORMS[form](replace(all_editors, typed_rows=rows))
 
 
-def story(dataset: ServedDataset, place: int = 0) -> str:
-    """The sentence and the strips of the next typical case."""
-    return story_html(dataset, place)
-
-
 def board(
     dataset: ServedDataset,
     group: str = "",
@@ -113,9 +108,9 @@ def words(dataset: ServedDataset) -> dict[str, str]:
     texts = {"counts": ", ".join(f"{n:,} {name}{'s' if n != 1 else ''}" for name, n in counts.items() if n)}
     if dataset.groups:
         board = leaderboard_html(headline.leaderboard(dataset), dataset)
-        return texts | {"story": story_html(dataset), "board": board, "note": _NOTE}
+        return texts | {"story": story(dataset), "board": board}
     why = _NOT_COUNTED if dataset.cases else "No test has been scored yet."
-    return texts | {"story": "", "board": f'<p class="cb-note">{why}</p>', "note": _NOTE}
+    return texts | {"story": "", "board": f'<p class="cb-note">{why}</p>'}
 
 
 def known(dataset: ServedDataset) -> Answer:

@@ -20,7 +20,7 @@ TITLE, ORDER = "Labels", 80
 _PAGE = 60  # items in one answer
 _COUNTED_STEPS = (1, 2, 5, 10, 20, 50, 100)  # steps whose pictures show how many things were added
 _MOST_TEXT = 4_000_000  # characters of labels in one request for agreement
-_NOTE = (
+NOTE = (
     "You see pictures, but never which editor made them. Your answers stay in this browser until you save them as a "
     "file; this page stores nothing elsewhere. The maintainers add files with `convergebench import --layout labels`."
 )
@@ -113,10 +113,6 @@ def label_agreement(dataset: ServedDataset, labels: str) -> list[dict]:
         )
     file_labels = [label_from_values(f"label {place}", row) for place, row in enumerate(rows, 1)]
     return [row.cells for row in agreement_rows(labelled_items(file_labels, dataset.chains))]
-
-
-def words(dataset: ServedDataset) -> dict[str, str]:
-    return {"note": _NOTE}
 
 
 def known(dataset: ServedDataset) -> dict[str, Any]:

@@ -40,7 +40,7 @@ _THRESHOLDS = tuple(number / 20 for number in range(1, 20))
 _ROUND_TRIP = ("make the edit", "undo it")  # unless a visitor gives the instructions
 _ONLY_RETURNS = ("edit and undo",)  # without pictures of the edits, a round is one step
 _METRICS = ("psnr", "ssim", "registration", "edit_applied")
-_NOTE = (
+NOTE = (
     "Upload the original and the picture after each undo (undone1.png, undone2.png, ...), or one zip of them. Add the "
     "picture after each edit to have edits and undos checked as well. Files are taken in the order of their names. Up "
     f"to {MOST_RETURNS} rounds, {MOST_FILE_BYTES // 10**6} MB a file, "
@@ -101,6 +101,8 @@ def score_yours(
     the edit and the undo. `names` are those of the returns and then of the edits, by which both are sorted.
     """
     numbers = [f"{kind} {n:03d}" for kind, texts in (("return", returns), ("edit", edits)) for n in range(len(texts))]
+    if names and len(names) != len(numbers):
+        raise UserError(f"{len(names)} names were given for {len(numbers)} files")
     files = list(zip(names or numbers, _from_base64([*returns, *edits]), strict=True))
     back, forward = read_series(files[: len(returns)]), read_series(files[len(returns) :])
     if original:
@@ -202,10 +204,6 @@ def _floors(
 
 def _is_near(column: str, value: object) -> bool:
     return False  # everything is computed in float32 at once
-
-
-def words(dataset: ServedDataset) -> dict[str, str]:
-    return {"note": _NOTE}
 
 
 PUBLIC = (score_yours,)
