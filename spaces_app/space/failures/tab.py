@@ -1,6 +1,7 @@
 """Failures: every case that was lost, with the round, the reason and the step to look at."""
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
 
 from convergebench.generation.records import UserError
@@ -16,7 +17,7 @@ from ..served_dataset import Answer, ServedDataset
 
 TITLE, ORDER = "Failures", 20
 _PAGE = 60  # failures in one answer
-_FILTERS = 7  # editor, cause, program, group, kind, category, sort
+_FILTERS = ("", "", "", "", ALL, ALL, "first")  # editor, cause, program, group, kind, category and sort
 _SORTS = {"first": "Earliest failure", "last": "Latest failure", "editor": "By editor", "picture": "By picture"}
 _Failure = tuple[Case, Outcome]
 
@@ -37,19 +38,15 @@ def _lost_cases(
 
 
 def _chosen_failures(
-    dataset: ServedDataset,
-    editor: str = "",
-    cause: str = "",
-    program: str = "",
-    group: str = "",
-    kind: str = ALL,
-    category: str = ALL,
-    sort: str = "first",
+    dataset: ServedDataset, filters: Sequence[str]
 ) -> tuple[list[_Failure], dict[str, int], CaseGroup | None]:
     """The failures that match, how many of each cause match all other filters, and the group they belong to.
 
     Unless an editor is named, baselines are left out: they are meant to fail.
     """
+    if len(filters) > len(_FILTERS):
+        raise UserError(f"{len(filters)} filters were given; there are {len(_FILTERS)}")
+    editor, cause, program, group, kind, category, sort = (*filters, *_FILTERS[len(filters) :])
     dataset.check_editors([editor] if editor else [])
     if cause and cause not in CAUSES:
         raise UserError(f"no cause {cause[:40]!r}; the causes are {', '.join(CAUSES)}")
@@ -83,7 +80,7 @@ def failures(
     start: int = 0,
 ) -> dict:
     """Lost cases, 60 at a time: the round, the cause, the numbers behind it and the step in which it was lost."""
-    matching, causes, counted = _chosen_failures(dataset, editor, cause, program, group, kind, category, sort)
+    matching, causes, counted = _chosen_failures(dataset, (editor, cause, program, group, kind, category, sort))
     rows = []
     for case, outcome in matching[max(start, 0) :][:_PAGE]:
         end = dataset.ending(case, counted)
@@ -101,9 +98,7 @@ def neighbours(dataset: ServedDataset, chain: str, filters: list[str]) -> dict:
 
     `filters` are those of `failures`, in their order.
     """
-    if len(filters) > _FILTERS:
-        raise UserError(f"{len(filters)} filters were given; there are {_FILTERS}")
-    matching, *_ = _chosen_failures(dataset, *filters)
+    matching, *_ = _chosen_failures(dataset, filters)
     ids = [case.chain.id for case, _ in matching]
     place = ids.index(chain) if chain in ids else -1
 

@@ -1,10 +1,9 @@
 """The first screen: the best and the worst editor in a sentence, and one typical case as strips of pictures."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from ...analysis.cases import CaseKey
 from ...analysis.reasons import case_at, frames_of, typical_cases
 from .. import page
 from ..headline import Leaderboard, leaderboard
@@ -18,14 +17,17 @@ _Row = Mapping[str, Any]
 def story(dataset: ServedDataset, place: int = 0) -> str:
     """The sentence and the strips of a typical case; `place` 1 is the next most typical, and so on in a circle."""
     board = leaderboard(dataset)
-    rows = _tested_editors(board)
+    measured = [row for row in board.table.rows if row["rounds_kept"] is not None]
+    rows = [row for row in measured if row["role"] == "editors"] or measured  # without editors, baselines
     if board.group is None or not rows:
         return page.render(_TEMPLATE, note=board.table.note or "No test could be measured.")
     best, worst = rows[0], rows[-1] if len(rows) > 1 else None
-    cases = story_cases(board)
+    shown = [best, *([worst] if worst else _perfect_row(board))]
+    tested = [row["editor"] for row in rows]
+    cases = typical_cases(board.group, board.outcomes, tested, [tested[0], tested[-1]])
     key = cases[place % len(cases)]
     strips = []
-    for row in [best, *([worst] if worst else _perfect_row(board))]:
+    for row in shown:
         if case := case_at(board.group, row["editor"], key):
             end = dataset.ending(case, board.group)
             frames = frames_of(case, board.group.checks_of(case.editor), end["lost_step"])
@@ -44,19 +46,6 @@ def story(dataset: ServedDataset, place: int = 0) -> str:
         next=(place + 1) % len(cases),
         is_typical=place % len(cases) == 0,
     )
-
-
-def _tested_editors(board: Leaderboard) -> Sequence[_Row]:
-    """The rows of editors that were measured; without any, those of baselines."""
-    measured = [row for row in board.table.rows if row["rounds_kept"] is not None]
-    return [row for row in measured if row["role"] == "editors"] or measured
-
-
-def story_cases(board: Leaderboard) -> list[CaseKey]:
-    """Keys of the cases that the best and the worst editor have, the most typical first."""
-    assert board.group is not None  # noqa: S101 - our own invariant: there is a table
-    tested = [row["editor"] for row in _tested_editors(board)]
-    return typical_cases(board.group, board.outcomes, tested, [tested[0], tested[-1]])
 
 
 def _perfect_row(board: Leaderboard) -> list[_Row]:
