@@ -1,8 +1,6 @@
-"""The tab of labels in Chromium, with the keyboard alone: 30 labels a minute, saved, loaded again, and their alpha."""
+"""The tab of labels in Chromium, with the keyboard alone: labels are saved, loaded again, and their alpha."""
 
 import json
-import random
-import time
 from collections import defaultdict
 
 import pytest
@@ -39,18 +37,15 @@ def place(page):
     return page.text_content(".cb-label-asked").split(".")[0] if page.query_selector(".cb-label-asked") else "done"
 
 
-def press(page, keys, pace=0.0, between=lambda: None):
-    """One key after the other, each when the item is there; a pause of human length before each."""
+def press(page, keys):
+    """One key after the other, each when the item is there."""
     for key in keys:
         before = place(page)
-        if pace:
-            page.wait_for_timeout(1000 * random.uniform(0.6 * pace, 1.4 * pace))
         page.keyboard.press(key)
         page.wait_for_function(
             "before => (document.querySelector('.cb-label-asked')?.textContent.split('.')[0] ?? 'done') !== before",
             arg=before,
         )
-        between()
 
 
 def load(page, path, count):
@@ -128,25 +123,6 @@ def test_a_digit_typed_into_the_name_is_no_answer(visit):
         other = begin(visit, "dora", f"&question={name}")
         press(other, "1")
         assert "1 of " in other.text_content("#cb-label-counts")
-
-
-@pytest.mark.slow
-def test_thirty_labels_take_less_than_a_minute_at_human_pace(visit, tmp_path):
-    """A person who looks for about 1.2 seconds at each picture; the page itself takes the rest."""
-    random.seed(7)
-    page = begin(visit, "quick", "&question=failure")
-    total = int(page.text_content(".cb-label-asked").split(" of ")[1].split(".")[0])
-    started = time.monotonic()
-    for question, count in (("failure", min(total, 16)), ("rating", 14)):
-        if question == "rating":
-            page.locator("#cb-label-choose").focus()
-            page.keyboard.press("ArrowDown")
-            page.wait_for_function("location.search.includes('question=rating')")
-            page.wait_for_function("document.querySelectorAll('#cb-label-stage button').length === 6")
-            page.keyboard.press("Tab")
-        press(page, random.choices("012345", k=count), pace=1.2)
-    assert time.monotonic() - started < 60
-    assert len(save(page, tmp_path / "quick.json")) == 30
 
 
 @pytest.mark.slow

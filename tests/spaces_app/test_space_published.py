@@ -9,9 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import small_dataset
 from convergebench.spaces_app.space.publish_folder import copy_space_to
-from space_server import serving
 
 HOUSE = Path(__file__).parents[2]
 INSTALLED = str(Path(np.__file__).parents[1])  # where packages are, without this checkout
@@ -21,11 +19,6 @@ HEAVY = {"torch", "datasets", "evaluate", "transformers", "accelerate", "skimage
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return copy_space_to(tmp_path_factory.mktemp("published") / "space")
-
-
-@pytest.fixture(scope="module")
-def dataset(tmp_path_factory):
-    return small_dataset.write(tmp_path_factory.mktemp("data") / "convergebench")
 
 
 def alone(folder, code):
@@ -88,20 +81,3 @@ def test_gradio_has_what_the_space_uses_from_its_lower_bound_on():
 
 def parameters(function):
     return set(inspect.signature(function).parameters)
-
-
-@pytest.mark.slow
-def test_the_folder_alone_serves_the_dataset(folder, dataset, tmp_path):
-    environment = {"PYTHONPATH": INSTALLED}
-    with serving(dataset, tmp_path, [sys.executable, "-S", str(folder / "app.py")], environment) as server:
-        assert {row["editor"] for row in shown(server)} == set(small_dataset.EDITORS)
-
-
-def shown(server):
-    """The rows of the table, once the page, the table, a step and its picture were there."""
-    status, board = server.ask("leaderboard", "", "all", "all", "convergence", 0.5, [])
-    assert status == 200
-    chain = server.ask("pick", "worst", "")[1]
-    assert server.get(server.ask("picture", chain, 3, "view", 8, "")[1]["url"])[0] == 200
-    assert b"survives" in server.get("/")[1]
-    return board["rows"]
