@@ -128,46 +128,34 @@ def signature_texts(signature: _Signature) -> list[str]:
     return [signature_text(name, part) for name, part in signature.items()]
 
 
+_STATUSES = "of the step: ok, shrunk, refused, no_image, failed, or missing where its file is gone"
+_PLACE = (
+    *StepPlace.columns(),
+    Column("status", "string", _STATUSES),
+    Column("sha256", "string", "of the picture the numbers belong to"),
+)
+
+
 def scores_config(optional: Collection[str] = ()) -> Config:
     """The scores: a step's place, the metrics' columns, the retained ones, reasons and signature.
 
     Metrics that are computed only on request have columns if they are named in `optional`.
     """
     included = [spec for spec in specs().values() if not spec.optional or spec.name in optional]
-    columns = [(spec.order, column) for spec in included for column in spec.columns]
-    measured = [Column(column.name, column.type, column.meaning) for _, column in columns]
-    place = sum(order < _CHANGED_SIZE_ORDER for order, _ in columns)
-    sizes = Column(CHANGED_SIZE, "bool", "whether the answer's size differs from its input's")
-    retained = [
-        Column(
-            column.retained,
-            "float64",
-            f"retained {column.headline} by {column.name}: 1 untouched, 0 another picture altogether"
-            if column.headline
-            else f"{column.name} on the scale from 1, untouched, to 0, another picture altogether",
-        )
-        for _, column in columns
-        if column.floor
+    measured = [column for spec in included for column in spec.columns]
+    columns = [Column(column.name, column.type, column.meaning) for column in measured]
+    place = sum(len(spec.columns) for spec in included if spec.order < _CHANGED_SIZE_ORDER)
+    columns.insert(place, Column(CHANGED_SIZE, "bool", "whether the answer's size differs from its input's"))
+    for column in [column for column in measured if column.floor]:
+        meaning = f"{column.name} on the scale from 1, untouched, to 0, another picture altogether"
+        if column.headline:
+            meaning = f"retained {column.headline} by {column.name}: 1 untouched, 0 another picture altogether"
+        columns.append(Column(column.retained, "float64", meaning))
+    columns += [
+        Column("reasons", "string", "JSON: for each value that could not be computed a code, with a detail or not"),
+        Column("signature", "string", "JSON: versions, weights, dtype, size and resize rule behind the numbers"),
     ]
-    return Config(
-        "scores",
-        "the numbers of one step against its chain's reference",
-        (
-            *StepPlace.columns(),
-            Column(
-                "status",
-                "string",
-                "of the step: ok, shrunk, refused, no_image, failed, or missing where its file is gone",
-            ),
-            Column("sha256", "string", "of the picture the numbers belong to"),
-            *measured[:place],
-            sizes,
-            *measured[place:],
-            *retained,
-            Column("reasons", "string", "JSON: for each value that could not be computed a code, with a detail or not"),
-            Column("signature", "string", "JSON: versions, weights, dtype, size and resize rule behind the numbers"),
-        ),
-    )
+    return Config("scores", "the numbers of one step against its chain's reference", (*_PLACE, *columns))
 
 
 SCORES = scores_config()

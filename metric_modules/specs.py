@@ -1,49 +1,13 @@
 """Finds the metric folders and reads their specs; each metric describes itself in its own folder.
 
-A metric is one folder, `metric_modules/NAME/`. A new folder is scored, stored, explained on the dataset's card, drawn
-in the report and shown in the Space without changing another line. The engine reads two of its files:
-
-`spec.py` holds `SPEC = {...}`: plain data without imports. Its keys are the fields of `Spec` below; `columns` is a list
-with the fields of `ScoreColumn`, and `reasons` is {code: [fault, sentence]}, why it may have no value: the faults are
-those of `scores.Fault`, and {} in the sentence is replaced by the detail.
-
-`measure.py` holds what the engine runs, one class (a "statistic" has none):
-    class Scorer:
-        def __init__(self, device: str, dtype: str, earlier: Mapping[str, Scorer]): ...  # and options with defaults
-            # `earlier` has the scorers of those metrics named in `after` that are part of this run. Raises
-            # FileNotFoundError if the weights are missing; its message becomes the reason in the scores.
-        signature: dict[str, str | int | float]     # everything a value depends on, including "version"
-        exact: Scorer | None        # optional: the same in float32, which recomputes values near a threshold
-
-    kind "picture":
-        def prepare(self, picture): ...     # once for each reference
-        def compare(self, reference, pictures, earlier): ...
-            # `reference` is what `prepare` returned, `pictures` are RGB uint8 arrays of the reference's size, `earlier`
-            # has one dictionary for each picture with the values of earlier metrics. Returns one dictionary for each
-            # picture: {column: value}. A value is a number, or the reason why there is none: a code or (code, detail).
-        previous_columns: tuple[str, ...]               # optional, with
-        def compare_previous(self, before, picture): ...    # a return and the one before it: {column: value}
-    kind "round":
-        def reduce(self, picture): ...      # a smaller form of a picture; runs while pictures are read
-        def embed(self, reduced, pictures): ...     # the embeddings of these pictures (`pictures`: at evaluation size)
-        def prepare(self, picture): ...     # once for each reference
-        def judge(self, program, position, pictures, reference): ...
-            # `pictures` are the embeddings (or None) of the previous return, then of each position so far; `reference`
-            # is what `prepare` returned; `program` has "cycle", "closes", "small" and "shows", "found" (the step's
-            # values from earlier metrics), "round" (the round's number) and "audits" (what the recall audit did before
-            # each step of the round, or None); if the spec sets `rounds`, also "earlier": the embeddings (or None) of
-            # every step before the round. Returns {column: value or reason}; the value of a column of type "string" is
-            # a dictionary, which is stored as JSON.
-
-    In the same file, if the metric `needs` something:
-        def missing_weights(): ...  # optional: a sentence for `convergebench metrics` if weights are missing, or None
+A metric is one folder, `metric_modules/NAME/`, with `spec.py`, whose `SPEC = {...}` is plain data without imports, and
+`measure.py`, whose `Scorer` the engine runs (CONTRIBUTING.md says what it has). The keys of a spec are the fields of
+`Spec` below; `columns` is a list with the fields of `ScoreColumn`, and `reasons` is {code: [fault, sentence]}, why it
+may have no value: the faults are those of `scores.Fault`, and {} in the sentence is replaced by the detail. A folder of
+several metrics has a list `SPECS`, and its `Scorer` and `missing_weights` receive the name of one as `metric=`.
 
 From this project, a folder's code imports only `_shared/`, other metrics' folders and files of `generation` that
-import nothing from this project themselves, such as the decoder. `evaluate` downloads a folder alone, so
-self_contained.py copies these files into it.
-
-One folder may hold several metrics: its `spec.py` then has a list `SPECS`, and its `Scorer` and `missing_weights`
-receive the name of one of them as `metric=`.
+import nothing from this project themselves, such as the decoder: `evaluate` downloads a folder alone.
 """
 
 import importlib

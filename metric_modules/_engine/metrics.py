@@ -1,6 +1,6 @@
 """Loads the requested metrics, or says why one cannot be computed.
 
-Every metric is found by its folder and run by the protocol of specs.py; no metric is named here.
+Every metric is found by its folder and run as CONTRIBUTING.md says; no metric is named here.
 """
 
 import importlib
@@ -26,7 +26,7 @@ class MetricRun:
     """A metric that is ready to run: its spec and the scorer of its folder."""
 
     spec: Spec
-    scorer: Any  # as specs.py explains it
+    scorer: Any  # as CONTRIBUTING.md explains it
     exact: "MetricRun | None" = None  # the same in float32, for values near a threshold
 
     @property

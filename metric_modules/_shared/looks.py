@@ -84,20 +84,11 @@ def _drift_terms(colours: np.ndarray, shape: tuple[int, ...]) -> list[np.ndarray
     down, right = (2 * part.ravel() - 1 for part in np.mgrid[: 1 : rows * 1j, : 1 : columns * 1j])
     light = np.column_stack([right, down, right * right + down * down])
     ones = np.ones(len(colours))
-    return [
-        np.column_stack(
-            [
-                ones,
-                colours,
-                colour * colour,
-                colour**3,
-                np.maximum(colour - 0.75, 0),
-                np.maximum(0.25 - colour, 0),
-                light * colour[:, None],
-            ]
-        )
-        for colour in colours.T
-    ]
+    terms = []
+    for colour in colours.T:
+        bent = (colour * colour, colour**3, np.maximum(colour - 0.75, 0), np.maximum(0.25 - colour, 0))
+        terms.append(np.column_stack([ones, colours, *bent, light * colour[:, None]]))
+    return terms
 
 
 def _to_rgb(cells: np.ndarray) -> np.ndarray:

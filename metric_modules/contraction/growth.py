@@ -29,9 +29,6 @@ def factor(steps: Series) -> float | None:
 
     Below 1 the chain contracts. A return equal to the one before ends the fit: from the second one on it means that a
     fixed point was reached, and q is 0 if only one distance precedes it. None with fewer than two distances.
-
-    >>> round(factor([8.0, 4.0, 2.0, 1.0]), 3)
-    0.5
     """
     at, distances = measured(steps, range(1, len(steps) + 1))
     if len(distances) < 2 or distances[0] == 0:
@@ -45,9 +42,6 @@ def exponent(mse: Series, rounds: Sequence[int]) -> float | None:
     """The power of n with which MSE grows: 0 jitter around one picture, 1 random walk, 2 drift in one direction.
 
     None with fewer than three rounds in which anything changed.
-
-    >>> round(exponent([2.0, 8.0, 18.0, 32.0], [1, 2, 3, 4]), 3)
-    2.0
     """
     at, values = measured(mse, rounds)
     at, values = at[values > 0], values[values > 0]
@@ -59,9 +53,6 @@ def fixed_point_distance(mse: Series, rounds: Sequence[int], q: float | None) ->
 
     A contraction towards a fixed point at distance R has gone (1 - q^n) R after n rounds; R by least squares.
     None if the chain has gone less than half of the way, because the estimate would be too uncertain.
-
-    >>> round(fixed_point_distance([25.0, 56.25, 76.5625], [1, 2, 3], 0.5), 3)
-    10.0
     """
     at, values = measured(mse, rounds)
     if q is None or not len(values) or q ** at[-1] > _HALF_WAY:

@@ -31,11 +31,7 @@ _Edit = tuple[bool, Callable[[], float]]  # whether it was made, and the share o
 
 
 def asked_sharpness(instructions: Sequence[str]) -> str | None:
-    """The verb of the first instruction that is about the whole picture's sharpness.
-
-    >>> asked_sharpness(["blur the image", "sharpen the blurred image"])
-    'blur'
-    """
+    """The verb of the first instruction that is about the whole picture's sharpness."""
     match = next(filter(None, map(_TO_SHARPNESS.match, instructions)), None)
     if match is None:
         return None
