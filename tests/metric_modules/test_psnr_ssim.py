@@ -1,0 +1,119 @@
+"""PSNR, RMSE and SSIM: exact, bounded, and what scikit-image computes."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from convergebench.metric_modules._shared import images
+from convergebench.metric_modules.psnr.measure import CEILING, psnr_and_rmse
+from convergebench.metric_modules.psnr.psnr import Psnr
+from convergebench.metric_modules.ssim.measure import compare, reference
+from convergebench.metric_modules.ssim.ssim import Ssim
+from real_chains import FOLDER
+from skimage.metrics import mean_squared_error, peak_signal_noise_ratio, structural_similarity
+
+SIZES = [(11, 11), (24, 17), (64, 64), (33, 129), (160, 200)]
+THEIRS = {
+    "gaussian": {"gaussian_weights": True, "sigma": 1.5, "use_sample_covariance": False},
+    "uniform7": {},
+}
+
+
+def random_pairs():
+    """Pairs of several sizes: unrelated, noisy, darkened, flat, nearly flat at white and one sample apart."""
+    random = np.random.default_rng(5)
+    for number in range(60):
+        height, width = SIZES[number % len(SIZES)]
+        first = random.integers(0, 256, (height, width, 3))
+        kind = number // len(SIZES) % 6
+        if kind == 4:
+            first = 255 - random.integers(0, 2, first.shape)
+        one_apart = first.copy()
+        one_apart[0, 0, 0] ^= 1
+        second = [
+            random.integers(0, 256, first.shape),
+            first + random.integers(-9, 10, first.shape),
+            first // 2,
+            np.full(first.shape, 200),
+            np.full(first.shape, 255),
+            one_apart,
+        ][kind]
+        yield first.astype(np.uint8), np.clip(second, 0, 255).astype(np.uint8)
+
+
+def test_sixty_random_pairs_agree_with_scikit_image():
+    for first, second in random_pairs():
+        found, error = psnr_and_rmse(first, second), mean_squared_error(first, second)
+        assert found["rmse"] == pytest.approx(math.sqrt(error), abs=1e-6)
+        theirs = peak_signal_noise_ratio(first, second, data_range=255) if error else CEILING
+        assert found["psnr"] == pytest.approx(min(theirs, CEILING), abs=1e-6)
+        for window, options in THEIRS.items():
+            theirs = structural_similarity(first, second, channel_axis=2, data_range=255, **options)
+            assert compare(reference(first, window), second) == pytest.approx(theirs, abs=1e-6)
+
+
+def test_identical_pictures_have_the_ceiling_and_never_infinity():
+    picture = np.zeros((1, 1, 3), np.uint8)
+    assert psnr_and_rmse(picture, picture) == {"psnr": CEILING, "rmse": 0}
+    huge = np.zeros((2000, 2000, 3), np.uint8)
+    nearly = huge.copy()
+    nearly[0, 0, 0] = 1
+    assert psnr_and_rmse(huge, nearly)["psnr"] == CEILING
+
+
+def test_order_does_not_matter_and_more_noise_is_farther():
+    random = np.random.default_rng(3)
+    picture = random.integers(60, 196, (64, 64, 3))
+    noise = random.normal(0, 1, picture.shape)
+    noisy = [np.clip(picture + scale * noise, 0, 255).astype(np.uint8) for scale in (0, 2, 5, 12, 30)]
+    found, known = [psnr_and_rmse(noisy[0], other) for other in noisy], reference(noisy[0])
+    assert found[3] == psnr_and_rmse(noisy[3], noisy[0])
+    assert [row["psnr"] for row in found] == sorted((row["psnr"] for row in found), reverse=True)
+    assert [row["rmse"] for row in found] == sorted(row["rmse"] for row in found)
+    values = [compare(known, other) for other in noisy]
+    assert values == sorted(values, reverse=True)
+    assert values[0] == pytest.approx(1, abs=1e-12)
+    assert values[3] == pytest.approx(compare(reference(noisy[3]), noisy[0]), abs=1e-6)
+    assert values == [compare(reference(noisy[0]), other) for other in noisy]  # one reference serves many
+
+
+def test_the_largest_difference_is_zero_decibels():
+    black = np.zeros((3000, 3000, 3), np.uint8)  # its sum of squares is far above 2**32
+    assert psnr_and_rmse(black, np.full_like(black, 255)) == {"psnr": 0, "rmse": 255}
+
+
+def test_the_module_gives_examples_mean_and_signature(tmp_path):
+    black = np.zeros((8, 8, 3), np.uint8)
+    result = Psnr(cache_dir=str(tmp_path)).compute(predictions=[black, black + 3], references=[black, black])
+    assert result["rmse_values"] == [0, 3]
+    assert result["rmse"] == 1.5
+    assert result["psnr"] == sum(result["psnr_values"]) / 2
+    assert result["signature"] == "psnr/1 ceiling=100 size=None"
+
+
+def test_ssim_refuses_small_pictures_and_unknown_windows(tmp_path):
+    large, small = np.zeros((12, 12, 3), np.uint8), np.zeros((12, 10, 3), np.uint8)
+    metric = Ssim(cache_dir=str(tmp_path))
+    with pytest.raises(ValueError, match="the reference is 10x12; the gaussian window needs 11"):
+        metric.compute(predictions=[large, small], references=[large, small])
+    assert metric.compute(predictions=[small], references=[small], window="uniform7")["ssim"] == pytest.approx(1)
+    with pytest.raises(ValueError, match="no window 'box'; the windows are gaussian, uniform7"):
+        metric.compute(predictions=[large], references=[large], window="box")
+
+
+@pytest.mark.skipif(not FOLDER.is_dir(), reason="the real chains are not here")
+def test_real_chains_give_the_published_numbers():
+    published = json.loads((FOLDER / "published_scores.json").read_text())
+    found = 0
+    for editor, chains in published.items():
+        for chain, scores in chains.items():
+            folder = FOLDER / editor / chain
+            known = reference(images.pixels(folder / "I0_source.png"), "uniform7")
+            for row in scores["rounds"]:
+                back = folder / f"I{row['round']}_backward.png"
+                shown, original = images.pair(back, folder / "I0_source.png", "reference")
+                assert psnr_and_rmse(original, shown)["psnr"] == pytest.approx(row["psnr"], abs=1e-6)
+                assert compare(known, shown) == pytest.approx(row["ssim"], abs=1e-6)
+                found += 1
+    assert found == 72
