@@ -6,9 +6,6 @@ import pytest
 from convergebench.metric_modules.edit_applied.judge import LEFT, SHARE
 from convergebench.metric_modules.scores import ScoreRow
 from convergebench.spaces_app.analysis.edit_limits import judge_again
-from convergebench.spaces_app.reporting.figures import FigureContext, house_style
-from convergebench.spaces_app.reporting.page import editor_looks
-from convergebench.spaces_app.statistics import sensitivity
 from simulated import dataset, report
 
 
@@ -79,18 +76,6 @@ def test_the_headline_under_other_limits_is_right(made):
     board = {row["editor"]: row["rounds_kept"] for row in made.tables["leaderboard"].rows}
     for usual in (("most that may be left of an edit", "0.4"), ("least area of a lost part", "0.003")):
         assert {editor: rows[usual][editor] for editor in board} == board
-    looks = editor_looks(made.tables["leaderboard"])
-    with house_style():
-        context = FigureContext(made.tables, looks, "round trips", True)
-        [drawing] = sensitivity.figures(made.tables["sensitivity"].typed_rows, context)
-    assert drawing.title == "Rounds survived under other thresholds and limits of the edit checks"
-    assert "leaves, most that may be left of an edit: 4.0 at 0.2, 6.0 at 0.3, 8.0 at 0.4" in drawing.description
-    assert [axes.get_xlabel() for axes in drawing.figure.axes if axes.get_visible()] == [
-        "threshold of what has to be retained",
-        "least area of an edit",
-        "most that may be left of an edit",
-        "least area of a lost part",
-    ]
 
 
 def test_without_the_numbers_only_thresholds_are_changed():

@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 import subprocess
-from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 
@@ -14,9 +13,7 @@ from convergebench.spaces_app.analysis.display_names import display_names
 from convergebench.spaces_app.palette import GRID, INK, MUTED, PAPER
 from convergebench.spaces_app.reporting.filmstrips import Frame, Strip
 from convergebench.spaces_app.reporting.page import SHORT, in_words
-from convergebench.spaces_app.reporting.sentences import page_sentences
 from convergebench.spaces_app.reporting.write import write_files
-from convergebench.spaces_app.statistics import leaderboard, make_table
 from simulated import dataset, report
 
 TINY = "data:image/webp;base64,UklGRiQAAABXRUJQVlA4IBgAAAAwAQCdASoBAAEAAUAmJaQAA3AA/v3AgAA="
@@ -138,13 +135,6 @@ def test_every_table_compiles(laid, tmp_path):
     words = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, [line for line in done.stdout.splitlines() if line.startswith("!")]
-
-
-def test_the_page_changes_when_a_table_does(laid):
-    made = laid[1]
-    first, *others = made.tables["leaderboard"].typed_rows
-    board = make_table(leaderboard, [replace(first, rounds_kept=tables.Estimate(7.77)), *others])
-    assert "7.8" in " ".join(page_sentences({**made.tables, "leaderboard": board})["lead"])
 
 
 def test_the_page_asks_for_nothing_outside_itself(laid):

@@ -217,24 +217,6 @@ def test_chains_are_compared_up_to_the_shorter_plan():
     assert (pair["difference"], pair["verdict"]) == (0.0, "open")
 
 
-def test_replication_has_a_table_of_its_own():
-    scores, chains, floors = dataset({"identity": 50.0, "one": 1.0}, sources=4)
-    copies = [
-        row | {"chain": "c" + row["chain"][1:], "program": "replicate", "cycle": '["copy"]'} for row in chains[::3]
-    ]
-    own = [row for row in scores if row["position"] == 2]
-    names = {row["chain"]: "c" + row["chain"][1:] for row in chains[::3]}
-    own = [
-        row | {"chain": names[row["chain"]], "program": "replicate", "position": 1}
-        for row in own
-        if row["chain"] in names
-    ]
-    made = report([*scores, *[row | {"edit_undone": None} for row in own]], [*chains, *copies], floors)
-    assert {row["group"] for row in made.tables["leaderboard"].rows} == {"round trips", "replication"}
-    assert board(made, "replication")["identity"]["rounds_kept"] == 12
-    assert board(made, "replication")["identity"].get("forward") is None
-
-
 def test_tables_say_the_same_in_every_format(golden):
     for made in golden.tables.values():
         lines = list(csv.DictReader(io.StringIO(tables.as_csv(made))))

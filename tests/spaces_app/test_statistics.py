@@ -8,7 +8,6 @@ import pkgutil
 import awkward_pictures
 import pytest
 from convergebench.spaces_app.reporting.filmstrips import SIDE, make_frame
-from convergebench.spaces_app.statistics import REQUIRED, find_statistics
 from house_copy import HOUSE, HouseCopy
 
 STATISTIC = '''
@@ -70,16 +69,6 @@ def test_a_dropped_in_statistic_is_in_the_whole_report(tmp_path):
     assert '<a href="#early-losses">' in page
     assert "<caption>Lost at once</caption>" in page
     assert "<figcaption>Cases lost in round one " in page
-
-
-def test_every_file_of_the_folders_is_a_statistic():
-    found = find_statistics()
-    rooms = [HOUSE / "spaces_app" / "statistics", *(HOUSE / "spaces_app" / "studies").glob("*/statistics")]
-    files = {path.stem for room in rooms for path in room.glob("*.py")} - {"__init__"}
-    assert found.keys() == files
-    for statistic in found.values():
-        assert all(hasattr(statistic, name) for name in REQUIRED)
-        assert statistic.__doc__
 
 
 @pytest.mark.parametrize("name", awkward_pictures.PICTURES)
