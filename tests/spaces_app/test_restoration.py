@@ -19,30 +19,22 @@ from convergebench.spaces_app.studies.restoration.restored import metric_title
 METRICS = ("psnr", "ssim", "lpips", "musiq", "maniqa", "clipiqa")
 
 
-def load(folder, table, *words):
-    """Import a table of restored pictures with the command that a user has."""
-    given = ["import", "--layout", "scores", table, "--dataset", folder, "--restoration", *study.COLUMNS, *words]
-    done = CliRunner().invoke(main, [str(word) for word in given])
-    assert done.exit_code == 0, done.output
-    return done
-
-
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory):
-    """The report's tables of a dataset with the study's three tables beside it."""
+    """The report's tables of a dataset with the study's tables beside it, imported by the command that a user has."""
     folder = small_dataset.write(tmp_path_factory.mktemp("restored"))
     (folder / "README.md").unlink()  # no card of ours
-    base = folder.parent
-    prompts = [[name, *row] for name, row in study.TABLE_2.items()]
     nano = ["--column", "program=Prompt", "--editor", "Nano Banana 2"]
-    load(folder, study.write_csv(base / "prompts.csv", ["Prompt", *study.HEAD], prompts), *nano)
-    runs = study.write_csv(base / "runs.csv", ["Prompt", "picture", "clean", "run", *study.HEAD], study.repeated_runs())
-    load(folder, runs, *nano, "--column", "image=picture")
-    methods = [[name, *row] for name, row in study.TABLE_5.items()]
-    load(folder, study.write_csv(base / "methods.csv", ["Method", *study.HEAD], methods), "--column", "editor=Method")
-    scenes = [[method, scene, degradation, *row] for method, scene, degradation, row in study.TABLE_4]
-    head = ["editor", "scene", "degradation", *study.HEAD]
-    load(folder, study.write_csv(base / "scenes.csv", head, scenes))
+    for name, head, rows, words in (
+        ("prompts", ["Prompt"], [[name, *row] for name, row in study.TABLE_2.items()], nano),
+        ("runs", ["Prompt", "picture", "clean", "run"], study.repeated_runs(), [*nano, "--column", "image=picture"]),
+        ("methods", ["Method"], [[name, *row] for name, row in study.TABLE_5.items()], ["--column", "editor=Method"]),
+        ("scenes", ["editor", "scene", "degradation"], [[*row[:3], *row[3]] for row in study.TABLE_4], []),
+    ):
+        table = study.write_csv(folder.parent / f"{name}.csv", [*head, *study.HEAD], rows)
+        given = ["import", "--layout", "scores", table, "--dataset", folder, "--restoration", *study.COLUMNS, *words]
+        done = CliRunner().invoke(main, [str(word) for word in given])
+        assert done.exit_code == 0, done.output
     return make_report(read_analysis(Reader(folder))).tables
 
 

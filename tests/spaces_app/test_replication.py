@@ -1,0 +1,182 @@
+"""Banana100's tables: scores without a reference step by step, denoising, strict grey, and reconstruction apart."""
+
+import math
+
+import numpy as np
+import pytest
+from convergebench.generation import programs
+from convergebench.generation.records import Chain, FinishedChain, Source
+from convergebench.metric_modules.greyscale.measure import Scorer, colour_of
+from convergebench.spaces_app.analysis.analysis import Analysis
+from convergebench.spaces_app.analysis.program_groups import group_of_chain, program_groups
+from convergebench.spaces_app.reporting.page import make_sections
+from convergebench.spaces_app.statistics import compute_tables
+from convergebench.spaces_app.studies.replication.series import replication_series
+from convergebench.spaces_app.studies.replication.statistics import (
+    denoise,
+    greyscale,
+    no_reference_fooled,
+    no_reference_gaps,
+    no_reference_ranks,
+)
+
+SOURCES = ("fog", "holi", "moss")
+# Scores by source, run and step: BRISQUE is fooled by holi, at steps 5 and 10 only; NIQE by none.
+SCORES = {
+    "brisque": lambda source, run, step: 20.0 + step - (30 * math.exp(-step / 8) * step / 4 if source == "holi" else 0),
+    "niqe": lambda source, run, step: 3.0 + 0.1 * step + 0.01 * run,
+    "lpips": lambda source, run, step: 0.01 * step + (0.001 * run if step > 1 else 0),
+}
+
+
+def chain(program, source, run=1, steps=20, **settings):
+    picture = Source(source, "0" * 64, 64, 64, "texture", "synthetic", "CC0-1.0", "nobody")
+    asked = programs.get(program)
+    return Chain(picture, asked, "worn", {"short_side": 64, **settings}, run, steps // len(asked.cycle))
+
+
+def finished(one):
+    return FinishedChain(one.id, one, "banana", "1", "complete", one.rounds * len(one.program.cycle), None)
+
+
+def analysis(chains, values):
+    rows = [
+        {
+            "chain": one.id, "editor": "worn", "source": one.source.id, "program": one.program.id, "run": one.run,
+            "step": number, "round": round, "position": position, "status": "ok", "reasons": "{}", "signature": "{}",
+            "ssim": 0.9, **values(one, number, round, position),
+        }
+        for one in chains
+        for number, round, position, _ in one.asks()
+    ]  # fmt: skip
+    return Analysis(rows, [finished(one) for one in chains])
+
+
+def copies(chains=None, scores=SCORES):
+    """Scores of copies of three pictures, two runs of thirty steps each."""
+    chains = chains or [chain("replicate", source, run, 30) for source in SOURCES for run in (1, 2)]
+    return analysis(
+        chains, lambda one, step, *_: {name: score(one.source.id, one.run, step) for name, score in scores.items()}
+    )
+
+
+def of(rows, **wanted):
+    [found] = [row for row in rows if all(getattr(row, key) == value for key, value in wanted.items())]
+    return found
+
+
+def test_a_gap_is_the_change_since_step_1_over_runs():
+    rows = list(no_reference_gaps.rows(copies()))
+    gap = of(rows, metric="NIQE", source="fog", step=20)
+    assert gap.gap == pytest.approx(-1.9)
+    assert (gap.runs, gap.fooled_runs) == (2, 0)
+    assert of(rows, metric="BRISQUE", source="fog", step=5).gap == pytest.approx(-4 / 150 * 100)
+    assert of(rows, metric="LPIPS (sees the original)", source="holi", step=10).gap == pytest.approx(-9.15)
+
+
+def test_a_metric_is_fooled_by_the_sources_with_a_gap_above_0():
+    rows = list(no_reference_fooled.rows(copies()))
+    brisque = of(rows, metric="BRISQUE")
+    assert (brisque.fooled, brisque.sources, brisque.gaps_above, brisque.gaps) == (1, 3, 2, 9)
+    assert brisque.fooled_by == "holi (2 of 3)"
+    for metric in ("NIQE", "LPIPS (sees the original)"):
+        assert (of(rows, metric=metric).fooled, of(rows, metric=metric).fooled_by) == (0, "none")
+
+
+def test_metrics_that_follow_the_damage_are_found():
+    rows = list(no_reference_ranks.rows(copies()))
+    niqe, brisque = of(rows, metric="NIQE"), of(rows, metric="BRISQUE")
+    assert (niqe.with_step.value, niqe.with_lpips.value) == (pytest.approx(-1), pytest.approx(-1))
+    assert niqe.worse_from == 2
+    assert -1 < brisque.with_step.value < 0
+    assert brisque.with_step.low < brisque.with_step.value < brisque.with_step.high
+    assert brisque.worse_from > 10
+    assert {row.better_from for row in rows} == {None}
+    assert of(rows, metric="LPIPS (sees the original)").with_lpips.value is None
+
+
+def test_a_metric_that_likes_the_damage_is_found():
+    pleased = {"piqe": lambda source, run, step: 50.0 - step - len(source) / 10, "lpips": SCORES["lpips"]}
+    [row, _] = no_reference_ranks.rows(copies(scores=pleased))
+    assert (row.with_step.value, row.worse_from, row.better_from) == (pytest.approx(1), None, 2)
+
+
+def test_one_source_makes_no_step_certain():
+    rows = list(no_reference_ranks.rows(copies([chain("replicate", "fog", 1, 30)])))
+    assert of(rows, metric="NIQE").worse_from is None
+    assert of(rows, metric="NIQE").with_step.low is None
+
+
+def test_audited_copies_and_lpips_alone_do_not_count():
+    chains = [chain("replicate", "fog"), chain("replicate", "fog", 2, audit="noise"), chain("hat", "fog")]
+    series = replication_series(copies(chains))
+    assert {(program, len(sources)) for (_, program, _), sources in series.items()} == {("replicate", 1)}
+    assert list(no_reference_gaps.rows(copies(scores={"lpips": SCORES["lpips"]}))) == []
+
+
+def test_a_heatmap_says_which_metrics_no_source_fools():
+    made = copies()
+    [section] = [each for each in make_sections(compute_tables(made), list(made.groups), {})
+                 if each.title == no_reference_gaps.SECTION]  # fmt: skip
+    [drawing] = section.drawings
+    assert "worn: NIQE, LPIPS (sees the original) fooled by no source" in drawing.description
+    assert "<svg" in drawing.svg()
+
+
+def test_denoising_is_compared_on_common_sources():
+    chains = [chain(program, source, run) for program in ("replicate", "replicate-denoise") for source in SOURCES
+              for run in (1, 2)]  # fmt: skip
+    chains += [chain("replicate", "dune")]
+    loss = {"replicate": 0.02, "replicate-denoise": 0.03}
+
+    def values(one, number, round, position):
+        more = 0.01 * SOURCES.index(one.source.id) if one.program.id == "replicate-denoise" else 0.0
+        return {"retained_rmse": 1.0, "retained_lpips": 1 - loss[one.program.id] * number - more}
+
+    made = analysis(chains, values)
+    rows = {row.step: row for row in denoise.rows(made)}
+    assert list(rows) == [1, 5, 10, 20]
+    assert rows[20].plain == pytest.approx(0.6)
+    assert rows[20].difference.value == pytest.approx(-0.2 - 0.01)
+    assert rows[20].difference.low < rows[20].difference.value < rows[20].difference.high < 0
+    assert rows[20].sources == 3
+
+
+def test_a_picture_is_grey_only_if_every_pixel_is():
+    grey = np.repeat(np.arange(64, dtype=np.uint8).reshape(8, 8, 1), 3, axis=2)
+    tinted = grey.copy()
+    tinted[0, 0, 1] += 1
+    assert colour_of(grey) == (0, 0)
+    assert Scorer("cpu", "float32", {}).compare(None, [grey, tinted], [{}] * 2) == [
+        {"coloured_share": 0, "colour_left": 0},
+        {"coloured_share": 1 / 64, "colour_left": 1 / 64},
+    ]
+
+
+def test_only_the_forward_instruction_asks_for_grey():
+    chains = [chain("monochrome-and-back", source) for source in SOURCES] + [chain("replicate", "fog")]
+
+    def values(one, number, round, position):
+        strict = one.source.id == "fog" and round == 1
+        return {"coloured_share": 0.0 if strict else 0.25, "colour_left": 0.0 if strict else 2.0 + round}
+
+    [row] = greyscale.rows(analysis(chains, values))
+    assert row.instruction == "turn the image monochrome"
+    assert (row.steps, row.sources) == (30, 3)
+    assert row.strict.value == pytest.approx(1 / 30)
+    assert row.coloured_share == 0.25
+    assert (row.colour_first, row.colour_last) == (pytest.approx(2.0), pytest.approx(12.0))
+    assert list(greyscale.rows(analysis(chains, lambda *given: {}))) == []
+
+
+def test_reconstruction_is_a_group_of_its_own():
+    one = finished(chain("patches-edges-photograph", "fog", steps=9))
+    assert group_of_chain(one) == "reconstruction"
+    assert "reconstruction" in program_groups()
+    both = [chain("patches-edges-photograph", "fog", steps=9), chain("monochrome-and-back", "fog")]
+    scored = {"psnr": 30.0, "rmse": 5.0, "retained_rmse": 0.9, "retained_ssim": 0.9, "retained_lpips": 0.9}
+    groups = analysis(both, lambda *given: scored).groups
+    assert {name: [case.program for case in group.cases["worn"]] for name, group in groups.items()} == {
+        "round trips": ["monochrome-and-back"],
+        "reconstruction": ["patches-edges-photograph"],
+    }
