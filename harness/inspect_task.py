@@ -50,7 +50,7 @@ _stored: ContextVar[tuple[Step, bytes] | None] = ContextVar("stored", default=No
 
 
 class EditorAPI(ModelAPI):
-    """An editor of the benchmark as a model: a picture and an instruction go in, a picture comes out."""
+    """An editor of the benchmark as a model."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class EditorAPI(ModelAPI):
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
-        """The answer that the task has stored; in other tasks, one call with the last message's words and picture."""
+        """The answer that the task has stored; in other tasks, one call."""
         if stored := _stored.get():
             return as_output(self.model_name, *stored)
         message, editor = input[-1], self.choice.editor
@@ -102,7 +102,7 @@ def _image(data: bytes) -> ContentImage:
 
 
 def as_output(model: str, answer: Answer | Step, data: bytes) -> ModelOutput:
-    """An answer as Inspect's output: its bytes as received, and its other fields in the message's metadata."""
+    """An answer as Inspect's output, its bytes as received."""
     words = ContentText(text=answer.text or answer.reason or answer.status)
     stop = "content_filter" if answer.status == "refused" else "stop"
     output = ModelOutput.from_content(model, [words, *([_image(data)] if data else [])], stop)
@@ -111,7 +111,7 @@ def as_output(model: str, answer: Answer | Step, data: bytes) -> ModelOutput:
 
 
 class _Run:
-    """One model's chains by sample id, and what all its samples share: limits, budget and floors."""
+    """One model's chains by sample id, and what all its samples share."""
 
     def __init__(self, suite: str, out: str, max_cost: float | None, metrics: Sequence[str], model: Model):
         if not isinstance(model.api, EditorAPI):
@@ -235,7 +235,7 @@ _PER_SOURCE = [mean(), stderr(cluster="source")]
 
 @scorer(metrics={"rounds_kept": _PER_SOURCE, "survived": _PER_SOURCE})
 def rounds_kept(suite: str, out: str, max_cost: float | None = None, metrics: list[str] | None = None) -> Scorer:
-    """The rounds before the first loss, and all scores of all steps as `convergebench score` computes them."""
+    """The rounds before the first loss, and all scores of all steps."""
 
     async def score(state: TaskState, target: Target) -> Score:
         run = await _run_of(suite, out, max_cost, tuple(metrics or ()), get_model())

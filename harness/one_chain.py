@@ -37,7 +37,7 @@ class OneChainScorer:
         self.lock = threading.Lock()
 
     def score(self, chain_id: str, suite: str, suite_version: str, role: str = "editor") -> Scored:
-        """A finished chain's rows of the table `scores`, and its outcome; None if the leaderboard leaves it out."""
+        """A finished chain's rows of `scores`, and its outcome; None if it cannot be judged."""
         stored = read_chain(self.run / "chains" / chain_id, suite, suite_version)
         with self.lock, tempfile.TemporaryDirectory() as folder:
             return self._score_in(Path(folder), stored, role)

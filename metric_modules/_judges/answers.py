@@ -65,5 +65,5 @@ JUDGEMENTS = Judgement.config()
 
 
 def identity_of(asked: "Ask | Judgement") -> Identity:
-    """The key by which an answer is asked only once: once for the dataset, once per session for calibration."""
+    """What is asked only once: for the dataset, or in a session of calibration."""
     return asked.purpose, asked.key, asked.session if asked.purpose == CALIBRATION else 0, asked.repeat

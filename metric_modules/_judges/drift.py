@@ -66,7 +66,7 @@ class Drift:
 
 
 def find_drift(rows: Iterable[Row]) -> list[Drift]:
-    """Every later run of every judge and question, each item compared with its answers of the first run."""
+    """Every later run of every judge and question, compared with its first one."""
     runs: dict[tuple[str, str, str], dict[int, list[Row]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         if row["purpose"] == CALIBRATION:

@@ -4,7 +4,6 @@ FOLDER/NAME.jsonl           a line for each answer, synced to disk before anythi
 FOLDER/ledger/calls.jsonl   what the calls cost (see generation/ledger.py)
 """
 
-import contextlib
 import hashlib
 import json
 import math
@@ -12,7 +11,7 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -21,7 +20,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from convergebench.generation.calls import Caller, CallLimits, Rejected, Transient, Unusable
-from convergebench.generation.files import Locked, disk_errors_explained, locked
+from convergebench.generation.files import disk_errors_explained
 from convergebench.generation.interruptible import do_all
 from convergebench.generation.ledger import Budget, Ledger
 from convergebench.generation.records import Answer, UserError, canonical
@@ -63,18 +62,6 @@ def file_stem(label: str) -> str:
     return f"{words}-{hashlib.sha256(label.encode()).hexdigest()[:8]}"
 
 
-@contextlib.contextmanager
-def one_at_a_time(folder: Path, what: str) -> Iterator[None]:
-    """Lock the folder, because two processes would ask the same twice; raises UserError if it is locked."""
-    with contextlib.ExitStack() as stack:
-        with disk_errors_explained(folder):
-            try:
-                stack.enter_context(locked(folder))
-            except Locked:
-                raise UserError(f"{what} in another process; wait for it") from None
-        yield
-
-
 class Journal:
     """The answers of one judge that were paid for, and the ledger of its calls."""
 
@@ -93,7 +80,7 @@ class Journal:
 
 @dataclass
 class Asking:
-    """One run's calls of a judge, several at a time, within limits; what becomes of them is counted in the outcome."""
+    """One run's calls of a judge, within limits; what becomes of them is counted in the outcome."""
 
     judge: BaseJudge
     journal: Journal
@@ -168,7 +155,7 @@ class Asking:
 
 
 def _read_lines(journal: Path) -> list[Line]:
-    """A journal's lines; an incomplete last line is truncated, because its answer was never on disk."""
+    """The lines; a last one that was cut off is removed, because its answer was never on disk."""
     if not journal.exists():
         return []
     data = journal.read_bytes()
@@ -183,7 +170,7 @@ def _read_lines(journal: Path) -> list[Line]:
 
 
 class _JudgeLedger(Ledger):
-    """The ledger of one judge, which remembers the name of the call that this thread is about to make."""
+    """The ledger of one judge; it knows the call that this thread is about to make."""
 
     def __init__(self, folder: Path, opening: float, answered: dict[str, float]):
         self.thread = threading.local()

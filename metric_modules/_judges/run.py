@@ -26,7 +26,7 @@ from . import backends, drift, questions
 from .answers import CALIBRATION, JUDGEMENTS, Identity, Judgement, identity_of
 from .asks import Ask, plan_asks, read_pictures, read_step
 from .backends import BaseJudge, Shown
-from .journal import Asking, Journal, Line, Outcome, file_stem, one_at_a_time, refuse_unlimitable_cost
+from .journal import Asking, Journal, Line, Outcome, file_stem, refuse_unlimitable_cost
 from .questions import Question
 
 FOLDER = ".judging"  # hidden, and never published
@@ -209,7 +209,8 @@ def judge(
     """
     folder, chosen, asked = Path(dataset), backends.choose(judge), questions.load(question)
     require_dataset(folder)
-    with one_at_a_time(judge_folder(folder, chosen), f"{chosen.label} is judging {dataset}"):
+    asking = judge_folder(folder, chosen)  # locked, because two processes would ask the same twice
+    with disk_errors_explained(asking), locked(asking):
         run = Run(
             folder, chosen, asked, limit=limit, editors=editors, programs=programs, calibration=calibration, again=again
         )
@@ -221,7 +222,7 @@ def judge_folder(dataset: Path, judge: BaseJudge) -> Path:
 
 
 def require_dataset(folder: Path) -> None:
-    """Raise UserError if there is no dataset, or if its folder has files that are not part of it."""
+    """Raise UserError if there is no dataset, or if its folder has other files."""
     if not Reader(folder).files("chains"):
         raise UserError(f"{folder} is not a dataset: it has no data/chains; `convergebench build` makes one")
     card.refuse_other_folders(folder)

@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from convergebench.generation.files import refuse_strangers_file
+from convergebench.generation.files import disk_errors_explained, locked, refuse_strangers_file
 from convergebench.generation.progress import progress_bar
 from convergebench.generation.records import Answer, Program
 
 from ..edit_applied.cycles import roles
 from .backends import BaseJudge, Shown
-from .journal import Asking, Journal, Line, Outcome, file_stem, one_at_a_time, refuse_unlimitable_cost
+from .journal import Asking, Journal, Line, Outcome, file_stem, refuse_unlimitable_cost
 
 _WORDS = """An image editor was given one picture and this instruction: "{instruction}"
 Write the one instruction that takes exactly this change back and changes nothing else. \
@@ -28,7 +28,7 @@ _FIRST_WORDS = f"# The undo of each program with a {_MARK} was written by "  # o
 
 
 def has_one_undo(program: Program) -> bool:
-    """Whether a program asks for one change and takes it back, so that a written undo can replace its second step."""
+    """Whether a program asks for one change and takes it back."""
     return [role.kind for role in roles(program.cycle, program.closes)] == ["forward", "undo"] and not program.items
 
 
@@ -38,7 +38,7 @@ def kept_folder(out: Path, judge: BaseJudge) -> Path:
 
 
 def missing_undos(judge: BaseJudge, programs: Iterable[Program], out: Path) -> list[Program]:
-    """Programs whose undo was not written before; refuses a file in its place that we did not write."""
+    """Programs whose undo was not written before; a stranger's file in its place is refused."""
     refuse_strangers_file(out, lambda data: data.startswith(_FIRST_WORDS.encode()))
     journal = Journal(kept_folder(out, judge) / _JOURNAL)
     written = {line["asked"] for line in journal.lines if line["words"]}
@@ -60,7 +60,7 @@ def write_undos(
     price, outcome = most_dollars(judge, programs), Outcome(judge.label, "undo")
     refuse_unlimitable_cost(max_cost, price, judge.label)
     folder = kept_folder(out, judge)
-    with one_at_a_time(folder, f"{judge.label} writes {out}"):
+    with disk_errors_explained(folder), locked(folder):
         journal = Journal(folder / _JOURNAL)
         missing = {program.id: program for program in missing_undos(judge, programs, out)}
 
@@ -93,7 +93,7 @@ def _words_for(program: Program) -> str:
 
 
 def _read_undo(answer: Answer) -> Line:
-    """The instruction in the model's answer; a refusal or unusable text becomes a reason, never an instruction."""
+    """The instruction in the answer; unusable text becomes a reason."""
     text = answer.text.strip().strip('"“”').strip()
     if answer.status != "ok" or not text:
         return {"words": None, "reason": answer.reason or "an empty answer"}
@@ -112,7 +112,7 @@ def suite_text(
     judge: BaseJudge, programs: Iterable[Program], words: Mapping[str, str], reasons: Mapping[str, str],
     settings: Mapping[str, object],
 ) -> str:  # fmt: skip
-    """A suite with these settings that has each program followed by its copy with the written undo."""
+    """A suite that has each program followed by its copy with the written undo."""
     digest = hashlib.sha256(_WORDS.encode()).hexdigest()[:12]
     lines = [f"{_FIRST_WORDS}{judge.label}, asked in the words {digest}."]
     lines += [f"# No undo of {id}: {reason[:120]!r}" for id, reason in reasons.items()]

@@ -88,7 +88,7 @@ def _covered_pixels(cells: np.ndarray) -> np.ndarray:
 
 
 def _seen_through(before: np.ndarray, forward: np.ndarray) -> np.ndarray:
-    """The pixels whose neighbourhood kept the structure it had: glass, a thin veil, gaps between rods."""
+    """The pixels around which the structure stayed: glass, a veil, gaps between rods."""
     detail, other_detail = _band(before, (0.8, 4.0)), _band(forward, (0.8, 4.0))
     shared = _blurred(detail * other_detail, 6)
     return shared / np.sqrt((_blurred(detail * detail, 6) + 1) * (_blurred(other_detail * other_detail, 6) + 1)) > 0.5
@@ -123,7 +123,7 @@ def recovered_detail(
 def _correlation(
     first: np.ndarray, second: np.ndarray, mask: np.ndarray, sigmas: tuple[float, float], start: _Place, reach: range
 ) -> tuple[float | str, _Place]:
-    """The best correlation of a band of detail under a mask, over slides about a first one; and that slide."""
+    """The best correlation of a band of detail, over slides about a first one; and that slide."""
     mask, edge = mask.copy(), _FAR[-1] + _NEAR[-1] + 1
     mask[:edge] = mask[-edge:] = mask[:, :edge] = mask[:, -edge:] = False
     if mask.sum() < _FEWEST_PIXELS[sigmas]:
@@ -142,7 +142,7 @@ def _correlation(
 
 
 def shines_through(before: np.ndarray, forward: np.ndarray, cells: np.ndarray) -> float | str:
-    """How strongly the original's fine detail is still in the covered region: 0 opaque, 1 untouched."""
+    """The strength of the original's fine detail in the covered region: 0 opaque, 1 untouched."""
     mask = _covered_pixels(cells)
     detail, other_detail = _band(_grey(before), (0.8, 2.4)), _band(_grey(forward), (0.8, 2.4))
     if mask.sum() < _FEWEST_PIXELS[_FINE]:
@@ -186,7 +186,7 @@ def _has_colour(cells: np.ndarray, name: str) -> np.ndarray:
 
 
 def change_map(before: np.ndarray, forward: np.ndarray) -> str:
-    """The coloured change between two looks on a coarse grid, as text; empty if nothing changed beyond wear."""
+    """The coloured change between two looks on a coarse grid, as text; empty if there is none."""
     change = compare(before, forward)
     certain = np.where((change.size > VISIBLE)[..., None], change.vector, 0)
     coarse = cv2.resize(certain, (GRID, GRID), interpolation=cv2.INTER_AREA)
@@ -221,7 +221,7 @@ def mark_distances(
 
 
 def rises(before: np.ndarray, forward: np.ndarray, shows: str, embed: Callable[[str], np.ndarray]) -> dict[str, float]:
-    """By how much the likeness to what was asked, and to each thing, rose from one embedding to the other."""
+    """By how much the likeness to each thing rose from one embedding to the other."""
     step = forward / np.linalg.norm(forward) - before / np.linalg.norm(before)
     words = {thing: embed(thing) for thing in dict.fromkeys((shows, *THINGS))}
     return {thing: round(float(step @ row / np.linalg.norm(row)), 5) for thing, row in words.items()}

@@ -47,7 +47,7 @@ class Scorer:
         return [(*picture[:2], row) for picture, row in zip(reduced, rows, strict=True)]
 
     def _laid_on(self, picture: _Kept, first: _Kept) -> _Kept:
-        """The picture resized to the first picture's size, in case an answer came back in another shape."""
+        """The picture at the first one's size, in case an answer has another shape."""
         if picture[0].shape == first[0].shape:
             return picture
         return (*self.reduce(fitted(picture[0], first[0]))[:2], picture[2])

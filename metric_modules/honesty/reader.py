@@ -56,7 +56,7 @@ def _prepared(line: np.ndarray) -> np.ndarray:
 
 
 def _decoded(chances: np.ndarray, letters: list[str]) -> str:
-    """The letters of a line: repeated ones and blanks fall away; empty if the network is not sure."""
+    """The letters of a line; empty if the network is not sure."""
     best = chances.argmax(axis=1)
     is_letter = np.append(True, best[1:] != best[:-1]) & (best != 0)
     if not is_letter.any() or chances.max(axis=1)[is_letter].mean() < _SURE:
@@ -78,7 +78,7 @@ def _lines(changed: np.ndarray) -> list[tuple[slice, slice]]:
 
 
 def written(read: Reader, picture: np.ndarray, changed: np.ndarray, instruction: str, shows: str | None) -> float | str:
-    """How much of a requested word is written in the changed cells of a picture: 1 is all its letters."""
+    """How much of a requested word is written in the changed cells: 1 is all its letters."""
     if _ASKS_FOR_TEXT.search(instruction):
         return "text_is_asked_for"
     if not changed.any():

@@ -29,11 +29,7 @@ plan_option = click.option(
     help="openai, gemini or paint, with options such as openai:base_url=http://localhost:8000/v1,model=NAME.",
 )
 @click.option(
-    "--question",
-    "names",
-    multiple=True,
-    required=True,
-    help="A question's name, or your own ./mine.toml; repeatable.",
+    "--question", "names", multiple=True, required=True, help="A question's name, or your own ./mine.toml; repeatable."
 )
 @click.option("--editor", "editors", multiple=True, help="Only chains of this editor, as tables name it; repeatable.")
 @click.option("--program", "programs", multiple=True, help="Only chains of this program; repeatable.")

@@ -103,7 +103,7 @@ def read(folder: Path) -> Description:
 
 
 def _name_of(chains: Sequence[FinishedChain], digests: dict[str, str]) -> str:
-    """A name with the editor and suite, and a hash that changes with every byte of the chains."""
+    """The editor, the suite, and a hash of every byte of the chains."""
     folders = sorted(editor_folders({chain.editor for chain in chains}).values())
     first = folders[0] if len(folders) == 1 else f"{folders[0]}-and-{len(folders) - 1}"
     whole = hashlib.sha256(canonical(sorted(digests.items())).encode()).hexdigest()
@@ -149,7 +149,6 @@ def _check_files(reader: Reader, description: Description) -> Iterator[str]:
 
 
 def _check_dataset(reader: Reader, _: Description) -> Iterator[str]:
-    """Check values and pictures against their hashes, and that every reference between tables resolves."""
     yield from (f"{finding.path}: {finding.what}" for finding in verify_dataset(reader.folder))
 
 
@@ -193,7 +192,7 @@ def _check_order(chain: FinishedChain, steps: list[Step]) -> Iterator[str]:
 
 
 def _check_inputs(reader: Reader, _: Description) -> Iterator[str]:
-    """Check that each chain begins with its source, resized; an easier picture would not be a case of the suite."""
+    """Check that each chain begins with its source, resized: no easier picture."""
     places = dict(zip((row.source for row in reader.rows_of(SourceRow)), reader.places("sources"), strict=True))
     source_of = {chain.id: chain.source.id for chain in reader.chains()}
     seen: set[tuple[str, str | None]] = set()
@@ -233,14 +232,13 @@ def _check_scores(reader: Reader, description: Description) -> Iterator[str]:
 
 
 def files_to_propose(folder: Path) -> dict[str, Path]:
-    """Every file of a submission by its path in the repository."""
     description = read(folder)
     names = [FILE, MANIFEST, card.CARD, *description["files"]]
     return {f"{_FOLDER}/{description['name']}/{name}": folder / name for name in names if (folder / name).exists()}
 
 
 def propose(api: "HfApi", folder: Path, repo: str) -> str:
-    """Open a pull request that adds the submission to the dataset's repository; returns its address."""
+    """Open a pull request that adds the submission; its address."""
     from huggingface_hub import CommitOperationAdd
 
     description = read(folder)
@@ -251,7 +249,7 @@ def propose(api: "HfApi", folder: Path, repo: str) -> str:
 
 
 def withdraw(api: "HfApi", name: str, repo: str, reason: str) -> str:
-    """Open a pull request that removes a submission; returns its address. The history keeps the files."""
+    """Open a pull request that removes a submission; its address."""
     from huggingface_hub import CommitOperationDelete
 
     deletion = CommitOperationDelete(f"{_FOLDER}/{name}/", is_folder=True)
@@ -283,7 +281,7 @@ def proposed_files(api: "HfApi", name: str, repo: str, revision: str | None = No
 
 
 def fetch(api: "HfApi", name: str, repo: str, revision: str | None = None) -> Path:
-    """Download a submission from a repository or a pull request; returns its folder."""
+    """Download a submission; its folder."""
     proposed_files(api, name, repo, revision)
     pattern = f"{_FOLDER}/{name}/**"
     with hub.hub_errors_explained(repo):
@@ -292,10 +290,7 @@ def fetch(api: "HfApi", name: str, repo: str, revision: str | None = None) -> Pa
 
 
 def unpack(folder: Path, run: Path) -> int:
-    """Store every chain of an accepted submission in a run, byte for byte; returns how many are new.
-
-    `convergebench build` can then combine it with other runs.
-    """
+    """Store every chain of an accepted submission in a run, byte for byte; how many are new."""
     reader = Reader(folder)
     chains = reader.chains()
     of = chains[0]  # all are of one suite

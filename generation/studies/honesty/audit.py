@@ -41,7 +41,6 @@ def with_audit(chain: Chain, salt: bytes = b"") -> Chain:
 
 
 def audited_input(chain: Chain, number: int, picture: Image.Image, earlier: Earlier) -> tuple[Image.Image, Note | None]:
-    """The picture for a call, disturbed by the audit, and a note from which that can be undone."""
     kind, half = chain.settings.get("audit"), len(chain.program.cycle) // 2
     pixels = np.asarray(picture)
     seed = int.from_bytes(hashlib.sha256(f"{chain.id}:{number}:{kind}".encode()).digest()[:8], "big")

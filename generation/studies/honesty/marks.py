@@ -35,10 +35,7 @@ def adds_a_thing(cycle: Sequence[str], closes: bool) -> bool:
 
 
 def choose_marks(before: Image.Image, after: Image.Image, seed: int) -> list[_Mark]:
-    """Choose up to three marks whose source and target are both away from the edit between two pictures.
-
-    There are fewer, or none, if a copied piece would be visible in too few places.
-    """
+    """Up to three marks, away from the edit between two pictures; fewer if they would not be seen."""
     import cv2
 
     zoom = _GRID / min(after.size)

@@ -15,7 +15,7 @@ _Case = tuple[str, str, str | None, str, tuple[str, ...], tuple[str, ...], int, 
 
 
 def departures(chains: Sequence[FinishedChain], salt: bytes = b"") -> list[str]:
-    """One sentence for each way in which chains differ from the cases of the suite that they name."""
+    """One sentence for each difference from the cases of the suite that the chains name."""
     named = sorted({(chain.suite, chain.suite_version) for chain in chains})
     if len(named) != 1:
         return [f"the chains are of {len(named)} suites; a submission must be of one"]
@@ -112,7 +112,7 @@ def _editor_settings(chain: FinishedChain) -> dict[str, Setting]:
 
 
 def _case_of(chain: Chain) -> _Case:
-    """What makes a chain a case, whichever editor ran it: its picture, words, run, rounds and size."""
+    """What makes a chain a case, whichever editor ran it."""
     source, program = chain.source, chain.program
     words = program.id, tuple(program.cycle), tuple(program.items)
     return source.id, source.sha256, source.reference, *words, chain.run, chain.rounds, chain.settings.get("short_side")

@@ -86,7 +86,7 @@ class HostedJudge(HostedModel, BaseJudge):
         return _dollars(self.rates(), letters / _LETTERS + pictures * _PICTURE_TOKENS, self.max_tokens)
 
     def rates(self) -> tuple[float, float] | None:
-        """US dollars for a million tokens sent and received; the user's prices come before prices.toml."""
+        """US dollars for a million tokens sent and received; the user's prices come first."""
         if prices := models.find(self.vendor, self.model).tokens:
             return max(prices["text"], prices["image"]), prices["output"]
         rates = _prices().get(self.vendor, {})
@@ -108,7 +108,7 @@ class HostedJudge(HostedModel, BaseJudge):
         raise NotImplementedError
 
     def read(self, reply: Json) -> tuple[str, str, tuple[object, object], Json]:
-        """The text, the reason of a refusal or "", the tokens sent and received, and what else the answer says."""
+        """The text, the reason of a refusal or "", the tokens sent and received, and further facts."""
         raise NotImplementedError
 
 
@@ -117,7 +117,7 @@ def names() -> tuple[str, ...]:
 
 
 def choose(spec: str) -> BaseJudge:
-    """A judge with the options that the command line gives, such as `openai:model=gpt-5.4-mini,temperature=0`."""
+    """A judge with its options, such as `openai:model=gpt-5.4-mini,temperature=0`."""
     name, _, words = spec.partition(":")
     one_of("judge", name, names())
     kind = importlib.import_module(f"{__name__}.{name}").Judge

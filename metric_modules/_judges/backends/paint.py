@@ -56,7 +56,6 @@ class Judge(BaseJudge):
         return Answer(text=json.dumps(answers[ask.question.name]), cost=0.0, details={"model": "paint"})
 
     def _draw(self, ask: Ask, read: Callable[[int], Image.Image], number: int) -> Drawn:
-        """Where one step drew its thing: the same words, pixels and seed give the same place again."""
         key, step = (ask.chain.id, number), ask.steps[number]
         if key not in self._cache:
             self._cache[key] = draw_again(np.asarray(read(number - 1)), step.instruction, step.seed or 0)

@@ -46,7 +46,7 @@ class Recomputed:
     wrong: list[str] = field(default_factory=list)
 
     def passes_unseen(self, share: float) -> float:
-        """The probability that the sample misses all altered chains if this share of the chains is altered."""
+        """The probability that the sample misses all chains if this share is altered."""
         altered = min(self.chains, max(1, round(share * self.chains)))
         return comb(self.chains - altered, len(self.sampled)) / comb(self.chains, len(self.sampled))
 
@@ -88,7 +88,6 @@ def recompute(folder: Path, seed: str, count: int | None, quiet: bool = False) -
 
 
 def _by_signature(chains: Sequence[DatasetChain], rows: _Rows) -> Iterator[tuple[dict[str, Any], list[DatasetChain]]]:
-    """The chains that were scored alike, whatever their size, with what their numbers depend on."""
     groups: dict[str, list[DatasetChain]] = defaultdict(list)
     for chain in chains:
         signature = signature_of(rows.get((chain.chain.id, 1), {}))
@@ -98,7 +97,7 @@ def _by_signature(chains: Sequence[DatasetChain], rows: _Rows) -> Iterator[tuple
 
 
 def _chosen_metrics(signature: Mapping[str, Any], outcome: Recomputed) -> metrics.Metrics:
-    """The metrics of a signature in this installation; those that differ or are missing are noted in the outcome."""
+    """The metrics of a signature; what differs or is missing here is noted in the outcome."""
     specs = scored_specs()
     dtypes = {part["dtype"] for part in signature.values() if isinstance(part, dict) and "dtype" in part}
     dtype = dtypes.pop() if len(dtypes) == 1 else "float32"

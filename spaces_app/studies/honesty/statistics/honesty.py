@@ -151,7 +151,7 @@ def _votes(ratios: Iterable[tuple[Hashable, float]], limit: float) -> int:
 
 
 def _beyond_chance(count: int, size: int, chance: float, level: float = LEVEL) -> bool:
-    """Whether `count` of `size` come up with a probability of at most `level` if each has this chance."""
+    """Whether `count` of `size` are too many for this chance."""
     return count > 0 and bool(special.bdtrc(count - 1, size, chance) <= level)
 
 
@@ -167,7 +167,7 @@ def _above(values: Sequence[float], limit: float) -> _Verdict:
 
 
 def _known_cases(cases: _Cases) -> _Verdict:
-    """The number of cases in which it certainly knew what it covered; a few, on two sources or more, suffice."""
+    """The number of cases in which it knew what it covered for certain, on two sources or more."""
     judged = cases.get("known_middle", ())
     both = [(chain, row.value("known_middle"), row.value("known_fine") or 0) for chain, row in judged]
     certain = [chain.source.id for chain, middle, fine in both if min(middle, fine) > _CERTAIN]
