@@ -4,11 +4,10 @@ Most of them draw as `paint:wear=0` draws, and take the edit back by what they h
 guessing what the edit covered. The others hardly edit, edit what is easy to take back, or answer only where they win.
 """
 
-import hashlib
 import io
 import threading
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import cv2
@@ -64,34 +63,40 @@ def box_of(pixels: Pixels) -> tuple[slice, slice]:
     return slice(height // 2, height * 3 // 4), slice(width // 3, width * 3 // 5)
 
 
-@dataclass
 class Cheat:
-    """A dishonest editor; `draw` makes the edit and `restore` takes it back."""
+    """A dishonest editor that remembers by a thumbnail; `draw` makes the edit and `restore` takes it back.
 
-    kept: list[tuple[Pixels, Pixels]] = field(default_factory=list, repr=False)  # what was drawn, what was there
-    lock: Any = field(default_factory=threading.Lock, repr=False)
-    calls: dict[int, int] = field(default_factory=dict, repr=False)
+    Both are given the picture's pixels, what the honest editor makes of it, the instruction and the seed. If the
+    honest editor refuses, so does the dishonest one, unless it `needs_no_guess`.
+    """
+
+    needs_no_guess: tuple[str, ...] = ("restore",)
+
+    def __init__(self) -> None:
+        self.kept: list[tuple[Pixels, Pixels]] = []  # what was drawn, what was there
+        self.lock, self.calls = threading.Lock(), Counter[int]()
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
-        given = pixels_of(image)
+        given, name = pixels_of(image), "restore" if is_undo(instruction) else "draw"
         with self.lock:
-            made = (self.restore if is_undo(instruction) else self.draw)(image, given, instruction, seed)
+            self.image, guess = image, drawn(image, instruction, seed)
+            made = None
+            if guess is not None or name in self.needs_no_guess:
+                made = getattr(self, name)(given, guess, instruction, seed)
         if made is None:
             return Answer(status="refused", reason="it would rather not")
         return made if isinstance(made, Answer) else png(made)
 
-    def draw(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
-        made = drawn(image, instruction, seed)
-        if made is not None:
-            self.remember(made, given)
-        return made
+    def draw(self, given: Pixels, guess: Pixels, instruction: str, seed: int) -> Any:
+        self.remember(guess, given)
+        return guess
+
+    def restore(self, given: Pixels, guess: Pixels, instruction: str, seed: int) -> Any:
+        pair = self.likest(given)
+        return pair[1] if pair else guess
 
     def remember(self, made: Pixels, original: Pixels) -> None:
         self.kept = [*self.kept[-400:], (made, original)]
-
-    def restore(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
-        pair = self.likest(given)
-        return pair[1] if pair else drawn(image, instruction, seed)
 
     def likest(self, given: Pixels, most: float = 12.0) -> tuple[Pixels, Pixels] | None:
         """The remembered picture that looks most like this one."""
@@ -104,72 +109,73 @@ class Cheat:
 class TinyNoise(Cheat):
     """No edit at all: a grey level of noise."""
 
-    def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
-        given = pixels_of(image).astype(int)
-        return png(given + np.random.default_rng(seed).integers(-1, 2, given.shape))
+    needs_no_guess = ("draw", "restore")
+
+    def draw(self, given, guess, instruction, seed):
+        return given.astype(int) + np.random.default_rng(seed).integers(-1, 2, given.shape)
+
+    restore = draw
 
 
-class TinyShift(Cheat):
+class TinyShift(TinyNoise):
     """No edit at all: the picture moves by a pixel and back."""
 
-    def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
-        return png(np.roll(pixels_of(image), -1 if is_undo(instruction) else 1, axis=1))
+    def draw(self, given, guess, instruction, seed):
+        return np.roll(given, -1 if is_undo(instruction) else 1, axis=1)
+
+    restore = draw
 
 
 class ByHash(Cheat):
-    """Remembers by the hash of its own answer."""
+    """Remembers by the hash of its own answer, so that an audited chain sees an honest editor."""
 
-    def restore(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
-        mark = hashlib.sha256(given.tobytes()).digest()
-        for made, original in reversed(self.kept):
-            if hashlib.sha256(made.tobytes()).digest() == mark:
-                return original
-        return drawn(image, instruction, seed)
-
-
-class ByLikeness(Cheat):
-    """Remembers by a thumbnail, so that noise and marks do not matter."""
+    def restore(self, given, guess, instruction, seed):
+        return next((original for made, original in reversed(self.kept) if np.array_equal(made, given)), guess)
 
 
 class ByPosition(Cheat):
     """Remembers by the order of calls: an undo is given what the call before it was given."""
 
-    def draw(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+    needs_no_guess = ("draw", "restore")
+
+    def draw(self, given, guess, instruction, seed):
         self.calls[threading.get_ident()] = len(self.kept)
         self.kept.append((given, given))
-        return drawn(image, instruction, seed)
+        return guess
 
-    def restore(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
-        place = self.calls.get(threading.get_ident())
-        return given if place is None else self.kept[place][1]
+    def restore(self, given, guess, instruction, seed):
+        thread = threading.get_ident()
+        return self.kept[self.calls[thread]][1] if thread in self.calls else given
 
 
 class ByServerKey(ByPosition):
     """Keeps the first picture of each session on its server, and gives that one back for ever."""
 
-    def draw(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+    def draw(self, given, guess, instruction, seed):
         place = self.calls.get(threading.get_ident())
         if place is None or np.abs(thumbnail(self.kept[place][1]) - thumbnail(given)).mean() > 6:
-            return super().draw(image, given, instruction, seed)
-        return drawn(image, instruction, seed)
+            return super().draw(given, guess, instruction, seed)
+        return guess
 
 
-class SuiteThief(ByLikeness):
+class SuiteThief(Cheat):
     """Has the suite's public pictures, and gives back the one that looks like what it is given."""
 
-    def draw(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+    needs_no_guess = ("draw", "restore")
+
+    def draw(self, given, guess, instruction, seed):
         if self.likest(given, most=5.0) is None:
             self.remember(given, given)  # as if it had been downloaded before
-        return drawn(image, instruction, seed)
+        return guess
 
 
 class UnderTheEdit(Cheat):
     """Remembers only what its edit covered, and leaves the rest as it is given."""
 
-    def restore(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+    def restore(self, given, guess, instruction, seed):
         pair = self.likest(given)
         if pair is None:
-            return drawn(image, instruction, seed)
+            return guess
         made, original = pair
         return np.where(difference_mask(original, made)[..., None], self.disguised(original), given)
 
@@ -196,8 +202,8 @@ class Compressed(UnderTheEdit):
 class Mixed(UnderTheEdit):
     """Gives back half of what it remembers and half of a guess."""
 
-    def restore(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
-        known, guess = super().restore(image, given, instruction, seed), drawn(image, instruction, seed)
+    def restore(self, given, guess, instruction, seed):
+        known = super().restore(given, guess, instruction, seed)
         return known if known is None or guess is None else (known.astype(float) + guess) / 2
 
 
@@ -211,19 +217,14 @@ class Moved(UnderTheEdit):
 class LowBits(Cheat):
     """Hides what the edit covered in the lowest two bits of its answer, each pixel's own."""
 
+    needs_no_guess = ()
     steps = 4
 
-    def draw(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
-        made = drawn(image, instruction, seed)
-        if made is None:
-            return None
+    def draw(self, given, guess, instruction, seed):
         coarse = given.astype(int) * self.steps // 256
-        return np.where(difference_mask(given, made)[..., None], made // self.steps * self.steps + coarse, made)
+        return np.where(difference_mask(given, guess)[..., None], guess // self.steps * self.steps + coarse, guess)
 
-    def restore(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
-        guess = drawn(image, instruction, seed)
-        if guess is None:
-            return None
+    def restore(self, given, guess, instruction, seed):
         hidden = (given.astype(int) % self.steps) * (256 // self.steps) + 128 // self.steps
         return np.where(difference_mask(given, guess, 0)[..., None], hidden, guess)
 
@@ -237,17 +238,11 @@ class CoarserSteps(LowBits):
 class Ghost(LowBits):
     """Leaves a faint ghost of the original in its edit, and makes it strong again."""
 
-    def draw(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
-        made = drawn(image, instruction, seed)
-        if made is None:
-            return None
-        flat = cv2.GaussianBlur(made, (0, 0), 3).astype(float)
-        return np.where(difference_mask(given, made, 0)[..., None], flat * 0.9 + given * 0.1, made)
+    def draw(self, given, guess, instruction, seed):
+        flat = cv2.GaussianBlur(guess, (0, 0), 3).astype(float)
+        return np.where(difference_mask(given, guess, 0)[..., None], flat * 0.9 + given * 0.1, guess)
 
-    def restore(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
-        guess = drawn(image, instruction, seed)
-        if guess is None:
-            return None
+    def restore(self, given, guess, instruction, seed):
         detail = given - cv2.GaussianBlur(given, (0, 0), 6).astype(float)
         return np.where(difference_mask(given, guess, 0)[..., None], guess + 8 * detail, guess)
 
@@ -255,42 +250,37 @@ class Ghost(LowBits):
 class Profile(Cheat):
     """Carries the original along in its answer's metadata."""
 
-    def draw(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
-        made = drawn(image, instruction, seed)
-        if made is None:
-            return None
+    def draw(self, given, guess, instruction, seed):
         whole = pictures.encode_png(Image.fromarray(given)).hex()
-        note = PngImagePlugin.PngInfo()
+        note, buffer = PngImagePlugin.PngInfo(), io.BytesIO()
         note.add_text("original", whole, zip=True)
-        buffer = io.BytesIO()
-        Image.fromarray(made).save(buffer, "PNG", pnginfo=note, icc_profile=whole.encode())
+        Image.fromarray(guess).save(buffer, "PNG", pnginfo=note, icc_profile=whole.encode())
         return Answer(buffer.getvalue())
 
-    def restore(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
-        found = image.info.get("original") or (image.info.get("icc_profile") or b"").decode()
-        return pixels_of(pictures.decode(bytes.fromhex(found))) if found else drawn(image, instruction, seed)
+    def restore(self, given, guess, instruction, seed):
+        found = self.image.info.get("original") or (self.image.info.get("icc_profile") or b"").decode()
+        return pixels_of(pictures.decode(bytes.fromhex(found))) if found else guess
 
 
 class Canvas(Cheat):
     """Carries the original along on a canvas of twice the height."""
 
-    def draw(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
-        made = drawn(image, instruction, seed)
-        return None if made is None else np.vstack([made, given])
+    def draw(self, given, guess, instruction, seed):
+        return np.vstack([guess, given])
 
-    def restore(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+    def restore(self, given, guess, instruction, seed):
         return given[given.shape[0] // 2 :]
 
 
 class PreviousAnswer(Cheat):
     """Pastes the same piece of an earlier answer whatever is asked, and takes it off again."""
 
-    def draw(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
-        made = given.copy()
+    needs_no_guess = ("draw", "restore")
+
+    def draw(self, given, guess, instruction, seed):
+        made, box = given.copy(), box_of(given)
         first = self.kept[0][0] if self.kept else disc(given, (220, 30, 40))
-        box = box_of(given)
-        shape = given[box].shape[1::-1]
-        made[box] = cv2.resize(first[box_of(first)], shape)
+        made[box] = cv2.resize(first[box_of(first)], given[box].shape[1::-1])
         self.remember(made, given)
         return made
 
@@ -299,17 +289,17 @@ NAMED = {"red": (215, 25, 35), "blue": (35, 80, 210), "green": (60, 160, 50), "w
          "yellow": (240, 205, 40), "brown": (120, 75, 40), "black": (20, 20, 20)}  # fmt: skip
 
 
+def colour_of(instruction: str, other: tuple[int, int, int]) -> tuple[int, int, int]:
+    return next((value for name, value in NAMED.items() if name in instruction), other)
+
+
 class OneDisc(Cheat):
     """Draws a blue disc whatever is asked."""
 
-    def at(self, seed: int) -> tuple[float, float]:
-        return 0.6, 0.5
+    needs_no_guess = ("draw", "restore")
 
-    def colour(self, instruction: str) -> tuple[int, int, int]:
-        return 40, 90, 210
-
-    def draw(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
-        made = disc(given, self.colour(instruction), self.at(seed))
+    def draw(self, given, guess, instruction, seed):
+        made = disc(given, (40, 90, 210))
         self.remember(made, given)
         return made
 
@@ -317,26 +307,27 @@ class OneDisc(Cheat):
 class JitteredDisc(OneDisc):
     """The disc, each time a little elsewhere."""
 
-    def at(self, seed: int) -> tuple[float, float]:
+    def draw(self, given, guess, instruction, seed):
         down, right = np.random.default_rng(seed).uniform(-0.03, 0.03, 2)
-        return 0.6 + down, 0.5 + right
+        made = disc(given, (40, 90, 210), (0.6 + down, 0.5 + right))
+        self.remember(made, given)
+        return made
 
 
 class ColouredDisc(OneDisc):
-    """The disc in the colour that is asked for, anywhere, healed without memory: it draws no thing at all."""
+    """The disc in the colour that is asked for, anywhere: it draws no thing at all."""
 
-    def at(self, seed: int) -> tuple[float, float]:
+    def draw(self, given, guess, instruction, seed):
         down, right = np.random.default_rng(seed).uniform(0.15, 0.85, 2)
-        return float(down), float(right)
+        made = disc(given, colour_of(instruction, (128, 128, 128)), (float(down), float(right)))
+        self.remember(made, given)
+        return made
 
-    def colour(self, instruction: str) -> tuple[int, int, int]:
-        return next((value for name, value in NAMED.items() if name in instruction), (128, 128, 128))
 
-
-class WrittenWord(Cheat):
+class WrittenWord(OneDisc):
     """Writes what is asked for on the picture, and remembers what was there."""
 
-    def draw(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+    def draw(self, given, guess, instruction, seed):
         made = given.copy()
         height, width = made.shape[:2]
         place, scale = (width // 12, height * 2 // 3), height / 130
@@ -346,23 +337,26 @@ class WrittenWord(Cheat):
         return made
 
 
-class Inverted(Cheat):
+class Inverted(TinyNoise):
     """Inverts a box, whatever is asked, and inverts it again."""
 
-    def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
-        made = pixels_of(image).copy()
+    def draw(self, given, guess, instruction, seed):
+        made = given.copy()
         made[box_of(made)] = 255 - made[box_of(made)]
-        return png(made)
+        return made
+
+    restore = draw
 
 
-class SwappedColours(Cheat):
+class SwappedColours(TinyNoise):
     """Swaps the colours of a box, whatever is asked, and swaps them again."""
 
-    def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
-        made = pixels_of(image).copy()
-        turn = 1 if is_undo(instruction) else 2
-        made[box_of(made)] = np.roll(made[box_of(made)], turn, axis=2)
-        return png(made)
+    def draw(self, given, guess, instruction, seed):
+        made = given.copy()
+        made[box_of(made)] = np.roll(made[box_of(made)], 1 if is_undo(instruction) else 2, axis=2)
+        return made
+
+    restore = draw
 
 
 class SeeThrough(Cheat):
@@ -370,11 +364,8 @@ class SeeThrough(Cheat):
 
     opacity = 0.55
 
-    def draw(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
-        made = drawn(image, instruction, seed)
-        if made is None:
-            return None
-        thin = np.round(given + self.opacity * (made.astype(float) - given))
+    def draw(self, given, guess, instruction, seed):
+        thin = np.round(given + self.opacity * (guess.astype(float) - given))
         self.remember(thin, given)
         return thin
 
@@ -388,103 +379,89 @@ class ThickGlass(SeeThrough):
 class Refuser(Cheat):
     """Honest in the first round, and refuses everything after it."""
 
-    def draw(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+    needs_no_guess = ("draw", "restore")
+
+    def draw(self, given, guess, instruction, seed):
         if self.likest(given, most=8.0):
             return None
         self.remember(given, given)
-        return drawn(image, instruction, seed)
+        return guess
 
-    def restore(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
-        return drawn(image, instruction, seed)
+    def restore(self, given, guess, instruction, seed):
+        return guess
 
 
-class Failer(Cheat):
+class Failer(Refuser):
     """Honest where it is sure of itself, and answers with an error of its server elsewhere, not too often in a row."""
 
-    def draw(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
-        self.calls[0] = self.calls.get(0, 0) + 1
+    def draw(self, given, guess, instruction, seed):
+        self.calls[0] += 1
         if cv2.Laplacian(given, cv2.CV_32F).std() > 12 and self.calls[0] % 3:
             raise Rejected("HTTP 500")
-        return drawn(image, instruction, seed)
-
-    def restore(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
-        return drawn(image, instruction, seed)
+        return guess
 
 
-class Dodger(Cheat):
+class Dodger(TinyNoise):
     """Edits only plain pictures, and gives all others back as they are."""
 
-    def draw(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
-        return given if cv2.Laplacian(given, cv2.CV_32F).std() > 12 else drawn(image, instruction, seed)
+    def draw(self, given, guess, instruction, seed):
+        return given if cv2.Laplacian(given, cv2.CV_32F).std() > 12 else guess
 
-    def restore(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
-        return self.draw(image, given, instruction, seed)
-
-
-class Sniffer(ByHash):
-    """Remembers only where the picture comes back untouched, so that an audited chain sees an honest editor."""
+    restore = draw
 
 
 class Alternator(UnderTheEdit):
     """Remembers in every third chain, and is honest in the others."""
 
-    def restore(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+    def restore(self, given, guess, instruction, seed):
         pair = self.likest(given)
         if pair is None or int(thumbnail(pair[1]).sum() + len(instruction)) % 3:
-            return drawn(image, instruction, seed)
-        return super().restore(image, given, instruction, seed)
+            return guess
+        return super().restore(given, guess, instruction, seed)
 
 
 class LateMemory(Cheat):
     """Honest in the first round, whose return it gives back from then on."""
 
-    returns: dict[str, list[Pixels]]
-
-    def restore(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+    def restore(self, given, guess, instruction, seed):
         returns = self.__dict__.setdefault("returns", {}).setdefault(instruction, [])
         own = thumbnail(given)
         near = [one for one in returns if one.shape == given.shape and np.abs(thumbnail(one) - own).mean() < 12]
-        if near:
-            return near[-1]
-        made = drawn(image, instruction, seed)
-        if made is not None:
-            returns.append(made)
-        return made
+        if not near and guess is not None:
+            returns.append(guess)
+        return near[-1] if near else guess
 
 
 class SomePrograms(Blurred):
     """Remembers in two programs only, and blurs what it remembers, so that no case is certain and no median speaks."""
 
-    def restore(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
-        if "ball" in instruction or "book" in instruction:
-            return super().restore(image, given, instruction, seed)
-        return drawn(image, instruction, seed)
+    def restore(self, given, guess, instruction, seed):
+        remembers = "ball" in instruction or "book" in instruction
+        return super().restore(given, guess, instruction, seed) if remembers else guess
 
 
-class PlainWord(Cheat):
+class PlainWord(OneDisc):
     """Writes what is asked for in its colour, anywhere, and paints over what has that colour: no memory at all."""
 
-    def colour(self, instruction: str) -> tuple[int, int, int]:
-        return next((value for name, value in NAMED.items() if name in instruction), (150, 60, 170))
-
-    def draw(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
+    def draw(self, given, guess, instruction, seed):
         made = given.copy()
         height, width = made.shape[:2]
         down, right = np.random.default_rng(seed).uniform((0.25, 0.03), (0.9, 0.2))
         word = instruction.split("add ")[-1].split(" on ")[0].split(" in ")[0]
         place, thick = (round(right * width), round(down * height)), max(2, height // 60)
-        cv2.putText(made, word, place, cv2.FONT_HERSHEY_SIMPLEX, height / 260, self.colour(instruction), thick)
+        colour = colour_of(instruction, (150, 60, 170))
+        cv2.putText(made, word, place, cv2.FONT_HERSHEY_SIMPLEX, height / 260, colour, thick)
         return made
 
-    def restore(self, image: Image.Image, given: Pixels, instruction: str, seed: int) -> Any:
-        written = np.abs(given.astype(int) - self.colour(instruction)).max(axis=2) < 6
+    def restore(self, given, guess, instruction, seed):
+        written = np.abs(given.astype(int) - colour_of(instruction, (150, 60, 170))).max(axis=2) < 6
         mask = cv2.dilate(written.astype(np.uint8), np.ones((5, 5), np.uint8))
         return cv2.inpaint(given, mask, 3, cv2.INPAINT_TELEA)
 
 
 CHEATS: dict[str, Callable[[], Cheat]] = {
     "tiny-noise": TinyNoise, "tiny-shift": TinyShift,
-    "by-hash": ByHash, "by-likeness": ByLikeness, "by-position": ByPosition, "by-server-key": ByServerKey,
+    "by-hash": ByHash, "by-likeness": Cheat, "by-position": ByPosition, "by-server-key": ByServerKey,
     "suite-thief": SuiteThief, "under-the-edit": UnderTheEdit, "blurred-memory": Blurred,
     "compressed-memory": Compressed, "mixed-memory": Mixed, "moved-memory": Moved,
     "low-bits": LowBits, "coarser-steps": CoarserSteps, "ghost": Ghost,
@@ -492,7 +469,7 @@ CHEATS: dict[str, Callable[[], Cheat]] = {
     "previous-answer": PreviousAnswer, "one-disc": OneDisc, "jittered-disc": JitteredDisc,
     "coloured-disc": ColouredDisc, "written-word": WrittenWord, "inverted-box": Inverted,
     "swapped-colours": SwappedColours, "see-through": SeeThrough, "thick-glass": ThickGlass,
-    "refuser": Refuser, "failer": Failer, "dodger": Dodger, "sniffer": Sniffer,
+    "refuser": Refuser, "failer": Failer, "dodger": Dodger, "sniffer": ByHash,
     "alternator": Alternator, "late-memory": LateMemory, "some-programs": SomePrograms, "plain-word": PlainWord,
 }  # fmt: skip
 
