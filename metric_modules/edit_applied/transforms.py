@@ -60,7 +60,7 @@ def square(cells: np.ndarray) -> np.ndarray:
     return cv2.resize(cells, (_GRID, _GRID), interpolation=cv2.INTER_AREA)
 
 
-def recoloured(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+def _recoloured(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     """`before` in the colours of `after`: a robust affine map of the colours, moving them DRIFT on average at most.
 
     It is fitted on coarse cells, where small shifts matter little, and cells that follow no common map (an added
@@ -87,7 +87,7 @@ def recoloured(before: np.ndarray, after: np.ndarray) -> np.ndarray:
 def residual(expected: np.ndarray, seen: np.ndarray) -> float:
     """Mean delta E between two coarse squares, colour drift and a shift by one cell forgiven."""
     expected = np.ascontiguousarray(expected)
-    return float(nearest(seen, recoloured(expected, seen), 1).mean())
+    return float(nearest(seen, _recoloured(expected, seen), 1).mean())
 
 
 def find_transform(before: np.ndarray, after: np.ndarray, asked: Collection[str]) -> tuple[str, float] | None:

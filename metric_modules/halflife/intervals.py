@@ -66,7 +66,7 @@ def totals(values: np.ndarray, groups: Sequence[Hashable]) -> np.ndarray:
     return np.bincount([place.setdefault(name, len(place)) for name in groups], weights=values)
 
 
-def clustered(values: np.ndarray, groups: Sequence[Hashable]) -> tuple[float, float]:
+def _clustered(values: np.ndarray, groups: Sequence[Hashable]) -> tuple[float, float]:
     """The variance of the mean if whole groups are drawn, and the effective number of groups.
 
     A group counts by its number of values, so groups of unequal size are worth less than their number: the square of
@@ -95,13 +95,13 @@ def variance(
     References: Cameron, Gelbach and Miller, Robust inference with multiway clustering, JBES 29 (2011); Owen, The
     pigeonhole bootstrap, Annals of Applied Statistics 1 (2007).
     """
-    over_sources, size = clustered(values, sources)
+    over_sources, size = _clustered(values, sources)
     free_sources = max(size - 1, 1.0)
     if programs is None or len(set(programs)) < 2:
         return over_sources, free_sources
-    over_programs, count = clustered(values, programs)
+    over_programs, count = _clustered(values, programs)
     free_programs = max(count - 1, 1.0)
-    over_cells, _ = clustered(values, list(zip(sources, programs, strict=True)))
+    over_cells, _ = _clustered(values, list(zip(sources, programs, strict=True)))
     both = max(over_sources + over_programs - over_cells, over_sources, over_programs)
     least = min(free_sources, free_programs)
     if both == 0:

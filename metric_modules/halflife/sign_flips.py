@@ -19,7 +19,7 @@ _GRID = 1_163_962_800  # a multiple of 1 to 20 and of 25, so that means of that 
 _BLOCK = 2**20  # numbers held at once for the joint flips, 8 MB
 
 
-def whole(values: np.ndarray) -> tuple[np.ndarray, float]:
+def _whole(values: np.ndarray) -> tuple[np.ndarray, float]:
     """The values as integers without a common divisor, and the largest rounding error of their sum.
 
     Sums of integers do not depend on their order. Means of up to 20 (or 25) integers are exact.
@@ -47,21 +47,21 @@ def sign_flip_p(differences: Sequence[float] | np.ndarray) -> float:
     True
     """
     values = np.asarray(differences, float)
-    units, slack = whole(values)
+    units, slack = _whole(values)
     sizes = np.sort(np.abs(units[units != 0]))
     observed = abs(int(units.sum())) - slack
     if observed <= 0:
         return 1.0
     if len(sizes) * int(sizes.sum()) <= _COARSE:
-        tail = grid_tail(sizes, observed)
+        tail = _grid_tail(sizes, observed)
     elif len(sizes) <= _EXACT_UP_TO:
-        tail = tail_by_halves(sizes, observed)
+        tail = _tail_by_halves(sizes, observed)
     else:
-        return drawn_p(np.sort(np.abs(values[units != 0])), abs(fsum(values)))
+        return _drawn_p(np.sort(np.abs(values[units != 0])), abs(fsum(values)))
     return min(2 * tail, 1.0)
 
 
-def grid_tail(sizes: np.ndarray, observed: float) -> float:
+def _grid_tail(sizes: np.ndarray, observed: float) -> float:
     """The share of sign patterns whose sum is the observed one or more, from the chance of every sum of turned sizes.
 
     Reference: Pagano and Tritchler, On obtaining permutation distributions in polynomial time, JASA 78 (1983).
@@ -77,7 +77,7 @@ def grid_tail(sizes: np.ndarray, observed: float) -> float:
     return float(chances[: floor((total - observed) / 2) + 1].sum())  # turning a size takes twice of it from the sum
 
 
-def tail_by_halves(sizes: np.ndarray, observed: float) -> float:
+def _tail_by_halves(sizes: np.ndarray, observed: float) -> float:
     """The same as `grid_tail`, by matching the sums of two halves of the sizes: 2^40 patterns in two lists of 2^20."""
     sums, other_sums = (_all_sums(sizes[start::2]) for start in (0, 1))
     below = np.searchsorted(other_sums, np.ceil(observed) - sums[::-1], side="left")
@@ -92,7 +92,7 @@ def _all_sums(sizes: np.ndarray) -> np.ndarray:
     return sums
 
 
-def drawn_p(sizes: np.ndarray, observed: float) -> float:
+def _drawn_p(sizes: np.ndarray, observed: float) -> float:
     """The p-value from random patterns; the sizes are in ascending order, so that names do not decide their signs."""
     reached = np.abs(_random_signs(len(sizes)) @ sizes) >= observed * (1 - 1e-12)
     return float((1 + reached.sum()) / (1 + _FLIPS))

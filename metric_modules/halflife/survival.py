@@ -11,7 +11,7 @@ _Flags = Sequence[bool] | np.ndarray
 _HALF = 0.5 + 1e-12  # tolerates rounding if exactly half of the chains survive
 
 
-def counts(times: _Numbers, lost: _Flags, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _counts(times: _Numbers, lost: _Flags, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """For every time of the grid: how many were lost then, and how many were at risk."""
     at = np.asarray(times, float)[:, None]
     deaths = ((at == grid) & np.asarray(lost, bool)[:, None]).sum(axis=0)
@@ -32,7 +32,7 @@ def kaplan_meier(times: _Numbers, lost: _Flags) -> tuple[np.ndarray, np.ndarray]
     (array([2., 3.]), array([0.75, 0.5 ]))
     """
     grid = np.unique(np.asarray(times, float)[np.asarray(lost, bool)])
-    return grid, survival(*counts(times, lost, grid))
+    return grid, survival(*_counts(times, lost, grid))
 
 
 def median(grid: np.ndarray, alive: np.ndarray) -> np.ndarray:
@@ -60,7 +60,7 @@ def pseudo_values(times: _Numbers, lost: _Flags, horizon: float) -> np.ndarray:
     if np.all(gone | (at >= horizon)):
         return np.minimum(at, horizon)
     grid = np.unique(at[gone])
-    deaths, at_risk = counts(at, gone, grid)
+    deaths, at_risk = _counts(at, gone, grid)
     own_death = (at[:, None] == grid) & gone[:, None]
     without_one = area(grid, survival(deaths - own_death, at_risk - (at[:, None] >= grid)), horizon)
     return len(at) * area(grid, survival(deaths, at_risk), horizon) - (len(at) - 1) * without_one
@@ -74,8 +74,8 @@ def log_rank(times: _Numbers, lost: _Flags, other_times: _Numbers, other_lost: _
     every_time = np.concatenate([np.asarray(times, float), np.asarray(other_times, float)])
     every_loss = np.concatenate([np.asarray(lost, bool), np.asarray(other_lost, bool)])
     grid = np.unique(every_time[every_loss])
-    deaths, at_risk = counts(every_time, every_loss, grid)
-    first_deaths, first_at_risk = counts(times, lost, grid)
+    deaths, at_risk = _counts(every_time, every_loss, grid)
+    first_deaths, first_at_risk = _counts(times, lost, grid)
     share = first_at_risk / at_risk
     correction = np.divide(at_risk - deaths, at_risk - 1, out=np.zeros(grid.shape), where=at_risk > 1)
     variance = (deaths * share * (1 - share) * correction).sum()
@@ -95,10 +95,10 @@ def cumulative_incidence(
     """
     lost = np.array([cause is not None for cause in causes], bool)
     grid, alive = kaplan_meier(times, lost)
-    _, at_risk = counts(times, lost, grid)
+    _, at_risk = _counts(times, lost, grid)
     before = np.concatenate([[1.0], alive[:-1]]) if grid.size else alive
     incidence = {}
     for cause in dict.fromkeys(cause for cause in causes if cause is not None):
-        deaths, _ = counts(times, np.array([other == cause for other in causes], bool), grid)
+        deaths, _ = _counts(times, np.array([other == cause for other in causes], bool), grid)
         incidence[cause] = np.cumsum(before * deaths / at_risk)
     return grid, incidence

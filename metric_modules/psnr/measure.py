@@ -12,7 +12,7 @@ CEILING = 100.0  # dB; also what identical pictures get
 SIGNATURE: Signature = {"version": 1, "ceiling": CEILING}
 
 
-def mean_squared_error(reference: np.ndarray, prediction: np.ndarray) -> float:
+def _mean_squared_error(reference: np.ndarray, prediction: np.ndarray) -> float:
     """The mean of the squared differences, summed without rounding."""
     if reference.shape != prediction.shape:
         raise ValueError(
@@ -28,7 +28,7 @@ def psnr_and_rmse(reference: np.ndarray, prediction: np.ndarray) -> dict[str, fl
     >>> psnr_and_rmse(np.zeros((2, 2, 3), np.uint8), np.zeros((2, 2, 3), np.uint8))
     {'psnr': 100.0, 'rmse': 0.0}
     """
-    error = mean_squared_error(reference, prediction)
+    error = _mean_squared_error(reference, prediction)
     decibels = 10 * math.log10(255**2 / error) if error else CEILING
     return {"psnr": min(decibels, CEILING), "rmse": math.sqrt(error)}
 
@@ -48,4 +48,4 @@ class Scorer:
     previous_columns = ("rmse_previous",)
 
     def compare_previous(self, before: np.ndarray, picture: np.ndarray) -> dict[str, float]:
-        return {"rmse_previous": math.sqrt(mean_squared_error(before, picture))}
+        return {"rmse_previous": math.sqrt(_mean_squared_error(before, picture))}

@@ -32,10 +32,6 @@ SIGNATURE: Signature = {
 }
 
 
-# A prediction's place on its reference and how alike they are there, and for every null its reason.
-_Registered = tuple[dict[str, float | None], dict[str, Reason]]
-
-
 def undone(prediction: np.ndarray, placement: Placement) -> tuple[np.ndarray, tuple[slice, slice]]:
     """The prediction laid back on its reference, and the rows and columns in which both show something."""
     height, width = prediction.shape[:2]
@@ -67,47 +63,38 @@ def _framing_loss(shape: tuple[int, ...], placement: Placement) -> float:
     return 1 - common / (width * height * (1 + placement.scale**2) - common)
 
 
-def psnr_and_ssim(reference: np.ndarray, prediction: np.ndarray) -> dict[str, float | None]:
-    """PSNR and Gaussian SSIM of two pictures of one size; SSIM is null if its window does not fit."""
+def psnr_and_ssim(reference: np.ndarray, prediction: np.ndarray) -> dict[str, float | Reason]:
+    """PSNR and Gaussian SSIM of two pictures of one size."""
     fits = min(reference.shape[:2]) >= smallest()
     return {
         "psnr": psnr_and_rmse(reference, prediction)["psnr"],
-        "ssim": ssim(ssim_reference(reference), prediction) if fits else None,
+        "ssim": ssim(ssim_reference(reference), prediction) if fits else "smaller_than_window",
     }
 
 
 def compare(
-    blocks: Anchors,
-    reference: np.ndarray,
-    prediction: np.ndarray,
-    raw: Mapping[str, float | None] | None = None,
-) -> _Registered:
-    """Register a prediction with its reference, whose anchors are `blocks`; both are RGB uint8 of one size.
+    blocks: Anchors, reference: np.ndarray, prediction: np.ndarray, raw: Mapping[str, float] | None = None
+) -> dict[str, float | Reason]:
+    """Where a prediction is on its reference, and how alike they are there; or why that cannot be said.
 
-    `raw` holds PSNR and SSIM of the unregistered pair, if already computed; they are reused for the many pairs that
-    have not moved.
+    The reference's anchors are `blocks`; both pictures are RGB uint8 of one size. `raw` holds PSNR and SSIM of the
+    unregistered pair, if already computed; they are reused for the many pairs that have not moved.
     """
     placement = locate(blocks, prediction)
-    values: dict[str, float | None] = dict.fromkeys(FIELDS)
-    if isfinite(placement.residual):
-        values["residual"] = placement.residual
+    residual = {"residual": placement.residual} if isfinite(placement.residual) else {}
     if not placement.accepted:
-        reason: Reason
+        reason: Reason = "blocks_lost"
         if placement.blocks < FEWEST:
             reason = "too_few_blocks", f"{placement.blocks}, where {FEWEST} are needed"
-        elif values["residual"] is None:
-            reason = "blocks_lost"
-        else:
+        elif residual:
             reason = "blocks_disagree", f"{placement.residual:.1f} px off; less than {RESIDUAL:g} px is accepted"
-        return values, {field: reason for field in FIELDS if values[field] is None}
-    values |= {"shift_x": placement.x, "shift_y": placement.y, "scale": placement.scale}
+        return dict.fromkeys(FIELDS, reason) | residual
+    values = {"shift_x": placement.x, "shift_y": placement.y, "scale": placement.scale, **residual}
     values["framing"] = _framing_loss(reference.shape[:2], placement)
     if raw is not None and placement.still:
-        values |= {field: raw[field] for field in ("psnr", "ssim")}
-    else:
-        laid, (rows, columns) = undone(prediction, placement)
-        values |= psnr_and_ssim(reference[rows, columns], laid[rows, columns])
-    return values, {} if values["ssim"] is not None else {"ssim": "smaller_than_window"}
+        return {**values, **raw}
+    laid, (rows, columns) = undone(prediction, placement)
+    return {**values, **psnr_and_ssim(reference[rows, columns], laid[rows, columns])}
 
 
 class Scorer:
@@ -128,7 +115,6 @@ class Scorer:
         rows = []
         for picture, values in zip(pictures, earlier, strict=True):
             raw = {name: value for name in ("psnr", "ssim") if isinstance(value := values.get(name), float)}
-            registered, reasons = compare(*reference, picture, raw if len(raw) == 2 else None)
-            both = {name: value for name, value in registered.items() if value is not None} | reasons
-            rows.append({_COLUMNS[name]: value for name, value in both.items()})
+            registered = compare(*reference, picture, raw if len(raw) == 2 else None)
+            rows.append({_COLUMNS[name]: value for name, value in registered.items()})
         return rows

@@ -26,10 +26,8 @@ class Registration(picture_modules.PictureModule):
             signature_text("psnr", PSNR_SIGNATURE),
             signature_text("ssim", ssim_signature()),
         ]
-        return {
-            **picture_modules.means([values for values, _ in registered], FIELDS),
-            "reasons": [
-                {name: reason_text(SPEC, reason) for name, reason in reasons.items()} for _, reasons in registered
-            ],
-            "signature": "; ".join(parts),
-        }
+        numbers = [{name: v if isinstance(v, float) else None for name, v in row.items()} for row in registered]
+        reasons = [
+            {name: reason_text(SPEC, v) for name, v in row.items() if not isinstance(v, float)} for row in registered
+        ]
+        return picture_modules.means(numbers, FIELDS) | {"reasons": reasons, "signature": "; ".join(parts)}

@@ -12,7 +12,7 @@ from convergebench.metric_modules.halflife.comparison import (
     rank_intervals,
 )
 from convergebench.metric_modules.halflife.sign_flips import (
-    drawn_p,
+    _drawn_p,
     sign_flip_p,
     step_down,
 )
@@ -131,7 +131,7 @@ def test_chains_of_a_source_are_averaged_first():
 def test_random_flips_come_close_to_exact_ones():
     sizes = np.sort(np.abs(np.random.default_rng(15).normal(0.45, 1, 16)))
     exact = brute(sizes * np.where(np.arange(16) % 4 == 0, -1, 1))
-    assert drawn_p(sizes, (sizes * np.where(np.arange(16) % 4 == 0, -1, 1)).sum()) == pytest.approx(exact, abs=0.01)
+    assert _drawn_p(sizes, (sizes * np.where(np.arange(16) % 4 == 0, -1, 1)).sum()) == pytest.approx(exact, abs=0.01)
 
 
 def rounds_kept_by(shift):

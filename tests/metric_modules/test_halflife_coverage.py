@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from convergebench.metric_modules.halflife.intervals import clustered, mean_interval, variance
+from convergebench.metric_modules.halflife.intervals import _clustered, mean_interval, variance
 from convergebench.metric_modules.halflife.outcomes import curve_outcome
 from convergebench.metric_modules.halflife.summary import summarise
 from scipy import stats
@@ -104,6 +104,6 @@ def test_two_way_limits_hold_the_truth_in_a_hundred_sets():
 
 def test_unequal_sources_widen_the_limits():
     values, sources = np.array([*[4.0, 6.0] * 5, 3.0, 8.0, 5.0]), [*"aaaaaaaaaa", *"bcd"]
-    assert clustered(values, sources)[1] == pytest.approx(13**2 / 103)
+    assert _clustered(values, sources)[1] == pytest.approx(13**2 / 103)
     assert variance(values, sources)[1] == 1.0
-    assert clustered(np.arange(12.0), [*"aaabbbcccddd"])[1] == 4
+    assert _clustered(np.arange(12.0), [*"aaabbbcccddd"])[1] == 4
