@@ -13,10 +13,10 @@ from PIL import Image
 
 from .. import pictures
 from ..calls import Transient
-from ..options import number
-from ..records import Answer, Turn, one_of
+from ..options import choice, number
+from ..records import Answer, Turn
 from ..vendors import hosted, wire
-from ..vendors.sizes import FAMILIES, GEMINI, GEMINI_2, Size, nearest_ratio
+from ..vendors.sizes import GEMINI, GEMINI_2, Size, nearest_ratio
 from ..vendors.wire import Json
 
 REFUSALS = (
@@ -40,7 +40,7 @@ class Editor(hosted.HostedEditor):
     model: str = "gemini-nano-banana-2.1"
     base_url: str = wire.base_url_option("GEMINI_BASE_URL")
     resolution: str = "1K"
-    session: str = "fresh"
+    session: str = choice("fresh", ("fresh", "one"))
     temperature: float | None = number(None, least=0, most=2)
     vendor: ClassVar = "gemini"
     home: ClassVar = "https://generativelanguage.googleapis.com"
@@ -48,41 +48,18 @@ class Editor(hosted.HostedEditor):
     header: ClassVar = ("x-goog-api-key", "{}")
     meanings: ClassVar = MEANINGS
 
-    def check(self) -> None:
-        for resolution in self._resolutions:
-            one_of("gemini:resolution", resolution, tuple(self.facts["resolutions"]))
-        one_of("gemini:session", self.session, ("fresh", "one"))
-
-    @property
-    def _resolutions(self) -> list[str]:
-        return self.resolution.split("/")
-
     @property
     def varies_size(self) -> bool:
-        return len(self._resolutions) > 1
+        return len(self.resolutions) > 1
 
     @property
     def remembers(self) -> bool:
         """A schedule needs the step's number, a conversation all earlier turns."""
         return self.varies_size or self.session == "one"
 
-    def price(self) -> float | None:
-        """With a schedule, of its dearest resolution, so that a cost limit holds."""
-        prices = [self._price_at(resolution) for resolution in self._resolutions]
-        return None if None in prices else max(price for price in prices if price is not None)
-
-    def _price_at(self, resolution: str) -> float | None:
-        price = self.hosted().price
-        return price.get(resolution) if isinstance(price, dict) else price
-
-    def sizes(self) -> tuple[Size, ...]:
-        """At the smallest resolution of a schedule, so that no answer counts as shrunk."""
-        scale = min(int(resolution[0]) for resolution in self._resolutions)
-        return tuple((width * scale, height * scale) for width, height in FAMILIES[self.facts["sizes"]])
-
     def edit(self, image: Image.Image, instruction: str, seed: int, history: Sequence[Turn] = ()) -> Answer:
         turns = history if self.session == "one" else [Turn("", pictures.encode_png(image))]
-        resolution = self._resolutions[(len(history) - 1) % len(self._resolutions)]
+        resolution = self.resolutions[(len(history) - 1) % len(self.resolutions)]
         uploads = sum(len(turn.data) for turn in turns) * 4 / 3 > MOST_INLINE
         with wire.time_limit(self.timeout), wire.documented_form():
             contents = _conversation([self._part(turn, uploads) for turn in turns], turns, instruction)
@@ -94,7 +71,7 @@ class Editor(hosted.HostedEditor):
         if not self.varies_size:
             return dataclasses.replace(answer, details=details)
         details["resolution"] = resolution
-        return dataclasses.replace(answer, cost=self._price_at(resolution), details=details)
+        return dataclasses.replace(answer, cost=self.price_at(resolution), details=details)
 
     def config(self, size: Size, seed: int, resolution: str) -> Json:
         """The second generation rejects requests for a size or thoughts."""

@@ -111,9 +111,9 @@ class HostedEditor(HostedModel):
             default = type(self).model
             raise UserError(f"{self.vendor}:model must be one that edits, such as {default!r}, got {self.model!r}")
         for option, listed in _CHOICES.items():
-            if hasattr(self, option):
-                allowed = self.facts.get(listed) or (getattr(type(self), option),)
-                one_of(f"{self.vendor}:{option} of {self.model}", str(getattr(self, option)), list(map(str, allowed)))
+            allowed = self.facts.get(listed) or (getattr(type(self), option, ""),)
+            for value in str(getattr(self, option, "")).split("/") if hasattr(self, option) else ():
+                one_of(f"{self.vendor}:{option} of {self.model}", value, list(map(str, allowed)))
 
     @property
     def needs(self) -> str:
@@ -130,15 +130,26 @@ class HostedEditor(HostedModel):
     def facts(self) -> Mapping[str, Any]:
         return self.hosted().facts
 
+    @property
+    def resolutions(self) -> list[str]:
+        """1K, 2K or 4K; several are a schedule, which the steps repeat in turn."""
+        return str(getattr(self, "resolution", "1")).split("/")
+
     def sizes(self) -> tuple[Size, ...]:
-        scale = int(getattr(self, "resolution", "1")[0])  # 1K, 2K or 4K
+        """At the smallest resolution, so that no answer counts as shrunk."""
+        scale = min(int(resolution[0]) for resolution in self.resolutions)
         return tuple((width * scale, height * scale) for width, height in FAMILIES[self.facts["sizes"]])
 
     def price(self) -> float | None:
-        """At the model's quality or resolution, with that of the picture sent."""
+        """At the dearest resolution, so that a cost limit holds."""
+        prices = [self.price_at(resolution) for resolution in self.resolutions]
+        return None if None in prices else max(price for price in prices if price is not None)
+
+    def price_at(self, resolution: str) -> float | None:
+        """At the model's quality or this resolution, with that of the picture sent."""
         price = self.hosted().price
         if isinstance(price, dict):
-            quality, resolution = (getattr(self, option, "") for option in ("quality", "resolution"))
+            quality = getattr(self, "quality", "")
             kinds = (quality, resolution, f"{resolution}-{quality}")
             price = next((price[kind] for kind in kinds if kind in price), None)
         return None if price is None else round(price + self.facts.get("input", 0.0), 6)

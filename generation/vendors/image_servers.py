@@ -14,7 +14,7 @@ from . import wire
 from .wire import Json
 
 REST = 10.0  # seconds for which a server that failed is not called
-_PATIENCE = 5.0  # seconds for a server to describe itself
+_PATIENCE = 5.0  # seconds for a server to describe itself or answer its health check
 # Fields of a model's card that may change although the model does not.
 _PASSING = ("created", "permission", "object", "num_gpus")
 _SHAPES = ("version", "cache", "quant", "precision", "dtype", "attention", "compile", "lora", "scheduler")
@@ -80,9 +80,14 @@ class LeastLoaded:
 
     @contextlib.contextmanager
     def pick(self) -> Iterator[str]:
+        """An address for one call; a server that failed rests until its health check succeeds."""
+        for address, since in list(self.failed.items()):
+            if time.monotonic() - since >= REST:
+                self.failed[address] = time.monotonic()
+                if _is_healthy(address):
+                    self.failed.pop(address, None)
         with self.lock:
-            now = time.monotonic()
-            usable = [address for address in self.in_flight if now - self.failed.get(address, -REST) >= REST]
+            usable = [address for address in self.in_flight if address not in self.failed]
             address = min(usable or self.in_flight, key=lambda address: self.in_flight[address])
             self.in_flight[address] += 1
         try:
@@ -94,3 +99,11 @@ class LeastLoaded:
         finally:
             with self.lock:
                 self.in_flight[address] -= 1
+
+
+def _is_healthy(address: str) -> bool:
+    try:
+        with wire.time_limit(_PATIENCE):
+            return wire.send("GET", f"{address.removesuffix('/v1')}/health", {}).status_code == 200
+    except Transient:
+        return False

@@ -88,9 +88,12 @@ def pause(seconds: float) -> None:
     time.sleep(seconds)
 
 
-class _LimitedStream(httpcore2.NetworkStream):
+class _LimitedStream:
     def __init__(self, stream: httpcore2.NetworkStream):
         self.stream, self.received = stream, 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         data = self.stream.read(max_bytes, timeout=_seconds_left())
@@ -106,13 +109,7 @@ class _LimitedStream(httpcore2.NetworkStream):
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> "_LimitedStream":
         timeout = _seconds_left(httpcore2.ConnectTimeout)
-        return _LimitedStream(self.stream.start_tls(ssl_context, server_hostname, timeout=timeout))
-
-    def close(self) -> None:
-        self.stream.close()
-
-    def get_extra_info(self, info: str) -> Any:
-        return self.stream.get_extra_info(info)
+        return _LimitedStream(self.stream.start_tls(ssl_context, server_hostname, timeout))
 
 
 class _Backend(httpcore2.SyncBackend):

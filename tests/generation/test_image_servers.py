@@ -144,7 +144,7 @@ def test_the_least_loaded_of_several_servers_is_asked():
     assert (len(slow.sent), len(fast.sent)) == (1, 3)
 
 
-def test_a_server_that_fails_rests_for_a_while(monkeypatch):
+def test_a_server_that_fails_rests_until_it_is_well(monkeypatch):
     one, other = ImageServer(picture(SIZE)), ImageServer(picture(SIZE))
     with serving(one) as first, serving(other) as second:
         editor = editors.choose(spec(first, second)).editor
@@ -153,6 +153,8 @@ def test_a_server_that_fails_rests_for_a_while(monkeypatch):
         monkeypatch.setattr(image_servers.time, "monotonic", lambda: clock[0])
         steps = [asked(editor) for _ in range(4)]
         assert (steps.count("failed"), len(other.sent)) == (1, 3)
+        clock[0] += image_servers.REST + 1
+        assert (asked(editor), len(one.sent)) == ("ok", 0), "its health check failed, so it rests on"
         one.well, clock[0] = True, clock[0] + image_servers.REST + 1
         assert (asked(editor), len(one.sent)) == ("ok", 1)
 
