@@ -109,13 +109,6 @@ def test_how_open_limits_and_missing_values_look():
     assert format_cell({"life": None}, life) == "–"
 
 
-def test_settings_of_a_chain_that_are_no_audit_do_not_matter():
-    scores, chains, floors = dataset({"one": 1.0}, sources=3)
-    plain = report(scores, chains, floors)
-    other = report(scores, [row | {"settings": json.dumps({"quality": 40})} for row in chains], floors)
-    assert plain.tables["leaderboard"].rows == other.tables["leaderboard"].rows
-
-
 def test_limits_of_a_curve_stay_within_the_metrics_range():
     scores, chains, floors = dataset({"one": 1.0}, sources=2, programs=1, interaction=2.0, seed=5)
     rows = report(scores, chains, floors).tables["curves"].rows

@@ -27,18 +27,6 @@ def counted(kept, fails_in):
     return count_failures(cases, [cut(*each) for each in zip(kept, fails_in, strict=True)])
 
 
-def test_a_failure_is_a_loss_in_its_round():
-    found = counted([8] * 20, [3, 8, 9] + [None] * 17)
-    assert found[:2] == [Outcome(2, 3, FAILED), Outcome(7, 8, FAILED)]
-    assert set(found[2:]) == {lasted(8)}
-
-
-def test_an_unmeasured_round_is_not_the_editors_failure():
-    cases = [SimpleNamespace(end="complete", end_round=None)] * 4
-    outcomes = [Outcome(3, failed=True)] * 4
-    assert count_failures(cases, outcomes) == outcomes
-
-
 CASES = st.lists(
     st.tuples(st.integers(0, ROUNDS), st.one_of(st.none(), st.integers(1, ROUNDS))), min_size=1, max_size=60
 )

@@ -9,6 +9,9 @@ import warnings
 import pytest
 from convergebench.metric_modules.halflife.causes import CAUSES
 from convergebench.spaces_app.analysis import tables
+from convergebench.spaces_app.analysis.round_curves import CurveRow
+from convergebench.spaces_app.palette import BASELINE_MARKER, MUTED, Look
+from convergebench.spaces_app.reporting.figures import draw_lines, new_figure
 from convergebench.spaces_app.reporting.sentences import methods_paragraph, page_sentences
 from simulated import FLOORS, chain_row, dataset, end_chain, floor_rows, report, score_rows
 
@@ -39,14 +42,6 @@ def test_pairs_say_who_is_better_on_how_many_common_cases(golden):
     assert one["cases"] + one["left_out"] == 60
     assert 10 < one["left_out"] < 35  # 40% of 60 are missing
     assert one["difference_low"] < 0 < one["difference_high"]
-
-
-def test_baselines_have_no_rank_and_no_correction(golden):
-    rows = golden.tables["leaderboard"].rows
-    assert [row["role"] for row in rows] == ["editors"] * 3 + ["baselines"]
-    families = {(row["family"], row["second"]) for row in golden.tables["pairs"].rows}
-    assert ("no other pair", "identity") in families
-    assert ("editors", "identity") not in families
 
 
 def test_a_pair_with_a_baseline_is_judged_by_its_own_p(golden):
@@ -291,14 +286,9 @@ def test_the_area_counts_nothing_after_a_refusal():
 
 
 def test_a_figure_of_one_round_is_drawn_without_warning():
-    from convergebench.spaces_app.analysis.round_curves import CurveRow
-    from convergebench.spaces_app.analysis.tables import Estimate
-    from convergebench.spaces_app.palette import BASELINE_MARKER, MUTED, Look
-    from convergebench.spaces_app.reporting.figures import draw_lines, new_figure
-
     figure, axes = new_figure()
     place = {"group": "round trips", "slice": "all", "editor": "a", "metric": "quality", "round": 1, "on": "own"}
-    row = CurveRow(**place, mean=Estimate(0.8, 0.7, 0.9), median=0.8, cases=4, sources=4)
+    row = CurveRow(**place, mean=tables.Estimate(0.8, 0.7, 0.9), median=0.8, cases=4, sources=4)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         draw_lines(axes[0, 0], [row], {"a": Look(MUTED.light, BASELINE_MARKER, "-", 1.5, True, 0)})

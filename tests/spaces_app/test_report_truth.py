@@ -2,7 +2,6 @@
 
 import numpy
 import pytest
-from convergebench.metric_modules.halflife.comparison import compare
 from convergebench.metric_modules.halflife.outcomes import Outcome
 from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.analysis.comparisons import compare_editors, verdict_name
@@ -58,33 +57,6 @@ def test_dropping_cases_at_random_never_reverses_a_verdict(simulations):
     turned, lost, asked = reversals(simulations)
     print(f"\n{turned} of {asked} verdicts reversed, {lost / asked:.1%} lost significance")
     assert (turned, asked) == (0, 2 * simulations)
-
-
-def called_different(simulations, sources, factor, seed=11):
-    """The share of simulations in which two editors are called different at the level of 5%."""
-    generator = numpy.random.default_rng(seed)
-    calls = 0
-    for _ in range(simulations):
-        kept = kept_rounds(generator, {"one": 1.0, "two": factor}, sources, 3, ROUNDS)
-        sides = [{key: outcome.kept for key, (outcome, _) in own.items()} for own in fated(kept).values()]
-        pair = compare(("one", "two"), *sides, {key: key[0] for key in sides[0]})
-        calls += pair.p_value <= 0.05
-    return calls / simulations
-
-
-@pytest.mark.parametrize("sources", [6, 12])
-def test_two_equal_editors_are_rarely_called_different(sources):
-    # 120 simulations of a true 5% stay below 12% but once in a thousand times.
-    assert called_different(120, sources, 1.0) < 0.12
-    assert called_different(40, sources, 3.0) > 0.6
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("sources", [6, 12, 20])
-def test_equal_editors_are_called_different_in_65_of_1000(sources):
-    wrong, power = called_different(1000, sources, 1.0), called_different(1000, sources, 1.5)
-    assert wrong <= 0.065
-    assert power > wrong
 
 
 def headline(scores, chains, floors):

@@ -12,6 +12,11 @@ CATEGORY = "out and back"  # of programs that ask for several edits and undo the
 TITLE = "Out and back"
 SECTION = "Out and back: half-life against depth"
 ON_PAGE = OnPage(line_where="editor")
+NOTE = (
+    "Several edits are requested on top of each other and then undone in reverse order. A test returned to the "
+    "original if every edit was made and undone and the last picture is the original again. The half-life in depth "
+    "is the first depth at which fewer than half of the tests returned."
+)
 
 
 class Row(TableRow):
@@ -73,16 +78,6 @@ def _row(editor: str, role: str, depth: int, cases: Sequence[tuple[Case, bool]],
     )
 
 
-def note(analysis: Analysis, rows: Sequence[Row]) -> str:
-    if not rows:
-        return ""
-    return (
-        "Several edits are requested on top of each other and then undone in reverse order. A test returned to the "
-        "original if every edit was made and undone and the last picture is the original again. The half-life in depth "
-        "is the first depth at which fewer than half of the tests returned."
-    )
-
-
 def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing | None]:
     """The share of cases that came back, and the quality at the end, over the depth."""
     if not rows or not context.is_first_group:
@@ -98,7 +93,7 @@ def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing | None]
         for editor, look in context.looks.items():
             points = [(depth, value) for depth in depths if (value := values.get((editor, depth))) is not None]
             if points:
-                axes.plot(*zip(*points, strict=True), color=look.colour, ls=look.dash, marker=look.marker, label=editor)
+                axes.plot(*zip(*points, strict=True), **look.line, label=editor)
                 depth, value = points[-1]
                 sentences.append(f"{editor}, {label} {format_value(value, 'share')} at depth {depth}")
         axes.set_xscale("log", base=2)

@@ -1,7 +1,5 @@
 """Nested against crossed undo: two edits undone in reverse order, or in the order in which they were made."""
 
-from collections.abc import Sequence
-
 from ....analysis.analysis import Analysis
 from ....analysis.paired_programs import Side, compare_sides
 from ....analysis.tables import Estimate, TableRow, column
@@ -10,6 +8,10 @@ from ....statistics import OnPage
 TITLE = "Nested against crossed undo"
 SECTION = "Two ways to ask for the same thing"
 ON_PAGE = OnPage(order=10, line_where="role")
+NOTE = (
+    "Two edits are made one after the other. Nested: the last one is undone first, as an undo button does. "
+    "Crossed: the first one is undone while the second is still there. Compared on the same pictures and runs."
+)
 _ENDS = {"-nested": 0, "-crossed": 1}
 
 
@@ -39,12 +41,3 @@ def side_of(program: str) -> Side | None:
     (('ball-chair', 1), None)
     """
     return next(((program.removesuffix(end), side) for end, side in _ENDS.items() if program.endswith(end)), None)
-
-
-def note(analysis: Analysis, rows: Sequence[Row]) -> str:
-    if not rows:
-        return ""
-    return (
-        "Two edits are made one after the other. Nested: the last one is undone first, as an undo button does. "
-        "Crossed: the first one is undone while the second is still there. Compared on the same pictures and runs."
-    )
