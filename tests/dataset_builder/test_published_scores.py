@@ -114,8 +114,11 @@ def test_a_table_replaces_itself_and_stays_when_the_dataset_is_rebuilt(folder, i
     [
         ({"psnr": "psnrr"}, r"has no column 'psnrr' for psnr; its columns are model, id, n, PSNR, LPIPS"),
         ({"case": "id", "round": "n", "editor": "model"}, "has no metric; map one, such as --column psnr=PSNR"),
-        ({"psnr": "PSNR", "round": "n"}, "has no column for case; map it"),
-        ({"psnr": "PSNR", "case": "id", "round": "n"}, "names no editor; give --editor or a column for it"),
+        (
+            {"psnr": "PSNR", "editor": "model", "round": "n"},
+            "row 1: the row has no case; --column case=THEIRS",
+        ),
+        ({"psnr": "PSNR", "case": "id", "round": "n"}, "row 1: the row has no editor"),
         ({"psnr": "id", "case": "id", "round": "n", "editor": "model"}, "row 1: psnr must be a number, got 'a'"),
         ({"table": "PSNR", "case": "id", "round": "n", "editor": "model"}, "the name 'table' is not a metric's"),
     ],

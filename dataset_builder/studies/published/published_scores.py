@@ -53,7 +53,7 @@ def import_scores(
         raise UserError(f"{folder} is not a dataset; `convergebench build` makes one")
     foreign = list(_flatten(read_table(table)))
     texts = (*_PICTURES, *_RESTORED) if restoration else _PICTURES
-    metrics = _metrics_of(table, foreign, columns, texts, editor)
+    metrics = _metrics_of(table, foreign, columns, texts)
     kinds: dict[str, Callable[..., Any]] = {**dict.fromkeys(metrics, number), **_KEY, **dict.fromkeys(texts, text)}
     rows: dict[tuple[Any, ...], _Row] = {}
     for place, values in enumerate(foreign, 1):
@@ -121,10 +121,8 @@ def _flatten(value: Any, above: Values | None = None, names: Sequence[str] = ())
         yield from _flatten(item, values, [*names, name])
 
 
-def _metrics_of(
-    table: Path, rows: Sequence[Values], columns: Mapping[str, str], texts: Sequence[str], editor: str | None
-) -> list[str]:
-    """The metrics that the table has; raises if a mapped or required column is missing."""
+def _metrics_of(table: Path, rows: Sequence[Values], columns: Mapping[str, str], texts: Sequence[str]) -> list[str]:
+    """The metrics that the table has; raises if a mapped column is missing."""
     if not rows:
         raise UserError(f"{table} has no rows")
     choices = f"its columns are {', '.join(rows[0])}"
@@ -138,11 +136,6 @@ def _metrics_of(
             raise UserError(f"the name {name!r} is not a metric's; choose another for the column {columns[name]!r}")
     if not metrics:
         raise UserError(f"{table} has no metric; map one, such as --column psnr=PSNR; {choices}")
-    for name in ("case", "round") if texts == _PICTURES else ():
-        if columns.get(name, name) not in rows[0]:
-            raise UserError(f"{table} has no column for {name}; map it, such as --column {name}=THEIRS; {choices}")
-    if not editor and columns.get("editor", "editor") not in rows[0]:
-        raise UserError(f"{table} names no editor; give --editor or a column for it")
     return metrics
 
 
@@ -153,7 +146,7 @@ def _complete(row: _Row, editor: str | None, restoration: bool) -> _Row:
         named = filter(None, (row[name] for name in ("image", *_RESTORED)))
         row |= {"round": row["round"] or 1, "case": row["case"] or ", ".join(named) or row["editor"]}
     if missing := [name for name in ("editor", "case", "round") if row[name] is None]:
-        raise UserError(f"the row has no {missing[0]}")
+        raise UserError(f"the row has no {missing[0]}; --column {missing[0]}=THEIRS names its column")
     return row
 
 

@@ -38,9 +38,11 @@ def _defocus_blur(pixels: Whole, seed: int) -> Whole:
 def _motion_blur(pixels: Whole, seed: int) -> Whole:
     """Moved while the shutter was open: every point becomes a slanted stroke."""
     length, slope = _share(pixels, 34), int(draw([seed, 1], 1, -60, 61)[0])
+    height, width = pixels.shape[:2]
     total = np.zeros_like(pixels)
-    for step in range(-(length // 2), length - length // 2):
-        total += _shifted(pixels, step, step * slope // 100)
+    for step in range(-(length // 2), length - length // 2):  # the picture moved, its edges drawn out
+        rows = np.clip(np.arange(height) - step * slope // 100, 0, height - 1)
+        total += pixels[rows][:, np.clip(np.arange(width) - step, 0, width - 1)]
     return total // length
 
 
@@ -131,14 +133,6 @@ def _disk(pixels: Whole, radius: int) -> Whole:
         total += rows[:, right : right + width] - rows[:, left : left + width]
         area += 2 * half + 1
     return total // area
-
-
-def _shifted(pixels: Whole, across_: int, down: int) -> Whole:
-    """The picture moved, its edges drawn out."""
-    height, width = pixels.shape[:2]
-    columns = np.clip(np.arange(width) - across_, 0, width - 1)
-    rows = np.clip(np.arange(height) - down, 0, height - 1)
-    return pixels[rows][:, columns]
 
 
 def _grain(pixels: Whole, seed: Sequence[int], strength: int) -> Whole:

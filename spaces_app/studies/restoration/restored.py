@@ -296,7 +296,7 @@ class MethodRow(TableRow):
 
 
 def rows_by_method(
-    analysis: Analysis, rows: Callable[[RestoredSet, str], Iterable[_Row]], with_baselines: bool = False
+    rows: Callable[[RestoredSet, str], Iterable[_Row]], analysis: Analysis, with_baselines: bool = False
 ) -> Iterator[_Row]:
     """The rows of every method of every table. Baselines ignore the prompt, so tables of prompts leave them out."""
     sets = analysis.once(restored_sets)

@@ -1,6 +1,7 @@
 """What longer prompts and fidelity words change in a restoration, on the pictures that both sides have."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from convergebench.metric_modules.halflife.comparison import judge_together
 
@@ -33,12 +34,8 @@ class Row(MethodRow):
     clean: int | None = column("Clean pictures", "count")
 
 
-def rows(analysis: Analysis) -> list[Row]:
-    """A row for each method, effect and metric; positive differences are better, whatever the metric's direction."""
-    return list(rows_by_method(analysis, _method_rows))
-
-
 def _method_rows(table: RestoredSet, method: str) -> Iterator[Row]:
+    """A row for each effect and metric; positive differences are better, whatever the metric's direction."""
     groups = {prompt: prompt_group(prompt) for prompt in table.prompts(method)}
     for effect, sides in _EFFECTS.items():
         if not {*sides[0], *sides[1]} <= {*groups.values()}:
@@ -66,6 +63,9 @@ def _method_rows(table: RestoredSet, method: str) -> Iterator[Row]:
                     pictures=pair.cases if of_pictures else None,
                     clean=pair.sources if of_pictures else None,
                 )
+
+
+rows = partial(rows_by_method, _method_rows)
 
 
 def note(analysis: Analysis, rows: list[Row]) -> str:

@@ -1,6 +1,7 @@
 """Restoration iterated: does a second pass undo or deepen what the first one did?"""
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 from convergebench.metric_modules.halflife.intervals import student_interval
@@ -35,12 +36,8 @@ class Row(MethodRow):
     clean: int = column("Clean pictures", "count")
 
 
-def rows(analysis: Analysis) -> list[Row]:
-    """A row for each method, metric and pass from the second; prompts are averaged."""
-    return list(rows_by_method(analysis, _method_rows))
-
-
 def _method_rows(table: RestoredSet, method: str) -> Iterator[Row]:
+    """A row for each metric and pass from the second; prompts are averaged."""
     numbers = sorted({r.round for r in table.pictures if r.method == method and r.round > 1})
     for number in numbers:
         yield from _direction_row(table, method, number)
@@ -72,6 +69,9 @@ def _method_rows(table: RestoredSet, method: str) -> Iterator[Row]:
                 pictures=len({picture for _, picture in common}),
                 clean=pair.sources,
             )
+
+
+rows = partial(rows_by_method, _method_rows)
 
 
 def _direction_row(table: RestoredSet, method: str, number: int) -> Iterator[Row]:

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from ....analysis.analysis import Analysis
 from ....analysis.cases import CURVES
@@ -35,12 +36,8 @@ class Row(MethodRow):
     clean: int | None = column("Clean pictures", "count")
 
 
-def rows(analysis: Analysis) -> list[Row]:
-    """A row for each prompt, for each group of prompts and for pairs of groups; a group's prompts weigh alike."""
-    return list(rows_by_method(analysis, _method_rows))
-
-
 def _method_rows(table: RestoredSet, method: str) -> Iterator[Row]:
+    """A row for each prompt, for each group of prompts and for pairs of groups; a group's prompts weigh alike."""
     groups: dict[str, list[str]] = {}
     for prompt in filter(None, table.prompts(method)):
         groups.setdefault(prompt_group(prompt), []).append(prompt)
@@ -51,6 +48,9 @@ def _method_rows(table: RestoredSet, method: str) -> Iterator[Row]:
     for names in (("L", "LF"), ("S", "SF"), ("L", "S"), ("LF", "SF")):
         if all(len(groups.get(name, ())) > 1 for name in names):
             yield _row(table, method, " + ".join(names), [prompt for name in names for prompt in groups[name]])
+
+
+rows = partial(rows_by_method, _method_rows)
 
 
 def _row(table: RestoredSet, method: str, group: str, prompts: list[str]) -> Row:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from convergebench.metric_modules.stability.friedman import friedman, permutation_p
@@ -29,12 +30,8 @@ class Row(MethodRow):
     left_out: int = column("Left out: a run is missing", "count")
 
 
-def rows(analysis: Analysis) -> list[Row]:
-    """A row for each method, prompt and metric with two or more runs of two or more pictures."""
-    return list(rows_by_method(analysis, _method_rows))
-
-
 def _method_rows(table: RestoredSet, method: str) -> list[Row]:
+    """A row for each prompt and metric with two or more runs of two or more pictures."""
     rows = []
     for prompt in table.prompts(method):
         for metric in table.metrics:
@@ -61,6 +58,9 @@ def _method_rows(table: RestoredSet, method: str) -> list[Row]:
             rows.append(row)
     corrected = _holm([row.p_exact for row in rows])
     return [replace(row, p_holm=p) for row, p in zip(rows, corrected, strict=True)]
+
+
+rows = partial(rows_by_method, _method_rows)
 
 
 def _holm(p_values: Sequence[float]) -> list[float]:
