@@ -64,7 +64,6 @@ def measured(dataset: ServedDataset) -> set[str]:
 
 @lru_cache(maxsize=4)
 def metric_titles(dataset: ServedDataset) -> dict[str, str]:
-    """The metrics that a visitor can choose in this dataset, with their titles."""
     titles = {"convergence": "any check", "quality": f"quality ({WORST_OF})"}
     return titles | {name: panel_title(name) for name in RETAINED if f"retained {name}" in measured(dataset)}
 
@@ -113,7 +112,6 @@ def _leaderboard(dataset: ServedDataset, choice: Choice) -> Leaderboard:
 
 
 def _chosen_group(dataset: ServedDataset, choice: Choice) -> CaseGroup | None:
-    """The cases of the choice, as the headline counts them."""
     if (choice.kind, choice.category, choice.editors) == (ALL, ALL, ()):
         return dataset.groups.get(choice.group)
     cases = [
@@ -127,7 +125,6 @@ def _chosen_group(dataset: ServedDataset, choice: Choice) -> CaseGroup | None:
 
 
 def _outcome(case: Case, group: CaseGroup, choice: Choice) -> Outcome:
-    """What became of one case by the chosen metric."""
     checks = group.checks_of(case.editor)
     if choice.metric == "convergence":
         return outcome_of_case(case, checks, choice.threshold)

@@ -55,7 +55,6 @@ def page_files(dataset: ServedDataset) -> dict[str, bytes]:
 
 
 def _css() -> bytes:
-    """The style sheets of the page and its tabs, with the palette's colours by number."""
     files = [SPACE / "page.css", *(folder / "tab.css" for folder, _ in find_tabs().values())]
     series = [
         f".cb-series-{place} {{ --cb-line: light-dark({colour.light}, {colour.dark}); }}"

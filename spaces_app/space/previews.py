@@ -146,7 +146,6 @@ class Previews:
 
 @lru_cache(maxsize=1)
 def previews_of(dataset: ServedDataset) -> Previews:
-    """The previews of a running Space."""
     return Previews(dataset)
 
 

@@ -79,7 +79,6 @@ def _plain(name: str) -> str:
 
 
 def _show(axes: "Axes", dataset: ServedDataset, row: Answer, step: int) -> None:
-    """Draw a step's picture, or a note that there is none."""
     axes.grid(False)
     axes.set(xticks=[], yticks=[])
     axes.spines[:].set_visible(False)

@@ -101,7 +101,6 @@ class ServedDataset(Analysis):
 
     @cached_property
     def case_of(self) -> dict[str, Case]:
-        """The case of each chain that has scores."""
         return {case.chain.id: case for case in self.cases}
 
     def checks_of(self, case: Case) -> tuple[str, ...]:
@@ -120,13 +119,11 @@ class ServedDataset(Analysis):
         return ending(case, checks, self.scores_of(case.chain.id))
 
     def check_editors(self, editors: Iterable[str]) -> None:
-        """Refuses a name that is not an editor's."""
         for name in editors:
             if name not in self.names["editor"]:
                 raise UserError(f"no editor {name[:40]!r}; the editors are {', '.join(self.names['editor'])}")
 
     def is_tested(self, editor: str) -> bool:
-        """Whether an editor is under test, not a baseline or transport."""
         return self.roles.get(editor, "editor") == "editor"
 
     @cached_property
@@ -143,12 +140,10 @@ class ServedDataset(Analysis):
 
     @cached_property
     def display(self) -> dict[str, str]:
-        """The display name of each editor."""
         return display_names(self.names["editor"])
 
     @cached_property
     def looks(self) -> dict[str, Look]:
-        """Colour and marker of each editor, the same everywhere."""
         return assign_looks(self.names["editor"], [name for name in self.names["editor"] if not self.is_tested(name)])
 
     @cached_property
@@ -158,11 +153,9 @@ class ServedDataset(Analysis):
         return {row["source"]: row for row in rows}
 
     def title(self, source: str) -> str:
-        """The display name of a picture."""
         return (self.sources.get(source) or {}).get("title") or source
 
     def chain(self, chain: str) -> FinishedChain:
-        """A chain by its id; an unknown id is a UserError."""
         if chain not in self.chain_of:
             raise UserError(
                 f"no chain {str(chain)[:40]!r} in this dataset; the address may come from another version of it"
@@ -170,7 +163,6 @@ class ServedDataset(Analysis):
         return self.chain_of[chain]
 
     def step(self, chain: str, number: int) -> Step:
-        """A step by its number; an unknown number is a UserError."""
         steps = {step.step: step for step in self.reader.steps_of(self.chain(chain))}
         if number not in steps:
             raise UserError(
@@ -239,7 +231,6 @@ def _read_scores(reader: Reader) -> pa.Table:
 
 
 def _slices_by_chain(scores: pa.Table) -> dict[str, tuple[int, int]]:
-    """Where each chain's rows begin and end."""
     column = scores["chain"].combine_chunks()
     codes, names = column.indices.to_numpy(zero_copy_only=False), column.dictionary.to_pylist()
     starts = np.flatnonzero(np.diff(codes, prepend=-1))

@@ -28,7 +28,6 @@ _SESSIONS = 500  # visitors whose last request Gradio remembers
 
 
 def make_server(dataset: ServedDataset) -> gr.Server:
-    """Everything over one dataset, ready to be launched."""
     server = gr.Server(
         title="ConvergeBench", docs_url=None, redoc_url=None, middleware=[Middleware(request_limit.RequestLimit)]
     )
@@ -43,7 +42,6 @@ def make_server(dataset: ServedDataset) -> gr.Server:
 
 
 def launch(server: gr.Server, port: int | None, inbrowser: bool) -> str:
-    """Start the server and return its address."""
     _, address, _ = server.launch(
         server_port=port,
         prevent_thread_lock=True,
@@ -121,7 +119,6 @@ def _forgetting(answer: Callable, server: gr.Server) -> Callable:
 
 
 def _add_files(server: gr.Server, dataset: ServedDataset) -> None:
-    """The page itself, its scripts and styles, and the pictures that were made so far."""
     files, previews = page_files(dataset), previews_of(dataset)
 
     @server.api_route("/", methods=["GET", "HEAD"])

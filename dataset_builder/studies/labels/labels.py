@@ -201,7 +201,6 @@ def export_labels(folder: Path, out: Path) -> int:
 
 
 def _is_label_file(data: bytes) -> bool:
-    """Whether a file is one that `export_labels` or the Space wrote."""
     try:
         return labels_in(data) is not None
     except (ValueError, RecursionError):

@@ -8,6 +8,7 @@ const MODES = { divider: "Divider", side: "Original | This step", difference: "D
 let last = null; // what is shown
 
 const text = (value, digits = 3) => (!has(value) ? "–" : Number(value).toPrecision(digits).replace(/\.?0+$/, (zeros) => (zeros.includes(".") ? "" : zeros)));
+const one = (allowed, asked, or) => (allowed.includes(Number(asked)) ? Number(asked) : or);
 const key = (chain, beside) => `${chain} ${beside} ${yours.scored}`; // a series that is scored anew is another chain
 const failureFilters = () => [get("fe"), get("cause"), get("program"), ...filtered(), get("order", "first")];
 
@@ -33,8 +34,8 @@ function show(chain, beside, views, asked) {
   const same = last && last.views[0].source === view.source && last.views[0].program === view.program;
   const state = {
     key: key(chain, beside), views, size, first, viewer: make("div", { class: "cb-viewer" }), playing: null,
-    mode: MODES[get("view")] ? get("view") : "divider", gain: GAINS.includes(Number(get("gain"))) ? Number(get("gain")) : 8,
-    zoom: ZOOMS.includes(Number(get("zoom"))) ? Number(get("zoom")) : 1, split: same ? last.split : 50, returns: same ? last.returns : false,
+    mode: MODES[get("view")] ? get("view") : "divider", gain: one(GAINS, get("gain"), 8), zoom: one(ZOOMS, get("zoom"), 1),
+    split: same ? last.split : 50, returns: same ? last.returns : false,
   };
   last = state;
   state.columns = views.map((each) => column(state, each));
@@ -144,7 +145,7 @@ function move(state, own) {
   }, { passive: false });
   handle.addEventListener("keydown", (event) => {
     const to = { ArrowLeft: state.split - 2, ArrowRight: state.split + 2, PageDown: state.split - 10, PageUp: state.split + 10, Home: 0, End: 100 }[event.key];
-    if (to === undefined) return;
+    if (!has(to)) return;
     split(state, to);
     event.preventDefault();
     event.stopPropagation();
@@ -153,10 +154,11 @@ function move(state, own) {
 
 function split(state, value) {
   state.split = clamp(value, 0, 100);
-  for (const own of state.columns) {
-    own.sheet.style.setProperty("--split", `${state.split}%`);
-    own.handle.setAttribute("aria-valuenow", Math.round(state.split));
-    own.handle.setAttribute("aria-valuetext", `original on the left ${Math.round(state.split)}%`);
+  const share = Math.round(state.split);
+  for (const { sheet, handle } of state.columns) {
+    sheet.style.setProperty("--split", `${state.split}%`);
+    handle.setAttribute("aria-valuenow", share);
+    handle.setAttribute("aria-valuetext", `original on the left ${share}%`);
   }
 }
 
@@ -286,25 +288,23 @@ function about(view, now) {
     return make("tr", { "data-metric": name, title: now.reasons[name] ?? null, "data-low": has(kept) && kept < view.threshold }, make("th", { scope: "row" }, title),
       make("td", {}, text(now.scores[name]), has(now.scores[name]) && unit === "dB" ? " dB" : ""), make("td", {}, gauge, kept === null ? "" : ` ${percent(kept)}`));
   });
-  const extra = (name, value) => { if (has(value)) rows.push(make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, value), make("td", {}))); };
-  extra("Edit left after undo", has(now.undo_ratio) ? percent(now.undo_ratio) : null);
+  if (has(now.undo_ratio)) rows.push(make("tr", {}, make("th", { scope: "row" }, "Edit left after undo"), make("td", {}, percent(now.undo_ratio)), make("td", {})));
   if (rows.length) rows.unshift(make("tr", {}, make("td", {}), make("th", { scope: "col" }, "compared with the original"), make("th", { scope: "col" }, now.closing ? "retained" : "")));
   const facts = [["Seed", now.seed], ["Size", now.width ? `${now.width}×${now.height} ${now.type}, ${Math.round(now.bytes / 1024).toLocaleString("en")} KB` : null],
     ["Time", has(now.latency) ? `${text(now.latency)} s` : null], ["Cost", has(now.cost) ? `$${text(now.cost)}` : null]].filter(([, value]) => has(value) && now.status !== "input");
-  const whole = make("a", { href: "#", onclick: (event) => { event.preventDefault(); openFile(view, now); } }, "Open original file");
+  const openFile = async (event) => {
+    event.preventDefault();
+    const page = window.open("", "_blank");
+    const found = await picture(view.chain, now.step, "received");
+    if (found.src) page.location = found.src; else { page.close(); trouble(found.reason); }
+  };
+  const whole = make("a", { href: "#", onclick: openFile }, "Open original file");
   return [make("blockquote", {}, now.instruction || view.title || "the original"), chips.length ? make("p", {}, chips) : null,
     rows.length ? make("table", { class: "cb-scores" }, make("tbody", {}, rows)) : null,
     facts.length ? make("dl", {}, facts.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, String(value))])) : null,
     now.text ? make("details", {}, make("summary", {}, "What the model said"), make("p", { class: "cb-said" }, now.text)) : null,
     Object.keys(now.details).length ? make("details", {}, make("summary", {}, "What else came back"), make("pre", {}, JSON.stringify(now.details, null, 1))) : null,
     make("p", { class: "cb-small" }, view.chain === "yours" ? "" : whole, now.status === "input" && view.credit ? ` · ${view.credit}` : "")].filter(Boolean);
-}
-
-async function openFile(view, now) {
-  const page = window.open("", "_blank");
-  const found = await picture(view.chain, now.step, "received");
-  if (found.src) page.location = found.src;
-  else { page.close(); trouble(found.reason); }
 }
 
 // The curves of a chain; the cursor follows the step, and a click leads to its round.

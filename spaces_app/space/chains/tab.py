@@ -22,7 +22,6 @@ _PICKS = ("surprise", "worst", "longest")
 
 
 def chain_facts(chain: FinishedChain) -> Answer:
-    """What was asked of whom."""
     return {
         "chain": chain.id,
         "editor": chain.editor,

@@ -45,7 +45,6 @@ def _compare_figure(
     program: str = "",
     editors: list[str] = [],  # noqa: B006 - read only
 ) -> "Drawing":
-    """The same as a grid of pictures."""
     from ..saved_figures import compared_pictures
 
     return compared_pictures(dataset, compare(dataset, source, program, editors))

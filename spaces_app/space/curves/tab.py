@@ -24,7 +24,6 @@ NOTE = (
 
 @lru_cache(maxsize=4)
 def metric_titles(dataset: ServedDataset) -> dict[str, str]:
-    """The metrics that can be drawn, with their titles."""
     titles = {f"retained {name}": f"retained {COLUMNS[name].title}" for name in RETAINED}
     titles |= {name: COLUMNS[name].title for name in CURVES}
     there = {name: title for name, title in titles.items() if name in measured(dataset)}
@@ -104,7 +103,6 @@ def _curves_figure(
     category: str = ALL,
     editors: list[str] = [],  # noqa: B006 - read only
 ) -> "Drawing":
-    """The curves of all editors, or of those that are named."""
     from ..saved_figures import curves_over_rounds
 
     dataset.check_editors(editors)

@@ -47,8 +47,8 @@ def _chosen_failures(
     if len(filters) > len(_FILTERS):
         raise UserError(f"{len(filters)} filters were given; there are {len(_FILTERS)}")
     editor, cause, program, group, kind, category, sort = (*filters, *_FILTERS[len(filters) :])
-    dataset.check_editors([editor] if editor else [])
-    if cause and cause not in CAUSES:
+    dataset.check_editors(filter(None, [editor]))
+    if cause not in ("", *CAUSES):
         raise UserError(f"no cause {cause[:40]!r}; the causes are {', '.join(CAUSES)}")
     if sort not in _SORTS:
         raise UserError(f"no order {sort[:40]!r}; it must be one of {', '.join(_SORTS)}")

@@ -96,7 +96,6 @@ def board(
 
 
 def words(dataset: ServedDataset) -> dict[str, str]:
-    """What is shown at first; without cases to count, one sentence instead of the table."""
     baselines = sum(look.is_reference for look in dataset.looks.values())
     counts = {
         "editor": len(dataset.looks) - baselines,

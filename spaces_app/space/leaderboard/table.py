@@ -74,7 +74,6 @@ def leaderboard_html(board: Leaderboard, dataset: ServedDataset) -> str:
 
 
 def _has(row: Row, key: str) -> bool:
-    """Whether a row has a value worth a column."""
     return not is_missing(row.get(key)) and row.get(key) != 0
 
 

@@ -29,13 +29,11 @@ class LabelledItem(NamedTuple):
 
     @property
     def majority(self) -> str | None:
-        """The answer that more than half gave."""
         [(answer, count)] = Counter(self.answers).most_common(1)
         return answer if count * 2 > len(self.answers) else None
 
 
 def people_of(analysis: Analysis) -> list[LabelledItem]:
-    """People's answers about the pictures, by item."""
     return labelled_items(analysis.rows(Label), analysis.chains)
 
 

@@ -26,7 +26,6 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """A row for each failure and editor that it was seen with."""
     rows = []
     for answer in sorted(QUESTIONS["failure"].answers, key=lambda answer: LEVELS.index(answer.level)):
         for editor, items in sorted(by_editor(analysis, "failure").items()):

@@ -98,7 +98,6 @@ def krippendorff_alpha(
 
 
 def _alpha(meetings: np.ndarray, distances: np.ndarray) -> float | None:
-    """Alpha of one matrix of coincidences."""
     totals = meetings.sum(axis=0)
     expected = float((np.outer(totals, totals) * distances).sum())
     return 1 - (totals.sum() - 1) * float((meetings * distances).sum()) / expected if expected else None

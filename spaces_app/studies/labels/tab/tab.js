@@ -14,20 +14,18 @@ const place = (label) => [label.question, label.chain, label.step, label.other_c
 const key = (label) => `${label.rater}\n${place(label)}`;
 const text = () => JSON.stringify({ format: FORMAT, labels: [...labels.values()] }, null, 1);
 
-function remember() {
-  try {
-    localStorage.setItem(STORE, text());
-    localStorage.setItem(`${STORE}-rater`, rater);
-    kept = true;
-  } catch { kept = false; }
-}
+const ifKept = (use) => { try { use(); kept = true; } catch { kept = false; } };
+const remember = () => ifKept(() => {
+  localStorage.setItem(STORE, text());
+  localStorage.setItem(`${STORE}-rater`, rater);
+});
 function recall() {
   if (labels) return;
   labels = new Map();
-  try {
+  ifKept(() => {
     rater = localStorage.getItem(`${STORE}-rater`) ?? "";
     merge(JSON.parse(localStorage.getItem(STORE) ?? "null"));
-  } catch { kept = false; }
+  });
 }
 // Of one person and item the latest answer counts.
 function merge(file) {

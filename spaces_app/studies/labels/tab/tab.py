@@ -52,7 +52,6 @@ def _all_items(dataset: ServedDataset, question: str) -> list[_Item]:
 
 
 def _chance(*parts: str) -> str:
-    """A random sort key that depends on names alone."""
     return hashlib.sha256("/".join(parts).encode()).hexdigest()
 
 
@@ -116,7 +115,6 @@ def label_agreement(dataset: ServedDataset, labels: str) -> list[dict]:
 
 
 def known(dataset: ServedDataset) -> dict[str, Any]:
-    """The questions as the page asks them."""
     answers = {code: [answer._asdict() for answer in question.answers] for code, question in QUESTIONS.items()}
     return {"questions": [question._asdict() | {"answers": answers[code]} for code, question in QUESTIONS.items()]}
 
