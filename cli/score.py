@@ -53,7 +53,7 @@ def command(
         click.echo(f"{dataset}: part {shard}, {outcome.images} images scored; `convergebench score` collects all parts")
         return
     if outcome.rank == 0 and as_json:
-        click.echo(json.dumps(outcome.to_dict()))
+        click.echo(json.dumps(vars(outcome)))
     elif outcome.rank == 0:
         print_summary(dataset, outcome)
     if outcome.damage:

@@ -7,20 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from types import NoneType
-from typing import Annotated, Any, ClassVar, NamedTuple, Self, TypedDict, get_args, get_origin
+from typing import Annotated, Any, ClassVar, NamedTuple, Self, get_args, get_origin
 
 Values = Mapping[str, Any]  # of a row, by column
-
-
-class Picture(TypedDict):
-    """A picture as `datasets.Image` stores it."""
-
-    bytes: bytes
-    path: str | None
-
-
+Picture = Annotated[dict[str, Any], "image"]  # its bytes and path, as `datasets.Image` stores it
 Int64 = Annotated[int, "int64"]  # any other int is an int32
-_TYPES = {Picture: "image", str: "string", int: "int32", float: "float64", bool: "bool"}
+_TYPES = {str: "string", int: "int32", float: "float64", bool: "bool"}
 
 
 class Column(NamedTuple):

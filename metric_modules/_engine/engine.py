@@ -134,9 +134,6 @@ class Outcome:
     absent: dict[str, str] = field(default_factory=dict)
     damage: list[str] = field(default_factory=list)
 
-    def to_dict(self) -> dict[str, object]:
-        return dict(vars(self))
-
 
 def prepare(
     folder: Path,

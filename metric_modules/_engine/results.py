@@ -162,8 +162,6 @@ def _recorded(row: Mapping[str, Any], columns: Sequence[str]) -> Values:
     missing, values = missing_values(row), Values()
     for column in columns:
         value = row.get(column)
-        if value is None:
-            values[column] = missing.get(column, Missing("missing"))
-        else:
-            values[column] = json.loads(value) if isinstance(value, str) else value
+        value = json.loads(value) if isinstance(value, str) else value
+        values[column] = missing.get(column, Missing("missing")) if value is None else value
     return values
