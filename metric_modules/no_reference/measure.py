@@ -1,7 +1,7 @@
 """The no-reference metrics that other libraries compute, as the scoring engine runs them.
 
-Pictures are scored one by one on the processor, and in batches on a GPU if the network's score of a picture does not
-depend on the others: a batch never changes a score by more than rounding. How many went together is in the signature.
+Pictures are scored one by one on the processor, and in batches on a GPU if a picture's score does not depend on the
+others. How many went together is in the signature.
 """
 
 import contextlib

@@ -28,7 +28,7 @@ def test_unknown_pictures_have_no_limits_and_no_verdicts():
     for row in published_pairs.rows(analysis):
         assert row.verdict == "pictures unknown"
         assert row.sources is row.p_value is row.difference.low is None
-    rows = published.rows(analysis)
+    rows = list(published.rows(analysis))
     assert all(row.first.low is row.sources is None for row in rows)
     assert "not known for t.csv" in published.note(analysis, rows)
 

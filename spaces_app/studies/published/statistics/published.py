@@ -37,13 +37,12 @@ class Row(TableRow):
     sources: int | None = column("Pictures", "count")
 
 
-def rows(analysis: Analysis) -> list[Row]:
+def rows(analysis: Analysis) -> Iterator[Row]:
     """One row per table, metric and editor."""
-    rows = []
     for metric in analysis.once(published_metrics):
         for editor, cases in metric.editors.items():
             curve = metric.curve(editor)
-            row = Row(
+            yield Row(
                 table=metric.table,
                 editor=editor,
                 metric=metric.metric,
@@ -54,8 +53,6 @@ def rows(analysis: Analysis) -> list[Row]:
                 cases=len(cases),
                 sources=len(set(metric.sources(editor))) if metric.knows_pictures else None,
             )
-            rows.append(row)
-    return rows
 
 
 def _half_life(published: PublishedMetric, editor: str) -> Estimate:
