@@ -60,7 +60,7 @@ class CallLimits:
     first_wait: float = 0.1  # seconds, doubled with every attempt
     longest_wait: float = 60.0
     failures: int = 5  # in a row, before the run stops
-    probes: int = 3  # concurrent calls until the first one is answered
+    probes: int = 3  # attempts in flight until the first one is answered
 
 
 class Caller:
@@ -73,9 +73,7 @@ class Caller:
         self._failures = 0  # calls in a row, without an answer between them
         self._stopping = threading.Event()
         self._answered = False  # whether any call was
-        self._calls = 0  # under way, with their attempts
         self._lock = threading.Lock()
-        self._first_answer = threading.Condition(self._lock)
         self._queue: deque[threading.Condition] = deque()  # first in, first out, so that no chain falls behind
         self._in_flight = 0
         self._started: deque[float] = deque()  # when the attempts of the last minute began
@@ -87,12 +85,11 @@ class Caller:
 
         `judge` turns bytes that are not a picture into an answer without one, not retried but counted as a failure.
         """
-        with self._whole_call():
-            try:
-                return self._judged(self._try_until_answered(call), judge)
-            except Unusable:
-                self.stop()  # at once, so that waiting calls do not try what cannot work
-                raise
+        try:
+            return self._judged(self._try_until_answered(call), judge)
+        except Unusable:
+            self.stop()  # at once, so that waiting calls do not try what cannot work
+            raise
 
     def stop(self) -> None:
         """Start no further call; those in flight finish."""
@@ -109,7 +106,7 @@ class Caller:
         else:
             with self._lock:
                 self._failures, self._answered = 0, True
-                self._first_answer.notify_all()
+                self._wake_first()
         return answer
 
     def _try_until_answered(self, call: Callable[[], Answer]) -> Answer:
@@ -175,20 +172,6 @@ class Caller:
         return Rejected(reason, charged=spent > 0, cost=spent or None)
 
     @contextlib.contextmanager
-    def _whole_call(self) -> Iterator[None]:
-        """A slot for a call with its attempts; there are few until the first answer."""
-        with self._lock:
-            while not self._answered and self._calls >= self.limits.probes and not self._stopping.is_set():
-                self._first_answer.wait(0.5)
-            self._calls += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._calls -= 1
-                self._first_answer.notify()
-
-    @contextlib.contextmanager
     def _slot(self, again: bool) -> Iterator[None]:
         """A slot for one attempt; a retry goes to the front of the queue."""
         with self._lock:
@@ -196,7 +179,7 @@ class Caller:
             (self._queue.appendleft if again else self._queue.append)(turn)
             while not self._stopping.is_set():
                 pause = self._seconds_to_next_start()
-                if self._queue[0] is turn and self._in_flight < self.limits.concurrency and pause <= 0:
+                if self._queue[0] is turn and self._has_room() and pause <= 0:
                     break
                 turn.wait(min(pause, 0.5) if pause > 0 else 0.5)
             self._queue.remove(turn)
@@ -211,8 +194,12 @@ class Caller:
                 self._wake_first()
 
     def _wake_first(self) -> None:
-        if self._queue and self._in_flight < self.limits.concurrency:
+        if self._queue and self._has_room():
             self._queue[0].notify()
+
+    def _has_room(self) -> bool:
+        most = self.limits.concurrency if self._answered else min(self.limits.concurrency, self.limits.probes)
+        return self._in_flight < most
 
     def _seconds_to_next_start(self) -> float:
         rate, now = self.limits.requests_a_minute, time.monotonic()

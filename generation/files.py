@@ -24,9 +24,8 @@ CAUSES = {
     errno.ENAMETOOLONG: "the name is longer than the file system allows; choose a shorter one",
     errno.ELOOP: "its symbolic links form a circle; choose another path",
     errno.EFBIG: "a file would be larger than the file system or `ulimit -f` allows; choose another folder",
+    getattr(errno, "EDQUOT", -1): "the disk quota is used up; free some space",  # Windows has no such number
 }
-if hasattr(errno, "EDQUOT"):  # Windows has no such number
-    CAUSES[errno.EDQUOT] = "the disk quota is used up; free some space"
 
 
 class Locked(UserError):

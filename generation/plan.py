@@ -31,6 +31,18 @@ class Plan:
     def calls(self) -> int:
         return sum(chain.calls for chain in self.chains)
 
+    @property
+    def prices(self) -> dict[str, float | None]:
+        """US dollars of a call of each editor; None if unknown."""
+        return {choice.label: editors.trait(choice.editor, "price")() for choice in self.choices}
+
+    @property
+    def unpriced(self) -> dict[str, str]:
+        """Why the price of a call is unknown, by editor."""
+        hosted = {choice.label: editors.trait(choice.editor, "hosted")() for choice in self.choices}
+        unknown = [label for label, price in self.prices.items() if price is None]
+        return {label: hosted[label].no_price() if hosted[label] else "its file says none" for label in unknown}
+
     def choice(self, chain: Chain) -> editors.Choice:
         return next(choice for choice in self.choices if choice.label == chain.editor)
 
@@ -83,13 +95,11 @@ def make_plan(
         if base.label in choices:
             raise UserError(f"editor {base.label!r} is given twice; give each once")
         for variant in suite.variants:
-            choice = editors.with_settings(base, variant.settings)
-            if choice is None:
+            if (choice := editors.with_settings(base, variant.settings)) is None:
                 continue
             choices[choice.label] = choice
-            is_drawn = audit and suite.audit
-            for chain in variant_chains(suite, variant, choice, rounds, runs or variant.runs, is_drawn, salt):
-                chains[chain.id] = chain
+            made = variant_chains(suite, variant, choice, rounds, runs or variant.runs, audit and suite.audit, salt)
+            chains |= {chain.id: chain for chain in made}
     chosen = _select(suite.name, chains.values(), **selection)
     return Plan(suite, tuple(choices.values()), tuple(chosen), audits.salt_hash(salt) if salt else None)
 
@@ -126,7 +136,7 @@ def summary(plan: Plan) -> list[dict[str, Any]]:
     rows = []
     for choice in plan.choices:
         chains = [chain for chain in plan.chains if chain.editor == choice.label]
-        sizes, price = editors.trait(choice.editor, "sizes")(), _price(choice)
+        sizes, price = editors.trait(choice.editor, "sizes")(), plan.prices[choice.label]
         calls, area = sum(chain.calls for chain in chains), 0
         for chain in chains:
             size = prepared_size((chain.source.width, chain.source.height), plan.suite.short_side, sizes)
@@ -137,43 +147,38 @@ def summary(plan: Plan) -> list[dict[str, Any]]:
     return rows
 
 
-def _price(choice: editors.Choice) -> float | None:
-    price: float | None = editors.trait(choice.editor, "price")()
-    return price
-
-
 def warnings(plan: Plan, max_cost: float | None = None) -> list[str]:
     """What to know before money is spent."""
     sentences = []
     if plan.suite.own_pictures and len({chain.source.id for chain in plan.chains}) < _FEWEST_PICTURES:
-        sentences.append(
-            f"retained quality is measured against other pictures; give at least {_FEWEST_PICTURES} of them"
-        )
-    hosted = {choice.label: editors.trait(choice.editor, "hosted")() for choice in plan.choices}
-    models = {label: model for label, model in hosted.items() if model is not None}
-    sentences += [f"{label}: {warning}" for label, model in models.items() if (warning := model.warning())]
-    sentences += [f"{label}: {models[label].no_price()}" for label in _unpriced(plan) if label in models]
-    if max_cost is not None and not _unpriced(plan):
+        sentences.append(f"retained quality needs other pictures to compare with; give at least {_FEWEST_PICTURES}")
+    for choice in plan.choices:
+        model = editors.trait(choice.editor, "hosted")()
+        if model and (warning := model.warning()):
+            sentences.append(f"{choice.label}: {warning}")
+    sentences += [f"{label}: {why}" for label, why in plan.unpriced.items()]
+    if max_cost is not None and not plan.unpriced:
         count, total, _ = what_fits(plan, max_cost)
         if count < total:
             sentences.append(f"{total - count} of {total} cases may not fit ${max_cost:g}; limit {count} does")
     return sentences
 
 
-def _unpriced(plan: Plan) -> list[str]:
-    return [choice.label for choice in plan.choices if _price(choice) is None]
+def check_max_cost(plan: Plan, max_cost: float) -> None:
+    """Raise UserError unless it is an amount of money and all prices are known."""
+    if not (math.isfinite(max_cost) and max_cost >= 0):
+        raise UserError(f"--max-cost must be a number of US dollars from 0, got {max_cost}")
+    for label, why in plan.unpriced.items():
+        raise UserError(f"--max-cost needs the price of a call of {label!r}: {why}")
 
 
 def what_fits(plan: Plan, max_cost: float) -> tuple[int, int, float]:
     """How many cases fit the money, in the order of --limit; how many there are; their cost."""
-    if not (math.isfinite(max_cost) and max_cost >= 0):
-        raise UserError(f"--max-cost must be a number of US dollars from 0, got {max_cost}")
-    if unknown := _unpriced(plan):
-        raise UserError(f"what fits ${max_cost:g} is unknown, because {unknown[0]!r} has no known price of a call")
-    prices = {choice.label: editors.trait(choice.editor, "price")() for choice in plan.choices}
+    check_max_cost(plan, max_cost)
+    prices = plan.prices
     costs: dict[Case, float] = {}
     for chain in plan.chains:
-        costs[case_of(chain)] = costs.get(case_of(chain), 0.0) + chain.calls * prices[chain.editor]
+        costs[case_of(chain)] = costs.get(case_of(chain), 0.0) + chain.calls * (prices[chain.editor] or 0.0)
     spent, count = 0.0, 0
     for case in _balanced(plan.suite.name, plan.chains, len(costs)):
         if spent + costs[case] > max_cost + 1e-9:

@@ -1,6 +1,5 @@
 """Runs a plan's chains, several at a time, until all are done or something stops the run."""
 
-import math
 from collections.abc import Collection, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ from .files import Locked
 from .interruptible import do_all
 from .ledger import Budget, Ledger
 from .loop import Report, run_chain
-from .plan import Plan
+from .plan import Plan, check_max_cost
 from .prepare import prepare_from
 from .records import Chain, UserError
 from .requirements import FetchedByFirstCall
@@ -53,13 +52,11 @@ def generate(
     `retry` get another attempt. SIGTERM acts like Ctrl-C.
     """
     if max_cost is not None:
-        _require_prices(plan.choices)
-        if not (math.isfinite(max_cost) and max_cost >= 0):
-            raise UserError(f"--max-cost must be a number of US dollars from 0, got {max_cost}")
+        check_max_cost(plan, max_cost)
     undone = {chain.editor for chain in chains if retry or not store.is_done(run, chain.id)}
     require_ready([choice for choice in plan.choices if choice.label in undone])
     waiting = _open(plan, chains, run, retry)
-    is_paid = any(trait(choice.editor, "price")() != 0 for choice in plan.choices)
+    is_paid = any(price != 0 for price in plan.prices.values())
     budget = Budget(max_cost, Ledger(run, store.cost_so_far(run)) if is_paid else None)
     outcome = Outcome(run, already=len(chains) - len(waiting), before=budget.spent)
     callers = {choice.label: make_caller(choice, budget) for choice in plan.choices}
@@ -127,11 +124,3 @@ def require_ready(choices: Sequence[Choice]) -> None:
         lacking = trait(choice.editor, "ready")()
         if lacking and not isinstance(lacking, FetchedByFirstCall):
             raise UserError(f"{choice.label} cannot run here: {lacking}")
-
-
-def _require_prices(choices: Sequence[Choice]) -> None:
-    for choice in choices:
-        if trait(choice.editor, "price")() is None:
-            hosted = trait(choice.editor, "hosted")()
-            why = hosted.no_price() if hosted else "its file says none"
-            raise UserError(f"--max-cost needs the price of a call of {choice.label!r}: {why}")

@@ -31,10 +31,8 @@ def sine(turns: Whole) -> Whole:
 
 def across(width: int, height: int) -> tuple[Whole, Whole]:
     """The pixels' places as a row of x and a column of y, in 4096ths of the short side."""
-    unit = min(width, height)
-    return (np.arange(width, dtype=np.int64) << 12)[None] // unit, (np.arange(height, dtype=np.int64) << 12)[
-        :, None
-    ] // unit
+    x, y = ((np.arange(side, dtype=np.int64) << 12) // min(width, height) for side in (width, height))
+    return x[None], y[:, None]
 
 
 def noise(x: Whole, y: Whole, columns: int, rows: int, seed: Sequence[int]) -> Whole:

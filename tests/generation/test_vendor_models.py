@@ -7,9 +7,9 @@ import re
 import pytest
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
-from convergebench.generation import editors
+from convergebench.generation import editors, suites
+from convergebench.generation.plan import Plan, check_max_cost
 from convergebench.generation.records import UserError
-from convergebench.generation.scheduler import _require_prices
 from convergebench.generation.vendors import models, sizes
 from vendors import bfl, chains
 from vendors.loopback import picture, serving
@@ -76,13 +76,13 @@ def test_the_line_that_is_asked_for_gives_the_price(tmp_path, monkeypatch):
         monkeypatch.setenv("CONVERGEBENCH_PRICES", str(file)) if before else None
         models.own_prices.cache_clear()
         with pytest.raises(UserError, match="write the line") as asked:
-            _require_prices([choice])
+            check_max_cost(Plan(suites.load("smoke"), (choice,), ()), 1.0)
         line = re.search(r"the line (.*?), with", str(asked.value))[1]
         assert ("under [qwen]" in str(asked.value)) is (number == 2)
         file.write_text(f"{before}{line}\n" if number == 2 else f"{line}\n{before}")
         monkeypatch.setenv("CONVERGEBENCH_PRICES", str(file))
         models.own_prices.cache_clear()
-        _require_prices([choice])
+        check_max_cost(Plan(suites.load("smoke"), (choice,), ()), 1.0)
         assert choice.editor.price() == 0.05
 
 
