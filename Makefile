@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 # If this is set, every process of a command compiles torch and others again, which takes seconds.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test test-wheel wheels slow simulations red-team fuzz weights-test check format space real-editors three-users no-reference replication bench inspect referee verdicts goldens clean
+.PHONY: cluster-test help setup demo test test-wheel wheels slow simulations red-team fuzz weights-test check format space real-editors three-users no-reference replication bench inspect referee verdicts goldens clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' $(MAKEFILE_LIST) | expand -t 22
@@ -123,6 +123,9 @@ bench: .venv/dev .venv-peers/ready  ## benchmarks, us beside our peers
 
 inspect: .venv-inspect/ready  ## the task for Inspect, also killed twenty times
 	.venv-inspect/bin/python -m pytest -q -s -m "slow or not slow" tests/harness/test_inspect.py
+
+cluster-test: .venv/dev  ## the same files by parts, local tasks and Slurm, each killed on the way
+	$(BIN)/python -m pytest -q -m slow tests/whole/test_cluster.py
 
 # Each variable is the path of a clone of a public repository: make referee VIESCORE=... IMAGENHUB=... REED_VAE=... EDIT_CONVERGE_BENCH=...
 export VIESCORE IMAGENHUB REED_VAE EDIT_CONVERGE_BENCH

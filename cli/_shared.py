@@ -10,7 +10,6 @@ import click
 Verb = TypeVar("Verb", bound=Callable[..., object])
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for a machine.")
-shard_option = click.option("--shard", metavar="I/N", help="Do only part I of N, counted from 0.")
 dataset_option = click.option(
     "--dataset",
     type=click.Path(path_type=Path),
@@ -47,6 +46,35 @@ def parse_columns(pairs: Sequence[str]) -> dict[str, str]:
         if "=" not in pair:
             raise UserError(f"--column must be OURS=THEIRS, such as path=file, got {pair!r}")
     return dict(pair.split("=", 1) for pair in pairs)
+
+
+def executor_options(verb: Verb) -> Verb:
+    """The options that run a verb in parts."""
+
+    def parse(context: click.Context, option: click.Parameter, pairs: tuple[str, ...]) -> dict[str, object]:
+        from convergebench.generation.cluster import parse_arguments
+
+        return parse_arguments(pairs)
+
+    options = (
+        click.option("--shard", metavar="I/N", help="Do only part I of N, counted from 0."),
+        click.option(
+            "--executor",
+            type=click.Choice(["local", "slurm"]),
+            help="Run in parts by datatrove: on this machine or by Slurm (docs/cluster.md).",
+        ),
+        click.option("--tasks", type=click.IntRange(1), metavar="N", help="Number of parts. Default: one a core."),
+        click.option("--logs", metavar="FOLDER", help="Folder for the tasks' logs. Default: .tasks beside the output."),
+        click.option(
+            "--executor-arg",
+            "executor_args",
+            multiple=True,
+            metavar="NAME=VALUE",
+            callback=parse,
+            help="An argument of datatrove's executor, such as partition=cpu; repeatable.",
+        ),
+    )  # fmt: skip
+    return apply_options(verb, options)
 
 
 def names_beginning_with(word: str, room: str) -> list[str]:

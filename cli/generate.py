@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ._shared import json_option, plan_options, shard_option
+from ._shared import executor_options, json_option, plan_options
 
 if TYPE_CHECKING:
     from convergebench.generation.scheduler import Outcome
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     "--max-cost", type=click.FloatRange(0), help="Stop before all processes of the run have cost more US dollars."
 )
 @click.option("--retry", metavar="STATUS,...", help="Repeat chains that ended as refused, no_image, failed or shrunk.")
-@shard_option
+@executor_options
 @json_option
 def command(
     suite: str,
@@ -43,6 +43,10 @@ def command(
     """
     ends = tuple(filter(None, (retry or "").split(",")))
     outcome = run_and_report(specs, suite, out, quiet=as_json, retry=ends, **options)
+    if outcome.submitted:
+        sentence = f"{outcome.run}: submitted; `convergebench status` shows its progress"
+        click.echo(json.dumps({"submitted": True}) if as_json else sentence)
+        return
     if as_json:
         counts = {"ends": outcome.ends, "already": outcome.already, "left": outcome.left}
         click.echo(json.dumps({**counts, "stopped": outcome.stopped, "spent": round(outcome.spent, 4)}))
@@ -60,7 +64,7 @@ def run_and_report(
     import convergebench as cb
 
     outcome = cb.generate(specs, suite, out, quiet=quiet, **options)
-    if not quiet:
+    if not quiet and not outcome.submitted:
         ends = ", ".join(f"{count} {end}" for end, count in sorted(outcome.ends.items())) or "nothing to do"
         before = f" after ${outcome.before:.2f} before" if outcome.before else ""
         click.echo(f"{outcome.run}: {ends}; {outcome.already} were done before; ${outcome.spent:.2f} spent{before}")

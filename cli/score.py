@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ._shared import json_option, shard_option, split_names
+from ._shared import executor_options, json_option, split_names
 
 if TYPE_CHECKING:
     from convergebench.metric_modules._engine.engine import Outcome
@@ -28,7 +28,7 @@ _MOST_DAMAGE_SHOWN = 10
     show_default=True,
     help="SSIM's window: Gaussian of 11 pixels, or uniform of 7, as in many published numbers.",
 )
-@shard_option
+@executor_options
 @json_option
 def command(
     dataset: Path,
@@ -42,13 +42,18 @@ def command(
     \b
     convergebench score convergebench
     convergebench score convergebench --metrics psnr,ssim --dtype float32
-    convergebench score convergebench --shard 0/4
+    convergebench score convergebench --executor slurm --tasks 64 \\
+      --executor-arg partition=cpu
     accelerate launch --multi_gpu --num_processes 4 -m \\
       convergebench.metric_modules convergebench
     """
     import convergebench as cb
 
     outcome = cb.score(dataset, split_names(metrics), shard=shard, quiet=as_json, **options)
+    if outcome.submitted:
+        sentence = f"{dataset}: submitted; the last task writes the scores"
+        click.echo(json.dumps({"submitted": True}) if as_json else sentence)
+        return
     if shard is not None and not as_json:
         click.echo(f"{dataset}: part {shard}, {outcome.images} images scored; `convergebench score` collects all parts")
         return

@@ -1,13 +1,15 @@
 """Generates chains: plans what to ask of which editor, asks it, and stores the answers."""
 
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .calls import Refused
 
 if TYPE_CHECKING:
+    from .cluster import Launch
+    from .plan import Plan
     from .records import Chain, Step
     from .scheduler import Outcome
 
@@ -32,6 +34,10 @@ def generate(
     kind: str | None = None,
     audit: bool = True,
     salt_file: str | Path | None = None,
+    executor: str | None = None,
+    tasks: int | None = None,
+    logs: str | None = None,
+    executor_args: Mapping[str, Any] | None = None,
     quiet: bool = False,
     **selection: Any,
 ) -> "Outcome":
@@ -46,10 +52,11 @@ def generate(
     `suite` may be your own .toml file; `pictures` is a folder of your own originals, which are of this `kind`.
     `audit=False` disturbs no chain to find editors that remember the original.
     `salt_file` holds the secret that chooses the audits; keep it until the results are out.
+    `executor` (local or slurm) runs `tasks` parts through datatrove; slurm only submits them.
     """
     from . import audits, cluster, editors, plan, scheduler, suites
     from .progress import progress_bar
-    from .records import one_of
+    from .records import UserError, one_of
 
     for end in retry:
         one_of("--retry", end, ("refused", "no_image", "failed", "shrunk"))
@@ -63,6 +70,14 @@ def generate(
     for warning in plan.warnings(planned, max_cost):
         print(f"warning: {warning}", file=sys.stderr)
     run = Path(out) if out is not None else Path("runs") / planned.suite.name
+    if executor is not None:
+        if not all(isinstance(spec, str) for spec in specs):
+            raise UserError("a function cannot be sent to tasks; give it as ./mine.py:edit")
+        arguments: dict[str, Any] = {"editor": specs, "suite": str(suite), "rounds": rounds, "runs": runs}
+        arguments |= {"workers": workers, "max_cost": max_cost, "pictures": pictures, "kind": kind, "audit": audit}
+        arguments |= {"retry": tuple(retry), "salt_file": salt_file, "out": str(run.resolve())}
+        launch = cluster.launch_of(executor, tasks, logs, executor_args, run, "generate")
+        return _generate_by(launch, planned, run, {**arguments, **editor_options, **selection})
     index, parts = cluster.part(shard)
     chains = cluster.share(planned.chains, lambda chain: chain.calls, lambda chain: chain.id, index, parts)
     if max_cost is not None:
@@ -78,3 +93,34 @@ def generate(
             advance(1, f"${spent:.2f}" if spent else "")
 
         return scheduler.generate(planned, chains, run, workers, max_cost, report, retry=retry)
+
+
+def _generate_by(launch: "Launch", plan: "Plan", run: Path, arguments: Mapping[str, Any]) -> "Outcome":
+    """Run a plan in tasks, of which each runs its share of the chains as `--shard I/N` does."""
+    from . import cluster, scheduler, store
+
+    undone = [chain for chain in plan.chains if arguments["retry"] or not store.is_done(run, chain.id)]
+    before = store.cost_so_far(run)
+    outcome = scheduler.Outcome(run, already=len(plan.chains) - len(undone), before=before)
+    if undone:
+        labels = {chain.editor for chain in undone}
+        scheduler.require_ready([choice for choice in plan.choices if choice.label in labels])
+        stage = ("chains", min(launch.tasks, len(plan.chains)), _generate_part, {"arguments": arguments})
+        if not cluster.run_stages(launch, [stage]):
+            outcome.submitted = True
+            return outcome
+    cluster.remove_logs(launch)
+    for chain in undone:
+        end = str(store.read_json(run / "chains" / chain.id / "done.json").get("status"))
+        outcome.ends[end] = outcome.ends.get(end, 0) + 1
+    outcome.spent = store.cost_so_far(run) - before
+    return outcome
+
+
+def _generate_part(rank: int, size: int, arguments: Mapping[str, Any]) -> None:
+    from .records import UserError
+
+    outcome = generate(**arguments, shard=f"{rank}/{size}", quiet=True)
+    if not outcome.clean:
+        reasons = [f"chain {name} was left alone: {reason}" for name, reason in outcome.left.items()]
+        raise UserError(outcome.stopped or reasons[0])

@@ -30,6 +30,7 @@ class Outcome:
     stopped: str | None = None
     spent: float = 0.0  # US dollars, by this call
     before: float = 0.0  # and in this run before it
+    submitted: bool = False  # to an executor, whose tasks are still running
     abandoned: int = 0  # chains whose call was still in flight when the run was given up
 
     @property

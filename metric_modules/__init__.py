@@ -1,6 +1,6 @@
 """Scores: one folder per metric, and the engine that runs them all in one pass."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,28 +19,36 @@ def score(
     batch_size: int | None = None,
     ssim_window: str = "gaussian",
     shard: str | None = None,
+    executor: str | None = None,
+    tasks: int | None = None,
+    logs: str | None = None,
+    executor_args: Mapping[str, object] | None = None,
     quiet: bool = False,
 ) -> "Outcome":
     """Add scores and floors to a dataset; calling it again computes only what is missing.
 
     Several processes of one launch share the work. The outcome's `absent` says which metrics could not be computed,
     its `damage` which pictures could not be read. `shard` computes one part, I/N, at any time; a call without it uses
-    the parts that there are.
+    the parts that there are. `executor` (local or slurm) runs `tasks` parts with datatrove. With slurm they
+    are only `submitted`, and the last task writes the scores.
     """
     from contextlib import nullcontext
 
     from convergebench.dataset_builder.building import card
-    from convergebench.generation.cluster import part, rank_and_size, wait_for_all
+    from convergebench.generation.cluster import launch_of, part, rank_and_size, wait_for_all
     from convergebench.generation.files import disk_errors_explained, locked
     from convergebench.generation.progress import progress_bar
 
-    from ._engine import engine
+    from ._engine import engine, parts
     from ._engine.metrics import find_device
 
     folder = Path(dataset)
     batch = batch_size or (engine.BATCH if find_device(device) == "cpu" else engine.GPU_BATCH)
     requested = tuple(metrics) if metrics is not None else None
     settings: dict[str, Any] = {"requested": requested, "device": device, "dtype": dtype, "window": ssim_window}
+    if executor is not None:
+        launch = launch_of(executor, tasks, logs, executor_args, folder, "score")
+        return parts.score_by(launch, folder, settings, batch)
     rank, size = part(shard) if shard is not None else rank_and_size()
     writes = rank == 0 and shard is None
     job = engine.prepare(folder, **settings)

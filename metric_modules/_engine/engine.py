@@ -133,6 +133,7 @@ class Outcome:
     pairs: int = 0
     absent: dict[str, str] = field(default_factory=dict)
     damage: list[str] = field(default_factory=list)
+    submitted: bool = False  # the tasks run on without this process
 
 
 def prepare(

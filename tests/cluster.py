@@ -1,0 +1,155 @@
+"""A stand-in for Slurm on this machine: the scripts that it is given really run.
+
+`python cluster.py sbatch ...`, `srun ...` and `scontrol ...` are Slurm's programs; `slurm(folder)` makes a folder of
+them for PATH. `score FOLDER ...` scores by an executor and writes what the shards held in the end, `generate` is the
+other verb. Where a file `kills` stands in a folder, the next tasks there are killed, each when it has finished so many
+chains or files.
+"""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+AT_ONCE = 2  # tasks
+
+
+def slurm(folder: Path) -> Path:
+    """A folder with sbatch, srun and scontrol."""
+    folder.mkdir(parents=True)
+    for name in ("sbatch", "srun", "scontrol"):
+        path = folder / name
+        path.write_text(f'#!/bin/sh\nSTAND_IN={folder} exec {sys.executable} {Path(__file__).resolve()} {name} "$@"\n')
+        path.chmod(0o755)
+    return folder
+
+
+def sbatch(here: Path, *words: str) -> None:
+    """Run the script's array, and answer when it is done; what waits for a job that failed is not run."""
+    text = Path(words[-1]).read_text()
+    about = dict(re.findall(r"^#SBATCH --([a-z-]+)=?(.*)$", text, re.MULTILINE))
+    about |= dict(word.removeprefix("--").split("=", 1) for word in words[:-1])
+    number = len(list(here.glob("*.slurm"))) + 1
+    script = here / f"{number}.slurm"
+    script.write_text(text)
+    watched(here, number)
+    waits = [each.split(":")[1] for each in about.get("dependency", "").split(",") if each.startswith("afterok")]
+    ended = [1] if any((here / f"{wait}.failed").exists() for wait in waits) else array(here, number, script, about)
+    if any(ended):
+        (here / f"{number}.failed").touch()
+    print("Submitted batch job", number)
+
+
+def watched(here: Path, number: int) -> None:
+    """Keep a copy of the folder that the file `watch` names, as it was before this job."""
+    if (here / "watch").exists() and (folder := Path((here / "watch").read_text())).exists():
+        shutil.copytree(folder, here / "seen" / str(number))
+
+
+def array(here: Path, number: int, script: Path, about: dict[str, str]) -> list[int]:
+    """The ends of all tasks of an array, of which a few run at once."""
+    last = int(re.match(r"0-(\d+)", about["array"])[1])
+    count = COUNTS.get(about["job-name"].rpartition("-")[2], chains_scored)
+    kills = take_kills(here) if last else []
+    watch = Path((here / "watch").read_text()) if (here / "watch").exists() else here
+    gate, ended = threading.Semaphore(AT_ONCE), []
+
+    def run(index: int) -> None:
+        with gate, Path(about["output"].replace("%A", str(number)).replace("%a", str(index))).open("a") as output:
+            own = {"SLURM_ARRAY_TASK_ID": str(index), "SLURM_JOB_ID": str(number), "SLURM_NODELIST": "localhost"}
+            own |= dict(pair.split("=") for pair in about.get("export", "").split(",") if "=" in pair)
+            kill = kills.pop() if kills else None
+            ended.append(ended_or_killed(["bash", str(script)], own, output, watch, kill, count))
+
+    threads = [threading.Thread(target=run, args=(index,)) for index in range(last + 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return ended
+
+
+def take_kills(folder: Path) -> list[int]:
+    """The numbers of chains after which tasks are to be killed."""
+    path = folder / "kills"
+    found = [int(word) for word in path.read_text().split()] if path.exists() else []
+    path.unlink(missing_ok=True)
+    return found
+
+
+def chains_scored(folder: Path) -> int:
+    """How many chains the shards below a folder hold."""
+    return sum(path.read_bytes().count(b'"chain"') for path in folder.rglob(".scoring/*.jsonl"))
+
+
+def things_finished(folder: Path) -> int:
+    """How many chains are made below a folder."""
+    return len(list(folder.rglob("chains/*/done.json")))
+
+
+COUNTS = {"scores": chains_scored, "chains": things_finished}  # by the stage of a verb
+
+
+def ended_or_killed(
+    command: list[str],
+    own: dict[str, str],
+    output,
+    watch: Path,
+    chains: int | None = None,
+    count: Callable[[Path], int] = chains_scored,
+) -> int:
+    """How a program ended, which is killed with all its children when it has finished so many."""
+    about = {"stdout": output, "stderr": output, "env": {**os.environ, **own}, "start_new_session": True}
+    process = subprocess.Popen(command, **about)
+    while process.poll() is None:
+        if chains is not None and count(watch) >= chains:
+            os.killpg(process.pid, signal.SIGKILL)
+            return process.wait() or 1
+        time.sleep(0.005)
+    return process.returncode
+
+
+def score(dataset: Path, words: str) -> None:
+    """Score with the arguments that are given as JSON; beside the dataset, `shards.json` says what its shards held."""
+    from convergebench import metric_modules
+    from convergebench.metric_modules._engine import engine
+
+    clear = engine.clear
+
+    def clear_and_tell(folder: Path) -> None:
+        held = {path.name: path.read_text() for path in folder.glob("*.jsonl")}
+        (dataset.parent / "shards.json").write_text(json.dumps(held))
+        clear(folder)
+
+    engine.clear = clear_and_tell
+    metric_modules.score(dataset, **json.loads(words), quiet=True)
+
+
+def generate(run: Path, words: str) -> None:
+    """Generate with the arguments that are given as JSON."""
+    from convergebench import generation
+
+    generation.generate(**json.loads(words), out=run, quiet=True)
+
+
+def main(program: str, *words: str) -> None:
+    if program in ("score", "generate"):
+        globals()[program](Path(words[0]), *words[1:])
+    elif program == "sbatch":
+        sbatch(Path(os.environ["STAND_IN"]), *words)
+    elif program == "srun":
+        command = [word for place, word in enumerate(words) if word[0] != "-" and words[place - 1] != "-n"]
+        raise SystemExit(subprocess.run(command).returncode)
+    else:
+        print(words[-1])
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

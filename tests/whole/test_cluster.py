@@ -1,0 +1,347 @@
+"""Whoever runs the parts, and wherever they die, the dataset and its scores are the same to the byte."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from types import SimpleNamespace
+
+import cluster
+import pytest
+import scored
+from click.testing import CliRunner
+from convergebench import dataset_builder, generation, metric_modules
+from convergebench.cli.__main__ import main
+from convergebench.dataset_builder.building import build as building
+from convergebench.generation.cluster import launch_of, parse_arguments, raised_if_killed
+from convergebench.generation.records import UserError
+from convergebench.metric_modules._engine import engine, results
+
+ASKED = ["psnr", "ssim", "lpips", "registration", "edit_applied"]
+CHAINS = 13
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cache")
+    scored.lpips_weights(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return scored.runs(tmp_path_factory.mktemp("clean") / "run")
+
+
+@pytest.fixture(scope="module")
+def clean(run):
+    dataset_builder.build(run, run.parent / "dataset", quiet=True)
+    return run.parent / "dataset"
+
+
+@pytest.fixture(scope="module")
+def alone(clean, cache, tmp_path_factory):
+    """What one process makes of it with these metrics: `alone(ASKED)`."""
+    made = {}
+
+    def scores(asked):
+        if tuple(asked) not in made:
+            folder = shutil.copytree(clean, tmp_path_factory.mktemp("alone") / "dataset")
+            metric_modules.score(folder, asked, device="cpu", quiet=True)
+            made[tuple(asked)] = content(folder)
+        return made[tuple(asked)]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(cache))
+        yield scores
+
+
+@pytest.fixture
+def dataset(clean, cache, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    return shutil.copytree(clean, tmp_path / "dataset")
+
+
+def content(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in sorted(folder.rglob("data/*/**/*.parquet"))}
+
+
+def test_parts_in_any_order_are_used_by_the_plain_command(dataset, alone):
+    asked = ["psnr", "ssim"]
+    for part in ("2/3", "0/3", "1/3"):
+        assert metric_modules.score(dataset, asked, device="cpu", shard=part, quiet=True).chains
+    assert metric_modules.score(dataset, asked, device="cpu", quiet=True).images == 0
+    assert content(dataset) == alone(asked)
+    assert not (dataset / results.FOLDER).exists()
+
+
+def test_a_part_that_died_resumes(dataset, alone, monkeypatch):
+    whole, seen = results.Shard.add, []
+
+    def dying(self, line):
+        whole(self, line)
+        seen.extend([line["chain"]] if "chain" in line else [])
+        if len(seen) == 3:
+            self.file.write(b'{"chain": "torn at this by')
+            raise KeyboardInterrupt
+
+    asked = ["psnr", "ssim"]
+    monkeypatch.setattr(results.Shard, "add", dying)
+    with pytest.raises(KeyboardInterrupt):
+        metric_modules.score(dataset, asked, device="cpu", shard="0/2", quiet=True)
+    monkeypatch.setattr(results.Shard, "add", whole)
+    again = metric_modules.score(dataset, asked, device="cpu", shard="0/2", quiet=True)
+    assert again.chains + 3 + metric_modules.score(dataset, asked, device="cpu", quiet=True).chains == CHAINS
+    assert again.chains
+    assert content(dataset) == alone(asked)
+
+
+def test_a_part_is_the_same_whatever_other_parts_have_finished(dataset):
+    asked = ["psnr"]
+    before = engine.prepare(dataset, asked, "cpu", None)
+    key = before.key(3)
+    engine.run_part(before, 1, 3)
+    after = engine.prepare(dataset, asked, "cpu", None)
+    assert after.key(3) == key != after.key(2)
+    assert [chain.chain.id for chain in after.unfinished[0]] == [chain.chain.id for chain in before.unfinished[0]]
+
+
+def test_a_held_parts_shards_are_left_alone(dataset):
+    folder = dataset / results.FOLDER
+    with engine.part_held(folder, "0001"), pytest.raises(UserError, match="is being scored by task 0001; wait for it"):
+        metric_modules.score(dataset, ["psnr"], device="cpu", quiet=True)
+
+
+def status_of(folder):
+    result = CliRunner().invoke(main, ["status", str(folder)])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_status_of_a_dataset_being_built_or_scored(run, dataset, tmp_path):
+    metric_modules.score(dataset, ["psnr"], device="cpu", shard="1/3", quiet=True)
+    finished = cluster.chains_scored(dataset)
+    while_scored = status_of(dataset)
+    assert f"{CHAINS} chains; scores of 0 of 59 answers" in while_scored
+    assert f"being scored: {finished} chains finished" in while_scored
+    assert "1 of 3 parts finished something in the last ten minutes, the last of them 0:00:0" in while_scored
+    metric_modules.score(dataset, ["psnr"], device="cpu", quiet=True)
+    assert status_of(dataset).count("\n") == 1
+    (tmp_path / "half" / building.DRAFT).mkdir(parents=True)
+    assert "being built: " in status_of(tmp_path / "half")
+    result = CliRunner().invoke(main, ["status", str(tmp_path)])
+    assert "holds neither a run nor a dataset" in result.output
+    assert result.exit_code == 2
+
+
+def verb(*words, log):
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "convergebench.cli", *map(str, words)]
+    return subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+
+
+def in_parts_with_kills(folder, log, *words):
+    """Run two of four parts at a time, kill the first of each pair when something is finished, and run all again."""
+    with log.open("a") as output:
+        for pair in ((0, 1), (2, 3)):
+            before = cluster.chains_scored(folder)
+            processes = [verb(*words, "--shard", f"{part}/4", log=output) for part in pair]
+            while cluster.chains_scored(folder) <= before and processes[0].poll() is None:
+                time.sleep(0.005)
+            processes[0].kill()
+            assert [process.wait(120) for process in processes][1] == 0, log.read_text()
+        for part in range(4):
+            assert verb(*words, "--shard", f"{part}/4", log=output).wait(120) == 0, log.read_text()
+
+
+@pytest.mark.slow
+def test_killed_parts_make_the_scores_of_one_process(dataset, alone, tmp_path):
+    words = ["score", dataset, "--metrics", ",".join(ASKED), "--device", "cpu"]
+    in_parts_with_kills(dataset, tmp_path / "log", *words)
+    lines = [line for path in dataset.rglob(".scoring/*.jsonl") for line in path.read_text().splitlines()]
+    names = [json.loads(line)["chain"] for line in lines if '"chain"' in line]
+    assert len(names) == len(set(names)) == CHAINS
+    assert metric_modules.score(dataset, ASKED, device="cpu", quiet=True).images == 0
+    assert content(dataset) == alone(ASKED)
+
+
+@pytest.mark.parametrize(
+    ("executor", "tasks", "logs", "arguments", "words"),
+    [
+        ("local", 2, None, {"partition": "cpu"}, "no --executor-arg for local 'partition'; it must be one of "),
+        ("slurm", 2, None, {}, "slurm needs --executor-arg partition=VALUE"),
+        ("slurm", None, None, {"partition": "cpu"}, "--executor slurm needs --tasks"),
+    ],
+)
+def test_what_an_executor_lacks_is_one_sentence(tmp_path, executor, tasks, logs, arguments, words):
+    with pytest.raises(UserError, match=words):
+        launch_of(executor, tasks, logs, arguments, tmp_path, "score")
+
+
+def test_an_argument_is_json_where_it_can_be():
+    told = parse_arguments(["partition=cpu", "cpus_per_task=4", "time=04:00:00", 'sbatch_args={"account": "me"}'])
+    assert told == {"partition": "cpu", "cpus_per_task": 4, "time": "04:00:00", "sbatch_args": {"account": "me"}}
+
+
+def test_a_replaced_pool_worker_counts_as_killed(monkeypatch):
+    import multiprocess
+
+    workers = [SimpleNamespace(pid=pid, name=f"ForkServerPoolWorker-{pid}", exitcode=None) for pid in range(3)]
+    workers[0].exitcode = 255  # what is read where the pool's own thread was the first to ask
+    monkeypatch.setattr(multiprocess, "active_children", lambda: workers)
+    with raised_if_killed(3):
+        time.sleep(0.5)
+    heard = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as in the background of a script
+    try:
+        with pytest.raises(UserError, match="the process of a task was killed; give the same"), raised_if_killed(2):
+            time.sleep(10)
+    finally:
+        signal.signal(signal.SIGINT, heard)
+
+
+def scoring(dataset, env=None, **words):
+    words = {"metrics": ASKED, "device": "cpu", **words}
+    command = [sys.executable, cluster.__file__, "score", str(dataset), json.dumps(words)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", **(env or {})}
+    return {"command": command, "own": environment}
+
+
+def whole_lines(folder):
+    """What shards hold that cannot be lost any more."""
+    return {path.name: path.read_text().rpartition("\n")[0] for path in folder.rglob(".scoring/*.jsonl")}
+
+
+def repeated(dataset, earlier):
+    """What was computed before and is not in the shards of the end as it was, and chains that are there twice."""
+    held = json.loads((dataset.parent / "shards.json").read_text())
+    lost = [name for lines in earlier for name, text in lines.items() if not held[name].startswith(text)]
+    names = [json.loads(line)["chain"] for text in held.values() for line in text.splitlines() if '"chain"' in line]
+    assert len(set(names)) == CHAINS
+    return lost + [name for name in set(names) if names.count(name) > 1]
+
+
+def until_done(dataset, output, kills, **words):
+    """Start it again and again, each time killed with all its tasks after so many chains; what was finished then."""
+    earlier, ended = [], 1
+    for number, chains in enumerate([*kills, None]):
+        with output.open("a") as log:
+            ended = cluster.ended_or_killed(**scoring(dataset, **words), output=log, watch=dataset, chains=chains)
+        if chains is not None:
+            assert ended, f"it was done before kill {number}"
+            earlier.append(whole_lines(dataset))
+    assert ended == 0, output.read_text()
+    return earlier
+
+
+@pytest.mark.slow
+def test_eight_local_tasks_make_the_files_of_one_process(dataset, alone, tmp_path):
+    chance = random.Random(7)
+    kills = sorted(chance.sample(range(1, CHAINS - 1), 3))
+    earlier = until_done(dataset, tmp_path / "log", kills, executor="local", tasks=8)
+    assert content(dataset) == alone(ASKED)
+    assert repeated(dataset, earlier) == []
+    assert not (tmp_path / ".tasks").exists()
+
+
+@pytest.mark.slow
+def test_a_killed_task_does_not_hang_the_others(dataset, alone, tmp_path):
+    with (tmp_path / "log").open("w") as log:
+        about = scoring(dataset, executor="local", tasks=8)
+        # As in the background of a script, where Ctrl-C is not heard.
+        deaf = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)}
+        process = subprocess.Popen(about["command"], env=about["own"], stdout=log, stderr=log, **deaf)
+        while not cluster.chains_scored(dataset):
+            assert process.poll() is None, (tmp_path / "log").read_text()
+        server = subprocess.run(["pgrep", "-P", str(process.pid), "-f", "forkserver"], capture_output=True, text=True)
+        tasks = subprocess.run(["pgrep", "-P", server.stdout.split()[0]], capture_output=True, text=True)
+        os.kill(int(tasks.stdout.split()[-1]), 9)
+        assert process.wait(120) == 1
+    assert "the process of a task was killed; give the same command again to go on" in (tmp_path / "log").read_text()
+    until_done(dataset, tmp_path / "log", [], executor="local", tasks=8)
+    assert content(dataset) == alone(ASKED)
+
+
+@pytest.mark.slow
+def test_slurm_makes_the_files_of_one_process(dataset, alone, tmp_path):
+    programs = cluster.slurm(tmp_path / "programs")
+    (programs / "watch").write_text(str(dataset))
+    (programs / "kills").write_text("2 1")
+    words = {"executor": "slurm", "tasks": 8, "executor_args": {"partition": "cpu", "tasks_per_job": 2}}
+    env = {"PATH": f"{programs}:{os.environ['PATH']}"}
+    for _ in range(2):
+        (tmp_path / "shards.json").unlink(missing_ok=True)
+        with (tmp_path / "log").open("a") as log:
+            ended = cluster.ended_or_killed(**scoring(dataset, env=env, **words), output=log, watch=dataset)
+        assert ended == 0, (tmp_path / "log").read_text()
+        if not (dataset / "data" / "scores").exists():
+            earlier = whole_lines(dataset)
+    assert sum(text.count('"chain"') for text in earlier.values()) < CHAINS
+    assert content(dataset) == alone(ASKED)
+    last = max((programs / "seen").iterdir(), key=lambda path: int(path.name) if (path / ".scoring").exists() else 0)
+    held = {path.name: path.read_text() for path in (last / ".scoring").glob("*.jsonl")}
+    (tmp_path / "shards.json").write_text(json.dumps(held))
+    assert repeated(dataset, [earlier]) == []
+
+
+@pytest.mark.slow
+def test_a_killed_slurm_run_makes_the_files_of_one_process(tmp_path):
+    words = {"editor": ["jpeg", "paint"], "suite": "demo", "limit": 10, "rounds": 2}
+    one, four = tmp_path / "one", tmp_path / "four"
+    generation.generate(**words, out=one, quiet=True)
+    programs, log = cluster.slurm(tmp_path / "programs"), tmp_path / "log"
+    env, by_slurm = {"PATH": f"{programs}:{os.environ['PATH']}"}, {"executor": "slurm", "tasks": 4}
+    by_slurm["executor_args"] = {"partition": "cpu"}
+    (programs / "watch").write_text(str(four))
+    (programs / "kills").write_text("6 3")
+    command = ["generate", four, json.dumps({**words, **by_slurm})]
+    assert ended_verb(log, env, *command) == 0, log.read_text()
+    done = {path: path.stat().st_mtime_ns for path in four.glob("chains/*/done.json")}
+    assert ended_verb(log, env, *command) == 0, log.read_text()
+    assert 0 < len(done) < len(list(four.glob("chains/*/done.json"))) == len(list(one.glob("chains/*")))
+    assert {path: path.stat().st_mtime_ns for path in done} == done
+
+
+def ended_verb(log, env, *words):
+    """How a verb ended that is never killed itself, though tasks of it are."""
+    command = [sys.executable, cluster.__file__, *map(str, words)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", **env}
+    with log.open("a") as output:
+        return cluster.ended_or_killed(command, environment, output, log.parent)
+
+
+@pytest.mark.slow
+def test_a_killed_run_by_tasks_makes_the_files_of_one_process(tmp_path):
+    words = {"editor": ["jpeg", "paint"], "suite": "demo", "limit": 14, "rounds": 3, "quiet": True}
+    one, eight = tmp_path / "one", tmp_path / "eight"
+    generation.generate(**words, out=one)
+    command = [
+        sys.executable,
+        "-m",
+        "convergebench.cli",
+        "generate",
+        "--suite",
+        "demo",
+        "--limit",
+        "14",
+        "--rounds",
+        "3",
+    ]
+    command += ["--editor", "jpeg", "--editor", "paint", "--out", str(eight), "--executor", "local", "--tasks", "8"]
+    with (tmp_path / "log").open("w") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+        while len(list(eight.glob("chains/*/done.json"))) < 5:
+            assert process.poll() is None, (tmp_path / "log").read_text()
+        os.killpg(process.pid, 9)
+        process.wait()
+    done = {path: path.stat().st_mtime_ns for path in eight.glob("chains/*/done.json")}
+    outcome = generation.generate(**words, out=eight, executor="local", tasks=8)
+    assert outcome.already == len(done) < len(list(one.glob("chains/*")))
+    assert {path: path.stat().st_mtime_ns for path in done} == done
+    dataset_builder.build(one, tmp_path / "a" / "convergebench", quiet=True)
+    dataset_builder.build(eight, tmp_path / "b" / "convergebench", quiet=True)
+    assert content(tmp_path / "a" / "convergebench") == content(tmp_path / "b" / "convergebench") != {}
