@@ -37,8 +37,8 @@ def judge_again(
 ) -> ScoreRow:
     """The row judged under other limits; the row itself if nothing changes.
 
-    `share` is the least that an edit covers, `left` the most that may be left of it, `part` the least that a lost part
-    covers.
+    `share` is the least that an edit covers, `left` the most that may be left of it, and
+    `part` the least that a lost part covers.
 
     >>> judge_again(ScoreRow.from_scores({"edit_undone": True, "undo_ratio": 0.3}), left=0.2).edit_undone
     False

@@ -101,26 +101,29 @@ def merge_reasons(*findings: _Reasons) -> dict[str, tuple[str, ...]]:
 
 def _make_group(name: str, cases: dict[str, list[Case]], apart: _Reasons, roles: Mapping[str, str]) -> CaseGroup:
     """A check counts if half of the editors have it; who lacks it is apart."""
-    shares = {editor: coverage(editor_cases) for editor, editor_cases in cases.items()}
-    having = {check: [editor for editor, covered in shares.items() if covered[check] >= _COVERED] for check in CHECKS}
+    having = _editors_by_check(cases)
     # An editor that never answered lacks no metric: it has lost everything.
     measured = [editor for editor, listed in cases.items() if any(map(_any_measured, listed))] or list(cases)
-    voters = [editor for editor in measured if role_in_tables(editor, roles, apart) == "editor"] or measured
-    votes = {check: sum(editor in voters for editor in editors) for check, editors in having.items()}
-    checks = tuple(check for check in CHECKS if votes[check] * 2 >= len(voters))
-    lacking = {
-        editor: tuple(check for check in checks if editor not in having[check]) if editor in measured else ()
-        for editor in cases
+    voters = {editor for editor in measured if role_in_tables(editor, roles, apart) == "editor"} or {*measured}
+    checks = tuple(check for check in CHECKS if len(having[check] & voters) * 2 >= len(voters))
+    partial = [check for check in CHECKS if having[check] & voters and check not in checks]
+    lacking = dict.fromkeys(cases, ()) | {
+        editor: tuple(check for check in checks if editor not in having[check]) for editor in measured
     }
-    unchecked = {
-        editor: [f"not checked, because its scores lack it: {', '.join(CHECK_TITLES[check] for check in missing)}"]
-        for editor, missing in lacking.items()
-        if missing
-    }
-    reasons = merge_reasons({editor: apart.get(editor, ()) for editor in cases}, unchecked)
+    reasons = merge_reasons({editor: apart.get(editor, ()) for editor in cases}, _why_unranked(lacking))
     table_roles = {editor: role_in_tables(editor, roles, reasons) for editor in cases}
-    partial = [check for check in CHECKS if votes[check] and check not in checks]
     return CaseGroup(name, cases, checks, partial, table_roles, lacking, reasons)
+
+
+def _editors_by_check(cases: Mapping[str, Sequence[Case]]) -> dict[str, set[str]]:
+    shares = {editor: coverage(editor_cases) for editor, editor_cases in cases.items()}
+    return {check: {editor for editor in cases if shares[editor][check] >= _COVERED} for check in CHECKS}
+
+
+def _why_unranked(lacking: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    titles = {editor: ", ".join(CHECK_TITLES[check] for check in checks) for editor, checks in lacking.items()}
+    mark = "not checked, because its scores lack it"
+    return {editor: [f"{mark}: {text}"] for editor, text in titles.items() if text}
 
 
 def role_in_tables(editor: str, roles: Mapping[str, str], apart: _Reasons) -> str:

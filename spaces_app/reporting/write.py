@@ -194,7 +194,8 @@ def _write_report(reader: Reader, out: Path, options: Options) -> tuple[Report, 
     }
     board = rows_of(report.tables, leaderboard.Row)
     tested = [row.editor for row in board if row.group == board[0].group and row.role == ROLES["editor"]]
-    return report, write_files(report, out, strips, typical_strips(report.analysis, tested, reader) if tested else ())
+    top = typical_strips(report.analysis, tested, reader) if tested else ()
+    return report, write_files(report, out, strips, top)
 
 
 def headline(tables: Mapping[str, Table]) -> Table:

@@ -13,7 +13,7 @@ and may have
     strips(table, reader)   strips of pictures for its section: a list of reporting.filmstrips.Strip
     alarms(rows)            sentences that the page begins with
 
-Its file's name names the files NAME.csv, NAME.json and NAME.tex. What statistics share is in spaces_app/analysis.
+Its file's name names the table. What statistics share is in spaces_app/analysis.
 """
 
 import importlib

@@ -35,12 +35,14 @@ class Row(TableRow):
 
 def rows(analysis: Analysis) -> list[Row]:
     """With the survivors, the shares add up to one."""
-    return [
-        Row(editor=editor, role=group.role_title(editor), group=name, round=round, kept=kept, lost_to=lost, cases=count)
-        for name, group in analysis.groups.items()
-        for editor, cases in group.cases.items()
-        for round, kept, lost, count in _incidence(analysis.outcomes[name][editor], max(case.rounds for case in cases))
-    ]
+    rows = []
+    for name, group in analysis.groups.items():
+        for editor, cases in group.cases.items():
+            role, rounds = group.role_title(editor), max(case.rounds for case in cases)
+            for round, kept, lost, count in _incidence(analysis.outcomes[name][editor], rounds):
+                row = Row(editor=editor, role=role, group=name, round=round, kept=kept, lost_to=lost, cases=count)
+                rows.append(row)
+    return rows
 
 
 def _incidence(outcomes: Sequence[Outcome], rounds: int) -> Iterator[tuple[int, float, dict[str, float], int]]:
@@ -48,7 +50,8 @@ def _incidence(outcomes: Sequence[Outcome], rounds: int) -> Iterator[tuple[int, 
     watched = [outcome for outcome in outcomes if outcome.time]
     if not watched:
         return
-    grid, shares = cumulative_incidence([outcome.time for outcome in watched], [outcome.cause for outcome in watched])
+    times, causes = [outcome.time for outcome in watched], [outcome.cause for outcome in watched]
+    grid, shares = cumulative_incidence(times, causes)
     for round in range(1, rounds + 1):
         place = int((grid <= round).sum()) - 1
         lost = {cause: float(shares[cause][place]) if cause in shares and place >= 0 else 0.0 for cause in CAUSES}

@@ -40,7 +40,8 @@ def figures(rows: Sequence[CurveRow], context: FigureContext) -> list[Drawing | 
     """By slice only for the first group."""
     looks = context.looks
     overall = [row for row in rows if row.slice == "all"]
-    panels = {panel_title(name): [row for row in overall if row.metric == f"retained {name}"] for name in RETAINED}
+    by_metric = {name: [row for row in overall if row.metric == f"retained {name}"] for name in RETAINED}
+    panels = {panel_title(name): rows for name, rows in by_metric.items()}
     quality = [row for row in overall if row.metric == "quality"]
     survival = [row for row in overall if row.metric == "kept"]
     drawings = [

@@ -87,4 +87,5 @@ def _group_facts(analysis: Analysis, name: str) -> dict[str, Fact]:
 
 def _signatures(analysis: Analysis) -> list[str]:
     written = {row.signature for row in narrow(analysis.scores, ["signature"]) if row.signature}
-    return sorted({text for signature in written for text in signature_texts(signature_of({"signature": signature}))})
+    signatures = [signature_of({"signature": signature}) for signature in written]
+    return sorted({text for signature in signatures for text in signature_texts(signature)})

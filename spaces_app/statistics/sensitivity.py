@@ -133,7 +133,8 @@ def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
     for axes in panels[::2]:
         axes.set_ylabel("rounds survived, mean")
     add_legend(figure, panels[0])
-    title = "Rounds survived under other thresholds" + (" and limits of the edit checks" if len(panels) > 1 else "")
+    limits = " and limits of the edit checks" if len(panels) > 1 else ""
+    title = f"Rounds survived under other thresholds{limits}"
     return [Drawing("sensitivity", title, "; ".join(sentences) + ".", figure)]
 
 
