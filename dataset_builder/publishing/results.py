@@ -102,8 +102,8 @@ def write_records(
     for editor, chains in editors.items():
         settings, suite = chains[0].chain.settings, f"{chains[0].suite} {chains[0].suite_version}"
         editor_rows = [row for row in rows if row.get("editor") == editor]
-        found = [(row, name) for row in editor_rows for name in _MEASURES if row.get(name) is not None]
-        results = [_result(row, name, max(chain.rounds for chain in chains), repo) for row, name in found]
+        measures = [(row, name) for row in editor_rows for name in _MEASURES if row.get(name) is not None]
+        results = [_result(row, name, max(chain.rounds for chain in chains), repo) for row, name in measures]
         model = re.sub("[:,=]", "-", str(settings.get("model") or editor))
         # The schema requires a model id DEVELOPER/MODEL, that of the Hub if there is one.
         id = model if model.count("/") == 1 else f"{editor.partition(':')[0]}/{model.replace('/', '-')}"

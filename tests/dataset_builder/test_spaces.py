@@ -63,14 +63,10 @@ def test_a_strangers_file_in_a_space_is_refused_by_name(hub, api, metrics):
     assert hub.store.contents("space", "NS/psnr", "main")["psnr.py"] == b"theirs"
 
 
-def test_one_metric_may_be_named_with_its_space(hub, api, metrics):
-    assert list(publish_metrics(api, metrics / "psnr", "NS/psnr", None)) == ["NS/psnr"]
+def test_names_and_tags_that_cannot_be_are_refused(hub, api, metrics):
     with pytest.raises(UserError, match=r"--repo is 'NS/other' but .* holds psnr; give the namespace alone, 'NS'"):
         publish_metrics(api, metrics / "psnr", "NS/other", None)
-
-
-def test_the_tag_that_evaluate_looks_for_first_is_never_given(hub, api, metrics):
-    with pytest.raises(UserError, match=r"must not have the tag v0\.4\.6"):
+    with pytest.raises(UserError, match=r"must not have the tag v0\.4\.6"):  # for which evaluate looks first
         publish_metrics(api, metrics, "NS", "v0.4.6")
     assert hub.log == []
 
