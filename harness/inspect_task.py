@@ -20,7 +20,7 @@ from convergebench.generation.editors import editor_info, trait
 from convergebench.generation.ledger import Budget, Ledger
 from convergebench.generation.loop import run_chain
 from convergebench.generation.prepare import prepare_from
-from convergebench.generation.records import Answer, Chain, Step, UserError
+from convergebench.generation.records import Chain, Step, UserError
 from convergebench.generation.scheduler import make_caller, require_ready
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
@@ -45,7 +45,7 @@ from .one_chain import OneChainScorer
 _CHAIN = "convergebench:chain"  # in a sample's store: the id of its chain
 _Result = TypeVar("_Result")
 
-# A step that is stored and its bytes, while Inspect is told of them; outside the task's own loop there is none.
+# A step that is stored and its bytes, while Inspect is told of them.
 _stored: ContextVar[tuple[Step, bytes] | None] = ContextVar("stored", default=None)
 
 
@@ -70,18 +70,10 @@ class EditorAPI(ModelAPI):
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
-        """The answer that the task has stored; in other tasks, one call."""
-        if stored := _stored.get():
-            return as_output(self.model_name, *stored)
-        message, editor = input[-1], self.choice.editor
-        parts = [] if isinstance(message.content, str) else message.content
-        images = [part.image for part in parts if isinstance(part, ContentImage)]
-        if not images:
-            raise UserError(f"{self.model_name} edits pictures, but the last message has none; add a picture to it")
-        picture = pictures.decode(base64.b64decode(images[-1].partition(",")[2]))
-        history = [()] if trait(editor, "remembers") else []
-        answer = await _in_thread(lambda: editor.edit(picture, message.text, config.seed or 0, *history))
-        return as_output(self.model_name, answer, answer.data)
+        """The answer that the task's own loop has stored."""
+        if (stored := _stored.get()) is None:
+            raise UserError(f"{self.model_name} answers in the task convergebench/round_trip alone")
+        return as_output(self.model_name, *stored)
 
     async def count_tokens(self, input: str | list[ChatMessage], config: GenerateConfig | None = None) -> int:
         return 0  # calls are billed by picture; the default would download a tokenizer
@@ -101,7 +93,7 @@ def _image(data: bytes) -> ContentImage:
     return ContentImage(image=f"data:image/{kind};base64,{base64.b64encode(data).decode()}")
 
 
-def as_output(model: str, answer: Answer | Step, data: bytes) -> ModelOutput:
+def as_output(model: str, answer: Step, data: bytes) -> ModelOutput:
     """An answer as Inspect's output, its bytes as received."""
     words = ContentText(text=answer.text or answer.reason or answer.status)
     stop = "content_filter" if answer.status == "refused" else "stop"

@@ -103,7 +103,10 @@ def compare_runs(pairs: Sequence[tuple[Sequence[Answer], Sequence[Answer]]]) -> 
     (0.0, 0.0, 1.0)
     """
     generator = np.random.default_rng(_SEED)
-    tables = [_divided(*_pattern(old, new)) for old, new in pairs]
+    tables = []
+    for old, new in pairs:
+        words = [*map(str, (*old, *new))]  # as numbers that are equal for equal answers
+        tables.append(_divided(tuple(map([*dict.fromkeys(words)].index, words)), len(old)))
     moved, rare = np.array([table[:, 0] for table in tables]).sum(axis=0)
     old_pairs = sum(len(old) * (len(old) - 1) / 2 for old, _ in pairs)
     differing = sum(first != second for old, _ in pairs for first, second in itertools.combinations(old, 2))
@@ -113,11 +116,6 @@ def compare_runs(pairs: Sequence[tuple[Sequence[Answer], Sequence[Answer]]]) -> 
         drawn += table[:, generator.integers(0, table.shape[1], _SHUFFLES)]
     tails = (1 + (drawn >= np.array([[moved], [rare]]) - 1e-9).sum(axis=1)) / (_SHUFFLES + 1)
     return float(moved / mixed_pairs), differing / old_pairs if old_pairs else 0.0, min(1.0, 2 * float(tails.min()))
-
-
-def _pattern(old: Sequence[Answer], new: Sequence[Answer]) -> tuple[tuple[int, ...], int]:
-    words = [*map(str, (*old, *new))]
-    return tuple(map([*dict.fromkeys(words)].index, words)), len(old)
 
 
 @cache

@@ -1,7 +1,7 @@
 """Checks that finished chains are exactly the cases of a suite, audited as the suite says."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -33,15 +33,11 @@ def departures(chains: Sequence[FinishedChain], salt: bytes = b"") -> list[str]:
     return wrong or [sentence for of_one in by_editor.values() for sentence in _audit_departures(of_one, salt)]
 
 
-def departures_of_editor(suite: suites.Suite, chains: Sequence[FinishedChain]) -> list[str]:
+def departures_of_editor(suite: suites.Suite, chains: Sequence[FinishedChain]) -> Iterator[str]:
     """The same for the chains of one editor with its options."""
-    label, settings = chains[0].editor, _editor_settings(chains[0])
+    label, settings, of_suite = chains[0].editor, _editor_settings(chains[0]), f"suite {suite.name} {suite.version}"
     options = {repr(sorted(_editor_settings(chain).items())) for chain in chains}
-    if len(options) > 1:
-        return [f"the chains of {label} have {len(options)} different settings under one name"]
     by_case = {_case_of(chain.chain): chain for chain in chains}
-    if len(by_case) < len(chains):
-        return [f"{label} has {len(chains) - len(by_case)} cases twice"]
     wanted = [
         {
             _case_of(Chain(source, program, "", {"short_side": suite.short_side}, run, variant.rounds))
@@ -51,24 +47,23 @@ def departures_of_editor(suite: suites.Suite, chains: Sequence[FinishedChain]) -
         for variant in suite.variants
         if variant.settings.items() <= settings.items()
     ]
-    if strange := by_case.keys() - set().union(*wanted):
-        chain = by_case[min(strange, key=str)]
-        return [
-            f"chain {chain.id} of {label} ({_described(chain)}, {chain.rounds} rounds) is not a case of suite "
-            f"{suite.name} {suite.version}: its picture, words, rounds or size differ"
-        ]
     whole = set().union(*(cases for cases in wanted if cases <= by_case.keys()))
-    if whole == by_case.keys():
-        return []
-    begun = max(wanted, key=lambda cases: len(cases & by_case.keys() - whole))
-    missing = sorted(begun - by_case.keys(), key=str)
-    return [
-        f"{label} lacks {len(missing)} of the {len(begun)} cases of suite {suite.name} {suite.version}, such as "
-        f"{missing[0][0]} with {missing[0][3]}, run {missing[0][6]}: a submission holds every case"
-    ]
+    if len(options) > 1:
+        yield f"the chains of {label} have {len(options)} different settings under one name"
+    elif len(by_case) < len(chains):
+        yield f"{label} has {len(chains) - len(by_case)} cases twice"
+    elif strange := by_case.keys() - set().union(*wanted):
+        chain = by_case[min(strange, key=str)]
+        what = f"chain {chain.id} of {label} ({_described(chain)}, {chain.rounds} rounds)"
+        yield f"{what} is not a case of {of_suite}: its picture, words, rounds or size differ"
+    elif whole != by_case.keys():
+        begun = max(wanted, key=lambda cases: len(cases & by_case.keys() - whole))
+        source, _, _, program, _, _, run, *_ = min(begun - by_case.keys(), key=str)
+        missing = f"{len(begun - by_case.keys())} of the {len(begun)} cases of {of_suite}"
+        yield f"{label} lacks {missing}, such as {source} with {program}, run {run}: a submission holds every case"
 
 
-def _absent_variants(suite: suites.Suite, by_editor: Mapping[str, Sequence[FinishedChain]]) -> list[str]:
+def _absent_variants(suite: suites.Suite, by_editor: Mapping[str, Sequence[FinishedChain]]) -> Iterator[str]:
     settings = [_editor_settings(chains[0]) for chains in by_editor.values()]
 
     def takes(label: str, wanted: Mapping[str, Setting]) -> bool:
@@ -77,16 +72,14 @@ def _absent_variants(suite: suites.Suite, by_editor: Mapping[str, Sequence[Finis
         except UserError:  # nothing more is required of an unknown editor
             return False
 
-    return [
-        f"no chain is of {variant.name!r} of suite {suite.name}: a submission holds every case"
-        for variant in suite.variants
-        if any(variant.settings.keys() <= options.keys() for options in settings)
-        and any(takes(label, variant.settings) for label in by_editor)
-        and not any(variant.settings.items() <= options.items() for options in settings)
-    ]
+    for variant in suite.variants:
+        is_there = any(variant.settings.items() <= options.items() for options in settings)
+        is_known = any(variant.settings.keys() <= options.keys() for options in settings)
+        if is_known and not is_there and any(takes(label, variant.settings) for label in by_editor):
+            yield f"no chain is of {variant.name!r} of suite {suite.name}: a submission holds every case"
 
 
-def _audit_departures(chains: Sequence[FinishedChain], salt: bytes) -> list[str]:
+def _audit_departures(chains: Sequence[FinishedChain], salt: bytes) -> Iterator[str]:
     editor: object = None  # None if its name is unknown here
     with suppress(UserError):
         editor = editors.choose(chains[0].editor, find_out=False).editor
@@ -95,16 +88,16 @@ def _audit_departures(chains: Sequence[FinishedChain], salt: bytes) -> list[str]
         plain = replace(chain.chain, settings={k: v for k, v in settings.items() if k not in audits.SETTINGS})
         if "salt" in settings and audits.salt_hash(salt)[:16] != settings["salt"]:
             if salt:
-                return [f"the chains of {chain.editor} were audited with another salt than the one given"]
+                yield f"the chains of {chain.editor} were audited with another salt than the one given"
+                return
             continue  # cannot be checked without the salt
         expected = audits.with_audit(plain, salt if "salt" in settings else b"") if is_audited(editor) else plain
         audit, due = settings.get("audit"), expected.settings.get("audit")
         if audit != due:
-            return [
-                f"chain {chain.id} of {chain.editor} ({_described(chain)}) has audit {audit or 'none'}, and "
-                f"{due or 'none'} was due: a submission is audited as the suite says"
-            ]
-    return []
+            what = f"chain {chain.id} of {chain.editor} ({_described(chain)})"
+            had = f"has audit {audit or 'none'}, and {due or 'none'} was due"
+            yield f"{what} {had}: a submission is audited as the suite says"
+            return
 
 
 def _editor_settings(chain: FinishedChain) -> dict[str, Setting]:
