@@ -54,15 +54,11 @@ class Run:
         for row in [*rows, *(line["judgement"] for line in self.journal.lines)]:
             self._add(Judgement(**row))
         asks, self.left_out = plan_asks(self.reader, question, judge.knows)
-        chosen = [
-            ask
-            for ask in asks
-            if (not editors or ask.chain.editor in editors) and (not programs or ask.chain.program.id in programs)
-        ]
-        chosen = in_random_order(chosen)[:limit] if limit is not None else chosen
+        chosen = _chosen(asks, limit, editors, programs)
         missing = [ask for ask in chosen if identity_of(ask) not in self.rows]
         self.already = len(chosen) - len(missing)
-        self.price = self._most_dollars(asks)  # of one call
+        letters = max((len(ask.words) for ask in asks), default=0) + len(str(dict(question.schema)))
+        self.price = judge.most_dollars(letters, len(question.pictures))  # of one call
         self.session, self.calls, self.continues = 0, list[Ask](), False
         if asks and (missing or again or self._begun.exists()):
             self.session = self._next_session()
@@ -75,10 +71,6 @@ class Run:
     def of_question(self) -> list[Judgement]:
         """The answers to the question as its file is now."""
         return [row for row in self.rows.values() if row.question_sha256 == self.question.sha256]
-
-    def _most_dollars(self, asks: Sequence[Ask]) -> float | None:
-        letters = max((len(ask.words) for ask in asks), default=0) + len(str(dict(self.question.schema)))
-        return self.judge.most_dollars(letters, len(self.question.pictures))
 
     @property
     def dollars(self) -> float | None:
@@ -173,6 +165,12 @@ class Run:
             write_listed(dataset, self.file, JUDGEMENTS, rows)
             card.write(dataset)
             self.journal.path.unlink()
+
+
+def _chosen(asks: list[Ask], limit: int | None, editors: Sequence[str], programs: Sequence[str]) -> list[Ask]:
+    asks = [ask for ask in asks if not editors or ask.chain.editor in editors]
+    asks = [ask for ask in asks if not programs or ask.chain.program.id in programs]
+    return in_random_order(asks)[:limit] if limit is not None else asks
 
 
 def in_random_order(asks: Sequence[Ask]) -> list[Ask]:

@@ -73,14 +73,10 @@ def write_undos(
         opening = sum(line["own"] for line in journal.lines)
         asking = Asking(judge, journal, outcome, price, max_cost, opening)
         asking.ask_all(list(missing), shown, entry, lambda calls: progress_bar("undos", calls, "undos", quiet))
-    words, reasons = {}, dict(outcome.left)
-    lines = {line["asked"]: line for line in journal.lines}
-    for program in programs:
-        line = lines.get(_digest(program), {"words": None, "reason": f"not asked: {outcome.stopped}"})
-        if line["words"]:
-            words[program.id] = str(line["words"])
-        else:
-            reasons.setdefault(program.id, line["reason"])
+    lines, unasked = {line["asked"]: line for line in journal.lines}, {"reason": f"not asked: {outcome.stopped}"}
+    found = {program.id: lines.get(_digest(program), unasked) for program in programs}
+    words = {id: str(line["words"]) for id, line in found.items() if line.get("words")}
+    reasons = {id: str(line["reason"]) for id, line in found.items() if id not in words} | outcome.left
     return words, reasons, outcome
 
 

@@ -94,11 +94,11 @@ def read(folder: Path) -> Description:
         raise UserError(f"{folder} is not a submission: it has no {FILE}; `convergebench submit` makes one") from None
     except (ValueError, RecursionError) as error:
         raise UserError(f"{folder / FILE} is not JSON ({error}); submit again") from error
-    if not isinstance(description, dict) or description.get("format") != _FORMAT:
+    kinds = {"format": int, "name": str, "chains": dict, "files": dict, "signatures": list}
+    if not isinstance(description, dict) or any(not isinstance(description.get(key), kinds[key]) for key in kinds):
+        raise UserError(f"{folder / FILE} lacks one of {', '.join(kinds)}; submit again")
+    if description["format"] != _FORMAT:
         raise UserError(f"{folder / FILE} is not of format {_FORMAT}; submit again with this version")
-    for name, kind in {"name": str, "chains": dict, "files": dict, "signatures": list}.items():
-        if not isinstance(description.get(name), kind):
-            raise UserError(f"{folder / FILE} has no {name}; submit again")
     return description
 
 

@@ -28,17 +28,9 @@ from typing import Any
 from convergebench.generation.records import UserError, check_fields, check_types, one_of
 
 PICTURES = ("original", "reference", "before", "after")
-# The steps that a question can be about: programs and roles decide, see `asks`.
-ASKED_OF = (
-    "forward",  # steps that ask for a change
-    "undo",  # steps that take a change back
-    "changes",  # both
-    "additions",  # inputs and steps of programs that only add
-    "later additions",  # only the steps, once there is something to list
-    "restorations",  # steps of programs that restore
-    "thoughts",  # steps with a reasoning summary
-    "all",  # all steps with a picture
-)
+# Steps of a change, of its undo, or both; of programs that only add, their input too or once there is something to
+# list; of restorations; with a reasoning summary; all with a picture.
+ASKED_OF = ("forward", "undo", "changes", "additions", "later additions", "restorations", "thoughts", "all")
 FIELDS = ("instruction", "thing", "things", "shows", "reasoning_summary")
 _SCALES = ("yes or no", "count", "share of the things")
 _MOST_COUNTED = 2**31
@@ -96,7 +88,7 @@ def load(name: str) -> Question:
     if bool(values.get("value")) is not bool(values.get("schema")):
         raise UserError(f"{path} must have both `value` and `schema`, for answers in JSON, or neither, for yes or no")
     _check_schema(path, values.get("schema", {}))
-    values = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
+    values["pictures"] = tuple(values.get("pictures", ()))
     return Question(name=re.sub(r"\W+", "_", path.stem), sha256=hashlib.sha256(data).hexdigest(), **values)
 
 
