@@ -123,39 +123,48 @@ def test_what_takes_one_picture_gets_one_picture_on_a_gpu_too(pyiqa_of):
     assert together == {"musiq": 8, "qalign": 1}
 
 
+@pytest.fixture
+def models():
+    pytest.importorskip("torch")
+    from convergebench.metric_modules.no_reference import transformers_models
+
+    return transformers_models
+
+
+def scores_by(metric, folder, monkeypatch):
+    """The scores of both pictures by the checkpoint in a folder; a batch changes none."""
+    monkeypatch.setitem(measure.COLUMNS, metric, COLUMNS[metric]._replace(library_name=str(folder)))
+    scorer = measure.Scorer("cpu", "float32", {}, metric=metric)
+    together = [row[metric] for row in scorer.compare(None, PICTURES, [{}] * 2)]
+    assert together == [scorer.compare(None, [picture], [{}])[0][metric] for picture in PICTURES]
+    assert {"weights", "transformers", "device", "batch"} <= scorer.signature.keys()
+    return together
+
+
 @pytest.mark.slow
 def test_rali_is_read_in_its_published_layout(tmp_path, monkeypatch):
-    tiny_judges = pytest.importorskip("tiny_judges")
-    folder = tiny_judges.rali(tmp_path / "tiny")
-    monkeypatch.setitem(measure.COLUMNS, "rali", COLUMNS["rali"]._replace(library_name=str(folder)))
-    scorer = measure.Scorer("cpu", "float32", {}, metric="rali")
-    together = [row["rali"] for row in scorer.compare(None, PICTURES, [{}] * 2)]
-    assert together == [scorer.compare(None, [picture], [{}])[0]["rali"] for picture in PICTURES]
-    assert all(1 <= score <= 5 for score in together)
-    assert together[0] != together[1]
-    assert {"weights", "transformers", "device", "batch"} <= scorer.signature.keys()
+    folder = pytest.importorskip("tiny_judges").rali(tmp_path / "tiny")
+    one, other = scores_by("rali", folder, monkeypatch)
+    assert one != other
+    assert all(1 <= score <= 5 for score in (one, other))
     (folder / "RALI" / "ckpt.pt").unlink()
     with pytest.raises(FileNotFoundError, match="is not a complete checkpoint of RALI"):
-        measure.Scorer("cpu", "float32", {}, metric="rali")
+        scores_by("rali", folder, monkeypatch)
 
 
-def test_rali_weighs_the_scores_of_the_prototypes_that_are_near():
-    torch = pytest.importorskip("torch")
-    from convergebench.metric_modules.no_reference.transformers_models import score_of
+def test_rali_weighs_the_scores_of_the_prototypes_that_are_near(models):
+    import torch
 
     parts = {
         "pca_mean": torch.zeros(2), "pca_scale": torch.tensor([1.0, -1.0]), "pca_components": torch.eye(2),
         "prototypes": torch.tensor([[1.0, 0.0], [0.0, 1.0]]), "proto_scores": torch.tensor([1.0, 5.0]),
         "logit_scale": torch.tensor(1 / 0.07),
     }  # fmt: skip
-    found = score_of(torch.tensor([[3.0, 0.0], [0.0, 9.0], [2.0, 2.0]]), parts)
+    found = models.score_of(torch.tensor([[3.0, 0.0], [0.0, 9.0], [2.0, 2.0]]), parts)
     assert found.tolist() == pytest.approx([1, 5, 3], abs=1e-3)
 
 
-def test_a_pickle_that_names_a_function_is_refused(tmp_path):
-    pytest.importorskip("torch")
-    from convergebench.metric_modules.no_reference.transformers_models import read_pickle
-
+def test_a_pickle_that_names_a_function_is_refused(models, tmp_path):
     class Bad:
         def __reduce__(self):
             return print, ("run",)
@@ -163,44 +172,31 @@ def test_a_pickle_that_names_a_function_is_refused(tmp_path):
     path = tmp_path / "pca.pkl"
     path.write_bytes(pickle.dumps(Bad()))
     with pytest.raises(pickle.UnpicklingError, match=r"names builtins\.print, which is not read"):
-        read_pickle(path)
+        models.read_pickle(path)
 
 
-def test_an_array_of_joblib_is_read_without_joblib(tmp_path):
+def test_an_array_of_joblib_is_read_without_joblib(models, tmp_path):
     """As joblib writes them: a head in the pickle, then the length of a padding, the padding and the bytes."""
-    pytest.importorskip("torch")
-    from convergebench.metric_modules.no_reference.transformers_models import read_pickle
-
     values = np.arange(6.0).reshape(2, 3)
     head = {"dtype": np.dtype("<f8"), "shape": (2, 3), "order": "C", "numpy_array_alignment_bytes": 16}
     begin = b"\x80\x02csklearn.pca\nPCA\n)\x81}X\x05\x00\x00\x00mean_cjoblib.numpy_pickle\nNumpyArrayWrapper\n)\x81"
     path = tmp_path / "pca.pkl"
     array = b"\x02\xff\xff" + values.tobytes()
     path.write_bytes(begin + pickle.dumps(head, 3)[2:-1] + b"b" + array + b"sb.")
-    assert (read_pickle(path)["mean_"] == values).all()
+    assert (models.read_pickle(path)["mean_"] == values).all()
 
 
 @pytest.mark.slow
 def test_visualquality_r1_gives_a_number_or_a_reason(tmp_path, monkeypatch):
-    tiny_judges = pytest.importorskip("tiny_judges")
-    for refuses in (False, True):
-        folder = tiny_judges.language_model(tmp_path / str(refuses), refuses)
-        row = COLUMNS["visualquality_r1"]._replace(library_name=str(folder))
-        monkeypatch.setitem(measure.COLUMNS, "visualquality_r1", row)
-        scorer = measure.Scorer("cpu", "float32", {}, metric="visualquality_r1")
-        scores = [row["visualquality_r1"] for row in scorer.compare(None, PICTURES, [{}] * 2)]
-        assert scores == [scorer.compare(None, [picture], [{}])[0]["visualquality_r1"] for picture in PICTURES]
-        if refuses:
-            assert {score[0] for score in scores} == {"no_score_in_answer"}
-        else:
-            assert all(0.5 <= score <= 5 for score in scores)
-        assert {"weights", "question", "transformers", "device", "batch"} <= scorer.signature.keys()
+    language_model = pytest.importorskip("tiny_judges").language_model
+    scores = scores_by("visualquality_r1", language_model(tmp_path / "answers", False), monkeypatch)
+    assert all(0.5 <= score <= 5 for score in scores)
+    scores = scores_by("visualquality_r1", language_model(tmp_path / "refuses", True), monkeypatch)
+    assert {score[0] for score in scores} == {"no_score_in_answer"}
 
 
-def test_a_rating_is_read_from_what_the_model_says():
-    from convergebench.metric_modules.no_reference.transformers_models import read_score
-
-    assert read_score("<answer>0.85</answer>") == 0.85  # below the scale that it was told: its own number stays
-    assert read_score("<think>2 or 3</think><answer> 2.75 </answer>") == 2.75
-    assert read_score(" 4 ") == 4
-    assert read_score("<answer>good</answer>") == ("no_score_in_answer", "<answer>good</answer>")
+def test_a_rating_is_read_from_what_the_model_says(models):
+    assert models.read_score("<answer>0.85</answer>") == 0.85  # below the scale that it was told: its own number stays
+    assert models.read_score("<think>2 or 3</think><answer> 2.75 </answer>") == 2.75
+    assert models.read_score(" 4 ") == 4
+    assert models.read_score("<answer>good</answer>") == ("no_score_in_answer", "<answer>good</answer>")

@@ -118,21 +118,21 @@ def _seen_chains(analysis: Analysis) -> Iterator[tuple[str, _Seen]]:
 
 def _seen_by(judge: str, case: Case, scores: list[ScoreRow], answers: Answers) -> _Seen:
     codes = _OF_PEOPLE if judge == PEOPLE else {question: question for question in _OF_PEOPLE}
-    said = {question: answers.of_chain(judge, code, case.chain.id) for question, code in codes.items()}
+    replies = {question: answers.of_chain(judge, code, case.chain.id) for question, code in codes.items()}
     values = {
         question: {step: answer.value for step, answer in by_step.items() if answer.value is not None}
-        for question, by_step in said.items()
+        for question, by_step in replies.items()
     }
 
     def scored(name: str) -> dict[int, Any]:
         return {row.step: value for row in scores if (value := row.value(name)) is not None}
 
-    made = values[_APPLIED] or scored("edit_applied")
-    lists = {step: answer.details for step, answer in said[_THERE].items() if answer.details}
+    applied = values[_APPLIED] or scored("edit_applied")
+    lists = {step: answer.details for step, answer in replies[_THERE].items() if answer.details}
     return _Seen(
         case,
         answered=sum(row.status == "ok" for row in scores),
-        added={step: value == 1 for step, value in made.items()},
+        added={step: value == 1 for step, value in applied.items()},
         there={step: frozenset(details.get("there", ())) for step, details in lists.items()},
         counts=values[_COUNT],
         background=scored("background_lpips"),

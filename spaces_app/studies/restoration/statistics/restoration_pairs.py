@@ -9,7 +9,7 @@ from ....analysis.analysis import Analysis
 from ....analysis.comparisons import verdict_name
 from ....analysis.tables import Estimate, TableRow, column, estimate
 from ....statistics import OnPage
-from ..restored import ByPicture, is_mean, metric_title, restored_sets
+from ..restored import is_mean, metric_title, restored_sets
 
 TITLE = "Methods of restoration in pairs"
 SECTION = "Restoration"
@@ -40,7 +40,10 @@ def rows(analysis: Analysis) -> Iterator[Row]:
         methods = [method for method in table.methods if analysis.roles.get(method, "editor") == "editor"]
         values = {method: table.chosen(method, table.choose_prompts(method)) for method in methods}
         for metric in table.metrics:
-            sides = {method: _single(values[method][metric]) for method in methods}
+            sides = {
+                method: {picture: value for picture, value in values[method][metric].items() if not is_mean(picture)}
+                for method in methods
+            }
             pairs = [table.compare((a, b), metric, sides[a], sides[b]) for a, b in combinations(methods, 2)]
             for pair in judge_together([pair for pair in pairs if pair.cases]):
                 yield Row(
@@ -55,7 +58,3 @@ def rows(analysis: Analysis) -> Iterator[Row]:
                     pictures=pair.cases,
                     clean=pair.sources,
                 )
-
-
-def _single(values: ByPicture) -> ByPicture:
-    return {picture: value for picture, value in values.items() if not is_mean(picture)}
