@@ -81,20 +81,15 @@ def test_another_clip_like_model_is_taken_by_its_folder(tmp_path):
     assert measure.compare(rows, rows) == pytest.approx([1, 1], abs=1e-6)
 
 
-def test_a_model_without_image_features_is_refused(tmp_path):
-    from transformers import BertConfig, BertModel
+def test_a_folder_that_holds_no_whole_clip_is_refused(tmp_path):
+    from transformers import BertConfig, BertModel, CLIPConfig
 
-    BertModel(BertConfig(**SMALL, vocab_size=30)).save_pretrained(tmp_path)
+    BertModel(BertConfig(**SMALL, vocab_size=30)).save_pretrained(tmp_path / "bert")
     with pytest.raises(ValueError, match="is a bert; a model with image features is needed"):
-        measure.load(str(tmp_path))
-
-
-def test_a_folder_that_is_no_whole_model_says_what_is_wrong(tmp_path):
-    from transformers import CLIPConfig
-
-    CLIPConfig().save_pretrained(tmp_path)
-    with pytest.raises(FileNotFoundError, match="is not a complete model: ") as absent:
-        measure.load(str(tmp_path))
+        measure.load(str(tmp_path / "bert"))
+    CLIPConfig().save_pretrained(tmp_path / "half")
+    with pytest.raises(FileNotFoundError, match="half is not a complete model: ") as absent:
+        measure.load(str(tmp_path / "half"))
     assert "\n" not in str(absent.value)
 
 

@@ -135,17 +135,13 @@ def test_a_damaged_file_is_read_or_refused_by_name(kind):
     assert [words for words in refused if not words.startswith("prediction 1 ") or "0x" in words] == []
 
 
-def test_a_path_is_read_like_its_bytes(tmp_path):
-    (tmp_path / "a.png").write_bytes(encoded(Image.fromarray(COLOUR), "PNG"))
-    np.testing.assert_array_equal(images.pixels(tmp_path / "a.png"), COLOUR)
-    np.testing.assert_array_equal(images.pixels(str(tmp_path / "a.png")), COLOUR)
-
-
-def test_the_orientation_a_file_declares_is_applied():
+def test_a_path_is_read_like_its_bytes_and_turned_as_it_declares(tmp_path):
     exif = Image.Exif()
     exif[274] = 6
     turned = encoded(Image.fromarray(COLOUR), "PNG", exif=exif)
-    np.testing.assert_array_equal(images.pixels(turned), np.rot90(COLOUR, -1))
+    (tmp_path / "a.png").write_bytes(turned)
+    for given in (turned, tmp_path / "a.png", str(tmp_path / "a.png")):
+        np.testing.assert_array_equal(images.pixels(given), np.rot90(COLOUR, -1))
 
 
 def test_a_jpeg_that_pillow_opened_is_not_encoded_again(tmp_path):
@@ -193,7 +189,7 @@ def test_pictures_of_two_sizes_are_resized_by_the_rule():
 
 @pytest.mark.parametrize("size", [0, -1, 1.5, True, "source"])
 def test_a_size_that_is_no_rule_is_refused(size):
-    with pytest.raises(ValueError, match="'reference' or the length"):
+    with pytest.raises(ValueError, match="'reference' or the pixels of the short side"):
         images.pair(COLOUR, COLOUR, size)
 
 
