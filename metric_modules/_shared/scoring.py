@@ -19,9 +19,8 @@ class Program(TypedDict):
     shows: str | None  # words for what the forward picture shows
     found: Mapping[str, object]  # the step's values from earlier metrics
     round: int
-    audits: Sequence[
-        Mapping[str, Sequence[Sequence[float]]] | None
-    ]  # what the recall audit did before each step of the round
+    # What the recall audit did before each step of the round.
+    audits: Sequence[Mapping[str, Sequence[Sequence[float]]] | None]
     earlier: Sequence  # the embeddings of every step before the round; only if the spec sets `rounds`
 
 

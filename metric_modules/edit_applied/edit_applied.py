@@ -9,14 +9,13 @@ from convergebench.metric_modules._shared.images import pixels
 from convergebench.metric_modules._shared.looks import look
 from convergebench.metric_modules._shared.scoring import reason_text, signature_text
 from convergebench.metric_modules.edit_applied.cycles import roles
-from convergebench.metric_modules.edit_applied.judge import Judgement, judge_step
+from convergebench.metric_modules.edit_applied.judge import judge_step
 from convergebench.metric_modules.edit_applied.measure import SIGNATURE
 from convergebench.metric_modules.edit_applied.spec import SPEC
 from convergebench.metric_modules.edit_applied.whole_picture import grey
 
 _FORWARD = ("applied", "region_share")
 _UNDO = ("undone", "undo_ratio", "undo_explained", "part_lost", "part_lost_share", "part_redrawn_share")
-_Likenesses = Sequence[float] | None
 
 
 class EditApplied(picture_modules.PictureModule):
@@ -34,32 +33,18 @@ class EditApplied(picture_modules.PictureModule):
         returns: list[object],
         cycle: Sequence[str] = ("make the edit", "take it back"),
         small: bool = False,
-        meaning: Sequence[Sequence[float]] | None = None,
     ) -> dict[str, object]:
         if isinstance(cycle, str) or [role.kind for role in roles(cycle, closes=True)] != ["forward", "undo"]:
             raise ValueError(f"cycle is {cycle!r}; give two instructions, the second taking back the first")
-        if meaning is not None and [len(three) for three in meaning] != [3] * len(predictions):
-            raise ValueError(
-                "meaning does not have three numbers for each example: of reference, prediction and return"
-            )
-
-        def both(example: tuple[object, object, object, _Likenesses]) -> Judgement:
-            pictures = [pixels(picture) for picture in example[:3]]
+        judged = []
+        for three in zip(references, predictions, returns, strict=True):
+            pictures = [pixels(picture) for picture in three]
             looks, greys = [look(picture) for picture in pictures], [grey(picture) for picture in pictures]
-            given: dict[str, Any] = {
-                "source": looks[0],
-                "small": small,
-                "meaning": example[3],
-                "greys": greys,
-                "source_grey": greys[0],
-            }
+            given: dict[str, Any] = {"source": looks[0], "small": small, "greys": greys, "source_grey": greys[0]}
             forward, undo = (judge_step(cycle, True, position, looks, **given) for position in (1, 2))
             reasons = {name: forward.reasons[name] for name in _FORWARD if name in forward.reasons}
             reasons |= {name: undo.reasons[name] for name in _UNDO if name in undo.reasons}
-            return undo._replace(applied=forward.applied, region_share=forward.region_share, reasons=reasons)
-
-        likenesses: Sequence[_Likenesses] = meaning or [None] * len(predictions)
-        judged = [both(example) for example in zip(references, predictions, returns, likenesses, strict=True)]
+            judged.append(undo._replace(applied=forward.applied, region_share=forward.region_share, reasons=reasons))
         return {
             **picture_modules.means([judgement._asdict() for judgement in judged], _FORWARD + _UNDO),
             "reasons": [

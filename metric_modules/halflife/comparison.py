@@ -60,11 +60,6 @@ def compare(
 
     `cell_of` names what a case repeats (source and program): repeats are averaged first, so that running a case again
     with the same result changes nothing.
-
-    >>> source_of = {1: "a", 2: "a", 3: "b"}
-    >>> pair = compare(("x", "y"), {1: 5, 2: 3, 3: 4}, {1: 2, 2: 2, 3: None}, source_of)
-    >>> pair.cases, pair.left_out, pair.sources, pair.difference
-    (2, 1, 1, 2.0)
     """
     common = [case for case in first if first[case] is not None and second.get(case) is not None]
     left_out = len(first.keys() | second.keys()) - len(common)
@@ -141,10 +136,6 @@ def rank_intervals(editors: Sequence[str], pairs: Sequence[Comparison]) -> dict[
     The family error of the verdicts is that of all intervals together.
     Reference: Al Mohamad, Goeman and van Zwet, Simultaneous confidence intervals for ranks, Journal of Multivariate
     Analysis 188 (2022).
-
-    >>> pair = Comparison("x", "y", 40, 0, 20, 1.0, None, 0.001, 0.001, "first")
-    >>> rank_intervals(["x", "y", "z"], [pair])
-    {'x': (1, 1), 'y': (2, 2), 'z': None}
     """
     better, worse = dict.fromkeys(editors, 0), dict.fromkeys(editors, 0)
     ranked: set[str] = set()

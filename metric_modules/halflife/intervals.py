@@ -149,9 +149,6 @@ def share_interval(
     a width if every chain survives. The dependence within groups is estimated from the rarer mark alone; while that
     was seen in few groups, the effective number is drawn towards the number of groups.
     References: Wilson, JASA 22 (1927); Korn and Graubard, Survey Methodology 24 (1998), for the effective number.
-
-    >>> [round(limit, 2) for limit in share_interval(np.ones(12), [1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6])]
-    [0.48, 1.0]
     """
     marks = np.asarray(marks, float)
     size = len(set(sources))
@@ -184,9 +181,6 @@ def mean_interval(
     that is further away; and, if chains are at an end, the upper limit of the share of those that are not, times
     their average loss (or gain), with one whole loss added to those seen: six sources that all survive do not prove
     that none is ever lost.
-
-    >>> [round(limit, 1) for limit in mean_interval(np.array([2.0, 3.0, 5.0, 9.0, 3.0, 2.0]), list("abcdef"), 20)]
-    [1.2, 7.9]
     """
     values = np.clip(np.asarray(values, float), first, last) - first
     last = last - first

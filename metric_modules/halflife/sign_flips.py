@@ -111,9 +111,6 @@ def step_down(differences: np.ndarray) -> np.ndarray:
     than 1,035 independent tests. The statistic is Student's t on the normal scale, so that pairs with different
     numbers of sources can be compared. All flips up to 15 rows, beyond that 20,000 seeded ones.
     Reference: Westfall and Young, Resampling-Based Multiple Testing (1993), algorithm 4.1.
-
-    >>> step_down(np.array([[1.0, 1.0], [1.0, -1.0], [1.0, 1.0], [1.0, -1.0], [1.0, 1.0]]))
-    array([0.125, 1.   ])
     """
     filled = np.nan_to_num(differences)
     used = np.flatnonzero(filled.any(axis=0))

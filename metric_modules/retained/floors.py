@@ -29,9 +29,5 @@ def resembling(
 
 
 def retained_value(value: float, floor: float, ceiling: float) -> float:
-    """r = (value - floor) / (ceiling - floor), clipped to 0..1: 1 = untouched, 0 = another picture altogether.
-
-    >>> retained_value(25.0, floor=100.0, ceiling=0.0)
-    0.75
-    """
+    """r = (value - floor) / (ceiling - floor), clipped to 0..1: 1 = untouched, 0 = another picture altogether."""
     return min(max((value - floor) / (ceiling - floor), 0.0), 1.0)

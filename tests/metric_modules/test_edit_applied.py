@@ -352,6 +352,5 @@ def test_the_module_gives_means_and_a_reason_for_every_null(tmp_path):
     given = {"predictions": [np.ascontiguousarray(before[:, ::-1])], "references": [before], "returns": [before]}
     flipped = metric.compute(**given, cycle=["flip horizontally", "flip it back"])
     assert (flipped["applied"], flipped["undone"], flipped["region_share"]) == (1, 1, None)
-    for options in ({"cycle": "flip"}, {"meaning": [[0.1, 0.2]]}):
-        with pytest.raises(ValueError, match=r"two instructions|three numbers"):
-            EditApplied(cache_dir=str(tmp_path)).compute(**given, **options)
+    with pytest.raises(ValueError, match="give two instructions"):
+        EditApplied(cache_dir=str(tmp_path)).compute(**given, cycle="flip")
