@@ -49,6 +49,10 @@ class Editor(hosted.HostedEditor):
     meanings: ClassVar = MEANINGS
 
     @property
+    def resolutions(self) -> list[str]:
+        return self.resolution.split("/")
+
+    @property
     def varies_size(self) -> bool:
         return len(self.resolutions) > 1
 

@@ -16,6 +16,13 @@ from ..vendors.wire import Json
 
 NO_CREDIT = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
 SERVER_KEY = "IMAGE_SERVER_API_KEY"  # for the user's own servers, if they ask for one
+# What servers of one's own take beyond OpenAI's parameters, by the names of their APIs.
+_SERVER_OPTIONS = {
+    "steps": "num_inference_steps",
+    "guidance": "guidance_scale",
+    "true_cfg": "true_cfg_scale",
+    "teacache": "enable_teacache",
+}
 _ACCOUNT = {"openai-organization": "OPENAI_ORG_ID", "openai-project": "OPENAI_PROJECT_ID"}
 
 
@@ -65,13 +72,8 @@ class Editor(hosted.HostedEditor):
 
     @property
     def _extras(self) -> Json:
-        named = {
-            "num_inference_steps": self.steps,
-            "guidance_scale": self.guidance,
-            "true_cfg_scale": self.true_cfg,
-            "enable_teacache": self.teacache,
-        }
-        return {name: value for name, value in named.items() if value is not None}
+        values = {name: getattr(self, option) for option, name in _SERVER_OPTIONS.items()}
+        return {name: value for name, value in values.items() if value is not None}
 
     @property
     def concurrency(self) -> int:

@@ -38,8 +38,7 @@ class Editor(hosted.HostedEditor):
         return wire.base_address(self.base_url, home).removesuffix(self.version)
 
     def sizes(self) -> tuple[Size, ...]:
-        most = self.facts.get("most_pixels", 16_777_216)  # 4096x4096, the API's own limit
-        return tuple(size for size in SEEDREAM[self.resolution] if size[0] * size[1] <= most)
+        return SEEDREAM[self.resolution]
 
     def body(self, image: Image.Image, instruction: str, seed: int) -> wire.Json:
         return {

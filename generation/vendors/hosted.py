@@ -111,8 +111,10 @@ class HostedEditor(HostedModel):
             default = type(self).model
             raise UserError(f"{self.vendor}:model must be one that edits, such as {default!r}, got {self.model!r}")
         for option, listed in _CHOICES.items():
-            allowed = self.facts.get(listed) or (getattr(type(self), option, ""),)
-            for value in str(getattr(self, option, "")).split("/") if hasattr(self, option) else ():
+            if not hasattr(self, option):
+                continue
+            allowed = self.facts.get(listed) or (getattr(type(self), option),)
+            for value in self.resolutions if option == "resolution" else [str(getattr(self, option))]:
                 one_of(f"{self.vendor}:{option} of {self.model}", value, list(map(str, allowed)))
 
     @property
@@ -132,8 +134,8 @@ class HostedEditor(HostedModel):
 
     @property
     def resolutions(self) -> list[str]:
-        """1K, 2K or 4K; several are a schedule, which the steps repeat in turn."""
-        return str(getattr(self, "resolution", "1")).split("/")
+        """1K, 2K or 4K; several if the vendor's editor takes a schedule of them."""
+        return [str(getattr(self, "resolution", "1"))]
 
     def sizes(self) -> tuple[Size, ...]:
         """At the smallest resolution, so that no answer counts as shrunk."""

@@ -54,13 +54,10 @@ def _ask(address: str) -> Json | None:
 
 def describe_all(addresses: Sequence[str], model: str) -> str:
     """Servers that differ are refused, because their answers would differ too."""
-    first, *further = addresses
-    for address in further:
-        if describe(address, model) != describe(first, model):
-            raise UserError(
-                f"{first} and {address} do not run the same: {describe(first, model)} and {describe(address, model)}"
-            )
-    return describe(first, model)
+    first, *others = {describe(address, model) for address in addresses}
+    if others:
+        raise UserError(f"{' and '.join(addresses)} do not run the same: {first} and {others[0]}")
+    return first
 
 
 def costs_nothing(address: str) -> bool:

@@ -142,6 +142,8 @@ def test_gemini_takes_no_picture_from_a_thought(ask):
 
 @pytest.mark.parametrize("words", ["resolution=1K/8K", "resolution=2K/4K,model=gemini-2.5-flash-image", "session=two"])
 def test_gemini_refuses_unknown_schedules_and_sessions(words):
+    with pytest.raises(UserError, match="it must be one of 1K, 2K, 4K"):
+        editors.choose("fal:model=fal-ai/nano-banana-2/edit,resolution=1K/2K")
     with pytest.raises(UserError, match=r"gemini:(resolution|session)"):
         editors.choose(f"gemini:model=gemini-3-pro-image,{words}" if "model" not in words else f"gemini:{words}")
 

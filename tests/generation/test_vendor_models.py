@@ -10,7 +10,7 @@ from convergebench.cli.__main__ import main
 from convergebench.generation import editors, suites
 from convergebench.generation.plan import Plan, check_max_cost
 from convergebench.generation.records import UserError
-from convergebench.generation.vendors import models, sizes
+from convergebench.generation.vendors import models
 from vendors import bfl, chains
 from vendors.loopback import picture, serving
 
@@ -121,12 +121,3 @@ def test_bfls_rewritten_prompt_and_cost_are_in_the_step(tmp_path, monkeypatch):
         step = chains.run(tmp_path, bfl.SPEC.format(base=server.base, timeout=5), (96, 64))[-1]
     assert (step.status, step.cost) == ("ok", 0.06)
     assert step.details["revised_prompt"] == "A lush emerald door."
-
-
-@pytest.mark.parametrize(
-    ("resolution", "model", "fits"), [("1K", "pro-260628", 8), ("2K", "pro-260628", 8), ("2K", "260128", 8)]
-)
-def test_seedream_5_has_the_sizes_within_its_pixels(resolution, model, fits):
-    editor = editors.choose(f"seedream:model=seedream-5-0-{model},resolution={resolution}").editor
-    assert len(editor.sizes()) == fits
-    assert set(editor.sizes()) <= set(sizes.SEEDREAM[resolution])

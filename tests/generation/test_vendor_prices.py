@@ -83,21 +83,17 @@ def test_a_file_that_is_not_ours_is_not_overwritten(refreshed, cache, theirs):
     assert (cache / "prices.json").read_text() == theirs
 
 
-def test_without_a_package_index_the_prices_stay(monkeypatch, cache):
-    def unavailable(name):
+@pytest.mark.parametrize(
+    ("version", "reason"),
+    [("", "no wheel of litellm (the index does not answer)"), ("1.91.5", "litellm 1.91.5 is older than 1.109.1")],
+)
+def test_without_a_newer_table_the_prices_stay(refreshed, monkeypatch, cache, version, reason):
+    def newest(name):
         raise prices.packages.Unavailable(f"no wheel of {name} (the index does not answer)")
 
-    monkeypatch.setattr(prices.packages, "newest_wheel", unavailable)
-    told = CliRunner().invoke(main, ["list", "prices", "--refresh"])
-    assert told.exit_code == 2
-    assert "the prices stay as they are: no wheel of litellm (the index does not answer)" in told.output
-    assert not (cache / "prices.json").exists()
-
-
-def test_a_table_older_than_the_shipped_list_changes_nothing(monkeypatch, cache):
-    monkeypatch.setattr(prices, "fetch", lambda: ("litellm 1.91.5", ROWS))
-    with pytest.raises(UserError, match=r"litellm 1.91.5 is older than 1.109.1"):
-        prices.refresh()
+    monkeypatch.setattr(prices.packages, "newest_wheel", newest)
+    told = refreshed(ROWS, version) if version else CliRunner().invoke(main, ["list", "prices", "--refresh"])
+    assert (told.exit_code, f"the prices stay as they are: {reason}" in told.output) == (2, True)
     assert not (cache / "prices.json").exists()
 
 

@@ -88,8 +88,6 @@ class Handler(BaseHTTPRequestHandler):
                 time.sleep(0.001)
             self.send(Reply())
             return
-        if self.headers.get("transfer-encoding") == "chunked":
-            body = b"".join(self.chunks())
         headers = {name.lower(): value for name, value in self.headers.items()}
         request, about = Request(self.command, self.path, headers, body), self.server.about
         with about.lock:
@@ -102,11 +100,6 @@ class Handler(BaseHTTPRequestHandler):
         self.send(reply)
 
     do_GET = do_POST = answer
-
-    def chunks(self) -> Iterator[bytes]:
-        while size := int(self.rfile.readline(), 16):
-            yield self.rfile.read(size)
-            self.rfile.readline()
 
     def send(self, reply: Reply) -> None:
         self.send_response(reply.status)

@@ -75,9 +75,7 @@ def remove(pixels: Pixels, request: instructions.Request) -> Pixels | str:
 def lift_off(pixels: Pixels, request: instructions.Request) -> tuple[Pixels, NDArray[np.bool_]] | str:
     """The picture and the hole that the thing leaves, or why not."""
     thing = all_things()[request.thing]
-    match = finding.find_thing(pixels, thing, (request.colour,) if request.colour else thing.colours)
-    if match is None and not request.colour:
-        match = finding.find_in_any_colour(pixels, thing)
+    match = finding.find_thing(pixels, thing, request.colour)
     if match is None:
         return f"paint finds no {request.colour} {thing.name}".replace("  ", " ") + " in the picture to remove"
     return placing.uncomposite(pixels, thing, draw_at_size(thing.name, match.colour, *match.place[2:]), match.place)

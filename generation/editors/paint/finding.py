@@ -52,21 +52,19 @@ class _Match:
         return self.gap < _SURE and self.rim > 3 * _RIM
 
 
-def find_thing(image: Pixels, thing: Thing, colours: Sequence[str]) -> _Match | None:
-    """Searched first where the thing would be added now, then everywhere."""
+def find_thing(image: Pixels, thing: Thing, colour: str = "") -> _Match | None:
+    """Searched first where the thing would be added now, then everywhere; without a colour, in any."""
     matches: list[_Match] = []
     for area, sizes in _search_areas(image, thing):
-        match = _search(image, area, thing, sizes, colours)
+        match = _search(image, area, thing, sizes, (colour,) if colour else thing.colours)
         if match and match.is_sure:
             return match
         matches += [match] if match else []
-    return min(matches, key=lambda match: match.score_from_afar, default=None)
-
-
-def find_in_any_colour(image: Pixels, thing: Thing) -> _Match | None:
-    colours = [colour for colour in COMMON if colour not in thing.colours]
+    if matches or colour:
+        return min(matches, key=lambda match: match.score_from_afar, default=None)
     area, sizes = next(_search_areas(image, thing))
-    return _search(image, area, thing, sizes[::2] if thing.place == "worn" else sizes, colours)
+    others = [name for name in COMMON if name not in thing.colours]
+    return _search(image, area, thing, sizes[::2] if thing.place == "worn" else sizes, others)
 
 
 def _search_areas(image: Pixels, thing: Thing) -> Iterator[tuple[_Area, list[tuple[int, int]]]]:
