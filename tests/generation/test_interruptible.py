@@ -9,6 +9,14 @@ import pytest
 from convergebench.generation import interruptible
 
 
+@pytest.fixture(autouse=True)
+def heard():
+    """Ctrl-C is heard, though whatever started the tests in the background may have told Python to ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def interrupt_soon(*after):
     """Ctrl-C at these seconds from now."""
     for seconds in after:
