@@ -16,13 +16,15 @@ def serve(
     """Serve a dataset until the process is ended."""
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
     gc.disable()  # what is made here stays for good; collecting garbage among it takes a seventh of the start
-    from convergebench.spaces_app.space.request_limit import keep_memory_low
-    from convergebench.spaces_app.space.server import launch, make_server
+    try:
+        from convergebench.spaces_app.space.request_limit import keep_memory_low
+        from convergebench.spaces_app.space.server import launch, make_server
 
-    server = make_server(dataset)
-    address = launch(server, port, inbrowser)
-    gc.freeze()
-    gc.enable()
+        server = make_server(dataset)
+        address = launch(server, port, inbrowser)
+    finally:
+        gc.freeze()
+        gc.enable()
     keep_memory_low()
     say(f"{dataset.folder} at {address}")
     server.get_blocks().block_thread()

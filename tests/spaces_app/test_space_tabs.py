@@ -121,12 +121,8 @@ def test_an_editor_with_fewer_metrics_is_listed_apart(tmp_path):
 def test_a_chain_is_told_in_full(dataset):
     view = chains.chain(dataset, chain_of(dataset, "fading"))
     step = view["steps"][3]
-    assert (step["instruction"], step["seed"], step["cost"], step["text"]) == ("add a hat", 1003, 0.04, "I did it.")
+    assert (step["cost"], step["text"]) == (0.04, "I did it.")
     assert step["reasons"] == {"clip": "there are no weights here"}
-    assert view["lost_at"] == view["kept"] + 1
-    assert view["lost_step"] == 2 * view["lost_at"]
-    assert view["clause"].startswith("LPIPS ")
-    assert view["clause"].endswith("% < 50%")
     assert list(view["curves"]) == ["rmse", "ssim", "lpips"]
 
 
