@@ -17,9 +17,7 @@ SECTION = "ask models"
 @click.option("--program", "programs", multiple=True, help="Only this program; repeatable.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The suite to write, such as undos.toml.")
 @plan_option
-@click.option(
-    "--max-cost", type=click.FloatRange(0), help="Stop before this model has cost more US dollars for this file."
-)
+@click.option("--max-cost", type=click.FloatRange(0), help="Stop before the model has cost more US dollars here.")
 @json_option
 def command(
     suite: str, spec: str, programs: tuple[str, ...], out: Path, only_plan: bool, max_cost: float | None, as_json: bool
