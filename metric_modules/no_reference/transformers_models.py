@@ -43,8 +43,7 @@ def _files_of(repository: str, *patterns: str) -> Path:
 def rali(repository: str, device: str) -> Judge:
     """A CLIP picture encoder, a projection, and a mean of the scores of prototypes weighted by similarity.
 
-    The published checkpoint is three things in one folder: `best/` (the encoder), `ckpt.pt` (all tensors) and
-    `pca.pkl`.
+    The published checkpoint is a folder with `best/` (the encoder), `ckpt.pt` (all tensors) and `pca.pkl`.
     """
     from transformers import CLIPModel
     from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil

@@ -42,7 +42,6 @@ class Scorer:
         """Nothing: the reference is not used."""
 
     def reduce(self, picture: np.ndarray) -> np.ndarray:
-        """The picture with 512 pixels on the short side."""
         height, width = picture.shape[:2]
         zoom = _SIDE / min(height, width)
         size = (max(1, round(width * zoom)), max(1, round(height * zoom)))

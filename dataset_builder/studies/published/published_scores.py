@@ -93,7 +93,6 @@ def _published(row: _Row, metrics: Sequence[str], zeros: Sequence[str]) -> _Row:
 
 
 def _write(folder: Path, table: Path, metrics: Sequence[str], rows: Sequence[_Row]) -> Path:
-    """Write the dataset's file of this table."""
     extra = [Column(name, "float64", "as published") for name in metrics if name not in _NAMES]
     config = replace(PUBLISHED, columns=(*PUBLISHED.columns, *extra))
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", table.stem).strip(".-") or "table"
@@ -193,7 +192,6 @@ def _attached_chains(folder: Path, rows: Iterable[_Row]) -> dict[_Chain, str]:
 
 
 def _is_same(published: _Row, sha256: str | None, psnr: float | None) -> bool:
-    """Whether a published row describes the answer with this hash and PSNR."""
     if published["sha256"] is not None:
         return bool(published["sha256"] == sha256)
     theirs = published.get("psnr")

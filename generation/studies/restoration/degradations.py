@@ -31,7 +31,6 @@ _LUMINANCE = np.array([
 
 
 def _defocus_blur(pixels: Whole, seed: int) -> Whole:
-    """Out of focus: every point becomes a disk."""
     return _disk(pixels, _share(pixels, 9))
 
 

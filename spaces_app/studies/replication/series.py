@@ -40,7 +40,6 @@ def replication_series(analysis: Analysis) -> dict[tuple[str, str, str], dict[st
 
 
 def _scored_chains(analysis: Analysis) -> Iterator[tuple[FinishedChain, str, Run]]:
-    """Each chain with each metric that it has."""
     chains = {
         chain.id: chain
         for chain in analysis.chains

@@ -142,7 +142,6 @@ def better_sign(metric: str) -> int:
 
 
 def score_column(metric: str) -> Column:
-    """The column of a metric in tables that have one for each."""
     return Column(metric, metric_title(metric), "score", interval=True)
 
 

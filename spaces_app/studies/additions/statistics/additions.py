@@ -87,6 +87,10 @@ class _Seen:
             seen |= self.there[step]
         return inf
 
+    @property
+    def first_miscount(self) -> float:
+        return min((step for step, rise in self.rises.items() if rise != 1), default=inf)
+
     def count_error(self) -> float | None:
         """How many more things the last picture has than requested; negative if it has fewer."""
         if 0 not in self.counts or len(self.counts) < 2:
@@ -161,7 +165,7 @@ def _row(program: str, judge: str, editor: str, chains: Sequence[_Seen]) -> Row:
         counted_right=_mean(rise == 1 for rise in rises),
         none_added=_mean(rise < 1 for rise in rises),
         several_added=_mean(rise > 1 for rise in rises),
-        first_miscount=_median_step((_first_other(chain.rises), chain.counts) for chain in chains if chain.rises),
+        first_miscount=_median_step((chain.first_miscount, chain.counts) for chain in chains if chain.rises),
         count_error=_mean(map(_Seen.count_error, chains)),
         replaced=_mean(lost for chain in chains for lost in chain.replaced().values()),
         background={f"background_{step}": _mean(chain.background.get(step) for chain in chains) for step in _STEPS},
@@ -190,10 +194,6 @@ def _added(chains: Sequence[_Seen]) -> Estimate:
 def _mean(values: Iterable[float | None]) -> float | None:
     present = [value for value in values if value is not None]
     return float(mean(present)) if present else None
-
-
-def _first_other(rises: Mapping[int, float]) -> float:
-    return min((step for step, rise in rises.items() if rise != 1), default=inf)
 
 
 def _last(values: Mapping[int, float]) -> float | None:

@@ -65,10 +65,7 @@ def rows(analysis: Analysis) -> Iterator[Row]:
 
 
 def _compare_at(published: PublishedMetric, first: str, second: str, round: int | None) -> Comparison:
-    """Two editors at one round, or by their mean over the rounds that a case has of both (None).
-
-    Better is positive, whatever the metric's direction.
-    """
+    """Two editors at one round, or by their mean over the rounds that a case has of both; better is positive."""
     sign = -1 if COLUMNS[published.metric].direction == "lower" else 1
     cases = published.editors[first], published.editors[second]
     values: list[dict[tuple[str, int], float | None]] = [{}, {}]

@@ -99,7 +99,6 @@ def _row(judge: str, editor: str, group: str, judged: list[_JudgedChain]) -> Row
 
 
 def _count(judged: list[_JudgedChain], question: str) -> tuple[int | None, Estimate]:
-    """The number of pictures answered yes, and their share."""
     answered = [pair for pair in judged if pair[1].question == question and pair[1].value is not None]
     if not answered:
         return None, Estimate()

@@ -75,7 +75,6 @@ rows = partial(rows_by_method, _method_rows)
 
 
 def _direction_row(table: RestoredSet, method: str, number: int) -> Iterator[Row]:
-    """Whether a pass continues in the direction of the first, or goes back."""
     passes = [r for r in table.pictures if r.method == method and r.round == number and r.direction is not None]
     if not passes:
         return

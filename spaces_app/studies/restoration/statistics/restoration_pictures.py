@@ -68,7 +68,7 @@ def rows(analysis: Analysis) -> list[Row]:
 
 
 def _first_passes(table: RestoredSet) -> dict[tuple[str, str], Restored]:
-    """The first pass of the first run of each method on each picture, with the prompt that counts for it."""
+    """Each method's first pass of the first run on each picture, with the prompt that counts for it."""
     choices = {method: table.choose_prompts(method) for method in table.methods}
     passes: dict[tuple[str, str], Restored] = {}
     for r in sorted(table.pictures, key=lambda restored: restored.run):
