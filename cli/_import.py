@@ -48,7 +48,7 @@ def store_findings(
     from convergebench.dataset_builder.building.card_tables import count_text
     from convergebench.dataset_builder.importing import chains as importing
 
-    rights = importing.SourceRights(origin, licence, attribution)
+    rights = {"origin": origin, "licence": licence, "attribution": attribution}
     run, imported = importing.import_into_run(findings, name, out, originals, rights)
     for problem in imported.problems:
         click.echo(f"{problem.where}: {problem.reason}", err=True)

@@ -72,7 +72,7 @@ def import_chains(
         options.setdefault("columns", {})
     place = str(path) if layout == "dataset" else Path(path)
     findings = layouts[layout].find_chains(place, editor, **options)
-    rights = chains.SourceRights(origin, licence, attribution)
+    rights = {"origin": origin, "licence": licence, "attribution": attribution}
     run, folder = Path(out) if out else None, Path(originals) if originals else None
     return chains.import_into_run(findings, editor or Path(path).stem, run, folder, rights)[1]
 

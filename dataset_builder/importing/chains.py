@@ -10,13 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from convergebench.generation.files import disk_errors_explained, locked
 from convergebench.generation.pictures import Undecodable, decode
 from convergebench.generation.records import (
     KINDS,
     PICTURED,
+    UNKNOWN,
     Chain,
     Program,
     Setting,
@@ -38,6 +39,7 @@ _SMALL = re.compile(
     r"|\bm(?:o)?ustache\b|\bfreckles\b|\bflower (?:in|to) (?:the|her|his) hair\b",
     re.IGNORECASE,
 )
+_RIGHTS = {"origin": "real", "licence": UNKNOWN, "attribution": UNKNOWN}
 _RUN = {"suite": "imported", "suite_version": "1", "short_side": None}
 
 
@@ -74,8 +76,7 @@ class FoundChain:
     degradation: str = ""
 
 
-@dataclass(frozen=True)
-class Problem:
+class Problem(NamedTuple):
     """What could not be imported; a stray belongs to no case."""
 
     where: str
@@ -96,15 +97,6 @@ class Imported:
     problems: list[Problem] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class SourceRights:
-    """The origin, licence and attribution of an import's sources."""
-
-    origin: str = "real"
-    licence: str = "unknown"
-    attribution: str = "unknown"
-
-
 def find_pictures(folder: Path) -> dict[str, Path]:
     """The pictures of a folder by their names without the extension."""
     if not folder.is_dir():
@@ -115,7 +107,7 @@ def find_pictures(folder: Path) -> dict[str, Path]:
 def import_chains(
     findings: Iterable[FoundChain | Problem],
     out: Path,
-    rights: SourceRights | None = None,
+    rights: Mapping[str, str] | None = None,
     originals: Mapping[str, Path] | None = None,
 ) -> Imported:
     """Write what a layout found; chains that are there already stay.
@@ -132,7 +124,7 @@ def import_chains(
                 finding = _with_original(finding, originals)
             if isinstance(finding, Problem):
                 imported.problems.append(finding)
-            elif chain := _import_chain(finding, out, rights or SourceRights(), imported):
+            elif chain := _import_chain(finding, out, rights or {}, imported):
                 key = _answers_key(chain)
                 if ids.setdefault(key, chain.id) != chain.id:
                     imported.replaced.append(remove_chain(out, ids[key]))
@@ -148,7 +140,7 @@ def _with_original(chain: FoundChain, originals: Mapping[str, Path]) -> FoundCha
 
 
 def import_into_run(
-    findings: Findings, name: str, out: Path | None, originals: Path | None, rights: SourceRights
+    findings: Findings, name: str, out: Path | None, originals: Path | None, rights: Mapping[str, str]
 ) -> tuple[Path, Imported]:
     """Import chains into a run, by default runs/NAME; the run."""
     run = out or Path("runs") / name.replace("/", "-")
@@ -161,7 +153,7 @@ def _answers_key(chain: Chain) -> str:
     return canonical([chain.editor, chain.source.sha256, chain.run, *place])
 
 
-def _import_chain(finding: FoundChain, out: Path, rights: SourceRights, imported: Imported) -> Chain | None:
+def _import_chain(finding: FoundChain, out: Path, rights: Mapping[str, str], imported: Imported) -> Chain | None:
     try:
         data = _read_bytes(finding.picture)
         picture = decode(data)
@@ -180,9 +172,7 @@ def _import_chain(finding: FoundChain, out: Path, rights: SourceRights, imported
         title=finding.source,
         scene=finding.scene,
         degradation=finding.degradation,
-        origin=rights.origin,
-        licence=rights.licence,
-        attribution=rights.attribution,
+        **(_RIGHTS | rights),
     )
     if clean is not None and not source.reference:
         source = replace(source, reference=sha256(clean).hexdigest())
