@@ -1,9 +1,8 @@
 """Makes a metric folder self-contained, as `build` copies it next to a dataset and as it is published.
 
-In the checkout and the wheel, code that folders share exists once, in `_shared/`, in another metric's folder or in
-`generation`. But `evaluate` downloads a single folder, and only NAME.py and the files that NAME.py imports as
-`from .sibling import name`. So the shared files are copied next to NAME.py, every import from this package becomes an
-import of a sibling, and NAME.py gets an import of each sibling. The page that a Space runs, app.py, is added.
+`evaluate` downloads a single folder, and only NAME.py and the files that NAME.py imports as `from .sibling import
+name`. So shared files are copied next to NAME.py, every import from this package becomes an import of a sibling, and
+NAME.py gets an import of each sibling. The page that a Space runs, app.py, is added.
 """
 
 import ast
@@ -41,7 +40,7 @@ def self_contained(folder: Path) -> dict[str, bytes]:
 
 
 def _name_in(folder: Path, path: Path) -> str:
-    """A file's name in the published folder; the files of another metric begin with that metric's name."""
+    """A file's name there; the files of another metric begin with that metric's name."""
     of_another = path.parent.parent == folder.parent and path.parent != folder and not path.parent.name.startswith("_")
     return f"{path.parent.name}_{path.name}" if of_another else path.name
 
@@ -78,7 +77,7 @@ def _with_siblings(path: Path, folder: Path) -> tuple[str, set[Path]]:
 
 
 def _place(path: Path, node: ast.ImportFrom) -> Path | None:
-    """The file (without its ending) or folder that an import is from; None if it is not from this package."""
+    """The file (without its ending) or folder that an import is from, if it is of this package."""
     parts = node.module.split(".") if node.module else []
     if node.level:
         return path.parents[node.level - 1].joinpath(*parts)

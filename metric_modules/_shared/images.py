@@ -1,10 +1,8 @@
 """Reads the pictures of every image metric: each becomes 8-bit RGB, or is refused in one sentence that names it.
 
-Accepted: Pillow images, arrays and tensors, paths and encoded bytes. Grey and palette become RGB, an alpha channel is
-dropped if it is opaque, the orientation a file declares is applied, colour profiles are ignored. Arrays and tensors
-hold bytes, or floats from 0 to 1 that are multiplied by 255 and rounded; channels come last, or first where only the
-first axis can be channels. Refused: transparency, CMYK and other colour spaces, 16-bit samples, floats outside 0 to 1
-(and so NaN), bytes that never exceed 1, animations, broken or empty files, and more than 67 million pixels.
+Grey and palette become RGB, an opaque alpha channel is dropped, the orientation a file declares is applied, colour
+profiles are ignored. Arrays and tensors hold bytes, or floats from 0 to 1; channels come last, or first where only the
+first axis can be channels. The cards of the metrics have a table of what is accepted and refused.
 """
 
 import os

@@ -32,7 +32,7 @@ def sized(picture: np.ndarray) -> np.ndarray:
 
 
 def look(picture: np.ndarray) -> np.ndarray:
-    """The grid of cells (rows, columns, Lab; float32) of an RGB uint8 picture: make it once, compare it often."""
+    """The grid of cells (rows, columns, Lab; float32) of an RGB uint8 picture."""
     lab = cv2.cvtColor(sized(picture).astype(np.float32) / 255, cv2.COLOR_RGB2LAB)
     size = (lab.shape[1] // CELL, lab.shape[0] // CELL)
     return cv2.resize(cv2.GaussianBlur(lab, (0, 0), 2), size, interpolation=cv2.INTER_AREA)
@@ -48,8 +48,8 @@ def fitted(cells: np.ndarray, like: np.ndarray) -> np.ndarray:
 def together(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndarray, tuple[slice, slice]]:
     """Both looks cropped to their overlap after a shift of the whole picture, in whole cells, is undone.
 
-    The third value says which cells of `before` were kept. The shift is the one with the least median difference of
-    brightness gradients, which neither a cast of colour nor an added object moves; within REACH it is left alone.
+    The third value says which cells of `before` were kept. The shift leaves the least median difference of brightness
+    gradients, which neither a cast nor an added object moves.
     """
     after = fitted(after, before)
     first, second = (_gradient(cells) for cells in (before, after))
@@ -99,10 +99,8 @@ def _to_rgb(cells: np.ndarray) -> np.ndarray:
 def _drifted(before: np.ndarray, after: np.ndarray, limit: float | None = None) -> np.ndarray:
     """`before` in the colours of `after`: a robust smooth map of colour and light, clipped where a picture would clip.
 
-    It is fitted on coarse cells, where small shifts matter little. Rare colours weigh more than their number, or a
-    large sky would speak for all. The fit begins with every cell and trims in steps what follows no common map, such
-    as an added object. `limit` (mean delta E) keeps a deliberate change of the whole picture visible: for programs
-    about tone.
+    Rare colours weigh more than their number, or a large sky would speak for all. The fit trims in steps what follows
+    no common map, such as an added object. `limit` (mean delta E) keeps a deliberate change of tone visible.
     """
     coarse = tuple(max(2, side // 4) for side in before.shape[1::-1])
     x, y = (_to_rgb(cv2.resize(cells, coarse, interpolation=cv2.INTER_AREA)) for cells in (before, after))

@@ -65,9 +65,8 @@ def load(checkpoint: str = CHECKPOINT, device: str = "cpu", dtype: str = "float3
 def _tower(network: Any) -> Any:
     """The fast image side for this model, dtype and device; None if there is none.
 
-    Weights are laid out once for the multiplication, with one for query, key and value. The numbers are those of
-    transformers' own, in float32 to 1e-7. In bfloat16 its matrices, laid out for every picture, cost a sixth more time;
-    in float32 its multiplications are MKL's, which take 2.4 times as long on AMD's processors.
+    Weights are laid out once for the multiplication, with one for query, key and value. In float32 the numbers are
+    transformers' to 1e-7; its own way takes a sixth more time in bfloat16, and on AMD 2.4 times as long in float32.
     """
     import torch
 

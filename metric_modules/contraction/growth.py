@@ -27,8 +27,8 @@ def _slope(x: np.ndarray, y: np.ndarray) -> float:
 def factor(steps: Series) -> float | None:
     """q, the factor by which a round scales the distance between consecutive returns, from a log-linear fit.
 
-    Below 1 the chain contracts. A return equal to the one before ends the fit: from the second one on it means that a
-    fixed point was reached, and q is 0 if only one distance precedes it. None with fewer than two distances.
+    Below 1 the chain contracts. A return equal to the one before, a fixed point, ends the fit; q is 0 if only one
+    distance precedes it, and None with fewer than two distances.
     """
     at, distances = measured(steps, range(1, len(steps) + 1))
     if len(distances) < 2 or distances[0] == 0:

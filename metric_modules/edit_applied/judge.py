@@ -106,9 +106,8 @@ def judge_forward(
 ) -> Judgement:
     """Whether the edit between two looks happened.
 
-    `asked` names transforms for the exact oracle, `small` marks programs whose change covers little, `tone` those about
-    the whole picture's light and colours, for which only the drift of ordinary wear is removed. `meaning` holds both
-    pictures' likeness to the words for what the second should show: it has to rise.
+    `asked` names transforms for the exact oracle. `tone` marks edits of the whole picture's light and colours: only
+    the drift of ordinary wear is removed. `meaning` is both pictures' likeness to the words, which has to rise.
     """
     if asked:
         transform = find_transform(before, after, asked)
@@ -134,12 +133,10 @@ def _judge_undo(
 ) -> Judgement:
     """Whether the edit between the looks `before` and `forward`, known to be applied, is gone from `back`.
 
-    `targets` are the looks to come back to: the round's, and the chain's reference as well, because a lasting loss
-    would look undone one round later. While another edit, between the looks `other`, is still in the picture, its
-    region is left out and nothing comes back to the reference. If more than LEFT of the change is left in the edit's
-    region, it is projected onto the edit: if that does not explain it, the edit is gone and a part was lost. `meaning`
-    holds the three pictures' likeness to the words for what the forward one should show: of its rise, half at most may
-    be left.
+    `targets` are the looks to come back to: the round's, and the chain's reference, because a lasting loss would look
+    undone one round later. The region of another edit, between the looks `other`, is left out. What is left in the
+    region is projected onto the edit: if that does not explain it, the edit is gone and a part was lost. `meaning` is
+    the three pictures' likeness to the words.
     """
     limit = DRIFT if tone else None
     edit, whole_region = find_edit(before, forward, limit=limit)
@@ -237,9 +234,8 @@ def _part_between(source: np.ndarray, back: np.ndarray, inside: np.ndarray | Non
 def _likeness(source: np.ndarray, returned: np.ndarray) -> np.ndarray:
     """Around every cell, how well the structure of one look correlates with that of the other; 1 if there is none.
 
-    Shading is taken off first, so that neither cast nor light matters. Blur of the whole picture is not the loss of a
-    part: the source is compared both unchanged and blurred, and the version that fits the whole picture best counts.
-    Around each cell, the best shift by one cell counts.
+    Shading is taken off first. Blur of the whole picture is not the loss of a part: of the source, unchanged and
+    blurred, the version counts that fits the whole picture best; around each cell, the best shift by one cell.
     """
     result = np.ones(source.shape[:2], np.float32)
     source, returned, overlap = together(source, returned)
@@ -286,9 +282,8 @@ def judge_step(
 ) -> Judgement:
     """Judge one step of a chain from the looks of its round: the previous return, then one for each position so far.
 
-    `source` is the look of the chain's reference, for returns, and `placement` where an accepted registration puts the
-    return on it. `meaning` holds the same pictures' likeness to the words for what the program's forward picture shows;
-    flips and rotations do without. Sharpness is judged on the pictures' `greys` and on the reference's.
+    `source` is the look of the chain's reference, and `placement` where registration puts the return on it. `meaning`
+    is the pictures' likeness to the words for what the forward picture shows. Sharpness is judged on `greys`.
     """
     role = roles(cycle, closes)[position - 1]
     verb = whole_picture.asked_sharpness(cycle[role.start : role.end])

@@ -63,8 +63,7 @@ def square(cells: np.ndarray) -> np.ndarray:
 def _recoloured(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     """`before` in the colours of `after`: a robust affine map of the colours, moving them DRIFT on average at most.
 
-    It is fitted on coarse cells, where small shifts matter little, and cells that follow no common map (an added
-    object) lose their weight. The limit keeps a deliberate change of the whole picture, such as monochrome, visible.
+    Cells that follow no common map (an added object) lose their weight. The limit keeps a deliberate change visible.
     """
     coarse = tuple(max(2, side // 4) for side in before.shape[1::-1])
     x, y = (cv2.resize(cells, coarse, interpolation=cv2.INTER_AREA).reshape(-1, 3) for cells in (before, after))

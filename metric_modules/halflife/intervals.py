@@ -56,7 +56,7 @@ def median_interval(
 
 @lru_cache(maxsize=4)
 def drawn_clusters(size: int) -> np.ndarray:
-    """How often each cluster is drawn, one row per resample; cached, because a table has many rows of one size."""
+    """How often each cluster is drawn, one row per resample."""
     return np.random.default_rng(SEED).multinomial(size, np.full(size, 1 / size), RESAMPLES).astype(float)
 
 
@@ -69,10 +69,8 @@ def totals(values: np.ndarray, groups: Sequence[Hashable]) -> np.ndarray:
 def _clustered(values: np.ndarray, groups: Sequence[Hashable]) -> tuple[float, float]:
     """The variance of the mean if whole groups are drawn, and the effective number of groups.
 
-    A group counts by its number of values, so groups of unequal size are worth less than their number: the square of
-    the total over the sum of squares. The variance is unbiased if all groups vary alike.
-    Reference: Carter, Schnepel and Steigerwald, Asymptotic behavior of a t-test robust to cluster heterogeneity, The
-    Review of Economics and Statistics 99 (2017).
+    Groups of unequal size are worth less than their number: the square of the total over the sum of squares.
+    Reference: Carter, Schnepel and Steigerwald, The Review of Economics and Statistics 99 (2017).
     """
     parts = totals(values - values.mean(), groups) / len(values)
     sizes = [int(size) for size in totals(np.ones(len(values)), groups)]
@@ -89,11 +87,9 @@ def variance(
 ) -> tuple[float, float]:
     """The variance of the mean and its degrees of freedom; without `programs`, for these programs only.
 
-    One way: as many degrees of freedom as the sources are worth, less one. Two ways: the variance over sources plus
-    that over programs less that over their cells, and never less than either alone (the sources' and the programs'
-    part both hold the cells' noise); degrees of freedom after Satterthwaite.
-    References: Cameron, Gelbach and Miller, Robust inference with multiway clustering, JBES 29 (2011); Owen, The
-    pigeonhole bootstrap, Annals of Applied Statistics 1 (2007).
+    Two ways: the variance over sources plus that over programs less that over their cells, and never less than
+    either alone; degrees of freedom after Satterthwaite.
+    References: Cameron, Gelbach and Miller, JBES 29 (2011); Owen, Annals of Applied Statistics 1 (2007).
     """
     over_sources, size = _clustered(values, sources)
     free_sources = max(size - 1, 1.0)
@@ -122,7 +118,7 @@ def student_interval(values: np.ndarray, sources: Sequence[Hashable]) -> Limits 
 def mean_over_clusters(
     values: Sequence[float | None], clusters: Sequence[Hashable], confidence: float
 ) -> tuple[float | None, list[float] | None]:
-    """The mean of cluster means of the chains that have a value, with Student's t limits from two clusters on."""
+    """The mean of the clusters' means, with Student's t limits from two clusters on."""
     groups: dict[Hashable, list[float]] = {}
     for value, cluster in zip(values, clusters, strict=True):
         if value is not None:
@@ -145,10 +141,9 @@ def share_interval(
 ) -> Limits | None:
     """Score limits of a share of marks (0 or 1); the groups determine the effective number of chains.
 
-    That number is at least the number of groups and at most that of chains: unlike t on the means, the interval keeps
-    a width if every chain survives. The dependence within groups is estimated from the rarer mark alone; while that
-    was seen in few groups, the effective number is drawn towards the number of groups.
-    References: Wilson, JASA 22 (1927); Korn and Graubard, Survey Methodology 24 (1998), for the effective number.
+    Unlike t on the means, the interval keeps a width if every chain survives. While the rarer mark was seen in few
+    groups, the effective number is drawn towards the number of groups.
+    References: Wilson, JASA 22 (1927); Korn and Graubard, Survey Methodology 24 (1998).
     """
     marks = np.asarray(marks, float)
     size = len(set(sources))
@@ -177,10 +172,9 @@ def mean_interval(
 ) -> Limits | None:
     """Limits of a mean between the first and the last possible round: the widest of three at each end.
 
-    Student's t on group means; the same on the logit scale and stretched, because rounds are skewed towards the end
-    that is further away; and, if chains are at an end, the upper limit of the share of those that are not, times
-    their average loss (or gain), with one whole loss added to those seen: six sources that all survive do not prove
-    that none is ever lost.
+    Student's t on group means; the same on the logit scale, stretched, because rounds are skewed; and, if chains are
+    at an end, the upper limit of the share of those that are not, times their average loss, with one whole loss
+    added: six sources that all survive do not prove that none is ever lost.
     """
     values = np.clip(np.asarray(values, float), first, last) - first
     last = last - first

@@ -93,9 +93,8 @@ def convergence(
 ) -> Outcome:
     """The headline: rounds kept before the first loss of any kind, and the first cause in the order of CAUSES.
 
-    `values` has, for each cause that is checked, the series that decide it: one value per round. A round in which
-    something could not be measured is not counted as kept unless a later round is good. `left_out` names, by cause,
-    the rounds in which it cannot be decided whether a case was lost to it; there the other checks decide.
+    `values` has the series that decide each cause that is checked. A round in which something was not measured is
+    kept only if a later round is good. `left_out` has rounds, by cause, in which only the other checks decide.
     """
     undecided: Mapping[str, Container[int]] = left_out or {}
     checked = [(CAUSES[name], values[name]) for name in CAUSES if name in values]

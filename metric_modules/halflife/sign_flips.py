@@ -107,9 +107,8 @@ def step_down(differences: np.ndarray) -> np.ndarray:
     """p of every column, corrected for all of them: step-down max-T over joint flips of the rows.
 
     One row per source, one column per pair, NaN if a pair has no common case on a source. One flip turns a source's
-    sign in every pair, so that the flips reflect the dependence of the pairs: 1,035 pairs of 46 editors cost far less
-    than 1,035 independent tests. The statistic is Student's t on the normal scale, so that pairs with different
-    numbers of sources can be compared. All flips up to 15 rows, beyond that 20,000 seeded ones.
+    sign in every pair, so that the flips reflect the dependence of the pairs. The statistic is Student's t on the
+    normal scale, because pairs have different numbers of sources.
     Reference: Westfall and Young, Resampling-Based Multiple Testing (1993), algorithm 4.1.
     """
     filled = np.nan_to_num(differences)
@@ -162,8 +161,7 @@ def _joint_signs(size: int, block: int) -> Iterable[np.ndarray]:
 def _order_by_content(sizes: np.ndarray) -> np.ndarray:
     """An order of the rows that does not depend on the order of rows or columns, unless two rows are interchangeable.
 
-    Rows get a colour by their values, columns by the values and the colours of their rows, rows again by those of
-    their columns.
+    Rows get a colour by their values, columns by theirs and their rows' colours, rows again by their columns'.
     """
     distinct, codes = np.unique(np.round(sizes, 9), return_inverse=True)
     codes = codes.reshape(sizes.shape)

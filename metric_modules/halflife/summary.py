@@ -21,10 +21,8 @@ def summarise(
 ) -> dict[str, Any]:
     """Half-life, restricted mean and survival of chains from their outcomes; `clusters` names each chain's source.
 
-    Used both for the half-life of a metric and for convergence. Without clusters each chain is its own cluster. The
-    intervals cover other sources under these programs; if `programs` names each chain's program, those of rounds kept
-    and of survival are also given for other programs (`..._interval_two_way`). Chains without a single measured round
-    are counted separately; if there are no others, everything is null.
+    The intervals cover other sources under these programs; if `programs` names each chain's program, some are also
+    given for other programs (`..._interval_two_way`). Chains without a measured round are counted separately.
     """
     if not any(outcome.time for outcome in outcomes):
         blank = dict.fromkeys(summarise([Outcome(1)], [1], None, confidence, None if programs is None else [0]))

@@ -17,12 +17,8 @@ STILL = 0.25  # pixels of the finer level; if the median block moved less, nothi
 RESIDUAL = 2.0  # pixels of the finer level; the median block may not be further from where shift and scale put it
 
 
-class Anchors(NamedTuple):
-    """The reference's side of the search, for any number of predictions: its textured blocks at every level."""
-
-    shape: tuple[int, int]
-    greys: list[np.ndarray]
-    centres: np.ndarray  # blocks x (x, y), in pixels of the reference
+# A reference's shape, it in grey at every level, and the middles of its textured blocks (x, y).
+Anchors = tuple[tuple[int, int], list[np.ndarray], np.ndarray]
 
 
 class Placement(NamedTuple):
@@ -62,7 +58,7 @@ def anchors(reference: np.ndarray) -> Anchors:
     greys = _pyramid(reference)
     coarse = greys[0]
     if min(coarse.shape) < _SMALLEST:
-        return Anchors(reference.shape[:2], greys, np.zeros((0, 2)))
+        return reference.shape[:2], greys, np.zeros((0, 2))
     side, reach = _blocks_of(coarse)
     edge = reach + side // 2 + 1
     x, y = (np.arange(edge + (length - 2 * edge) % side // 2, length - edge + 1, side) for length in coarse.shape[::-1])
@@ -70,7 +66,7 @@ def anchors(reference: np.ndarray) -> Anchors:
     texture = _flattest(coarse, side)[centres[:, 1], centres[:, 0]]
     zoom = min(reference.shape[:2]) / min(coarse.shape)
     best = np.argsort(-texture, kind="stable")[:_MOST]
-    return Anchors(reference.shape[:2], greys, centres[best[texture[best] >= _TEXTURE]] * zoom)
+    return reference.shape[:2], greys, centres[best[texture[best] >= _TEXTURE]] * zoom
 
 
 def _blocks_of(coarse: np.ndarray) -> tuple[int, int]:
@@ -87,25 +83,26 @@ def _flattest(picture: np.ndarray, side: int) -> np.ndarray:
 
 def locate(anchors: Anchors, prediction: np.ndarray) -> Placement:
     """Find every block in an RGB uint8 prediction of the reference's size, then the shift and scale most agree on."""
-    if prediction.shape[:2] != anchors.shape:
+    shape, greys, centres = anchors
+    if prediction.shape[:2] != shape:
         raise ValueError(
             f"the prediction is {prediction.shape[1]}x{prediction.shape[0]} and the reference "
-            f"{anchors.shape[1]}x{anchors.shape[0]}; give one size"
+            f"{shape[1]}x{shape[0]}; give one size"
         )
-    if len(anchors.centres) < FEWEST:
-        return Placement(0, 0, 1, np.inf, np.inf, len(anchors.centres))
-    moves = np.zeros((len(anchors.centres), 2))
-    side, reach = _blocks_of(anchors.greys[0])
-    for level, (reference, seen) in enumerate(zip(anchors.greys, _pyramid(prediction), strict=True)):
-        zoom = min(seen.shape) / min(anchors.shape)
-        half = side * min(seen.shape) // min(anchors.greys[0].shape) // 2
-        for number, centre in enumerate(anchors.centres):
+    if len(centres) < FEWEST:
+        return Placement(0, 0, 1, np.inf, np.inf, len(centres))
+    moves = np.zeros((len(centres), 2))
+    side, reach = _blocks_of(greys[0])
+    for level, (reference, seen) in enumerate(zip(greys, _pyramid(prediction), strict=True)):
+        zoom = min(seen.shape) / min(shape)
+        half = side * min(seen.shape) // min(greys[0].shape) // 2
+        for number, centre in enumerate(centres):
             move = _sought(reference, seen, centre * zoom, moves[number] * zoom, half, _FINE_REACH if level else reach)
             if move is not None:
                 moves[number] = move / zoom
             elif level == 0:
                 moves[number] = np.nan
-    return _agreed(anchors.centres - (np.array(anchors.shape[::-1]) - 1) / 2, moves, zoom)
+    return _agreed(centres - (np.array(shape[::-1]) - 1) / 2, moves, zoom)
 
 
 def _sought(

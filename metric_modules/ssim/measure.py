@@ -1,7 +1,6 @@
 """SSIM as pure functions of two uint8 arrays; terms that depend only on the reference are computed once."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import cv2
 import numpy as np
@@ -25,14 +24,8 @@ _Tile = tuple[_Place, _Place, float]
 _Moments = tuple[np.ndarray, np.ndarray, np.ndarray]  # local means less the tile's grey; variances + C2; means^2 + C1
 
 
-@dataclass(frozen=True)
-class _Reference:
-    """A reference with what the formula needs of each of its tiles, for any number of predictions."""
-
-    window: str
-    picture: np.ndarray
-    tiles: tuple[_Tile, ...]
-    local: tuple[_Moments, ...]  # empty for large pictures: computed for each prediction
+# A window, a reference, its tiles, and what the formula needs of each; nothing of large pictures: computed each time.
+_Reference = tuple[str, np.ndarray, list[_Tile], list[_Moments]]
 
 
 def smallest(window: str = "gaussian") -> int:
@@ -67,9 +60,9 @@ def reference(picture: np.ndarray, window: str = "gaussian") -> _Reference:
         raise ValueError(
             f"the reference is {width}x{height}; the {window} window needs {smallest(window)} pixels a side"
         )
-    tiles = tuple(_tiles(picture, window))
+    tiles = list(_tiles(picture, window))
     keep = picture.size <= _KEPT
-    return _Reference(window, picture, tiles, tuple(_moments(picture, tile, window) for tile in tiles) if keep else ())
+    return window, picture, tiles, [_moments(picture, tile, window) for tile in tiles] if keep else []
 
 
 def _moments(picture: np.ndarray, tile: _Tile, window: str) -> _Moments:
@@ -94,20 +87,21 @@ def _local(prepared: _Reference, prediction: np.ndarray, number: int) -> np.ndar
     With d = reference - prediction, SSIM is (1 - mean(d)^2 / L) (1 - variance(d) / V), where L and V are the two
     denominators of the usual form; so rounding errors are small for similar pictures, and zero for equal ones.
     """
-    tile, factor = prepared.tiles[number], np.float32(_WINDOWS[prepared.window][1])
-    moments = prepared.local[number] if prepared.local else _moments(prepared.picture, tile, prepared.window)
+    window, picture, tiles, local = prepared
+    tile, factor = tiles[number], np.float32(_WINDOWS[window][1])
+    moments = local[number] if local else _moments(picture, tile, window)
     mean, reference_variance, reference_light = moments
     seen, grey = tile[1], np.float32(tile[2])
     values = prediction[seen].astype(np.float32)
-    gap = prepared.picture[seen] - values
+    gap = picture[seen] - values
     gap_grey = np.float32(round(sum(cv2.sumElems(gap)) / gap.size))
     gap -= gap_grey
     values -= grey
-    gap_mean = _local_mean(gap, prepared.window)
+    gap_mean = _local_mean(gap, window)
     gap *= gap
-    gap_variance = _local_mean(gap, prepared.window)
+    gap_variance = _local_mean(gap, window)
     values *= values
-    variance = _local_mean(values, prepared.window)
+    variance = _local_mean(values, window)
     gap_variance -= gap_mean * gap_mean
     gap_mean += gap_grey
     light = mean - gap_mean
@@ -125,7 +119,7 @@ def _local(prepared: _Reference, prediction: np.ndarray, number: int) -> np.ndar
     np.subtract(1, gap_variance, out=gap_variance)
     np.subtract(1, gap_mean, out=gap_mean)
     gap_variance *= gap_mean
-    half = _WINDOWS[prepared.window][0]
+    half = _WINDOWS[window][0]
     return gap_variance[half:-half, half:-half]
 
 
@@ -136,12 +130,13 @@ def compare(prepared: _Reference, prediction: np.ndarray) -> float:
     >>> compare(reference(picture), picture)
     1.0
     """
-    if prepared.picture.shape != prediction.shape:
+    _, picture, tiles, _ = prepared
+    if picture.shape != prediction.shape:
         raise ValueError(
-            f"the prediction's shape is {prediction.shape} and the reference's {prepared.picture.shape}; give one shape"
+            f"the prediction's shape is {prediction.shape} and the reference's {picture.shape}; give one shape"
         )
     total = count = 0.0
-    for number in range(len(prepared.tiles)):
+    for number in range(len(tiles)):
         values = _local(prepared, prediction, number)
         total += sum(cv2.sumElems(values))
         count += values.size
