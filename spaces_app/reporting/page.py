@@ -36,15 +36,9 @@ class StandIn(NamedTuple):
     table: Table  # the headline for a terminal
 
 
-class _Part(NamedTuple):
-    """One table of the page: a part of a statistic's."""
-
-    caption: str
-    columns: list[Column]
-    # Whether there is a line above, and the text, limits and label of each cell.
-    rows: list[tuple[bool, list[tuple[str, str, str]]]]
-    note: str = ""
-    folded: bool = False
+# One table of the page for the template: caption, note, folded, columns, and rows. Of a row, whether there is a line
+# above it, and the text, limits and label of each cell.
+_Part = dict[str, Any]
 
 
 @dataclass
@@ -85,7 +79,8 @@ def _add_statistic(section: Section, statistic: ModuleType, table: Table, contex
     page = on_page(statistic)
     if page.show and table.rows:
         parts = _table_parts(table, page, bool(section.group), display_names(context.looks))
-        section.tables.append([parts[0]._replace(note="" if section.group else table.note), *parts[1:]])
+        parts[0]["note"] = "" if section.group else table.note
+        section.tables.append(parts)
     if hasattr(statistic, "figures"):
         prefix = "" if context.is_first_group else f"{section.id}-"
         section.drawings += [
@@ -104,7 +99,7 @@ def _table_parts(table: Table, page: OnPage, in_group: bool, names: Mapping[str,
         caption = table.title if value is None or in_group else f"{table.title}: {value}"
         caption = capitalised(rows[0][page.caption]) if page.caption else caption
         part = _table_part(caption, table.shown(), rows, page.line_where, names)
-        parts.append(part._replace(folded=page.folded))
+        parts.append(part | {"folded": page.folded})
     return parts
 
 
@@ -129,7 +124,7 @@ def _table_part(
         shown.append((bool(line_where) and row.get(line_where) != before.get(line_where), cells))
         before = row
     columns = [column._replace(title=names.get(column.key, column.title)) for column in columns]
-    return _Part(caption, columns, shown)
+    return {"caption": caption, "columns": columns, "rows": shown, "note": "", "folded": False}
 
 
 def in_words(key: str, value: str, names: Mapping[str, str]) -> str:

@@ -13,7 +13,7 @@ from convergebench.metric_modules.scores import ScoreRow
 
 from ....analysis.accounting import account_for
 from ....analysis.analysis import Analysis
-from ....analysis.answers import PEOPLE, Answers
+from ....analysis.answers import PEOPLE, Answers, all_answers, judges_asked
 from ....analysis.cases import Case
 from ....analysis.stored_rows import by_chain, rows_of
 from ....analysis.tables import Column, Estimate, TableRow, column, columns_by_key, estimate
@@ -111,10 +111,15 @@ def _seen_chains(analysis: Analysis) -> Iterator[tuple[str, _Seen]]:
     """Every chain that only adds, once for each judge that was asked about it, or else by the rules alone."""
     cases = [case for case in analysis.cases if case.group == "additions" and "audit" not in case.chain.chain.settings]
     scores = dict(by_chain(rows_of(analysis.scores, {case.chain.id for case in cases})))
-    answers = analysis.once(Answers)
-    chains_of = {judge: answers.chains(judge, *_OF_PEOPLE) for judge in answers.judges(*_OF_PEOPLE)}
+    answers = analysis.once(all_answers)
+    chains_of = {
+        judge: {chain for question in _OF_PEOPLE for chain, _ in answers.get((judge, question), {})}
+        for judge in judges_asked(answers, _OF_PEOPLE)
+    }
     # People who only said whether the change is there have not followed a chain: only those who counted do.
-    chains_of[PEOPLE] = {answer.step[0] for answer in answers.to(PEOPLE, "count").values() if answer.value is not None}
+    chains_of[PEOPLE] = {
+        answer.step[0] for answer in answers.get((PEOPLE, "count"), {}).values() if answer.value is not None
+    }
     for case in cases:
         for judge in [judge for judge in chains_of if case.chain.id in chains_of[judge]] or [_RULES]:
             yield judge, _seen_by(judge, case, scores.get(case.chain.id, []), answers)
@@ -122,7 +127,11 @@ def _seen_chains(analysis: Analysis) -> Iterator[tuple[str, _Seen]]:
 
 def _seen_by(judge: str, case: Case, scores: list[ScoreRow], answers: Answers) -> _Seen:
     codes = _OF_PEOPLE if judge == PEOPLE else {question: question for question in _OF_PEOPLE}
-    replies = {question: answers.of_chain(judge, code, case.chain.id) for question, code in codes.items()}
+    steps = [(case.chain.id, step) for step in range(case.chain.calls + 1)]
+    asked = {question: answers.get((judge, code), {}) for question, code in codes.items()}
+    replies = {
+        question: {key[1]: by_step[key] for key in steps if key in by_step} for question, by_step in asked.items()
+    }
     values = {
         question: {step: answer.value for step, answer in by_step.items() if answer.value is not None}
         for question, by_step in replies.items()

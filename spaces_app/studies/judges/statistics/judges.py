@@ -8,7 +8,7 @@ from convergebench.metric_modules._judges.answers import CALIBRATION
 from convergebench.metric_modules._judges.drift import Drift
 
 from ....analysis.analysis import Analysis
-from ....analysis.answers import PEOPLE, Answers, StepKey
+from ....analysis.answers import PEOPLE, StepKey, all_answers
 from ....analysis.tables import Estimate, TableRow, column
 from ....statistics import OnPage
 from ..answers import Answer, Judged, Pair, agreement, scores_of_judged
@@ -103,7 +103,7 @@ def _by_rule(analysis: Analysis, steps: Iterable[StepKey], rule: str | None) -> 
 def _by_people(analysis: Analysis, labelled_as: str) -> dict[StepKey, float]:
     """What most people said; `labelled_as` is QUESTION=ANSWER, the answer that means yes."""
     question, _, meaning = labelled_as.partition("=")
-    people = analysis.once(Answers).to(PEOPLE, question)
+    people = analysis.once(all_answers).get((PEOPLE, question), {})
     majorities = {step: answer.details["majority"] or _UNCLEAR for step, answer in people.items()}
     return {
         step: float(majority) if meaning == _NUMBER else float(majority == meaning)

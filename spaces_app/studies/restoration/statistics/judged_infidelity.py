@@ -8,7 +8,7 @@ from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.halflife.intervals import share_interval
 
 from ....analysis.analysis import Analysis
-from ....analysis.answers import PEOPLE, Answers, StepAnswer
+from ....analysis.answers import PEOPLE, Answers, StepAnswer, all_answers, judges_asked
 from ....analysis.tables import Estimate, TableRow, column, estimate
 from ....statistics import OnPage
 from ..restored import CATEGORY, prompt_group, prompt_name
@@ -49,7 +49,7 @@ def rows(analysis: Analysis) -> Iterator[Row]:
     """A row for each judge, editor and prompt, and one for the prompts with and without fidelity words."""
     chains = {chain.id: chain for chain in analysis.chains if chain.program.category == CATEGORY}
     groups: dict[tuple[str, str], list[_JudgedChain]] = defaultdict(list)
-    for answer in _all_answers(analysis.once(Answers)):
+    for answer in _all_answers(analysis.once(all_answers)):
         if chain := chains.get(answer.step[0]):
             groups[answer.judge, chain.editor].append((chain, answer))
     for (judge, editor), judged in sorted(groups.items(), key=lambda item: (item[0][0] == PEOPLE, item[0])):
@@ -65,10 +65,10 @@ def rows(analysis: Analysis) -> Iterator[Row]:
 
 def _all_answers(answers: Answers) -> Iterator[StepAnswer]:
     """What judges answered, and what people saw go wrong as answers to the judges' questions."""
-    for judge in answers.judges(*_QUESTIONS):
+    for judge in judges_asked(answers, _QUESTIONS):
         for question in _QUESTIONS:
-            yield from answers.to(judge, question).values()
-    for failure in answers.to(PEOPLE, "failure").values():
+            yield from answers.get((judge, question), {}).values()
+    for failure in answers.get((PEOPLE, "failure"), {}).values():
         majority = failure.details["majority"]
         for question, code in _QUESTIONS.items():
             value = None if majority is None else float(majority == code)
