@@ -72,10 +72,10 @@ class Editor(hosted.HostedEditor):
         details = {**answer.details, **({"uploaded": len(turns)} if uploads else {})}
         if self.session == "fresh":
             details.pop("signature", None)
-        if not self.varies_size:
-            return dataclasses.replace(answer, details=details)
-        details["resolution"] = resolution
-        return dataclasses.replace(answer, cost=self.price_at(resolution), details=details)
+        if self.varies_size:
+            details["resolution"] = resolution
+        cost = self.price_at(resolution) if self.varies_size else answer.cost
+        return dataclasses.replace(answer, cost=cost, details=details)
 
     def config(self, size: Size, seed: int, resolution: str) -> Json:
         """The second generation rejects requests for a size or thoughts."""

@@ -57,7 +57,7 @@ class Editor(hosted.HostedEditor):
     def check(self) -> None:
         super().check()
         one_of("openai:input_fidelity", self.input_fidelity, ("auto", *self.facts["fidelities"]))
-        if self._extras and not self.served:
+        if self._extras and not self._served:
             raise UserError(f"openai:{next(iter(self._extras))} is for servers of your own; {self.model} is OpenAI's")
 
     @property
@@ -66,7 +66,7 @@ class Editor(hosted.HostedEditor):
         return (levels[-1] if levels else None) if self.input_fidelity == "auto" else self.input_fidelity
 
     @property
-    def served(self) -> bool:
+    def _served(self) -> bool:
         """Whether calls go to the user's own server."""
         return bool(self.base_url) and not self.model.startswith(("gpt-", "chatgpt-", "dall-e-"))
 
@@ -77,7 +77,7 @@ class Editor(hosted.HostedEditor):
 
     @property
     def concurrency(self) -> int:
-        return 4 * len(self._addresses) if self.served else super().concurrency
+        return 4 * len(self._addresses) if self._served else super().concurrency
 
     def address(self) -> str:
         return self._addresses[0]
@@ -85,23 +85,23 @@ class Editor(hosted.HostedEditor):
     @property
     def _addresses(self) -> list[str]:
         listed = self.base_url.split("+")
-        if len(listed) > 1 and not self.served:
+        if len(listed) > 1 and not self._served:
             raise UserError(f"openai:base_url must be one address unless they are your own servers, got {listed}")
         return [wire.base_address(address, self.home).removesuffix("/v1") + "/v1" for address in listed]
 
     def identity(self) -> dict[str, str]:
-        return {"server": image_servers.describe_all(self._addresses, self.model)} if self.served else {}
+        return {"server": image_servers.describe_all(self._addresses, self.model)} if self._served else {}
 
     def ready(self) -> str | None:
-        return None if self.served else super().ready()
+        return None if self._served else super().ready()
 
     def sizes(self) -> tuple[Size, ...]:
-        return of_pipeline(self.model) if self.served else super().sizes()
+        return of_pipeline(self.model) if self._served else super().sizes()
 
     def price(self) -> float | None:
         """The highest cost: of the dearest size, with the input picture's tokens."""
         price, sent = self.hosted().price, self.facts.get("input", 0.0)
-        if self.served and price is None and all(map(image_servers.costs_nothing, self._addresses)):
+        if self._served and price is None and all(map(image_servers.costs_nothing, self._addresses)):
             return 0.0
         if not isinstance(price, dict):
             return price
@@ -112,7 +112,7 @@ class Editor(hosted.HostedEditor):
 
     def headers(self) -> dict[str, str]:
         """OpenAI's key is never sent to the user's own servers."""
-        if self.served:
+        if self._served:
             return {"authorization": f"Bearer {os.environ.get(SERVER_KEY, '').strip() or 'none'}"}
         account = {name: os.environ[variable] for name, variable in _ACCOUNT.items() if os.environ.get(variable)}
         return super().headers() | account
@@ -124,7 +124,7 @@ class Editor(hosted.HostedEditor):
     def ask(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         data = pictures.encode_png(image)
         form: Json = {"model": self.model, "prompt": instruction, "output_format": "png", "n": 1}
-        if self.served:
+        if self._served:
             extra = {"seed": seed, **self._extras}
             form |= {"size": f"{image.width}x{image.height}", "response_format": "b64_json", **extra}
             with self._servers.pick() as address:
@@ -140,7 +140,7 @@ class Editor(hosted.HostedEditor):
         reply = self.checked(response, wire.parse_json(response))
         row = hosted.first_row(reply)
         details: Json = sent | {"input_fidelity": self._fidelity, "revised_prompt": row.get("revised_prompt")}
-        details |= {"uncontrolled": []} if self.served else {}
+        details |= {"uncontrolled": []} if self._served else {}
         picture = wire.from_base64(row["b64_json"]) if row.get("b64_json") else None
         details["declared"] = f"image/{reply.get('output_format', 'png')}"
         return self.answer(picture, reply, details, instruction, cost=self._cost(reply.get("usage")))

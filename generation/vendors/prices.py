@@ -34,7 +34,7 @@ Table = Mapping[str, Row]
 
 def refresh() -> tuple[str, list[str]]:
     """Store the newest table; its name, and a line for each model that changed."""
-    source, table = fetch()
+    source, table = _fetch()
     shipped = models.shipped()["table"]
     if Version(source.split()[-1]) < Version(shipped):
         raise UserError(f"{_UNCHANGED}: {source} is older than {shipped}, from which the list of this package was made")
@@ -58,7 +58,7 @@ def _is_ours(data: bytes) -> bool:
     return isinstance(tables, dict) and {"source", "read", "models"} <= tables.keys()
 
 
-def fetch() -> tuple[str, Table]:
+def _fetch() -> tuple[str, Table]:
     try:
         version, wheel = packages.newest_wheel(_PACKAGE)
         data = packages.unpack(wheel, [TABLE], _PACKAGE).get(TABLE)

@@ -239,7 +239,7 @@ def test_replicate_runs_a_version_by_its_number(tmp_path, monkeypatch):
 
     with serving(vendor) as server:
         spec = replicate.SPEC.format(base=server.base, timeout=5) + ",model=me/mine:abc"
-        assert chains.run(tmp_path, spec, replicate.SIZE)[-1].status == "ok"
+        assert chains.run(tmp_path, spec, chains.SIZE)[-1].status == "ok"
 
 
 def test_a_prompt_that_came_back_changed_is_in_the_step(ask):

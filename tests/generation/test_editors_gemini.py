@@ -20,7 +20,7 @@ def conversed(tmp_path, monkeypatch):
         reply = lambda data: gemini.parts(gemini.inline(data, thoughtSignature="c2lnbg=="))  # noqa: E731
         with serving(lambda server, request: reply(next(replies))) as server:
             spec = gemini.SPEC.format(base=server.base, timeout=5) + "".join(f",{k}={v}" for k, v in options.items())
-            steps = chains.run(tmp_path, spec, gemini.SIZE, rounds=rounds)
+            steps = chains.run(tmp_path, spec, chains.SIZE, rounds=rounds)
         return [request.json() for request in server.requests], steps
 
     return conversed
@@ -85,31 +85,14 @@ class Google:
             assert request.headers["x-goog-upload-command"] == "upload, finalize"
             name = f"files/{request.path.rpartition('=')[2]}"
             self.files[f"{server.base}/v1beta/{name}"] = request.body
-            return told(
-                {
-                    "file": {
-                        "name": name,
-                        "uri": f"{server.base}/v1beta/{name}",
-                        "mimeType": "image/png",
-                        "state": "PROCESSING",
-                    }
-                },
-                x_goog_upload_status="final",
-            )
+            return told({"file": {"name": name, "state": "PROCESSING"}}, x_goog_upload_status="final")
         if request.method == "GET":
-            name = request.path.removeprefix("/v1beta/")
-            return told(
-                {"name": name, "uri": f"{server.base}{request.path}", "mimeType": "image/png", "state": "ACTIVE"}
-            )
+            return told({"uri": f"{server.base}{request.path}", "mimeType": "image/png", "state": "ACTIVE"})
         body = request.json()
         known = [part["fileData"]["fileUri"] for part in parts_of(body) if "fileData" in part]
         if any(place not in self.files for place in known):
-            about = {
-                "code": 403,
-                "message": "You do not have permission to access the File x or it may not exist.",
-                "status": "PERMISSION_DENIED",
-            }
-            return told({"error": about}, 403)
+            message = "You do not have permission to access the File x or it may not exist."
+            return told({"error": {"code": 403, "message": message, "status": "PERMISSION_DENIED"}}, 403)
         self.bodies.append(body)
         if len(self.bodies) == self.lose_after:
             self.files.clear()
@@ -133,7 +116,7 @@ def long(tmp_path, monkeypatch):
         vendor = Google(rounds, **options)
         with serving(vendor) as server:
             spec = gemini.SPEC.format(base=server.base, timeout=30) + ",session=one"
-            steps = chains.run(tmp_path, spec, gemini.SIZE, rounds=rounds)
+            steps = chains.run(tmp_path, spec, chains.SIZE, rounds=rounds)
         return vendor, steps, [path.read_bytes() for path in sorted(tmp_path.glob("chains/*/0*.png"))]
 
     return long

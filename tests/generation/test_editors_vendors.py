@@ -45,15 +45,15 @@ def orders(vendor, server):
 
 
 def test_a_picture_is_kept_exactly_as_received(ask, vendor, tmp_path):
-    data = picture(vendor.SIZE)
+    data = picture(chains.SIZE)
     step, server = ask(data)
-    assert (step.status, step.type, step.width, step.height) == ("ok", "png", *vendor.SIZE)
+    assert (step.status, step.type, step.width, step.height) == ("ok", "png", *chains.SIZE)
     assert next(tmp_path.glob("run-0/chains/*/0001.png")).read_bytes() == data
     assert orders(vendor, server) == 1
 
 
 def test_the_true_type_is_recorded_whatever_is_declared(ask, vendor):
-    step, _ = ask(picture(vendor.SIZE, "JPEG"))
+    step, _ = ask(picture(chains.SIZE, "JPEG"))
     assert (step.status, step.type) == ("ok", "jpg")
 
 
@@ -88,7 +88,7 @@ def test_a_wrong_key_and_an_empty_account_stop_the_run(ask, vendor, status):
 def test_a_rate_limit_is_tried_again_after_its_retry_after(ask, vendor):
     caller = Caller(CallLimits(first_wait=0.01, longest_wait=5))
     started = time.monotonic()
-    step, server = ask(vendor.error(429, retry_after="0.4"), picture(vendor.SIZE), caller=caller)
+    step, server = ask(vendor.error(429, retry_after="0.4"), picture(chains.SIZE), caller=caller)
     assert step.status == "ok"
     assert time.monotonic() - started >= 0.4
     assert orders(vendor, server) == 2
@@ -104,7 +104,7 @@ def test_a_server_error_is_tried_again_up_to_the_limit(ask, vendor):
 
 def test_a_cut_connection_is_tried_again_and_counted_as_paid(ask, vendor):
     cut = Reply(body=b"x" * 1000, cut=True)
-    step, server = ask(cut, picture(vendor.SIZE))
+    step, server = ask(cut, picture(chains.SIZE))
     assert step.status == "ok"
     assert orders(vendor, server) == 2
     if vendor.PRICE and vendor.__name__ != "vendors.openai":

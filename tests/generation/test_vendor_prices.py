@@ -29,7 +29,7 @@ def refreshed(monkeypatch):
     """Refresh the prices from a table."""
 
     def refreshed(table, version="1.109.1"):
-        monkeypatch.setattr(prices, "fetch", lambda: (f"litellm {version}", table))
+        monkeypatch.setattr(prices, "_fetch", lambda: (f"litellm {version}", table))
         return CliRunner().invoke(main, ["list", "prices", "--refresh"], catch_exceptions=False)
 
     return refreshed

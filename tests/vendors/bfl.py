@@ -8,19 +8,14 @@ KEY = "BFL_API_KEY"
 AUTH = ("x-key", "sentinel")
 SPEC = "bfl:base_url={base},timeout={timeout},poll=0.01"
 PRICE = 0.045
-SIZE = (96, 64)
 is_order = is_post
 
 
-def ended(status: str, data: bytes = b"", **more: Any) -> "Order":
-    return Order(status, data, more)
+Order = tuple[str, bytes, dict[str, Any]]  # how a task ends; the server keeps it until it is polled for
 
 
-class Order:
-    """How a task ends; the server keeps it until it is polled for."""
-
-    def __init__(self, status: str, data: bytes, more: dict[str, Any]):
-        self.status, self.data, self.more = status, data, more
+def ended(status: str, data: bytes = b"", **more: Any) -> Order:
+    return status, data, more
 
 
 def accepted(server: Server, order: Order) -> Reply:
@@ -35,16 +30,16 @@ def shown(server: Server, data: bytes) -> Reply:
 
 def rest(server: Server, request: Request) -> Reply:
     if request.path.startswith("/delivery/"):
-        return Reply(body=server.orders[int(request.path.split("/")[-1])].data, type="image/png")  # type: ignore[attr-defined]
+        return Reply(body=server.orders[int(request.path.split("/")[-1])][1], type="image/png")  # type: ignore[attr-defined]
     number = int(request.path.rpartition("-")[2])
-    order = server.orders[number]  # type: ignore[attr-defined]
+    status, _, more = server.orders[number]  # type: ignore[attr-defined]
     polls = sum(each.path == request.path for each in server.requests)
     if polls < 4:
         stages = ["Pending", "Reasoning", "Generating"]
         return told({"id": f"task-{number}", "status": stages[polls % 3], "result": None})
-    result = {"sample": f"{server.base}/delivery/{number}", "seed": 7} if order.status == "Ready" else None
-    status = 404 if order.status == "Task not found" else 200
-    return told({"id": f"task-{number}", "status": order.status, "result": result, **order.more}, status)
+    result = {"sample": f"{server.base}/delivery/{number}", "seed": 7} if status == "Ready" else None
+    code = 404 if status == "Task not found" else 200
+    return told({"id": f"task-{number}", "status": status, "result": result, **more}, code)
 
 
 def error(status: int, **headers: str) -> Reply:

@@ -14,6 +14,7 @@ from vendors.loopback import Reply, Request, Server
 
 SOURCE = Source("door", "0" * 64, 1248, 832, "object", "synthetic", "CC0-1.0", "nobody")
 PROGRAM = Program("green-door", ("Paint the door green.",), "colour", False, "clear")
+SIZE = (96, 64)
 FAST = CallLimits(first_wait=0.01, longest_wait=0.05, attempts=3)
 
 Play = bytes | Reply | Callable[[Server], Reply]
@@ -47,7 +48,7 @@ def one_step(
 ) -> Step:
     """Run a chain of one step and hand back what was recorded."""
     spec = module.SPEC.format(base=base, timeout=timeout) + "".join(f",{key}={value}" for key, value in more.items())
-    return run(folder, spec, module.SIZE, caller)[-1]
+    return run(folder, spec, SIZE, caller)[-1]
 
 
 def run(folder: Path, spec: str, size: tuple[int, int], caller: Caller | None = None, rounds: int = 1) -> list[Step]:

@@ -6,7 +6,6 @@ KEY = "FAL_KEY"
 AUTH = ("authorization", "Key sentinel")
 SPEC = "fal:base_url={base},timeout={timeout},poll=0.01"
 PRICE = 0.045
-SIZE = (96, 64)
 is_order = is_post
 APP = "fal-ai/flux-2-pro"
 

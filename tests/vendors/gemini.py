@@ -9,7 +9,6 @@ KEY = "GEMINI_API_KEY"
 AUTH = ("x-goog-api-key", "sentinel")
 SPEC = "gemini:base_url={base},timeout={timeout}"
 PRICE = 0.0336
-SIZE = (96, 64)
 is_order, rest = is_post, delivery
 
 

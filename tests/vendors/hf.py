@@ -8,7 +8,6 @@ KEY = "HF_TOKEN"
 AUTH = ("authorization", "Bearer hf_sentinel")
 SPEC = "hf:base_url={base},timeout={timeout},poll=0.01"
 PRICE = None
-SIZE = (96, 64)
 is_order = is_post
 MODEL = "black-forest-labs/FLUX.1-Kontext-dev"
 HOSTED = "fal-ai/flux-kontext/dev"

@@ -10,7 +10,6 @@ KEY = "OPENAI_API_KEY"
 AUTH = ("authorization", "Bearer sentinel")
 SPEC = "openai:base_url={base}/v1,timeout={timeout}"
 PRICE = 0.0262
-SIZE = (96, 64)
 is_order, rest = is_post, delivery
 
 

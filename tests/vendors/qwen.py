@@ -6,7 +6,6 @@ KEY = "DASHSCOPE_API_KEY"
 AUTH = ("authorization", "Bearer sentinel")
 SPEC = "qwen:base_url={base},timeout={timeout}"
 PRICE = 0.03
-SIZE = (96, 64)
 is_order, rest = is_post, delivery
 
 

@@ -6,7 +6,6 @@ KEY = "REPLICATE_API_TOKEN"
 AUTH = ("authorization", "Bearer sentinel")
 SPEC = "replicate:base_url={base},timeout={timeout},poll=0.01"
 PRICE = 0.04
-SIZE = (96, 64)
 
 
 def is_order(request: Request) -> bool:

@@ -8,7 +8,6 @@ KEY = "ARK_API_KEY"
 AUTH = ("authorization", "Bearer sentinel")
 SPEC = "seedream:base_url={base},timeout={timeout}"
 PRICE = 0.03
-SIZE = (96, 64)
 is_order, rest = is_post, delivery
 
 

@@ -8,7 +8,6 @@ KEY = "XAI_API_KEY"
 AUTH = ("authorization", "Bearer sentinel")
 SPEC = "xai:base_url={base},timeout={timeout}"
 PRICE = 0.07
-SIZE = (96, 64)
 is_order, rest = is_post, delivery
 
 

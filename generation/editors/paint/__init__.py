@@ -46,25 +46,25 @@ def carry_out(pixels: Pixels, request: instructions.Request, chance: np.random.G
     if request.verb == "turn":
         return np.rot90(pixels, -request.amount)
     if request.verb == "add":
-        return add(pixels, request, chance)
+        return _add(pixels, request, chance)
     if request.verb == "remove":
-        return remove(pixels, request)
+        return _remove(pixels, request)
     if request.thing == "smile":
-        return add(pixels, instructions.Request("add", "smile"), chance)
+        return _add(pixels, instructions.Request("add", "smile"), chance)
     if request.thing == "neutral":
-        bare = remove(pixels, instructions.Request("remove", "smile"))
+        bare = _remove(pixels, instructions.Request("remove", "smile"))
         return toning.neutral(pixels) if isinstance(bare, str) else bare
     return toning.TONES[request.thing](pixels) if request.thing else pixels
 
 
-def add(pixels: Pixels, request: instructions.Request, chance: np.random.Generator) -> Pixels:
+def _add(pixels: Pixels, request: instructions.Request, chance: np.random.Generator) -> Pixels:
     thing = all_things()[request.thing]
     place = placing.place_for(pixels, thing, request.side, chance)
     colour = request.colour or placing.standing_out(pixels, thing, place)
     return placing.composite(pixels, thing, draw_at_size(thing.name, colour, *place[2:]), place)
 
 
-def remove(pixels: Pixels, request: instructions.Request) -> Pixels | str:
+def _remove(pixels: Pixels, request: instructions.Request) -> Pixels | str:
     bare = lift_off(pixels, request)
     if isinstance(bare, str):
         return bare

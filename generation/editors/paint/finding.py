@@ -37,19 +37,19 @@ class _Match:
     gap: float
     rim: float
 
-    @property
-    def score(self) -> float:
-        """Lower is likelier: similar inside, different outside, and large."""
-        return self.gap - 0.25 * min(self.rim, 45.0) - 25 * math.log(self.place[2])
 
-    @property
-    def score_from_afar(self) -> float:
-        """For the coarse search, in which sizes are approximate."""
-        return self.gap - 0.25 * min(self.rim, 150.0)
+def _score(match: _Match) -> float:
+    """Lower is likelier: similar inside, different outside, and large."""
+    return match.gap - 0.25 * min(match.rim, 45.0) - 25 * math.log(match.place[2])
 
-    @property
-    def is_sure(self) -> bool:
-        return self.gap < _SURE and self.rim > 3 * _RIM
+
+def _score_from_afar(match: _Match) -> float:
+    """For the coarse search, in which sizes are approximate."""
+    return match.gap - 0.25 * min(match.rim, 150.0)
+
+
+def _is_sure(match: _Match) -> bool:
+    return match.gap < _SURE and match.rim > 3 * _RIM
 
 
 def find_thing(image: Pixels, thing: Thing, colour: str = "") -> _Match | None:
@@ -57,11 +57,11 @@ def find_thing(image: Pixels, thing: Thing, colour: str = "") -> _Match | None:
     matches: list[_Match] = []
     for area, sizes in _search_areas(image, thing):
         match = _search(image, area, thing, sizes, (colour,) if colour else thing.colours)
-        if match and match.is_sure:
+        if match and _is_sure(match):
             return match
         matches += [match] if match else []
     if matches or colour:
-        return min(matches, key=lambda match: match.score_from_afar, default=None)
+        return min(matches, key=_score_from_afar, default=None)
     area, sizes = next(_search_areas(image, thing))
     others = [name for name in COMMON if name not in thing.colours]
     return _search(image, area, thing, sizes[::2] if thing.place == "worn" else sizes, others)
@@ -69,27 +69,23 @@ def find_thing(image: Pixels, thing: Thing, colour: str = "") -> _Match | None:
 
 def _search_areas(image: Pixels, thing: Thing) -> Iterator[tuple[_Area, list[tuple[int, int]]]]:
     height, width = image.shape[:2]
-    short = min(width, height)
-
-    def everywhere(margin: int) -> _Area:
-        return (-margin, -margin, width + margin, height + margin)
-
-    def around(face: placing.Face) -> _Area:
-        left, top, wide, tall, _ = placing.on_face(face, thing)
-        far = round(0.3 * face[2])
-        return left - far, top - far, left + wide + far, top + tall + far
-
-    def sizes(size: float, steps: Iterable[int]) -> list[tuple[int, int]]:
-        return [placing.on_face((0, 0, size * placing.LADDER**step), thing)[2:4] for step in steps]
-
-    if thing.place != "worn":
-        yield everywhere(short // 16), [placing.size_of(thing, short, step) for step in (-1, 0, 1)]
+    short, is_worn = min(width, height), thing.place == "worn"
+    margin = short // (6 if is_worn else 16)
+    everywhere = (-margin, -margin, width + margin, height + margin)
+    if not is_worn:
+        yield everywhere, [placing.size_of(thing, short, step) for step in (-1, 0, 1)]
         return
     face, assumed = placing.find_face(image), placing.assumed_face(image)
-    yield around(face or assumed), sizes((face or assumed)[2], range(-4, 5))
-    if face:
-        yield around(assumed), sizes(assumed[2], range(-1, 2))
-    yield everywhere(short // 6), sizes(assumed[2], range(-20, 9, 2))
+    likely = [(face, range(-4, 5)), (assumed, range(-1, 2))] if face else [(assumed, range(-4, 5))]
+    for place, steps in likely:
+        left, top, wide, tall, _ = placing.on_face(place, thing)
+        far = round(0.3 * place[2])
+        yield (left - far, top - far, left + wide + far, top + tall + far), _sizes(thing, place[2], steps)
+    yield everywhere, _sizes(thing, assumed[2], range(-20, 9, 2))
+
+
+def _sizes(thing: Thing, size: float, steps: Iterable[int]) -> list[tuple[int, int]]:
+    return [placing.on_face((0, 0, size * placing.LADDER**step), thing)[2:4] for step in steps]
 
 
 def _search(
@@ -101,14 +97,14 @@ def _search(
         for colour in colours:
             for mirrored in (False, True)[: 1 + is_lopsided(thing.name)]:
                 tries += _likely_places(shrunk, area, thing, (width, height, mirrored), colour)
-    hopeful = sorted((match for match in tries if match.gap < _FAR), key=lambda match: match.score_from_afar)
+    hopeful = sorted((match for match in tries if match.gap < _FAR), key=_score_from_afar)
     refined = (_best_nearby(image, thing, match, _uncertainty(thing, match), _FEW) for match in hopeful[:_CLOSER])
     near: list[_Match] = []
-    for match in sorted(refined, key=lambda match: match.score_from_afar)[:_CLOSEST]:
+    for match in sorted(refined, key=_score_from_afar)[:_CLOSEST]:
         near.append(_best_size(image, thing, match))
-        if near[-1].is_sure:
+        if _is_sure(near[-1]):
             break
-    for match in sorted(near, key=lambda match: match.score)[:2]:
+    for match in sorted(near, key=_score)[:2]:
         best = _best_nearby(image, thing, match, 1, _MANY)
         if best.gap < _MOST_GAP and best.rim > _RIM:
             return best
@@ -197,7 +193,7 @@ def _best_size(image: Pixels, thing: Thing, best: _Match) -> _Match:
             corner = left + (width - wide) // 2, top + (height - tall) // 2
             option = replace(best, place=(*corner, wide, tall, mirrored))
             near.append(_best_nearby(image, thing, option, _uncertainty(thing, best) + abs(tall - height) // 2, _FEW))
-        likeliest = min(near, key=lambda match: match.score)
+        likeliest = min(near, key=_score)
         if likeliest is best:
             break
         best = likeliest
@@ -221,7 +217,7 @@ def _best_nearby(image: Pixels, thing: Thing, match: _Match, far: int, samples: 
                     continue
                 rim = _difference(image, x - _RING, y - _RING, outside, 0.0)
                 tried = _Match((x, y, width, height, mirrored), match.colour, gap, rim)
-                best = tried if tried.score < best.score else best
+                best = tried if _score(tried) < _score(best) else best
         if stride == 1:
             return best
         stride = max(1, stride // 2)

@@ -43,7 +43,7 @@ def find_face(image: Pixels) -> Face | None:
         boxes = _cascade().detect_multi_scale(turned, 1.15, 1, (_WINDOW, _WINDOW), (min(small.shape[:2]),) * 2)
         if boxes:
             best = max(boxes, key=lambda box: _weight(box, small.shape[1]))
-            size = LADDER ** rung(best["width"] / scale)
+            size = LADDER ** _rung(best["width"] / scale)
             x, y = back @ (best["c"] + best["width"] / 2, best["r"] + best["height"] / 2, 1)
             return x / scale - size / 2, y / scale - size / 2, size
     return None
@@ -54,11 +54,11 @@ def _weight(box: dict[str, int], width: int) -> float:
 
 
 def assumed_face(image: Pixels) -> Face:
-    size = LADDER ** rung(0.36 * min(image.shape[:2]))
+    size = LADDER ** _rung(0.36 * min(image.shape[:2]))
     return image.shape[1] * 0.5 - size / 2, image.shape[0] * 0.2, size
 
 
-def rung(size: float) -> int:
+def _rung(size: float) -> int:
     """The step of the ladder of sizes that is nearest to a size."""
     return round(math.log(size) / math.log(LADDER))
 
@@ -87,9 +87,9 @@ def neighbour(thing: Thing, short: int, width: int, step: int) -> tuple[int, int
     """The size this many steps up or down from the size with this width."""
     left, _, right, _ = thing.frame
     if thing.place == "worn":
-        size = LADDER ** (rung(width / (right - left)) + step)
+        size = LADDER ** (_rung(width / (right - left)) + step)
         return on_face((0, 0, size), thing)[2:4]
-    return size_of(thing, short, rung(width / (thing.size * short)) + step)
+    return size_of(thing, short, _rung(width / (thing.size * short)) + step)
 
 
 def _in_scene(image: Pixels, thing: Thing, side: str, chance: np.random.Generator) -> Place:
