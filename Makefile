@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 # If this is set, every process of a command compiles torch and others again, which takes seconds.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: cluster-test help setup demo test test-wheel wheels slow simulations red-team fuzz weights-test check format space real-editors three-users no-reference replication bench inspect referee verdicts goldens clean
+.PHONY: cluster-test help setup demo test test-wheel wheels slow simulations red-team fuzz weights-test check format space three-users no-reference replication bench inspect referee verdicts goldens clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' $(MAKEFILE_LIST) | expand -t 22
@@ -89,13 +89,10 @@ fuzz: .venv/dev  ## 2,000 mutated inputs and 4,000 flipped bits of scores: nothi
 faults: .venv/dev  ## 500 random faults in runs and datasets (half an hour)
 	$(BIN)/python tests/faults/run.py
 
-real-editors: .venv/dev  ## MI-GAN and waifu2x with real weights: ten rounds on three pictures
-	$(BIN)/python tests/benchmarks/weights/real_editors.py
-
 three-users: .venv/dev  ## three users' tasks in Chromium: clicks and seconds
 	$(BIN)/python tests/three_users.py
 
-# Some peers need torchvision, which must not be in our environment.
+# pyiqa needs torchvision, which must not be in our environment.
 .venv-peers/ready: tests/benchmarks/peers/requirements.txt
 	@echo "setting up .venv-peers (a minute or two the first time)"
 	@test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
@@ -110,7 +107,7 @@ no-reference: .venv/dev .venv-peers/ready  ## no-reference metrics against publi
 replication: .venv/dev  ## a copy of a copy, a hundred times: which metric is fooled by which picture
 	$(BIN)/python tests/benchmarks/replication.py
 
-bench: .venv/dev .venv-peers/ready  ## benchmarks, us beside our peers
+bench: .venv/dev  ## benchmarks: seconds and memory
 	@for file in tests/benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
 # inspect-ai needs an older fsspec than other packages, so it has its own environment, without pinned versions.

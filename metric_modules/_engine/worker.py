@@ -26,7 +26,7 @@ from .score_chain import PictureReader, Reference, score_chain
 if TYPE_CHECKING:
     from .engine import Job
 
-# tests/benchmarks/scoring_memory.py measures what a process takes with these figures.
+# tests/benchmarks/scoring.py measures what a process takes with these figures.
 _WORK_BYTES = 60  # for each pixel of a picture that is being scored
 _REFERENCE_BYTES = 90  # for each pixel of a cached reference
 _MEMORY = 1_200_000_000  # bytes for all pictures that are being scored at once

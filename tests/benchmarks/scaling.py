@@ -22,6 +22,7 @@ import scoring
 from timing import Spent, remove_scores, run_programs, write_between
 
 ASKED = "psnr,ssim,lpips"
+SIDE = 512
 PAGE = Path(__file__).parents[2] / "docs" / "limits.md"
 CHAINS = 8  # as many in both sizes, so that the originals are compared with each other as often
 LONG = 10_000  # pictures of a job that is predicted from the two
@@ -36,7 +37,6 @@ def score_command(dataset: Path) -> list[str]:
 
 
 def main(turns: int, few: int, many: int) -> str:
-    scoring.SIDE = 512
     first, second = sorted(os.sched_getaffinity(0))[:2]
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
@@ -44,7 +44,7 @@ def main(turns: int, few: int, many: int) -> str:
         datasets = {}
         for steps in (few, many):
             (place / str(steps)).mkdir()
-            datasets[CHAINS * steps] = scoring.chains(place / str(steps), CHAINS, steps)
+            datasets[CHAINS * steps] = scoring.chains(place / str(steps), CHAINS, steps, SIDE)
         twins = {size: shutil.copytree(path, path.with_name("twin")) for size, path in datasets.items()}
         both = {first, second}
         ways: dict[str, Callable[[int], Spent]] = {
