@@ -1,4 +1,4 @@
-"""The Space, which shows a dataset in a browser; run as a program, it serves the dataset in CONVERGEBENCH_DATASET."""
+"""The Space, which shows a dataset in a browser."""
 
 import gc
 import os
@@ -15,7 +15,7 @@ def serve(
 ) -> None:
     """Serve a dataset until the process is ended."""
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
-    gc.disable()  # what is made here stays for good; collecting garbage among it takes a seventh of the start
+    gc.disable()  # collecting garbage takes a seventh of the start, and all of this stays
     try:
         from convergebench.spaces_app.space.request_limit import keep_memory_low
         from convergebench.spaces_app.space.server import launch, make_server

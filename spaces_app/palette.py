@@ -1,4 +1,4 @@
-"""Colours for light and dark that stay apart for colour-blind readers, and SVG that follows the reader's theme.
+"""Colours that stay apart for colour-blind readers, and SVG that follows the theme.
 
 A figure is drawn once in the light colours. Rules of CSS turn each of them into its dark partner, so that the same file
 serves both, and a viewer without CSS shows the light one.
@@ -59,7 +59,7 @@ class Look(NamedTuple):
 
 
 def assign_looks(editors: Iterable[str], references: Iterable[str]) -> dict[str, Look]:
-    """One look for each editor, by the order of the names alone: no rank and no filter changes it."""
+    """One look for each editor, by name: no rank and no filter changes it."""
     references = set(references)
     looks = {}
     for place, editor in enumerate(sorted(set(editors) - references)):
@@ -71,7 +71,7 @@ def assign_looks(editors: Iterable[str], references: Iterable[str]) -> dict[str,
 
 
 def dark_rules() -> str:
-    """CSS that gives every light colour of a drawing its dark partner; it wins over the drawing's own styles.
+    """CSS that gives each light colour of a drawing its dark partner.
 
     No selector names an ancestor: the copies that <use> makes have none.
     """
@@ -87,7 +87,7 @@ _WIDE = 900  # pixels, of a drawing in a file of its own
 
 
 def finish_svg(svg: str, name: str, title: str, description: str, alone: bool) -> str:
-    """matplotlib's SVG with a title and description to be read aloud, ids of its own, and the reader's fonts.
+    """matplotlib's SVG with a title, a description, ids of its own and the reader's fonts.
 
     With `alone`, the file has the dark colours itself; inside a page, the page has them.
     """

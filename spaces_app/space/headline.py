@@ -1,4 +1,4 @@
-"""The leaderboard under a visitor's own choice of programs, pictures, metric and threshold."""
+"""The leaderboard under a visitor's choice."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -42,7 +42,7 @@ _EVERYTHING = Choice()
 
 
 class Leaderboard(NamedTuple):
-    """The answer: the table, the comparisons, and the cases behind them."""
+    """The tables, and the cases behind them."""
 
     table: Table
     versus: Table
@@ -52,7 +52,7 @@ class Leaderboard(NamedTuple):
 
 @lru_cache(maxsize=4)
 def measured(dataset: ServedDataset) -> set[str]:
-    """The metrics that have values, and as `retained NAME` those that are retained."""
+    """The metrics with values, NAME or `retained NAME`."""
     return {
         f"{prefix}{name}"
         for case in dataset.cases
@@ -69,7 +69,7 @@ def metric_titles(dataset: ServedDataset) -> dict[str, str]:
 
 
 def checked(dataset: ServedDataset, choice: Choice) -> Choice:
-    """The choice with its defaults filled in; anything that is not allowed is a UserError."""
+    """The choice with its defaults; UserError for what is not allowed."""
     groups = list(dataset.groups)
     if not groups:
         raise UserError(dataset.why_nothing_counts)

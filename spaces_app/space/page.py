@@ -1,4 +1,4 @@
-"""The page as it is first sent, and the files that it asks for; nothing is fetched from another host."""
+"""The page and its files; nothing is fetched from another host."""
 
 import hashlib
 import json
@@ -33,7 +33,7 @@ def render(file: Path, **values: Any) -> str:
 
 
 def page_files(dataset: ServedDataset) -> dict[str, bytes]:
-    """The page over one dataset as `index.html`, with its scripts and styles by their names."""
+    """The page as `index.html`, and its scripts and styles."""
     tabs = find_tabs()
     files = {name: (SPACE / name).read_bytes() for name in ("shared.js", "chart.js", "icon.svg")}
     files |= {f"{id}/tab.js": (folder / "tab.js").read_bytes() for id, (folder, _) in tabs.items()}
@@ -64,7 +64,7 @@ def _css() -> bytes:
 
 
 def _known_to_the_page(dataset: ServedDataset) -> Answer:
-    """Editors with names and looks, pictures, programs, which filters go together, and what each tab adds."""
+    """What scripts know from the start, with what each tab adds."""
     programs = {chain.program.id: chain.program.cycle for chain in dataset.chains}
     counted = [cases for group in dataset.groups.values() for cases in group.cases.values()]
     common = {

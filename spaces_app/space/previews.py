@@ -1,4 +1,4 @@
-"""Pictures for the browser, made once from the bytes as received and cached as files up to a total size."""
+"""Pictures for the browser, made once and cached as files."""
 
 import contextlib
 import hashlib
@@ -34,7 +34,7 @@ _USER = os.getuid() if hasattr(os, "getuid") else "user"  # another user may hav
 
 
 class Previews:
-    """Paths of pictures; all files are in one folder and named by a hash."""
+    """Paths of pictures; the files are named by a hash."""
 
     def __init__(self, dataset: ServedDataset, folder: Path | None = None, limit: int = _LIMIT):
         self.dataset, self.limit = dataset, limit
@@ -108,7 +108,7 @@ class Previews:
         return [path for path in self.folder.iterdir() if _OWN_NAME.fullmatch(path.name) and path.is_file()]
 
     def changed_box(self, chain: str, step: int) -> list[float]:
-        """A box around the place that changed most: left, top, width and height as shares of the picture."""
+        """Around the place that changed most: left, top, width and height."""
         place = self.workers.submit(self.place, self._checked_place(f"{chain} {step}")).result()
         return [*(min(max(middle - _BOX / 2, 0), 1 - _BOX) for middle in place), _BOX, _BOX]
 
@@ -150,7 +150,7 @@ def previews_of(dataset: ServedDataset) -> Previews:
 
 
 def cache_folder(dataset: ServedDataset) -> Path:
-    """One folder for each state of a dataset, so that a rebuilt one never shows old pictures."""
+    """One folder for each state of a dataset."""
     state = [str(dataset.folder.resolve())]
     for path in sorted(dataset.folder.glob("data/**/*.parquet")):
         state.append(f"{path.name} {path.stat().st_size} {path.stat().st_mtime_ns}")
@@ -163,7 +163,7 @@ def cache_folder(dataset: ServedDataset) -> Path:
 
 
 def _refuse_others(folder: Path) -> None:
-    """Make a private folder in a place where everybody may write; another user's folder might hold any picture."""
+    """Make a private folder; another user's folder might hold any picture."""
     with contextlib.suppress(FileExistsError):
         folder.mkdir(mode=0o700)
     status = folder.lstat()
@@ -189,7 +189,7 @@ def _difference(original: Image.Image, picture: Image.Image, gain: int) -> Image
 
 
 def _most_changed_place(original: Image.Image, picture: Image.Image) -> tuple[float, float]:
-    """Where two pictures differ most, as shares of width and height, away from the edge."""
+    """Where two pictures differ most, as shares of width and height."""
     size = pictures.evaluation_size(*original.size, 512)
     first, second = (
         np.asarray(image.convert("L").resize(size, Image.Resampling.BOX), float) for image in (original, picture)
@@ -204,7 +204,7 @@ def _most_changed_place(original: Image.Image, picture: Image.Image) -> tuple[fl
 
 
 def _cut_out(picture: Image.Image, place: tuple[float, float]) -> Image.Image:
-    """The surroundings of a place, twice as wide as high, a quarter of the picture's width, enlarged."""
+    """The surroundings of a place, enlarged."""
     width, height = picture.size
     wide = max(min(width, 2 * height) / 3.2, 8)
     left = min(max(place[0] * width - wide / 2, 0), width - wide)

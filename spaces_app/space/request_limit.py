@@ -27,7 +27,7 @@ SHARE = "convergebench.share"  # its key in a request's scope
 
 
 class RequestLimit:
-    """ASGI middleware that reads large requests one after the other, and counts bytes whatever they declare."""
+    """ASGI middleware that reads large requests one after the other."""
 
     def __init__(self, app: ASGIApp, most: int = MOST_BYTES, together: int = _MOST_BYTES_TOGETHER):
         self.app, self.most = app, most
@@ -98,7 +98,7 @@ class RequestLimit:
         _give_memory_back()
 
     def _counting(self, receive: Receive) -> Receive:
-        """`receive`, which ends the connection of a request that is larger than declared or too slow."""
+        """`receive`, which ends a request that is too large or too slow."""
         received, has_more = 0, True
         until = asyncio.get_running_loop().time() + MOST_SECONDS_TO_SEND
 
@@ -124,13 +124,13 @@ async def _refuse(send: Send, status: int, words: str) -> None:
 
 
 def _give_memory_back() -> None:
-    """Return free memory to the system; glibc would keep it for later, separately for each thread."""
+    """Return free memory to the system; glibc would keep it."""
     if sys.platform == "linux" and (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)):
         trim(0)
 
 
 def keep_memory_low() -> None:
-    """Give memory back every few seconds from now on; each time takes some milliseconds."""
+    """Give memory back every few seconds from now on."""
 
     def repeat() -> None:
         while True:

@@ -1,4 +1,4 @@
-"""The dataset that the Space serves: scores and chains in memory, pictures read on demand."""
+"""The dataset that the Space serves; pictures are read on demand."""
 
 import json
 import os
@@ -49,7 +49,7 @@ def damage_sentence(error: BaseException) -> str:
 
 
 def open_dataset(where: str | None = None, revision: str | None = None) -> "ServedDataset":
-    """The dataset in this folder or Hub repo; by default the one that CONVERGEBENCH_DATASET or published.json names."""
+    """The dataset in this folder or Hub repo, or the one that the environment names."""
     named = where or os.environ.get("CONVERGEBENCH_DATASET")
     published = json.loads(PUBLISHED.read_text(encoding="utf-8"))
     where = named or published["dataset"]
@@ -148,7 +148,7 @@ class ServedDataset(Analysis):
 
     @cached_property
     def sources(self) -> dict[str, Values]:
-        """Title, attribution and licence of every picture, without the picture itself."""
+        """Title, attribution and licence of every picture."""
         rows = self.reader.rows("sources", ["source", "title", "attribution", "licence"])
         return {row["source"]: row for row in rows}
 
@@ -213,7 +213,7 @@ def ending(case: Case, checks: Sequence[str], scores: Mapping[int, ScoreRow], th
 
 
 def _read_scores(reader: Reader) -> pa.Table:
-    """All scores in the order of their chains, read by column: nothing is in memory twice, empty columns are shared."""
+    """All scores by chain, read by column so that nothing is in memory twice."""
     if not (files := reader.files("scores")):
         raise UserError(f"{reader.folder} has no scores yet; `convergebench score {reader.folder}` adds them")
     columns: dict[str, pa.Array] = {}

@@ -1,4 +1,4 @@
-"""The server: the page with its files, pictures and figures, and an endpoint for every view of the Space."""
+"""The server: the page, its files, and an endpoint for every view."""
 
 import inspect
 import mimetypes
@@ -55,14 +55,14 @@ def launch(server: gr.Server, port: int | None, inbrowser: bool) -> str:
 
 
 def answers(dataset: ServedDataset, kind: str) -> dict[str, Callable]:
-    """The functions of all tabs that answer endpoints of one kind: PUBLIC or FOR_THE_PAGE."""
+    """The endpoints of all tabs of one kind: PUBLIC or FOR_THE_PAGE."""
     return {function.__name__: _endpoint(function, dataset) for function in listed(kind)}
 
 
 def _endpoint(function: Callable, dataset: ServedDataset) -> Callable:
-    """A tab's function over this dataset; arguments that are not of their type are refused before anything is read.
+    """A tab's function over this dataset, which checks the types of its arguments.
 
-    Errors that a visitor can fix or should know of come as one sentence, not a traceback.
+    Errors that a visitor should know of come as one sentence.
     """
     signature = inspect.signature(function)
     signature = signature.replace(parameters=list(signature.parameters.values())[1:])
@@ -96,9 +96,9 @@ def _sentence(error: Exception) -> str:
 
 
 def _forgetting(answer: Callable, server: gr.Server) -> Callable:
-    """The same function, which deletes its arguments afterwards: Gradio keeps the last ones of every session.
+    """The same function, which deletes its arguments: Gradio keeps the last ones.
 
-    Gradio's queue also keeps the last request, so the request's share of memory is given back here.
+    Gradio's queue keeps the last request too, so its share of memory is given back.
     """
     signature = inspect.signature(answer)
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -145,7 +145,7 @@ def _missing() -> Response:
 
 
 def _add_figures(server: gr.Server, dataset: ServedDataset) -> None:
-    """The tabs' figures as files to download: /figures/curves.pdf?metric=quality."""
+    """Files to download: /figures/curves.pdf?metric=quality."""
     figures = {name: draw for _, tab in find_tabs().values() for name, draw in getattr(tab, "FIGURES", {}).items()}
     drawing = threading.Lock()  # matplotlib's settings belong to the process
 

@@ -28,7 +28,7 @@ _PACKAGE = __name__.rsplit(".", 2)[0]
 
 @cache
 def find_tabs() -> dict[str, tuple[Path, ModuleType]]:
-    """Every tab's folder and module by its id in the page's address, in the order in which the page shows them."""
+    """Every tab's folder and module, by its id in the page's address."""
     tabs = {}
     for file in (*SPACE.glob("*/tab.py"), *_ROOM.glob("studies/*/tab/tab.py")):
         folder = file.parent

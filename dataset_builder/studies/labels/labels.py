@@ -105,7 +105,7 @@ LABELS = Label.config(made_by="labels add", depends="what people said of the pic
 
 
 def label_from_values(where: str, values: Mapping[str, object]) -> Label:
-    """The label in an imported row; raises UserError if a value is missing or not allowed."""
+    """The label in an imported row; UserError if a value is not allowed."""
     try:
         label: dict[str, Any] = {name: whole(name, values.get(name)) for name in ("step", "other_step")}
         for name in ("question", "answer", "chain", "rater", "sha256", "other_chain", "at"):
@@ -140,7 +140,7 @@ def latest(labels: Iterable[Label]) -> dict[tuple[object, ...], Label]:
 
 
 def read_label_file(path: Path) -> list[Label]:
-    """The labels in a file that the Space saved, or in a CSV or JSONL with the same columns."""
+    """The labels in a file of the Space, or in a CSV or JSONL with the same columns."""
     values: Any = read_table(path)
     if isinstance(values, dict):
         if values.get("format") != FORMAT:
@@ -152,8 +152,8 @@ def read_label_file(path: Path) -> list[Label]:
 def import_labels(files: Sequence[Path], folder: Path) -> dict[str, Any]:
     """Add the labels of files to a dataset; for each person and picture the latest answer counts.
 
-    Returns the file, how many labels the dataset has now, how many of them are `new` and `changed`, and how many were
-    left out as `strangers`, because their picture is not in this dataset or has another hash.
+    Returns the file and counts: all labels, the new and the changed ones, and the
+    strangers, whose picture is not in this dataset.
     """
     card.refuse_other_folders(folder)
     reader = Reader(folder)

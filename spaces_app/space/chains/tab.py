@@ -1,4 +1,4 @@
-"""The viewer: any step of any chain, with its instruction, scores and curves, and how the chain ended."""
+"""The viewer: any step of any chain, and how the chain ended."""
 
 import random
 from collections.abc import Collection, Mapping, Sequence

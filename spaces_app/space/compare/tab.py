@@ -1,4 +1,4 @@
-"""Compares editors: one picture and one program, editors as rows, rounds as columns."""
+"""Editors side by side on one picture and one program."""
 
 from typing import TYPE_CHECKING
 

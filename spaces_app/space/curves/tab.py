@@ -1,4 +1,4 @@
-"""Curves: a metric over rounds, a line for each editor, and the numbers behind it."""
+"""Curves: a metric over rounds, a line for each editor."""
 
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -82,7 +82,7 @@ def curves(
 
 
 def _linked_chain(dataset: ServedDataset, editor: str) -> str:
-    """The chain that an editor's line leads to: the one it lost first, or its first if no headline counts it."""
+    """The chain that an editor lost first, or its first if no headline counts it."""
     try:
         return pick(dataset, "worst", editor)
     except UserError:

@@ -1,4 +1,4 @@
-"""Failures: every case that was lost, with the round, the reason and the step to look at."""
+"""Failures: every case that was lost, and why."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ _Failure = tuple[Case, Outcome]
 def _lost_cases(
     dataset: ServedDataset, group: str, kind: str, category: str
 ) -> tuple[list[_Failure], CaseGroup | None]:
-    """The lost cases of every editor under the filters, in the order of the rounds in which they were lost."""
+    """The lost cases of every editor, those that were lost first before others."""
     board = leaderboard(dataset, Choice(group, kind, category))
     lost = [
         (case, outcome)
@@ -40,7 +40,7 @@ def _lost_cases(
 def _chosen_failures(
     dataset: ServedDataset, filters: Sequence[str]
 ) -> tuple[list[_Failure], dict[str, int], CaseGroup | None]:
-    """The failures that match, how many of each cause match all other filters, and the group they belong to.
+    """The failures that match, their number by cause, and their group.
 
     Unless an editor is named, baselines are left out: they are meant to fail.
     """
@@ -94,7 +94,7 @@ def failures(
 
 
 def neighbours(dataset: ServedDataset, chain: str, filters: list[str]) -> dict:
-    """The place of a chain among the failures, and the chains and steps of the one before and the one after.
+    """The place of a chain among the failures, and the failures beside it.
 
     `filters` are those of `failures`, in their order.
     """

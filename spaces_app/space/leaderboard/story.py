@@ -1,4 +1,4 @@
-"""The first screen: the best and the worst editor in a sentence, and one typical case as strips of pictures."""
+"""The first screen: the best and the worst editor on a typical case."""
 
 import json
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ _Row = Mapping[str, Any]
 
 
 def story(dataset: ServedDataset, place: int = 0) -> str:
-    """The sentence and the strips of a typical case; `place` 1 is the next most typical, and so on in a circle."""
+    """The strips of a typical case; `place` 1 is the next most typical."""
     board = leaderboard(dataset)
     measured = [row for row in board.table.rows if row["rounds_kept"] is not None]
     rows = [row for row in measured if row["role"] == "editors"] or measured  # without editors, baselines
@@ -49,6 +49,6 @@ def story(dataset: ServedDataset, place: int = 0) -> str:
 
 
 def _perfect_row(board: Leaderboard) -> list[_Row]:
-    """The baseline with most rounds kept, shown next to a single editor."""
+    """The best baseline, shown next to a single editor."""
     baselines = [row for row in board.table.rows if row["role"] != "editors" and row["rounds_kept"]]
     return sorted(baselines, key=lambda row: -row["rounds_kept"])[:1] if len(baselines) < len(board.table.rows) else []

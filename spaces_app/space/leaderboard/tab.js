@@ -63,9 +63,9 @@ export async function open() {
   const asked = [...filtered(), get("metric", "convergence"), Number(get("threshold", known.threshold)), many("e")];
   const key = JSON.stringify(asked);
   if (shown !== key && (shown !== null || key !== JSON.stringify(["", "all", "all", "convergence", known.threshold, []]))) {
-    const found = await ask("board", ...asked);
-    board().innerHTML = found.html;
-    document.getElementById("versus").innerHTML = found.versus;
+    const [html, versus] = await Promise.all(["html", "versus"].map((form) => ask("table", form, ...asked)));
+    board().innerHTML = html;
+    document.getElementById("versus").innerHTML = versus;
   }
   shown = key;
   arrange();

@@ -70,29 +70,18 @@ def table(
     threshold: float = HALF,
     editors: list[str] = [],  # noqa: B006 - read only
 ) -> str:
-    """The headline table as a file: csv, json or tex (LaTeX); of all editors, or of those that are named."""
-    if form not in _FORMS:
-        raise UserError(f"no form {form[:40]!r}; it must be one of {', '.join(_FORMS)}")
+    """The headline table as csv, json, tex (LaTeX) or html, or the sentences of `versus`; of all editors or of these."""
+    if form not in (*_FORMS, "html", "versus"):
+        raise UserError(f"no form {form[:40]!r}; it must be one of {', '.join(_FORMS)}, html or versus")
     dataset.check_editors(editors)
-    all_editors = headline.leaderboard(dataset, Choice(group, kind, category, metric, threshold)).table
+    board = headline.leaderboard(dataset, Choice(group, kind, category, metric, threshold))
+    if form not in _FORMS:
+        return leaderboard_html(board, dataset) if form == "html" else comparisons_html(board.versus, editors)
+    all_editors = board.table
     rows = [row for row in rows_of({"": all_editors}, Row) if not editors or row.editor in editors]
     if form == "tex":
         rows = [replace(row, editor=dataset.display.get(row.editor, row.editor)) for row in rows]
     return _FORMS[form](replace(all_editors, typed_rows=rows))
-
-
-def board(
-    dataset: ServedDataset,
-    group: str = "",
-    kind: str = ALL,
-    category: str = ALL,
-    metric: str = "convergence",
-    threshold: float = HALF,
-    editors: list[str] = [],  # noqa: B006 - read only
-) -> dict:
-    """The table as HTML, and the comparisons of the editors that were chosen."""
-    results = headline.leaderboard(dataset, Choice(group, kind, category, metric, threshold))
-    return {"html": leaderboard_html(results, dataset), "versus": comparisons_html(results.versus, editors)}
 
 
 def words(dataset: ServedDataset) -> dict[str, str]:
@@ -120,4 +109,4 @@ def known(dataset: ServedDataset) -> Answer:
 
 
 PUBLIC = (about, leaderboard, table)
-FOR_THE_PAGE = (story, board)
+FOR_THE_PAGE = (story,)

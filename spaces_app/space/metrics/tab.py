@@ -1,7 +1,7 @@
-"""Metrics: one chain through all of them, what each detects and misses, and how far they agree.
+"""Metrics: what each detects and misses, and how far they agree.
 
-A study adds lines with its `metric_lines.py`: `metric_lines(columns)` returns the name and the worst and best value of
-each column of the scores that it knows.
+A study adds lines with its `metric_lines.py`: `metric_lines(columns)` returns
+the name and the worst and best value of each column that it knows.
 """
 
 import math
@@ -32,7 +32,7 @@ def _lines_of_studies(dataset: ServedDataset) -> dict[str, _Line]:
 
 
 def _share(value: float | None, worst: float, best: float) -> float | None:
-    """A score from 0, the worst of its range, to 1, the best.
+    """A score from 0, the worst, to 1, the best.
 
     >>> _share(34.5, 150, 0)
     0.77
@@ -86,7 +86,7 @@ def agreement(dataset: ServedDataset) -> dict:
 
 
 def _is_return(dataset: ServedDataset) -> np.ndarray:
-    """Which rows of the scores are returns: the last step of a round that should end where it began."""
+    """Which rows of the scores should equal the reference."""
     column = dataset.score_table["chain"].combine_chunks()
     lengths = {chain.id: len(chain.program.cycle) for chain in dataset.chains if chain.program.closes}
     of_rows = np.array([lengths.get(name, -1) for name in column.dictionary.to_pylist()])
@@ -94,7 +94,7 @@ def _is_return(dataset: ServedDataset) -> np.ndarray:
 
 
 def _rank_correlation(first: np.ndarray, second: np.ndarray) -> float | None:
-    """Spearman's correlation over the returns that have both values; None if one of them never changes."""
+    """Spearman's correlation; None if one of them never changes."""
     from scipy.stats import spearmanr
 
     both = np.isfinite(first) & np.isfinite(second)

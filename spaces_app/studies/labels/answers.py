@@ -1,4 +1,4 @@
-"""People's answers about the dataset's pictures, by item, and those about single steps in the form all studies read."""
+"""People's answers about the dataset's pictures."""
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -38,7 +38,7 @@ def people_of(analysis: Analysis) -> list[LabelledItem]:
 
 
 def labelled_items(labels: Iterable[Label], chains: Sequence[FinishedChain]) -> list[LabelledItem]:
-    """The items in the order of their questions; labels of chains that are not here are left out."""
+    """The items by question; labels of other datasets are left out."""
     by_id = {chain.id: chain for chain in chains}
     by_item: dict[tuple[Hashable, ...], list[Label]] = defaultdict(list)
     for label in latest(labels).values():
@@ -63,7 +63,7 @@ def by_editor(analysis: Analysis, question: str) -> dict[str, list[LabelledItem]
 
 
 def answers(analysis: Analysis) -> Iterator[StepAnswer]:
-    """The median of numbers, or the majority of yes and no as 1 or 0; "majority" is the answer in its own words."""
+    """The median of numbers, or the majority of yes and no as 1 or 0."""
     for item in analysis.once(people_of):
         value = {"yes": 1.0, "no": 0.0}.get(item.majority or "")
         if QUESTIONS[item.question].measure == "interval":

@@ -1,4 +1,4 @@
-"""What people saw go wrong, editor by editor: failures of a part of an object, of an object, of the whole picture."""
+"""What people saw go wrong, editor by editor."""
 
 import numpy as np
 from convergebench.dataset_builder.studies.labels.labels import LEVELS, QUESTIONS

@@ -1,4 +1,4 @@
-"""How far the people who labelled pictures agree, question by question."""
+"""How far people agree, question by question."""
 
 from collections.abc import Hashable, Sequence
 
@@ -68,7 +68,7 @@ def _row(title: str, measure: str, answers: Sequence[Sequence[Hashable]], items:
 def krippendorff_alpha(
     answers: Sequence[Sequence[Hashable]], pictures: Sequence[Hashable], measure: str = "nominal"
 ) -> Estimate:
-    """Krippendorff's alpha of the answers to each item, with the middle 95% of its values over bootstrapped pictures.
+    """Krippendorff's alpha, with the middle 95% over bootstrapped pictures.
 
     None if there is nothing to disagree about. Items with a single answer say nothing and are left out.
     Reference: Krippendorff, Computing Krippendorff's alpha-reliability (2011).

@@ -1,4 +1,4 @@
-"""Which of two editors people prefer when they see both results without names."""
+"""Which of two editors people prefer without names."""
 
 from collections import defaultdict
 from statistics import fmean
@@ -35,7 +35,7 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """A row for each two editors that were shown side by side, the names in alphabetical order."""
+    """A row for each two editors that were shown side by side."""
     pairs: dict[tuple[str, str], list[tuple[str, list[float]]]] = defaultdict(list)  # picture, scores of the first
     for item in analysis.once(people_of):
         if item.other is not None and item.other.editor != item.chain.editor:

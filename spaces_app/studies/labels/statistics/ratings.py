@@ -1,4 +1,4 @@
-"""How people rate each editor's results from 0 to 5: the mean, its range, and how the ratings are spread."""
+"""How people rate each editor's results from 0 to 5."""
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean, pstdev
@@ -33,7 +33,7 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """A row for each editor, the best rated first; the mean is over items, whose ratings are averaged first."""
+    """A row for each editor, the best rated first."""
     items = by_editor(analysis, "rating")
     return sorted((_row(editor, rated) for editor, rated in items.items()), key=lambda row: -row.rating.value)
 

@@ -37,7 +37,7 @@ def label_items(dataset: ServedDataset, question: str = "failure", start: int = 
 
 @lru_cache(maxsize=8)
 def _all_items(dataset: ServedDataset, question: str) -> list[_Item]:
-    """Every item of a question; those of one picture and program follow each other."""
+    """Every item of a question, by picture and program."""
     by_task: dict[tuple[str, str], list[FinishedChain]] = {}
     for chain in dataset.chains:
         by_task.setdefault((chain.source.id, chain.program.id), []).append(chain)
@@ -70,7 +70,7 @@ def _steps(dataset: ServedDataset, chain: FinishedChain, question: str) -> list[
 
 
 def _pairs_of(dataset: ServedDataset, chains: list[FinishedChain]) -> list[_Item]:
-    """The last returns of every two editors in the same run, with a random side for each."""
+    """The last returns of every two editors, each on a random side."""
     last = {chain.id: step for chain in chains for step in _steps(dataset, chain, "pair")}
     items = []
     for first, second in combinations([chain for chain in chains if chain.id in last], 2):

@@ -1,4 +1,4 @@
-"""Try yours: scores a visitor's own series as the engine scores a dataset's chain, and stores none of it."""
+"""Try yours: scores a visitor's own series and stores none of it."""
 
 import base64
 import binascii
@@ -73,7 +73,7 @@ def _metrics() -> metrics.Metrics:
 
 @lru_cache(maxsize=1)
 def _pictures_of(dataset: ServedDataset) -> tuple[dict[str, str], dict[str, np.ndarray]]:
-    """The dataset's pictures by the sha256 of their files, and some of them, small enough to be kept in memory."""
+    """The names of pictures by their sha256, and some small pictures."""
     names: dict[str, str] = {}
     unrelated: dict[str, np.ndarray] = {}
     for row in dataset.reader.rows("sources", ["source", "image", "reference"]):
@@ -129,7 +129,7 @@ def _from_base64(texts: Sequence[str]) -> list[bytes]:
 
 
 def _series(dataset: ServedDataset, files: Sequence[File], cycle: tuple[str, ...]) -> DatasetChain:
-    """The files as a chain; if the dataset has the original, compared as the dataset's chains are."""
+    """The files as a chain, like those of the dataset that begin with the original."""
     steps: dict[int, PlacedStep | None] = {}
     for number, (name, data) in enumerate(files):
         kind, width, height = inspect((name, data))
@@ -154,7 +154,7 @@ def _series(dataset: ServedDataset, files: Sequence[File], cycle: tuple[str, ...
 
 
 def _scored(dataset: ServedDataset, series: DatasetChain, files: Sequence[File]) -> dict:
-    """Every step with its scores, what became of the series at each threshold, and what could not be computed."""
+    """Every step with its scores, and the verdict at each threshold."""
     chosen, uploads, copies = _metrics(), _Uploads(files), [Place("", 0, 0)]
     original = Reference.at_evaluation_size(read_input(uploads, series, copies), series.short_side)
     with ThreadPoolExecutor(1) as decoder:
@@ -190,7 +190,7 @@ def _checks(dataset: ServedDataset, case: Case) -> tuple[str, ...]:
 def _floors(
     dataset: ServedDataset, chain: FinishedChain, original: Reference, runs: Sequence[metrics.MetricRun]
 ) -> Floors:
-    """What pictures of the dataset score against the original, which may itself be one of them, also resized."""
+    """What other pictures of the dataset score against the original."""
     pictures = [ReadPicture(name, resize_to(other, *original.size)) for name, other in _pictures_of(dataset)[1].items()]
     rows, others = [], [chain]
     for picture, values in zip(pictures, compare(original, pictures, runs, _is_near), strict=True):

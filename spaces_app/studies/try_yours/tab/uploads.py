@@ -1,4 +1,4 @@
-"""The pictures of an upload in their order; what is too large, or leads out of an archive, is refused."""
+"""The pictures of an upload in their order."""
 
 import io
 import re
@@ -49,7 +49,7 @@ def _check_size(files: Sequence[File]) -> None:
 
 
 def read_series(files: Sequence[File]) -> list[File]:
-    """The pictures of an upload in the order of their names, archives unpacked in memory."""
+    """The pictures by name, archives unpacked in memory."""
     series: list[File] = []
     for name, data in files:
         series += _unzip(name, data) if data[:4] == b"PK\x03\x04" else [(name, data)]
@@ -58,7 +58,7 @@ def read_series(files: Sequence[File]) -> list[File]:
 
 
 def _unzip(name: str, data: bytes) -> list[File]:
-    """The pictures of a zip; names that lead out of it, encrypted members and too large contents are refused."""
+    """The pictures of a zip; names that lead out of it are refused."""
     files: list[File] = []
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
