@@ -70,7 +70,7 @@ def table(
     threshold: float = HALF,
     editors: list[str] = [],  # noqa: B006 - read only
 ) -> str:
-    """The headline table as csv, json, tex (LaTeX) or html, or the sentences of `versus`; of all editors or of these."""
+    """The headline table as csv, json, tex (LaTeX) or html, or what `versus` says; of all editors or of these."""
     if form not in (*_FORMS, "html", "versus"):
         raise UserError(f"no form {form[:40]!r}; it must be one of {', '.join(_FORMS)}, html or versus")
     dataset.check_editors(editors)
