@@ -1,7 +1,9 @@
 """Options that several verbs share."""
 
 import importlib
+import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -48,14 +50,21 @@ def parse_columns(pairs: Sequence[str]) -> dict[str, str]:
     return dict(pair.split("=", 1) for pair in pairs)
 
 
+def parse_arguments(pairs: Sequence[str]) -> dict[str, object]:
+    """The NAME=VALUE pairs of --executor-arg; a value that is JSON is decoded."""
+    arguments: dict[str, object] = {}
+    for pair in pairs:
+        name, sign, value = pair.partition("=")
+        if not sign:
+            raise click.BadParameter(f"must be NAME=VALUE, such as partition=cpu, got {pair!r}")
+        arguments[name] = value
+        with suppress(ValueError):
+            arguments[name] = json.loads(value)
+    return arguments
+
+
 def executor_options(verb: Verb) -> Verb:
     """The options that run a verb in parts."""
-
-    def parse(context: click.Context, option: click.Parameter, pairs: tuple[str, ...]) -> dict[str, object]:
-        from convergebench.generation.cluster import parse_arguments
-
-        return parse_arguments(pairs)
-
     options = (
         click.option("--shard", metavar="I/N", help="Do only part I of N, counted from 0."),
         click.option(
@@ -70,7 +79,7 @@ def executor_options(verb: Verb) -> Verb:
             "executor_args",
             multiple=True,
             metavar="NAME=VALUE",
-            callback=parse,
+            callback=lambda context, option, pairs: parse_arguments(pairs),
             help="An argument of datatrove's executor, such as partition=cpu; repeatable.",
         ),
     )  # fmt: skip

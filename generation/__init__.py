@@ -122,5 +122,4 @@ def _generate_part(rank: int, size: int, arguments: Mapping[str, Any]) -> None:
 
     outcome = generate(**arguments, shard=f"{rank}/{size}", quiet=True)
     if not outcome.clean:
-        reasons = [f"chain {name} was left alone: {reason}" for name, reason in outcome.left.items()]
-        raise UserError(outcome.stopped or reasons[0])
+        raise UserError(outcome.stopped or next(iter(outcome.left.values())))

@@ -5,7 +5,6 @@ Nothing is scheduled here. The same command starts an interrupted task again, wh
 
 import inspect
 import itertools
-import json
 import os
 import shutil
 import signal
@@ -252,16 +251,3 @@ def raised_if_killed(workers: int) -> Iterator[None]:
         ended.set()
         watcher.join()
         signal.signal(signal.SIGUSR1, handler)
-
-
-def parse_arguments(pairs: Sequence[str]) -> dict[str, object]:
-    """The NAME=VALUE pairs of --executor-arg; a value that is JSON is decoded."""
-    arguments: dict[str, object] = {}
-    for pair in pairs:
-        name, sign, value = pair.partition("=")
-        if not sign:
-            raise UserError(f"--executor-arg must be NAME=VALUE, such as partition=cpu, got {pair!r}")
-        arguments[name] = value
-        with suppress(ValueError):
-            arguments[name] = json.loads(value)
-    return arguments

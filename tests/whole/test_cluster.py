@@ -16,8 +16,9 @@ import scored
 from click.testing import CliRunner
 from convergebench import dataset_builder, generation, metric_modules
 from convergebench.cli.__main__ import main
+from convergebench.cli._shared import parse_arguments
 from convergebench.dataset_builder.building import build as building
-from convergebench.generation.cluster import launch_of, parse_arguments, raised_if_killed
+from convergebench.generation.cluster import launch_of, raised_if_killed
 from convergebench.generation.records import UserError
 from convergebench.metric_modules._engine import engine, results
 
@@ -137,37 +138,6 @@ def test_status_of_a_dataset_being_built_or_scored(run, dataset, tmp_path):
     result = CliRunner().invoke(main, ["status", str(tmp_path)])
     assert "holds neither a run nor a dataset" in result.output
     assert result.exit_code == 2
-
-
-def verb(*words, log):
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "convergebench.cli", *map(str, words)]
-    return subprocess.Popen(command, env=environment, stdout=log, stderr=log)
-
-
-def in_parts_with_kills(folder, log, *words):
-    """Run two of four parts at a time, kill the first of each pair when something is finished, and run all again."""
-    with log.open("a") as output:
-        for pair in ((0, 1), (2, 3)):
-            before = cluster.chains_scored(folder)
-            processes = [verb(*words, "--shard", f"{part}/4", log=output) for part in pair]
-            while cluster.chains_scored(folder) <= before and processes[0].poll() is None:
-                time.sleep(0.005)
-            processes[0].kill()
-            assert [process.wait(120) for process in processes][1] == 0, log.read_text()
-        for part in range(4):
-            assert verb(*words, "--shard", f"{part}/4", log=output).wait(120) == 0, log.read_text()
-
-
-@pytest.mark.slow
-def test_killed_parts_make_the_scores_of_one_process(dataset, alone, tmp_path):
-    words = ["score", dataset, "--metrics", ",".join(ASKED), "--device", "cpu"]
-    in_parts_with_kills(dataset, tmp_path / "log", *words)
-    lines = [line for path in dataset.rglob(".scoring/*.jsonl") for line in path.read_text().splitlines()]
-    names = [json.loads(line)["chain"] for line in lines if '"chain"' in line]
-    assert len(names) == len(set(names)) == CHAINS
-    assert metric_modules.score(dataset, ASKED, device="cpu", quiet=True).images == 0
-    assert content(dataset) == alone(ASKED)
 
 
 @pytest.mark.parametrize(
