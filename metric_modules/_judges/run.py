@@ -46,7 +46,7 @@ class Run:
     ):  # fmt: skip
         self.reader, self.judge, self.question = Reader(dataset), judge, question
         self.file = f"data/{JUDGEMENTS.name}/{file_stem(judge.label)}-{question.name}.parquet"
-        folder = judge_folder(dataset, judge)
+        folder = _judge_folder(dataset, judge)
         self.journal, self._begun = Journal(folder / f"{question.name}.jsonl"), folder / f"{question.name}.session.json"
         is_written = (dataset / self.file).exists()
         rows = self.reader.file_table(self.file).to_pylist() if is_written else []
@@ -68,7 +68,7 @@ class Run:
     def _add(self, judgement: Judgement) -> None:
         self.rows.setdefault(identity_of(judgement), judgement)
 
-    def of_question(self) -> list[Judgement]:
+    def _of_question(self) -> list[Judgement]:
         """The answers to the question as its file is now."""
         return [row for row in self.rows.values() if row.question_sha256 == self.question.sha256]
 
@@ -83,7 +83,7 @@ class Run:
             if session["question_sha256"] == self.question.sha256 and is_recent:
                 number, self.continues = int(session["session"]), True
                 return number
-        return max((row.session for row in self.of_question()), default=0) + 1
+        return max((row.session for row in self._of_question()), default=0) + 1
 
     def _sample(self, asks: Sequence[Ask], size: int) -> list[Ask]:
         """The calls of the fixed sample that this session lacks; an ask is repeated more often in its first session.
@@ -92,7 +92,7 @@ class Run:
         """
         if not self.judge.drifts:
             return []
-        rows = [row for row in self.of_question() if row.purpose == CALIBRATION]
+        rows = [row for row in self._of_question() if row.purpose == CALIBRATION]
         sampled, earlier = {row.key for row in rows}, {row.key for row in rows if row.session < self.session}
         ordered = sorted(in_random_order(asks), key=lambda ask: ask.key not in sampled)
         calls = [
@@ -136,7 +136,7 @@ class Run:
             self._begun.unlink(missing_ok=True)
         outcome.calibration = sum(judgement.purpose == CALIBRATION for judgement in new)
         outcome.without_value = dict(Counter(judgement.reason for judgement in new if judgement.reason))
-        drifts = drift.find_drift(row.values for row in self.of_question())
+        drifts = drift.find_drift(row.values for row in self._of_question())
         outcome.alarms = [run.sentence for run in drifts if run.session == self.session and run.alarm]
         return outcome
 
@@ -207,7 +207,7 @@ def judge(
     """
     folder, chosen, asked = Path(dataset), backends.choose(judge), questions.load(question)
     require_dataset(folder)
-    asking = judge_folder(folder, chosen)  # locked, because two processes would ask the same twice
+    asking = _judge_folder(folder, chosen)  # locked, because two processes would ask the same twice
     with disk_errors_explained(asking), locked(asking):
         run = Run(
             folder, chosen, asked, limit=limit, editors=editors, programs=programs, calibration=calibration, again=again
@@ -215,7 +215,7 @@ def judge(
         return run.ask(max_cost, quiet)
 
 
-def judge_folder(dataset: Path, judge: BaseJudge) -> Path:
+def _judge_folder(dataset: Path, judge: BaseJudge) -> Path:
     return dataset / FOLDER / file_stem(judge.label)
 
 

@@ -55,7 +55,7 @@ def write(folder: Path) -> Description:
     if not reader.files("scores"):
         raise UserError(f"{folder} has no scores; `convergebench score` computes them")
     chains = sorted(reader.chains(), key=lambda chain: chain.order)
-    digests = chain_digests(reader)
+    digests = _chain_digests(reader)
     versions = {"python": platform.python_version()}
     for library in _LIBRARIES:
         with suppress(importlib.metadata.PackageNotFoundError):
@@ -117,7 +117,7 @@ def _steps_by_chain(reader: Reader) -> dict[str, list[Step]]:
     return steps
 
 
-def chain_digests(reader: Reader) -> dict[str, str]:
+def _chain_digests(reader: Reader) -> dict[str, str]:
     """One hash of each chain with all its steps, which hold the hashes of their pictures."""
     steps, digests = _steps_by_chain(reader), {}
     for chain in reader.chains():
@@ -159,7 +159,7 @@ def _check_chains(reader: Reader, description: Description) -> Iterator[str]:
             yield f"chain {chain.id} is not what its id says: its words, settings or picture were changed"
         else:
             yield from _check_order(chain, steps[chain.id])
-    digests, submitted = chain_digests(reader), description["chains"]
+    digests, submitted = _chain_digests(reader), description["chains"]
     for id in sorted(submitted.keys() | digests.keys()):
         if submitted.get(id) != digests.get(id):
             what = "is not the one" if id in digests and id in submitted else "is not among those"

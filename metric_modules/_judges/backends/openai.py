@@ -39,20 +39,20 @@ class Judge(HostedJudge):
         one_of("openai:structured", self.structured, ("schema", "object", "none"))
 
     @property
-    def is_other_server(self) -> bool:
+    def _is_other_server(self) -> bool:
         """Whether it is your own server, or another vendor's."""
         return self.address() != self.home
 
     def ready(self) -> str | None:
-        names = () if self.is_other_server else self.key_names
+        names = () if self._is_other_server else self.key_names
         return requirements.missing("judges", ("jsonschema",), *names)
 
     def rates(self) -> tuple[float, float] | None:
-        is_free = self.is_other_server and image_servers.costs_nothing(self.address())
+        is_free = self._is_other_server and image_servers.costs_nothing(self.address())
         return super().rates() or ((0.0, 0.0) if is_free else None)
 
     def headers(self) -> dict[str, str]:
-        if not self.is_other_server:
+        if not self._is_other_server:
             return super().headers()
         key = os.environ.get(SERVER_KEY, "").strip()
         return {"authorization": f"Bearer {key}"} if key else {}
@@ -65,7 +65,7 @@ class Judge(HostedJudge):
                 picture = {"type": "image_url", "image_url": {"url": wire.data_address(data)}}
                 parts += [{"type": "text", "text": f"Picture {number}:"}, picture]
             content = [*parts, {"type": "text", "text": shown.words}]
-        limit = "max_tokens" if self.is_other_server else "max_completion_tokens"
+        limit = "max_tokens" if self._is_other_server else "max_completion_tokens"
         sent: Json = {"model": self.model, "messages": [{"role": "user", "content": content}], limit: self.max_tokens}
         if self.temperature is not None:
             sent["temperature"] = self.temperature

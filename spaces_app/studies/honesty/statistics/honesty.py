@@ -90,17 +90,9 @@ def rows(analysis: Analysis) -> list[Row]:
 def _row(editor: str, name: str, verdict: _Verdict) -> Row:
     outcome, value, cases = verdict
     form, limit = "rounded" if name in COUNTS else "share", _LIMITS.get(name)
-    return Row(
-        editor=editor,
-        check=name,
-        title=CHECKS[name][0],
-        value=value,
-        limit=limit,
-        value_text=format_value(value, form),
-        limit_text=format_value(limit, form),
-        cases=cases,
-        outcome=outcome,
-    )
+    texts = {"value_text": format_value(value, form), "limit_text": format_value(limit, form)}
+    about = {"editor": editor, "check": name, "title": CHECKS[name][0], "outcome": outcome}
+    return Row(value=value, limit=limit, cases=cases, **about, **texts)
 
 
 def note(analysis: Analysis, rows: Sequence[Row]) -> str:
