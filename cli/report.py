@@ -31,5 +31,5 @@ def command(dataset: Path, out: Path, threshold: float, framing: float | None, a
 
     programs = {name: suites.load(name).programs for name in suites.names()}
     board = cb.report(dataset, out, threshold=threshold, framing=framing, suites=programs)
-    values = {"page": str(board.page), "files": board.files, "headline": board.title, "chains": board.chains}
+    values = {"page": str(board.page), "files": board.files, "headline": board.table.title, "chains": board.chains}
     click.echo(json.dumps(values | {"rows": board.rows}) if as_json else board)

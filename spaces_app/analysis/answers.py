@@ -33,5 +33,4 @@ def all_answers(analysis: Analysis) -> Answers:
 
 
 def judges_asked(answers: Answers, questions: Collection[str]) -> list[str]:
-    """The judges, people aside, that were asked one of these questions."""
     return sorted({judge for judge, question in answers if question in questions} - {PEOPLE})

@@ -22,8 +22,6 @@ CaseOutcomes = Mapping[str, Mapping[CaseKey, tuple[Outcome, int]]]
 
 @dataclass(frozen=True)
 class GroupComparison:
-    """How the editors of one group compare: two by two, and in order."""
-
     outcomes: CaseOutcomes
     editors: list[Comparison]  # every two editors under test, corrected together
     references: list[Comparison]  # with every other row, each by its own p
@@ -31,7 +29,6 @@ class GroupComparison:
 
 
 def compare_group(group: CaseGroup, outcomes: OutcomesByEditor) -> GroupComparison:
-    """Editors among themselves, and against the rows that are not ranked."""
     by_case = {
         editor: {case.key: (outcome, case.rounds) for case, outcome in zip(cases, outcomes[editor], strict=True)}
         for editor, cases in group.cases.items()

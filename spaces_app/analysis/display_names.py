@@ -49,7 +49,6 @@ def display_names(editors: Iterable[str]) -> dict[str, str]:
 
 
 def display_name(editor: str) -> str:
-    """The maker's name of the model with the options that were set."""
     name, _, settings = editor.partition(":")
     pairs = [part.split("=", 1) for part in settings.split(",") if part]
     if not re.fullmatch(r"[\w.+-]+", name) or any(len(pair) < 2 for pair in pairs):

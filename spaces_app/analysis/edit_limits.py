@@ -18,7 +18,6 @@ _JUDGED = (
 
 
 def judge_cases_again(analysis: Analysis, **limits: float) -> dict[str, Case]:
-    """The cases that change under these limits of `judge_again`, by chain."""
     is_small = {case.chain.id: case.chain.program.small for case in analysis.cases}
     changed = {
         row.chain

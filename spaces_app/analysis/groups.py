@@ -28,8 +28,6 @@ OutcomesByEditor = Mapping[str, Sequence[Outcome]]  # in the order of the editor
 
 @dataclass(frozen=True)
 class CaseGroup:
-    """The cases of one group of programs that a headline counts, by editor."""
-
     name: str
     cases: dict[str, list[Case]]
     checks: tuple[str, ...]  # what is checked in the cases of all ranked editors alike
@@ -134,7 +132,6 @@ def role_in_tables(editor: str, roles: Mapping[str, str], apart: _Reasons) -> st
 
 
 def coverage(cases: Sequence[Case]) -> dict[str, float]:
-    """The share of the measured returns for which each check was computed."""
     returns = [(case, place) for case in cases for place in range(case.rounds) if _is_measured(case, place)]
     size = max(len(returns), 1)
     with_edits = [(case, place) for case, place in returns if case.applied is not None]
@@ -181,13 +178,11 @@ def outcome_of_case(
 
 
 def outcome_of_curve(case: Case, values: Values, threshold: float = HALF) -> Outcome:
-    """The outcome of one retained metric alone, whatever ended convergence."""
     rounds, end, end_round = _watched(case)
     return _failed_if_unmeasured(curve_outcome(values, rounds, threshold, end=end, end_round=end_round), rounds)
 
 
 def _watched(case: Case, horizon: int | None = None) -> tuple[list[int], str, int | None]:
-    """The rounds up to the horizon, and the end of the case if it came by then."""
     rounds = list(range(1, min(case.rounds, horizon or case.rounds) + 1))
     if case.end_round is not None and case.end_round > rounds[-1]:
         return rounds, "complete", None
@@ -195,7 +190,6 @@ def _watched(case: Case, horizon: int | None = None) -> tuple[list[int], str, in
 
 
 def _failed_if_unmeasured(outcome: Outcome, rounds: Sequence[int]) -> Outcome:
-    """A case is missing if it was not measured to its end and nothing was lost."""
     return replace(outcome, failed=True) if not outcome.lost and outcome.kept < rounds[-1] else outcome
 
 
@@ -215,5 +209,4 @@ def is_missing_case(outcome: Outcome) -> bool:
 
 
 def lowest_quality(case: Case, checks: Sequence[str]) -> Values:
-    """The lowest of the qualities that are checked; empty if none is."""
     return case.lowest(name for name in QUALITIES if name in checks)

@@ -52,7 +52,6 @@ def compare_sides(
 def _both_sides(
     group: CaseGroup, outcomes: OutcomesByEditor, editor: str, side_of: _SideOf
 ) -> tuple[tuple[_Kept, _Kept], tuple[list[bool], list[bool]]]:
-    """The rounds kept of each case, and whether its edits were undone."""
     kept: tuple[_Kept, _Kept] = ({}, {})
     undone: tuple[list[bool], list[bool]] = ([], [])
     for case, outcome in zip(group.cases[editor], outcomes[editor], strict=True):

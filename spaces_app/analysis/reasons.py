@@ -68,7 +68,6 @@ def _below(value: float, threshold: float) -> str:
 
 
 def losing_step(case: Case, outcome: Outcome, scores: Mapping[int, ScoreRow]) -> int | None:
-    """The edit that was not made, or else the last step of the round."""
     if outcome.lost_at is None:
         return None
     cycle = case.chain.program.cycle
@@ -100,10 +99,6 @@ def typical_cases(
     return sorted(common, key=lambda key: (-len(distance[key]), sum(distance[key]) / len(distance[key]), key))
 
 
-def case_at(group: CaseGroup, editor: str, key: CaseKey) -> Case | None:
-    return next((case for case in group.cases[editor] if case.key == key), None)
-
-
 class CaseFrame(NamedTuple):
     """One frame of a strip."""
 
@@ -116,7 +111,6 @@ class CaseFrame(NamedTuple):
 
 
 def frames_of(case: Case, checks: Sequence[str], lost_step: int | None) -> list[CaseFrame]:
-    """The original, the first edit, some returns, and the step of the loss."""
     length = len(case.chain.program.cycle)
     quality = lowest_quality(case, checks)
     forward = _forward_places(case.chain.program.cycle, True)[:1]

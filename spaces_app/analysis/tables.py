@@ -158,7 +158,6 @@ class Table:
 
 
 def rows_of(tables: Mapping[str, Table], row_type: type[T]) -> list[T]:
-    """The rows of the table with this type of row, if there is one."""
     typed = [table.typed_rows for table in tables.values() if table.row_type is row_type]
     return [row for rows in typed for row in rows if isinstance(row, row_type)]
 

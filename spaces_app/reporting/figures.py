@@ -66,8 +66,6 @@ class FigureContext(NamedTuple):
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure, its caption, and a description for readers who do not see it."""
-
     name: str
     title: str
     description: str

@@ -41,7 +41,6 @@ class Strip:
 
 
 def typical_strips(analysis: Analysis, tested: Sequence[str], reader: Reader) -> list[Strip]:
-    """A typical case of the first group, by the best and the last of these editors."""
     group = next(iter(analysis.groups.values()))
     outcomes = analysis.outcomes[group.name]
     shown = list(dict.fromkeys([tested[0], tested[-1]]))

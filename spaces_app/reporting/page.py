@@ -167,7 +167,6 @@ def render_page(
     strips: Sequence[Strip],
     stand_in: StandIn | None = None,
 ) -> str:
-    """It begins with strips of a typical case, the survival curves, a short table."""
     board, answer, drawing = tables["leaderboard"], None, None
     if board.rows and sections[0].group:
         rows = board.where(group=board.rows[0]["group"])

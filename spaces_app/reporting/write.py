@@ -127,16 +127,10 @@ def _is_free(path: Path, data: bytes) -> bool:
 
 @dataclass(frozen=True)
 class Board:
-    """The leaderboard, best editor first, with the path of the page."""
-
     table: Table
     page: Path
     files: int
     chains: str  # where every chain went: kept, lost, missing, or left out by name
-
-    @property
-    def title(self) -> str:
-        return self.table.title
 
     @property
     def rows(self) -> list[Mapping[str, Any]]:
@@ -155,7 +149,7 @@ class Board:
 
     def __str__(self) -> str:
         words = f"{self.files} files; open {self.page}"
-        return "\n\n".join((capitalised(self.title), as_text(self.table, self._columns), self.chains, words))
+        return "\n\n".join((capitalised(self.table.title), as_text(self.table, self._columns), self.chains, words))
 
     def _repr_html_(self) -> str:
         page = self.page.as_posix()

@@ -46,7 +46,6 @@ def rows(analysis: Analysis) -> list[Row]:
 
 
 def _incidence(outcomes: Sequence[Outcome], rounds: int) -> Iterator[tuple[int, float, dict[str, float], int]]:
-    """Survivors, the share of each cause so far, the number of cases."""
     watched = [outcome for outcome in outcomes if outcome.time]
     if not watched:
         return

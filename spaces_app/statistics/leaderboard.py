@@ -93,7 +93,6 @@ def group_rows(
     ranks: Mapping[str, tuple[int, int] | None],
     threshold: float,
 ) -> list[Row]:
-    """Ranked editors first, then by mean rounds kept; baselines last."""
     rows = [_row(editor, group, outcomes[editor], ranks.get(editor), threshold) for editor in group.cases]
     roles = list(ROLES.values())
     return sorted(

@@ -38,7 +38,6 @@ def rows(analysis: Analysis) -> list[Row]:
 
 
 def group_rows(group: str, compared: GroupComparison) -> list[Row]:
-    """Editors among themselves, then with rows that have no rank."""
     families = {"editors": compared.editors, "no other pair": compared.references}
     return [_row(group, family, pair, compared.outcomes) for family, pairs in families.items() for pair in pairs]
 

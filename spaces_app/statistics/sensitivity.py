@@ -95,7 +95,6 @@ def _by_one_metric(name: str, threshold: float, case: Case) -> Outcome:
 
 
 def _mean_rounds(group: CaseGroup, rule: Callable[[Case], Outcome], horizon: int) -> dict[str, float]:
-    """A chain that failed technically counts while it was watched."""
     means = {}
     for editor in group.tested(2):
         outcomes = count_failures(group.cases[editor], [rule(case) for case in group.cases[editor]])

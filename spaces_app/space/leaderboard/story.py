@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ...analysis.reasons import case_at, frames_of, typical_cases
+from ...analysis.reasons import frames_of, typical_cases
 from .. import page
 from ..headline import Leaderboard, leaderboard
 from ..served_dataset import ServedDataset
@@ -28,7 +28,7 @@ def story(dataset: ServedDataset, place: int = 0) -> str:
     key = cases[place % len(cases)]
     strips = []
     for row in shown:
-        if case := case_at(board.group, row["editor"], key):
+        for case in [case for case in board.group.cases[row["editor"]] if case.key == key]:
             end = dataset.ending(case, board.group)
             frames = frames_of(case, board.group.checks_of(case.editor), end["lost_step"])
             strips.append({**end, "case": case, "frames": frames, "outline": json.dumps(end["outline"])})
