@@ -21,8 +21,7 @@ _MOST_STRETCH = 1.05  # the largest ratio between the two sides' resize factors
 Size = str | int | None
 Pair = tuple[np.ndarray, np.ndarray]  # prediction and reference
 _Row = TypeVar("_Row")
-_Batch = TypeVar("_Batch")
-_Done = TypeVar("_Done")
+_Rows = TypeVar("_Rows", bound=Sequence)
 
 
 def pixels(picture: object, name: str = "the picture") -> np.ndarray:
@@ -201,14 +200,11 @@ def in_batches(compared: Sequence[Pair], batch_size: int, work: Callable[[list[P
         if not batches or len(batches[-1]) == batch_size or batches[-1][0][1].shape != pair[1].shape:
             batches.append([])
         batches[-1].append(pair)
-    return [row for rows in dealt(batches, work) for row in rows]
+    return [row for rows in _dealt(batches, work) for row in rows]
 
 
-def dealt(batches: Sequence[_Batch], work: Callable[[_Batch], _Done]) -> list[_Done]:
-    """The results of `work` for each batch, in order.
-
-    Under `accelerate launch` each rank computes its share and gathers the rest: every rank returns the whole result.
-    """
+def _dealt(batches: list[list[Pair]], work: Callable[[list[Pair]], _Rows]) -> list[_Rows]:
+    """The rows of each batch. Under `accelerate launch` each rank computes its share and gathers the rest."""
     world = int(os.environ.get("WORLD_SIZE", "1"))
     if world == 1:
         return [work(batch) for batch in batches]

@@ -78,4 +78,4 @@ def test_a_world_that_accelerate_does_not_see_is_refused(monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "2")
     monkeypatch.setattr("accelerate.PartialState", Alone)
     with pytest.raises(RuntimeError, match="accelerate sees 1 processes, but WORLD_SIZE is 2"):
-        images.dealt([1, 2], lambda batch: batch)
+        images._dealt([1, 2], lambda batch: batch)
