@@ -172,7 +172,7 @@ def _import_chain(finding: FoundChain, out: Path, rights: Mapping[str, str], imp
         title=finding.source,
         scene=finding.scene,
         degradation=finding.degradation,
-        **(_RIGHTS | rights),
+        **{**_RIGHTS, **rights},
     )
     if clean is not None and not source.reference:
         source = replace(source, reference=sha256(clean).hexdigest())

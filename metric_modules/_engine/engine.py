@@ -6,13 +6,11 @@ process dies, accelerate ends all of them, and the same command resumes from the
 """
 
 import contextlib
-import json
 import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -81,13 +79,6 @@ class Job:
         return chains, [
             task for task in tasks if task.place in needed or (rank == 0 and task.place not in needed_by_all)
         ]
-
-    def key(self, size: int) -> str:
-        """A hash of the remaining work in this many parts."""
-        chains, tasks = self.unfinished
-        signatures = {run.name: run.signature for run in self.metrics.runs}
-        content = [size, signatures, [(chain.chain.id, chain.digest) for chain in chains], [task.key for task in tasks]]
-        return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
     def images(self, rank: int, size: int) -> int:
         """How many pictures one part has to score."""

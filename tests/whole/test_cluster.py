@@ -105,10 +105,8 @@ def test_a_part_that_died_resumes(dataset, alone, monkeypatch):
 def test_a_part_is_the_same_whatever_other_parts_have_finished(dataset):
     asked = ["psnr"]
     before = engine.prepare(dataset, asked, "cpu", None)
-    key = before.key(3)
     engine.run_part(before, 1, 3)
     after = engine.prepare(dataset, asked, "cpu", None)
-    assert after.key(3) == key != after.key(2)
     assert [chain.chain.id for chain in after.unfinished[0]] == [chain.chain.id for chain in before.unfinished[0]]
 
 
