@@ -136,6 +136,7 @@ def _split(words: Iterable[str]) -> dict[str, Setting]:
 
 
 def with_settings(choice: Choice, settings: Mapping[str, Setting]) -> Choice | None:
+    """None if the editor has no such option or value."""
     if not settings:
         return choice
     if any(key not in choice.settings for key in settings):

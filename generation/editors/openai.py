@@ -118,8 +118,9 @@ class Editor(hosted.HostedEditor):
         return super().headers() | account
 
     @functools.cached_property
-    def _servers(self) -> image_servers.LeastLoaded:
-        return image_servers.LeastLoaded(self._addresses)
+    def _load(self) -> tuple[dict[str, int], dict[str, float]]:
+        """The calls in flight of each server, and when it failed."""
+        return dict.fromkeys(self._addresses, 0), {}
 
     def ask(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         data = pictures.encode_png(image)
@@ -127,7 +128,7 @@ class Editor(hosted.HostedEditor):
         if self._served:
             extra = {"seed": seed, **self._extras}
             form |= {"size": f"{image.width}x{image.height}", "response_format": "b64_json", **extra}
-            with self._servers.pick() as address:
+            with image_servers.least_loaded(*self._load) as address:
                 return self._request(address, "image", data, form, instruction, {"address": address, "sent": extra})
         width, height = nearest(image.size, self.sizes())
         form |= {"size": f"{width}x{height}", "quality": self.quality}

@@ -15,6 +15,7 @@ from .wire import Json
 
 REST = 10.0  # seconds for which a server that failed is not called
 _PATIENCE = 5.0  # seconds for a server to describe itself or answer its health check
+_LOCK = threading.Lock()
 # Fields of a model's card that may change although the model does not.
 _PASSING = ("created", "permission", "object", "num_gpus")
 _SHAPES = ("version", "cache", "quant", "precision", "dtype", "attention", "compile", "lora", "scheduler")
@@ -69,33 +70,27 @@ def costs_nothing(address: str) -> bool:
         return host == "localhost" or "." not in host
 
 
-class LeastLoaded:
-    def __init__(self, addresses: Sequence[str]):
-        self.lock = threading.Lock()
-        self.in_flight = dict.fromkeys(addresses, 0)
-        self.failed: dict[str, float] = {}  # the time of the failure
-
-    @contextlib.contextmanager
-    def pick(self) -> Iterator[str]:
-        """An address for one call; a server that failed rests until its health check succeeds."""
-        for address, since in list(self.failed.items()):
-            if time.monotonic() - since >= REST:
-                self.failed[address] = time.monotonic()
-                if _is_healthy(address):
-                    self.failed.pop(address, None)
-        with self.lock:
-            usable = [address for address in self.in_flight if address not in self.failed]
-            address = min(usable or self.in_flight, key=lambda address: self.in_flight[address])
-            self.in_flight[address] += 1
-        try:
-            yield address
-        except Transient as error:
-            if error.retry_after is None:
-                self.failed[address] = time.monotonic()
-            raise
-        finally:
-            with self.lock:
-                self.in_flight[address] -= 1
+@contextlib.contextmanager
+def least_loaded(calls: dict[str, int], failed: dict[str, float]) -> Iterator[str]:
+    """An address with few calls in flight; one that failed rests until its health check succeeds."""
+    for address, since in list(failed.items()):
+        if time.monotonic() - since >= REST:
+            failed[address] = time.monotonic()
+            if _is_healthy(address):
+                failed.pop(address, None)
+    with _LOCK:
+        usable = [address for address in calls if address not in failed]
+        address = min(usable or calls, key=lambda address: calls[address])
+        calls[address] += 1
+    try:
+        yield address
+    except Transient as error:
+        if error.retry_after is None:
+            failed[address] = time.monotonic()
+        raise
+    finally:
+        with _LOCK:
+            calls[address] -= 1
 
 
 def _is_healthy(address: str) -> bool:
