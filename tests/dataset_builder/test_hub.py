@@ -10,7 +10,6 @@ import hub_xet
 import huggingface_hub
 import pytest
 from convergebench.dataset_builder.publishing.publish import publish
-from convergebench.dataset_builder.publishing.spaces import publish_metrics
 from hub_fixtures import REPO, local
 from hub_server import Cut, Refusal
 
@@ -102,20 +101,3 @@ def test_the_token_is_never_said_whatever_goes_wrong(hub, folder, monkeypatch, a
     assert hub.token not in done.output
     content = [exchange for exchange in hub.log if exchange.path.startswith(("/content/", "/lfs/"))]
     assert not any("Authorization" in exchange.headers for exchange in content if exchange.method in ("GET", "PUT"))
-
-
-HALFLIFE = """
-import evaluate
-found = evaluate.load("NS/halflife").compute(predictions=[[0.9, 0.6, 0.4], [0.8, 0.3, 0.1]], ends=["complete"] * 2)
-print("half-life", found["half_life"], found["mean_rounds_kept"])
-"""
-
-
-@pytest.mark.slow
-def test_a_metric_that_was_published_computes(hub, api, run):
-    """`import evaluate` alone takes seconds. Below ten rounds there is no median, but there are rounds kept."""
-    metric = Path(__file__).parents[2] / "metric_modules" / "halflife"
-    publish_metrics(api, metric, "NS", "v1.0.0")
-    assert "half-life None 1.5" in run("-c", HALFLIFE)
-    for path, data in hub.store.contents("space", "NS/halflife", "v1.0.0").items():
-        assert hub.token.encode() not in data, path

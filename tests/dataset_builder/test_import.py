@@ -117,14 +117,13 @@ def test_an_answer_below_half_the_size_ends_the_chain_as_shrunk(case, tmp_path):
     (one,) = read(tmp_path / "run")
     assert one.status == "shrunk"
     assert [problem.reason for problem in made.problems] == ["1 answers after step 3 (shrunk) are left out"]
+    stores.write(case / "I1000000000_forward.png", stores.picture(1))
+    assert "more than 100,000 answers" in from_pairs(case, tmp_path / "other").problems[0].reason
 
 
-def test_a_folder_above_the_editors_is_not_guessed_at(case, tmp_path):
+def test_folders_that_are_something_else_are_left_alone(case, tmp_path):
     with pytest.raises(UserError, match=r"holds no case; give one editor's folder, such as .*flux"):
         from_pairs(tmp_path, tmp_path / "run")
-
-
-def test_a_folder_with_something_else_is_left_alone(case, tmp_path):
     stores.write(tmp_path / "mine" / "letter.txt", "dear")
     with pytest.raises(UserError, match=r"holds 'letter.txt' but no run"):
         from_pairs(case, tmp_path / "mine")
@@ -418,9 +417,3 @@ def test_a_table_that_cannot_be_read_is_one_sentence(tmp_path, name, data):
     with pytest.raises(UserError, match=name) as caught:
         list(layout_table.find_chains(tmp_path / name, "mine", {}))
     assert "\n" not in str(caught.value)
-
-
-def test_a_case_with_a_billion_rounds_is_listed(case, tmp_path):
-    stores.write(case / "I1000000000_forward.png", stores.picture(1))
-    made = from_pairs(case, tmp_path / "run")
-    assert "more than 100,000 answers" in made.problems[0].reason

@@ -219,29 +219,6 @@ def test_a_flipped_bit_in_steps_is_never_hashed(dataset):
         verify.check_publishable(dataset)
 
 
-@pytest.mark.parametrize("config", ["steps", "chains", "sources", "scores", "floors", "editors"])
-def test_truncated_files_are_one_sentence_in_every_verb(dataset, tmp_path, config):
-    score(dataset)
-    card.write(dataset)
-    path = next((dataset / "data" / config).rglob("*.parquet"))
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    for verb in (
-        ["score", str(dataset), "--metrics", "psnr"],
-        ["report", str(dataset), "--out", str(tmp_path / "report")],
-        ["space", str(dataset)]
-        if config in ("chains", "scores", "floors")
-        else ["publish", "dataset", str(dataset), "--repo", "a/b", "--dry-run"],
-        ["publish", "dataset", str(dataset), "--repo", "a/b", "--dry-run"],
-    ):
-        result = CliRunner().invoke(main, verb)
-        assert result.exception is None or isinstance(result.exception, SystemExit), (verb, result.exc_info)
-        if result.exit_code:
-            assert "cannot be read" in result.output, (verb, result.output)
-            assert path.name in result.output
-        else:
-            assert (verb[0], config) in {("report", "sources"), ("report", "steps")}, verb
-
-
 def test_a_changed_shard_line_is_computed_again(tmp_path):
     shard = results.Shard(tmp_path, "0000.jsonl")
     lines = [{"task": "a", "parts": {}, "values": {"b": {"rmse": 0.1 + 0.2}}}, {"chain": "c", "rows": {"1": None}}]
