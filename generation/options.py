@@ -28,13 +28,7 @@ def number(
 
 
 def choice(default: str, allowed: Sequence[str], *, identity: bool = True) -> Any:
-    """A field that holds one of these words."""
     return field(default=default, metadata={"allowed": allowed, "identity": identity})
-
-
-def unrelated(default: Setting) -> Any:
-    """A field that does not shape answers, so it is not part of a chain's identity."""
-    return field(default=default, metadata={"identity": False})
 
 
 def parse_words(
@@ -92,7 +86,7 @@ def check_limits(name: str, instance: "DataclassInstance") -> None:
 def identity_and_label(
     name: str, instance: "DataclassInstance", extra: Mapping[str, Setting]
 ) -> tuple[dict[str, Setting], str]:
-    """The options that shape answers, and the label: the name, the options that differ from their defaults, `extra`."""
+    """The options that shape answers; and the label, with those that are not defaults."""
     by_name = {option.name: option for option in fields(instance)}
     options = {key: getattr(instance, key) for key in by_name}
     values = {key: value for key, value in options.items() if _is_identity(by_name[key], value)}
@@ -110,7 +104,6 @@ def _default_of(option: "Field[object]") -> object:
 
 
 def _parse(name: str, text: str, hint: object) -> Setting:
-    """One option's value, by the type that its field declares."""
     kinds = get_args(hint) or (hint,)
     if type(None) in kinds and text in ("", "none", "null"):
         return None
