@@ -11,7 +11,7 @@ import pytest
 from convergebench.generation import editors, loop, pictures, plan, store
 from convergebench.generation.calls import Rejected, Unusable
 from convergebench.generation.files import locked
-from convergebench.generation.records import Answer, Step, UserError
+from convergebench.generation.records import Answer, UserError
 from convergebench.generation.requirements import FetchedByFirstCall
 from counting import SUITE, Counting, choose, digest, generate, planned, png
 from PIL import Image, ImageOps
@@ -168,8 +168,6 @@ def test_only_the_latency_of_remote_editors_is_kept(tmp_path):
     steps = store.recover_steps(next((tmp_path / "run" / "chains").iterdir()))
     assert steps[1].latency >= 0.01
     assert steps[0].latency is None
-    embedded = dataclasses.asdict(Step(1, 1, 1, "", "ok"))
-    assert embedded["latency"] is None
 
 
 def test_a_degraded_picture_is_compared_with_the_clean_one(tmp_path):
@@ -197,7 +195,6 @@ def test_an_editor_that_remembers_is_given_the_chains_history(tmp_path):
     generate(planned(Remembering(), rounds=1, runs=1), tmp_path / "run", workers=1)
     assert [1, ""] in lengths
     assert [2, ""] in lengths
-    assert pytest.approx(max(count for count, _ in lengths)) == 2
 
 
 def test_one_process_waits_for_no_one_when_all_is_done(tmp_path):
