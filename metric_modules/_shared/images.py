@@ -185,9 +185,8 @@ def pairs(
     predictions: Sequence[object], references: Sequence[object], size: Size = None, any_sizes: bool = False
 ) -> list[Pair]:
     if len(predictions) != len(references):
-        raise ValueError(
-            f"{len(predictions)} predictions and {len(references)} references were given; give as many of both"
-        )
+        counts = f"{len(predictions)} predictions and {len(references)} references"
+        raise ValueError(f"{counts} were given; give as many of both")
     return [pair(p, r, size, n, any_sizes) for n, (p, r) in enumerate(zip(predictions, references, strict=True))]
 
 
@@ -223,10 +222,8 @@ def examples(values: Any, column: str) -> Sequence[object]:
     """One entry for each example: of a list, of a batch of pictures, or of a column of a dataset."""
     if isinstance(values, np.ndarray) or _is_tensor(values):
         if values.ndim != 4:
-            raise ValueError(
-                f"{column} is of type {type(values).__name__} with shape {tuple(values.shape)}; "
-                "a batch of pictures has four axes, examples first"
-            )
+            kind = f"{type(values).__name__} with shape {tuple(values.shape)}"
+            raise ValueError(f"{column} is of type {kind}; a batch of pictures has four axes, examples first")
         return list(values)
     if hasattr(values, "column_name") and hasattr(values, "source"):  # of a dataset, as ds["image"] is
         if type(values.features).__name__ == "Image" and hasattr(values.source, "cast_column"):

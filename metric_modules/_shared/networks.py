@@ -11,10 +11,8 @@ def require_packages(metric: str, *modules: str) -> None:
     """Raise FileNotFoundError with the line that installs what is missing."""
     absent = [name for name in modules if not _is_installed(name)]
     if absent:
-        raise FileNotFoundError(
-            f"{metric} needs {' and '.join(absent)}, which pip install 'convergebench[score]' brings, "
-            f"as does pip install {' '.join(absent)}"
-        )
+        advice = f"pip install 'convergebench[score]' brings, as does pip install {' '.join(absent)}"
+        raise FileNotFoundError(f"{metric} needs {' and '.join(absent)}, which {advice}")
 
 
 def _is_installed(module: str) -> bool:

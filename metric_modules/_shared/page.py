@@ -12,16 +12,12 @@ import evaluate
 import gradio as gr
 
 
-def run(module: str) -> gr.Blocks:
-    """The page of the `evaluate` module in this file's folder; it is served if this file is the program that runs."""
-    demo = _page(Path(__file__).with_name(module))
-    if __name__ == "__main__":
-        demo.launch(theme=gr.themes.Soft())
-    return demo
+def run(name: str) -> gr.Blocks:
+    """The page of the `evaluate` module in this file's folder; it is served if this file is the program that runs.
 
-
-def _page(module: Path) -> gr.Blocks:
-    """The module's `example` has the arguments with which the page begins; pictures are uploaded."""
+    The module's `example` has the arguments with which the page begins; pictures are uploaded.
+    """
+    module = Path(__file__).with_name(name)
     metric = evaluate.load(str(module))
     names = [name for name, kind in metric.features.items() if type(kind).__name__ == "Image"]
 
@@ -44,10 +40,8 @@ def _page(module: Path) -> gr.Blocks:
         with gr.Row():
             with gr.Column():
                 # A path, in the mode that the file has: the metric reads the bytes as they were uploaded.
-                files = [
-                    gr.Image(type="filepath", image_mode=None, sources=["upload", "clipboard"], label=name)
-                    for name in names
-                ]
+                upload = {"type": "filepath", "image_mode": None, "sources": ["upload", "clipboard"]}
+                files = [gr.Image(label=name, **upload) for name in names]
                 example = json.dumps(metric.example).replace('], "', '],\n "')
                 inputs = [gr.Textbox(example, lines=4, label="Arguments"), *files]
                 button = gr.Button("Measure", variant="primary")
@@ -57,6 +51,8 @@ def _page(module: Path) -> gr.Blocks:
         button.click(measure, inputs, outputs)
         if not names:
             demo.load(measure, inputs, outputs)
+    if __name__ == "__main__":
+        demo.launch(theme=gr.themes.Soft())
     return demo
 
 

@@ -70,10 +70,8 @@ def _check_options(scale: str, threshold: float | None, better: str, confidence:
     if threshold is None or not math.isfinite(threshold):
         raise ValueError(f"threshold must be a number in the metric's own unit on the absolute scale, got {threshold}")
     if scale == "retained" and (better == "lower" or not 0 < threshold <= 1):
-        raise ValueError(
-            f"threshold {threshold} with better={better!r} on the retained scale, where higher is better and the "
-            "threshold must be above 0 and at most 1; scale='absolute' takes any other"
-        )
+        given = f"got {threshold} with better={better!r}"
+        raise ValueError(f"on the retained scale higher is better and the threshold must be from 0 to 1, {given}")
     check_confidence(confidence)
 
 
@@ -84,18 +82,13 @@ def _check_curve(
         raise ValueError(f"curve {number} ends with {end!r}; an end is one of {', '.join(ENDS)}")
     outside = [value for value in curve if is_measured(value) and not 0 <= value <= 1]  # type: ignore[operator]
     if scale == "retained" and outside:
-        raise ValueError(
-            f"curve {number} holds {outside[0]:g}, and values on the retained scale lie between 0 and 1; "
-            "scale='absolute' takes a metric's own values"
-        )
+        raise ValueError(f"curve {number} holds {outside[0]:g}; on the retained scale values must be from 0 to 1")
     last = max((round for round, value in zip(rounds, curve, strict=False) if is_measured(value)), default=0)
     if end in END_CAUSES and last == rounds[-1]:
-        raise ValueError(f"curve {number} ends with {end!r} and yet has a value in the last round, {rounds[-1]}")
+        raise ValueError(f"curve {number} ends with {end!r} yet has a value in the last round, {rounds[-1]}")
     if end_round is not None and not last < end_round <= rounds[-1] and end != "complete":
-        raise ValueError(
-            f"curve {number} ended in round {end_round}, and that lies after its last value (round {last}) and "
-            f"at most at round {rounds[-1]}"
-        )
+        allowed = f"after its last value, round {last}, and at most in round {rounds[-1]}"
+        raise ValueError(f"curve {number} must end {allowed}, got {end_round}")
 
 
 class HalfLife(modules.Module):

@@ -62,10 +62,8 @@ def model(net: str, tensors: dict[str, "torch.Tensor"], device: str, dtype: str,
     if dtype not in DTYPES:
         raise ValueError(f"no dtype {dtype!r} for LPIPS; the dtypes are {', '.join(DTYPES)}")
     kind = getattr(torch, dtype)
-    placed = {
-        name: tensor.to(device, kind if name.startswith("features") else torch.float32)
-        for name, tensor in tensors.items()
-    }
+    kinds = {name: kind if name.startswith("features") else torch.float32 for name in tensors}
+    placed = {name: tensor.to(device, kinds[name]) for name, tensor in tensors.items()}
     return Model(net, placed, kind, digest)
 
 
@@ -109,9 +107,8 @@ def _stages(model: Model, pictures: Sequence[np.ndarray]) -> Iterator["torch.Ten
 
     for picture in pictures:
         if min(picture.shape[:2]) < SMALLEST:
-            raise ValueError(
-                f"a picture is {picture.shape[1]}x{picture.shape[0]}; LPIPS needs {SMALLEST} pixels a side"
-            )
+            size = f"{picture.shape[1]}x{picture.shape[0]}"
+            raise ValueError(f"a picture is {size}; LPIPS needs {SMALLEST} pixels a side")
     table = _scaled(model.dtype)
     batch = torch.from_numpy(np.stack([cv2.LUT(picture, table) for picture in pictures]))
     values = to_device(batch.view(model.dtype), model.device).permute(0, 3, 1, 2)

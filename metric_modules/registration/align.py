@@ -85,10 +85,8 @@ def locate(anchors: Anchors, prediction: np.ndarray) -> Placement:
     """Find every block in an RGB uint8 prediction of the reference's size, then the shift and scale most agree on."""
     shape, greys, centres = anchors
     if prediction.shape[:2] != shape:
-        raise ValueError(
-            f"the prediction is {prediction.shape[1]}x{prediction.shape[0]} and the reference "
-            f"{shape[1]}x{shape[0]}; give one size"
-        )
+        sizes = f"{prediction.shape[1]}x{prediction.shape[0]} and the reference {shape[1]}x{shape[0]}"
+        raise ValueError(f"the prediction is {sizes}; give one size")
     if len(centres) < FEWEST:
         return Placement(0, 0, 1, np.inf, np.inf, len(centres))
     moves = np.zeros((len(centres), 2))

@@ -23,13 +23,8 @@ _COLUMNS = {  # field: column of the scores, which also have the raw PSNR and SS
     "ssim": "ssim_registered",
 }
 FIELDS = tuple(_COLUMNS)
-SIGNATURE: Signature = {
-    "version": 2,
-    "levels": "/".join(map(str, LEVELS)),
-    "residual": RESIDUAL,
-    "still": STILL,
-    "blocks": FEWEST,
-}
+_LEVELS = "/".join(map(str, LEVELS))
+SIGNATURE: Signature = {"version": 2, "levels": _LEVELS, "residual": RESIDUAL, "still": STILL, "blocks": FEWEST}
 
 
 def undone(prediction: np.ndarray, placement: Placement) -> tuple[np.ndarray, tuple[slice, slice]]:

@@ -24,9 +24,7 @@ def retained(
     if len(values) != len(references):
         raise ValueError(f"{len(values)} values were given with {len(references)} references; there is one for each")
     if metric == "psnr":
-        raise ValueError(
-            "metric is 'psnr', which is in decibels and has no even scale; retained quality of pixels uses 'rmse'"
-        )
+        raise ValueError("'psnr' is in decibels, which have no even scale; use 'rmse'")
     if ceiling is None and metric not in CEILINGS:
         raise ValueError(f"no ceiling is known for {metric!r}; give `ceiling`, or one of {', '.join(CEILINGS)}")
     top = float(CEILINGS[metric] if ceiling is None else ceiling)
@@ -53,9 +51,8 @@ def _floor_of(reference: str, metric: str, floors: Mapping[str, Mapping[str, flo
     if reference not in floors:
         raise ValueError(f"no floors for reference {reference!r}; the table holds {len(floors)} others")
     if metric not in floors[reference]:
-        raise ValueError(
-            f"no {metric} floor for reference {reference!r}; it has {', '.join(floors[reference]) or 'none'}"
-        )
+        known = ", ".join(floors[reference]) or "none"
+        raise ValueError(f"no {metric} floor for reference {reference!r}; it has {known}")
     bottom = float(floors[reference][metric])
     wanted = f"a number other than {ceiling:g}" * (not math.isfinite(bottom) or bottom == ceiling)
     if not wanted and metric in CEILINGS and (bottom < ceiling) != (CEILINGS[metric] > 0):

@@ -132,9 +132,7 @@ def compare(prepared: _Reference, prediction: np.ndarray) -> float:
     """
     _, picture, tiles, _ = prepared
     if picture.shape != prediction.shape:
-        raise ValueError(
-            f"the prediction's shape is {prediction.shape} and the reference's {picture.shape}; give one shape"
-        )
+        raise ValueError(f"the shapes are {prediction.shape} and {picture.shape}; give one shape")
     total = count = 0.0
     for number in range(len(tiles)):
         values = _local(prepared, prediction, number)
