@@ -146,9 +146,9 @@ class Editor(hosted.HostedEditor):
             "model": reply.get("modelVersion"),
             "request_id": reply.get("responseId") or reply.get("request_id"),
             "usage": reply.get("usageMetadata"),
-            "finish_reason": finish or None,
-            "block_reason": blocked or None,
-            "thoughts": _words(part for part in parts if part.get("thought")) or None,
+            "finish_reason": finish,
+            "block_reason": blocked,
+            "thoughts": _words(part for part in parts if part.get("thought")),
         }
         if images:
             inline = images[0]["inlineData"]

@@ -198,7 +198,7 @@ class HostedEditor(HostedModel):
         """Without what the vendor left out and a prompt that it did not rewrite."""
         facts = {"model": self.model, "request_id": reply.get("request_id"), "usage": reply.get("usage")}
         facts |= {"uncontrolled": list(self.facts.get("cannot", ())), **details}
-        return {name: value for name, value in facts.items() if value not in (None, instruction)}
+        return {name: value for name, value in facts.items() if value not in (None, "", instruction)}
 
 
 @dataclass(frozen=True)
