@@ -92,7 +92,6 @@ class Caller:
             raise
 
     def stop(self) -> None:
-        """Start no further call; those in flight finish."""
         self._stopping.set()
 
     def _judged(self, received: Answer, judge: Callable[[Answer], Answer]) -> Answer:

@@ -82,7 +82,6 @@ def rank_and_size() -> tuple[int, int]:
 
 
 def machines() -> int:
-    """The number of machines that the launched processes run on."""
     return max(1, rank_and_size()[1] // int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
 
 

@@ -59,7 +59,6 @@ class Ledger:
 
     @property
     def spent(self) -> Decimal:
-        """Everything spent, counting unsettled calls as spent."""
         return self.settled + sum((_expected(amount, self.dearest) for amount in self.unsettled.values()), Decimal(0))
 
     @contextlib.contextmanager
@@ -85,7 +84,6 @@ class Ledger:
         return self._append("intent", amount, self._next_call())
 
     def settle(self, call: str | None, cost: Decimal) -> None:
-        """Record, in this process's turn, what a call cost."""
         self._append("settled", cost, call or self._next_call())
 
     def _next_call(self) -> str:
@@ -189,7 +187,6 @@ class Budget:
 
     @property
     def held(self) -> Decimal:
-        """Held for this process's calls in flight, at their current expected cost."""
         return sum((_expected(amount, self._dearest) for amount in self._in_flight), Decimal(0))
 
     def hold(self, price: float) -> _Hold:
@@ -212,7 +209,6 @@ class Budget:
             return amount, call
 
     def pay(self, hold: _Hold, cost: float) -> None:
-        """Replace the money held for a finished call by its actual cost."""
         (amount, call), paid = hold, Decimal(str(cost))
         with self._changed:
             self._in_flight.remove(amount)

@@ -133,7 +133,6 @@ def _takes_seed(function: Callable[..., object]) -> bool:
 
 
 def load(path: Path, name: str) -> Callable[..., object]:
-    """The function of that name in a Python file, which may import its neighbours."""
     if not path.is_file():
         raise UserError(f"{path} does not exist; name your own editor as ./my_editor.py:edit")
     module_name = f"convergebench_own_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"

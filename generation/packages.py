@@ -186,7 +186,6 @@ def _download(address: str, page: str, authorities: str | None) -> bytes:
 
 
 def unpack(data: bytes, paths: Collection[str], name: str) -> dict[str, bytes]:
-    """The named files of a wheel or a tar archive."""
     files: dict[str, bytes] = {}
     try:
         if data.startswith(b"PK"):
@@ -203,7 +202,6 @@ def unpack(data: bytes, paths: Collection[str], name: str) -> dict[str, bytes]:
 
 
 def checked(data: bytes, sha256: str, name: str) -> bytes:
-    """The data; raises Unavailable if their hash is another one than was expected."""
     if sha256 and (digest := hashlib.sha256(data).hexdigest()) != sha256:
         raise Unavailable(f"{name} has sha256 {digest[:12]}... where {sha256[:12]}... was expected")
     return data

@@ -112,7 +112,6 @@ def upright(picture: Image.Image) -> Image.Image:
 
 
 def decode_array(data: bytes, most_pixels: int = MOST_PIXELS) -> NDArray[np.uint8]:
-    """`decode` as height x width x 3 bytes."""
     return np.asarray(decode(data, most_pixels))
 
 

@@ -184,7 +184,6 @@ class Chain(Record):
 
     @property
     def calls(self) -> int:
-        """The number of calls, if nothing ends the chain early."""
         return self.rounds * len(self.program.cycle)
 
     def asks(self) -> Iterator[tuple[int, int, int, str]]:
@@ -259,7 +258,6 @@ class Step(Record):
 
     @property
     def has_picture(self) -> bool:
-        """Whether its bytes decode to a picture."""
         return self.status in PICTURED
 
 
@@ -303,7 +301,6 @@ class FinishedChain:
 
     @property
     def order(self) -> tuple[str, str, str, int, str]:
-        """The key by which every table of chains is sorted."""
         return self.editor, self.source.id, self.program.id, self.run, self.id
 
 

@@ -27,7 +27,6 @@ def missing_packages(extra: str, *modules: str) -> str | None:
 
 
 def require_packages(extra: str, *modules: str) -> None:
-    """Raises Unusable unless every module is installed."""
     if reason := missing_packages(extra, *modules):
         raise Unusable(reason)
 

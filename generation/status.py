@@ -51,7 +51,6 @@ class Status:
 
 
 def read_status(run: Path) -> Status:
-    """The status of the run in a folder."""
     now = time.time()
     advice = "give the folder that `generate --out` or `build --out` made"
     description = read_run(run, f"{run} holds neither a run nor a dataset; {advice}")

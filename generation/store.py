@@ -111,7 +111,6 @@ def keep_source(run: Path, sha256: str, data: bytes) -> None:
 
 
 def cost_so_far(run: Path) -> float:
-    """US dollars that the steps of a run record as their cost, including retried ones."""
     return round(sum(cost_of_folder(folder) for folder in sorted((run / "chains").glob("*"))), 6)
 
 
@@ -201,7 +200,6 @@ class ChainWriter:
         return self.steps[0].width or 0, self.steps[0].height or 0
 
     def picture(self, number: int) -> Image.Image:
-        """The pixels of a step; of the last one with -1."""
         step = self.steps[number]
         path = self.folder / str(step.file)
         data = path.read_bytes()
@@ -210,12 +208,10 @@ class ChainWriter:
         return pictures.decode(data)
 
     def history(self) -> list[Turn]:
-        """Every earlier step, for editors that declare that they remember."""
         steps = [step for step in self.steps if step.file]
         return [Turn(step.instruction, (self.folder / str(step.file)).read_bytes(), step.details) for step in steps]
 
     def begin(self, picture: Image.Image, reference: Image.Image | None = None) -> None:
-        """Store the prepared input as step 0."""
         if reference is not None:
             self.keep_reference(reference)
         self.append(Step(0, 0, 0, "", "input"), pictures.encode_png(picture), picture.size)
@@ -334,7 +330,6 @@ def parse_steps(path: Path, data: bytes) -> list[Step]:
 
 
 def read_json(path: Path, missing: str = "") -> dict[str, Any]:
-    """A JSON object; `missing` is the message if there is no such file."""
     try:
         values = json.loads(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):

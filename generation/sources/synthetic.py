@@ -13,7 +13,6 @@ from .whole_numbers import ONE, Whole, across, bearing, draw, flat, fractal, mix
 
 
 def make(name: str, size: tuple[int, int], seed: int = 0) -> Image.Image:
-    """The picture of that name as RGB, `size` being its width and height."""
     pixels = EVERY[name](*size, seed)
     return Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8))
 

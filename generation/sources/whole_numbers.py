@@ -19,13 +19,11 @@ _SINE = np.array([round(math.sin(2 * math.pi * i / _TURN) * (1 << 14)) for i in 
 
 
 def draw(seed: Sequence[int], count: int, low: int, high: int) -> Whole:
-    """Whole numbers from low up to, not including, high."""
     words = np.random.PCG64(np.random.SeedSequence(list(seed))).random_raw(count)
     return low + ((words >> np.uint64(32)).astype(np.int64) * (high - low) >> 32)
 
 
 def sine(turns: Whole) -> Whole:
-    """The sine of an angle in 4096ths of a turn, from -2^14 to 2^14."""
     return _SINE[turns & (_TURN - 1)]
 
 

@@ -58,7 +58,6 @@ class Suite:
         return catalogue.read_own(self.own_pictures[id]) if id in self.own_pictures else catalogue.read(id)
 
     def fits(self, source: str, program: Program) -> bool:
-        """Whether the program suits the picture."""
         row = self.own_pictures[source] if source in self.own_pictures else catalogue.row(source)
         return row.kind in program.fits and program.id not in row.unfit
 
