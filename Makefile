@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 # If this is set, every process of a command compiles torch and others again, which takes seconds.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: cluster-test help setup demo test test-wheel wheels slow simulations red-team fuzz weights-test check format space three-users no-reference replication bench inspect referee verdicts goldens clean
+.PHONY: cluster-test help setup demo test test-wheel wheels slow simulations red-team fuzz weights-test check format space no-reference replication bench inspect referee verdicts goldens clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' $(MAKEFILE_LIST) | expand -t 22
@@ -88,9 +88,6 @@ fuzz: .venv/dev  ## 2,000 mutated inputs and 4,000 flipped bits of scores: nothi
 .PHONY: faults
 faults: .venv/dev  ## 500 random faults in runs and datasets (half an hour)
 	$(BIN)/python tests/faults/run.py
-
-three-users: .venv/dev  ## three users' tasks in Chromium: clicks and seconds
-	$(BIN)/python tests/three_users.py
 
 # pyiqa needs torchvision, which must not be in our environment.
 .venv-peers/ready: tests/benchmarks/peers/requirements.txt

@@ -2,12 +2,12 @@
 
 import contextlib
 import hashlib
-import http.server
 import io
 import subprocess
 import tarfile
-import threading
 import zipfile
+
+from vendors.loopback import Reply, serving
 
 
 def wheel(files):
@@ -74,21 +74,11 @@ class Mirrors:
 def running():
     mirrors = Mirrors()
 
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self):
-            mirrors.requests.append((self.path, self.headers.get("Authorization")))
-            data = mirrors.pages.get(self.path, b"no such file")
-            self.send_response(200 if self.path in mirrors.pages else 404)
-            self.send_header("Content-Type", "text/html")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
+    def answer(server, request):
+        mirrors.requests.append((request.path, request.headers.get("authorization")))
+        data = mirrors.pages.get(request.path)
+        return Reply(404) if data is None else Reply(body=data, type="text/html")
 
-        def log_message(self, *words):
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        mirrors.url = f"http://127.0.0.1:{server.server_port}"
+    with serving(answer) as server:
+        mirrors.url = server.base
         yield mirrors
-        server.shutdown()

@@ -56,7 +56,6 @@ def write(
     bytes_of=None,
     judge=None,
     roles=ROLES,
-    prices=None,
     kinds=("scene",),
     categories=None,
     kind="png",
@@ -68,7 +67,6 @@ def write(
     bytes, and `judge(row, editor, source, program)` the scores.
     """
     chains, steps, scores = [], {name: [] for name in editors}, []
-    price = price_of if prices is None else prices.get
     wanted = cases or [(source, program) for source in sources for program in programs]
     for source, program in wanted:
         number = sources.index(source)
@@ -91,7 +89,7 @@ def write(
                     | {"instruction": asked[(step - 1) % 2] if step else "", "status": status, "seed": 1000 + step}
                     | {"reason": None if data else "not allowed to edit this", "type": kind, "width": side}
                     | {"height": side, "bytes": len(data or b""), "sha256": digest(data), "details": '{"model": "m-1"}'}
-                    | {"latency": 1 + decay if step else None, "cost": price(editor) if step else None}
+                    | {"latency": 1 + decay if step else None, "cost": price_of(editor) if step else None}
                     | {"text": "I did it."}
                 )
                 if not data:
@@ -114,7 +112,7 @@ def write(
                 }
                 | {"reversibility": "clear", "small": False, "shows": program, "short_side": side, "settings": "{}"}
                 | {"suite": "small", "suite_version": "1", "source_sha256": "0" * 64}
-                | {"cost": price(editor) and price(editor) * (step - bool(ended))}
+                | {"cost": price_of(editor) and price_of(editor) * (step - bool(ended))}
             )
     data = folder / "data"
     schema.write(data / "chains" / "0000.parquet", CHAINS, chains)

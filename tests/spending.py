@@ -11,16 +11,15 @@ import os
 import random
 import signal
 import sys
-import threading
 import time
 import urllib.request
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from convergebench.generation import pictures, plan, scheduler, store
 from convergebench.generation.records import Answer
 from counting import SUITE, choose
+from vendors.loopback import Reply, serving
 
 PRICE, LIMIT = 0.04, 1.00
 FORK = multiprocessing.get_context("fork")
@@ -41,29 +40,16 @@ class Billed:
         return Answer(pictures.encode_png(image))
 
 
-class Vendor(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 128
+class Vendor:
+    """Bills each call when it arrives, and answers after so many seconds."""
 
     def __init__(self, seconds):
-        super().__init__(("127.0.0.1", 0), Till)
-        self.seconds, self.billed, self.lock = seconds, [], threading.Lock()
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        self.seconds, self.billed = seconds, []
 
-    def handle_error(self, request, client_address):
-        """A caller that was killed is no fault."""
-
-
-class Till(BaseHTTPRequestHandler):
-    def do_POST(self):
-        with self.server.lock:
-            self.server.billed.append(time.monotonic())
-        time.sleep(self.server.seconds)
-        self.send_response(200)
-        self.end_headers()
-
-    def log_message(self, *words):
-        pass
+    def __call__(self, server, request):
+        self.billed.append(time.monotonic())
+        time.sleep(self.seconds)
+        return Reply()
 
 
 def spend(address, run, outcomes=None):
@@ -81,9 +67,8 @@ def recorded(run):
     return round(sum(step.cost or 0 for step in steps), 6)
 
 
-def under_kills(folder, processes, kills):
-    vendor, chance, done = Vendor(0.01), random.Random(1), 0
-    address, run = f"http://127.0.0.1:{vendor.server_port}/", folder / "run"
+def under_kills(address, vendor, run, processes, kills):
+    chance, done = random.Random(1), 0
     while True:
         crowd = [FORK.Process(target=spend, args=(address, run)) for _ in range(processes)]
         for each in crowd:
@@ -103,9 +88,8 @@ def under_kills(folder, processes, kills):
     return {"billed": round(len(vendor.billed) * PRICE, 6), "recorded": recorded(run), "kills": done}
 
 
-def under_sigterm(folder):
-    vendor, outcomes = Vendor(1.0), FORK.SimpleQueue()
-    address, run = f"http://127.0.0.1:{vendor.server_port}/", folder / "run"
+def under_sigterm(address, vendor, run):
+    outcomes = FORK.SimpleQueue()
     child = FORK.Process(target=spend, args=(address, run, outcomes))
     child.start()
     while len(vendor.billed) < 4:
@@ -121,5 +105,11 @@ def under_sigterm(folder):
 
 
 if __name__ == "__main__":
-    place, what = Path(sys.argv[1]), sys.argv[2]
-    print(json.dumps(under_sigterm(place) if what == "terminate" else under_kills(place, int(what), int(sys.argv[3]))))
+    place, what = Path(sys.argv[1]) / "run", sys.argv[2]
+    vendor = Vendor(1.0 if what == "terminate" else 0.01)
+    with serving(vendor) as server:
+        if what == "terminate":
+            facts = under_sigterm(server.base, vendor, place)
+        else:
+            facts = under_kills(server.base, vendor, place, int(what), int(sys.argv[3]))
+    print(json.dumps(facts))

@@ -18,12 +18,11 @@ import scored
 import small_dataset
 import stores
 from convergebench.dataset_builder.building import card
-from convergebench.dataset_builder.dataset import manifest
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.studies.labels.labels import import_labels, latest, read_label_file
 from convergebench.dataset_builder.studies.published.published_scores import import_scores
 from convergebench.dataset_builder.studies.submissions import submission
-from convergebench.generation import ledger, pictures, plan, records, store, store_reader, suites
+from convergebench.generation import ledger, pictures, plan, store_reader, suites
 from convergebench.generation.records import UserError
 from convergebench.generation.vendors import models
 from convergebench.metric_modules._engine import engine
@@ -98,31 +97,6 @@ class UnfinishedChain(UnfinishedSteps):
     file = "chain.json"
 
 
-class Run(Door):
-    """What a run is of, and of whom."""
-
-    def open(self) -> None:
-        values = {"suite": "smoke", "suite_version": "1", "short_side": 64}
-        store.open_run(self.folder / "run", values, {"paint": records.EditorInfo("paint")})
-        self.files = [self.folder / "run" / name for name in ("run.json", "editors.json")]
-        self.seeds = [path.read_bytes() for path in self.files]
-        self.truth = self.what_is_read()
-
-    def what_is_read(self) -> object:
-        return [read() for _, read, _ in store_reader.files_of_run(self.folder / "run")]
-
-    def use(self, data: bytes) -> None:
-        path = self.files[b"paint" in data]
-        before = path.read_bytes()
-        path.write_bytes(data)
-        try:
-            is_other = self.what_is_read() != self.truth
-        finally:
-            path.write_bytes(before)
-        if b"#check" in data and is_other:
-            raise AssertionError(f"silent: {path.name} says something else")
-
-
 class LedgerLines(Door):
     def open(self) -> None:
         budget = ledger.Ledger(self.folder / "run", 0.5)
@@ -137,17 +111,6 @@ class LedgerLines(Door):
         ledger.Ledger(self.folder / "run", check_only=True)
         if ledger.Ledger(self.folder / "run").spent < 0:
             raise AssertionError("less than nothing was spent")
-
-
-class Manifest(Door):
-    seeds = (manifest.text({"data/a.parquet": {"sha256": "0" * 64, "values": "1"}}),)
-
-    def use(self, data: bytes) -> None:
-        files, replacing = manifest.parse(data)
-        for path in (*files, *replacing):
-            if not (self.folder / path).resolve().is_relative_to(self.folder.resolve()):
-                raise AssertionError(f"{path!r} is outside")
-        manifest.text(files, replacing).decode()
 
 
 class OwnSuite(Door):
@@ -244,23 +207,6 @@ class OfADataset(Door):
 
     def made(self) -> None:
         """Go on when the dataset is there."""
-
-
-class Parquet(OfADataset):
-    """A table of scores: what is read is what was written, or damage."""
-
-    def made(self) -> None:
-        self.path = self.dataset / "data" / "scores" / "0000.parquet"
-        self.seeds = [self.path.read_bytes()]
-        self.truth = self.what_is_read()
-
-    def what_is_read(self) -> str:
-        return repr(list(Reader(self.dataset).rows("scores")))
-
-    def use(self, data: bytes) -> None:
-        self.path.write_bytes(data)
-        if self.what_is_read() != self.truth:
-            raise AssertionError("silent: other scores are read")
 
 
 class Published(OfADataset):
@@ -370,14 +316,11 @@ class Endpoints(OfADataset):
 DOORS: dict[str, type[Door]] = {
     "chain.json, unfinished": UnfinishedChain,
     "steps.jsonl, unfinished": UnfinishedSteps,
-    "run.json": Run,
     "ledger": LedgerLines,
-    "manifest": Manifest,
     "suite": OwnSuite,
     "prices": Prices,
     "pictures": Pictures,
     "weights": NetworkWeights,
-    "parquet": Parquet,
     "published scores": Published,
     "labels": Labels,
     "questions": Questions,

@@ -301,6 +301,10 @@ def test_curves_point_out_a_line_and_are_saved_for_print(visit, tmp_path):
     for kind, start in (("SVG", b"<svg"), ("PDF", b"%PDF"), ("PNG", b"\x89PNG"), ("CSV", b"editor,round")):
         path = saved(page, kind, tmp_path, f"curves-quality.{kind.lower()}")
         assert path.read_bytes()[:100].lstrip().startswith(start)
+    page.get_by_role("button", name="Best five", exact=True).click()
+    page.wait_for_selector(".cb-picks [title=identity][aria-pressed=false]")
+    table = saved(page, "LaTeX table", tmp_path, "convergebench-table.tex").read_text()
+    assert len({line.count("&") - line.count(r"\&") for line in table.splitlines() if line.endswith(r"\\")}) == 1
     drawn = page.locator(".cb-chart").bounding_box()
     page.mouse.move(drawn["x"] + drawn["width"] / 2, drawn["y"] + drawn["height"] / 2)
     page.wait_for_function("document.querySelector('.cb-readout').textContent.startsWith('Round')")
