@@ -1,7 +1,6 @@
-"""Every program of the Banana100 suites reaches the report, and every chain is counted once or left out by name."""
+"""Every program of the Banana100 suites reaches the report, or is left out by name."""
 
 import csv
-import re
 from dataclasses import replace
 
 import pytest
@@ -35,7 +34,7 @@ def report(tmp_path_factory):
     ):
         done = CliRunner().invoke(main, list(map(str, words)))
         assert done.exit_code == 0, done.output
-    return folder / "report", len(chains), done.output
+    return folder / "report"
 
 
 def table(report, name):
@@ -45,7 +44,7 @@ def table(report, name):
 
 @pytest.mark.slow
 def test_every_program_is_reported_or_absent_for_a_reason(report):
-    rows = {row["program"]: row for row in table(report[0], "programs")}
+    rows = {row["program"]: row for row in table(report, "programs")}
     assert rows.keys() == {*suites.load("banana100").programs}
     for row in rows.values():
         placed = sum(int(row[key] or 0) for key in row if key.startswith(("cases_", "counted_", "restor", "left_out")))
@@ -55,18 +54,10 @@ def test_every_program_is_reported_or_absent_for_a_reason(report):
 
 
 @pytest.mark.slow
-def test_the_printed_equation_holds(report):
-    _, planned, said = report
-    [equation] = re.findall(r"^(\d+) chains? generated = (.*)$", said, re.MULTILINE)
-    assert int(equation[0]) == planned
-    assert sum(map(int, re.findall(r"\b\d+\b", equation[1]))) == planned
-
-
-@pytest.mark.slow
 def test_reconstruction_stands_apart_and_grey_is_checked(report):
-    groups = {row["group"] for row in table(report[0], "leaderboard")}
+    groups = {row["group"] for row in table(report, "leaderboard")}
     assert {"round trips", "replication", "reconstruction"} <= groups
-    grey = {row["editor"]: row for row in table(report[0], "greyscale")}
+    grey = {row["editor"]: row for row in table(report, "greyscale")}
     assert float(grey["paint"]["strict"]) > 0
     assert {float(row["strict"]) for name, row in grey.items() if name.startswith("noise")} == {0.0}
-    assert {row["metric"] for row in table(report[0], "no_reference_ranks")} == {"PIQE"}
+    assert {row["metric"] for row in table(report, "no_reference_ranks")} == {"PIQE"}

@@ -1,59 +1,34 @@
 """What CONTRIBUTING.md says works: its files are put into a copy, and the program there knows them from end to end."""
 
 import json
-import os
 import re
-import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from house_copy import HOUSE, HouseCopy
 
-HOUSE = Path(__file__).parents[2]
-ROOMS = ("generation", "dataset_builder", "metric_modules", "spaces_app", "harness", "cli")
 TEXT = (HOUSE / "CONTRIBUTING.md").read_text()
 
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
     """A copy of the program with the guide's editor, metric and program, and a dataset that it made and scored."""
-    copy = tmp_path_factory.mktemp("copy")
-    shutil.copytree(HOUSE / "package", copy / "convergebench")
-    for room in ROOMS:
-        shutil.copytree(HOUSE / room, copy / "convergebench" / room, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copyfile(HOUSE / "dataset_card.md", copy / "convergebench" / "dataset_card.md")
+    copy = HouseCopy(tmp_path_factory.mktemp("copy"))
     blocks = r"^```(?:python|html|js)\n(?:#|<!--|//) (\S+)[^\n]*\n(.*?)^```"
     for path, code in re.findall(blocks, TEXT, re.DOTALL | re.MULTILINE):
-        file = copy / "convergebench" / path
-        assert not file.exists(), f"{path} is there already"
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(code)
+        assert not copy.path(path).exists(), f"{path} is there already"
+        copy.path(path).parent.mkdir(exist_ok=True)
+        copy.write(path, code)
     [row] = re.findall(r"^```toml\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE)
-    programs = copy / "convergebench" / "generation" / "programs.toml"
-    programs.write_text(f"{programs.read_text()}\n{row}")
-    suite = copy / "convergebench" / "generation" / "suites" / "smoke.toml"
-    suite.write_text(suite.read_text().replace("programs = [", 'programs = ["shawl", '))
+    copy.append("generation/programs.toml", f"\n{row}")
+    suite = "generation/suites/smoke.toml"
+    copy.write(suite, copy.path(suite).read_text().replace("programs = [", 'programs = ["shawl", '))
     words = ("generate", "--suite", "smoke", "--editor", "paint", "--editor", "upside:angle=90", "--rounds", "1")
-    run(copy, *words, "--out", "runs")
-    run(copy, "build", "runs", "--out", "data")
-    run(copy, "score", "data", "--metrics", "psnr,ssim,mean_colour")
-    run(copy, "report", "data", "--out", "report")
+    copy.verb(*words, "--out", "runs")
+    copy.verb("build", "runs", "--out", "data")
+    copy.verb("score", "data", "--metrics", "psnr,ssim,mean_colour")
+    copy.verb("report", "data", "--out", "report")
     return copy
-
-
-def run(copy, *words):
-    """A command of the copy: it comes before this checkout on the path."""
-    done = subprocess.run(
-        [sys.executable, "-m", "convergebench.cli", *words],
-        cwd=copy,
-        env={**os.environ, "PYTHONPATH": str(copy)},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
 
 
 def test_every_block_of_python_is_a_file():
@@ -61,16 +36,16 @@ def test_every_block_of_python_is_a_file():
 
 
 def test_the_editor_is_listed_run_and_named_for_what_it_is(copy):
-    [about] = [row for row in json.loads(run(copy, "list", "editors", "--json")) if row["name"] == "upside"]
+    [about] = [row for row in json.loads(copy.verb("list", "editors", "--json")) if row["name"] == "upside"]
     assert about["about"] == "Rotates its input by half a turn or another angle, whatever the instruction."
     assert about["options"] == {"angle": 180}
-    rows = json.loads((copy / "report" / "leaderboard.json").read_text())["rows"]
+    rows = json.loads((copy.work / "report" / "leaderboard.json").read_text())["rows"]
     roles = {row["editor"]: row["role"] for row in rows}
     assert roles["upside:angle=90"] != roles["paint"] == "editors"
 
 
 def test_the_program_is_planned_for_the_pictures_it_fits(copy):
-    chains = pq.read_table(copy / "data" / "data" / "chains").to_pylist()
+    chains = pq.read_table(copy.work / "data" / "data" / "chains").to_pylist()
     assert {(row["editor"], row["source"]) for row in chains if row["program"] == "shawl"} == {
         ("paint", "astronaut"),
         ("upside:angle=90", "astronaut"),
@@ -78,23 +53,23 @@ def test_the_program_is_planned_for_the_pictures_it_fits(copy):
 
 
 def test_the_metric_is_scored_and_explained_on_the_card(copy):
-    rows = pq.read_table(copy / "data" / "data" / "scores").to_pylist()
+    rows = pq.read_table(copy.work / "data" / "data" / "scores").to_pylist()
     assert all(row["mean_colour"] >= 0 for row in rows)
     assert {row["retained_mean_colour"] is not None for row in rows} == {True}
-    floors = pq.read_table(copy / "data" / "data" / "floors").to_pylist()
+    floors = pq.read_table(copy.work / "data" / "data" / "floors").to_pylist()
     assert "mean_colour" in {row["metric"] for row in floors}
-    assert "distance of the mean colours in grey levels" in (copy / "data" / "README.md").read_text()
+    assert "distance of the mean colours in grey levels" in (copy.work / "data" / "README.md").read_text()
 
 
 def test_the_metric_is_drawn_in_the_report(copy):
-    assert "Mean colour" in (copy / "report" / "index.html").read_text()
+    assert "Mean colour" in (copy.work / "report" / "index.html").read_text()
 
 
 def test_the_statistic_has_its_files_and_its_place_on_the_page(copy):
-    rows = json.loads((copy / "report" / "tables.json").read_text())["first_losses"]["rows"]
+    rows = json.loads((copy.work / "report" / "tables.json").read_text())["first_losses"]["rows"]
     assert {row["editor"] for row in rows} == {"paint", "upside:angle=90"}
     assert all(0 <= row["lost"] <= 1 for row in rows)
-    assert "Lost in the first round" in (copy / "report" / "index.html").read_text()
+    assert "Lost in the first round" in (copy.work / "report" / "index.html").read_text()
 
 
 def test_the_tab_is_on_the_page_of_the_space(copy):
@@ -104,6 +79,4 @@ from convergebench.spaces_app.space.served_dataset import open_dataset
 files = page_files(open_dataset("data"))
 print(b'data-tab="pictures"' in files["index.html"], "pictures/tab.js" in files)
 """
-    environment = {**os.environ, "PYTHONPATH": str(copy)}
-    done = subprocess.run([sys.executable, "-c", code], cwd=copy, env=environment, capture_output=True, text=True)
-    assert done.stdout.split() == ["True", "True"], done.stderr[-3000:]
+    assert copy.python("-c", code).split() == ["True", "True"]

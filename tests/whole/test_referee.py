@@ -123,10 +123,7 @@ def test_published_values_come_out_again_and_the_page_tells_all(clones, capsys):
     assert "all 6 published LPIPS values whose pictures are here come out within 0.0001" in said
     assert "the half-life of REED-VAE is 20 of 24 rounds (here 20)" in said
     assert "SSIM of all 2 returns is the published one within 1e-06" in said
-    page = (clones / "page.md").read_text()
-    assert "rater against rater" in page
-    assert "](page.webp)" in page
-    assert Image.open(clones / "page.webp").size == (1100, 440)
+    assert "rater against rater" in (clones / "page.md").read_text()
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -156,7 +153,6 @@ def test_what_is_not_given_is_left_out_with_a_sentence(tmp_path, capsys, monkeyp
     assert bench.main(["--out", str(tmp_path / "page.md"), "--kept", str(tmp_path / "kept.json")]) == 0
     page = (tmp_path / "page.md").read_text()
     assert page.count("Left out: it needs a clone of") == 3
-    assert "webp" not in page
     with pytest.raises(SystemExit):
         bench.main(["--viescore", str(tmp_path / "nowhere")])
     assert "there is no folder" in capsys.readouterr().err
@@ -175,15 +171,6 @@ def test_a_clone_of_the_predecessor_is_read(tmp_path):
     (tmp_path / "results_flux" / "results_flux_1.json").write_text(json.dumps({"evaluations": [about]}))
     [found] = predecessor.published(tmp_path)
     assert found == ("flux scene_01_ball", 1, tmp_path / "results_flux" / "scene_01_ball", 20.0, 0.5)
-
-
-def test_where_data_comes_from_is_read_from_the_readme_beside_it(tmp_path):
-    from benchmarks.referee.sections import origin
-
-    (tmp_path / "frames").mkdir()
-    assert origin(tmp_path / "frames") == "frames, which says neither commit nor date"
-    (tmp_path / "README.md").write_text("| frames/ | ORG/site (abc123) | none stated | frames |\n")
-    assert origin(tmp_path / "frames") == "ORG/site (abc123), licence none stated; its README names no date"
 
 
 def test_the_shipped_page_names_what_was_compared():

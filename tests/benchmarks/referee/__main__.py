@@ -13,10 +13,11 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from types import ModuleType
 
 from convergebench.generation.packages import cache_folder
 
-from . import figure, predecessor, reed_vae, viescore
+from . import predecessor, reed_vae, viescore
 from .measuring import Measuring
 from .sections import Section
 
@@ -41,11 +42,6 @@ Only figures from these repositories are stored here. If any picture is shifted 
 published values no longer match, and for pictures without published values the sums of PSNR in
 `tests/benchmarks/referee/frozen.json` no longer match. `tests/whole/test_referee.py` tries this on small stand-ins with
 the same layouts."""
-
-FIGURE = (
-    "![Left: retained quality of two photographs through two autoencoders, round by round, one half as a dashed line. "
-    "Right: how far each measure agrees with people, beside one rater with another.]({}.webp)"
-)
 
 
 def main(words: list[str] | None = None) -> int:
@@ -78,8 +74,9 @@ def main(words: list[str] | None = None) -> int:
     for section in sections:
         section.compare_with(frozen)
     held = all(section.holds for section in sections)
-    drawn = held and figure.draw(sections, given.out.with_suffix(".webp"))
-    given.out.write_text(page(sections, FIGURE.format(given.out.stem) if drawn else ""))
+    today = datetime.now(UTC).date().isoformat()
+    parts = [ABOUT, f"Compared on {today}.", *(section.markdown() for section in sections)]
+    given.out.write_text("\n\n".join(parts) + "\n")
     for section in sections:
         for claim in section.claims:
             print(f"{'holds' if claim.holds else 'FAILS'}  {section.title}: {claim.words}")
@@ -91,28 +88,17 @@ def main(words: list[str] | None = None) -> int:
 
 def compare(given: argparse.Namespace, measuring: Measuring) -> list[Section]:
     """Every comparison whose clone is here; the others as a section that says what they need."""
-    comparisons: list[tuple[str, Path | None, Callable[[Path], Section]]] = [
-        (viescore.TITLE, given.viescore, lambda path: viescore.run(path, given.imagenhub, measuring)),
-        (reed_vae.TITLE, given.reed_vae, lambda path: reed_vae.run(path, measuring)),
-        (predecessor.TITLE, given.edit_converge_bench, predecessor.run),
+    comparisons: list[tuple[ModuleType, Path | None, Callable[[Path], Section]]] = [
+        (viescore, given.viescore, lambda path: viescore.run(path, given.imagenhub, measuring)),
+        (reed_vae, given.reed_vae, lambda path: reed_vae.run(path, measuring)),
+        (predecessor, given.edit_converge_bench, predecessor.run),
     ]
-    whats = (viescore.WHAT, reed_vae.WHAT, predecessor.WHAT)
     return [
         run(path)
         if path
-        else Section(title, text=[f"Left out: it needs {what}. The tests run it on a small stand-in."])
-        for (title, path, run), what in zip(comparisons, whats, strict=True)
+        else Section(about.TITLE, text=[f"Left out: it needs {about.WHAT}. The tests run it on a small stand-in."])
+        for about, path, run in comparisons
     ]
-
-
-def page(sections: list[Section], figure: str) -> str:
-    today = datetime.now(UTC).date().isoformat()
-    return (
-        "\n\n".join(
-            [ABOUT, f"Compared on {today}.", *filter(None, [figure]), *(section.markdown() for section in sections)]
-        )
-        + "\n"
-    )
 
 
 if __name__ == "__main__":

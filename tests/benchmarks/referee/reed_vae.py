@@ -32,9 +32,6 @@ def run(path: Path, measuring: Measuring) -> Section:
     rows = []
     for coder, name in CODERS.items():
         shared, own = ([outcome(chains, each, coder, rounds, measuring, way) for each in photographs] for way in (1, 0))
-        for each in photographs:
-            kept = kept_qualities(chains, each, coder, rounds, measuring, 1)
-            section.curves[name, each] = [min(values.values()) for values in kept]
         text = summarise(shared, rounds, photographs)["half_life_text"]
         words = f"the half-life of {name} is {EXPECTED[coder]} of {len(rounds)} rounds (here {text})"
         section.claims.append(Claim(words, text == EXPECTED[coder]))
@@ -66,19 +63,12 @@ def find_chains(root: Path) -> dict[tuple[str, str], dict[int, Path]]:
 
 def outcome(chains, photograph: str, coder: str, rounds: range, measuring: Measuring, shared: int) -> Outcome:
     """One chain's outcome, against the shared step 0 of its photograph or against its own."""
-    kept = kept_qualities(chains, photograph, coder, rounds, measuring, shared)
-    return convergence(list(rounds), {"quality lost": [[each[name] for each in kept] for name in QUALITIES]})
-
-
-def kept_qualities(
-    chains, photograph: str, coder: str, rounds: range, measuring: Measuring, shared: int
-) -> list[dict[str, float]]:
-    """What is retained after each round."""
     begin = "vanilla" if shared else coder
     reference = chains[photograph, begin][0]
     other = next(one for one, _ in chains if one != photograph)
     floors = {name: measuring.distances(reference, chains[other, begin][0])[name] for name in QUALITIES}
-    return [retained(measuring.distances(reference, chains[photograph, coder][number]), floors) for number in rounds]
+    kept = [retained(measuring.distances(reference, chains[photograph, coder][number]), floors) for number in rounds]
+    return convergence(list(rounds), {"quality lost": [[each[name] for each in kept] for name in QUALITIES]})
 
 
 def first_frames_apart(chains, photograph: str, measuring: Measuring) -> float:

@@ -1,14 +1,11 @@
 """What a comparison with published work gives: claims that hold or fail, tables, and where the data came from."""
 
-import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 SAME = 1e-9  # relative; between what is measured and what was frozen
-
-Frozen = dict[str, float]  # by what was measured
 
 
 @dataclass(frozen=True)
@@ -27,9 +24,7 @@ class Section:
     compared: list[str] = field(default_factory=list)  # which data, from where
     claims: list[Claim] = field(default_factory=list)
     text: list[str] = field(default_factory=list)  # paragraphs and tables after the claims
-    curves: dict[tuple[str, str], list[float]] = field(default_factory=dict)  # for the figure: of whom, of what
-    agreement: dict[str, tuple[float, ...]] = field(default_factory=dict)  # for the figure, by measure
-    measured: Frozen = field(default_factory=dict)  # sums over all pictures, which a shift of any one of them changes
+    measured: dict[str, float] = field(default_factory=dict)  # sums over all pictures; a shift of one changes them
 
     @property
     def holds(self) -> bool:
@@ -65,18 +60,10 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def origin(path: Path) -> str:
-    """Which repository and commit lie at a path: from git where it is a clone, else from a README beside it."""
+    """Which repository and commit lie at a path."""
     if (path / ".git").exists():
         command = ["git", "-C", str(path), "log", "-1", "--format=%H of %cs"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode == 0:
             return f"{path.name}, commit {done.stdout.strip()}"
-    for readme in (path / "README.md", path.parent / "README.md"):
-        if readme.is_file():
-            text = readme.read_text(encoding="utf-8")
-            row = re.search(rf"^\|\s*{re.escape(path.name)}/[^|]*\|([^|]+)\|([^|]+)\|", text, re.MULTILINE)
-            if row:
-                return f"{row[1].strip()}, licence {row[2].strip()}; its README names no date"
-            if named := re.search(r"repository\s+([\w.-]+/[\w.-]+) \(([^)]+)\)", text):
-                return f"{named[1]}, licence {named[2]}; its README names neither commit nor date"
     return f"{path.name}, which says neither commit nor date"

@@ -160,7 +160,6 @@ def compare_people(
     names = ("as asked", "looks", "both", "looks, each editor alone")
     both = np.sqrt(semantic * perceptual)
     rows: list[list[object]] = [["rater against rater (each two)", len(keys)]]
-    section.agreement["one rater with another"] = tuple(np.mean(between_raters(one)) for one in (semantic, perceptual))
     rows[0] += [" ".join(f"{each:.2f}" for each in between_raters(one)) for one in (semantic, perceptual, both)]
     editors = sorted(set(answered.tolist()))
     alone = [np.mean(between_raters(perceptual[:, answered == editor])) for editor in editors]
@@ -170,7 +169,6 @@ def compare_people(
         known = ~np.isnan(column)
         if known.sum() > 2:
             marks = [spearman(-column[known], one[:, known].mean(axis=0)) for one in (semantic, perceptual, both)]
-            section.agreement[measure.partition(":")[0].partition(",")[0]] = tuple(marks[:2])
             own_editors = [known & (answered == editor) for editor in editors]
             own = [spearman(-column[each], perceptual[:, each].mean(axis=0)) for each in own_editors if each.sum() > 2]
             rows.append([measure, int(known.sum()), *marks, float(np.nanmean(own))])
