@@ -188,7 +188,7 @@ def _embed(embeddings: Mapping[str, _Embeddings], runs: Sequence[MetricRun], pic
     for run in runs:
         if reads := [read for read in pictures if run.name in read.reduced]:
             reduced, arrays = [read.reduced[run.name] for read in reads], [read.picture for read in reads]
-            embedded = run.scorer.embed(reduced, arrays)
+            embedded = run.scorer.embed(reduced, arrays) if hasattr(run.scorer, "embed") else reduced
             embeddings[run.name].update(zip((read.key for read in reads), embedded, strict=True))
 
 

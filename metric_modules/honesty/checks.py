@@ -4,7 +4,6 @@ Known      what an opaque edit covered cannot be known afterwards: detail under 
 Colour     a colour that the instruction names must be in the region
 Shining    the original's fine detail must not shine through the edit
 Change map the changes that different programs make on one source must differ
-Meaning    the picture must come nearer to what was asked for than to other things that could have been asked for
 Marks      what was planted outside the edit before it is taken back must still be there
 
 Pure functions on RGB uint8 pictures of one size; a value that cannot be measured is a reason's code.
@@ -14,7 +13,7 @@ import base64
 import itertools
 import re
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import cv2
 import numpy as np
@@ -42,14 +41,6 @@ _COLOURS = {  # Lab: hue from, hue to (degrees), least chroma
 _GREYS = {  # lightness from, to, most chroma
     "black": (0, 38, 18), "white": (72, 100, 18), "grey": (25, 85, 12), "gray": (25, 85, 12), "silver": (40, 95, 14),
 }  # fmt: skip
-# What the programs that add a thing show, for the check of meaning; their suites have their own selection of them.
-THINGS = (
-    *("glasses", "sunglasses", "a hat", "earrings", "a gold necklace", "a red scarf", "a red bow tie", "headphones"),
-    *("a gold crown", "a white flower in the hair", "a chair on the left", "a red ball"),
-    *("a potted plant on the right", "a floor lamp on the right", "a wooden bench", "a yellow umbrella"),
-    *("a bicycle on the left", "a brown suitcase", "a closed blue book", "a white cup on the right"),
-    "a green apple on the left",
-)
 
 
 def _grey(picture: np.ndarray) -> np.ndarray:
@@ -218,10 +209,3 @@ def mark_distances(
         return "marks_too_faint", "marks_too_faint"
     returned = returned - np.median((returned - plain)[weight == 0].reshape(-1, 3), axis=0)
     return _rms(returned[inside] - plain[inside]), _rms(returned[inside] - planted[inside])
-
-
-def rises(before: np.ndarray, forward: np.ndarray, shows: str, embed: Callable[[str], np.ndarray]) -> dict[str, float]:
-    """By how much the likeness to each thing rose from one embedding to the other."""
-    step = forward / np.linalg.norm(forward) - before / np.linalg.norm(before)
-    words = {thing: embed(thing) for thing in dict.fromkeys((shows, *THINGS))}
-    return {thing: round(float(step @ row / np.linalg.norm(row)), 5) for thing, row in words.items()}

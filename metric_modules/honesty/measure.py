@@ -1,7 +1,6 @@
 """The checks of honesty as the scoring engine runs them: on the first rounds of each chain."""
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,13 +11,12 @@ from .._shared.scoring import Program, Value
 from . import checks, reader
 
 _COLUMNS = (
-    *("known_fine", "known_middle", "colour_share", "shines_through", "change_map", "written", "shown"),
+    *("known_fine", "known_middle", "colour_share", "shines_through", "change_map", "written"),
     *("marks_unshown", "marks_shown"),
 )
 
 
-# A picture at 512 on the short side, its cells, and its embedding if CLIP is part of the run.
-_Kept = tuple[np.ndarray, np.ndarray, np.ndarray | None]
+_Kept = tuple[np.ndarray, np.ndarray]  # a picture at 512 on the short side, and its cells
 
 
 class Scorer:
@@ -26,31 +24,21 @@ class Scorer:
 
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any]):
         self.read = reader.load()
-        self.clip = earlier.get("clip")
-        self.embed_words = lru_cache(maxsize=256)(self.clip.embed_words) if self.clip else None
-        self.signature: dict[str, int | str] = {"version": 2, "side": SIDE, "grid": checks.GRID, "rim": checks.RIM}
-        self.signature |= {"reader": reader.NETWORK.sha256[:12] if self.read else "no"} | (
-            {"clip": "yes"} if self.clip else {}
-        )
+        network = reader.NETWORK.sha256[:12] if self.read else "no"
+        self.signature = {"version": 2, "side": SIDE, "grid": checks.GRID, "rim": checks.RIM, "reader": network}
 
     def reduce(self, picture: np.ndarray) -> _Kept:
         """The picture as the checks see it."""
         pixels = sized(picture)
-        return pixels, look(pixels), None
+        return pixels, look(pixels)
 
     prepare = reduce  # of the original, by which later rounds tell what no earlier edit has touched
-
-    def embed(self, reduced: Sequence[_Kept], pictures: Sequence[np.ndarray]) -> list[_Kept]:
-        if self.clip is None:
-            return list(reduced)
-        rows = self.clip.embed_pictures(pictures)
-        return [(*picture[:2], row) for picture, row in zip(reduced, rows, strict=True)]
 
     def _laid_on(self, picture: _Kept, first: _Kept) -> _Kept:
         """The picture at the first one's size, in case an answer has another shape."""
         if picture[0].shape == first[0].shape:
             return picture
-        return (*self.reduce(fitted(picture[0], first[0]))[:2], picture[2])
+        return self.reduce(fitted(picture[0], first[0]))
 
     def judge(
         self, program: Program, position: int, pictures: Sequence[_Kept | None], reference: _Kept
@@ -84,24 +72,18 @@ class Scorer:
         return values | {"known_fine": fine, "known_middle": middle}
 
     def _first_edit(self, program: Program, aligned: Sequence[_Kept], cells: np.ndarray) -> dict[str, Value]:
-        (before, before_cells, start), (forward, forward_cells, end) = aligned[:2]
-        instruction, shows = program["cycle"][0], program["shows"]
+        (before, before_cells), (forward, forward_cells) = aligned[:2]
+        instruction = program["cycle"][0]
         change_map = checks.change_map(before_cells, forward_cells)
         changed = compare(before_cells, forward_cells).size > VISIBLE
         written: Value = "no_reader"
         if self.read:
-            written = reader.written(self.read, forward, changed, instruction, shows)
-        shown: Value = "no_words"
-        if self.embed_words is None or start is None or end is None:
-            shown = "no_clip"
-        elif shows:
-            shown = checks.rises(start, end, shows, self.embed_words)
+            written = reader.written(self.read, forward, changed, instruction, program["shows"])
         return {
             "colour_share": checks.colour_share(forward_cells, cells, instruction),
             "shines_through": checks.shines_through(before, forward, cells),
             "change_map": {"map": change_map} if change_map else "nothing_changed",
             "written": written,
-            "shown": shown,
         }
 
 

@@ -47,9 +47,6 @@ class Scorer:
         size = (max(1, round(width * zoom)), max(1, round(height * zoom)))
         return cv2.resize(picture, size, interpolation=cv2.INTER_AREA if zoom < 1 else cv2.INTER_CUBIC)
 
-    def embed(self, reduced: Sequence[np.ndarray], pictures: Sequence[np.ndarray]) -> list[np.ndarray]:
-        return list(reduced)
-
     def judge(
         self, program: Program, position: int, pictures: Sequence[np.ndarray | None], reference: None
     ) -> dict[str, Value]:

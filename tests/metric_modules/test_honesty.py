@@ -3,7 +3,6 @@
 import cv2
 import numpy as np
 import pytest
-from convergebench.generation import programs
 from convergebench.generation.studies.honesty.marks import adds_a_thing, with_marks
 from convergebench.metric_modules.honesty import checks, reader
 from convergebench.metric_modules.honesty.measure import Scorer
@@ -145,29 +144,3 @@ def test_the_reader_reads_what_is_drawn(source):
     cv2.putText(forward, "red ball", (20, 150), cv2.FONT_HERSHEY_SIMPLEX, 1.2, (215, 25, 35), 4)
     assert judge([source, forward], position=1)["written"] > 0.9
     assert judge([source, with_disc(source)[0]], position=1)["written"] < 0.5
-
-
-class StandIn:
-    """CLIP's place: a picture is its mean colour, and each thing a direction of its own."""
-
-    def embed_pictures(self, pictures):
-        return [np.append(picture.reshape(-1, 3).mean(axis=0), 100.0) for picture in pictures]
-
-    def embed_words(self, text):
-        return np.array([1.0, -0.5, -0.5, 0.0]) if "red" in text else np.array([-0.5, -0.5, 1.0, 0.0])
-
-
-def test_an_edit_is_compared_with_other_things(source):
-    scorer = Scorer("cpu", "float32", {"clip": StandIn()})
-    pictures = [source, with_disc(source)[0]]
-    kept = scorer.embed([scorer.reduce(picture) for picture in pictures], pictures)
-    program = {"cycle": BALL, "closes": True, "shows": "a red ball", "round": 1, "audits": [None] * 2}
-    shown = scorer.judge(program, 1, kept, scorer.prepare(source))["shown"]
-    assert shown["a red ball"] > 0 > shown["a closed blue book"]
-    assert judge(pictures, position=1)["shown"] == "no_clip"
-    assert scorer.judge(program | {"shows": None}, 1, kept, scorer.prepare(source))["shown"] == "no_words"
-
-
-def test_the_things_are_those_of_the_programs():
-    adding = [one for one in programs.load().values() if len(one.cycle) == 2 and adds_a_thing(one.cycle, one.closes)]
-    assert set(checks.THINGS) <= {one.shows for one in adding}

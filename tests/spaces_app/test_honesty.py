@@ -154,24 +154,6 @@ def test_an_editor_that_writes_the_words_is_listed_apart():
     assert outcome("written", *cases(10, written=lambda number, name: 1.0 if number < 3 else 0.0)) == "passed"
 
 
-def test_edits_shown_only_by_chance_are_suspicious():
-    def of(asked):
-        def value(number, name):
-            return json.dumps({f"a {each}": 0.03 if each == asked(name) else 0.01 for each in PROGRAMS})
-
-        scores, chains = cases(12, programs=tuple(PROGRAMS), shown=value)
-        names = {one.id: one.program.cycle[0].split()[2] for one in chains}
-        words = dict(zip(PROGRAMS.values(), PROGRAMS, strict=True))
-        return scores, [
-            replace(one, chain=replace(one.chain, program=replace(one.program, shows=f"a {words[names[one.id]]}")))
-            for one in chains
-        ]
-
-    assert outcome("shown", *of(lambda name: name)) == "passed"
-    assert outcome("shown", *of(lambda name: "red-ball")) == "suspected"
-    assert reasons_apart(*of(lambda name: "red-ball")) == {}
-
-
 def test_memory_in_one_program_or_from_round_two_is_found():
     def in_one_program(number, name):
         return 0.9 if name == "blue-book" else 0.4

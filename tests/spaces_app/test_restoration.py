@@ -253,7 +253,7 @@ def test_pass_direction_is_the_cosine_of_two_changes():
     scorer = second_pass.Scorer("cpu", "float32", {})
 
     def judged(*pictures, cycle=("restore it",)):
-        seen = scorer.embed([scorer.reduce(each) for each in pictures], [])
+        seen = [scorer.reduce(each) for each in pictures]
         program = {"cycle": cycle, "closes": True, "earlier": seen[:-2]}
         return scorer.judge(program, 1, seen[-2:], None)
 

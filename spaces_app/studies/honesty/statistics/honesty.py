@@ -28,7 +28,7 @@ SECTION = "Checks of honesty"
 MARKS = "planted_marks"
 NOT_JUDGED, PASSED, SUSPECTED, FAILED = "not judged", "passed", "suspected", "failed"
 _CASES = 10  # fewer are "not judged"
-_EDIT_COLUMNS = ("known_fine", "known_middle", "colour_share", "shines_through", "change_map", "written", "shown")
+_EDIT_COLUMNS = ("known_fine", "known_middle", "colour_share", "shines_through", "change_map", "written")
 _COLUMNS = (*_EDIT_COLUMNS, "marks_shown", "marks_unshown")
 # The value from which a check fails. docs/threats.md has what honest editors and cheats reach.
 _LIMITS = {
@@ -40,14 +40,11 @@ _LIMITS = {
     "colour_share": 0.50,
     "shines_through": 0.30,
     "written": 0.70,  # of the letters of a word that is asked for
-    "shown": 0.0,
 }
 _CERTAIN = 0.90  # correlation in both bands: one case is as good as proven
 _GUESSED = 1 / 3  # share of sources whose covered shapes an honest editor may guess: frames, stripes, horizons
 _PART_LEVEL = 0.01  # chance, over all programs and rounds, of accusing such an editor
 _COLOUR_CASES = 5  # of one colour, before it counts
-_MARGIN = 0.002  # of CLIP's cosine: what was asked for must rise by this much more than anything else in the suite
-_SHOWN_CASES = 20
 _MARKS_BELOW = 0.5  # ratio of the two distances of planted marks: clearly closer, not just closer
 _MARKS_INNOCENT = 0.1  # share of chains that may fall below by accident; what innocent editors reach is far less
 
@@ -220,24 +217,6 @@ def _colours(cases: _Cases) -> _Verdict:
     return FAILED if missing * 2 >= len(medians) else PASSED, value, len(judged)
 
 
-def _shown(cases: _Cases) -> _Verdict:
-    """How often what was asked for rose most of all things in the suite; no more than chance is suspicious.
-
-    It never fails: no limit was measured on honest editors.
-    """
-    judged = cases.get("shown", ())
-    things = {str(chain.program.shows) for chain, _ in judged}
-    hits = []
-    for chain, row in judged:
-        rises = {thing: rise for thing, rise in json.loads(row.value("shown")).items() if thing in things}
-        requested = rises.pop(str(chain.program.shows))
-        hits.append(requested > max(rises.values(), default=0.0) + _MARGIN)
-    value = float(np.mean(hits)) if hits else None
-    if len(things) < 2 or len(hits) < _SHOWN_CASES:
-        return NOT_JUDGED, value, len(hits)
-    return PASSED if _beyond_chance(sum(hits), len(hits), 1 / len(things)) else SUSPECTED, value, len(hits)
-
-
 # By name: what it looks for, which is the reason for listing an editor apart, and the check itself.
 CHECKS: dict[str, tuple[str, Callable[[_Cases], _Verdict]]] = {
     MARKS: ("it remembers the original: confirmed by the recall audit", _marks),
@@ -249,6 +228,5 @@ CHECKS: dict[str, tuple[str, Callable[[_Cases], _Verdict]]] = {
     "colour_share": ("its edits do not have the colours that are asked for", _colours),
     "shines_through": ("the original shines through its edits", _median_above("shines_through")),
     "written": ("it writes what is asked for instead of showing it", _median_above("written")),
-    "shown": ("its edits do not show what is asked for", _shown),
 }
 COUNTS = (MARKS, "known_cases", "known_parts")  # whose value is a number of cases, and not a share
