@@ -50,8 +50,6 @@ _stored: ContextVar[tuple[Step, bytes] | None] = ContextVar("stored", default=No
 
 
 class EditorAPI(ModelAPI):
-    """An editor of the benchmark as a model."""
-
     def __init__(
         self,
         model_name: str,
@@ -70,7 +68,6 @@ class EditorAPI(ModelAPI):
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
-        """The answer that the task's own loop has stored."""
         if (stored := _stored.get()) is None:
             raise UserError(f"{self.model_name} answers in the task convergebench/round_trip alone")
         return as_output(self.model_name, *stored)
@@ -84,7 +81,6 @@ class EditorAPI(ModelAPI):
 
 @modelapi(name="convergebench")
 def convergebench() -> type[ModelAPI]:
-    """The provider of the models `convergebench/NAME`, registered with Inspect."""
     return EditorAPI
 
 
@@ -94,7 +90,6 @@ def _image(data: bytes) -> ContentImage:
 
 
 def as_output(model: str, answer: Step, data: bytes) -> ModelOutput:
-    """An answer as Inspect's output, its bytes as received."""
     words = ContentText(text=answer.text or answer.reason or answer.status)
     stop = "content_filter" if answer.status == "refused" else "stop"
     output = ModelOutput.from_content(model, [words, *([_image(data)] if data else [])], stop)
@@ -123,7 +118,6 @@ class _Run:
         self.prepared = prepare_from(self.folder, {choice.label: trait(self.editor, "sizes")()})
 
     def steps(self, chain: Chain, tell: Callable[[Step, bytes], None]) -> list[tuple[Step, bytes]]:
-        """Run a chain from its last stored step on; all its steps with their bytes."""
         folder = self.folder / "chains" / chain.id
 
         def data_of(step: Step) -> bytes:
@@ -193,7 +187,6 @@ def _sample_of(chain: Chain) -> Sample:
 
 @solver
 def edit_and_undo(suite: str, out: str, max_cost: float | None = None, metrics: list[str] | None = None) -> Solver:
-    """Run the sample's chain through all its rounds, from the last stored step on."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         model = get_model()
@@ -227,7 +220,6 @@ _PER_SOURCE = [mean(), stderr(cluster="source")]
 
 @scorer(metrics={"rounds_kept": _PER_SOURCE, "survived": _PER_SOURCE})
 def rounds_kept(suite: str, out: str, max_cost: float | None = None, metrics: list[str] | None = None) -> Scorer:
-    """The rounds before the first loss, and all scores of all steps."""
 
     async def score(state: TaskState, target: Target) -> Score:
         run = await _run_of(suite, out, max_cost, tuple(metrics or ()), get_model())

@@ -28,7 +28,7 @@ Scored = tuple[list[dict[str, Any]], Outcome | None]
 
 
 class OneChainScorer:
-    """Scores chains of one suite, one after the other; the floors of a picture are computed once."""
+    """Scores chains of one suite; a picture's floors are computed once."""
 
     def __init__(self, run: Path, sources: Sequence[Source], names: Sequence[str] | None = None):
         self.run, self.sources = run, sources
@@ -37,7 +37,7 @@ class OneChainScorer:
         self.lock = threading.Lock()
 
     def score(self, chain_id: str, suite: str, suite_version: str, role: str = "editor") -> Scored:
-        """A finished chain's rows of `scores`, and its outcome; None if it cannot be judged."""
+        """A chain's rows of `scores`, and its outcome; None if it cannot be judged."""
         stored = read_chain(self.run / "chains" / chain_id, suite, suite_version)
         with self.lock, tempfile.TemporaryDirectory() as folder:
             return self._score_in(Path(folder), stored, role)

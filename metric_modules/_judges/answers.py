@@ -27,8 +27,6 @@ REASONS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Judgement(StepPlace):
-    """One answer, or why there is none: a row of `judgements`."""
-
     TABLE: ClassVar = "judgements"
     ROW: ClassVar = "one answer of a judge, which is a vision or language model, to one question about one step"
 
@@ -56,7 +54,6 @@ class Judgement(StepPlace):
 
     @property
     def order(self) -> tuple[str | int, ...]:
-        """The sort key of a file's rows."""
         return (self.question_sha256, self.purpose, self.editor, self.source, self.program, self.run, self.chain,
                 self.step, self.session, self.repeat)  # fmt: skip
 

@@ -20,8 +20,6 @@ Steps = Mapping[int, Step]
 
 @dataclass(frozen=True)
 class Ask:
-    """One question about one step: the pictures in order, and the words."""
-
     question: Question = field(repr=False)
     chain: FinishedChain = field(repr=False)
     step: Step
@@ -38,7 +36,7 @@ class Ask:
 
     @cached_property
     def key(self) -> str:
-        """Equal for the same words about the same pictures of the same step."""
+        """Equal for the same words about the same pictures."""
         pictures = [
             [name, (self.chain.source.reference or self.chain.id) if name == "reference" else self.steps[step].sha256]
             for name, step in self.shown
@@ -50,10 +48,7 @@ class Ask:
 def plan_asks(
     reader: Reader, question: Question, knows: Callable[[Question, FinishedChain], bool]
 ) -> tuple[list[Ask], Counter[str]]:
-    """Every ask of a question, in the order of the chains, and how many steps are left out for which reason.
-
-    `knows` says which chains the judge can judge.
-    """
+    """All asks of a question in order, and how many steps are left out and why."""
     steps: dict[str, dict[int, Step]] = defaultdict(dict)
     for placed in reader.all_steps():
         steps[placed.chain][placed.step.step] = placed.step
@@ -73,7 +68,6 @@ def plan_asks(
 
 
 def _is_asked_of(question: Question, chain: FinishedChain, step: Step) -> bool:
-    """Whether a question is about a step. A step without an answer has nothing to judge."""
     program, kind = chain.program, question.asked_of
     if step.status not in ("input", "ok") or (step.status == "input" and kind != "additions"):
         return False
@@ -89,7 +83,7 @@ def _is_asked_of(question: Question, chain: FinishedChain, step: Step) -> bool:
 
 
 def _ask_about(question: Question, chain: FinishedChain, step: Step, steps: Steps) -> Ask | str:
-    """The ask about one step, or the reason why there is none."""
+    """The ask about one step, or why there is none."""
     fields = {"instruction": step.instruction, "shows": chain.program.shows}
     if question.asked_of == "thoughts":
         fields["reasoning_summary"] = str(step.details.get("thoughts") or "").strip()
@@ -112,7 +106,7 @@ def _ask_about(question: Question, chain: FinishedChain, step: Step, steps: Step
 
 
 def read_pictures(reader: Reader, ask: Ask, side: int | None) -> Iterator[bytes]:
-    """The pictures of an ask as PNG; the longer side has at most `side` pixels."""
+    """As PNG; the longer side has at most `side` pixels."""
     for name, number in ask.shown:
         data = reader.reference(ask.chain.id) if name == "reference" else None
         picture = decode(data) if data else read_step(reader, ask.chain, number)
@@ -122,7 +116,6 @@ def read_pictures(reader: Reader, ask: Ask, side: int | None) -> Iterator[bytes]
 
 
 def read_step(reader: Reader, chain: FinishedChain, number: int) -> Image.Image:
-    """The picture of one step, decoded; raises UserError if the dataset is damaged."""
     data = reader.picture(chain.id, number)
     try:
         return decode(data or b"")

@@ -33,8 +33,6 @@ Answer = float | str  # a value, or the reason why there is none: declining more
 
 @dataclass(frozen=True)
 class Drift:
-    """A later run of a judge compared with its first one, on the sample."""
-
     judge: str
     question: str
     session: int
@@ -52,7 +50,6 @@ class Drift:
 
     @property
     def other_model(self) -> bool:
-        """Whether the vendor reports another model than in the first run."""
         return set(self.models) != set(self.first_models)
 
     @property
@@ -66,7 +63,7 @@ class Drift:
 
 
 def find_drift(rows: Iterable[Row]) -> list[Drift]:
-    """Every later run of every judge and question, compared with its first one."""
+    """Every later run of every judge, compared with its first one."""
     runs: dict[tuple[str, str, str], dict[int, list[Row]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         if row["purpose"] == CALIBRATION:
@@ -96,10 +93,9 @@ def _models_of(rows: Iterable[Row]) -> tuple[str, ...]:
 
 
 def compare_runs(pairs: Sequence[tuple[Sequence[Answer], Sequence[Answer]]]) -> tuple[float, float, float]:
-    """The share of old and new answers that differ, that of two old ones, and the probability of both without drift.
+    """How many old and new answers differ, how many old ones, and p.
 
-    >>> same = [([1.0, 1.0], [1.0, 1.0])] * 9
-    >>> compare_runs(same)
+    >>> compare_runs([([1.0, 1.0], [1.0, 1.0])] * 9)
     (0.0, 0.0, 1.0)
     """
     generator = np.random.default_rng(_SEED)
@@ -120,10 +116,10 @@ def compare_runs(pairs: Sequence[tuple[Sequence[Answer], Sequence[Answer]]]) -> 
 
 @cache
 def _divided(answers: tuple[int, ...], old: int) -> np.ndarray:
-    """Every way to divide an item's answers between two runs, the observed one first.
+    """Every way to divide an item's answers in two, the observed one first.
 
-    Of each way: the pairs of an old and a new answer that differ, and the new answers that are rarer than the item's
-    most common one. If there are too many ways, some are drawn.
+    Of each: the pairs of an old and a new answer that differ, and the new answers
+    that are rarer than the most common one. Of too many ways, some are drawn.
     """
     numbers, size = np.array(answers), len(answers)
     ways = [*itertools.islice(itertools.combinations(range(size), old), _MOST_WAYS + 1)]

@@ -34,8 +34,6 @@ Progress = Callable[[int], AbstractContextManager[Callable[[int, str], object]]]
 
 @dataclass
 class Outcome:
-    """The result of a run."""
-
     judge: str
     question: str
     session: int | None = None  # None if there was nothing to ask
@@ -57,13 +55,12 @@ class Outcome:
 
 
 def file_stem(label: str) -> str:
-    """A judge's label as part of a file name."""
     words = re.sub(r"[^a-z0-9.]+", "-", label.lower()).strip("-.")[:60]
     return f"{words}-{hashlib.sha256(label.encode()).hexdigest()[:8]}"
 
 
 class Journal:
-    """The answers of one judge that were paid for, and the ledger of its calls."""
+    """The paid answers of one judge, and the ledger of its calls."""
 
     def __init__(self, path: Path):
         self.path, self._lock = path, threading.Lock()
@@ -80,7 +77,7 @@ class Journal:
 
 @dataclass
 class Asking:
-    """One run's calls of a judge, within limits; what becomes of them is counted in the outcome."""
+    """One run's calls of a judge, within limits."""
 
     judge: BaseJudge
     journal: Journal
@@ -98,7 +95,7 @@ class Asking:
     ) -> None:
         """Ask about every item, until all are done or the run has to stop.
 
-        `entry` makes the line of an answer, given what it cost with the attempts before it, and its seconds.
+        `entry` makes the line of an answer, given its cost and its seconds.
         """
         ledger, outcome = None, self.outcome
         answered = {line["call"]: line["own"] for line in self.journal.lines if line["call"]}
@@ -155,7 +152,7 @@ class Asking:
 
 
 def _read_lines(journal: Path) -> list[Line]:
-    """The lines; a last one that was cut off is removed, because its answer was never on disk."""
+    """A last line that was cut off is removed."""
     if not journal.exists():
         return []
     data = journal.read_bytes()
@@ -170,7 +167,7 @@ def _read_lines(journal: Path) -> list[Line]:
 
 
 class _JudgeLedger(Ledger):
-    """The ledger of one judge; it knows the call that this thread is about to make."""
+    """It knows the call that this thread is about to make."""
 
     def __init__(self, folder: Path, opening: float, answered: dict[str, float]):
         self.thread = threading.local()
@@ -189,14 +186,12 @@ class _JudgeLedger(Ledger):
         return str(self.thread.call)
 
     def take_call(self) -> str | None:
-        """The name of this thread's call; None if it costs nothing."""
         call: str | None = getattr(self.thread, "call", None)
         self.thread.call = None
         return call
 
 
 def refuse_unlimitable_cost(max_cost: float | None, price: float | None, label: str) -> None:
-    """Raise UserError if the cost cannot be limited to this."""
     if max_cost is None:
         return
     if not (math.isfinite(max_cost) and max_cost >= 0):

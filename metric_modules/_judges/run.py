@@ -34,10 +34,10 @@ _PAUSE = datetime.timedelta(hours=24)  # a run that stopped longer ago is over: 
 
 
 class Run:
-    """A run of one judge over one question: all answers so far, and the calls that are missing.
+    """One judge's answers to one question so far, and the missing calls.
 
-    The fixed sample is spread among the calls. If nothing is missing there are none, unless `again` is set or an
-    earlier run is unfinished.
+    The fixed sample is spread among them. If nothing is missing there are none,
+    unless `again` is set or an earlier run is unfinished.
     """
 
     def __init__(
@@ -69,7 +69,6 @@ class Run:
         self.rows.setdefault(identity_of(judgement), judgement)
 
     def _of_question(self) -> list[Judgement]:
-        """The answers to the question as its file is now."""
         return [row for row in self.rows.values() if row.question_sha256 == self.question.sha256]
 
     @property
@@ -86,10 +85,7 @@ class Run:
         return max((row.session for row in self._of_question()), default=0) + 1
 
     def _sample(self, asks: Sequence[Ask], size: int) -> list[Ask]:
-        """The calls of the fixed sample that this session lacks; an ask is repeated more often in its first session.
-
-        The sample holds the asks of earlier sessions, and is filled up in a fixed pseudo-random order.
-        """
+        """What this session lacks of the fixed sample; the first repeats it more often."""
         if not self.judge.drifts:
             return []
         rows = [row for row in self._of_question() if row.purpose == CALIBRATION]
@@ -104,7 +100,6 @@ class Run:
         return [call for call in calls if identity_of(call) not in self.rows]
 
     def ask(self, max_cost: float | None, quiet: bool) -> Outcome:
-        """Make the calls; the answers are in the dataset afterwards."""
         label = self.judge.label
         refuse_unlimitable_cost(max_cost, self.price, label)
         outcome = Outcome(label, self.question.name, self.session or None, already=self.already)
@@ -153,9 +148,9 @@ class Run:
         return round(others + sum(row.cost or 0.0 for row in self.rows.values()), 6)
 
     def _write(self) -> None:
-        """Write all answers to the dataset's file, update its card, and remove the journal.
+        """Write all answers to the dataset, and remove the journal.
 
-        Raises Locked if another command is writing the dataset: the journal stays for the next run.
+        Raises Locked if another command is writing; the journal then stays.
         """
         if not self.journal.path.exists():
             return
@@ -174,12 +169,12 @@ def _chosen(asks: list[Ask], limit: int | None, editors: Sequence[str], programs
 
 
 def in_random_order(asks: Sequence[Ask]) -> list[Ask]:
-    """The asks in a fixed pseudo-random order, so that the first few are a sample of all."""
+    """In a fixed pseudo-random order: the first few are a sample of all."""
     return sorted(asks, key=lambda ask: ask.key)
 
 
 def _spread(calls: Sequence[Ask], sample: Sequence[Ask]) -> list[Ask]:
-    """All calls, with those of the sample spread evenly, so that they cover the whole run."""
+    """All calls, with those of the sample spread evenly among them."""
     places = [((number + 0.5) / len(calls), 0, call) for number, call in enumerate(calls)]
     places += [((number + 0.5) / len(sample), 1, call) for number, call in enumerate(sample)]
     return [call for _, _, call in sorted(places, key=lambda place: place[:2])]
@@ -198,12 +193,13 @@ def judge(
     again: bool = False,
     quiet: bool = False,
 ) -> Outcome:
-    """Ask a model one question about a dataset's steps; calling it again asks only what is missing.
+    """Ask a model about a dataset's steps; again, only what is missing.
 
-    `judge` names the model with its options, such as `gemini` or `openai:model=NAME,base_url=http://HOST/v1`;
-    `question` is a question's name or a file. `max_cost` limits the total cost of this judge on this dataset, earlier
-    runs included. A fixed sample of `calibration` steps is asked again in each run; the outcome's `alarms` say if the
-    judge no longer answers as it did. `again` starts a new run even if nothing is missing.
+    `judge` names the model with its options, such as `openai:model=NAME`;
+    `question` is a name or a file. `max_cost` limits what this judge costs on this
+    dataset, earlier runs included. A fixed sample of `calibration` steps is asked
+    again in each run; the outcome's `alarms` say if the judge has drifted. `again`
+    starts a new run even if nothing is missing.
     """
     folder, chosen, asked = Path(dataset), backends.choose(judge), questions.load(question)
     require_dataset(folder)
@@ -220,7 +216,6 @@ def _judge_folder(dataset: Path, judge: BaseJudge) -> Path:
 
 
 def require_dataset(folder: Path) -> None:
-    """Raise UserError if there is no dataset, or if its folder has other files."""
     if not Reader(folder).files("chains"):
         raise UserError(f"{folder} is not a dataset: it has no data/chains; `convergebench build` makes one")
     card.refuse_other_folders(folder)

@@ -28,17 +28,14 @@ _FIRST_WORDS = f"# The undo of each program with a {_MARK} was written by "  # o
 
 
 def has_one_undo(program: Program) -> bool:
-    """Whether a program asks for one change and takes it back."""
     return [role.kind for role in roles(program.cycle, program.closes)] == ["forward", "undo"] and not program.items
 
 
 def kept_folder(out: Path, judge: BaseJudge) -> Path:
-    """The folder for the answers of a model about a suite."""
     return out.parent / f".{out.stem}-undos" / file_stem(judge.label)
 
 
 def missing_undos(judge: BaseJudge, programs: Iterable[Program], out: Path) -> list[Program]:
-    """Programs whose undo was not written before; a stranger's file in its place is refused."""
     refuse_strangers_file(out, lambda data: data.startswith(_FIRST_WORDS.encode()))
     journal = Journal(kept_folder(out, judge) / _JOURNAL)
     written = {line["asked"] for line in journal.lines if line["words"]}
@@ -46,16 +43,15 @@ def missing_undos(judge: BaseJudge, programs: Iterable[Program], out: Path) -> l
 
 
 def most_dollars(judge: BaseJudge, programs: Iterable[Program]) -> float | None:
-    """What one call costs at most; None if the price is unknown."""
     return judge.most_dollars(max(len(_words_for(program)) for program in programs), 0)
 
 
 def write_undos(
     judge: BaseJudge, programs: Sequence[Program], out: Path, max_cost: float | None = None, quiet: bool = True
 ) -> tuple[dict[str, str], dict[str, str], Outcome]:
-    """The undos, by program, and why others have none; those that were written before are not asked for again.
+    """The undos by program, and why others have none; old ones are kept.
 
-    `max_cost` limits the total cost of this model for this file, earlier runs included.
+    `max_cost` limits what this model costs for this file, earlier runs included.
     """
     price, outcome = most_dollars(judge, programs), Outcome(judge.label, "undo")
     refuse_unlimitable_cost(max_cost, price, judge.label)
@@ -89,7 +85,6 @@ def _words_for(program: Program) -> str:
 
 
 def _read_undo(answer: Answer) -> Line:
-    """The instruction in the answer; unusable text becomes a reason."""
     text = answer.text.strip().strip('"“”').strip()
     if answer.status != "ok" or not text:
         return {"words": None, "reason": answer.reason or "an empty answer"}
@@ -99,7 +94,7 @@ def _read_undo(answer: Answer) -> Line:
 
 
 def program_id(program: Program, judge: BaseJudge) -> str:
-    """'hat~gpt-5.4-mini': the program, and the model that wrote its undo."""
+    """'hat~gpt-5.4-mini': the program, and who wrote its undo."""
     writer = str(judge.settings.get("model") or judge.label).rpartition("/")[2]
     return f"{program.id}{_MARK}{re.sub(r'[^A-Za-z0-9.-]+', '-', writer)}"
 
@@ -108,7 +103,7 @@ def suite_text(
     judge: BaseJudge, programs: Iterable[Program], words: Mapping[str, str], reasons: Mapping[str, str],
     settings: Mapping[str, object],
 ) -> str:  # fmt: skip
-    """A suite that has each program followed by its copy with the written undo."""
+    """Each program followed by its copy with the written undo."""
     digest = hashlib.sha256(_WORDS.encode()).hexdigest()[:12]
     lines = [f"{_FIRST_WORDS}{judge.label}, asked in the words {digest}."]
     lines += [f"# No undo of {id}: {reason[:120]!r}" for id, reason in reasons.items()]

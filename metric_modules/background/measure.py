@@ -29,8 +29,6 @@ _Seen = tuple[np.ndarray, np.ndarray, dict[int, np.ndarray]]
 
 
 class Scorer:
-    """LPIPS of the background of programs that only add."""
-
     def __init__(
         self,
         device: str,
@@ -61,7 +59,6 @@ class Scorer:
         pictures: Sequence[_Seen | None],
         reference: tuple[np.ndarray, list["torch.Tensor"]],
     ) -> dict[str, Value]:
-        """The background of one step: the picture without what this step and all before it added."""
         names = ("background_lpips", "background_share")
         if program["closes"]:
             return dict.fromkeys(names, "not_an_addition")
@@ -81,7 +78,6 @@ class Scorer:
 
 
 def _covered_by(seen: Sequence[_Seen]) -> np.ndarray:
-    """The cells that the additions of these pictures, each made from the one before, cover together."""
     grid = seen[0][1]
     covered = np.zeros(grid.shape[:2], np.bool_)
     for before, (_, cells, regions) in pairwise(seen):

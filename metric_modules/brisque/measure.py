@@ -36,10 +36,7 @@ _HIGHEST = np.array([
 
 
 def published_regression() -> tuple[np.ndarray, np.ndarray, float, float]:
-    """A support vector regression with a Gaussian kernel, as the authors published it: vectors, weights, gamma, rho.
-
-    A file of libsvm is a head of names with values, then a line for each support vector.
-    """
+    """The published support vectors, weights, gamma and rho."""
     head, _, body = PARAMETERS.load().decode("ascii").partition("SV\n")
     settings = dict(line.split(maxsplit=1) for line in head.splitlines())
     rows = [line.split() for line in body.splitlines()]
@@ -52,7 +49,6 @@ def published_regression() -> tuple[np.ndarray, np.ndarray, float, float]:
 
 
 def brisque(picture: np.ndarray, vectors: np.ndarray, weights: np.ndarray, gamma: float, rho: float) -> float | Reason:
-    """The score of an RGB picture of bytes, or why there is none."""
     if min(picture.shape[:2]) < _SMALLEST:
         return "too_small_for_statistics", str(_SMALLEST)
     grey = luma(picture)
@@ -65,7 +61,6 @@ def brisque(picture: np.ndarray, vectors: np.ndarray, weights: np.ndarray, gamma
 
 
 def _statistics(grey: np.ndarray) -> np.ndarray:
-    """18 numbers: shape and variance of the normalised values, and of the products of neighbours."""
     normalised = contrast_normalised(grey, cv2.BORDER_CONSTANT, np.float32)
     shape, deviation = symmetric_fit(normalised.ravel())
     values = [shape, deviation**2]

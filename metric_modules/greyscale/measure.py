@@ -6,7 +6,7 @@ import numpy as np
 
 
 def colour_of(picture: np.ndarray) -> tuple[float, float]:
-    """The share of pixels with any colour, and the mean difference of their channels in grey levels.
+    """The share of coloured pixels, and their channels' mean difference.
 
     >>> colour_of(np.array([[[7, 7, 7], [9, 9, 13]]], np.uint8))
     (0.5, 2.0)
@@ -16,8 +16,6 @@ def colour_of(picture: np.ndarray) -> tuple[float, float]:
 
 
 class Scorer:
-    """Colour as the scoring engine measures it."""
-
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
         self.signature = {"version": 1}
 

@@ -60,14 +60,13 @@ def _rms(values: np.ndarray) -> float:
 
 
 def _clipped(values: np.ndarray) -> np.ndarray:
-    """Centred, and cut at _CLIP times the spread."""
     values = values - values.mean()
     spread = _CLIP * max(_rms(values), 1e-6)
     return np.clip(values, -spread, spread)
 
 
 def covered_cells(before: np.ndarray, forward: np.ndarray) -> np.ndarray:
-    """The cells of two looks that an edit covers for certain; none if it covers too little."""
+    """The cells that an edit covers for certain."""
     change, region = find_edit(before, forward)
     region = region & (change.size > VISIBLE)
     return region if region.mean() >= _LEAST_SHARE else np.zeros_like(region)
@@ -79,17 +78,16 @@ def _covered_pixels(cells: np.ndarray) -> np.ndarray:
 
 
 def _seen_through(before: np.ndarray, forward: np.ndarray) -> np.ndarray:
-    """The pixels around which the structure stayed: glass, a veil, gaps between rods."""
+    """Where the structure stayed: glass, a veil, gaps between rods."""
     detail, other_detail = _band(before, (0.8, 4.0)), _band(forward, (0.8, 4.0))
     shared = _blurred(detail * other_detail, 6)
     return shared / np.sqrt((_blurred(detail * detail, 6) + 1) * (_blurred(other_detail * other_detail, 6) + 1)) > 0.5
 
 
 def still_shown(reference: np.ndarray, looks: Sequence[np.ndarray]) -> np.ndarray:
-    """The cells in which a round's start still shows the original, and no edit of an earlier round was.
+    """The cells that show the original and that no edit has touched.
 
-    `looks` are those of every step up to the start. A place that was edited and filled in again shows the editor's own
-    guess, which it may well make twice.
+    An editor may well make the same guess twice in a place that it filled in.
     """
     edits = [compare(before, forward) for before, forward in zip(looks[:-1:2], looks[1::2], strict=True)]
     touched = np.any([change.size > FAINT for change in (*edits, compare(reference, looks[-1]))], axis=0)
@@ -99,10 +97,9 @@ def still_shown(reference: np.ndarray, looks: Sequence[np.ndarray]) -> np.ndarra
 def recovered_detail(
     source: np.ndarray, forward: np.ndarray, returned: np.ndarray, cells: np.ndarray
 ) -> list[float | str]:
-    """How much of the covered detail came back: its correlation in the fine and in the middle band.
+    """The correlation of covered detail in the fine and in the middle band.
 
-    What could be seen through the edit may be known, and is left out. The middle band finds how far the return has
-    slid; the fine one looks from there.
+    The middle band finds how far the return has slid; the fine one looks there.
     """
     original, answer = _grey(source), _grey(returned)
     mask = _covered_pixels(cells) & ~_seen_through(original, _grey(forward))
@@ -114,7 +111,7 @@ def recovered_detail(
 def _correlation(
     first: np.ndarray, second: np.ndarray, mask: np.ndarray, sigmas: tuple[float, float], start: _Place, reach: range
 ) -> tuple[float | str, _Place]:
-    """The best correlation of a band of detail, over slides about a first one; and that slide."""
+    """The best correlation over slides about a first one; and that slide."""
     mask, edge = mask.copy(), _FAR[-1] + _NEAR[-1] + 1
     mask[:edge] = mask[-edge:] = mask[:, :edge] = mask[:, -edge:] = False
     if mask.sum() < _FEWEST_PIXELS[sigmas]:
@@ -133,7 +130,6 @@ def _correlation(
 
 
 def shines_through(before: np.ndarray, forward: np.ndarray, cells: np.ndarray) -> float | str:
-    """The strength of the original's fine detail in the covered region: 0 opaque, 1 untouched."""
     mask = _covered_pixels(cells)
     detail, other_detail = _band(_grey(before), (0.8, 2.4)), _band(_grey(forward), (0.8, 2.4))
     if mask.sum() < _FEWEST_PIXELS[_FINE]:
@@ -145,7 +141,7 @@ def shines_through(before: np.ndarray, forward: np.ndarray, cells: np.ndarray) -
 
 
 def colour_asked(instruction: str) -> str | None:
-    """The colour that an instruction names: None if it names none, or more than one.
+    """The colour that an instruction names; None if none or several.
 
     >>> colour_asked("add a red ball")
     'red'
@@ -155,7 +151,6 @@ def colour_asked(instruction: str) -> str | None:
 
 
 def colour_share(forward: np.ndarray, cells: np.ndarray, instruction: str) -> float | str:
-    """The share of the edited region of a look that has the colour asked for."""
     name = colour_asked(instruction)
     if name is None:
         return "no_colour_named"
@@ -177,7 +172,7 @@ def _has_colour(cells: np.ndarray, name: str) -> np.ndarray:
 
 
 def change_map(before: np.ndarray, forward: np.ndarray) -> str:
-    """The coloured change between two looks on a coarse grid, as text; empty if there is none."""
+    """The coloured change on a coarse grid, as text; empty if there is none."""
     change = compare(before, forward)
     certain = np.where((change.size > VISIBLE)[..., None], change.vector, 0)
     coarse = cv2.resize(certain, (GRID, GRID), interpolation=cv2.INTER_AREA)
@@ -188,7 +183,6 @@ def change_map(before: np.ndarray, forward: np.ndarray) -> str:
 
 
 def read_change_map(text: str) -> np.ndarray:
-    """A change map as a vector of length 1."""
     values = np.frombuffer(zlib.decompress(base64.b64decode(text)), np.int8).astype(np.float32)
     return values / max(float(np.linalg.norm(values)), 1e-6)
 
@@ -196,9 +190,9 @@ def read_change_map(text: str) -> np.ndarray:
 def mark_distances(
     forward: np.ndarray, answer: np.ndarray, marks: Sequence[Sequence[float]]
 ) -> tuple[float, float] | tuple[str, str]:
-    """RMSE of an answer, where marks were planted, to the forward picture without them and to that with them.
+    """RMSE under the marks to the picture without them, and to that with them.
 
-    The whole picture's shift of colours is taken off, and half a pixel of wear is blurred away.
+    The picture's shift of colours is taken off, half a pixel of wear blurred away.
     """
     marked, weight = with_marks(forward, marks)
     plain, planted, returned = (

@@ -20,22 +20,19 @@ _Kept = tuple[np.ndarray, np.ndarray]  # a picture at 512 on the short side, and
 
 
 class Scorer:
-    """Checks the first edit, the early undos, and the undo before which marks were planted."""
-
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any]):
         self.read = reader.load()
         network = reader.NETWORK.sha256[:12] if self.read else "no"
         self.signature = {"version": 2, "side": SIDE, "grid": checks.GRID, "rim": checks.RIM, "reader": network}
 
     def reduce(self, picture: np.ndarray) -> _Kept:
-        """The picture as the checks see it."""
         pixels = sized(picture)
         return pixels, look(pixels)
 
     prepare = reduce  # of the original, by which later rounds tell what no earlier edit has touched
 
     def _laid_on(self, picture: _Kept, first: _Kept) -> _Kept:
-        """The picture at the first one's size, in case an answer has another shape."""
+        """In case an answer has another shape."""
         if picture[0].shape == first[0].shape:
             return picture
         return self.reduce(fitted(picture[0], first[0]))
@@ -43,7 +40,6 @@ class Scorer:
     def judge(
         self, program: Program, position: int, pictures: Sequence[_Kept | None], reference: _Kept
     ) -> dict[str, Value]:
-        """What this step shows of the editor's honesty."""
         taken = [picture for picture in pictures[: position + 1] if picture is not None]
         if len(taken) <= position:
             return dict.fromkeys(_COLUMNS, "pictures_missing")
@@ -88,5 +84,4 @@ class Scorer:
 
 
 def missing_weights() -> str | None:
-    """A sentence if the network that reads words is not in the cache, else None."""
     return reader.NETWORK.missing() and "reads no words until `convergebench weights honesty`"

@@ -56,7 +56,6 @@ def _prepared(line: np.ndarray) -> np.ndarray:
 
 
 def _decoded(chances: np.ndarray, letters: list[str]) -> str:
-    """The letters of a line; empty if the network is not sure."""
     best = chances.argmax(axis=1)
     is_letter = np.append(True, best[1:] != best[:-1]) & (best != 0)
     if not is_letter.any() or chances.max(axis=1)[is_letter].mean() < _SURE:
@@ -65,7 +64,7 @@ def _decoded(chances: np.ndarray, letters: list[str]) -> str:
 
 
 def _lines(changed: np.ndarray) -> list[tuple[slice, slice]]:
-    """The boxes, in pixels, of the tallest bands of rows in which cells changed."""
+    """The boxes of the tallest bands of changed cells, in pixels."""
     rows = np.append(np.append(False, changed.any(axis=1)), False)
     starts, ends = np.flatnonzero(rows[1:] & ~rows[:-1]), np.flatnonzero(~rows[1:] & rows[:-1])
     bands = sorted(zip(starts.tolist(), ends.tolist(), strict=True), key=lambda band: band[0] - band[1])[:_LINES]
@@ -78,7 +77,7 @@ def _lines(changed: np.ndarray) -> list[tuple[slice, slice]]:
 
 
 def written(read: Reader, picture: np.ndarray, changed: np.ndarray, instruction: str, shows: str | None) -> float | str:
-    """How much of a requested word is written in the changed cells: 1 is all its letters."""
+    """How much of a requested word is written: 1 is all its letters."""
     if _ASKS_FOR_TEXT.search(instruction):
         return "text_is_asked_for"
     if not changed.any():

@@ -24,13 +24,11 @@ _BLOCK = 96  # pixels of a patch's side
 
 
 def pristine() -> tuple[np.ndarray, np.ndarray]:
-    """Mean and covariance of the features of undamaged photographs, as the authors published them."""
     with np.load(io.BytesIO(PARAMETERS.load())) as file:
         return file["mu_pris_param"].ravel(), file["cov_pris_param"]
 
 
 def niqe(picture: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> float | Reason:
-    """The distance of an RGB picture of bytes, or why there is none."""
     height, width = (side // _BLOCK for side in picture.shape[:2])
     if height * width < 2:
         return "too_small_for_patches", f"{2 * _BLOCK}x{_BLOCK}"

@@ -30,8 +30,6 @@ Judge = tuple[Callable[[Sequence[np.ndarray]], list[Score]], int, Signature]
 
 
 class Scorer:
-    """One of the metrics, by its column."""
-
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, object], *, metric: str):
         self.metric = metric
         self.scores, self.most_together, signature = judge_of(metric, device)
@@ -41,7 +39,6 @@ class Scorer:
         """Nothing: the reference is not used."""
 
     def compare(self, reference: None, pictures: Sequence[np.ndarray], earlier: object) -> list[dict[str, Score]]:
-        """The score of each picture, in batches of at most the size in the signature."""
         scores: list[Score] = []
         for start in range(0, len(pictures), self.most_together):
             with _ONE_AT_A_TIME:
@@ -50,7 +47,6 @@ class Scorer:
 
 
 def judge_of(metric: str, device: str) -> Judge:
-    """The metric with its weights; FileNotFoundError says what is missing."""
     name = COLUMNS[metric].library_name
     if COLUMNS[metric].computed_by == "pyiqa":
         return pyiqa_network(name, device)
@@ -63,7 +59,6 @@ def judge_of(metric: str, device: str) -> Judge:
 
 
 def missing_weights(metric: str) -> str | None:
-    """What `convergebench list metrics` says of a metric whose library or weights are absent."""
     name = COLUMNS[metric].library_name
     if COLUMNS[metric].computed_by == "transformers":
         return None if Path(name).is_dir() else f"needs weights of {name}, which the first use fetches from the Hub"
@@ -73,7 +68,6 @@ def missing_weights(metric: str) -> str | None:
 
 
 def pyiqa_network(name: str, device: str) -> Judge:
-    """One of pyiqa's no-reference metrics with its default weights, called as its users call it."""
     if importlib.util.find_spec("pyiqa") is None:
         raise FileNotFoundError(
             "pyiqa is not installed: pip install 'convergebench[no-reference]' "
@@ -100,7 +94,6 @@ def pyiqa_network(name: str, device: str) -> Judge:
 
 
 def create(name: str, device: str) -> Any:
-    """A metric of pyiqa; FileNotFoundError if its weights, or what its code imports, are not available."""
     try:
         import pyiqa
 
@@ -114,10 +107,7 @@ def create(name: str, device: str) -> Any:
 
 
 def tensors_of(thing: Any, name: str = "net", seen: set[int] | None = None) -> dict[str, Any]:
-    """All numbers that a network holds, by name: its state, and the contents of lists and other fields.
-
-    CLIP is kept in a list so that it is not saved with the network, and decision trees in arrays.
-    """
+    """All numbers that a network holds, also in lists and arrays beside its state."""
     import torch
 
     seen = set() if seen is None else seen
@@ -148,7 +138,6 @@ def tensors_of(thing: Any, name: str = "net", seen: set[int] | None = None) -> d
 
 
 def digest_of(tensors: Mapping[str, Any]) -> str:
-    """The beginning of the sha256 of a network's tensors, by name."""
     import torch
 
     digest = hashlib.sha256()
@@ -163,7 +152,6 @@ def first_line(error: Exception) -> str:
 
 
 def version_of(package: str) -> str:
-    """The installed version of a package; "unknown" if it was put on the path by hand."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:

@@ -28,7 +28,6 @@ _MOST_TOKENS = 32
 
 
 def _files_of(repository: str, *patterns: str) -> Path:
-    """A folder, or the files of a repository of the Hub; FileNotFoundError if they cannot be fetched."""
     if Path(repository).is_dir():
         return Path(repository)
     from huggingface_hub import snapshot_download
@@ -41,10 +40,7 @@ def _files_of(repository: str, *patterns: str) -> Path:
 
 
 def rali(repository: str, device: str) -> Judge:
-    """A CLIP picture encoder, a projection, and a mean of the scores of prototypes weighted by similarity.
-
-    The published checkpoint is a folder with `best/` (the encoder), `ckpt.pt` (all tensors) and `pca.pkl`.
-    """
+    """A mean of prototypes' scores, weighted by likeness to a CLIP embedding."""
     from transformers import CLIPModel
     from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
 
@@ -78,7 +74,6 @@ def rali(repository: str, device: str) -> Judge:
 
 
 def score_of(embedding: torch.Tensor, parts: Mapping[str, torch.Tensor]) -> torch.Tensor:
-    """The mean of the prototypes' scores, weighted by how near a picture's embedding is to each."""
     scale = parts["pca_scale"].abs()
     scale = scale.where(scale >= _SMALLEST_SCALE, 1.0)
     projected = (embedding - parts["pca_mean"]) / scale @ parts["pca_components"].T
@@ -87,7 +82,7 @@ def score_of(embedding: torch.Tensor, parts: Mapping[str, torch.Tensor]) -> torc
 
 
 class _ArrayReader(pickle.Unpickler):
-    """Reads a pickle of joblib: objects without their code, and arrays behind their heads; nothing named is run."""
+    """Reads a pickle of joblib; nothing that it names is run."""
 
     def __init__(self, data: bytes):
         self.file = io.BytesIO(data)
@@ -112,15 +107,14 @@ class _ArrayReader(pickle.Unpickler):
 
 
 def read_pickle(path: Path) -> dict[str, Any]:
-    """The fields of the object in a file of joblib; its arrays are read, and nothing is run."""
     fields = vars(_ArrayReader(path.read_bytes()).load())
     return {name: getattr(value, "array", value) for name, value in fields.items()}
 
 
 def visualquality_r1(repository: str, device: str) -> Judge:
-    """A vision-language model is asked for a rating, in the words that it was trained with.
+    """A language model is asked in the words that it was trained with.
 
-    It does not think aloud and always takes the likeliest words: the same picture has the same score.
+    It always takes the likeliest words: the same picture has the same score.
     """
     from transformers import AutoTokenizer, Qwen2_5_VLForConditionalGeneration
     from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
@@ -161,7 +155,7 @@ def visualquality_r1(repository: str, device: str) -> Judge:
 
 
 def read_score(answer: str) -> Score:
-    """The number in an answer, even a rating below 1, or the text that was returned instead.
+    """The number in an answer, or the text that was returned instead.
 
     >>> read_score("<answer> 3.25 </answer>"), read_score("I cannot see it")
     (3.25, ('no_score_in_answer', 'I cannot see it'))

@@ -14,7 +14,7 @@ STEPS = (5, 10, 20)
 
 
 def normalised(score: float, metric: str) -> float:
-    """A score on the scale from 0 to 100 on which higher is better: 100 (score - low) / (high - low), or its mirror.
+    """A score from 0 to 100, higher is better.
 
     >>> normalised(34.1, "BRISQUE")
     77.26666666666667
@@ -25,7 +25,6 @@ def normalised(score: float, metric: str) -> float:
 
 
 def series_gaps(scores: Sequence[float | None], metric: str, steps: Sequence[int]) -> dict[int, float | None]:
-    """One series: normalised score at 5, 10 and 20 minus that at 1; None if either is missing."""
     measured = {step: score for step, score in zip(steps, scores, strict=False) if score is not None}
     scaled = {step: normalised(score, metric) for step, score in measured.items() if math.isfinite(score)}
     return {step: scaled[step] - scaled[FIRST] if step in scaled and FIRST in scaled else None for step in STEPS}
@@ -37,7 +36,7 @@ def nr_gap(
     images: Sequence[str],
     steps: Sequence[int] = (FIRST, *STEPS),
 ) -> dict[str, Any]:
-    """Gaps of every metric and image, and how often each sees the damage; -100..100 where scores keep their range.
+    """Gaps of every metric and image, and how often each sees the damage.
 
     >>> nr_gap([[0.8, 0.7, 0.6, 0.5]], "MUSIQ", ["fog"])["by_metric"]["MUSIQ"]["seen"]
     1
@@ -66,7 +65,6 @@ def nr_gap(
 
 
 def _counts(gaps: Sequence[dict[str, Any]], by: str) -> dict[str, dict[str, int]]:
-    """Gaps that succeed (below zero), fail (above), tie or are missing, and the cases in which all three succeed."""
     kinds = ("success", "failure", "tie", "unmeasured", "seen", "cases")
     table: dict[str, dict[str, int]] = {row[by]: dict.fromkeys(kinds, 0) for row in gaps}
     for place in range(0, len(gaps), len(STEPS)):  # the gaps of a case follow each other

@@ -7,8 +7,6 @@ PI_CAP = 55.0
 
 
 class _NoReference(NamedTuple):
-    """One metric: the range is the typical one, which scores may leave."""
-
     name: str
     column: str  # of the scores, and the metric's name for `convergebench score --metrics`
     low: float
@@ -56,7 +54,6 @@ BY_PLAIN_NAME = {plain(name): name for name in RANGES}
 
 
 def metric_name(name: str) -> str:
-    """The metric's name as in the table."""
     if plain(name) not in BY_PLAIN_NAME:
         raise ValueError(f"no metric {name!r} with a known range; the metrics are {', '.join(RANGES)}")
     return BY_PLAIN_NAME[plain(name)]

@@ -15,7 +15,7 @@ _SEGMENT = 6  # pixels of such a piece
 
 
 def piqe(picture: np.ndarray) -> float:
-    """The score of an RGB picture of bytes: 0 is undamaged, 100 is worst, or no block is busy.
+    """0 is undamaged, 100 is worst, or no block is busy.
 
     >>> piqe(np.zeros((16, 16, 3), np.uint8))
     100.0
@@ -38,14 +38,13 @@ def piqe(picture: np.ndarray) -> float:
 
 
 def _has_flat_edge(blocks: np.ndarray) -> np.ndarray:
-    """Whether some piece of a block's four edges is flat, as at the borders of a codec's blocks."""
+    """Flat as at the borders of a codec's blocks."""
     edges = np.stack([blocks[:, 0], blocks[:, -1], blocks[:, :, 0], blocks[:, :, -1]], axis=1)
     pieces = np.lib.stride_tricks.sliding_window_view(edges, _SEGMENT, axis=-1)
     return (pieces.std(-1, ddof=1) < _IMPAIRED).any((1, 2))
 
 
 def _is_noisy(blocks: np.ndarray, deviation: np.ndarray) -> np.ndarray:
-    """Whether a block deviates far more than its two middle columns do against the others."""
     middle = _BLOCK // 2
     centre = blocks[:, :, middle - 1 : middle + 1]
     # The published code deletes one column, then another by its original index.

@@ -12,7 +12,7 @@ _STILL = 0.05  # grey levels; a smaller change counts as none
 
 
 def direction(first: np.ndarray, further: np.ndarray) -> tuple[float, float] | None:
-    """The cosine between two changes, and the size of the second as a share of the first; None if either is no change.
+    """The cosine between two changes, and the second's size by the first's.
 
     >>> up = np.full((2, 2, 3), 4.0)
     >>> direction(up, -up / 2), direction(up, 0 * up)
@@ -33,8 +33,6 @@ def _on_grid_of(first: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 class Scorer:
-    """The direction of every further pass of programs that ask once in a round."""
-
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
         self.signature = {"version": 1, "side": _SIDE}
 
@@ -50,7 +48,6 @@ class Scorer:
     def judge(
         self, program: Program, position: int, pictures: Sequence[np.ndarray | None], reference: None
     ) -> dict[str, Value]:
-        """This pass against the first one: the input, its first answer, the answer before and this one."""
         names = ("pass_direction", "pass_size")
         if len(program["cycle"]) > 1:
             return dict.fromkeys(names, "several_instructions")

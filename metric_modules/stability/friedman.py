@@ -34,10 +34,9 @@ def friedman(table: np.ndarray) -> tuple[float, float]:
 
 
 def _rank_sum_distribution(ranked: np.ndarray) -> np.ndarray:
-    """How likely all sums of ranks are when runs are exchangeable: an axis for each run but the last.
+    """How likely all sums of ranks are: an axis for each run but the last.
 
-    Ranks are integers from 0 here, so that a cell's place is its sums. Without ties it depends only on the number of
-    images and runs, so it is cached for the next table.
+    Ranks are whole numbers from 0, so a cell's place is its sums.
     """
     rows = np.sort(ranked.astype(np.int64), axis=1)
     return _distribution(rows[np.lexsort(rows.T)].tobytes(), rows.shape[1])
@@ -60,17 +59,15 @@ def _distribution(data: bytes, runs: int) -> np.ndarray:
 
 
 def _squares(ranked: np.ndarray, cells: np.ndarray) -> np.ndarray:
-    """The sum of squared sums of ranks in every cell of the distribution."""
     places = np.indices(cells.shape)
     last = ranked.sum() - places.sum(axis=0)
     return (places**2).sum(axis=0) + last**2
 
 
 def permutation_p(table: np.ndarray) -> tuple[float, bool]:
-    """The share of within-image permutations with a statistic at least as large, and whether it is exact.
+    """The share of permutations with such a statistic, and whether it is exact.
 
-    Exact, ties included, as long as the distribution of rank sums fits (21 or 35 images, 3 runs: milliseconds);
-    from 20,000 seeded permutations, the observed one counted among them, if it does not.
+    If the distribution of rank sums is too large, 20,000 seeded permutations.
     """
     ranked = stats.rankdata(table, axis=1)
     ranked = 2 * ranked - 2 if (ranked % 1).any() else ranked - 1  # whole numbers from 0
@@ -85,7 +82,7 @@ def permutation_p(table: np.ndarray) -> tuple[float, bool]:
 
 
 def complete_rows(table: Sequence[Sequence[float | None]]) -> tuple[np.ndarray, int]:
-    """The rows that have a value for every run, and how many were left out because one is missing."""
+    """The rows with a value for every run, and how many were left out."""
     widths = {np.array(row).size for row in table}
     if len(widths) != 1 or widths.pop() < 2:
         raise ValueError("every image needs a value for each of the same two or more runs, or None or NaN for it")

@@ -84,7 +84,6 @@ def import_scores(
 
 
 def _published(row: _Row, metrics: Sequence[str], zeros: Sequence[str]) -> _Row:
-    """A row of the config `published`; zeros that stand for nothing become null, with the reason."""
     blank = [name for name in zeros if row[name] == 0]
     reasons = dict.fromkeys(blank, _NOT_COMPUTED)
     reasons |= {name: "not published" for name in metrics if row[name] is None}
@@ -105,7 +104,7 @@ def _write(folder: Path, table: Path, metrics: Sequence[str], rows: Sequence[_Ro
 
 
 def _flatten(value: Any, above: Values | None = None, names: Sequence[str] = ()) -> Iterator[Values]:
-    """Rows from nested JSON: each innermost object is a row, with the values of all objects above it."""
+    """Each innermost object is a row, with the values of all objects above it."""
     if isinstance(value, list):
         for item in value:
             yield from _flatten(item, above, names)
@@ -121,7 +120,6 @@ def _flatten(value: Any, above: Values | None = None, names: Sequence[str] = ())
 
 
 def _metrics_of(table: Path, rows: Sequence[Values], columns: Mapping[str, str], texts: Sequence[str]) -> list[str]:
-    """The metrics that the table has; raises if a mapped column is missing."""
     if not rows:
         raise UserError(f"{table} has no rows")
     choices = f"its columns are {', '.join(rows[0])}"
@@ -139,7 +137,6 @@ def _metrics_of(table: Path, rows: Sequence[Values], columns: Mapping[str, str],
 
 
 def _complete(row: _Row, editor: str | None, restoration: bool) -> _Row:
-    """A row with what need not be published."""
     row |= {"editor": row["editor"] or editor, "run": row["run"] or 1}
     if restoration:
         named = filter(None, (row[name] for name in ("image", *_RESTORED)))
@@ -152,7 +149,6 @@ def _complete(row: _Row, editor: str | None, restoration: bool) -> _Row:
 def _check_zeros(
     table: Path, rows: Iterable[_Row], metrics: Sequence[str], zeros: Sequence[str], real_zeros: Sequence[str]
 ) -> None:
-    """Raise if a metric has zeros and neither option says what they mean."""
     if unknown := [name for name in zeros if name not in metrics]:
         raise UserError(f"no metric {unknown[0]!r} in {table}; the metrics are {', '.join(metrics)}")
     for name in metrics:
@@ -170,10 +166,11 @@ def _chain_of(row: _Row) -> _Chain:
 
 
 def _attached_chains(folder: Path, rows: Iterable[_Row]) -> dict[_Chain, str]:
-    """The dataset's chain for each published editor, case and run, if its content shows that it was the one scored.
+    """The dataset's chain for each published one, if its content shows it.
 
-    Names are not enough, because another study of the same cases uses the same names. The answers must have the
-    published hashes, or else the published PSNR in every round of the table; if two chains match, neither counts.
+    Names are not enough: another study of the same cases uses the same names. The
+    answers must have the published hashes, or else the published PSNR in every
+    round; if two chains match, neither counts.
     """
     published: dict[_Chain, dict[int, _Row]] = defaultdict(dict)
     for row in rows:
@@ -199,7 +196,7 @@ def _is_same(published: _Row, sha256: str | None, psnr: float | None) -> bool:
 
 
 def _answers_by_chain(folder: Path) -> dict[tuple[str, str], dict[int, _Answer]]:
-    """The last answer of each round, by editor and chain, with its PSNR if it was scored."""
+    """The hash and PSNR of each round's last answer, by editor and chain."""
     reader = Reader(folder)
     editors = {row.chain: row.editor for row in reader.rows_of(ChainRow, ["chain", "editor"])}
     psnr = {(row["chain"], row["step"]): row["psnr"] for row in reader.rows("scores", ["chain", "step", "psnr"])}

@@ -8,8 +8,6 @@ from ...dataset.columns import Row
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedRow(Row):
-    """A row of `published`; a file may have further metrics as columns."""
-
     TABLE: ClassVar = "published"
     ROW: ClassVar = "numbers that others published for one step, under their own definitions"
 

@@ -22,9 +22,9 @@ Inputs = Mapping[str, Mapping[str, Any]]  # by name, a degraded picture and what
 
 
 def find_inputs(folder: Path, clean: Path | None = None, about: Path | None = None) -> Inputs:
-    """The degraded pictures of a folder, with their clean ones if `clean` has them.
+    """The degraded pictures of a folder.
 
-    CLEAN~DEGRADATION.png belongs to the clean CLEAN.png, unless a row of the table `about` names another one.
+    CLEAN~DEGRADATION.png belongs to CLEAN.png, unless the table `about` says otherwise.
     """
     clean_pictures = find_pictures(clean) if clean else {}
     rows = {str(row.get("name")): row for row in read_rows(about)} if about else {}
@@ -46,7 +46,7 @@ def find_inputs(folder: Path, clean: Path | None = None, about: Path | None = No
 
 
 def find_chains(folder: Path, editor: str, inputs: Inputs, kind: str | None = None) -> Findings:
-    """One chain of one call for each restored picture; a degraded one that was not restored is a problem."""
+    """A chain of one call for each restored picture."""
     restored = find_pictures(folder)
     if not restored.keys() & inputs.keys():
         example = next(iter(inputs), "NAME")

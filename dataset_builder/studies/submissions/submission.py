@@ -78,7 +78,6 @@ def write(folder: Path) -> Description:
 
 
 def is_submission(data: bytes) -> bool:
-    """Whether a file is one that `write` wrote."""
     try:
         values = json.loads(data)
     except (ValueError, RecursionError):
@@ -87,7 +86,6 @@ def is_submission(data: bytes) -> bool:
 
 
 def read(folder: Path) -> Description:
-    """The description in a submission's folder."""
     try:
         description: Description = json.loads((folder / FILE).read_bytes())
     except (FileNotFoundError, NotADirectoryError):
@@ -103,7 +101,6 @@ def read(folder: Path) -> Description:
 
 
 def _name_of(chains: Sequence[FinishedChain], digests: dict[str, str]) -> str:
-    """The editor, the suite, and a hash of every byte of the chains."""
     folders = sorted(editor_folders({chain.editor for chain in chains}).values())
     first = folders[0] if len(folders) == 1 else f"{folders[0]}-and-{len(folders) - 1}"
     whole = hashlib.sha256(canonical(sorted(digests.items())).encode()).hexdigest()
@@ -118,7 +115,7 @@ def _steps_by_chain(reader: Reader) -> dict[str, list[Step]]:
 
 
 def _chain_digests(reader: Reader) -> dict[str, str]:
-    """One hash of each chain with all its steps, which hold the hashes of their pictures."""
+    """The hash of each chain with all its steps."""
     steps, digests = _steps_by_chain(reader), {}
     for chain in reader.chains():
         end = {"suite": chain.suite, "suite_version": chain.suite_version, "status": chain.status}
@@ -128,7 +125,7 @@ def _chain_digests(reader: Reader) -> dict[str, str]:
 
 
 def check(folder: Path) -> list[str]:
-    """One sentence for each failure; the checks after a failed one are skipped."""
+    """One sentence for each failure; later checks are skipped."""
     description, reader = read(folder), Reader(folder)
     for find in (_check_files, _check_dataset, _check_chains, _check_inputs, _check_scores):
         if sentences := list(find(reader, description)):
@@ -192,7 +189,6 @@ def _check_order(chain: FinishedChain, steps: list[Step]) -> Iterator[str]:
 
 
 def _check_inputs(reader: Reader, _: Description) -> Iterator[str]:
-    """Check that each chain begins with its source, resized: no easier picture."""
     places = dict(zip((row.source for row in reader.rows_of(SourceRow)), reader.places("sources"), strict=True))
     source_of = {chain.id: chain.source.id for chain in reader.chains()}
     seen: set[tuple[str, str | None]] = set()
@@ -238,7 +234,6 @@ def files_to_propose(folder: Path) -> dict[str, Path]:
 
 
 def propose(api: "HfApi", folder: Path, repo: str) -> str:
-    """Open a pull request that adds the submission; its address."""
     from huggingface_hub import CommitOperationAdd
 
     description = read(folder)
@@ -249,7 +244,6 @@ def propose(api: "HfApi", folder: Path, repo: str) -> str:
 
 
 def withdraw(api: "HfApi", name: str, repo: str, reason: str) -> str:
-    """Open a pull request that removes a submission; its address."""
     from huggingface_hub import CommitOperationDelete
 
     deletion = CommitOperationDelete(f"{_FOLDER}/{name}/", is_folder=True)
@@ -267,7 +261,6 @@ def _pull_request(
 
 
 def proposed_files(api: "HfApi", name: str, repo: str, revision: str | None = None) -> list[str]:
-    """The files of a submission in the repository; raises if it has none."""
     if not _NAME.fullmatch(name):
         raise UserError(f"{name!r} is not the name of a submission")
     remote = hub.read_repo(api, repo, "dataset", revision)
@@ -281,7 +274,6 @@ def proposed_files(api: "HfApi", name: str, repo: str, revision: str | None = No
 
 
 def fetch(api: "HfApi", name: str, repo: str, revision: str | None = None) -> Path:
-    """Download a submission; its folder."""
     proposed_files(api, name, repo, revision)
     pattern = f"{_FOLDER}/{name}/**"
     with hub.hub_errors_explained(repo):
@@ -290,7 +282,7 @@ def fetch(api: "HfApi", name: str, repo: str, revision: str | None = None) -> Pa
 
 
 def unpack(folder: Path, run: Path) -> int:
-    """Store every chain of an accepted submission in a run, byte for byte; how many are new."""
+    """Copy the chains of a submission into a run; returns how many are new."""
     reader = Reader(folder)
     chains = reader.chains()
     of = chains[0]  # all are of one suite

@@ -21,10 +21,7 @@ _MARKED_ROUNDS = 3  # in one of the first three rounds: an editor that behaves i
 
 
 def with_audit(chain: Chain, salt: bytes = b"") -> Chain:
-    """The chain with the audit that its own id and the salt select: marks for a tenth, noise for another tenth.
-
-    A salted chain names the salt's hash, and so has an id and seeds of its own.
-    """
+    """The chain with the audit, if any, that its id and the salt select."""
     settings = dict(chain.settings)
     if salt:
         settings["salt"] = salt_hash(salt)[:16]

@@ -23,7 +23,7 @@ _Mark = tuple[float, float, float, float]
 
 
 def adds_a_thing(cycle: Sequence[str], closes: bool) -> bool:
-    """Whether a program puts things into the picture and takes them out again; all else stays as it was.
+    """Whether a program puts things into the picture and takes them out again.
 
     >>> adds_a_thing(["add a red ball", "remove the red ball"], closes=True)
     True
@@ -35,7 +35,7 @@ def adds_a_thing(cycle: Sequence[str], closes: bool) -> bool:
 
 
 def choose_marks(before: Image.Image, after: Image.Image, seed: int) -> list[_Mark]:
-    """Up to three marks, away from the edit between two pictures; fewer if they would not be seen."""
+    """Up to three marks away from the edit; fewer if they would not be seen."""
     import cv2
 
     zoom = _GRID / min(after.size)
@@ -73,7 +73,7 @@ def choose_marks(before: Image.Image, after: Image.Image, seed: int) -> list[_Ma
 
 
 def with_marks(picture: np.ndarray, marks: Sequence[Sequence[float]]) -> tuple[np.ndarray, np.ndarray]:
-    """The picture (RGB uint8) with its marks, and how much of each pixel is a mark's: 0 to 1, soft at the rim."""
+    """The picture with its marks, and how much of each pixel is a mark's: 0 to 1."""
     height, width = picture.shape[:2]
     radius = max(2, round(_SIZE * min(height, width) / 2))
     disc = np.hypot(*np.mgrid[-radius : radius + 1, -radius : radius + 1]) / radius

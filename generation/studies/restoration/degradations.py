@@ -35,7 +35,6 @@ def _defocus_blur(pixels: Whole, seed: int) -> Whole:
 
 
 def _motion_blur(pixels: Whole, seed: int) -> Whole:
-    """Moved while the shutter was open: every point becomes a slanted stroke."""
     length, slope = _share(pixels, 34), int(draw([seed, 1], 1, -60, 61)[0])
     height, width = pixels.shape[:2]
     total = np.zeros_like(pixels)
@@ -46,7 +45,6 @@ def _motion_blur(pixels: Whole, seed: int) -> Whole:
 
 
 def _digital_zoom(pixels: Whole, seed: int) -> Whole:
-    """Enlarged from a sixteenth of the pixels, sharpened on the way, as a phone does it."""
     height, width = pixels.shape[:2]
     small = Image.fromarray(pixels.astype(np.uint8)).reduce(4)
     large = np.asarray(small.resize((width, height), Image.Resampling.BICUBIC), np.int64)
@@ -54,7 +52,7 @@ def _digital_zoom(pixels: Whole, seed: int) -> Whole:
 
 
 def _old_film(pixels: Whole, seed: int) -> Whole:
-    """A worn print: soft, warm, dark at the corners, with grain, dust and the scratches of the projector."""
+    """Soft, warm, dark at the corners, with grain, dust and scratches."""
     soft = _disk(pixels, _share(pixels, 1))
     warm = mix(soft, grey(soft)[..., None] * np.array((280, 240, 190)) >> 8, ONE * 7 // 10)
     height, width = pixels.shape[:2]
@@ -65,21 +63,20 @@ def _old_film(pixels: Whole, seed: int) -> Whole:
 
 
 def _old_photo_black_and_white(pixels: Whole, seed: int) -> Whole:
-    """A print from an attic, without colour: faded, soft, stained, creased."""
     faded = 60 + grey(_disk(pixels, _share(pixels, 2))) * 150 // 255
     print_ = np.repeat(faded[..., None], 3, axis=2)
     return _grain(_creased(_stained(print_, [seed, 4], (150, 140, 125)), [seed, 5]), [seed, 6], 16)
 
 
 def _old_photo_colour(pixels: Whole, seed: int) -> Whole:
-    """A colour print whose dyes have faded unevenly: weak blue, a red cast, stains and creases."""
+    """Weak blue, a red cast, stains and creases."""
     soft = _disk(pixels, _share(pixels, 2))
     faded = np.array((70, 48, 40)) + soft * np.array((165, 150, 120)) // 255
     return _grain(_creased(_stained(faded, [seed, 7], (210, 170, 90)), [seed, 8]), [seed, 9], 14)
 
 
 def _surveillance(pixels: Whole, seed: int) -> Whole:
-    """A cheap camera at night: few pixels, little colour, noise, bright lines between dark ones, hard compression."""
+    """Few pixels, little colour, noise, uneven lines, hard compression."""
     height, width = pixels.shape[:2]
     small = Image.fromarray(pixels.astype(np.uint8)).reduce(3)
     large = np.asarray(small.resize((width, height), Image.Resampling.BILINEAR), np.int64)
@@ -96,7 +93,7 @@ DEGRADATIONS: dict[str, Callable[[Whole, int], Whole]] = {
 
 
 def degrade(name: str, clean: Image.Image, id: str) -> Image.Image:
-    """The picture after one degradation; `id` seeds it, so that no two pictures share their scratches."""
+    """The picture after one degradation, seeded by `id`."""
     if name not in DEGRADATIONS:
         raise UserError(f"no degradation {name!r}; the degradations are {', '.join(DEGRADATIONS)}")
     seed = int.from_bytes(hashlib.sha256(id.encode()).digest()[:6], "big")
@@ -120,7 +117,6 @@ def grey(pixels: Whole) -> Whole:
 
 
 def _disk(pixels: Whole, radius: int) -> Whole:
-    """The mean over a disk, row by row from running sums."""
     height, width = pixels.shape[:2]
     padded = np.pad(pixels, ((radius, radius), (radius + 1, radius), (0, 0)), mode="edge")
     running = padded.cumsum(axis=1)
@@ -135,14 +131,12 @@ def _disk(pixels: Whole, radius: int) -> Whole:
 
 
 def _grain(pixels: Whole, seed: Sequence[int], strength: int) -> Whole:
-    """Noise of every pixel alone, from the sum of three even draws, the same in all colours."""
     height, width = pixels.shape[:2]
     dots = draw(seed, 3 * height * width, -strength, strength + 1).reshape(3, height, width).sum(axis=0)
     return pixels + (dots // 2)[..., None]
 
 
 def _scratched(pixels: Whole, seed: Sequence[int], lines: int, spots: int) -> Whole:
-    """Upright scratches, light or dark, and specks of dust."""
     height, width = pixels.shape[:2]
     result = pixels.copy()
     for place, tone in zip(draw([*seed, 0], lines, 0, width), draw([*seed, 1], lines, 0, 2), strict=True):
@@ -156,14 +150,12 @@ def _scratched(pixels: Whole, seed: Sequence[int], lines: int, spots: int) -> Wh
 
 
 def _stained(pixels: Whole, seed: Sequence[int], colour: tuple[int, int, int]) -> Whole:
-    """Clouds of another colour where damp has been."""
     height, width = pixels.shape[:2]
     clouds = fractal(*across(width, height), 3, 3, 4, seed)
     return mix(pixels, colour, np.clip((clouds - ONE * 11 // 20) * 5 // 2, 0, ONE * 6 // 10))
 
 
 def _creased(pixels: Whole, seed: Sequence[int]) -> Whole:
-    """Three folds right across, white where the coating has broken."""
     height, width = pixels.shape[:2]
     result = pixels
     for slope, offset in zip(draw([*seed, 0], 3, -80, 81), draw([*seed, 1], 3, 20, 81), strict=True):
@@ -176,7 +168,7 @@ def _creased(pixels: Whole, seed: Sequence[int]) -> Whole:
 
 
 def compressed(pixels: Whole, quality: int) -> Whole:
-    """What JPEG does to each colour at that quality: cosines of 8x8 blocks, kept in coarse steps."""
+    """What JPEG does to each colour: cosines of 8x8 blocks in coarse steps."""
     height, width = pixels.shape[:2]
     scale = 5000 // quality if quality < 50 else 200 - 2 * quality
     steps = np.clip((_LUMINANCE * scale + 50) // 100, 1, 255) << 24

@@ -15,7 +15,7 @@ _Case = tuple[str, str, str | None, str, tuple[str, ...], tuple[str, ...], int, 
 
 
 def departures(chains: Sequence[FinishedChain], salt: bytes = b"") -> list[str]:
-    """One sentence for each difference from the cases of the suite that the chains name."""
+    """One sentence for each difference from the cases of the suite."""
     named = sorted({(chain.suite, chain.suite_version) for chain in chains})
     if len(named) != 1:
         return [f"the chains are of {len(named)} suites; a submission must be of one"]
@@ -34,7 +34,6 @@ def departures(chains: Sequence[FinishedChain], salt: bytes = b"") -> list[str]:
 
 
 def departures_of_editor(suite: suites.Suite, chains: Sequence[FinishedChain]) -> Iterator[str]:
-    """The same for the chains of one editor with its options."""
     label, settings, of_suite = chains[0].editor, _editor_settings(chains[0]), f"suite {suite.name} {suite.version}"
     options = {repr(sorted(_editor_settings(chain).items())) for chain in chains}
     by_case = {_case_of(chain.chain): chain for chain in chains}
@@ -105,7 +104,6 @@ def _editor_settings(chain: FinishedChain) -> dict[str, Setting]:
 
 
 def _case_of(chain: Chain) -> _Case:
-    """What makes a chain a case, whichever editor ran it."""
     source, program = chain.source, chain.program
     words = program.id, tuple(program.cycle), tuple(program.items)
     return source.id, source.sha256, source.reference, *words, chain.run, chain.rounds, chain.settings.get("short_side")

@@ -31,8 +31,6 @@ _LETTERS = 2.0  # in a token at least, in English
 
 @dataclass(frozen=True)
 class Shown:
-    """The input of a judge: words, pictures as PNG, and the form of the answer."""
-
     words: str
     pictures: Sequence[bytes] = ()
     schema: Mapping[str, Any] = field(default_factory=dict)  # JSON; empty if the answer is plain text
@@ -42,7 +40,7 @@ class Shown:
 
 
 class BaseJudge:
-    """The base class of all judges, with defaults for free and deterministic ones."""
+    """The base class of judges; its defaults suit free, deterministic ones."""
 
     label: str = ""  # its name in tables: with the options that differ from their defaults
     settings: Mapping[str, Setting] = MappingProxyType({})  # every option that shapes answers
@@ -55,15 +53,14 @@ class BaseJudge:
         raise NotImplementedError
 
     def ready(self) -> str | None:
-        """A sentence that says what is missing on this machine; None if nothing is."""
+        """What is missing on this machine; None if nothing is."""
         return requirements.missing_packages("judges", "jsonschema")
 
     def most_dollars(self, letters: int, pictures: int) -> float | None:
-        """What a call with this many letters and pictures costs at most; None if unknown."""
+        """What a call costs at most; None if unknown."""
         return 0.0
 
     def knows(self, question: Question, chain: FinishedChain) -> bool:
-        """Whether it can answer this question about such a chain."""
         return True
 
     def require_ready(self) -> None:
@@ -73,7 +70,7 @@ class BaseJudge:
 
 @dataclass(frozen=True)
 class HostedJudge(HostedModel, BaseJudge):
-    """A model that is asked over HTTP, with the options, key, address and client that hosted editors have."""
+    """A model that is asked over HTTP, like hosted editors."""
 
     temperature: float | None = None
     side: int = number(1024, least=64)
@@ -86,7 +83,7 @@ class HostedJudge(HostedModel, BaseJudge):
         return _dollars(self.rates(), letters / _LETTERS + pictures * _PICTURE_TOKENS, self.max_tokens)
 
     def rates(self) -> tuple[float, float] | None:
-        """US dollars for a million tokens sent and received; the user's prices come first."""
+        """US dollars for a million tokens sent and received."""
         if prices := models.find(self.vendor, self.model).tokens:
             return max(prices["text"], prices["image"]), prices["output"]
         rates = _prices().get(self.vendor, {})
@@ -117,7 +114,7 @@ def names() -> tuple[str, ...]:
 
 
 def choose(spec: str) -> BaseJudge:
-    """A judge with its options, such as `openai:model=gpt-5.4-mini,temperature=0`."""
+    """A judge by words such as `openai:model=gpt-5.4-mini,temperature=0`."""
     name, _, words = spec.partition(":")
     one_of("judge", name, names())
     kind = importlib.import_module(f"{__name__}.{name}").Judge

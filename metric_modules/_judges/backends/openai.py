@@ -40,7 +40,6 @@ class Judge(HostedJudge):
 
     @property
     def _is_other_server(self) -> bool:
-        """Whether it is your own server, or another vendor's."""
         return self.address() != self.home
 
     def ready(self) -> str | None:

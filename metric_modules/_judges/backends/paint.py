@@ -33,7 +33,6 @@ class Judge(BaseJudge):
     drifts = False
 
     def knows(self, question: Question, chain: FinishedChain) -> bool:
-        """Only programs that add things, because paint cannot reconstruct its other changes."""
         is_paint = chain.editor.partition(":")[0] == "paint" and "audit" not in chain.chain.settings
         return is_paint and not chain.program.closes and question.name in _QUESTIONS
 
@@ -63,7 +62,7 @@ class Judge(BaseJudge):
 
 
 def draw_again(pixels: drawing.Pixels, instruction: str, seed: int) -> Drawn:
-    """The pixels that an addition covers; none if the instruction adds nothing."""
+    """The pixels that an addition covers."""
     request = instructions.parse(instruction)
     if request is None or request.verb != "add":
         return 0, 0, np.zeros((0, 0), np.bool_)
@@ -76,7 +75,6 @@ def draw_again(pixels: drawing.Pixels, instruction: str, seed: int) -> Drawn:
 
 
 def is_seen(thing: Drawn, later: Sequence[Drawn]) -> bool:
-    """Whether enough of a thing is still uncovered by those that were drawn later."""
     left, top, cover = thing
     uncovered = cover.astype(np.uint8)
     for other_left, other_top, other in later:

@@ -39,8 +39,6 @@ _SHOWN = 120  # characters to quote of an unusable answer
 
 @dataclass(frozen=True)
 class Question:
-    """One question; `sha256` is that of its file."""
-
     name: str
     title: str
     words: str
@@ -55,7 +53,7 @@ class Question:
     things: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def fill(self, **values: str) -> str:
-        """The words with their fields filled in for one step; other braces stay as they are."""
+        """Other braces stay as they are."""
         return re.sub(rf"\{{({'|'.join(FIELDS)})\}}", lambda match: values.get(match[1], ""), self.words)
 
 
@@ -68,7 +66,7 @@ def names() -> list[str]:
 
 
 def load(name: str) -> Question:
-    """A question by its name, or the user's own by its path."""
+    """A question by its name, or by the path of the user's file."""
     path = Path(name)
     if path.suffix != ".toml":
         one_of("question", name, tuple(names()))
@@ -106,7 +104,7 @@ def _check_schema(path: Path, schema: Mapping[str, Any]) -> None:
 
 
 def read_answer(question: Question, text: str, things: int = 0) -> Reading:
-    """Read a judge's text. An unusable answer has no value; it counts neither as no nor as zero."""
+    """An unusable answer has no value; it is neither no nor zero."""
     text = text.strip()
     if not text:
         return None, None, "empty", ""

@@ -35,8 +35,6 @@ _Rows = Mapping[tuple[str, int], Mapping[str, Any]]  # of the scores, by chain a
 
 @dataclass
 class Recomputed:
-    """The chains and floors that were computed again, and the differences."""
-
     chains: int  # of the dataset
     sampled: list[str]
     steps: int = 0  # whose scores were computed again
@@ -46,13 +44,13 @@ class Recomputed:
     wrong: list[str] = field(default_factory=list)
 
     def passes_unseen(self, share: float) -> float:
-        """The probability that the sample misses all chains if this share is altered."""
+        """The probability that the sample misses every altered chain."""
         altered = min(self.chains, max(1, round(share * self.chains)))
         return comb(self.chains - altered, len(self.sampled)) / comb(self.chains, len(self.sampled))
 
 
 def recompute(folder: Path, seed: str, count: int | None, quiet: bool = False) -> Recomputed:
-    """Compare `count` chains, drawn by the seed, or all of them, with the dataset's scores."""
+    """Compare `count` chains, drawn by the seed, or all, with the scores."""
     reader = Reader(folder)
     chains, rows = find_chains(reader), {(row["chain"], row["step"]): row for row in reader.rows("scores")}
     tasks = plan_floors(reader, chains)
@@ -97,7 +95,7 @@ def _by_signature(chains: Sequence[DatasetChain], rows: _Rows) -> Iterator[tuple
 
 
 def _chosen_metrics(signature: Mapping[str, Any], outcome: Recomputed) -> metrics.Metrics:
-    """The metrics of a signature; what differs or is missing here is noted in the outcome."""
+    """What differs or is missing here is noted in the outcome."""
     specs = scored_specs()
     dtypes = {part["dtype"] for part in signature.values() if isinstance(part, dict) and "dtype" in part}
     dtype = dtypes.pop() if len(dtypes) == 1 else "float32"

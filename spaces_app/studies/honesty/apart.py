@@ -8,7 +8,6 @@ UNJUDGED = "no chain of it could be judged by the recall audit"
 
 
 def reasons(analysis: Analysis) -> dict[str, tuple[str, ...]]:
-    """The reasons of every editor that is listed apart, in the order of the checks."""
     # An editor whose chains were drawn for an audit has no rank until one of them was judged: silence must not help.
     salted = {chain.editor for chain in analysis.chains if "salt" in chain.chain.settings}
     reasons: list[dict[str, tuple[str, ...]]] = []

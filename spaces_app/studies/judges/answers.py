@@ -22,9 +22,9 @@ Pair = tuple[Any, Any]
 
 
 class Judged:
-    """The answers of all judges; an earlier wording of a question is left out once a newer one was asked.
+    """The answers of all judges, to the newest wording of each question.
 
-    Answers about chains that the dataset no longer has count for the judge, but not for an editor.
+    Answers about chains that are gone count for the judge, but for no editor.
     """
 
     def __init__(self, analysis: Analysis):
@@ -47,30 +47,26 @@ class Judged:
 
     @cached_property
     def drift(self) -> list[Drift]:
-        """Every later run of every judge, compared with its first one."""
         return find_drift(row for rows in self.by_question.values() for row in rows)
 
     def values(self, judge: str, question: str) -> dict[StepKey, float]:
-        """A judge's answers that have a value."""
         rows = self.by_step.get((judge, question), {})
         return {step: row["value"] for step, row in rows.items() if row["value"] is not None}
 
 
 def answers(analysis: Analysis) -> Iterator[StepAnswer]:
-    """The answers about the dataset, as every study can read them."""
     for (judge, question), rows in analysis.once(Judged).by_step.items():
         for step, row in rows.items():
             yield StepAnswer(judge, question, step, row["value"], json.loads(row["answer"] or "{}"))
 
 
 def scores_of_judged(analysis: Analysis) -> dict[StepKey, ScoreRow]:
-    """The scores of the steps of all chains that a judge was asked about."""
     chains = {chain for answers in analysis.once(Judged).by_step.values() for chain, _ in answers}
     return {(row.chain, row.step): row for row in rows_of(analysis.scores, chains)}
 
 
 def agreement(name: str, pairs: Sequence[tuple[Pair, str]]) -> dict[str, Any]:
-    """How far pairs of answers, each with its source, agree: the columns of this name."""
+    """The columns of this name, from pairs of answers with their sources."""
     values = [pair for pair, _ in pairs]
     share = Estimate()
     if pairs:
@@ -80,9 +76,9 @@ def agreement(name: str, pairs: Sequence[tuple[Pair, str]]) -> dict[str, Any]:
 
 
 def kappa(pairs: Sequence[Pair]) -> float | None:
-    """Agreement beyond chance: 1 if all agree, 0 if no more than by chance; None if all answers are the same or none.
+    """Agreement beyond chance; None if all answers are the same, or none.
 
-    Reference: Cohen, Educational and Psychological Measurement 20 (1960).
+    Cohen, Educational and Psychological Measurement 20 (1960).
 
     >>> kappa([(1, 1), (0, 0), (1, 0), (0, 1)]), kappa([(1, 1)] * 5)
     (0.0, None)

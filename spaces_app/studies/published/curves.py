@@ -17,8 +17,6 @@ _CaseAndRun = tuple[str, int]
 
 @dataclass(frozen=True)
 class PublishedMetric:
-    """One metric of one published table."""
-
     table: str
     metric: str
     editors: Mapping[str, Mapping[_CaseAndRun, Mapping[int, float]]]  # by case and run: the values by round
@@ -30,11 +28,9 @@ class PublishedMetric:
         return sorted({round for cases in self.editors.values() for values in cases.values() for round in values})
 
     def sources(self, editor: str) -> list[str | None]:
-        """The picture of each of an editor's cases."""
         return [self.source_of[key] for key in self.editors[editor]]
 
     def curve(self, editor: str) -> list[CurveRow]:
-        """One editor's means by round, as rows of the table of curves."""
         cases, rounds = self.editors[editor], self.rounds
         values = np.array([[values.get(round) for round in rounds] for values in cases.values()], float)
         place = {"group": self.table, "slice": "all", "editor": editor, "on": "own"}
@@ -45,7 +41,7 @@ class PublishedMetric:
 
 
 def published_metrics(analysis: Analysis) -> list[PublishedMetric]:
-    """All published scores of chains. Tables of restored pictures have no rounds and are left out."""
+    """Tables of restored pictures have no rounds and are left out."""
     rows = [row for row in analysis.rows(PublishedRow) if not row.category]
     sources = {chain.id: chain.source.id for chain in analysis.chains}
     unnamed = {row.table for row in rows if not row.image}
@@ -70,6 +66,5 @@ def published_metrics(analysis: Analysis) -> list[PublishedMetric]:
 
 
 def curves(analysis: Analysis) -> list[CurveRow]:
-    """The curves of all published tables, for the table of curves."""
     metrics = analysis.once(published_metrics)
     return [row for metric in metrics for editor in metric.editors for row in metric.curve(editor)]

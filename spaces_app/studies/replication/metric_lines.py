@@ -6,7 +6,6 @@ from convergebench.metric_modules.nr_gap.ranges import BY_PLAIN_NAME, RANGES, pl
 
 
 def metric_lines(columns: Iterable[str]) -> dict[str, tuple[str, float, float]]:
-    """The name and the worst and best value of each column that belongs to a metric without a reference."""
     lines = {}
     for column in columns:
         if name := BY_PLAIN_NAME.get(plain(column)):

@@ -21,11 +21,10 @@ Run = tuple[Mapping[int, float], Mapping[int, float]]
 
 
 def replication_series(analysis: Analysis) -> dict[tuple[str, str, str], dict[str, list[Run]]]:
-    """The runs of each source, by editor, program and metric, of programs that ask for a copy.
+    """Each source's runs by editor, program and metric.
 
-    LPIPS is there only next to a metric without a reference.
-
-    Left out are chains under audit, which were disturbed, and programs that no such metric has scored.
+    Left out are chains under audit, and programs that no metric without a
+    reference has scored. LPIPS is there only next to such a metric.
     """
     places: dict[tuple[str, str], dict[str, list[tuple[FinishedChain, Run]]]] = defaultdict(lambda: defaultdict(list))
     for chain, metric, run in _scored_chains(analysis):
@@ -59,7 +58,7 @@ def _by_step(rows: Sequence[ScoreRow], column: str) -> dict[int, float]:
 
 
 def _on_common_scale(value: float, metric: str) -> float:
-    """A score from 0 to 100 where higher is better, by its typical range; it may leave the scale.
+    """From 0 to 100, higher is better; a score may leave the scale.
 
     >>> _on_common_scale(0.25, WITH_ORIGINAL), _on_common_scale(15, "BRISQUE")
     (75.0, 90.0)

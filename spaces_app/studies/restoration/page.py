@@ -17,7 +17,6 @@ _HOW_TO_READ = (
 
 
 def stand_in(tables: Mapping[str, Table], facts: Mapping[str, Any]) -> StandIn | None:
-    """The best method of the dataset's own restorations, and what they were measured on."""
     table = replace(tables["restoration_methods"].where(table=None), note="")
     rows = table.rows
     if not rows:

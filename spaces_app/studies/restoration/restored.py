@@ -46,7 +46,7 @@ _Row = TypeVar("_Row", bound=TableRow)
 
 @dataclass(frozen=True)
 class Restored:
-    """One restored picture and its scores, or a published mean of many pictures."""
+    """One restored picture, or a published mean of many."""
 
     table: str  # the published table's name; empty for the dataset's own
     method: str
@@ -65,12 +65,12 @@ class Restored:
 
 
 def is_disturbed(chain: FinishedChain) -> bool:
-    """Whether a recall audit reached the chain: in one of a single call there is nothing to disturb."""
+    """Whether a recall audit reached the chain."""
     return "audit" in chain.chain.settings and chain.rounds * len(chain.program.cycle) > 1
 
 
 def own_restorations(analysis: Analysis) -> list[Restored]:
-    """The dataset's own restorations, one for each pass of each chain; without a picture it has no values."""
+    """One for each pass of each chain; without a picture it has no values."""
     chains = {case.chain.id: case.chain for case in analysis.cases if case.chain.program.category == CATEGORY}
     chains = {name: chain for name, chain in chains.items() if not is_disturbed(chain)}
     passes: dict[str, list[ScoreRow]] = defaultdict(list)
@@ -137,7 +137,6 @@ def metric_title(metric: str) -> str:
 
 
 def better_sign(metric: str) -> int:
-    """1 if a higher value is better, -1 if a lower one is."""
     return -1 if metric in COLUMNS and COLUMNS[metric].direction == "lower" else 1
 
 
@@ -146,7 +145,7 @@ def score_column(metric: str) -> Column:
 
 
 def prompt_group(prompt: str) -> str:
-    """The group of a prompt: its name up to the number.
+    """The group of a prompt.
 
     >>> prompt_group("restore-sf1"), prompt_group("L3"), prompt_group("restore")
     ('SF', 'L', '')
@@ -162,8 +161,6 @@ def prompt_name(prompt: str) -> str:
 
 @dataclass(frozen=True)
 class RestoredSet:
-    """The restored pictures of one table."""
-
     name: str  # of the published table; empty for the dataset's own
     pictures: Sequence[Restored]
 
@@ -173,7 +170,7 @@ class RestoredSet:
 
     @cached_property
     def metrics(self) -> list[str]:
-        """The metrics with any value, first those that compare with the clean picture."""
+        """Those that compare with the clean picture come first."""
         names = dict.fromkeys(name for restored in self.pictures for name in restored.values)
         return [*(name for name in _FULL_REFERENCE if name in names), *(name for name in names if name not in CURVES)]
 
@@ -195,14 +192,13 @@ class RestoredSet:
         return sorted({restored.prompt for restored in self.pictures if restored.method == method})
 
     def by_picture(self, method: str, prompt: str, metric: str, round: int = 1) -> ByPicture:
-        """Each picture's value, averaged over repeated runs."""
         runs = self.runs.get((method, prompt, metric, round), {})
         return {picture: math.fsum(values.values()) / len(values) for picture, values in runs.items()}
 
     def choose_prompts(self, method: str) -> dict[str, str]:
-        """For each clean picture, the prompt that is best on the half of the clean pictures without it.
+        """For each clean picture, the prompt that is best on the other half of them.
 
-        The best one has the best mean rank over metrics. The halves depend on the names of the pictures alone.
+        Best is the best mean rank over metrics. Names alone decide the halves.
         """
         pictures = [r for r in self.pictures if r.method == method and not is_mean(r.picture)]
         prompts = sorted({r.prompt for r in pictures if r.values})
@@ -214,7 +210,7 @@ class RestoredSet:
         return choice | {name: best[1 - number] for number, half in enumerate(halves) for name in half if ranks}
 
     def _ranks_by_half(self, method: str, prompts: Sequence[str]) -> tuple[list[set[str]], list[np.ndarray]]:
-        """Two halves of the clean pictures, and by metric the ranks of the prompts in each."""
+        """Two halves of the clean pictures; by metric, the prompts' ranks in each."""
         values = {metric: [self.by_picture(method, prompt, metric) for prompt in prompts] for metric in self.metrics}
         common = {metric: sorted(set.intersection(*map(set, parts))) for metric, parts in values.items()}
         clean = {self.clean_of[picture] for pictures in common.values() for picture in pictures}
@@ -228,7 +224,7 @@ class RestoredSet:
         return halves, ranks
 
     def chosen(self, method: str, choice: Mapping[str, str]) -> dict[str, ByPicture]:
-        """By metric: each picture's value by the prompt that was chosen for it, or else the published mean of all."""
+        """By metric: values by the chosen prompt, or else the published mean."""
         chosen = {}
         for metric in self.metrics:
             values, means = {}, {}
@@ -242,7 +238,6 @@ class RestoredSet:
         return chosen
 
     def mean(self, metric: str, values: ByPicture) -> Estimate:
-        """The mean with its limits over clean pictures."""
         if not values:
             return Estimate()
         clean = [self.clean_of[picture] for picture in values]
@@ -251,7 +246,7 @@ class RestoredSet:
         return estimate(math.fsum(values.values()) / len(values), limits, *ends)
 
     def counts(self, values: Iterable[ByPicture]) -> dict[str, int | None]:
-        """The number of pictures and of clean ones behind some values; None if a published table does not say."""
+        """None if a published table does not say."""
         pictures = {picture for part in values for picture in part}
         if any(map(is_mean, pictures)):
             return {"pictures": None, "clean": None}
@@ -260,7 +255,7 @@ class RestoredSet:
     def compare(
         self, names: tuple[str, str], metric: str, first: Mapping[_Place, float], second: Mapping[_Place, float]
     ) -> Comparison:
-        """How much better the first is on what both have: pictures, or prompts with pictures."""
+        """How much better the first is on what both have."""
         sign = better_sign(metric)
         sides = [{key: sign * value for key, value in side.items()} for side in (first, second)]
         clean = {key: self.clean_of[key if isinstance(key, str) else key[1]] for side in sides for key in side}  # type: ignore[index]
@@ -268,7 +263,7 @@ class RestoredSet:
 
 
 def mean_over(parts: Sequence[ByPicture], every: bool = True) -> ByPicture:
-    """Each picture's mean over its values in the parts; with `every` only of pictures that have them all."""
+    """Means over the parts; with `every` only of pictures that all parts have."""
     pictures = dict.fromkeys(picture for part in parts for picture in part)
     values = {picture: [part[picture] for part in parts if picture in part] for picture in pictures}
     return {
@@ -279,7 +274,6 @@ def mean_over(parts: Sequence[ByPicture], every: bool = True) -> ByPicture:
 
 
 def restored_sets(analysis: Analysis) -> list[RestoredSet]:
-    """The dataset's own restorations, then those of each published table."""
     published = [_published(row) for row in analysis.table("published") if row.get("category") == CATEGORY]
     by_table: dict[str, list[Restored]] = defaultdict(list)
     for restored in (*analysis.once(own_restorations), *published):
@@ -288,8 +282,6 @@ def restored_sets(analysis: Analysis) -> list[RestoredSet]:
 
 
 class MethodRow(TableRow):
-    """The first columns of tables that have one part for each method."""
-
     table: str | None = column("Table", shown=False)
     editor: str = column("Method", shown=False)
 
@@ -297,7 +289,7 @@ class MethodRow(TableRow):
 def rows_by_method(
     rows: Callable[[RestoredSet, str], Iterable[_Row]], analysis: Analysis, with_baselines: bool = False
 ) -> Iterator[_Row]:
-    """The rows of every method of every table. Baselines ignore the prompt, so tables of prompts leave them out."""
+    """Baselines ignore the prompt, so tables of prompts leave them out."""
     sets = analysis.once(restored_sets)
     methods = {method for table in sets for method in table.methods}
     baselines = {method for method in methods if analysis.roles.get(method, "editor") != "editor"}

@@ -58,7 +58,7 @@ class Row(TableRow):
 
 @dataclass(frozen=True)
 class _Seen:
-    """One chain as a judge, people or the rules saw it, by step; a step without an entry was not judged."""
+    """One chain as a judge saw it; steps without an entry were not judged."""
 
     case: Case
     answered: int  # steps with a picture
@@ -70,16 +70,14 @@ class _Seen:
 
     @property
     def rises(self) -> dict[int, float]:
-        """The rise of the count in each step whose picture was counted, as was the one before."""
+        """Of the count, in steps that were counted as was the one before."""
         return {step: count - self.counts[step - 1] for step, count in self.counts.items() if step - 1 in self.counts}
 
     def stays(self) -> float | None:
-        """The share of the added things that are in the last judged picture."""
         made = [step for step in range(1, max(self.there, default=0) + 1) if self.added.get(step, True)]
         return mean(step in self.there[max(self.there)] for step in made) if made else None
 
     def first_lost(self) -> float:
-        """The first step that lacks a thing that an earlier one had; infinity if none does."""
         seen: set[int] = set()
         for step in sorted(self.there):
             if seen - self.there[step]:
@@ -92,14 +90,14 @@ class _Seen:
         return min((step for step, rise in self.rises.items() if rise != 1), default=inf)
 
     def count_error(self) -> float | None:
-        """How many more things the last picture has than requested; negative if it has fewer."""
+        """How many more things the last picture has than requested."""
         if 0 not in self.counts or len(self.counts) < 2:
             return None
         last = max(self.counts)
         return self.counts[last] - self.counts[0] - last
 
     def replaced(self) -> dict[int, bool]:
-        """For each step whose new thing is there, whether another thing disappeared."""
+        """For each step whose thing is there: did another thing disappear?"""
         lost = {step: rise <= 0 for step, rise in self.rises.items() if self.added.get(step)}
         for step, steps_there in self.there.items():
             if self.added.get(step) and step - 1 in self.there:
@@ -108,7 +106,7 @@ class _Seen:
 
 
 def _seen_chains(analysis: Analysis) -> Iterator[tuple[str, _Seen]]:
-    """Every chain that only adds, once for each judge that was asked about it, or else by the rules alone."""
+    """Each chain once for each judge that was asked about it, or by the rules."""
     cases = [case for case in analysis.cases if case.group == "additions" and "audit" not in case.chain.chain.settings]
     scores = dict(by_chain(rows_of(analysis.scores, {case.chain.id for case in cases})))
     answers = analysis.once(all_answers)
@@ -154,7 +152,7 @@ def _seen_by(judge: str, case: Case, scores: list[ScoreRow], answers: Answers) -
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """A row for each program, judge and editor; the rules come after judges, baselines after editors."""
+    """The rules come after judges, baselines after editors."""
     groups: dict[tuple[Any, ...], list[_Seen]] = defaultdict(list)
     for judge, chain in _seen_chains(analysis):
         is_baseline = analysis.roles.get(chain.case.editor, "editor") != "editor"
@@ -194,7 +192,6 @@ def _early_ends(chains: Sequence[_Seen]) -> str | None:
 
 
 def _added(chains: Sequence[_Seen]) -> Estimate:
-    """The share of steps whose addition was made, with limits over sources."""
     marks = np.array([made for chain in chains for made in chain.added.values()])
     sources = [chain.case.source for chain in chains for _ in chain.added]
     return estimate(float(marks.mean()), share_interval(marks, sources)) if sources else Estimate()
@@ -210,7 +207,7 @@ def _last(values: Mapping[int, float]) -> float | None:
 
 
 def _median_step(firsts: Iterable[tuple[float, Iterable[int]]]) -> str | None:
-    """The median of first steps; ">N" if half of the chains have none in their first N steps.
+    """The median of first steps; ">N" if half of the chains have none.
 
     >>> _median_step([(7, [20]), (9, [20]), (float("inf"), [20])]), _median_step([(float("inf"), [4, 12])])
     ('9', '>12')
@@ -223,7 +220,6 @@ def _median_step(firsts: Iterable[tuple[float, Iterable[int]]]) -> str | None:
 
 
 def note(analysis: Analysis, rows: Sequence[Row]) -> str:
-    """First the sum: each chain that only adds is counted here, or left out for a named reason."""
     places = account_for(analysis)
     counts = Counter(places[chain.id] for chain in analysis.chains if not chain.program.closes)
     total = " + ".join(f"{count} {place}" for place, count in sorted(counts.items()))

@@ -65,7 +65,6 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """The verdict of every check on every editor that can be judged by it."""
     chains = {chain.id: chain for chain in analysis.chains}
     cases: dict[str, dict[str, list[tuple[FinishedChain, ScoreRow]]]] = defaultdict(lambda: defaultdict(list))
     for chain in analysis.chains:
@@ -99,12 +98,12 @@ def note(analysis: Analysis, rows: Sequence[Row]) -> str:
 
 
 def _marks(cases: _Cases) -> _Verdict:
-    """The number of chains whose returns are far closer to the picture without the planted marks.
+    """The number of chains whose returns are far closer to what was never marked.
 
-    Marks were planted into the forward picture before it was to be undone. A chain counts by the median of its
-    returns. The chains of one source share one vote, by majority, because a picture that misleads once does so again.
-    The editor fails if at most 5% of innocent editors, a tenth of whose chains fall below by accident, would have as
-    many such sources. One chain alone, or more sources than chance gives that are closer at all, is suspicious.
+    A chain counts by its middle return, a source by the majority of its chains,
+    because a picture that misleads once does so again. The editor fails if at most
+    5% of innocent editors would have as many such sources. One chain alone is
+    suspicious, and so are more sources that are closer at all than chance gives.
     """
     returns: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     for chain, row in cases.get("marks_shown", ()):
@@ -121,9 +120,7 @@ def _marks(cases: _Cases) -> _Verdict:
 
 
 def middle_ratio(distances: Sequence[tuple[float, float]]) -> float:
-    """The middle, over a chain's returns, of distance to the picture without marks by distance to that with them.
-
-    Of an even number, the upper one of the two in the middle: the editor gets the benefit of the doubt.
+    """The middle return's distance without marks by that with them, the upper of two.
 
     >>> middle_ratio([(10.0, 50.0), (12.0, 48.0)]), middle_ratio([(0.0, 0.0)])
     (0.25, 1.0)
@@ -140,7 +137,6 @@ def _votes(ratios: Iterable[tuple[Hashable, float]], limit: float) -> int:
 
 
 def _beyond_chance(count: int, size: int, chance: float, level: float = LEVEL) -> bool:
-    """Whether `count` of `size` are too many for this chance."""
     return count > 0 and bool(special.bdtrc(count - 1, size, chance) <= level)
 
 
@@ -156,7 +152,7 @@ def _above(values: Sequence[float], limit: float) -> _Verdict:
 
 
 def _known_cases(cases: _Cases) -> _Verdict:
-    """The number of cases in which it knew what it covered for certain, on two sources or more."""
+    """The cases of which it knew for certain what it covered."""
     judged = cases.get("known_middle", ())
     both = [(chain, row.value("known_middle"), row.value("known_fine") or 0) for chain, row in judged]
     certain = [chain.source.id for chain, middle, fine in both if min(middle, fine) > _CERTAIN]
@@ -166,11 +162,10 @@ def _known_cases(cases: _Cases) -> _Verdict:
 
 
 def _known_parts(cases: _Cases) -> _Verdict:
-    """The number of programs and rounds in which the editor knew more than can be guessed.
+    """The programs and rounds in which it knew more than can be guessed.
 
-    A part counts by its sources, each with its median case, because what a hat covers or a frame holds may be easy to
-    guess every time. It fails if honest editors would know as many sources with a probability of at most _PART_LEVEL,
-    all parts taken together.
+    A part counts by its sources, each with its median case: what a hat covers may
+    be easy to guess every time.
     """
     judged = cases.get("known_middle", ())
     parts: dict[tuple[str, Any], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
@@ -200,10 +195,9 @@ def _same_change(cases: _Cases) -> _Verdict:
 
 
 def _colours(cases: _Cases) -> _Verdict:
-    """Fails if at least half of the named colours (two or more) are mostly missing from the edited region.
+    """Fails if half of the colours, at least two, are mostly missing.
 
-    Colours are judged one by one, because an edit that fits everything, such as a red disc, is sometimes right. The
-    value is the median of the colours' medians.
+    Colours are judged one by one: a red disc for everything is sometimes right.
     """
     judged = cases.get("colour_share", ())
     by_colour: dict[str, list[float]] = defaultdict(list)

@@ -35,7 +35,7 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """A row for each judge and editor; answers without a value are left out."""
+    """Answers without a value are left out."""
     answers: dict[tuple[str, str], dict[str, dict[StepKey, Answer]]] = defaultdict(lambda: defaultdict(dict))
     for (judge, question), by_step in analysis.once(Judged).by_step.items():
         for step, answer in by_step.items():
@@ -55,7 +55,7 @@ def rows(analysis: Analysis) -> list[Row]:
 
 
 def _shares(analysis: Analysis, name: str, answers: Mapping[StepKey, Answer], rule: str = "") -> dict[str, Any]:
-    """The columns of this name: share of yes, by the rule, and the number of steps."""
+    """Share of yes, by the rule, and the number of steps."""
     given = {step: answer for step, answer in answers.items() if answer["value"] is not None}
     marks, share = np.array([answer["value"] == 1.0 for answer in given.values()]), Estimate()
     if given:

@@ -46,7 +46,6 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """A row for each judge and question."""
     return [_row(analysis, judge, question) for judge, question in analysis.once(Judged).by_question]
 
 
@@ -101,7 +100,7 @@ def _by_rule(analysis: Analysis, steps: Iterable[StepKey], rule: str | None) -> 
 
 
 def _by_people(analysis: Analysis, labelled_as: str) -> dict[StepKey, float]:
-    """What most people said; `labelled_as` is QUESTION=ANSWER, the answer that means yes."""
+    """`labelled_as` is QUESTION=ANSWER, the answer that means yes."""
     question, _, meaning = labelled_as.partition("=")
     people = analysis.once(all_answers).get((PEOPLE, question), {})
     majorities = {step: answer.details["majority"] or _UNCLEAR for step, answer in people.items()}
@@ -122,7 +121,6 @@ def _drift_words(later_runs: Sequence[Drift]) -> str:
 
 
 def note(analysis: Analysis, rows: Sequence[Row]) -> str:
-    """The alarms first; then what the columns mean."""
     if not rows:
         return ""
     alarms = [f"ALARM: {row.alarm}" for row in rows if row.alarm]
@@ -137,5 +135,4 @@ def note(analysis: Analysis, rows: Sequence[Row]) -> str:
 
 
 def alarms(rows: Sequence[Row]) -> list[str]:
-    """For the top of the page: judges that drifted."""
     return [row.alarm for row in rows if row.alarm]

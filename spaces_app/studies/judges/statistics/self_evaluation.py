@@ -37,7 +37,7 @@ _Run = tuple[int | None, int, bool]  # the first step answered yes, the last one
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """A row for each judge, editor, program and source, and one for all sources."""
+    """Also one for all sources together."""
     chains = {chain.id: chain for chain in analysis.chains}
     runs: dict[tuple[str, str, str, str], list[_Run]] = defaultdict(list)
     for (judge, question), by_step in analysis.once(Judged).by_step.items():

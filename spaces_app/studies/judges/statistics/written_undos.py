@@ -33,7 +33,6 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """A row for each writer and editor that did both."""
     cases = [case for group in analysis.groups.values() for cases in group.cases.values() for case in cases]
     writers = sorted({case.program.partition(_MARK)[2] for case in cases if _MARK in case.program})
     return [

@@ -38,7 +38,6 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> Iterator[Row]:
-    """One row per table, metric and editor."""
     for metric in analysis.once(published_metrics):
         for editor, cases in metric.editors.items():
             curve = metric.curve(editor)
@@ -77,7 +76,6 @@ def note(analysis: Analysis, rows: Sequence[Row]) -> str:
 
 
 def figures(rows: Sequence[Row], context: FigureContext) -> Iterator[Drawing]:
-    """One figure per published table, each metric in its own unit."""
     curves = rows_of(context.tables, CurveRow)
     for number, table in enumerate(dict.fromkeys(row.table for row in rows), 1):
         of_table = [row for row in curves if row.group == table]

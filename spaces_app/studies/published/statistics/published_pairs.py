@@ -36,7 +36,7 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> Iterator[Row]:
-    """Two rows per table, metric and pair of editors; all of one metric are corrected together."""
+    """All pairs of one metric are corrected together."""
     for metric in analysis.once(published_metrics):
         low, high = column_range(metric.metric)
         pairs = list(combinations(sorted(metric.editors), 2))
@@ -65,7 +65,7 @@ def rows(analysis: Analysis) -> Iterator[Row]:
 
 
 def _compare_at(published: PublishedMetric, first: str, second: str, round: int | None) -> Comparison:
-    """Two editors at one round, or by their mean over the rounds that a case has of both; better is positive."""
+    """At one round, or by the mean over common rounds; better is positive."""
     sign = -1 if COLUMNS[published.metric].direction == "lower" else 1
     cases = published.editors[first], published.editors[second]
     values: list[dict[tuple[str, int], float | None]] = [{}, {}]

@@ -34,7 +34,7 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> Iterator[Row]:
-    """One row for each editor and step, on the sources that have both; limits are over sources."""
+    """On the sources that have both; limits are over sources."""
     chains = {
         chain.id: chain
         for chain in analysis.chains

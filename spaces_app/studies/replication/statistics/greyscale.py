@@ -33,7 +33,7 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> Iterator[Row]:
-    """One row for each editor and instruction that asks for grey, if the scores measure colour; limits over sources."""
+    """Limits are over sources."""
     chains = {chain.id: chain for chain in analysis.chains if "audit" not in chain.chain.settings}
     steps: dict[tuple[str, str, str], list[ScoreRow]] = defaultdict(list)
     for row in with_any(analysis.scores, ["coloured_share"]):

@@ -32,7 +32,7 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> Iterator[Row]:
-    """One row for each metric, editor and program: a source fools it with a single gap above 0."""
+    """A source fools a metric with a single gap above 0."""
     series: dict[tuple[str, str, str], list[no_reference_gaps.Row]] = defaultdict(list)
     for row in no_reference_gaps.rows(analysis):
         series[row.program, row.editor, row.metric].append(row)
@@ -52,7 +52,7 @@ def rows(analysis: Analysis) -> Iterator[Row]:
 
 
 def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
-    """A panel for each editor: how many of the three gaps of a metric and a source are above 0."""
+    """A panel for each editor: how many of the gaps are above 0."""
     from matplotlib.colors import LinearSegmentedColormap
 
     gaps = rows_of(context.tables, no_reference_gaps.Row)

@@ -31,7 +31,7 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> Iterator[Row]:
-    """One row for each editor, program, metric, source and step; runs are averaged."""
+    """Runs are averaged."""
     for (editor, program, metric), sources in analysis.once(series.replication_series).items():
         for source, runs in sources.items():
             for step in STEPS:

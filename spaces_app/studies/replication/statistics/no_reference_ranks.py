@@ -39,7 +39,6 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> Iterator[Row]:
-    """One row for each metric, editor and program; limits are over sources."""
     for (editor, program, metric), sources in analysis.once(series.replication_series).items():
         runs = [run for runs in sources.values() for run in runs]
         names = [name for name, runs in sources.items() for _ in runs]
@@ -59,7 +58,7 @@ def rows(analysis: Analysis) -> Iterator[Row]:
 
 
 def _correlation(scores: Mapping[int, float], other: Mapping[int, float]) -> float | None:
-    """Spearman's rank correlation over the steps that have both; None if either never changes."""
+    """Spearman's, over common steps; None if either never changes."""
     steps = sorted(scores.keys() & other.keys())
     first, second = [scores[step] for step in steps], [other[step] for step in steps]
     if len(steps) < _FEWEST or len(set(first)) == 1 or len(set(second)) == 1:
@@ -72,10 +71,9 @@ def _mean(correlations: Sequence[float | None], sources: Sequence[str]) -> Estim
 
 
 def _certain_from(sources: Iterable[Sequence[series.Run]], sign: int) -> int | None:
-    """The first step from which on, at every later step, the change since step 1 has that sign beyond its limits.
+    """The step from which on the change since step 1 has that sign for certain.
 
-    The change of a source is the mean of its runs; limits are Student's over sources. A single step that is
-    beyond them by chance does not count, because all later steps must be beyond them too.
+    A source's change is the mean of its runs; limits are Student's over sources.
     """
     changes: dict[int, list[float]] = defaultdict(list)
     for runs in sources:

@@ -46,7 +46,7 @@ _JudgedChain = tuple[FinishedChain, StepAnswer]
 
 
 def rows(analysis: Analysis) -> Iterator[Row]:
-    """A row for each judge, editor and prompt, and one for the prompts with and without fidelity words."""
+    """For each prompt, and for all with and without fidelity words."""
     chains = {chain.id: chain for chain in analysis.chains if chain.program.category == CATEGORY}
     groups: dict[tuple[str, str], list[_JudgedChain]] = defaultdict(list)
     for answer in _all_answers(analysis.once(all_answers)):
@@ -64,7 +64,7 @@ def rows(analysis: Analysis) -> Iterator[Row]:
 
 
 def _all_answers(answers: Answers) -> Iterator[StepAnswer]:
-    """What judges answered, and what people saw go wrong as answers to the judges' questions."""
+    """People's failures are read as answers to the judges' questions."""
     for judge in judges_asked(answers, _QUESTIONS):
         for question in _QUESTIONS:
             yield from answers.get((judge, question), {}).values()
@@ -76,7 +76,6 @@ def _all_answers(answers: Answers) -> Iterator[StepAnswer]:
 
 
 def _row(judge: str, editor: str, group: str, judged: list[_JudgedChain]) -> Row:
-    """Counts and shares of some prompts' pictures; an answer without a value counts in neither."""
     prompts = len({chain.program.id for chain, _ in judged})
     (infidelity, infidelity_share), (overdone, overdone_share) = (_count(judged, name) for name in _QUESTIONS)
     unfaithful = [answer for _, answer in judged if answer.question == "infidelity" and answer.value == 1.0]

@@ -35,7 +35,6 @@ class Row(MethodRow):
 
 
 def _method_rows(table: RestoredSet, method: str) -> Iterator[Row]:
-    """A row for each effect and metric; positive differences are better, whatever the metric's direction."""
     groups = {prompt: prompt_group(prompt) for prompt in table.prompts(method)}
     for effect, sides in _EFFECTS.items():
         if not {*sides[0], *sides[1]} <= {*groups.values()}:

@@ -32,7 +32,6 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """A row for each method of each table."""
     return [row for table in analysis.once(restored_sets) for row in _table_rows(table, analysis)]
 
 

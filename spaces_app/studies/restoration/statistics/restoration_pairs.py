@@ -35,7 +35,6 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> Iterator[Row]:
-    """A row for each metric and pair of methods under test that have pictures in common."""
     for table in analysis.once(restored_sets):
         methods = [method for method in table.methods if analysis.roles.get(method, "editor") == "editor"]
         values = {method: table.chosen(method, table.choose_prompts(method)) for method in methods}

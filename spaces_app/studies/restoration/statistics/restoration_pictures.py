@@ -36,7 +36,7 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """A row for each method on each picture shown; baselines come last, as they do in the table of methods."""
+    """Baselines come last, as in the table of methods."""
     table = next((table for table in analysis.once(restored_sets) if not table.name), None)
     if table is None or not table.metrics:  # published tables have no pictures
         return []
@@ -68,7 +68,7 @@ def rows(analysis: Analysis) -> list[Row]:
 
 
 def _first_passes(table: RestoredSet) -> dict[tuple[str, str], Restored]:
-    """Each method's first pass of the first run on each picture, with the prompt that counts for it."""
+    """The first run, with the prompt that counts for the picture."""
     choices = {method: table.choose_prompts(method) for method in table.methods}
     passes: dict[tuple[str, str], Restored] = {}
     for r in sorted(table.pictures, key=lambda restored: restored.run):
@@ -78,9 +78,9 @@ def _first_passes(table: RestoredSet) -> dict[tuple[str, str], Restored]:
 
 
 def _typical_pictures(table: RestoredSet, shown: Iterable[Restored]) -> list[tuple[str, str, int]]:
-    """Of each degradation the picture in the middle, by its mean over methods in the first metric that it has.
+    """Of each degradation the picture in the middle by its mean over methods.
 
-    With the metric and the number of pictures it was chosen among. Degradations with many pictures come first.
+    With the metric, and the number of pictures it was chosen among.
     """
     of_picture: dict[str, list[Restored]] = defaultdict(list)
     for restored in shown:
@@ -96,7 +96,6 @@ def _typical_pictures(table: RestoredSet, shown: Iterable[Restored]) -> list[tup
 
 
 def strips(table: Table, reader: Reader) -> list[Strip]:
-    """A strip for each picture of the table: as it was degraded, as each method restored it, and clean."""
     lengths = {chain.id: len(chain.program.cycle) for chain in reader.chains()}
     rows = rows_of({table.name: table}, Row)
     names = display_names(row.editor for row in rows)
@@ -117,7 +116,7 @@ def strips(table: Table, reader: Reader) -> list[Strip]:
 
 
 def _frame(row: Row, method: str, reader: Reader, length: int) -> Frame:
-    """The picture as a method restored it; `length` is the number of steps in a pass."""
+    """`length` is the number of steps in a pass."""
     words = f"{row.title}, as {method} restored it"
     if row.round is None:
         return make_frame(None, method, words)

@@ -37,7 +37,7 @@ class Row(MethodRow):
 
 
 def _method_rows(table: RestoredSet, method: str) -> Iterator[Row]:
-    """A row for each prompt, for each group of prompts and for pairs of groups; a group's prompts weigh alike."""
+    """For each prompt, each group and pairs of groups; prompts weigh alike."""
     groups: dict[str, list[str]] = {}
     for prompt in filter(None, table.prompts(method)):
         groups.setdefault(prompt_group(prompt), []).append(prompt)
@@ -54,7 +54,7 @@ rows = partial(rows_by_method, _method_rows)
 
 
 def _row(table: RestoredSet, method: str, group: str, prompts: list[str]) -> Row:
-    """The mean of some prompts' means by metric; limits from pictures that have all of the prompts."""
+    """Limits are from pictures that have all of the prompts."""
     parts = {metric: [table.by_picture(method, prompt, metric) for prompt in prompts] for metric in table.metrics}
     scores = dict.fromkeys(table.metrics, Estimate())
     for metric, values in parts.items():
@@ -88,7 +88,7 @@ def note(analysis: Analysis, rows: list[Row]) -> str:
 
 
 def _tradeoff(part: str, rows: list[Row]) -> Iterator[str]:
-    """A prompt that looks best without a reference and is the furthest from the clean picture, if there is one."""
+    """A prompt that looks best and is the furthest from the clean picture."""
     looks: dict[str, list[str]] = defaultdict(list)  # the metrics by which each prompt looks best
     strays: dict[str, list[str]] = defaultdict(list)  # and those by which it is the least faithful
     for metric in rows[0].scores if len(rows) > 1 else ():

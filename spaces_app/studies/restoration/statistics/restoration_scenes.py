@@ -28,7 +28,7 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """A row for each scene and degradation, and each method; a method's prompts are averaged."""
+    """A method's prompts are averaged."""
     rows = list(rows_by_method(_method_rows, analysis, with_baselines=True))
     order = {place: number for number, place in enumerate(dict.fromkeys((row.by, row.slice) for row in rows))}
     return sorted(rows, key=lambda row: (row.by != "scene", order[row.by, row.slice]))

@@ -31,7 +31,6 @@ class Row(MethodRow):
 
 
 def _method_rows(table: RestoredSet, method: str) -> list[Row]:
-    """A row for each prompt and metric with two or more runs of two or more pictures."""
     rows = []
     for prompt in table.prompts(method):
         for metric in table.metrics:
