@@ -13,14 +13,13 @@ import random
 import sys
 import threading
 import time
-from collections import Counter
 from decimal import Decimal
 from pathlib import Path
 
 import small_dataset
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.ledger import Ledger
-from convergebench.metric_modules._judges import asks, backends, drift, questions, run
+from convergebench.metric_modules._judges import backends, questions, run
 from vendors.loopback import serving, told, wait_until_idle
 
 RATES = {"text": 2.0, "image": 2.0, "output": 10.0}  # US dollars for a million tokens
@@ -50,7 +49,6 @@ class Vendor:
     def __init__(self, answer=None, fail=None, model="judge-1-2026"):
         self.answer, self.fail, self.model = answer, fail, model
         self.lock, self.number = threading.Lock(), 0
-        self.delivered = Counter()  # by what was asked
         self.bills = {}  # by request id
         self.billed_without_answer = Decimal(0)
 
@@ -67,7 +65,6 @@ class Vendor:
         reply = {"id": f"req-{number}", "model": self.model, "usage": USAGE}
         message = {"role": "assistant", "content": text}
         with self.lock:
-            self.delivered[asked] += 1
             self.bills[f"req-{number}"] = PRICE
         return told({**reply, "choices": [{"index": 0, "finish_reason": "stop", "message": message}]})
 
@@ -114,23 +111,9 @@ def ledger_of(folder):
     return Ledger(path.parent)
 
 
-def planned(folder, base, sample):
-    """How often each body is to be asked in one run."""
-    judge, question, reader = choose(base), questions.load("edit_applied"), Reader(folder)
-    every, _ = asks.plan_asks(reader, question, lambda *_: True)
-    fixed = {ask.key for ask in run.in_random_order(every)[:sample]}
-    found = {}
-    for ask in every:
-        pictures = list(asks.read_pictures(reader, ask, 1024))
-        shown = backends.Shown(ask.words, pictures, question.schema, question.name)
-        body = json.dumps(judge.body(shown), separators=(",", ":"), ensure_ascii=False).encode()
-        found[ask.key] = (hashlib.sha256(body).hexdigest(), 1 + drift.FIRST_REPEATS * (ask.key in fixed))
-    return found
-
-
 def under_kills(folder, kills):
     prices(folder)
-    chance, done, again = random.Random(1), 0, []
+    chance, done = random.Random(1), 0
     data = dataset(folder / "convergebench", editors={"steady": 0.02, "fading": 0.16, "third": 0.1})
 
     def fail(vendor, number, request):
@@ -142,20 +125,14 @@ def under_kills(folder, kills):
     def answer(request, asked, number):
         return REFUSAL if int(asked[:8], 16) % 9 == 0 else truth(request)
 
-    vendor = Vendor(answer, fail)
+    vendor, context = Vendor(answer, fail), multiprocessing.get_context("fork")
     with serving(vendor) as server:
-        wanted = planned(data, server.base, 10)
+        calls = len(planned_run(data, server.base, sample=10).calls)
         while True:
             wait_until_idle(server.base)
-            known = planned_run(data, server.base).rows.values()
-            stored = Counter(wanted[row.key][0] for row in known)
-            before = Counter(vendor.delivered)
-            context = multiprocessing.get_context("fork")
             child = context.Process(target=judge, args=(data, server.base), kwargs={"sample": 10})
             child.start()
-            until = vendor.number + chance.randint(
-                0, 8
-            )  # mostly while calls are in flight, now and then before the first
+            until = vendor.number + chance.randint(0, 8)  # mostly in a call, now and then before the first
             while child.is_alive() and done < kills and vendor.number < until:
                 time.sleep(0.001)
             child.join(chance.uniform(0, 0.01) if done < kills else 120)
@@ -163,28 +140,24 @@ def under_kills(folder, kills):
                 child.kill()
                 child.join()
                 done += 1
-            most = dict(wanted.values())
-            new = vendor.delivered - before
-            again += [body for body, count in new.items() if count > most[body] - stored[body]]
-            if child.exitcode == 0:
+            elif child.exitcode == 0:
                 break
     rows, ledger = rows_of(data), ledger_of(data)
     billed = [vendor.bills[json.loads(row["details"])["request_id"]] for row in rows]
     return {
         "kills": done,
-        "asked twice": again,
-        "planned": sum(count for _, count in wanted.values()),
+        "planned": calls,
         "rows": len(rows),
         "identities": len({(row["purpose"], row["key"], row["session"], row["repeat"]) for row in rows}),
         "sessions": sorted({row["session"] for row in rows}),
-        "delivered": sum(vendor.delivered.values()),
+        "delivered": len(vendor.bills),
         "without value": sorted({row["reason"] for row in rows if row["value"] is None}),
         "wrong": [row["key"] for row in rows if json.dumps({"applied": row["value"] == 1.0}) != row["raw"] != REFUSAL],
         "cost of rows": str(sum(Decimal(str(row["cost"])) for row in rows)),
         "billed for rows": str(sum(billed)),
         "settled": str(ledger.settled),
         "in flight": len(ledger.unsettled),
-    }  # fmt: skip
+    }
 
 
 if __name__ == "__main__":

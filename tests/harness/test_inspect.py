@@ -130,13 +130,10 @@ programs = ["glasses", "red-ball"]
 """
 PAID = """
 import os, time
-def say(word):
-    with open(os.environ["CALLS"], "a") as log:
-        log.write(word + "\\n")
 def edit(image, instruction, seed):
-    say(f"paid {seed}")
+    with open(os.environ["CALLS"], "a") as log:
+        log.write(f"{seed}\\n")
     time.sleep(0.05)
-    say(f"answered {seed}")
     return image.point(lambda value: min(255, value + seed % 2))
 """
 EVALUATE = """
@@ -176,10 +173,9 @@ class Evaluation:
         words = [sys.executable, "evaluate.py"]
         return subprocess.Popen(words, cwd=self.folder, env=environment, start_new_session=True)
 
-    def calls_so_far(self, word="paid"):
+    def calls_so_far(self):
         """The seed of each call, which no other step has."""
-        lines = [line.split() for line in self.log.read_text().splitlines()]
-        return [int(seed) for said, seed in lines if said == word]
+        return [int(seed) for seed in self.log.read_text().split()]
 
     def stored(self):
         """The seeds of the steps that are on disk whole."""
@@ -204,8 +200,7 @@ class Evaluation:
 @pytest.mark.slow
 def test_twenty_kills_repay_only_calls_in_flight(tmp_path):
     evaluation, random_number = Evaluation(tmp_path), random.Random(7)
-    lost, answered = [], 0  # calls in flight at each kill; and those whose answer was on its way to the disk
-    stored = set()
+    lost, stored = [], set()  # calls in flight at each kill
     for _ in range(20):
         before = evaluation.calls_so_far()
         process, wanted = evaluation.begin(), len(before) + random_number.randint(1, 3)
@@ -218,12 +213,8 @@ def test_twenty_kills_repay_only_calls_in_flight(tmp_path):
         made = evaluation.calls_so_far()[len(before) :]
         assert not stored & set(made), "a step was paid for whose answer was stored"
         stored = evaluation.stored()
-        in_flight = [seed for seed in made if seed not in stored]
-        lost.append(len(in_flight))
-        answered += len(set(in_flight) & set(evaluation.calls_so_far("answered")))
+        lost.append(len(set(made) - stored))
     needed, paid = evaluation.end(), len(evaluation.calls_so_far())
-    print(f"{paid} paid calls for {needed} steps, 20 kills, {sum(lost)} calls in flight at them: {lost}; of these")
-    print(f"{answered} had been answered, and the answer was not on the disk yet")
     assert paid <= needed + sum(lost)
     assert max(lost) <= 3  # chains that are under way at once
 

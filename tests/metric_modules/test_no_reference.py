@@ -13,7 +13,6 @@ import scored
 from click.testing import CliRunner
 from convergebench import metric_modules
 from convergebench.cli.__main__ import main
-from convergebench.metric_modules._shared import nss
 from convergebench.metric_modules.brisque import measure as brisque
 from convergebench.metric_modules.niqe import measure as niqe
 from convergebench.metric_modules.piqe import measure as piqe
@@ -31,24 +30,6 @@ def test_they_agree_with_the_published_implementation(name):
     picture = getattr(data, name)()
     found = niqe.niqe(picture, *PRISTINE), brisque.brisque(picture, *REGRESSION), piqe.piqe(picture)
     assert found == pytest.approx(PUBLISHED[name], rel=1e-4)
-
-
-def test_half_size_is_widened_bicubic_with_mirrored_edges():
-    places, weights = nss.taps(20)
-    assert weights[4] * 256 == pytest.approx([-3, -9, 29, 111, 111, 29, -9, -3])
-    assert places[4].tolist() == [5, 6, 7, 8, 9, 10, 11, 12]
-    assert places[0].tolist() == [2, 1, 0, 0, 1, 2, 3, 4]
-    ramp = np.tile(np.arange(64.0), (64, 1))
-    assert nss.half_size(ramp)[20, 8:24] == pytest.approx(np.arange(8, 24) * 2 + 0.5)
-
-
-def test_a_fit_finds_the_shape_that_values_were_drawn_with():
-    drawn = np.random.default_rng(1)
-    gauss, laplace = drawn.normal(0, 3, 200_000), drawn.laplace(0, 3, 200_000)
-    shape, left, right = nss.asymmetric_fit(np.stack([gauss, laplace]))
-    assert shape == pytest.approx([2, 1], rel=0.02)
-    assert left == pytest.approx(right, rel=0.02)
-    assert nss.symmetric_fit(gauss)[1] == pytest.approx(3, rel=0.01)
 
 
 def test_a_picture_without_statistics_has_a_reason_and_no_number():

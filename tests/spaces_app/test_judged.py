@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -16,10 +17,10 @@ from convergebench.spaces_app.studies.additions.statistics import additions
 from convergebench.spaces_app.studies.judges.answers import Judged, kappa
 from convergebench.spaces_app.studies.judges.statistics import judged_edits, judges, self_evaluation
 from convergebench.spaces_app.studies.restoration.statistics import judged_infidelity
+from PIL import Image
 
 APPLES = Program("add-apples", ("Add one apple to the table.",), "additions", False, "clear", shows="one more apple")
 REPLICATE = Program("replicate", ("Produce an exact replica.",), "replication", True, "exact")
-ENDLESS = 1000
 
 
 def chain(program=APPLES, editor="draws", source="table", run=1, rounds=6, status="complete", calls=None):
@@ -28,31 +29,44 @@ def chain(program=APPLES, editor="draws", source="table", run=1, rounds=6, statu
     return FinishedChain(made.id, made, "test", "1", status, rounds if calls is None else calls, None)
 
 
+def place(of):
+    where = {"chain": of.id, "editor": of.editor, "source": of.source.id}
+    return where | {"program": of.program.id, "run": of.run}
+
+
 def scores(of, **columns):
     """A row for each answered step; a column has one value for each, or the same for all."""
     rows = []
     for step in range(1, of.calls + 1):
-        row = {"chain": of.id, "editor": of.editor, "source": of.source.id, "program": of.program.id, "run": of.run}
-        row |= {"step": step, "round": step, "position": 1, "status": "ok", "reasons": "{}", "signature": "{}"}
-        rows.append(row | {name: each[step - 1] if isinstance(each, list) else each for name, each in columns.items()})
+        row = place(of) | {"step": step, "round": step, "position": 1, "status": "ok", "reasons": "{}"}
+        values = {name: each[step - 1] if isinstance(each, list) else each for name, each in columns.items()}
+        rows.append({**row, "signature": "{}", **values})
     return rows
 
 
 def answer(of, step, question, value, said=None, **other):
-    about = {"chain": of.id, "editor": of.editor, "source": of.source.id, "program": of.program.id, "run": of.run}
-    about |= {"step": step, "judge": "seer", "question": question, "title": f"{question}?", "question_sha256": "aa"}
-    about |= {"labelled_as": "applied=yes" if question == "edit_applied" else None}
-    about |= {"compared_with": "edit_applied" if question == "edit_applied" else None, "key": f"{of.id}-{step}"}
-    about |= {
+    rule = question == "edit_applied"
+    return {
+        **place(of),
+        "step": step,
+        "judge": "seer",
+        "question": question,
+        "title": f"{question}?",
+        "question_sha256": "aa",
+        "labelled_as": "applied=yes" if rule else None,
+        "compared_with": "edit_applied" if rule else None,
         "purpose": "dataset",
         "session": 1,
         "repeat": 1,
+        "key": f"{of.id}-{step}",
+        "model": "m",
+        "cost": 0.01,
         "value": value,
         "answer": said and json.dumps(said),
-        "model": "m",
+        "reason": "refused" if value is None else None,
+        "asked": "2026-11-19T00:00:00",
+        **other,
     }
-    about |= {"reason": None if value is not None else "refused", "asked": "2026-11-19T00:00:00", "cost": 0.01}
-    return about | other
 
 
 def counted(of, counts, there=None, made=None):
@@ -102,17 +116,16 @@ def test_without_a_judge_the_rules_judge_additions():
 
 
 def test_every_chain_that_only_adds_is_accounted_for():
-    whole, ended, failed = (chain(run=run, calls=calls, status=status) for run, calls, status in (
-        (1, 6, "complete"), (2, 2, "refused"), (3, 0, "failed")))  # fmt: skip
+    whole, ended = chain(run=1), chain(run=2, calls=2, status="refused")
+    failed = chain(run=3, calls=0, status="failed")
     unscored, audited = chain(run=4), chain(run=5)
     audited = replace(audited, chain=replace(audited.chain, settings={"audit": "noise"}))
     chains = [whole, ended, failed, unscored, audited]
     rows = [row for each in (whole, ended, audited) for row in scores(each, edit_applied=True)]
     made = analysis(chains, rows)
     places = sorted(account_for(made).values())
-    assert places == [
-        *["counted as additions"] * 3, "left out: count twice or have no scores", "left out: under recall audit",
-    ]  # fmt: skip
+    assert places[:3] == ["counted as additions"] * 3
+    assert places[3:] == ["left out: count twice or have no scores", "left out: under recall audit"]
     [row] = additions.rows(made)
     assert (row.chains, row.ended, row.steps, row.planned) == (3, "1 failed, 1 refused", 8, 18)
 
@@ -124,11 +137,9 @@ def test_a_judge_is_compared_with_itself_and_the_rule():
     one = chain()
     rows = scores(one, edit_applied=[True, True, False, False, True, False])
     said = [answer(one, step, "edit_applied", value) for step, value in enumerate([1.0, 1.0, 0.0, 1.0, None, 0.0], 1)]
-    for step, values in ((1, [1, 1, 1, 1]), (2, [1, 1, 0, 1])):
-        said += [
-            answer(one, step, "edit_applied", float(value), purpose="calibration", repeat=repeat)
-            for repeat, value in enumerate(values, 1)
-        ]
+    for step, repeat in np.ndindex(2, 4):
+        value = float((step, repeat) != (1, 2))
+        said.append(answer(one, step + 1, "edit_applied", value, purpose="calibration", repeat=repeat + 1))
     [row] = judges.rows(analysis([one], rows, said))
     assert (row.answers, row.without) == (6, "1 refused")
     assert (row.rule.value, row.rule_pairs) == (4 / 5, 5)
@@ -138,39 +149,34 @@ def test_a_judge_is_compared_with_itself_and_the_rule():
     assert row.drift == judges.ONE_RUN
 
 
-def test_a_judge_that_counts_is_compared_with_people():
+@pytest.mark.parametrize(
+    ("question", "labelled_as", "values", "words", "share"),
+    [
+        # It is wrong where most counted four; people who cannot tell say nothing.
+        ("count", "count=number", (1, 2, 3, 4, 5), ("1 1", "2 3", "4 4 3", "unclear unclear", "5"), 2 / 3),
+        ("applied", "applied=yes", (1, 0, 1, 1, 1), ("yes yes", "yes yes", "no no", "unclear", "yes no"), 1 / 3),
+    ],
+)
+def test_a_judge_is_compared_with_most_people(question, labelled_as, values, words, share):
     one = chain()
-    said = [answer(one, step, "object_count", float(step), labelled_as="count=number") for step in range(1, 6)]
-    words = (("1", "1"), ("2", "3"), ("4", "4", "3"), ("unclear", "unclear"), ("5",))
+    said = [answer(one, n, "asked", float(value), labelled_as=labelled_as) for n, value in enumerate(values, 1)]
     labels = [
-        Label(rater=rater, question="count", answer=word, chain=one.id, step=step)
-        for step, own in enumerate(words, 1)
-        for rater, word in zip("abc", own, strict=False)
+        Label(rater=rater, question=question, answer=word, chain=one.id, step=step)
+        for step, given in enumerate(words, 1)
+        for rater, word in zip("abc", given.split(), strict=False)
     ]
     [row] = judges.rows(analysis([one], scores(one), said, labels=labels))
-    assert (row.people.value, row.people_pairs) == (2 / 3, 3)  # it is wrong where most counted four
-
-
-def test_a_judge_is_compared_with_what_most_people_said():
-    one = chain()
-    said = [answer(one, step, "edit_applied", float(step != 2)) for step in range(1, 6)]
-    labels = [
-        Label(rater=rater, question="applied", answer=word, chain=one.id, step=step)
-        for step, words in enumerate((("yes", "yes"), ("yes", "yes"), ("no", "no"), ("unclear",), ("yes", "no")), 1)
-        for rater, word in zip("ab", words, strict=False)
-    ]
-    [row] = judges.rows(analysis([one], scores(one, edit_applied=True), said, labels=labels))
-    assert (row.people.value, row.people_pairs) == (1 / 3, 3)  # who cannot tell, and who disagree, say nothing
+    assert (row.people.value, row.people_pairs) == (share, 3)
 
 
 def drifting(moved):
     """A judge's answers in two runs over a sample; in the second one so many items are answered otherwise."""
-    of = [chain(run=run) for run in range(1, drift.SAMPLE + 1)]
-    return of, [
-        answer(each, 1, "edit_applied", float((number % 2) ^ (session == 2 and number < moved)),
-               purpose="calibration", session=session, repeat=repeat, model=f"m-{session}")
-        for number, each in enumerate(of) for session in (1, 2) for repeat in range(1, drift.REPEATS + 1)
-    ]  # fmt: skip
+    of, said = [chain(run=run) for run in range(1, drift.SAMPLE + 1)], []
+    for number, session, repeat in product(range(drift.SAMPLE), (1, 2), range(1, drift.REPEATS + 1)):
+        value = float((number % 2) ^ (session == 2 and number < moved))
+        when = {"session": session, "repeat": repeat, "model": f"m-{session}"}
+        said.append(answer(of[number], 1, "edit_applied", value, purpose="calibration", **when))
+    return of, said
 
 
 def test_a_judge_that_drifted_is_an_alarm_on_the_page():
@@ -196,17 +202,12 @@ def test_judge_and_rule_are_compared_on_the_same_steps():
     assert (row.undone.value, row.undone_steps) == (None, None)
 
 
-def test_an_earlier_wording_of_a_question_is_left_out():
+def test_earlier_wordings_and_missing_chains_are_left_out():
     one = chain()
+    gone = answer(chain(run=2), 1, "edit_applied", 1.0, question_sha256="new", asked="2026-02-01T00:00:00")
     old = answer(one, 1, "edit_applied", 1.0, question_sha256="old", asked="2026-01-01T00:00:00")
     new = answer(one, 1, "edit_applied", 0.0, question_sha256="new", asked="2026-02-01T00:00:00")
-    assert Judged(analysis([one], [], [old, new])).values("seer", "edit_applied") == {(one.id, 1): 0.0}
-
-
-def test_answers_about_missing_chains_are_ignored():
-    one, gone = chain(), chain(run=2)
-    said = [answer(each, 1, "edit_applied", 1.0) for each in (one, gone)]
-    assert list(analysis([one], scores(one), said).once(Judged).values("seer", "edit_applied")) == [(one.id, 1)]
+    assert Judged(analysis([one], [], [old, new, gone])).values("seer", "edit_applied") == {(one.id, 1): 0.0}
 
 
 def test_kappa_is_that_of_cohens_own_table():
@@ -223,8 +224,8 @@ def test_first_mention_of_noise_is_averaged_over_runs():
     for run, first in enumerate(firsts, 1):
         one = chain(REPLICATE, source="holi", run=run, rounds=30)
         chains.append(one)
-        said += [answer(one, step, "self_evaluation", float(step == first or (step == 29 and first is not None)), "yes")
-                 for step in range(1, 31)]  # fmt: skip
+        yes = (first, first and 29)
+        said += [answer(one, step, "self_evaluation", float(step in yes), "yes") for step in range(1, 31)]
     said[5] = {**said[5], "value": None, "reason": "off_scale"}
     rows = [row for each in chains for row in scores(each, psnr=30.0)]
     [of_source, of_all] = self_evaluation.rows(analysis(chains, rows, said))
@@ -253,10 +254,8 @@ def judged(scorer, pictures, closes=False):
     return scorer.judge(program, 1, kept[-2:], scorer.prepare(pictures[0]))
 
 
-def scene(seed=0):
-    small = np.random.default_rng(seed).integers(60, 190, (6, 6, 3), dtype=np.uint8)
-    from PIL import Image
-
+def scene():
+    small = np.random.default_rng(0).integers(60, 190, (6, 6, 3), dtype=np.uint8)
     return np.asarray(Image.fromarray(small).resize((192, 192), Image.Resampling.BICUBIC))
 
 
