@@ -17,15 +17,6 @@ from convergebench.spaces_app.studies.labels.statistics.label_agreement import k
 from convergebench.spaces_app.studies.labels.tab import tab as labels_tab
 from convergebench.spaces_app.studies.restoration.statistics import judged_infidelity
 
-# The example of Krippendorff's paper: four observers, twelve units, by their observer's answers; 0 is none.
-EXAMPLE = ("123321412000", "123322412503", "033323422510", "123324412510")
-UNITS = [[int(row[unit]) for row in EXAMPLE if row[unit] != "0"] for unit in range(12)]
-
-
-@pytest.mark.parametrize(("measure", "alpha"), [("nominal", 0.743), ("interval", 0.849)])
-def test_alpha_of_krippendorffs_own_example(measure, alpha):
-    assert krippendorff_alpha(UNITS, range(12), measure).value == pytest.approx(alpha, abs=5e-4)
-
 
 @pytest.mark.parametrize("measure", ["nominal", "interval"])
 def test_alpha_agrees_with_the_package_krippendorff(measure):
