@@ -131,8 +131,8 @@ def test_the_python_of_the_spaces_page_runs_against_a_space(place, tmp_path):
         (tmp_path / f"{name}.png").write_bytes(small_dataset.picture(1, 0.2 * number))
     with serving(place / "convergebench", tmp_path / "cache") as server:
         code = block.code.replace('Client("convergebench/convergebench")', f'Client("{server.address}", verbose=False)')
-        board, step, half_lives = printed([(tmp_path, [code])], tmp_path / "home")[0]
-    assert (board, half_lives != "") == ("[('paint', 1.0)]", True)
+        board, step, picture, verdicts = printed([(tmp_path, [code])], tmp_path / "home")[0]
+    assert (board, picture.startswith("/pictures/"), verdicts != "") == ("[('paint', 1.0)]", True, True)
     assert step.startswith(("add ", "remove ", "flip "))
 
 
