@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 # If this is set, every process of a command compiles torch and others again, which takes seconds.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: cluster-test help setup demo test test-wheel wheels slow simulations red-team fuzz weights-test check format space no-reference replication bench inspect referee verdicts goldens clean
+.PHONY: cluster-test help setup demo test test-wheel wheels slow simulations red-team fuzz weights-test check format space no-reference bench inspect referee verdicts goldens clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' $(MAKEFILE_LIST) | expand -t 22
@@ -100,9 +100,6 @@ faults: .venv/dev  ## 500 random faults in runs and datasets (half an hour)
 no-reference: .venv/dev .venv-peers/ready  ## no-reference metrics against published numbers and pyiqa's own classes
 	$(BIN)/python tests/benchmarks/no_reference.py
 	.venv-peers/bin/python tests/benchmarks/peers/beside_pyiqa.py
-
-replication: .venv/dev  ## a copy of a copy, a hundred times: which metric is fooled by which picture
-	$(BIN)/python tests/benchmarks/replication.py
 
 bench: .venv/dev  ## benchmarks: seconds and memory
 	@for file in tests/benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done

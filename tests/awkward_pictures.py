@@ -124,7 +124,6 @@ BROKEN = {  # bytes that are no whole picture, and a part of the sentence that r
 
 
 def colours(picture):
-    """The colours in the middle of both halves."""
     values = np.asarray(picture)
     middle, quarter = values.shape[0] // 2, values.shape[1] // 4
     return tuple(map(int, values[middle, quarter])), tuple(map(int, values[middle, 3 * quarter]))

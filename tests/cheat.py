@@ -24,7 +24,6 @@ class Editor:
 
     @functools.cached_property
     def _memory(self) -> dict[bytes, bytes]:
-        """By what it drew: the original."""
         return {}
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:

@@ -22,7 +22,6 @@ AT_ONCE = 2  # tasks
 
 
 def slurm(folder: Path) -> Path:
-    """A folder with sbatch, srun and scontrol."""
     folder.mkdir(parents=True)
     for name in ("sbatch", "srun", "scontrol"):
         path = folder / name
@@ -54,7 +53,6 @@ def watched(here: Path, number: int) -> None:
 
 
 def array(here: Path, number: int, script: Path, about: dict[str, str]) -> list[int]:
-    """The ends of all tasks of an array, of which a few run at once."""
     last = int(re.match(r"0-(\d+)", about["array"])[1])
     count = COUNTS.get(about["job-name"].rpartition("-")[2], chains_scored)
     kills = take_kills(here) if last else []
@@ -77,7 +75,6 @@ def array(here: Path, number: int, script: Path, about: dict[str, str]) -> list[
 
 
 def take_kills(folder: Path) -> list[int]:
-    """The numbers of chains after which tasks are to be killed."""
     path = folder / "kills"
     found = [int(word) for word in path.read_text().split()] if path.exists() else []
     path.unlink(missing_ok=True)
@@ -85,12 +82,10 @@ def take_kills(folder: Path) -> list[int]:
 
 
 def chains_scored(folder: Path) -> int:
-    """How many chains the shards below a folder hold."""
     return sum(path.read_bytes().count(b'"chain"') for path in folder.rglob(".scoring/*.jsonl"))
 
 
 def things_finished(folder: Path) -> int:
-    """How many chains are made below a folder."""
     return len(list(folder.rglob("chains/*/done.json")))
 
 
@@ -133,7 +128,6 @@ def score(dataset: Path, words: str) -> None:
 
 
 def generate(run: Path, words: str) -> None:
-    """Generate with the arguments that are given as JSON."""
     from convergebench import generation
 
     generation.generate(**json.loads(words), out=run, quiet=True)

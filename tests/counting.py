@@ -67,7 +67,6 @@ def generate(made: plan.Plan, folder: Path, **options: Any) -> scheduler.Outcome
 
 
 def finished(folder: Path) -> set[int | None]:
-    """The seeds of all steps that have their line."""
     steps = [step for path in folder.glob("chains/*") for step in store.recover_steps(path)]
     return {step.seed for step in steps if step.step}
 

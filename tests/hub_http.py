@@ -89,8 +89,6 @@ class HubServer(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One connection."""
-
     server: HubServer
     protocol_version = "HTTP/1.1"
     exchange: Exchange

@@ -167,7 +167,6 @@ class Store:
             repo.tags[name] = repo.at(revision).oid
 
     def contents(self, type: str, id: str, revision: str) -> dict[str, bytes]:
-        """Every file of a revision, for tests to compare."""
         files = self.repo(type, id).at(revision).files
         return {path: self.blob(file).read_bytes() for path, file in sorted(files.items())}
 

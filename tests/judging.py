@@ -37,7 +37,6 @@ def dataset(folder, **words):
 
 
 def prices(folder):
-    """Let the judge's model have a price."""
     path = folder / "prices.toml"
     path.write_text('openai_tokens."judge-1" = { text = 2.0, image = 2.0, output = 10.0 }\n')
     os.environ["CONVERGEBENCH_PRICES"] = str(path)

@@ -35,7 +35,6 @@ def example(card: Path) -> str:
 
 
 def described(path: str) -> str:
-    """Loads the module, which must say what it is."""
     return "" if evaluate.load(path).description else "it has no description"
 
 

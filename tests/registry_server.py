@@ -29,7 +29,6 @@ def tarball(files):
 
 
 def debian_package(folder, name, files):
-    """A .deb with these files, as dpkg-deb builds it."""
     root = folder / name
     (root / "DEBIAN").mkdir(parents=True)
     about = f"Package: {name}\nVersion: 1\nArchitecture: all\nMaintainer: x <x@example.org>\nDescription: x\n"
@@ -49,7 +48,6 @@ class Mirrors:
         self.requests = []
 
     def add_python(self, name, files):
-        """One project of the package index."""
         self.pages.update({f"/files/{file}": data for file, data in files.items()})
         hashes = {file: hashlib.sha256(data).hexdigest() for file, data in files.items()}
         links = (f'<a href="../../files/{file}#sha256={digest}">{file}</a><br>' for file, digest in hashes.items())

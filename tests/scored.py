@@ -23,7 +23,6 @@ PROGRAMS = {
 
 
 def picture(seed: int, size: tuple[int, int] = (64, 48)) -> np.ndarray:
-    """Soft colours, unlike those of any other seed."""
     noise = np.random.default_rng(seed).integers(0, 256, (size[1], size[0], 3)).astype(np.uint8)
     return cv2.normalize(cv2.GaussianBlur(noise, (0, 0), 4), None, 20, 235, cv2.NORM_MINMAX)
 
@@ -35,13 +34,11 @@ def encoded(pixels: np.ndarray, kind: str = "png") -> bytes:
 
 
 def worn(pixels: np.ndarray, strength: float, seed: int = 0) -> np.ndarray:
-    """The picture after so much decay."""
     noise = np.random.default_rng(seed).normal(0, 1, pixels.shape)
     return np.clip(pixels + strength * noise, 0, 255).astype(np.uint8)
 
 
 def dotted(pixels: np.ndarray) -> np.ndarray:
-    """What the program `dot` asks for."""
     return cv2.circle(pixels.copy(), (20, 20), 12, (255, 0, 0), -1)
 
 

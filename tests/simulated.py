@@ -25,7 +25,6 @@ def kept_rounds(generator, editors, sources, programs, rounds, interaction=0.5, 
 
 
 def retained(kept, round, rounds):
-    """Above one half for as long as it keeps, below it from then on, falling all the way."""
     return 0.55 + 0.4 * (1 - round / (rounds + 1)) if round <= kept else max(0.0, 0.45 - 0.02 * (round - kept))
 
 
@@ -88,7 +87,6 @@ def end_chain(chain, rows, round, position=2, status="refused"):
 
 
 def floor_rows(sources):
-    """Every source's distance to every other."""
     names = [f"picture-{source:02}" for source in range(sources)]
     return [
         {"source": one, "other": other, "short_side": 512, "metric": metric, "value": value, "signature": SIGNATURE}
@@ -126,7 +124,6 @@ def finished(chains):
 
 
 def report(scores, chains, floors=(), calls=(), published=(), **options):
-    """The report of such rows, by the house's own statistics."""
     from convergebench.spaces_app.analysis.analysis import Analysis, Options
     from convergebench.spaces_app.reporting.write import make_report
 

@@ -154,7 +154,6 @@ OUTLINE = [[[0.25, 0.5], [0.75, 0.5], [0.75, 0.75], [0.25, 0.75]]]
 
 
 def lose_a_part(row):
-    """The same scores with a part lost from the third round on."""
     if row["round"] >= 3 and row["position"] == 2:
         told = json.dumps({"polygons": OUTLINE, "rule": "colour"})
         row |= {"part_lost": True, "part_lost_share": 0.09, "part_outline": told}
@@ -207,7 +206,6 @@ def originals(sources):
 
 
 def chain_of(dataset, editor, source="harbour", program="hat"):
-    """The id of a chain in the dataset that a Space serves."""
     return dataset.runs_of[editor, source, program][0]
 
 

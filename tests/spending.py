@@ -27,8 +27,6 @@ FORK = multiprocessing.get_context("fork")
 
 @dataclass(frozen=True)
 class Billed:
-    """Asks the vendor and then gives its input back."""
-
     address: str
 
     def price(self):

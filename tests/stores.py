@@ -14,7 +14,6 @@ TYPES = {"png": ("PNG", {}), "jpg": ("JPEG", {"quality": 80}), "webp": ("WEBP", 
 
 
 def picture(seed: int, size: tuple[int, int] = (24, 16), kind: str = "png") -> bytes:
-    """A noisy picture, encoded as asked."""
     pixels = random.Random(seed).randbytes(size[0] * size[1] * 3)
     name, options = TYPES[kind]
     buffer = io.BytesIO()

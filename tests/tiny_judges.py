@@ -111,7 +111,6 @@ class Pickler(pickle._Pickler):
 
 
 def pickled(fields: dict[str, object]) -> bytes:
-    """Principal components with these fields."""
     made = IncrementalPCA()
     made.__dict__.update(fields)
     buffer = io.BytesIO()

@@ -50,7 +50,6 @@ def asked_by(extra: str, table: dict[str, list[str]]) -> frozenset[str]:
 
 
 def build_wheel(out: Path) -> Path:
-    """The wheel, from a copy of the checkout's own files, so that nothing stale gets in."""
     copy = out / "house"
     shutil.copytree(HOUSE, copy, symlinks=True, ignore=STRAY)
     words = ["-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", out, copy]
@@ -103,7 +102,6 @@ def lowest_versions(extra: str, folder: Path, version: str) -> Path:
 
 
 def size(folder: Path) -> int:
-    """Megabytes in a folder."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink()) // 10**6
 
 

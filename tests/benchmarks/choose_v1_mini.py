@@ -43,7 +43,6 @@ def kept(start: Image.Image, spec: str) -> list[float]:
 
 
 def table(pictures: list[Image.Image], specs: tuple[str, ...]) -> numpy.ndarray:
-    """Pictures x editors x values."""
     return numpy.array([[kept(picture, spec) for spec in specs] for picture in pictures])
 
 
@@ -52,7 +51,6 @@ def distance(values: numpy.ndarray, chosen: list[int]) -> float:
 
 
 def choose(ids: list[str], values: numpy.ndarray) -> list[int]:
-    """Exchange search from forty seeded starts."""
     chance = numpy.random.default_rng(6)
     ready = numpy.array([len(catalogue.row(id).unfit) <= MOST_UNFIT for id in ids])
     kinds = numpy.array([catalogue.row(id).kind for id in ids])

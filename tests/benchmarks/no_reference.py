@@ -26,7 +26,6 @@ SUMMARY = "pyiqa-0.1.16/ResultsCalibra/calibration_summary.csv"
 
 
 def main() -> int:
-    """Print a line for each metric and picture."""
     wheel = packages.from_python_index(WHEEL[0], ".whl", WHEEL[1])
     with zipfile.ZipFile(io.BytesIO(wheel)) as archive:
         files = {name: archive.read(f"ResultsCalibra/dist_dir/{name}.bmp") for name in PICTURES}

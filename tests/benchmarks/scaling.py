@@ -30,7 +30,6 @@ ALLOWED = "two jobs, a core each"
 
 
 def score_command(dataset: Path) -> list[str]:
-    """The program that scores a dataset anew."""
     remove_scores(dataset)
     command = [sys.executable, "-m", "convergebench", "score", str(dataset), "--metrics", ASKED, "--device", "cpu"]
     return [*command, "--dtype", "float32", "--json"]

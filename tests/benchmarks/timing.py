@@ -46,7 +46,6 @@ def _measured(sender: Any, work: Callable[..., object], arguments: Sequence[obje
 
 
 def run_programs(*programs: tuple[list[str], set[int] | None]) -> Spent:
-    """Programs that run at the same time, each on the cores given to it."""
     before, started = _children(), time.perf_counter()
     running = [
         subprocess.Popen(
@@ -76,7 +75,6 @@ def _children() -> float:
 
 
 def resident(process: Any) -> float:
-    """Megabytes that a running process holds."""
     return _from_status(process.pid, "VmRSS")
 
 

@@ -151,7 +151,6 @@ def test_too_little_memory_is_one_sentence(monkeypatch):
 
 
 def test_a_file_that_grows_too_large_is_one_sentence(tmp_path):
-    """As under `ulimit -f`."""
     program = (
         "import resource, signal, sys; from convergebench.cli.__main__ import Kinds, main;"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
@@ -164,7 +163,6 @@ def test_a_file_that_grows_too_large_is_one_sentence(tmp_path):
 
 
 def takes_ctrl_c(pid):
-    """Whether the process has a handler of SIGINT."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     caught = next((line for line in lines if line.startswith("SigCgt:")), "SigCgt: 0").split()[1]
     return bool(int(caught, 16) & 1 << signal.SIGINT - 1)

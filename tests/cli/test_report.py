@@ -30,7 +30,6 @@ def lay(folder, **tables):
 
 
 def steps_of(scores):
-    """A cost and a time for every call; no pictures."""
     return [
         {name: row[name] for name in ("chain", "step", "round", "position", "status")} | {"latency": 2.0, "cost": 0.04}
         for row in scores

@@ -30,7 +30,6 @@ METRICS = "psnr,ssim,edit_applied"
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A run of the suite `smoke`, and what is submitted of it."""
     folder = tmp_path_factory.mktemp("submit")
     generate(["jpeg:quality=40"], "smoke", folder / "run", quiet=True)
     told = run("submit", folder / "run", "--out", folder / "submission", "--metrics", METRICS)

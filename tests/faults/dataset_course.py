@@ -42,7 +42,6 @@ class Made:
 
 
 def commands(runs: list[Path], place: Path) -> list[list[str]]:
-    """What brings a dataset and its report up to date."""
     return [
         ["build", *map(str, runs), "--out", str(place / "mine")],
         ["score", str(place / "mine"), *METRICS],

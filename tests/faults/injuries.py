@@ -50,7 +50,6 @@ def signalled(*numbers: int) -> Injury:
 
 
 def two_at_once(course: Course) -> bool:
-    """Two or three commands on one folder at once, of which some are killed."""
     crowd = [course.start_next() for _ in range(course.chance.choice((2, 2, 3)))]
     killed = 0
     for command in crowd[1:]:
@@ -64,7 +63,6 @@ def two_at_once(course: Course) -> bool:
 
 
 def full_disk(course: Course) -> bool:
-    """The disk is full, or fills while the command goes on."""
     ballast, early = course.disk / "ballast", course.chance.random() < 0.5
     if early:
         fill(ballast, course.chance.choice((0, 4_096, 120_000, 3_000_000, 30_000_000)))
@@ -93,7 +91,6 @@ def fill(ballast: Path, left: int) -> None:
 
 
 def read_only(course: Course) -> bool:
-    """The disk may only be read."""
     subprocess.run(["mount", "-o", "remount,ro", course.disk], check=True)
     try:
         command = course.start_next()
@@ -119,7 +116,6 @@ def other_clock(course: Course) -> bool:
 
 
 def slow_disk(course: Course) -> bool:
-    """A disk that takes its time, and a kill or Ctrl-C meanwhile."""
     command = course.start_next(processes.with_slow_disk(course.chance))
     moment(course, 1.0)
     number = course.chance.choice((signal.SIGKILL, signal.SIGINT, signal.SIGTERM))
@@ -129,7 +125,6 @@ def slow_disk(course: Course) -> bool:
 
 
 def little_memory(course: Course) -> bool:
-    """The process runs out of memory."""
     command = course.start_next(processes.with_little_memory(course.chance))
     code = command.end()
     if code is None:

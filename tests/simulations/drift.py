@@ -44,7 +44,6 @@ def answered(generator, items=SAMPLE, noise=0.02, moved=0.0, wavering=0.0):
 
 
 def alarms(noise, words, runs, seed=0):
-    """The share of runs that are alarmed."""
     generator = np.random.default_rng(seed)
     return np.mean([compare_runs(answered(generator, noise=noise, **words))[2] <= LEVEL for _ in range(runs)])
 
@@ -99,7 +98,6 @@ def one_first_run(first):
 
 
 def over_a_server(runs):
-    """Alarms in so many later runs of each kind."""
     return server_table([one_first_run(first) for first in range(-(-runs // LATER))])
 
 

@@ -49,7 +49,6 @@ def renamed_and_shuffled(rng: np.random.Generator, table: CaseOutcomes) -> tuple
 
 
 def doubled(table: CaseOutcomes) -> dict[str, dict]:
-    """Every case of every second source twice, as two runs with one result."""
     return {
         editor: own | {(*key[:2], 2): value for key, value in own.items() if int(key[0].split("-")[1]) % 2}
         for editor, own in table.items()

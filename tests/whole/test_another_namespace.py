@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import scored
-from chromium import CHROMIUM, FLAGS
+from chromium import chromium
 from click.testing import CliRunner
 from convergebench import dataset_builder, generation, metric_modules
 from convergebench.cli.__main__ import main
@@ -134,10 +134,7 @@ def test_a_metric_page_needs_its_own_requirements(metric_spaces):
 
 def measured_in_browser(address, pictures, model):
     """Give the page pictures where it takes any, press its button: what it says, and what it complains of."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with chromium() as browser:
         page = browser.new_page()
         page.goto(address, timeout=300_000)
         button = page.get_by_role("button", name="Measure")
@@ -152,26 +149,16 @@ def measured_in_browser(address, pictures, model):
         problem = page.locator(".toast-body.error")
         page.locator(RESULT).or_(problem).first.wait_for(timeout=300_000)
         page.wait_for_load_state("networkidle")
-        said = " ".join(page.locator(RESULT).all_inner_texts())
-        complaint = " ".join(problem.all_inner_texts())
-        browser.close()
-    return said, complaint
+        return " ".join(page.locator(RESULT).all_inner_texts()), " ".join(problem.all_inner_texts())
 
 
 def is_module(folder):
-    """Whether a metric is one that `evaluate` loads."""
     return any((Path(root) / folder / f"{folder}.py").exists() for root in metric_modules.__path__)
 
 
 def text_of(address, awaited):
-    """What a visitor reads there, once a word has come."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with chromium() as browser:
         page = browser.new_page()
         page.goto(address, timeout=300_000)
         page.get_by_text(awaited).first.wait_for(timeout=300_000)
-        text = page.inner_text("body")
-        browser.close()
-    return text
+        return page.inner_text("body")

@@ -18,7 +18,6 @@ PICTURES = ("astronaut", "coffee", "chelsea", "rocket")
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
-    """The suite's variants on four small pictures, one round each, by an editor with settings and one without."""
     folder = tmp_path_factory.mktemp("banana")
     (folder / "small").mkdir()
     for name in PICTURES:

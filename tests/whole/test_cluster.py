@@ -287,18 +287,8 @@ def test_a_killed_run_by_tasks_makes_the_files_of_one_process(tmp_path):
     words = {"editor": ["jpeg", "paint"], "suite": "demo", "limit": 14, "rounds": 3, "quiet": True}
     one, eight = tmp_path / "one", tmp_path / "eight"
     generation.generate(**words, out=one)
-    command = [
-        sys.executable,
-        "-m",
-        "convergebench.cli",
-        "generate",
-        "--suite",
-        "demo",
-        "--limit",
-        "14",
-        "--rounds",
-        "3",
-    ]
+    suite = ["--suite", "demo", "--limit", "14", "--rounds", "3"]
+    command = [sys.executable, "-m", "convergebench.cli", "generate", *suite]
     command += ["--editor", "jpeg", "--editor", "paint", "--out", str(eight), "--executor", "local", "--tasks", "8"]
     with (tmp_path / "log").open("w") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)

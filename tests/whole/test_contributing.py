@@ -12,7 +12,6 @@ TEXT = (HOUSE / "CONTRIBUTING.md").read_text()
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
-    """A copy of the program with the guide's editor, metric and program, and a dataset that it made and scored."""
     copy = HouseCopy(tmp_path_factory.mktemp("copy"))
     blocks = r"^```(?:python|html|js)\n(?:#|<!--|//) (\S+)[^\n]*\n(.*?)^```"
     for path, code in re.findall(blocks, TEXT, re.DOTALL | re.MULTILINE):

@@ -92,7 +92,6 @@ def printed(pages, home):
 
 
 def promised(code):
-    """What the comments behind print(...) say that it prints."""
     return re.findall(r"^print\(.*\)  # (.*)$", code, re.MULTILINE)
 
 
@@ -147,7 +146,6 @@ def test_every_page_with_python_has_a_test_above():
 
 
 def commands(block):
-    """The command lines of a shell block, without comments."""
     for line in block.code.replace("\\\n", " ").splitlines():
         if words := shlex.split(line, comments=True):
             yield words

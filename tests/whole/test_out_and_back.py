@@ -55,7 +55,6 @@ def test_half_life_is_the_first_depth_below_half():
 
 @pytest.fixture(scope="module")
 def scored(tmp_path_factory):
-    """Chains of every depth by three editors, and jpeg's plain decay, scored."""
     folder = tmp_path_factory.mktemp("out-and-back")
     suite = suites.load("out-and-back")
     sources = [id for ids in PICTURES.values() for id in ids]

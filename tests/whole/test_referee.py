@@ -31,7 +31,6 @@ def noise(seed):
 
 
 def worse(pixels, seed, share):
-    """The picture with a share of its pixels replaced by noise."""
     where = np.random.default_rng(seed).random(pixels.shape[:2]) < share
     return np.where(where[..., None], noise(seed + 1), pixels)
 
@@ -86,7 +85,6 @@ def make_chains(folder):
 
 @pytest.fixture(scope="module")
 def clones(tmp_path_factory):
-    """All stand-ins, and how to run the bench on them."""
     folder = tmp_path_factory.mktemp("clones")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(measuring, "load_lpips", lambda: random_model("alex"))

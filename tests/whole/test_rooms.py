@@ -13,18 +13,8 @@ HOUSE = Path(__file__).parents[2]
 ROOMS = ("generation", "dataset_builder", "metric_modules", "spaces_app", "harness", "cli")
 METRICS = sorted(path.parent.name for path in (HOUSE / "metric_modules").glob("*/spec.py"))
 
-SHARED = tuple(
-    f"generation.{name}"
-    for name in (
-        "records",
-        "pictures",
-        "files",
-        "store",
-        "store_reader",
-        "progress",
-        "cluster",
-    )
-)
+SHARED_FILES = ("records", "pictures", "files", "store", "store_reader", "progress", "cluster")
+SHARED = tuple(f"generation.{name}" for name in SHARED_FILES)
 # What each room may import of ours, by the beginning of the module's name below `convergebench`.
 ALLOWED = {
     "generation": ("generation",),
@@ -60,7 +50,6 @@ ALLOWED = {
 
 
 def imported(path):
-    """The modules of ours that a file imports, as absolute names below `convergebench`."""
     parts = path.relative_to(HOUSE).with_suffix("").parts
     package = parts[:-1]
     for node in ast.walk(ast.parse(path.read_text())):
@@ -124,7 +113,6 @@ def study_of(path):
 
 
 def studies_named(name):
-    """The studies whose folder, or whose metric, a module's name has."""
     metric = re.match(r"metric_modules\.([a-z]\w*)", name)
     owner = metric and study_of(HOUSE / "metric_modules" / metric[1] / "spec.py")
     return {study for study in re.findall(r"\bstudies\.(\w+)", name) if study in STUDIES} | (

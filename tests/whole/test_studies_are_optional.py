@@ -31,7 +31,6 @@ assert page.status_code == 200, page.text
 
 
 def delete_study(house, study):
-    """Delete the study's folder in every room, and the metrics whose spec names it."""
     specs = house.path("metric_modules").glob("*/spec.py")
     metrics = [spec.parent for spec in specs if f'"study": "{study}"' in spec.read_text(encoding="utf-8")]
     judges = [house.path("metric_modules/_judges")] if study == "judges" else []

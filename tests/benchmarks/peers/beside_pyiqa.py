@@ -70,7 +70,6 @@ def try_metric(column: str) -> bool:
 
 
 def main(asked: list[str]) -> int:
-    """Try everything."""
     torch.set_num_threads(1)
     print(f"pyiqa {pyiqa.__version__}, torch {torch.__version__}")
     right = True

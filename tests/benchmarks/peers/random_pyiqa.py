@@ -7,12 +7,13 @@ that it lacks are declared.
 import contextlib
 import importlib
 import sys
-import tempfile
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
+import numpy as np
+import scipy.io
 import torch
 
 MODULES = {"hyperiqa": "hypernet", "topiq_nr": "topiq", "wadiqam_nr": "wadiqam", "pi": "nrqm", "ilniqe": "niqe"}
@@ -54,18 +55,14 @@ def roi_pool(
     return found, torch.zeros_like(found, dtype=torch.int32)
 
 
-def forest_file(folder: str) -> str:
-    """NRQM's file of MATLAB with trees of three nodes that are made up: 3 forests of 60 trees, and a weighted sum."""
-    import numpy as np
-    import scipy.io
-
+def parameters() -> dict[str, Any]:
+    """What the files of MATLAB would hold, made up: NRQM's forests of three nodes a tree, NIQE's and ILNIQE's model."""
     drawn = np.random.default_rng(int(torch.randint(1 << 30, ())))
     fields = [(name, object) for name in ("left", "right", "b", "c", "threshold", "answer", "feature")]
     forests = np.empty((1, 3), object)
+    leaves, first = np.zeros((3, 60), np.int64), np.array([[1], [0], [0]])
     for number in range(3):
         forest = np.empty((1, 1), fields)
-        leaves = np.zeros((3, 60), np.int64)
-        first = np.array([[1]] + [[0]] * 2)
         forest[0, 0] = (
             leaves + 2 * first, leaves + 3 * first, leaves, leaves,
             np.exp(drawn.uniform(-3, 4, (3, 60))), drawn.uniform(2, 9, (3, 60)), drawn.integers(1, 10, (3, 60)),
@@ -73,38 +70,14 @@ def forest_file(folder: str) -> str:
         forests[0, number] = forest
     model = np.empty((1, 1), [("linear", object), ("rf", object)])
     model[0, 0] = np.array([[0.1], [0.3], [0.3], [0.3]]), forests
-    path = f"{folder}/NRQM_model.mat"
-    scipy.io.savemat(path, {"model": model})
-    return path
-
-
-def pristine_file(folder: str) -> str:
-    """NIQE's file of MATLAB, for the perceptual index, made up."""
-    import numpy as np
-    import scipy.io
-
-    path = f"{folder}/niqe_modelparameters.mat"
-    scipy.io.savemat(
-        path, {"mu_prisparam": np.linspace(0, 2, 36)[None], "cov_prisparam": np.diag(np.linspace(1, 3, 36))}
-    )
-    return path
-
-
-def template_file(folder: str) -> str:
-    """ILNIQE's file of MATLAB, made up: components are cosines, the covariance is a diagonal."""
-    import numpy as np
-    import scipy.io
-
-    features, kept = 468, 430
-    cells = np.empty((1, 4), object)
-    cells[0, 0] = np.cos(np.arange(kept))[None] * float(torch.rand(1))
-    cells[0, 1] = np.diag(np.linspace(1, 3, kept))
-    cells[0, 2] = np.sin(np.arange(features))[None]
-    place = (np.arange(features)[:, None] + 0.5) * np.arange(kept)
-    cells[0, 3] = np.cos(np.pi * place / features) * np.sqrt(2 / features)
-    path = f"{folder}/ILNIQE_templateModel.mat"
-    scipy.io.savemat(path, {"templateModel": cells})
-    return path
+    size, kept = 468, 430  # of ILNIQE's features, and of their components
+    template = np.empty((1, 4), object)
+    template[0, 0] = np.cos(np.arange(kept))[None] * float(torch.rand(1))
+    template[0, 1] = np.diag(np.linspace(1, 3, kept))
+    template[0, 2] = np.sin(np.arange(size))[None]
+    template[0, 3] = np.cos(np.pi * (np.arange(size)[:, None] + 0.5) * np.arange(kept) / size) * np.sqrt(2 / size)
+    pristine = {"mu_prisparam": np.linspace(0, 2, 36)[None], "cov_prisparam": np.diag(np.linspace(1, 3, 36))}
+    return {"model": model, "templateModel": template, **pristine}
 
 
 def random_clip(name: str, device: str = "cpu", **options: Any) -> Any:
@@ -148,9 +121,7 @@ def small_language_model(module: Any) -> list[Any]:
         return network.half().eval()
 
     abstractor = inside.MplugOwlVisualAbstractorModel
-    if not hasattr(
-        abstractor, "invert_attention_mask"
-    ):  # transformers 5.23 has it no more, and pyiqa 0.1.16 asks for it
+    if not hasattr(abstractor, "invert_attention_mask"):  # gone from transformers 5.23; pyiqa 0.1.16 asks for it
         abstractor.invert_attention_mask = lambda self, mask: (1 - mask[:, None, None].to(self.dtype)) * -65504
     eyes = CLIPImageProcessor(size={"shortest_edge": 448}, crop_size={"height": 448, "width": 448})
     return [
@@ -158,11 +129,6 @@ def small_language_model(module: Any) -> list[Any]:
         mock.patch.object(inside.LlamaTokenizer, "from_pretrained", return_value=words),
         mock.patch.object(CLIPImageProcessor, "from_pretrained", return_value=eyes),
     ]
-
-
-def unit(rows: torch.Tensor) -> torch.Tensor:
-    """Each row at length 1."""
-    return torch.nn.functional.normalize(rows, dim=-1)
 
 
 @contextlib.contextmanager
@@ -176,7 +142,8 @@ def nothing_downloaded(name: str) -> Iterator[None]:
     sys.modules.setdefault("pkg_resources", SimpleNamespace(packaging=packaging))  # type: ignore[arg-type]
     module = importlib.import_module(f"pyiqa.archs.{MODULES.get(name, name)}_arch")
     create = timm.create_model
-    loaded = {"liqe": torch.randn(495, 512), "qualiclip": {"prompts_features": unit(torch.randn(14, 1024))}}
+    prompts = torch.nn.functional.normalize(torch.randn(14, 1024), dim=-1)
+    loaded = {"liqe": torch.randn(495, 512), "qualiclip": {"prompts_features": prompts}}
     patches = [
         mock.patch.object(timm, "create_model", lambda *given, **more: create(*given, **{**more, "pretrained": False})),
         mock.patch.object(torch.hub, "load_state_dict_from_url", return_value={}),
@@ -186,21 +153,17 @@ def nothing_downloaded(name: str) -> Iterator[None]:
         mock.patch.object(torch, "save", return_value=None),
         mock.patch.object(torch, "load", return_value=loaded.get(name)),
     ]
-    folder = tempfile.TemporaryDirectory()
-    forest, pristine = forest_file(folder.name), pristine_file(folder.name)
+    patches.append(mock.patch.object(scipy.io, "loadmat", return_value=parameters()))
     made_up = {
         "load_pretrained_network": lambda *given, **more: None,
-        "load_file_from_url": lambda *given, **more: forest,
+        "load_file_from_url": lambda *given, **more: "",
         "load": random_clip,
     }
-    patches += [mock.patch.object(module, key, value) for key, value in made_up.items() if hasattr(module, key)]
-    if name in ("pi", "ilniqe"):
-        file = pristine if name == "pi" else template_file(folder.name)
-        niqe = importlib.import_module("pyiqa.archs.niqe_arch")
-        patches.append(mock.patch.object(niqe, "load_file_from_url", return_value=file))
+    for place in {module, importlib.import_module("pyiqa.archs.niqe_arch")}:
+        patches += [mock.patch.object(place, key, value) for key, value in made_up.items() if hasattr(place, key)]
     if name == "qalign":
         patches += small_language_model(module)
-    with folder, contextlib.ExitStack() as stack:
+    with contextlib.ExitStack() as stack:
         for patch in patches:
             stack.enter_context(patch)
         yield

@@ -34,7 +34,6 @@ class Measuring:
             self.pairs = found["pairs"] if found["conditions"] == self.conditions else {}
 
     def distances(self, reference: Path, prediction: Path) -> Distances:
-        """PSNR, RMSE, SSIM and LPIPS with its worst tile."""
         key = f"{digest(reference)} {digest(prediction)}"
         if key not in self.pairs:
             self.pairs[key] = self.measure(reference, prediction)
@@ -72,7 +71,6 @@ def psnr_and_ssim(reference: Path, prediction: Path, window: str = "gaussian") -
 
 
 def fitted(prediction: Path, reference: Path) -> np.ndarray:
-    """The prediction at the reference's size."""
     height, width = picture(reference).shape[:2]
     return resize_to(picture(prediction), width, height)
 

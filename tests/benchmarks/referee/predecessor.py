@@ -14,8 +14,6 @@ SAME = 1e-6
 
 
 class Published(NamedTuple):
-    """What was published of one return, and where its picture lies."""
-
     chain: str
     round: int
     folder: Path

@@ -51,7 +51,6 @@ def run(path: Path, measuring: Measuring) -> Section:
 
 
 def find_chains(root: Path) -> dict[tuple[str, str], dict[int, Path]]:
-    """The frames by number, of every folder PHOTOGRAPH_CODER."""
     found: dict[tuple[str, str], dict[int, Path]] = {}
     for folder in sorted(root.iterdir()):
         photograph, _, coder = folder.name.rpartition("_")

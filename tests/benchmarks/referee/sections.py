@@ -60,7 +60,6 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def origin(path: Path) -> str:
-    """Which repository and commit lie at a path."""
     if (path / ".git").exists():
         command = ["git", "-C", str(path), "log", "-1", "--format=%H of %cs"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -186,7 +186,6 @@ def spearman(first: np.ndarray, second: np.ndarray) -> float:
 
 
 def between_raters(scores: np.ndarray) -> list[float]:
-    """Spearman of every two raters."""
     return [spearman(scores[first], scores[second]) for first, second in combinations(range(len(scores)), 2)]
 
 

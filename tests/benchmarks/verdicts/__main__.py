@@ -40,6 +40,7 @@ BREAKS = """## Where it breaks
   and growing zoom that registration does not accept. A strong cast passes for "make it night".
 - Smiles and dark objects on a dark background are often too faint to be seen as edits.
 """
+COLUMNS = ("editor", "chain", "round", "eye", "what was seen", "program", "rule", "colour", "structure", "left")
 Row = dict[str, Any]
 
 
@@ -62,7 +63,6 @@ def lost(row: Row, least: float = SHARE) -> bool:
 
 
 def parts_section(rows: list[Row]) -> str:
-    """Part lost and applied, by size and wear."""
     sizes, kinds = sorted({row["size"] for row in rows if row["size"]}), ("pasted", "painted out")
     alone = [row for row in rows if row["kind"] == "alone"]
     rules: dict[str, Callable[[Row], bool]] = {
@@ -100,7 +100,6 @@ def parts_section(rows: list[Row]) -> str:
 
 
 def drift_section(rows: list[Row]) -> str:
-    """False alarms of part lost, round after round."""
     rounds = sorted({row["round"] for row in rows})
     wears = list(dict.fromkeys(row["wear"] for row in rows))
     last = [row for row in rows if row["round"] == rounds[-1]]
@@ -124,7 +123,6 @@ def drift_section(rows: list[Row]) -> str:
 
 
 def undo_section(rows: list[Row]) -> str:
-    """What came back, and what it was called."""
     judged = [row for row in rows if row["undone"] is not None]
     sizes, wears = sorted({row["size"] for row in rows}), list(dict.fromkeys(row["wear"] for row in rows))
 
@@ -154,7 +152,6 @@ def undo_section(rows: list[Row]) -> str:
 
 
 def real_section(folder: Path) -> str:
-    """What an eye said, and what the program says."""
     rows = real.judged(folder)
     agree = sum(row["eye"] == row["program"] for row in rows)
     lines = [
@@ -167,24 +164,7 @@ def real_section(folder: Path) -> str:
         "## Real chains, judged by eye\n\nFour chains of two editors. Each round was judged by eye, in writing, "
         f"before any score was opened. The program agrees in {agree} of {len(rows)} rounds. The window "
         "and the limit of the rule by structure were chosen on these rounds, those of the rule by colour were not."
-        "\n\n"
-        + table(
-            [
-                "editor",
-                "chain",
-                "round",
-                "eye",
-                "what was seen",
-                "program",
-                "rule",
-                "colour",
-                "structure",
-                "left",
-                "PSNR",
-                "SSIM",
-            ],
-            lines,
-        )
+        "\n\n" + table([*COLUMNS, "PSNR", "SSIM"], lines)
     )
 
 

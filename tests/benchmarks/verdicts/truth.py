@@ -47,18 +47,15 @@ def colours(shown: np.ndarray) -> np.ndarray:
 
 
 def contrast(shown: np.ndarray, other: np.ndarray, mask: np.ndarray) -> float:
-    """The mean delta E inside a mask."""
     return float(np.linalg.norm(colours(shown) - colours(other), axis=2)[mask].mean())
 
 
 def laid_in(shown: np.ndarray, other: np.ndarray, mask: np.ndarray, opacity: float = 1.0) -> np.ndarray:
-    """Another picture in the mask, with a soft rim."""
     soft = opacity * cv2.GaussianBlur(mask.astype(np.float32), (0, 0), 0.8)[..., None]
     return whole(shown * (1 - soft) + other * soft)
 
 
 def elsewhere(shown: np.ndarray, other: np.ndarray, chance: np.random.Generator) -> np.ndarray:
-    """Another photograph at this one's size, moved at random."""
     stretched = cv2.resize(other, shown.shape[1::-1], interpolation=cv2.INTER_AREA)
     return np.roll(stretched, chance.integers(0, 300, 2), (0, 1))
 

@@ -46,13 +46,11 @@ def tinted(shown: np.ndarray, share: float) -> np.ndarray:
 
 
 def cast(shown: np.ndarray, chance: np.random.Generator, strength: float) -> np.ndarray:
-    """Gains, a gamma and an offset at random."""
     gains, bend = np.exp(chance.uniform(-strength, strength, 3)), np.exp(chance.uniform(-strength, strength))
     return whole(255 * (shown / 255) ** bend * gains + chance.uniform(-50 * strength, 50 * strength, 3))
 
 
 def toned(shown: np.ndarray, chance: np.random.Generator) -> np.ndarray:
-    """Gains and gammas of 3%."""
     return whole(255 * (shown / 255) ** np.exp(chance.normal(0, 0.03, 3)) * np.exp(chance.normal(0, 0.03, 3)))
 
 
@@ -69,7 +67,6 @@ def like_an_autoencoder(shown: np.ndarray, chance: np.random.Generator) -> np.nd
 
 
 def shifted(shown: np.ndarray, right: float) -> np.ndarray:
-    """To the right, and half as far down."""
     matrix = np.array([[1, 0, right], [0, 1, right / 2]], np.float32)
     size = shown.shape[1::-1]
     return cv2.warpAffine(shown, matrix, size, flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
