@@ -111,6 +111,8 @@ def torch_if_installed() -> ModuleType | None:
 
 def find_device(requested: str | None) -> str:
     """The device to compute on: by default the accelerator if there is one."""
+    if requested == "cpu":
+        return requested  # without loading torch, which takes 250 MB
     torch = torch_if_installed()
     has_cuda = torch is not None and torch.cuda.is_available()
     if requested is None:
