@@ -21,10 +21,9 @@ def command(refresh: bool, as_json: bool) -> None:
     convergebench list prices --refresh
     """
     from convergebench.generation.vendors import models
-    from convergebench.generation.vendors import prices as price_table
 
-    source, changes = price_table.refresh() if refresh else ("", [])
-    rows = [(model, price_table.row(model)) for model in models.listed()]
+    source, changes = models.refresh() if refresh else ("", [])
+    rows = [(model, models.row(model)) for model in models.listed()]
     if as_json:
         click.echo(json.dumps({"refreshed": source or None, "changes": changes, "models": [row for _, row in rows]}))
         return
@@ -33,5 +32,5 @@ def command(refresh: bool, as_json: bool) -> None:
         click.echo("".join(f"{line}\n" for line in changes), nl=False)
     else:
         for model, row in rows:
-            click.echo(f"{row['vendor']:9} {row['model']:34} {price_table.described(model)}")
+            click.echo(f"{row['vendor']:9} {row['model']:34} {models.described(model)}")
             click.echo(f"{'':44} {row['source']}")

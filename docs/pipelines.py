@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import diffusers
-from convergebench.generation import pipelines
+from convergebench.generation.editors import diffusers as pipelines
 
 PAGE = Path(__file__).parent / "diffusers.md"
 # With random weights, as tests/tiny_pipelines.py makes them, real chains are run.

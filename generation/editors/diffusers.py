@@ -1,24 +1,52 @@
-"""Open models on this machine, through diffusers."""
+"""Open models on this machine, through diffusers: which pipelines edit, and how to call each, by their signatures.
+
+A pipeline edits by instruction if its call takes a picture and a prompt, and nothing that marks another kind:
+a mask, a strength (the words then describe the whole result), a control, a number of frames.
+"""
 
 import functools
 import importlib.metadata
+import inspect
 import json
+import sys
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 from PIL import Image
 
-from .. import pictures, pipelines, requirements, torch_models
+from .. import pictures, requirements, torch_models
 from ..calls import Rejected, Unusable
 from ..options import choice, number
-from ..records import Answer
-from ..vendors.sizes import Size, of_pipeline
+from ..records import Answer, UserError, Values
+from ..vendors.sizes import Size, nearest, of_pipeline
 
 _PACKAGES = ("diffusers", "transformers", "accelerate", "torch")
 _INDEX = "model_index.json"
 _VIDEO_PROCESSORS = ("Qwen2VLProcessor", "Qwen2_5_VLProcessor", "Qwen3VLProcessor")
+# Pipelines whose arguments do not show what they are.
+_OTHERS = {
+    "BriaFibo2Pipeline": "takes a description of the whole picture as JSON, made by another model",
+    "DiffusionGemmaPipeline": "answers with text",
+    "FluxPriorReduxPipeline": "gives embeddings for another pipeline, no picture",
+    "QwenImageLayeredPipeline": "takes a picture apart into layers",
+    "StableDiffusionLatentUpscalePipeline": "enlarges the picture",
+    "HunyuanImageRefinerPipeline": "refines the picture; the words describe it",
+    "StableUnCLIPImg2ImgPipeline": "makes variations of the picture",
+    "UniDiffuserPipeline": "goes between pictures and words, edits none",
+    "VersatileDiffusionDualGuidedPipeline": "mixes a picture with words, edits none",
+}
+# What arguments of the call, or parts of the pipeline, show.
+_SIGNS = {
+    "draws inside a mask": ("mask_image",),
+    "takes the picture as a control": ("control_image", "controlnet", "adapter"),
+    "the words describe the whole result, not a change (image to image)": ("strength", "prior_guidance_scale"),
+    "enlarges the picture, or makes variations of it": ("noise_level",),
+    "enlarges the picture": ("original_image",),
+    "makes a video that begins with the picture": ("num_frames", "num_videos_per_prompt", "frames", "video"),
+}
 
 
 @dataclass(frozen=True)
@@ -68,12 +96,12 @@ class Editor:
         except (OSError, ImportError) as error:
             line = "; pip install torchvision, of the version for your torch" * ("torchvision" in str(error))
             raise Unusable(f"{name} cannot be loaded: {str(error)[:300]}{line}") from error
-        if reason := pipelines.why_not(type(pipeline)):
+        if reason := why_not(type(pipeline)):
             kind = type(pipeline).__name__
             raise Unusable(f"{name} is a {kind}, which does not edit pictures by words: {reason}")
-        if package := pipelines.needs(type(pipeline)):
+        if package := missing_package(type(pipeline)):
             raise Unusable(f"{type(pipeline).__name__} needs {package}: pip install {package}")
-        pipelines.mend(pipeline)
+        _mend(pipeline)
         pipeline.set_progress_bar_config(disable=True)
         device = torch_models.device(self.device)
         if self.offload == "model":
@@ -88,11 +116,11 @@ class Editor:
         with self._lock:
             pipeline = self.pipeline
             options = {"steps": self.steps, "guidance": self.guidance, "image_guidance": self.image_guidance}
-            arguments = pipelines.arguments(pipeline, image, instruction, options)
+            arguments = _arguments(pipeline, image, instruction, options)
             try:
                 with torch_models.seeded(seed):  # for random numbers that a pipeline draws without its generator
                     result = pipeline(generator=torch_models.generator(seed), **arguments)
-                picture = pipelines.picture_of(result)
+                picture = _picture_of(result)
             except Exception as error:  # an exception of a pipeline fails this step, not the run
                 raise Rejected(f"{type(pipeline).__name__}: {type(error).__name__}: {str(error)[:300]}") from error
         parameters = {key: value for key, value in arguments.items() if key not in ("image", "prompt", "output_type")}
@@ -131,3 +159,117 @@ def _picture_processor(model: str, name: str, kind: str, where: dict[str, str]) 
     images = Qwen2VLImageProcessorPil.from_pretrained(model, subfolder=name, **where)
     template = config.get("chat_template", words.chat_template)
     return Processor(image_processor=images, tokenizer=words, chat_template=template)
+
+
+def why_not(kind: type) -> str | None:
+    """Why a class of pipeline cannot edit by instruction; None if it can."""
+    takes = inspect.signature(kind.__call__).parameters
+    if "image" not in takes:
+        return "takes no picture"
+    if "prompt" not in takes:
+        return "takes no words"
+    if kind.__name__ in _OTHERS:
+        return _OTHERS[kind.__name__]
+    if "enable_temporal_reasoning" in takes:  # a video whose last frame is the edited picture
+        return None
+    shown = takes.keys() | inspect.signature(kind.__init__).parameters.keys()  # type: ignore[misc]
+    return next((words for words, signs in _SIGNS.items() if not shown.isdisjoint(signs)), None)
+
+
+def _arguments(pipeline: Any, image: Image.Image, instruction: str, options: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of this pipeline's call; raises UserError for an ignored option."""
+    takes = inspect.signature(pipeline.__call__).parameters
+    true_guidance = "true_cfg_scale" in takes and (takes["true_cfg_scale"].default > 1 or "guidance_scale" not in takes)
+    named = "true_cfg_scale" if true_guidance else "guidance_scale"
+    names = {"steps": "num_inference_steps", "guidance": named, "image_guidance": "image_guidance_scale"}
+    _refuse_ignored(pipeline, options, names)
+    guidance = options.get("guidance")
+    width, height = stable_size(pipeline, image.size)
+    if (width, height) != image.size:
+        image = image.resize((width, height), Image.Resampling.LANCZOS)
+    values: dict[str, Any] = {
+        "image": [image] if _wants_a_list(pipeline) else image,
+        "prompt": _as_prompt(pipeline, instruction),
+        "width": width,
+        "height": height,
+        "max_area": width * height,  # Kontext derives its size from this and the ratio alone
+        "_auto_resize": False,  # the input was brought to a stable size once, before round 1
+        **{name: options.get(option) for option, name in names.items()},
+        # Without a negative prompt, Qwen's guidance is off.
+        "negative_prompt": " " if true_guidance and (guidance or takes["true_cfg_scale"].default) > 1 else None,
+        "output_type": "pil" if "output_type" in takes and takes["output_type"].default != "pil" else None,
+    }
+    return {key: value for key, value in values.items() if key in takes and value is not None}
+
+
+def _refuse_ignored(pipeline: Any, options: Values, names: Mapping[str, str]) -> None:
+    takes = inspect.signature(pipeline.__call__).parameters
+    is_distilled = bool(getattr(getattr(pipeline, "config", None), "is_distilled", False))
+    for option, name in names.items():
+        ignored = name not in takes or (option != "steps" and takes[name].default is None)
+        if options.get(option) is not None and (ignored or (option == "guidance" and is_distilled)):
+            raise UserError(f"diffusers:{option} is given, but {type(pipeline).__name__} takes none")
+
+
+def stable_size(pipeline: Any, size: Size) -> Size:
+    """The nearest of its own list, or a multiple of its latent cells."""
+    if listed := getattr(pipeline, "resolutions", None):
+        return nearest(size, tuple(listed))
+    buckets = getattr(pipeline, "vae_image_processor", None)
+    if buckets is not None:
+        height, width = buckets.get_default_height_width(None, size[1], size[0])
+        return width, height
+    cell = int(getattr(pipeline, "vae_scale_factor", 0) or getattr(pipeline, "vae_scale_factor_spatial", 0) or 8)
+    parts = inspect.signature(type(pipeline).__init__).parameters
+    if "vision_language_encoder" in parts:  # GLM's tokens are pairs of patches
+        cell *= 4
+    elif "unet" not in parts:  # pairs of cells in a transformer
+        cell *= 2
+    settings = getattr(getattr(pipeline, "image_processor", None), "config", {})
+    cell = max(cell, int(settings.get("vae_scale_factor", cell)))  # what it would round the picture itself to
+    return max(cell, round(size[0] / cell) * cell), max(cell, round(size[1] / cell) * cell)
+
+
+def _wants_a_list(pipeline: Any) -> bool:
+    functions = (getattr(pipeline, name, None) for name in ("__call__", "_validate_and_normalize_images"))
+    hints = [
+        str(inspect.signature(function).parameters["image"].annotation).lower() for function in functions if function
+    ]
+    lists = ("list[", "typing.list[", "typing.optional[typing.list[", "optional[list[")
+    return any(hint.startswith(lists) for hint in hints)
+
+
+def missing_package(kind: type) -> str | None:
+    """A missing package that the pipeline uses without checking for it."""
+    is_available = getattr(sys.modules.get(kind.__module__), "is_ftfy_available", None)
+    return "ftfy" if is_available is not None and not is_available() else None
+
+
+def _mend(pipeline: Any) -> None:
+    """Patch GLM's encoder to accept features that are not in a list."""
+    encoder = getattr(pipeline, "vision_language_encoder", None)
+    if encoder is None:
+        return
+    read = encoder.get_image_tokens
+
+    def get_image_tokens(features: Any, *grids: Any) -> Any:
+        return read([features] if getattr(features, "ndim", 0) == 3 else features, *grids)
+
+    encoder.get_image_tokens = get_image_tokens
+
+
+def _as_prompt(pipeline: Any, instruction: str) -> str:
+    kind = next((kind for kind in type(pipeline).__mro__ if kind.__module__.startswith("diffusers.")), type(pipeline))
+    as_json = hasattr(sys.modules.get(kind.__module__), "is_valid_edit_json")
+    return json.dumps({"edit_instruction": instruction}) if as_json else instruction
+
+
+def _picture_of(result: Any) -> Image.Image:
+    """The first of several pictures, or the last frame of a video."""
+    picture = next((getattr(result, name) for name in ("images", "image", "frames") if hasattr(result, name)), None)
+    last = hasattr(result, "frames")
+    while isinstance(picture, list | tuple) and picture:
+        picture = picture[-1] if last and not isinstance(picture[0], list | tuple) else picture[0]
+    if not isinstance(picture, Image.Image):
+        raise TypeError(f"{type(result).__name__} holds no picture")
+    return picture.convert("RGB")

@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy
 import pytest
 import tiny_pipelines
-from convergebench.generation import editors, pictures, pipelines, torch_models
+from convergebench.generation import editors, pictures, torch_models
 from convergebench.generation.calls import Rejected, Unusable
+from convergebench.generation.editors import diffusers as pipelines
 from convergebench.generation.records import UserError
 from convergebench.generation.vendors import sizes
 from PIL import Image
@@ -92,8 +93,8 @@ def test_a_package_that_a_pipeline_forgets_is_named(monkeypatch):
 
     kind = diffusers.ChronoEditPipeline
     monkeypatch.setattr(sys.modules[kind.__module__], "is_ftfy_available", lambda: False)
-    assert pipelines.needs(kind) == "ftfy"
-    assert pipelines.needs(diffusers.FluxKontextPipeline) is None
+    assert pipelines.missing_package(kind) == "ftfy"
+    assert pipelines.missing_package(diffusers.FluxKontextPipeline) is None
 
 
 def test_the_published_tables_of_sizes_are_ours():

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.generation import editors
 from convergebench.generation.records import UserError
-from convergebench.generation.vendors import models, prices
+from convergebench.generation.vendors import models
 
 # The rows of our vendors' models in litellm 1.109.1 (MIT), by their prices.
 ROWS = json.loads((Path(__file__).parents[1] / "vendors" / "litellm_table.json").read_text())
@@ -29,7 +29,7 @@ def refreshed(monkeypatch):
     """Refresh the prices from a table."""
 
     def refreshed(table, version="1.109.1"):
-        monkeypatch.setattr(prices, "_fetch", lambda: (f"litellm {version}", table))
+        monkeypatch.setattr(models, "_fetch", lambda: (f"litellm {version}", table))
         return CliRunner().invoke(main, ["list", "prices", "--refresh"], catch_exceptions=False)
 
     return refreshed
@@ -40,7 +40,7 @@ def wheel(folder: Path, table: str, version="9.9.9") -> None:
     about = f"litellm-{version}.dist-info"
     with zipfile.ZipFile(folder / f"litellm-{version}-py3-none-any.whl", "w") as archive:
         archive.writestr("litellm/__init__.py", f"open({str(folder / 'ran')!r}, 'w')")
-        archive.writestr(prices.TABLE, table)
+        archive.writestr(models.TABLE, table)
         archive.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: litellm\nVersion: {version}\n")
         archive.writestr(
             f"{about}/WHEEL", "Wheel-Version: 1.0\nGenerator: t\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
@@ -68,7 +68,7 @@ def test_a_table_that_cannot_be_read_changes_nothing(tmp_path, monkeypatch, cach
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
     with pytest.raises(UserError, match="the prices stay as they are"):
-        prices.refresh()
+        models.refresh()
     assert not (cache / "prices.json").exists()
 
 
@@ -89,9 +89,9 @@ def test_a_file_that_is_not_ours_is_not_overwritten(refreshed, cache, theirs):
 )
 def test_without_a_newer_table_the_prices_stay(refreshed, monkeypatch, cache, version, reason):
     def newest(name):
-        raise prices.packages.Unavailable(f"no wheel of {name} (the index does not answer)")
+        raise models.packages.Unavailable(f"no wheel of {name} (the index does not answer)")
 
-    monkeypatch.setattr(prices.packages, "newest_wheel", newest)
+    monkeypatch.setattr(models.packages, "newest_wheel", newest)
     told = refreshed(ROWS, version) if version else CliRunner().invoke(main, ["list", "prices", "--refresh"])
     assert (told.exit_code, f"the prices stay as they are: {reason}" in told.output) == (2, True)
     assert not (cache / "prices.json").exists()

@@ -1,5 +1,8 @@
 """LPIPS: the published network by our own few lines, with a reference's features computed once."""
 
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -153,3 +156,25 @@ def test_the_worst_tile_is_on_the_erased_eye():
     [unrelated] = measure.compare(original, measure.features(known, [other]))
     assert erased["lpips_worst_tile"] == pytest.approx(0.5, abs=0.01)
     assert unrelated["lpips"] == pytest.approx(0.85, abs=0.01)  # so a rule that waits for this floor misses the eye
+
+
+@here
+@pytest.mark.weights
+@pytest.mark.parametrize("net", measure.NETS)
+def test_real_networks_agree_with_the_lpips_package(net, monkeypatch):
+    tensors, digest = weights.load(net)
+    layers = trunk(net)
+    layers.load_state_dict({name.removeprefix("features."): v for name, v in tensors.items() if "features" in name})
+    # The package takes only the bare layers from torchvision, whose wheel would bring another torch.
+    bare = dict.fromkeys(("alexnet", "vgg16"), lambda **options: SimpleNamespace(features=layers))
+    monkeypatch.setitem(sys.modules, "torchvision", SimpleNamespace(models=None))
+    package = pytest.importorskip("lpips", reason="pip install --no-deps lpips==0.1.4")
+    monkeypatch.setattr(package.pretrained_networks, "tv", SimpleNamespace(**bare))
+    theirs, known = package.LPIPS(net=net, verbose=False), measure.model(net, tensors, "cpu", "float32", digest)
+    for first in random_pictures(3, 96, 128):
+        second = np.roll(first, 1, axis=0)
+        pair = [torch.from_numpy(p).permute(2, 0, 1)[None] / 127.5 - 1 for p in (first, second)]
+        [ours] = measure.compare(measure.features(known, [first]), measure.features(known, [second]))
+        with torch.inference_mode():
+            assert ours["lpips"] == pytest.approx(theirs(*pair).item(), abs=1e-5)
+        assert ours["lpips"] > 0.01
