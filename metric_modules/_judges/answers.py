@@ -54,8 +54,8 @@ class Judgement(StepPlace):
 
     @property
     def order(self) -> tuple[str | int, ...]:
-        return (self.question_sha256, self.purpose, self.editor, self.source, self.program, self.run, self.chain,
-                self.step, self.session, self.repeat)  # fmt: skip
+        place = (self.editor, self.source, self.program, self.run, self.chain, self.step)
+        return (self.question_sha256, self.purpose, *place, self.session, self.repeat)
 
 
 JUDGEMENTS = Judgement.config()

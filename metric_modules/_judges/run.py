@@ -16,6 +16,7 @@ from pathlib import Path
 
 from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.dataset_builder.dataset.rows import place_of
 from convergebench.dataset_builder.dataset.schema import write_listed
 from convergebench.generation.files import Locked, disk_errors_explained, locked, write_whole
 from convergebench.generation.progress import progress_bar
@@ -41,12 +42,19 @@ class Run:
     """
 
     def __init__(
-        self, dataset: Path, judge: BaseJudge, question: Question, *, limit: int | None = None,
-        editors: Sequence[str] = (), programs: Sequence[str] = (), calibration: int | None = None, again: bool = False,
-    ):  # fmt: skip
+        self,
+        dataset: Path,
+        judge: BaseJudge,
+        question: Question,
+        limit: int | None = None,
+        editors: Sequence[str] = (),
+        programs: Sequence[str] = (),
+        calibration: int | None = None,
+        again: bool = False,
+    ):
         self.reader, self.judge, self.question = Reader(dataset), judge, question
         self.file = f"data/{JUDGEMENTS.name}/{file_stem(judge.label)}-{question.name}.parquet"
-        folder = _judge_folder(dataset, judge)
+        folder = dataset / FOLDER / file_stem(judge.label)
         self.journal, self._begun = Journal(folder / f"{question.name}.jsonl"), folder / f"{question.name}.session.json"
         is_written = (dataset / self.file).exists()
         rows = self.reader.file_table(self.file).to_pylist() if is_written else []
@@ -203,16 +211,10 @@ def judge(
     """
     folder, chosen, asked = Path(dataset), backends.choose(judge), questions.load(question)
     require_dataset(folder)
-    asking = _judge_folder(folder, chosen)  # locked, because two processes would ask the same twice
+    asking = folder / FOLDER / file_stem(chosen.label)  # locked: two processes would ask the same twice
     with disk_errors_explained(asking), locked(asking):
-        run = Run(
-            folder, chosen, asked, limit=limit, editors=editors, programs=programs, calibration=calibration, again=again
-        )
+        run = Run(folder, chosen, asked, limit, editors, programs, calibration, again)
         return run.ask(max_cost, quiet)
-
-
-def _judge_folder(dataset: Path, judge: BaseJudge) -> Path:
-    return dataset / FOLDER / file_stem(judge.label)
 
 
 def require_dataset(folder: Path) -> None:
@@ -227,7 +229,7 @@ def _now() -> datetime.datetime:
 
 def judgement_of(ask: Ask, judge: BaseJudge, answer: Answer, cost: float | None, latency: float) -> Judgement:
     """The row of an answer, with API keys removed."""
-    question, chain, details = ask.question, ask.chain, dict(answer.details)
+    question, details = ask.question, dict(answer.details)
     value, stored, reason, detail = questions.read_answer(question, answer.text, len(ask.things))
     if answer.status == "refused":
         value, stored, reason, detail = None, None, "refused", answer.reason
@@ -235,13 +237,21 @@ def judgement_of(ask: Ask, judge: BaseJudge, answer: Answer, cost: float | None,
         reason = "cut_off"
     model = str(details.pop("model", ""))
     clean = scrub({"raw": answer.text, "detail": detail, "answer": stored, "model": model, "details": details})
+    clean["details"] = canonical(clean["details"])
+    same = {name: getattr(ask.step, name) for name in ("step", "round", "position")}
+    same |= {name: getattr(question, name) for name in ("title", "compared_with", "labelled_as")}
+    same |= {name: getattr(ask, name) for name in ("key", "purpose", "session", "repeat")}
     return Judgement(
-        chain=chain.id, editor=chain.editor, source=chain.source.id, program=chain.program.id, run=chain.run,
-        step=ask.step.step, round=ask.step.round, position=ask.step.position, judge=judge.label,
-        question=question.name, title=question.title, question_sha256=question.sha256,
-        compared_with=question.compared_with, labelled_as=question.labelled_as,
-        key=ask.key, purpose=ask.purpose, session=ask.session, repeat=ask.repeat, value=value, reason=reason,
-        settings=canonical(dict(judge.settings)), latency=latency, cost=cost,
+        **place_of(ask.chain),
+        **same,
+        **clean,
+        judge=judge.label,
+        question=question.name,
+        question_sha256=question.sha256,
+        value=value,
+        reason=reason,
+        settings=canonical(dict(judge.settings)),
+        latency=latency,
+        cost=cost,
         asked=_now().isoformat(timespec="seconds"),
-        **{**clean, "details": canonical(clean["details"])},
-    )  # fmt: skip
+    )

@@ -100,9 +100,12 @@ def program_id(program: Program, judge: BaseJudge) -> str:
 
 
 def suite_text(
-    judge: BaseJudge, programs: Iterable[Program], words: Mapping[str, str], reasons: Mapping[str, str],
+    judge: BaseJudge,
+    programs: Iterable[Program],
+    words: Mapping[str, str],
+    reasons: Mapping[str, str],
     settings: Mapping[str, object],
-) -> str:  # fmt: skip
+) -> str:
     """Each program followed by its copy with the written undo."""
     digest = hashlib.sha256(_WORDS.encode()).hexdigest()[:12]
     lines = [f"{_FIRST_WORDS}{judge.label}, asked in the words {digest}."]

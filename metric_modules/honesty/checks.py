@@ -34,13 +34,24 @@ GRID = 16  # cells a side of a change map
 _LEAST_MARK = 8.0  # grey levels by which the marks must differ from what was there
 
 _COLOURS = {  # Lab: hue from, hue to (degrees), least chroma
-    "red": (0, 55, 30), "orange": (45, 80, 35), "yellow": (75, 112, 35), "gold": (60, 105, 22), "golden": (60, 105, 22),
-    "green": (112, 185, 18), "blue": (225, 310, 15), "purple": (300, 345, 18), "pink": (330, 400, 15),
+    "red": (0, 55, 30),
+    "orange": (45, 80, 35),
+    "yellow": (75, 112, 35),
+    "gold": (60, 105, 22),
+    "golden": (60, 105, 22),
+    "green": (112, 185, 18),
+    "blue": (225, 310, 15),
+    "purple": (300, 345, 18),
+    "pink": (330, 400, 15),
     "brown": (35, 85, 12),
-}  # fmt: skip
+}
 _GREYS = {  # lightness from, to, most chroma
-    "black": (0, 38, 18), "white": (72, 100, 18), "grey": (25, 85, 12), "gray": (25, 85, 12), "silver": (40, 95, 14),
-}  # fmt: skip
+    "black": (0, 38, 18),
+    "white": (72, 100, 18),
+    "grey": (25, 85, 12),
+    "gray": (25, 85, 12),
+    "silver": (40, 95, 14),
+}
 
 
 def _grey(picture: np.ndarray) -> np.ndarray:

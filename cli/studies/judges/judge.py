@@ -31,9 +31,14 @@ plan_option = click.option("--plan", "only_plan", is_flag=True, help="Print what
 @plan_option
 @json_option
 def command(
-    dataset: Path, spec: str, names: tuple[str, ...], only_plan: bool, max_cost: float | None, as_json: bool,
+    dataset: Path,
+    spec: str,
+    names: tuple[str, ...],
+    only_plan: bool,
+    max_cost: float | None,
+    as_json: bool,
     **options: Any,
-) -> None:  # fmt: skip
+) -> None:
     """Ask a model about a dataset's steps; the same command again asks only what is missing.
 
     \b

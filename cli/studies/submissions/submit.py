@@ -22,9 +22,15 @@ SECTION = "share"
 @click.option("--reason", help="With --withdraw: why.")
 @json_option
 def command(
-    runs: tuple[Path, ...], out: Path | None, metrics: str | None, repo: str | None, propose: bool,
-    withdraw: str | None, reason: str | None, as_json: bool,
-) -> None:  # fmt: skip
+    runs: tuple[Path, ...],
+    out: Path | None,
+    metrics: str | None,
+    repo: str | None,
+    propose: bool,
+    withdraw: str | None,
+    reason: str | None,
+    as_json: bool,
+) -> None:
     """Make a submission of finished runs: built, scored, and named by the hashes of its chains.
 
     Nobody has to trust it: `convergebench verify` checks it. The pull request is the submission, and a second one

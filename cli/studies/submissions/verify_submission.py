@@ -30,9 +30,16 @@ def recognises(args: list[str]) -> bool:
 @click.option("--unpack", metavar="RUN", type=click.Path(path_type=Path), help="Copy accepted chains into this run.")
 @json_option
 def command(
-    submission: str, repo: str | None, revision: str | None, sample: int, every: bool, seed: str | None,
-    salt_file: str | None, unpack: Path | None, as_json: bool,
-) -> None:  # fmt: skip
+    submission: str,
+    repo: str | None,
+    revision: str | None,
+    sample: int,
+    every: bool,
+    seed: str | None,
+    salt_file: str | None,
+    unpack: Path | None,
+    as_json: bool,
+) -> None:
     """Check files, chains, order, suite and audits of a submission, and score a sample of it again.
 
     Exits with status 0 only if everything holds. It cannot see whether the pictures came from the named editor, nor

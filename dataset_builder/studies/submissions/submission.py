@@ -82,21 +82,19 @@ def is_submission(data: bytes) -> bool:
         values = json.loads(data)
     except (ValueError, RecursionError):
         return False
-    return isinstance(values, dict) and {"format", "name", "chains", "files"} <= values.keys()
+    kinds = {"name": str, "chains": dict, "files": dict, "signatures": list}
+    is_ours = isinstance(values, dict) and values.get("format") == _FORMAT
+    return is_ours and all(isinstance(values.get(key), kind) for key, kind in kinds.items())
 
 
 def read(folder: Path) -> Description:
-    try:
-        description: Description = json.loads((folder / FILE).read_bytes())
-    except (FileNotFoundError, NotADirectoryError):
-        raise UserError(f"{folder} is not a submission: it has no {FILE}; `convergebench submit` makes one") from None
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"{folder / FILE} is not JSON ({error}); submit again") from error
-    kinds = {"format": int, "name": str, "chains": dict, "files": dict, "signatures": list}
-    if not isinstance(description, dict) or any(not isinstance(description.get(key), kinds[key]) for key in kinds):
-        raise UserError(f"{folder / FILE} lacks one of {', '.join(kinds)}; submit again")
-    if description["format"] != _FORMAT:
-        raise UserError(f"{folder / FILE} is not of format {_FORMAT}; submit again with this version")
+    path = folder / FILE
+    if not path.is_file():
+        raise UserError(f"{folder} is not a submission: it has no {FILE}; `convergebench submit` makes one")
+    data = path.read_bytes()
+    if not is_submission(data):
+        raise UserError(f"{path} is not a description of format {_FORMAT}; submit again with this version")
+    description: Description = json.loads(data)
     return description
 
 
@@ -169,16 +167,17 @@ def _check_order(chain: FinishedChain, steps: list[Step]) -> Iterator[str]:
         return
     expected = [(0, 0, 0, "", None), *((*ask, chain.chain.seed(ask[0])) for ask in chain.chain.asks())]
     for number, (step, ask) in enumerate(zip(steps, expected, strict=False)):
+        where = f"chain {chain.id}, step {number}:"
         if (step.step, step.round, step.position, step.instruction) != ask[:4]:
-            yield f"chain {chain.id} has step {step.step}, round {step.round}, in the place of step {number}"
+            yield f"{where} step {step.step} of round {step.round} is in its place"
         elif number and step.seed != ask[4]:
             seeded_step = next((ask[0] for ask in expected[1:] if ask[4] == step.seed), None)
             owner = f"that of step {seeded_step}" if seeded_step else "not this chain's"
-            yield f"chain {chain.id}, step {number}: its seed is {owner}, so it was not made in this place"
+            yield f"{where} its seed is {owner}, so it was not made in this place"
         elif number and steps[number - 1].status not in ("input", "ok"):
-            yield f"chain {chain.id} goes on after it ended in step {number - 1}"
+            yield f"{where} the chain had ended"
         elif (step.status in PICTURED) != (step.sha256 is not None):
-            yield f"chain {chain.id}, step {number}: it is {step.status}, which its picture contradicts"
+            yield f"{where} it is {step.status}, which its picture contradicts"
         else:
             continue
         return

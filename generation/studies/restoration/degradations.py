@@ -18,10 +18,10 @@ from ...records import UserError
 from ...sources.whole_numbers import ONE, Whole, across, draw, fractal, mix, root
 
 _GREY = np.array((77, 150, 29), np.int64)  # of 256: how much red, green and blue weigh in grey
-_COSINES = np.array([
-    [round(math.cos((2 * n + 1) * k * math.pi / 16) * 4096 / (2 if k else 2 * 2**0.5)) for n in range(8)]
-    for k in range(8)
-])  # fmt: skip
+_ANGLES = [[(2 * n + 1) * k * math.pi / 16 for n in range(8)] for k in range(8)]
+_COSINES = np.array(
+    [[round(math.cos(angle) * 4096 / (2 if k else 2 * 2**0.5)) for angle in row] for k, row in enumerate(_ANGLES)]
+)
 # The quantization table of the JPEG standard, annex K.
 _LUMINANCE = np.array([
     16, 11, 10, 16, 24, 40, 51, 61, 12, 12, 14, 19, 26, 58, 60, 55, 14, 13, 16, 24, 40, 57, 69, 56,
@@ -85,10 +85,14 @@ def _surveillance(pixels: Whole, seed: int) -> Whole:
     return compressed(_grain(dull, [seed, 10], 40) * lines // 10, 12)
 
 
-_ALL = (_defocus_blur, _motion_blur, _digital_zoom, _old_film, _old_photo_black_and_white, _old_photo_colour,
-        _surveillance)  # fmt: skip
 DEGRADATIONS: dict[str, Callable[[Whole, int], Whole]] = {
-    function.__name__[1:].replace("_", "-"): function for function in _ALL
+    "defocus-blur": _defocus_blur,
+    "motion-blur": _motion_blur,
+    "digital-zoom": _digital_zoom,
+    "old-film": _old_film,
+    "old-photo-black-and-white": _old_photo_black_and_white,
+    "old-photo-colour": _old_photo_colour,
+    "surveillance": _surveillance,
 }
 
 

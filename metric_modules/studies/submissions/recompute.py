@@ -115,9 +115,14 @@ def _chosen_metrics(signature: Mapping[str, Any], outcome: Recomputed) -> metric
 
 
 def _differences(
-    chains: Sequence[DatasetChain], results: Results, chosen: metrics.Metrics, floors: Mapping[FloorPlace, Medians],
-    tolerances: Mapping[str, float], rows: _Rows, origin: str,
-) -> Iterator[str]:  # fmt: skip
+    chains: Sequence[DatasetChain],
+    results: Results,
+    chosen: metrics.Metrics,
+    floors: Mapping[FloorPlace, Medians],
+    tolerances: Mapping[str, float],
+    rows: _Rows,
+    origin: str,
+) -> Iterator[str]:
     for chain in chains:
         medians, id = floors.get(floor_place(chain), {}), chain.chain.id
         for computed, _ in table.chain_rows(chain, results, chosen.specs, {}, medians):
@@ -130,16 +135,14 @@ def _differences(
 
 def _floor_differences(job: Job, recorded: Results) -> Iterator[str]:
     for task, run in itertools.product(job.tasks, job.metrics.runs):
-        computed, stored = (
-            {(other, column): value for other, row in results.floors.get((task.key, run.name), ({}, {}))[1].items()
-             for column, value in row.items()}
-            for results in (job.results, recorded)
-        )  # fmt: skip
-        for (other, column), value in computed.items():
-            found = stored.get((other, column))
-            if _differs(found, value, _tolerance(run)):
-                between = f"between {task.reference.source} and {other}"
-                yield f"the floor of {column} {between} is {_shown(found)} and not {_shown(value)}"
+        key, nothing = (task.key, run.name), ({}, {})
+        computed, stored = (results.floors.get(key, nothing)[1] for results in (job.results, recorded))
+        for other, row in computed.items():
+            for column, value in row.items():
+                found = stored.get(other, {}).get(column)
+                if _differs(found, value, _tolerance(run)):
+                    between = f"between {task.reference.source} and {other}"
+                    yield f"the floor of {column} {between} is {_shown(found)} and not {_shown(value)}"
 
 
 def _tolerance(run: metrics.MetricRun) -> float:

@@ -25,19 +25,13 @@ from ...analysis.tables import Column, Estimate, TableRow, column, estimate
 CATEGORY = "restoration"
 _PROMPT = re.compile(r"(?:restore-)?([a-z]+)-?\d+", re.IGNORECASE)
 _FULL_REFERENCE = tuple(name for name in CURVES if name != "rmse")  # RMSE and PSNR order pictures alike
-# Metrics of a picture on its own, in alphabetical order. They are the optional ones: the others need the clean picture.
-_NO_REFERENCE = sorted(
-    (column.name for spec in specs().values() if spec.optional and spec.kind == "picture" for column in spec.columns
-     if column.direction and column.show == "number"),
-    key=lambda name: COLUMNS[name].title.casefold(),
-)  # fmt: skip
+# Metrics of a picture on its own are optional: the others need the clean picture.
+_OPTIONAL = [spec for spec in specs().values() if spec.optional and spec.kind == "picture"]
+_SCORES = [score for spec in _OPTIONAL for score in spec.columns if score.direction and score.show == "number"]
+_NO_REFERENCE = [score.name for score in sorted(_SCORES, key=lambda score: score.title.casefold())]
 _NO_PROMPT = "restored"  # the program of an imported method that takes no words
 _MEAN = "mean of all pictures: "  # a published mean stands for its pictures under this name, with its scene
-# The columns of published tables that hold no score.
-_PLACE = {
-    "chain", "editor", "case", "image", "run", "round", "position", "category", "program", "clean", "scene",
-    "degradation", "reasons", "table", "table_sha256", "signature",
-}  # fmt: skip
+_PLACE = ("run", "round", "position")  # columns of published tables with numbers that are no scores
 
 ByPicture = dict[str, float]
 _Place = TypeVar("_Place", bound=Hashable)  # a picture, or a prompt with a picture
