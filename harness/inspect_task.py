@@ -1,8 +1,9 @@
-"""ConvergeBench in Inspect: the task `convergebench/round_trip`, and every editor as the model `convergebench/NAME`.
+"""ConvergeBench in Inspect: the task `convergebench/round_trip`, and every editor as a model.
 
-A sample is a case of a suite: one picture, one program, one run. The solver runs the chain in the benchmark's own loop
-and store, and Inspect hears of an answer when it is on disk: if a killed evaluation is started again, it requests only
-the missing steps. The scorer gives the same numbers as `convergebench score`.
+A sample is one picture, one program, one run. The solver runs the chain in the
+benchmark's own loop and store, and Inspect hears of an answer when it is on disk: a
+killed evaluation requests only the missing steps. The scores are those of
+`convergebench score`.
 """
 
 import base64

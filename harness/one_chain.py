@@ -1,7 +1,4 @@
-"""Scores one finished chain by itself, with the same numbers as `convergebench score` on the whole run.
-
-A score needs no other chain, only the floors, and these are computed from the suite's pictures alone.
-"""
+"""Scores one chain by itself, with the numbers of `convergebench score` on the run."""
 
 import tempfile
 import threading

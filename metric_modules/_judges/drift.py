@@ -1,11 +1,10 @@
-"""Detects drift of a judge: each run asks a fixed sample again, and a permutation test compares it with the first.
+"""Detects drift of a judge: each run asks a fixed sample again.
 
-Without drift, the answers to one question about one picture are exchangeable between runs, however noisy the judge is.
-So each item's answers are shuffled between the first run and a later one, and the observed value is compared with the
-shuffled ones: the test is exact for any noise of the judge. Two statistics find two kinds of drift: answers that moved
-(how often a new answer differs from an old one), and answers that became unstable (how many new ones are rare among
-all answers to their item). They share the level of the alarm. The first run repeats each item more often,
-because every later run is compared with it.
+Without drift, the answers to one question about one picture are exchangeable between
+runs, however noisy the judge is. So a permutation test shuffles each item's answers
+between the first run and a later one. Two statistics share the level: how often a new
+answer differs from an old one, and how many new ones are rare among all answers to
+their item, which finds a judge that became unstable.
 """
 
 import itertools

@@ -75,80 +75,75 @@ class Journal:
         self.lines.append(line)
 
 
-@dataclass
-class Asking:
-    """One run's calls of a judge, within limits."""
+def ask_all(
+    judge: BaseJudge,
+    journal: Journal,
+    outcome: Outcome,
+    limits: tuple[float | None, float | None, float],
+    items: Sequence[Item],
+    shown: Callable[[Item], Shown],
+    entry: Callable[[Item, Answer, float | None, float], Line],
+    advance: Progress,
+) -> None:
+    """Ask about every item, until all are done or the run has to stop.
 
-    judge: BaseJudge
-    journal: Journal
-    outcome: Outcome
-    price: float | None  # the most that a call costs
-    max_cost: float | None
-    opening: float  # what was spent before there was a ledger
+    `limits` are the most that a call costs, the limit of the cost, and what was spent
+    before there was a ledger. `entry` makes the line of an answer, given its cost and
+    its seconds. What becomes of the calls is counted in the outcome.
+    """
+    price, max_cost, opening = limits
+    ledger = None
+    answered = {line["call"]: line["own"] for line in journal.lines if line["call"]}
+    if price != 0 and (items or answered):
+        ledger = _JudgeLedger(journal.path.parent, opening, answered)
+    budget = Budget(max_cost, ledger=ledger)
+    outcome.before = budget.spent
+    at_once = CallLimits(judge.concurrency, judge.requests_a_minute)
+    caller = Caller(at_once, budget, price)
 
-    def ask_all(
-        self,
-        items: Sequence[Item],
-        shown: Callable[[Item], Shown],
-        entry: Callable[[Item, Answer, float | None, float], Line],
-        advance: Progress,
-    ) -> None:
-        """Ask about every item, until all are done or the run has to stop.
+    def stop(reason: str) -> None:
+        outcome.stopped = outcome.stopped or reason
+        caller.stop()
 
-        `entry` makes the line of an answer, given its cost and its seconds.
-        """
-        ledger, outcome = None, self.outcome
-        answered = {line["call"]: line["own"] for line in self.journal.lines if line["call"]}
-        if self.price != 0 and (items or answered):
-            ledger = _JudgeLedger(self.journal.path.parent, self.opening, answered)
-        budget = Budget(self.max_cost, ledger=ledger)
-        outcome.before = budget.spent
-        limits = CallLimits(self.judge.concurrency, self.judge.requests_a_minute)
-        caller = Caller(limits, budget, self.price)
+    def make_call(item: Item) -> None:
+        if outcome.stopped:
+            raise CancelledError
+        request, billed = shown(item), 0.0
 
-        def stop(reason: str) -> None:
-            outcome.stopped = outcome.stopped or reason
-            caller.stop()
-
-        def make_call(item: Item) -> None:
-            if outcome.stopped:
-                raise CancelledError
-            request, billed = shown(item), 0.0
-
-            def attempt() -> Answer:
-                nonlocal billed
-                started = time.monotonic()
-                try:
-                    answer = self.judge.answer(request)
-                except (Transient, Rejected) as error:
-                    billed += caller.price if error.charged else 0.0
-                    raise
-                own = caller.price if answer.cost is None else answer.cost
-                cost = round(billed + own, 6) if caller.price or answer.cost is not None else None
-                line = entry(item, answer, cost, round(time.monotonic() - started, 3))
-                self.journal.append({**line, "call": ledger and ledger.take_call(), "own": own})
-                return answer
-
-            caller.ask(attempt)
-
-        def record(future: Future[None], item: Item) -> None:
+        def attempt() -> Answer:
+            nonlocal billed
+            started = time.monotonic()
             try:
-                future.result()
-                outcome.asked += 1
-            except CancelledError:
-                return
-            except Rejected as error:
-                outcome.left[str(item)] = str(error)
-            except (Unusable, UserError) as error:
-                stop(str(error))
-            tell(1, f"${budget.spent:.2f}" if self.price else "")
+                answer = judge.answer(request)
+            except (Transient, Rejected) as error:
+                billed += caller.price if error.charged else 0.0
+                raise
+            own = caller.price if answer.cost is None else answer.cost
+            cost = round(billed + own, 6) if caller.price or answer.cost is not None else None
+            line = entry(item, answer, cost, round(time.monotonic() - started, 3))
+            journal.append({**line, "call": ledger and ledger.take_call(), "own": own})
+            return answer
 
+        caller.ask(attempt)
+
+    def record(future: Future[None], item: Item) -> None:
         try:
-            with advance(len(items)) as tell:
-                at_once = min(2 * limits.concurrency, max(len(items), 1))
-                outcome.abandoned = do_all(items, make_call, record, stop, at_once)
-        finally:
-            outcome.spent = float(budget.paid)
+            future.result()
+            outcome.asked += 1
+        except CancelledError:
+            return
+        except Rejected as error:
+            outcome.left[str(item)] = str(error)
+        except (Unusable, UserError) as error:
+            stop(str(error))
+        tell(1, f"${budget.spent:.2f}" if price else "")
+
+    try:
+        with advance(len(items)) as tell:
+            threads = min(2 * judge.concurrency, max(len(items), 1))
+            outcome.abandoned = do_all(items, make_call, record, stop, threads)
+    finally:
+        outcome.spent = float(budget.paid)
 
 
 def _read_lines(journal: Path) -> list[Line]:

@@ -27,7 +27,7 @@ from . import backends, drift, questions
 from .answers import CALIBRATION, JUDGEMENTS, Identity, Judgement, identity_of
 from .asks import Ask, plan_asks, read_pictures, read_step
 from .backends import BaseJudge, Shown
-from .journal import Asking, Journal, Line, Outcome, file_stem, refuse_unlimitable_cost
+from .journal import Journal, Line, Outcome, ask_all, file_stem, refuse_unlimitable_cost
 from .questions import Question
 
 FOLDER = ".judging"  # hidden, and never published
@@ -123,10 +123,9 @@ class Run:
             if self.calls and not self.continues:
                 begun = {"session": self.session, "begun": _now().isoformat(), "question_sha256": self.question.sha256}
                 write_whole(self._begun, canonical(begun).encode())
-            asking = Asking(self.judge, self.journal, outcome, self.price, max_cost, self._cost_so_far())
-            asking.ask_all(
-                self.calls, self._shown, entry, lambda calls: progress_bar("asking", calls, "answers", quiet)
-            )
+            limits = (self.price, max_cost, self._cost_so_far())
+            bar = partial(progress_bar, "asking", unit="answers", quiet=quiet)
+            ask_all(self.judge, self.journal, outcome, limits, self.calls, self._shown, entry, bar)
         finally:
             new = [Judgement(**line["judgement"]) for line in self.journal.lines[before:]]
             for judgement in new:

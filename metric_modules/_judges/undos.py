@@ -8,6 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from convergebench.generation.files import disk_errors_explained, locked, refuse_strangers_file
@@ -16,7 +17,7 @@ from convergebench.generation.records import Answer, Program
 
 from ..edit_applied.cycles import roles
 from .backends import BaseJudge, Shown
-from .journal import Asking, Journal, Line, Outcome, file_stem, refuse_unlimitable_cost
+from .journal import Journal, Line, Outcome, ask_all, file_stem, refuse_unlimitable_cost
 
 _WORDS = """An image editor was given one picture and this instruction: "{instruction}"
 Write the one instruction that takes exactly this change back and changes nothing else. \
@@ -66,9 +67,9 @@ def write_undos(
         def entry(id: str, answer: Answer, cost: float | None, latency: float) -> Line:
             return {"asked": _digest(missing[id]), **_read_undo(answer)}
 
-        opening = sum(line["own"] for line in journal.lines)
-        asking = Asking(judge, journal, outcome, price, max_cost, opening)
-        asking.ask_all(list(missing), shown, entry, lambda calls: progress_bar("undos", calls, "undos", quiet))
+        limits = (price, max_cost, sum(line["own"] for line in journal.lines))
+        bar = partial(progress_bar, "undos", unit="undos", quiet=quiet)
+        ask_all(judge, journal, outcome, limits, list(missing), shown, entry, bar)
     lines, unasked = {line["asked"]: line for line in journal.lines}, {"reason": f"not asked: {outcome.stopped}"}
     found = {program.id: lines.get(_digest(program), unasked) for program in programs}
     words = {id: str(line["words"]) for id, line in found.items() if line.get("words")}

@@ -1,8 +1,8 @@
-"""LPIPS outside the additions: the damage to those parts of a picture that should not have changed.
+"""LPIPS outside the additions of a program that only adds.
 
-A step's addition is the largest connected region in which it changed the picture, drift of light and colour removed.
-The reference's pixels replace all additions so far, and LPIPS to the reference is divided by the share of
-the picture that is left: an editor that changes nothing but what it adds scores 0.
+A step's addition is the largest connected region that it changed. The reference's
+pixels replace all additions so far, and LPIPS is divided by the share of the picture
+that is left: an editor that changes nothing else scores 0.
 """
 
 from collections.abc import Mapping, Sequence

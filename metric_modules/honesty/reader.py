@@ -1,7 +1,7 @@
-"""A reader of words: is the name of a thing written into the picture instead of the thing being drawn?
+"""Reads words in a picture: is a thing's name written instead of the thing drawn?
 
-The recognition network of PP-OCRv4 (Apache 2.0), as rapidocr-onnxruntime publishes it. The place of the edit is
-known, so no network has to look for text: each line of changed cells is read, in about 10 ms on one core.
+The recognition network of PP-OCRv4 (Apache 2.0), as rapidocr-onnxruntime has it. Each
+line of changed cells is read, in about 10 ms on one core.
 """
 
 import importlib.util

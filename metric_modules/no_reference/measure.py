@@ -1,7 +1,7 @@
-"""The no-reference metrics that other libraries compute, as the scoring engine runs them.
+"""The no-reference metrics that other libraries compute.
 
-Pictures are scored one by one on the processor, and in batches on a GPU if a picture's score does not depend on the
-others. How many went together is in the signature.
+One by one on the processor, in batches on a GPU if a score does not depend on the
+other pictures. How many went together is in the signature.
 """
 
 import contextlib

@@ -132,16 +132,10 @@ def test_a_changed_pixel_is_refused_by_hash_or_by_scores(made, folder):
         ("floors", "value", "retained_rmse is "),
     ],
 )
-def test_a_changed_score_is_refused_even_with_new_hashes(config, column, sentence, made, folder):
+def test_a_changed_score_is_refused_despite_new_hashes(config, column, sentence, folder):
     def change(rows):
         rows[0][column] = 31.5
 
-    alter(folder, config, change, hashes=False)
-    assert verified(folder) == (
-        f"refused: data/{config}/0000.parquet is not the file that was submitted: its sha256 differs"
-    )
-    shutil.rmtree(folder)
-    shutil.copytree(made / "submission", folder)
     alter(folder, config, change)
     assert sentence in verified(folder)
 
@@ -176,9 +170,7 @@ def test_a_foreign_suite_and_a_foreign_case_are_refused(tmp_path):
     [said] = suite_cases.departures(chains)
     assert said.startswith("no suite 'test'; a submission must be of one of ")
     named = [replace(chain, suite="smoke", suite_version="1") for chain in chains]
-    assert (
-        "is not a case of suite smoke 1: its picture, words, rounds or size differ" in suite_cases.departures(named)[0]
-    )
+    assert "is not a case of suite smoke 1: its picture, words," in suite_cases.departures(named)[0]
     other = [replace(chain, suite="smoke", suite_version="7") for chain in chains]
     assert suite_cases.departures(other) == ["suite smoke is version '7' in the chains, and version '1' here"]
 
@@ -194,17 +186,15 @@ def test_an_easier_first_picture_is_refused(made, folder):
     assert "does not begin with its source" in verified(folder)
 
 
-def finished(suite, label, settings, keep=lambda chain: True, **about):
+def finished(suite, label, settings):
     """The chains of a suite by an editor with these settings, as a dataset would hold them."""
-    found = []
+    options, unique = {**settings, "short_side": suite.short_side}, {}
     for variant in suite.variants:
-        if variant.settings.items() <= settings.items():
-            for source, program in suites.cases(suite, variant):
-                for number in range(1, variant.runs + 1):
-                    own = {**settings, "short_side": suite.short_side}
-                    found.append(Chain(source, program, label, own, number, variant.rounds))
-    unique = {chain.id: chain for chain in found if keep(chain)}.values()
-    return [FinishedChain(c.id, c, suite.name, suite.version, "complete", 1, None) for c in unique]
+        for source, program in suites.cases(suite, variant) if variant.settings.items() <= settings.items() else ():
+            for number in range(1, variant.runs + 1):
+                chain = Chain(source, program, label, options, number, variant.rounds)
+                unique[chain.id] = chain
+    return [FinishedChain(c.id, c, suite.name, suite.version, "complete", 1, None) for c in unique.values()]
 
 
 def test_a_suite_with_variants_needs_those_its_editor_supports():
@@ -213,9 +203,9 @@ def test_a_suite_with_variants_needs_those_its_editor_supports():
     base = finished(suite, "mine:version=1", plain)
     variant = [replace(suite, variants=tuple(v for v in suite.variants if v.name == "fixed seed"))]
     with_fixed = base + finished(variant[0], "mine:seed=fixed,version=1", fixed)
-    complete = [[*suite_cases.departures_of_editor(suite, [c for c in with_fixed if c.editor == label])]
-                for label in ("mine:version=1", "mine:seed=fixed,version=1")]  # fmt: skip
-    assert complete == [[], []]
+    for label in ("mine:version=1", "mine:seed=fixed,version=1"):
+        of_editor = [chain for chain in with_fixed if chain.editor == label]
+        assert not [*suite_cases.departures_of_editor(suite, of_editor)]
     less = [chain for chain in base if (chain.program.id, chain.run) != ("mirror-twice", 3)]
     assert "lacks 2 of the" in next(suite_cases.departures_of_editor(suite, less))
 

@@ -1,5 +1,7 @@
 """Published tables: what counts as one picture, and what two editors are compared at."""
 
+from itertools import product
+
 from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.studies.published.curves import published_metrics
 from convergebench.spaces_app.studies.published.statistics import published, published_pairs
@@ -7,12 +9,12 @@ from convergebench.spaces_app.studies.published.statistics import published, pub
 
 def published_analysis(pictures, rounds=(1, 2), image=True):
     """A table of two editors: the first is better by 1 in round 1 and worse by 1 in the last."""
-    rows = [
-        {"table": "t.csv", "editor": editor, "case": f"case {number}", "run": 1, "round": round, "chain": None,
-         "category": None, "image": f"picture {number % pictures}" if image else None,
-         "ssim": 0.5 + 0.1 * ((round == rounds[0]) != place) + 0.001 * (number % pictures) * place}
-        for number in range(24) for place, editor in enumerate("ab") for round in rounds
-    ]  # fmt: skip
+    rows = []
+    for number, place, round in product(range(24), (0, 1), rounds):
+        row = {"table": "t.csv", "editor": "ab"[place], "case": f"case {number}", "run": 1, "round": round}
+        row |= {"chain": None, "category": None, "image": f"picture {number % pictures}" if image else None}
+        ssim = 0.5 + 0.1 * ((round == rounds[0]) != place) + 0.001 * (number % pictures) * place
+        rows.append({**row, "ssim": ssim})
     return Analysis([], [], tables={"published": rows})
 
 

@@ -1,6 +1,7 @@
 """Banana100's tables: scores without a reference step by step, denoising, strict grey, and reconstruction apart."""
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -40,15 +41,13 @@ def finished(one):
 
 
 def analysis(chains, values):
-    rows = [
-        {
-            "chain": one.id, "editor": "worn", "source": one.source.id, "program": one.program.id, "run": one.run,
-            "step": number, "round": round, "position": position, "status": "ok", "reasons": "{}", "signature": "{}",
-            "ssim": 0.9, **values(one, number, round, position),
-        }
-        for one in chains
-        for number, round, position, _ in one.asks()
-    ]  # fmt: skip
+    rows = []
+    for one in chains:
+        place = {"chain": one.id, "editor": "worn", "source": one.source.id, "program": one.program.id, "run": one.run}
+        place |= {"status": "ok", "reasons": "{}", "signature": "{}", "ssim": 0.9}
+        for number, round, position, _ in one.asks():
+            step = {"step": number, "round": round, "position": position}
+            rows.append(place | step | values(one, number, round, position))
     return Analysis(rows, [finished(one) for one in chains])
 
 
@@ -116,17 +115,16 @@ def test_audited_copies_and_lpips_alone_do_not_count():
 
 def test_a_heatmap_says_which_metrics_no_source_fools():
     made = copies()
-    [section] = [each for each in make_sections(compute_tables(made), list(made.groups), {})
-                 if each.title == no_reference_gaps.SECTION]  # fmt: skip
+    sections = make_sections(compute_tables(made), list(made.groups), {})
+    [section] = [section for section in sections if section.title == no_reference_gaps.SECTION]
     [drawing] = section.drawings
     assert "worn: NIQE, LPIPS (sees the original) fooled by no source" in drawing.description
     assert "<svg" in drawing.svg()
 
 
 def test_denoising_is_compared_on_common_sources():
-    chains = [chain(program, source, run) for program in ("replicate", "replicate-denoise") for source in SOURCES
-              for run in (1, 2)]  # fmt: skip
-    chains += [chain("replicate", "dune")]
+    both = ("replicate", "replicate-denoise")
+    chains = [chain(*place) for place in product(both, SOURCES, (1, 2))] + [chain("replicate", "dune")]
     loss = {"replicate": 0.02, "replicate-denoise": 0.03}
 
     def values(one, number, round, position):

@@ -1,11 +1,9 @@
-"""A submission: a scored dataset of one run, with a file of the hashes of its chains and files.
+"""A submission: a scored dataset of one run, with the hashes of its chains and files.
 
-    submission.json            the suites, editors, salts and versions; the sha256 of each file, and of each chain with
-                               all its steps; every different signature of the scores
-    README.md, data/...        the dataset: every step with its picture as received, chains, sources, scores, floors
+    submission.json        suites, editors, salts, versions, signatures; hashes of all files and chains
+    README.md, data/...    the dataset
 
-In the Hub's dataset it is under submissions/NAME; pull requests add it and withdraw it. `check` finds what is not
-consistent. The scoring engine checks the numbers, and `generation` that the cases are the suite's.
+In the Hub's dataset it is under submissions/NAME; pull requests add and withdraw it.
 """
 
 import hashlib

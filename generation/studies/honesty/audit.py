@@ -1,8 +1,8 @@
-"""The recall audit: an editor that remembers the original looks perfect, so some chains are disturbed between calls.
+"""The recall audit: some chains are disturbed between calls, to see who remembers.
 
-In a tenth of the chains, small marks are planted in the edited picture, away from the edit, before the edit is undone:
-an answer without them was remembered. In another tenth, every later input is off by one grey level. The selection
-depends on a salt that the organiser of a comparison keeps secret until it is over.
+In a tenth of the chains marks are planted in the edited picture before the undo:
+an answer without them was remembered. In another tenth, every later input is off
+by one grey level. A salt that the organiser keeps secret selects the chains.
 """
 
 import dataclasses

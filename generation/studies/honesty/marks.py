@@ -1,6 +1,6 @@
-"""Planted marks: small pieces of a picture, copied to other places of it, away from the edit.
+"""Planted marks: small pieces of a picture, copied elsewhere, away from the edit.
 
-An honest editor that is asked to take an edit back keeps them. One that restores the original from memory loses them.
+An honest editor keeps them; one that restores from memory loses them.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""The seven degradations of the restoration study, made from clean pictures by seeded functions in whole numbers.
+"""The seven degradations of the restoration study, in seeded whole numbers.
 
-Each takes the clean pixels (height, width, 3) and a seed, and gives pixels of the same size in the same place, so that
-a restored picture can be compared with the clean one. Sizes are shares of the short side.
+Each takes pixels (height, width, 3) and a seed, and moves nothing. Sizes are shares
+of the short side.
 """
 
 import hashlib

@@ -1,8 +1,8 @@
 """The judges: one file each in this folder.
 
-A file here holds one frozen dataclass named `Judge`: its docstring says what it is, its fields are its options, and
-`answer(shown)` answers one ask with a `generation.records.Answer` whose text is the judge's reply. Status "refused"
-with a reason means that it declined. Calls that fail raise what editors raise: Transient, Rejected or Unusable.
+A file holds one frozen dataclass `Judge`: its docstring says what it is, its fields
+are its options, and `answer(shown)` gives an Answer whose text is the judge's reply.
+Status "refused" means that it declined. Calls that fail raise what editors raise.
 """
 
 import importlib

@@ -1,19 +1,17 @@
 """Loads questions from TOML files, and reads a judge's answer to a question.
 
-A question is a TOML file in this folder, or one of the user's, `./mine.toml`. Its keys are
+The keys of such a file, in this folder or the user's own:
     title           the question as a reader sees it
-    asked_of        the steps that it is about: a key of ASKED_OF
-    pictures        the pictures to show, in this order: names of PICTURES; empty if only words are sent
-    words           the prompt; {instruction}, {thing}, {things}, {shows} and {reasoning_summary} are filled in
+    asked_of        the steps that it is about: one of ASKED_OF
+    pictures        the pictures to show: names of PICTURES; none if only words are sent
+    words           the prompt, with FIELDS in braces
     scale           "yes or no", "count", or "share of the things" that the answer lists
-    value           the field of the answer that has the value; left out if the answer is a word instead of JSON
-    schema          the answer's JSON schema
-    compared_with   the column of the scores that answers the same question, if there is one
-    labelled_as     the question of people's labels that asks the same and the answer that means yes, "applied=yes"; of
-                    counts "count=number"
-    things          {program: what is counted there}; the question is asked about these programs only
+    value, schema   the field of the answer with the value, and the answer's JSON schema
+    compared_with   the column of the scores that answers the same question
+    labelled_as     people's question, and the answer that means yes: "applied=yes", "count=number"
+    things          {program: what is counted there}; only these programs are asked about
 
-A question's hash is that of its file: after any change it is another question, and everything is asked again.
+A question's hash is that of its file: after any change, everything is asked again.
 """
 
 import hashlib

@@ -1,6 +1,7 @@
-"""Computes a sample of a dataset's scores again from the pictures, and reports the differences.
+"""Computes a sample of a dataset's scores again from the pictures.
 
-All retained values follow from scores and floors, so every one of them is checked; chains and floors are sampled.
+Every retained value is checked, as it follows from scores and floors; chains and
+floors are sampled.
 """
 
 import itertools

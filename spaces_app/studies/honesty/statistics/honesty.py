@@ -1,9 +1,9 @@
 """The checks of honesty over an editor's cases, and the report's table of them.
 
-One case proves nothing: things look alike, edits cover little, backgrounds are plain. A check judges by the median of
-at least CASES cases; with fewer it says "not judged". Only memory also counts in a few cases, because no honest editor
-knows what it covered, and an editor that cheats now and then has an innocent median. An editor that remembers only in
-some programs, or only from a later round on, is judged by program and by round.
+One case proves nothing: things look alike, edits cover little. A check judges by the
+median of at least _CASES cases. Only memory also counts in a few cases, because no
+honest editor knows what it covered, and one that cheats now and then has an innocent
+median.
 """
 
 import json

@@ -1,6 +1,6 @@
-"""Editors of published tables against each other, on the rounds and cases that both have.
+"""Editors of published tables against each other, on what both have.
 
-They are compared by the mean of all rounds, which one bad early round can decide, and at the last common round.
+By the mean of all rounds, which one bad round can decide, and at the last round.
 """
 
 from collections.abc import Iterator
