@@ -1,4 +1,4 @@
-"""Asks a model within limits; each answer is on disk before its cost is settled, so that nothing is paid for twice.
+"""Asks a model within limits; an answer is on disk before its cost is settled.
 
 FOLDER/NAME.jsonl           a line for each answer, synced to disk before anything else happens
 FOLDER/ledger/calls.jsonl   what the calls cost (see generation/ledger.py)
@@ -192,8 +192,8 @@ def refuse_unlimitable_cost(max_cost: float | None, price: float | None, label: 
     if not (math.isfinite(max_cost) and max_cost >= 0):
         raise UserError(f"--max-cost must be a number of US dollars from 0, got {max_cost}")
     if price is None:
+        line = 'openai_tokens."MODEL" = { text = 1.0, image = 1.0, output = 8.0 }'
         raise UserError(
-            f"--max-cost needs the price of a call of {label!r}, which is not known: write a line such as "
-            'openai_tokens."MODEL" = { text = 1.0, image = 1.0, output = 8.0 }, US dollars for a million tokens, '
-            "into a file and name it in CONVERGEBENCH_PRICES"
+            f"--max-cost needs the price of a call of {label!r}: write {line}, US dollars "
+            "for a million tokens, into a file and name it in CONVERGEBENCH_PRICES"
         )

@@ -1,4 +1,4 @@
-"""Imports published score tables: renames columns, refuses contradictions, and interprets zeros."""
+"""Imports published score tables."""
 
 import re
 from collections import defaultdict
@@ -39,14 +39,12 @@ def import_scores(
     signature: str = "unknown",
     restoration: bool = False,
 ) -> dict[str, Any]:
-    """Add a published table to the dataset's config `published`, replacing rows of the same table; returns counts.
+    """Add a published table to the dataset, replacing its earlier rows; returns counts.
 
-    `columns` maps our names to the table's: editor, case, image, run, round, position, and any metric. Nested JSON is
-    flattened, with the keys above a row as level_1, level_2, ... Every metric with a 0 must be in `zeros`, if 0 means
-    "not computed", or in `real_zeros`.
-
-    With `restoration` a row is one restored picture, or the mean of many. It may name the prompt (program), the clean
-    picture, the scene and the degradation; its round is 1 by default, and it needs no case.
+    `columns` maps our names to the table's. Nested JSON is flattened, with the keys
+    above a row as level_1, level_2, ... Every metric with a 0 must be in `zeros`, if 0
+    means "not computed", or in `real_zeros`. With `restoration` a row is one restored
+    picture, or the mean of many, and needs no case and no round.
     """
     card.refuse_other_folders(folder)
     if not Reader(folder).files("chains"):
@@ -69,10 +67,10 @@ def import_scores(
     chains = _attached_chains(folder, rows.values())
     origin = {"table": table.name, "table_sha256": hash_file(table), "signature": signature}
     origin |= {"category": "restoration"} if restoration else {}
-    published = [
-        _published(row, metrics, zeros) | origin | {"chain": chains.get(_chain_of(row))} for row in rows.values()
-    ]
-    published.sort(key=lambda row: [(row[name] is not None, row[name]) for name in _KEY])
+    published = []
+    for row in sorted(rows.values(), key=lambda row: [(row[name] is not None, row[name]) for name in _KEY]):
+        chain = {"chain": chains.get(_chain_of(row))}
+        published.append(_published(row, metrics, zeros) | origin | chain)
     return {
         "file": str(_write(folder, table, metrics, published)),
         "rows": len(published),
@@ -87,8 +85,9 @@ def _published(row: _Row, metrics: Sequence[str], zeros: Sequence[str]) -> _Row:
     blank = [name for name in zeros if row[name] == 0]
     reasons = dict.fromkeys(blank, _NOT_COMPUTED)
     reasons |= {name: "not published" for name in metrics if row[name] is None}
-    values = dict.fromkeys([*_NAMES, *metrics]) | row | dict.fromkeys(blank) | {"reasons": canonical(reasons)}
-    return {name: value for name, value in values.items() if name != "sha256"}
+    values = dict.fromkeys([*_NAMES, *metrics]) | row | dict.fromkeys(blank)
+    values.pop("sha256")
+    return values | {"reasons": canonical(reasons)}
 
 
 def _write(folder: Path, table: Path, metrics: Sequence[str], rows: Sequence[_Row]) -> Path:

@@ -209,8 +209,11 @@ def _check_scores(reader: Reader, description: Description) -> Iterator[str]:
         if not step.step:
             continue
         row = scored.pop((placed.chain, step.step), None)
-        if row is None or (row["sha256"], row["status"]) != (step.sha256, step.status):
-            yield f"{where} {'has no row of scores' if row is None else 'has scores of another picture or status'}"
+        if row is None:
+            yield f"{where} has no row of scores"
+            return
+        if (row["sha256"], row["status"]) != (step.sha256, step.status):
+            yield f"{where} has scores of another picture or status"
             return
         signature = json.loads(row["signature"])
         if signature not in description["signatures"]:
@@ -262,7 +265,7 @@ def proposed_files(api: "HfApi", name: str, repo: str, revision: str | None = No
         raise UserError(f"{name!r} is not the name of a submission")
     remote = hub.read_repo(api, repo, "dataset", revision)
     if remote.head is None:
-        raise UserError(f"no dataset {repo} on the Hub, or the token may not see it; check --repo and `hf auth login`")
+        raise UserError(f"no dataset {repo} that the token may see; check --repo and `hf auth login`")
     files = sorted(path for path in remote.files if path.startswith(f"{_FOLDER}/{name}/"))
     if not files:
         names = sorted({path.split("/")[1] for path in remote.files if path.startswith(f"{_FOLDER}/")})

@@ -1,4 +1,4 @@
-"""Scores without a reference, step by step: the chains that ask for no change, on the scale from 0 to 100."""
+"""Scores without a reference, step by step, on a scale from 0 to 100."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence

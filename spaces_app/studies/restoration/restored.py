@@ -1,4 +1,4 @@
-"""Restored pictures, the dataset's own and published ones, with their scores, prompts and clean pictures."""
+"""Restored pictures, the dataset's own and published ones, with their scores."""
 
 import hashlib
 import math

@@ -1,4 +1,4 @@
-"""Programs that only add: is each thing added, does it stay, is the count right, and what becomes of the picture?"""
+"""Programs that only add: is each thing added, does it stay, is the count right?"""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -225,13 +225,13 @@ def note(analysis: Analysis, rows: Sequence[Row]) -> str:
     total = " + ".join(f"{count} {place}" for place, count in sorted(counts.items()))
     sentences = [
         f"{counts.total()} chains that only add = {total}.",
-        "These programs undo nothing, so there is no half-life: what counts is whether each requested thing appears, "
-        "whether it stays, and what happens to the rest of the picture. First steps are medians over chains.",
+        "What counts is whether each thing appears and stays, and what happens to the rest of the picture. "
+        "First steps are medians over chains.",
     ]
     if any(row.judged_by == _RULES for row in rows):
         sentences.append(
-            "If no judge was asked, the rules judge additions, and they neither count nor name things: "
-            "`convergebench judge` with the questions edit_applied, additions_there and object_count adds that."
+            "The rules neither count nor name things: `convergebench judge` "
+            "with the questions edit_applied, additions_there and object_count does."
         )
     if not any(row.background_last is not None for row in rows):
         sentences.append("`convergebench score --metrics background` adds LPIPS outside the additions.")

@@ -1,4 +1,4 @@
-"""Each editor as judges see it: edits made and undone, next to the rules on the same steps, and what else changed."""
+"""Each editor as judges see it, next to the rules on the same steps."""
 
 import json
 from collections import Counter, defaultdict

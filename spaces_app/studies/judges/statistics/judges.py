@@ -1,4 +1,4 @@
-"""How reliable each judge is: its agreement with itself, the rules and people, and whether it drifted."""
+"""How reliable each judge is: its agreement with others, and whether it drifted."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -125,11 +125,9 @@ def note(analysis: Analysis, rows: Sequence[Row]) -> str:
         return ""
     alarms = [f"ALARM: {row.alarm}" for row in rows if row.alarm]
     words = (
-        "A judge is a vision or language model that was asked about steps; no headline depends on it. It agrees with "
-        "itself if it answers the same question about the same pictures the same way twice. The rule is the column of "
-        "the scores for the same question. Beyond chance: 1 is full agreement, 0 no more than by chance. An answer "
-        "without a value is neither yes nor no. People's answer is the one that more than half of them gave for that "
-        "step."
+        "No headline depends on a judge. It agrees with itself if it answers the same question about the "
+        "same pictures the same way twice. The rule is the column of the scores for the same question. "
+        "Beyond chance: 1 is full agreement, 0 none. People's answer is that of more than half of them."
     )
     return " ".join([*alarms, words])
 

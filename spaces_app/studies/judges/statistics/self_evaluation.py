@@ -1,4 +1,4 @@
-"""When an editor's own reasoning summary first mentions the noise it adds, after section 4.3 of the Banana100 study."""
+"""When a reasoning summary first mentions noise, after section 4.3 of Banana100."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -13,8 +13,8 @@ TITLE = "First step whose reasoning summary mentions noise or artifacts"
 SECTION = "Self-evaluation"
 ON_PAGE = OnPage(part_by="judge", line_where="program")
 NOTE = (
-    "A judge read each step's reasoning summary. Runs that never mention noise are counted in a separate column "
-    "and not in the mean, which is then a lower bound."
+    "A judge read each step's reasoning summary. Runs that never mention noise do not count "
+    "for the mean, which is then a lower bound."
 )
 _QUESTION = "self_evaluation"
 _ALL = "all sources"

@@ -11,8 +11,8 @@ TITLE = "Undo instructions written by a language model, against the suite's"
 SECTION = "Two ways to ask for the same thing"
 ON_PAGE = OnPage(order=20, line_where="writer")
 NOTE = (
-    "The model was shown the instruction that asks for the change, and nothing else, and wrote the one that undoes "
-    "it (`convergebench undos`). Compared on the same pictures, edits and runs."
+    "The model saw only the instruction for the change and wrote the one that undoes it "
+    "(`convergebench undos`). Compared on the same pictures, edits and runs."
 )
 _MARK = "~"  # between the suite's program and who wrote its undo
 

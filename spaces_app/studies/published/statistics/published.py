@@ -1,4 +1,4 @@
-"""Score tables that others published: half-lives by the same rules, under their own definitions."""
+"""Score tables that others published: half-lives by the same rules."""
 
 from collections.abc import Iterator, Sequence
 
@@ -68,9 +68,8 @@ def note(analysis: Analysis, rows: Sequence[Row]) -> str:
     note = "Published numbers follow their authors' definitions, so they are never in one table with ours."
     if unknown := sorted({metric.table for metric in analysis.once(published_metrics) if not metric.knows_pictures}):
         note += (
-            f" Which picture a case starts from is not known for {', '.join(unknown)}: cases of one picture are not "
-            "independent, so there are neither limits nor verdicts. `convergebench import --layout scores --column "
-            "image=...` names it."
+            f" Pictures are not known for {', '.join(unknown)}, so there are neither limits nor verdicts. "
+            "`convergebench import --layout scores --column image=...` names them."
         )
     return note
 

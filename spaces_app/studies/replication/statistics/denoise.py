@@ -1,4 +1,4 @@
-"""Copies with the instruction to denoise against plain copies, step by step: does asking for clean pictures help?"""
+"""Copies with the instruction to denoise against plain copies, step by step."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -16,9 +16,7 @@ from .. import series
 TITLE = "Copies with and without the instruction to denoise"
 SECTION = series.SECTION
 ON_PAGE = OnPage(order=60, part_by="program", line_where="editor")
-NOTE = (
-    "Below 0, the copy with the instruction to denoise is further from the original than the plain copy of that step."
-)
+NOTE = "Below 0, the copy with the instruction to denoise is further from the original than the plain one."
 _PLAIN, _DENOISE = "replicate", "replicate-denoise"
 _STEPS = (1, 5, 10, 20, 50, 100)
 

@@ -1,4 +1,4 @@
-"""Banana100's normalised score gaps: steps 5, 10 and 20 against step 1, by metric and source, as its Figure 5."""
+"""Banana100's normalised score gaps by metric and source, as in its Figure 5."""
 
 from collections.abc import Iterator
 from statistics import fmean

@@ -1,4 +1,4 @@
-"""How well each metric's score follows the damage: rank correlations, and the step from which a loss is certain."""
+"""How well each metric's score follows the damage."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,9 +17,8 @@ TITLE = "Rank correlation of scores with the damage"
 SECTION = series.SECTION
 ON_PAGE = OnPage(order=30, part_by="program", line_where="editor")
 NOTE = (
-    "Scores are oriented so that higher is better: a metric that sees the damage has -1, one that takes it for "
-    "quality has +1. From the named step on, the score is below (or above) that of step 1 at every step, "
-    "beyond 95% limits over sources."
+    "A metric that sees the damage has -1, one that takes it for quality has +1. From the named step on, "
+    "the score is below (or above) that of step 1, beyond 95% limits over sources."
 )
 _LEVEL = 0.95
 _FEWEST = 3  # steps of a chain: two are always correlated by +1 or -1

@@ -1,1 +1,1 @@
-"""Tables of this study; each file is one statistic, found by its place (see spaces_app/statistics)."""
+"""Tables of this study; each file is one statistic."""

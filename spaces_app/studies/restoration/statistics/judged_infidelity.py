@@ -1,4 +1,4 @@
-"""How often a restored picture is unfaithful or overdone, by prompt, as judges and people see it."""
+"""How often judges and people call a restored picture unfaithful or overdone."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -17,9 +17,8 @@ TITLE = "Infidelity and over-generation, as judges and people see them"
 SECTION = "Restoration"
 ON_PAGE = OnPage(order=65, part_by="judge", line_where="group")
 NOTE = (
-    "A picture is unfaithful if it deviates severely from the degraded one: something inserted, a shape distorted, "
-    "a meaning changed. It is overdone if detail is exaggerated. The section Judges shows how reliable these "
-    "judges are."
+    "A picture is unfaithful if something is inserted, a shape distorted or a meaning changed, "
+    "and overdone if detail is exaggerated. The section Judges shows how reliable judges are."
 )
 # The questions to judges, and what people call the same failures.
 _QUESTIONS = {"infidelity": "infidelity", "over_generation": "over-generation"}

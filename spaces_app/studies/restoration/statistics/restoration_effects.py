@@ -1,4 +1,4 @@
-"""What longer prompts and fidelity words change in a restoration, on the pictures that both sides have."""
+"""What longer prompts and fidelity words change in a restoration."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -71,6 +71,6 @@ def note(analysis: Analysis, rows: list[Row]) -> str:
     lower = {column.title for column in COLUMNS.values() if column.direction == "lower"} & {row.metric for row in rows}
     direction = f" ({', '.join(sorted(lower))}: by how much lower)" if lower else ""
     return (
-        f"Positive is better for every metric{direction}. Sides are compared picture by picture, averaged by clean "
-        "picture; p flips the signs of clean pictures. Published means of many pictures allow neither ranges nor p."
+        f"Positive is better for every metric{direction}. Sides are compared picture by picture; "
+        "p flips the signs of clean pictures. Published means allow neither ranges nor p."
     )

@@ -1,4 +1,4 @@
-"""Ways to restore pictures side by side: editors with their best prompt, and methods that take no prompt."""
+"""Ways to restore pictures side by side: editors with their best prompt, and others."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,9 +13,8 @@ TITLE = "Methods of restoration side by side"
 SECTION = "Restoration"
 ON_PAGE = OnPage(order=1, part_by="table")
 NOTE = (
-    "For an editor with several prompts, each picture counts with the prompt that was best, by its mean rank over all "
-    "metrics, on the half of the clean pictures without this one; so no prompt is judged on pictures that it was "
-    "chosen on. Baselines are never the best."
+    "An editor's prompt for a picture is the one with the best mean rank over all metrics "
+    "on the half of the clean pictures without this one. Baselines are never the best."
 )
 
 

@@ -1,4 +1,4 @@
-"""Every two methods of restoration on their common pictures: which is better by which metric, beyond chance?"""
+"""Every two methods of restoration on their common pictures, by each metric."""
 
 from collections.abc import Iterator
 from itertools import combinations
@@ -15,9 +15,8 @@ TITLE = "Methods of restoration in pairs"
 SECTION = "Restoration"
 ON_PAGE = OnPage(order=5, part_by="table", line_where="metric", folded=True)
 NOTE = (
-    "Positive is better for the first, whatever the metric's direction. Differences are averaged by clean picture, "
-    "whose signs the test flips; the pairs of one metric are corrected together. With fewer than 12 clean pictures "
-    "a difference is indicative."
+    "Positive is better for the first. The test flips the signs of clean pictures; the pairs of "
+    "one metric are corrected together. With fewer than 12 clean pictures a result is indicative."
 )
 
 

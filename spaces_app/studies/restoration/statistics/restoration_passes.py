@@ -102,9 +102,9 @@ def note(analysis: Analysis, rows: list[Row]) -> str:
         f"Pass {row.round} of {row.editor} {_VERDICTS[row.verdict]} (cosine {row.mean:+.2f})."
         for row in rows
         if row.verdict
-    ] or ["`convergebench score --metrics second_pass` adds whether a further pass undoes or deepens the first."]
+    ] or ["`convergebench score --metrics second_pass` says what a further pass does to the first."]
     sentences.append(
-        "The restored picture is sent again with the same prompt. Positive differences are better, whatever the "
-        "metric's direction; p flips the signs of clean pictures."
+        "The restored picture is sent again with the same prompt. "
+        "Positive is better; p flips the signs of clean pictures."
     )
     return " ".join(sentences)

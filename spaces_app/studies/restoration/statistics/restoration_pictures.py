@@ -1,4 +1,4 @@
-"""The restored pictures that the page shows: a typical one for each degradation, as every method returned it."""
+"""The restored pictures that the page shows: a typical one for each degradation."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping

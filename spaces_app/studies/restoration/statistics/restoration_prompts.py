@@ -1,4 +1,4 @@
-"""The scores of each prompt when an editor restores pictures, and the means of groups of prompts."""
+"""The scores of each prompt for restoring pictures, and of groups of prompts."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -77,9 +77,8 @@ def _row(table: RestoredSet, method: str, group: str, prompts: list[str]) -> Row
 def note(analysis: Analysis, rows: list[Row]) -> str:
     groups = ", ".join(f"{name} {words}" for name, words in _GROUPS.items() if any(row.group == name for row in rows))
     sentences = [
-        "An editor is asked to restore degraded pictures; a restored one is compared with the clean one, if there is "
-        "one. The first metrics need it; the others look at the restored picture alone. Repeated runs of a picture are "
-        "averaged; ranges are across clean pictures, because several degradations of one are not independent.",
+        "A restored picture is compared with the clean one, if there is one; the last metrics need none. "
+        "Repeated runs are averaged; ranges are across clean pictures.",
         *([f"Groups: {groups}."] if groups else []),
     ]
     for part in dict.fromkeys(row.part for row in rows):

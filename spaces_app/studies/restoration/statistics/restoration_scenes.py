@@ -11,10 +11,7 @@ from ..restored import Restored, RestoredSet, mean_over, rows_by_method, score_c
 TITLE = "Restoration by scene and degradation"
 SECTION = "Restoration"
 ON_PAGE = OnPage(order=40, part_by="by", line_where="slice", folded=True)
-NOTE = (
-    "A method's prompts are averaged. A degraded picture without a clean one, such as a real old photograph, has "
-    "only the scores that need none."
-)
+NOTE = "A method's prompts are averaged. A picture without a clean one has only the scores that need none."
 
 
 class Row(TableRow):

@@ -79,8 +79,7 @@ def note(analysis: Analysis, rows: list[Row]) -> str:
     below = sum(row.p_value < _LEVEL for row in rows)
     after = sum(row.p_holm < _LEVEL for row in rows)
     return (
-        f"The same picture is restored several times under the same conditions. {below} of {len(rows)} tests have a "
-        f"chi-square p below {_LEVEL:g}; {_LEVEL * len(rows):.1f} would by chance alone if no runs differed. After "
-        f"Holm's correction of the exact p, {after} have. Runs are permuted within each picture, so several "
-        "pictures made from one clean picture are no problem."
+        f"{below} of {len(rows)} tests have a chi-square p below {_LEVEL:g}; "
+        f"{_LEVEL * len(rows):.1f} would by chance alone if no runs differed. "
+        f"After Holm's correction of the exact p, {after} have."
     )
