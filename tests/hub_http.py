@@ -97,7 +97,8 @@ class Handler(BaseHTTPRequestHandler):
     def log_message(self, *parts: object) -> None:
         """Silent: the server's log is data."""
 
-    def answer_to(self, method: str) -> None:
+    def answer(self) -> None:
+        method = self.command
         self.exchange = Exchange(method, self.path, headers=dict(self.headers))
         self.server.log.append(self.exchange)
         self.left = int(self.headers.get("Content-Length") or 0)
@@ -123,20 +124,7 @@ class Handler(BaseHTTPRequestHandler):
             with contextlib.suppress(OSError):
                 self.connection.shutdown(socket.SHUT_RDWR)
 
-    def do_GET(self) -> None:
-        self.answer_to("GET")
-
-    def do_HEAD(self) -> None:
-        self.answer_to("HEAD")
-
-    def do_POST(self) -> None:
-        self.answer_to("POST")
-
-    def do_PUT(self) -> None:
-        self.answer_to("PUT")
-
-    def do_DELETE(self) -> None:
-        self.answer_to("DELETE")
+    do_GET = do_HEAD = do_POST = do_PUT = answer
 
     # What comes in and goes out
 

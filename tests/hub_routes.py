@@ -149,25 +149,6 @@ def tag(on: Handler, kind: str, id: str, revision: str) -> None:
     on.reply({})
 
 
-@route("DELETE", REPO + r"/tag/(?P<revision>[^/]+)")
-def untag(on: Handler, kind: str, id: str, revision: str) -> None:
-    on.must_write()
-    if on.repo(kind, id).tags.pop(revision, None) is None:
-        raise Refusal(404, f"Invalid rev id: {revision}", "RevisionNotFound")
-    on.reply({})
-
-
-@route("POST", REPO + r"/branch/(?P<revision>[^/]+)")
-def branch(on: Handler, kind: str, id: str, revision: str) -> None:
-    on.must_write()
-    repo = on.repo(kind, id)
-    start = json.loads(on.body() or b"{}").get("startingPoint", "main")
-    if revision in repo.branches:
-        raise Refusal(409, f"Reference already exists: {revision}")
-    repo.branches[revision] = repo.at(start).oid
-    on.reply({})
-
-
 def described(path: str, file: File) -> dict[str, Any]:
     about: dict[str, Any] = {"type": "file", "path": path, "oid": file.oid, "size": file.size}
     if file.sha256:

@@ -2,7 +2,6 @@
 
 import hashlib
 import io
-from dataclasses import replace
 from pathlib import Path
 
 import cv2
@@ -87,11 +86,7 @@ def keep(run: Path, chain: Chain, received: list[bytes | str], reference: bytes 
 
 def stored(folder: Path, step: Step, data: bytes) -> Step:
     kind = "jpg" if data[:2] == b"\xff\xd8" else "png"
-    name = f"{step.step:04d}.{kind}"
-    (folder / name).write_bytes(data)
-    width, height = Image.open(io.BytesIO(data)).size
-    size = {"width": width, "height": height, "bytes": len(data), "type": kind}
-    return replace(step, file=name, sha256=hashlib.sha256(data).hexdigest(), **size)
+    return stores.kept(folder, step, data, Image.open(io.BytesIO(data)).size, kind)
 
 
 def chain(editor: str, seed: int, program: str = "dot", rounds: int = 3, **settings: object) -> Chain:

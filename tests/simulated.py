@@ -9,7 +9,6 @@ from convergebench.dataset_builder.dataset.rows import ChainRow
 FLOORS = {"rmse": 100.0, "ssim": 0.2, "lpips": 0.8, "clip": 0.5}
 CEILINGS = {"rmse": 0.0, "ssim": 1.0, "lpips": 0.0, "clip": 1.0}
 ROLES = {"identity": "baseline", "jpeg": "transport"}  # what editors of these names say of themselves
-SIGNATURE = '{"engine": {"size": "512x512"}, "simulated": {"version": 1}}'
 CYCLE = ["add a hat", "remove the hat"]
 SIGNATURE = json.dumps({"engine": {"version": 1, "size": "512x512"}, "simulated": {"version": 1}})
 

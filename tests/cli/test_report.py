@@ -115,15 +115,8 @@ def test_unreadable_and_unwritable_files_are_one_sentence(small, tmp_path):
 
 
 def published(editor, case, start, rounds, metric="ssim", **more):
-    row = {
-        "chain": None,
-        "editor": editor,
-        "case": case,
-        "image": case,
-        "run": 1,
-        "position": None,
-        "table": "theirs.csv",
-    }
+    row = dict.fromkeys(("chain", "position")) | {"editor": editor, "case": case, "image": case, "run": 1}
+    row["table"] = "theirs.csv"
     return [row | {"round": round, metric: max(0.0, start - 0.06 * round), **more} for round in range(1, rounds + 1)]
 
 

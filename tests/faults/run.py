@@ -1,6 +1,6 @@
 """Random faults against runs, from outside, and what came of each: nothing lost, no money past a limit, nothing silent.
 
-    python tests/faults/run.py [--faults 500 | --minutes 6] [--seed 1] [--only "bit flip"] [--course 17] [--keep FOLDER]
+    python tests/faults/run.py [--faults 500 | --minutes 6] [--seed 1] [--only "bit flip"] [--course 17]
 
 Each course is a run that is hurt about ten times and then brought to its end. Prints a table, and each finding with the
 words that repeat its course. Ends with 1 where there is one. Moments are drawn from the seed; what a process does just
@@ -11,7 +11,6 @@ import argparse
 import contextlib
 import functools
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -66,8 +65,6 @@ class Campaign:
         number = self.options.course or 0
         while not self.is_over():
             self.one_course(number)
-            if self.options.keep and self.findings:
-                break
             number += 1
         self.shop.close()
         seconds = time.monotonic() - self.began
@@ -84,7 +81,7 @@ class Campaign:
         from faults.store_course import Course, Wrong
 
         chance = Random(f"{self.options.seed} {number}")
-        kind = self.options.kind or chance.choices(("money", "free", "dataset"), (6, 3, 1))[0]
+        kind = chance.choices(("money", "free", "dataset"), (6, 3, 1))[0]
         folder = self.root / f"course-{number}"
         course: Course
         if kind == "dataset":
@@ -121,8 +118,6 @@ class Campaign:
             self.money["in flight at a kill"] += course.excused
             self.money["at their limit"] += (course.limit or 0) < 200
         print(f"course {number}, {kind}: {', '.join(history)}: {wrong or 'whole'}", file=sys.stderr, flush=True)
-        if wrong and self.options.keep:
-            shutil.copytree(course.folder, self.options.keep, dirs_exist_ok=True)
         course.close()
 
     def money_text(self) -> str:
@@ -172,10 +167,8 @@ def main() -> int:
     parser.add_argument("--faults", type=int, default=500)
     parser.add_argument("--minutes", type=float, default=0)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--kind", default="", choices=("", "money", "free", "dataset"))
     parser.add_argument("--only", default="")
     parser.add_argument("--course", type=int)
-    parser.add_argument("--keep", type=Path, help="leave the first course with a finding there")
     options = parser.parse_args()
     if INSIDE not in os.environ:
         os.environ[INSIDE] = "1"

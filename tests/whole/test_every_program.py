@@ -28,7 +28,6 @@ from convergebench.spaces_app.analysis.cases import read_cases
 from convergebench.spaces_app.analysis.floors import Floors
 from convergebench.spaces_app.analysis.groups import outcome_of_case
 from convergebench.spaces_app.analysis.stored_rows import StoredRows
-from convergebench.spaces_app.reporting.write import make_report, read_analysis
 from convergebench.spaces_app.statistics import programs as program_table
 from convergebench.spaces_app.statistics.programs import key_of
 from convergebench.spaces_app.studies.additions.statistics import additions
@@ -93,15 +92,6 @@ def test_a_program_can_be_kept(outcomes, name):
         assert (outcome.rounds_kept, outcome.failed) == (None, True)
         return
     assert (outcome.rounds_kept, outcome.cause) == (ROUNDS[name], None)
-
-
-def test_the_report_accounts_for_every_chain(made):
-    table = make_report(read_analysis(made, Options(suites={"each": NAMES}))).tables["programs"]
-    rows = {row["program"]: row for row in table.rows}
-    assert rows.keys() == set(NAMES)
-    columns = [key_of(place) for place in places()]
-    assert {sum(row.get(column) or 0 for column in columns) for row in rows.values()} == {1}
-    assert table.note.startswith(f"each: {len(NAMES)} chains generated = ")
 
 
 @pytest.mark.parametrize("suite", sorted({*suites.names()} - {"out-and-back"}))  # followed by a test of its own

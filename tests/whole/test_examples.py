@@ -104,11 +104,6 @@ def test_every_block_says_its_language():
         assert {block.language for block in blocks(page)} == {"python"}, page
 
 
-def test_no_command_hides_in_an_indented_block():
-    for page in (*PAGES, *CARDS):
-        assert not re.search(r"^    (convergebench|python|make|pip) ", (HOUSE / page).read_text(), re.MULTILINE), page
-
-
 def test_python_of_readme_and_card_prints_what_it_promises(place, tmp_path):
     readme = [block.code for block in blocks("README.md") if block.language == "python"]
     assert len(readme) >= 2

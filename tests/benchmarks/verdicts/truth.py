@@ -1,5 +1,6 @@
 """Pictures of which is known what happened to them: a part pasted in, painted out, or made a little other."""
 
+from collections.abc import Callable
 from functools import cache
 from io import BytesIO
 
@@ -72,20 +73,21 @@ Part = tuple[np.ndarray, np.ndarray, float]  # the picture with the part, its ma
 
 
 def pasted(shown: np.ndarray, other: np.ndarray, share: float, chance: np.random.Generator) -> Part | None:
-    """A part of another photograph in this one; None where it stands out nowhere."""
-    for _ in range(TRIES):
-        mask = blob(shown, share, chance)
-        changed = laid_in(shown, elsewhere(shown, other, chance), mask)
-        if (strength := contrast(shown, changed, mask)) >= LEAST:
-            return changed, mask, strength
-    return None
+    """A part of another photograph in this one."""
+    return standing_out(shown, share, chance, lambda mask: laid_in(shown, elsewhere(shown, other, chance), mask))
 
 
 def painted_out(shown: np.ndarray, share: float, chance: np.random.Generator) -> Part | None:
-    """A part of this photograph painted out; None where that is seen nowhere."""
+    return standing_out(shown, share, chance, lambda mask: filled_in(shown, mask))
+
+
+def standing_out(
+    shown: np.ndarray, share: float, chance: np.random.Generator, change: Callable[[np.ndarray], np.ndarray]
+) -> Part | None:
+    """A changed part that can be seen; None if there is no such place."""
     for _ in range(TRIES):
         mask = blob(shown, share, chance)
-        changed = filled_in(shown, mask)
+        changed = change(mask)
         if (strength := contrast(shown, changed, mask)) >= LEAST:
             return changed, mask, strength
     return None
