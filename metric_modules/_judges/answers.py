@@ -1,6 +1,6 @@
 """The table `judgements` of judges' answers, and the reasons for missing values.
 
-There is one file for each judge and question, so that a new judge adds files without rewriting others.
+There is one file for each judge and question: a new judge rewrites no other file.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 DATASET, CALIBRATION = "dataset", "calibration"
 Identity = tuple[str, str, int, int]
 
-# Why an answer has no value. A failed call is not an answer: it is not stored, and the next run asks again.
+# Why an answer has no value. A failed call is no answer: the next run asks again.
 REASONS = {
     "refused": "the judge declined to answer",
     "empty": "the judge said nothing",

@@ -1,4 +1,4 @@
-"""Plans what to ask: every step of a dataset that a question is about, with its pictures and words."""
+"""Plans what to ask: every step that a question is about, with pictures and words."""
 
 import hashlib
 from collections import Counter, defaultdict

@@ -54,9 +54,8 @@ class Drift:
     @property
     def sentence(self) -> str:
         words = (
-            f"{self.judge} on {self.question}, run {self.session}: on the {self.items} steps asked in every run, "
-            f"{self.moved:.0%} of its answers differ from those of the first run; its own noise is {self.noise:.0%} "
-            f"(p = {self.p:.3f})"
+            f"{self.judge} on {self.question}, run {self.session}: on {self.items} steps, {self.moved:.0%} of its "
+            f"answers differ from the first run's; its own noise is {self.noise:.0%} (p = {self.p:.3f})"
         )
         return words + (f"; answers come from {' and '.join(self.models)} now" if self.other_model else "")
 

@@ -1,8 +1,8 @@
-"""One run of a judge over one question: asks what is missing, and the fixed sample again, within limits.
+"""One run of a judge over one question: what is missing, and the fixed sample again.
 
 DATASET/.judging/JUDGE/QUESTION.jsonl          the journal: a line for each answer
 DATASET/.judging/JUDGE/QUESTION.session.json   the run that is under way: its number and when it began
-DATASET/data/judgements/JUDGE-QUESTION.parquet all answers; the journal is moved into it at the end of a run
+DATASET/data/judgements/JUDGE-QUESTION.parquet all answers, when the run has ended
 """
 
 import contextlib
@@ -31,7 +31,7 @@ from .journal import Journal, Line, Outcome, ask_all, file_stem, refuse_unlimita
 from .questions import Question
 
 FOLDER = ".judging"  # hidden, and never published
-_PAUSE = datetime.timedelta(hours=24)  # a run that stopped longer ago is over: its judge may have changed since
+_PAUSE = datetime.timedelta(hours=24)  # a run that stopped longer ago is over
 
 
 class Run:

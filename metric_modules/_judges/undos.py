@@ -1,4 +1,4 @@
-"""Undo instructions that a language model writes from the instruction of an edit, as programs of a suite.
+"""Undo instructions that a language model writes, as programs of a suite.
 
 .NAME-undos/MODEL/undos.jsonl          next to NAME.toml, a line for each answer, including unusable ones
 .NAME-undos/MODEL/ledger/calls.jsonl   what the calls cost (see generation/ledger.py)
@@ -25,7 +25,7 @@ The editor will see only the changed picture. Answer with the instruction alone,
 _JOURNAL = "undos.jsonl"
 _LONGEST = 200  # characters of an instruction
 _MARK = "~"  # between the original program's id and the model that wrote the undo
-_FIRST_WORDS = f"# The undo of each program with a {_MARK} was written by "  # of a suite that we wrote
+_FIRST_WORDS = f"# The undo of each program with a {_MARK} was written by "
 
 
 def has_one_undo(program: Program) -> bool:

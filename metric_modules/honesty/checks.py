@@ -1,12 +1,12 @@
-"""Does an editor really edit, and does it really forget? Checks that need only the pictures of the chains.
+"""Does an editor really edit, and does it really forget? Checks of pictures alone.
 
-Known      what an opaque edit covered cannot be known afterwards: detail under it, before the round against after it
+Known      what an opaque edit covered cannot be known afterwards
 Colour     a colour that the instruction names must be in the region
 Shining    the original's fine detail must not shine through the edit
 Change map the changes that different programs make on one source must differ
 Marks      what was planted outside the edit before it is taken back must still be there
 
-Pure functions on RGB uint8 pictures of one size; a value that cannot be measured is a reason's code.
+A value that cannot be measured is a reason's code.
 """
 
 import base64
@@ -23,8 +23,8 @@ from .._shared.looks import CELL, FAINT, VISIBLE, compare, find_edit
 
 _FINE, _MIDDLE = (0.0, 1.0), (2.0, 4.0)  # bands of detail: between these two sigmas, in pixels of 512
 _CLIP = 2.5  # times a band's spread, so that a single edge does not dominate a region
-_LEAST_DETAIL = {_FINE: 1.0, _MIDDLE: 2.0}  # grey levels of the source under the region, or there is nothing to know
-_FEWEST_PIXELS = {_FINE: 400, _MIDDLE: 800}  # of 512: thin things leave the middle band to be guessed
+_LEAST_DETAIL = {_FINE: 1.0, _MIDDLE: 2.0}  # grey levels of the source there
+_FEWEST_PIXELS = {_FINE: 400, _MIDDLE: 800}  # of 512; the middle band of thin things can be guessed
 RIM = 1  # cells taken off the region's rim: those are half covered
 # Pixels by which the return may have slid: in the middle band, and beyond it.
 _FAR, _NEAR = range(-6, 7, 2), range(-2, 3)

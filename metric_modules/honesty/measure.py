@@ -29,7 +29,7 @@ class Scorer:
         pixels = sized(picture)
         return pixels, look(pixels)
 
-    prepare = reduce  # of the original, by which later rounds tell what no earlier edit has touched
+    prepare = reduce
 
     def _laid_on(self, picture: _Kept, first: _Kept) -> _Kept:
         """In case an answer has another shape."""

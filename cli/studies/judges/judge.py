@@ -1,4 +1,4 @@
-"""`convergebench judge`: asks a vision or language model about the steps of a dataset, and stores its answers."""
+"""`convergebench judge`: asks a model about the steps of a dataset."""
 
 import json
 import os
@@ -50,8 +50,8 @@ def command(
     convergebench judge convergebench --judge paint --question additions_there
 
     Questions: additions_there, anything_else, edit_applied, edit_undone, infidelity, object_count, over_generation,
-    self_evaluation. A refusal or a nonsensical answer is stored without a value, with its reason. A fixed sample is
-    asked again in each run, and the report raises an alarm if the judge no longer answers as it did.
+    self_evaluation. A refusal or nonsense is stored without a value. A fixed sample is asked again in each run, to
+    see whether the judge drifts.
     """
     import convergebench as cb
 
@@ -94,10 +94,8 @@ def _print_plans(dataset: Path, spec: str, names: tuple[str, ...], as_json: bool
         if as_json:
             continue
         cost = "at an unknown price" if plan.dollars is None else f"for ${plan.dollars:.2f} at most"
-        click.echo(
-            f"{judge.label}, {question.name}: {len(plan.calls)} calls {cost}, {sample} of them for the "
-            f"fixed sample; {plan.already} were answered before"
-        )
+        what = f"{len(plan.calls)} calls {cost}, {sample} of them for the fixed sample"
+        click.echo(f"{judge.label}, {question.name}: {what}; {plan.already} were answered before")
         _print_left_out(plan.left_out)
     if as_json:
         click.echo(json.dumps(rows))
@@ -110,10 +108,9 @@ def _print_left_out(left_out: Mapping[str, int]) -> None:
 
 def _print_outcome(outcome: "Outcome") -> None:
     before = f" after ${outcome.before:.2f} before" if outcome.before else ""
-    click.echo(
-        f"{outcome.judge}, {outcome.question}: {outcome.asked} answers, {outcome.calibration} of them for the fixed "
-        f"sample; {outcome.already} were there before; ${outcome.spent:.4f} spent{before}"
-    )
+    what = f"{outcome.asked} answers, {outcome.calibration} of them for the fixed sample"
+    spent = f"{outcome.already} were there before; ${outcome.spent:.4f} spent{before}"
+    click.echo(f"{outcome.judge}, {outcome.question}: {what}; {spent}")
     for reason, count in outcome.without_value.items():
         click.echo(f"  {count} answers without a value: {reason}")
     _print_left_out(outcome.left_out)

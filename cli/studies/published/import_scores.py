@@ -23,7 +23,7 @@ from ..._shared import column_option, dataset_option, json_option, parse_columns
 @click.option(
     "--restoration",
     is_flag=True,
-    help="Rows are restored pictures, or means over them; program, clean, scene and degradation may be named.",
+    help="Rows are restored pictures, or means over them.",
 )
 @click.option("--signature", default="unknown", help="What is known of how the numbers were made.")
 @json_option
@@ -36,8 +36,7 @@ def command(table: Path, dataset: Path, columns: tuple[str, ...], as_json: bool,
     convergebench import prompts.csv --layout scores --restoration --editor NAME \\
       --column program=Prompt --column psnr=PSNR
 
-    `image` is the picture that a case starts from: without it there are no intervals and no verdicts, because cases of
-    one picture are not independent.
+    Without `image`, the picture that a case starts from, there are no intervals and no verdicts.
     """
     from convergebench.dataset_builder.studies.published.published_scores import import_scores
 

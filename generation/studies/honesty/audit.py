@@ -17,7 +17,7 @@ from ...records import Chain
 from .marks import adds_a_thing, choose_marks, with_marks
 
 _MARKS, _NOISE = "marks", "noise"
-_MARKED_ROUNDS = 3  # in one of the first three rounds: an editor that behaves in the first round alone gains nothing
+_MARKED_ROUNDS = 3  # the first three: to behave in the first alone gains nothing
 
 
 def with_audit(chain: Chain, salt: bytes = b"") -> Chain:

@@ -18,7 +18,7 @@ _TRIES = 3000
 _ADDS = re.compile(r"\W*(?:please )?(?:add|put|place|insert)\b", re.IGNORECASE)
 
 
-# The middle of a copied piece: where it goes, and where it comes from, in shares of the width and the height.
+# Where a copied piece goes, and where it comes from, in shares of width and height.
 _Mark = tuple[float, float, float, float]
 
 

@@ -1,4 +1,4 @@
-"""OpenAI's models through chat/completions, and every server that speaks it: vLLM, SGLang, llama.cpp, Ollama."""
+"""OpenAI's models, and every server that speaks chat/completions, such as vLLM."""
 
 import os
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Ground truth from the embedded editor `paint`: where each addition is, and how much of it is still visible."""
+"""Ground truth from the editor `paint`: where each addition is, and what covers it."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ _SEEN = 0.5  # the share of a thing that must be uncovered for it to count
 _DRAWN = 0.3  # a pixel belongs to the thing from this coverage on
 
 
-# Where a thing is: the left and top of its box in the picture, and the pixels of the box that it covers.
+# Where a thing is: left and top of its box, and the pixels of the box that it covers.
 Drawn = tuple[int, int, NDArray[np.bool_]]
 
 

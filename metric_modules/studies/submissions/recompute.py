@@ -27,7 +27,7 @@ from ..._engine.worker import Worker
 from ...scores import signature_of
 from ...specs import scored_specs
 
-# How much machines differ, relative to the value or to 1. Pixels are compared as integers, networks are not.
+# How much machines differ, relative to the value or to 1.
 _TOLERANCE, _PIXELS_TOLERANCE = 1e-4, 1e-7
 _FLOORS = 5  # references whose floors are computed again
 _NOT_METRICS = {"engine", "pictures"}  # parts of a signature
@@ -65,7 +65,7 @@ def recompute(folder: Path, seed: str, count: int | None, quiet: bool = False) -
         scored = [{(chain.chain.id, run.name) for run in chosen.runs} <= recorded.scores.keys() for chain in signed]
         if not all(scored):
             first = signed[scored.index(False)].chain.id
-            outcome.wrong.append(f"chain {first}: its scores are of other pictures, or of another engine than this one")
+            outcome.wrong.append(f"chain {first}: its scores are of other pictures or of another engine")
             continue
         medians = Job(folder, reader, chains, chosen, tasks, recorded).floor_medians()
         retained = [column.retained for run in chosen.runs for column in run.spec.columns if column.floor]
@@ -136,8 +136,8 @@ def _differences(
 
 def _floor_differences(job: Job, recorded: Results) -> Iterator[str]:
     for task, run in itertools.product(job.tasks, job.metrics.runs):
-        key, nothing = (task.key, run.name), ({}, {})
-        computed, stored = (results.floors.get(key, nothing)[1] for results in (job.results, recorded))
+        key = task.key, run.name
+        computed, stored = (results.floors.get(key, ({}, {}))[1] for results in (job.results, recorded))
         for other, row in computed.items():
             for column, value in row.items():
                 found = stored.get(other, {}).get(column)

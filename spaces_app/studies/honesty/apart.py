@@ -8,7 +8,7 @@ UNJUDGED = "no chain of it could be judged by the recall audit"
 
 
 def reasons(analysis: Analysis) -> dict[str, tuple[str, ...]]:
-    # An editor whose chains were drawn for an audit has no rank until one of them was judged: silence must not help.
+    # An audited editor has no rank until one of its chains was judged: silence must not help.
     salted = {chain.editor for chain in analysis.chains if "salt" in chain.chain.settings}
     reasons: list[dict[str, tuple[str, ...]]] = []
     for row in analysis.once(rows):

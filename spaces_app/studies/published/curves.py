@@ -51,7 +51,7 @@ def published_metrics(analysis: Analysis) -> list[PublishedMetric]:
     pictures: dict[str, dict[_CaseAndRun, str | None]] = defaultdict(dict)
     for row in rows:
         key, of_table = (row.case, row.run), pictures[row.table]
-        # The table's own names for its pictures, or else those of the chains; one table never mixes the two.
+        # One table never mixes its own names of pictures with those of the chains.
         of_table[key] = (sources.get(row.chain or "") or of_table.get(key)) if row.table in unnamed else row.image
         for metric in CURVES:
             if (value := row.values.get(metric)) is not None:

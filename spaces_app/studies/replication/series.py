@@ -16,7 +16,7 @@ WITH_ORIGINAL = "LPIPS (sees the original)"  # the others are compared with it
 _NAMES = {column: row.name for column, row in COLUMNS.items()} | {"lpips": WITH_ORIGINAL}
 
 
-# One chain's scores by step; 100 is best, whatever the metric's own direction. Then LPIPS of the same steps, unscaled.
+# One chain's scores by step, 100 is best; then LPIPS of the same steps, unscaled.
 Run = tuple[Mapping[int, float], Mapping[int, float]]
 
 

@@ -19,7 +19,7 @@ from scipy import stats
 
 from ...analysis.analysis import Analysis
 from ...analysis.cases import COLUMNS, CURVES, column_range
-from ...analysis.stored_rows import rows_of
+from ...analysis.stored_rows import by_chain, rows_of
 from ...analysis.tables import Column, Estimate, TableRow, column, estimate
 
 CATEGORY = "restoration"
@@ -67,15 +67,11 @@ def own_restorations(analysis: Analysis) -> list[Restored]:
     """One for each pass of each chain; without a picture it has no values."""
     chains = {case.chain.id: case.chain for case in analysis.cases if case.chain.program.category == CATEGORY}
     chains = {name: chain for name, chain in chains.items() if not is_disturbed(chain)}
-    passes: dict[str, list[ScoreRow]] = defaultdict(list)
-    for row in rows_of(analysis.scores, chains):
-        if row.position == len(chains[row.chain].program.cycle):
-            passes[row.chain].append(row)
-    return [
-        _restored_by(chain, row)
-        for chain in sorted(chains.values(), key=lambda chain: chain.order)
-        for row in (*sorted(passes[chain.id], key=lambda row: row.round),) or (None,)
-    ]
+    scores, restored = dict(by_chain(rows_of(analysis.scores, chains))), []
+    for chain in sorted(chains.values(), key=lambda chain: chain.order):
+        passes = [row for row in scores.get(chain.id, ()) if row.position == len(chain.program.cycle)]
+        restored += [_restored_by(chain, row) for row in sorted(passes, key=lambda row: row.round) or [None]]
+    return restored
 
 
 def _restored_by(chain: FinishedChain, row: ScoreRow | None) -> Restored:

@@ -42,11 +42,11 @@ _LIMITS = {
     "written": 0.70,  # of the letters of a word that is asked for
 }
 _CERTAIN = 0.90  # correlation in both bands: one case is as good as proven
-_GUESSED = 1 / 3  # share of sources whose covered shapes an honest editor may guess: frames, stripes, horizons
+_GUESSED = 1 / 3  # share of sources that an honest editor may guess: frames, stripes
 _PART_LEVEL = 0.01  # chance, over all programs and rounds, of accusing such an editor
 _COLOUR_CASES = 5  # of one colour, before it counts
-_MARKS_BELOW = 0.5  # ratio of the two distances of planted marks: clearly closer, not just closer
-_MARKS_INNOCENT = 0.1  # share of chains that may fall below by accident; what innocent editors reach is far less
+_MARKS_BELOW = 0.5  # ratio of the distances: clearly closer, not just closer
+_MARKS_INNOCENT = 0.1  # share of chains that may fall below by accident
 
 _Cases = Mapping[str, Sequence[tuple[FinishedChain, ScoreRow]]]  # by column: chains, with the scores of a step
 _Verdict = tuple[str, float | None, int]  # the outcome, the value, and the number of cases
@@ -69,7 +69,7 @@ def rows(analysis: Analysis) -> list[Row]:
     cases: dict[str, dict[str, list[tuple[FinishedChain, ScoreRow]]]] = defaultdict(lambda: defaultdict(list))
     for chain in analysis.chains:
         if chain.chain.settings.get("audit") == "marks" or "salt" in chain.chain.settings:
-            cases[chain.editor][MARKS]  # an editor that should have been judged has a row even without cases
+            cases[chain.editor][MARKS]  # an audited editor has a row even without cases
     for row in with_any(narrow(analysis.scores, ["chain", "round", *_COLUMNS]), _COLUMNS):
         if row.chain in chains:
             for name in _COLUMNS:
@@ -211,7 +211,7 @@ def _colours(cases: _Cases) -> _Verdict:
     return FAILED if missing * 2 >= len(medians) else PASSED, value, len(judged)
 
 
-# By name: what it looks for, which is the reason for listing an editor apart, and the check itself.
+# By name: the reason for listing an editor apart, and the check.
 CHECKS: dict[str, tuple[str, Callable[[_Cases], _Verdict]]] = {
     MARKS: ("it remembers the original: confirmed by the recall audit", _marks),
     "known_fine": ("it knows the fine detail that its edits covered", _median_above("known_fine")),
@@ -223,4 +223,4 @@ CHECKS: dict[str, tuple[str, Callable[[_Cases], _Verdict]]] = {
     "shines_through": ("the original shines through its edits", _median_above("shines_through")),
     "written": ("it writes what is asked for instead of showing it", _median_above("written")),
 }
-COUNTS = (MARKS, "known_cases", "known_parts")  # whose value is a number of cases, and not a share
+COUNTS = (MARKS, "known_cases", "known_parts")  # values that are no shares

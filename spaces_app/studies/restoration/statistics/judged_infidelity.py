@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from convergebench.generation.records import FinishedChain
@@ -75,31 +76,27 @@ def _all_answers(answers: Answers) -> Iterator[StepAnswer]:
 
 
 def _row(judge: str, editor: str, group: str, judged: list[_JudgedChain]) -> Row:
-    prompts = len({chain.program.id for chain, _ in judged})
-    (infidelity, infidelity_share), (overdone, overdone_share) = (_count(judged, name) for name in _QUESTIONS)
     unfaithful = [answer for _, answer in judged if answer.question == "infidelity" and answer.value == 1.0]
     kinds = Counter(answer.details.get("kind", "other") for answer in unfaithful if judge != PEOPLE)  # they name none
     return Row(
         judge=judge,
         editor=editor,
         group=group,
-        prompts=prompts,
-        infidelity=infidelity,
-        infidelity_per_prompt=None if infidelity is None else infidelity / prompts,
-        infidelity_share=infidelity_share,
+        prompts=len({chain.program.id for chain, _ in judged}),
         kinds=", ".join(f"{count} {kind}" for kind, count in kinds.most_common()) or None,
-        overdone=overdone,
-        overdone_per_prompt=None if overdone is None else overdone / prompts,
-        overdone_share=overdone_share,
+        **_counts(judged, "infidelity", "infidelity"),
+        **_counts(judged, "overdone", "over_generation"),
         pictures=len({answer.step for _, answer in judged}),
         without=sum(answer.value is None for _, answer in judged),
     )
 
 
-def _count(judged: list[_JudgedChain], question: str) -> tuple[int | None, Estimate]:
+def _counts(judged: list[_JudgedChain], name: str, question: str) -> dict[str, Any]:
     answered = [pair for pair in judged if pair[1].question == question and pair[1].value is not None]
     if not answered:
-        return None, Estimate()
+        return {name: None, f"{name}_per_prompt": None, f"{name}_share": Estimate()}
     seen = np.array([answer.value == 1.0 for _, answer in answered])
     clean = [chain.source.id.partition("~")[0] for chain, _ in answered]
-    return int(seen.sum()), estimate(float(seen.mean()), share_interval(seen, clean))
+    share = estimate(float(seen.mean()), share_interval(seen, clean))
+    count, prompts = int(seen.sum()), len({chain.program.id for chain, _ in judged})
+    return {name: count, f"{name}_per_prompt": count / prompts, f"{name}_share": share}
