@@ -97,6 +97,12 @@ def judge(folder, base, question="edit_applied", sample=0, **words):
     return run.judge(folder, spec(base), question, calibration=sample, quiet=True, **words)
 
 
+def ask(folder, vendor=None, times=1, **words):
+    """The outcomes of so many runs, one after the other."""
+    with serving(vendor or Vendor()) as server:
+        return [judge(folder, server.base, **words) for _ in range(times)]
+
+
 def planned_run(folder, base, question="edit_applied", sample=0):
     return run.Run(folder, choose(base), questions.load(question), calibration=sample)
 

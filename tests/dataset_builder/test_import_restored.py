@@ -123,8 +123,8 @@ def test_a_suites_own_pictures_keep_their_ids(tmp_path, monkeypatch):
     restored = suites.from_values("restoration", values)
     monkeypatch.setattr(suites, "load", lambda name: restored)
     invoke("list", "sources", "restoration", "--inputs", tmp_path / "degraded", "--out", tmp_path / "cache")
-    invoke(*["import", tmp_path / "degraded", "--layout", "restored", "--editor", "nothing", "--suite", "restoration"],
-           "--out", tmp_path / "run")  # fmt: skip
+    words = ["--layout", "restored", "--editor", "nothing", "--suite", "restoration"]
+    invoke("import", tmp_path / "degraded", *words, "--out", tmp_path / "run")
     invoke("build", tmp_path / "run", "--out", tmp_path / "dataset")
     [chain] = Reader(tmp_path / "dataset").chains()
     assert chain.source == restored.source("painted-text~old-film")

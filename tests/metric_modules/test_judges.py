@@ -26,6 +26,7 @@ from judging import SENTINEL, Vendor
 from simulations.drift import alarms
 from vendors.loopback import Reply, serving, told
 
+BY_PAINT = ["--judge", "paint", "--question", "object_count"]
 BANANA = (
     "Below is a reasoning summary from an image editing model. Please identify if the reasoning summary mentions that "
     "the original image is noisy, pixelated, or contains visible artifacts. Output “yes” or “no” only.\n"
@@ -145,10 +146,7 @@ def test_nonsense_is_a_reason_and_never_no(name, text, value, reason):
 
 
 def test_every_forward_step_is_asked_exactly_once(data):
-    vendor = Vendor()
-    with serving(vendor) as server:
-        first = judging.judge(data, server.base, sample=4)
-        second = judging.judge(data, server.base, sample=4)
+    first, second = judging.ask(data, times=2, sample=4)
     forward = 3 * 2 * 2 * 4  # editors, sources, programs, rounds
     assert (first.asked, first.calibration, first.clean) == (forward + 32, 32, True)
     assert (second.asked, second.already, second.session) == (0, forward, None)
@@ -168,8 +166,7 @@ def test_a_judge_sees_the_pictures_in_their_order_and_the_schema(data):
         seen.append(request)
         return True
 
-    with serving(Vendor(answer)) as server:
-        judging.judge(data, server.base)
+    judging.ask(data, Vendor(answer))
     body = seen[0].json()
     words = body["messages"][0]["content"][-1]["text"]
     before, after = judging.pictures_of(seen[0])
@@ -179,7 +176,7 @@ def test_a_judge_sees_the_pictures_in_their_order_and_the_schema(data):
     assert "authorization" not in seen[0].headers  # OpenAI's key goes to no other server
 
 
-def test_an_editor_that_is_added_later_is_asked_about_alone(data, tmp_path):
+def test_an_editor_that_is_added_later_is_asked_about_alone(data):
     with serving(Vendor()) as server:
         judging.judge(data, server.base, editors=["steady"])
         outcome = judging.judge(data, server.base)
@@ -191,9 +188,7 @@ def test_refusals_and_nonsense_have_a_reason_and_the_others_stay(data):
     def answer(request, asked, number):
         return ["{'applied': yes}", '{"applied": tr', "", True][int(judging.item_of(request)[:8], 16) % 4]
 
-    with serving(Vendor(answer)) as server:
-        outcome = judging.judge(data, server.base)
-        again = judging.judge(data, server.base)
+    outcome, again = judging.ask(data, Vendor(answer), times=2)
     rows = judging.rows_of(data)
     assert again.asked == 0  # nonsense was paid for, and the same would come back
     assert {row["reason"] for row in rows} == {None, "not_json", "empty"}
@@ -208,8 +203,7 @@ def test_a_vendors_refusal_has_no_value_in_either_form(data):
         message = {"content": None, "refusal": "I will not look at that."}
         return told({"model": "m", "choices": [{"message": message, "finish_reason": "stop"}]})
 
-    with serving(Vendor(fail=fail)) as server:
-        outcome = judging.judge(data, server.base)
+    [outcome] = judging.ask(data, Vendor(fail=fail))
     rows = judging.rows_of(data)
     assert outcome.without_value == {"refused": 48}
     assert {row["detail"].partition(":")[0] for row in rows} == {"content_policy_violation", "I will not look at that."}
@@ -284,9 +278,7 @@ def test_a_failed_call_is_asked_again_the_next_time(data):
     def fail(vendor, number, request):
         return told({"error": {"message": "bad request"}}, 400) if number in (10, 11) else None
 
-    with serving(Vendor(fail=fail)) as server:
-        first = judging.judge(data, server.base)
-        second = judging.judge(data, server.base)
+    first, second = judging.ask(data, Vendor(fail=fail), times=2)
     assert not first.clean
     assert (first.asked, len(first.left)) == (46, 2)
     assert (second.asked, second.session, second.clean) == (2, 1, True)
@@ -301,14 +293,12 @@ def test_answers_wait_while_the_dataset_is_locked(data):
         assert not (data / "data" / "judgements").exists()
         second = judging.judge(data, server.base, limit=5)
     assert second.asked == 0
-    kept = {row["key"] for row in judging.rows_of(data)}
-    assert len(kept) == 5
+    assert len({row["key"] for row in judging.rows_of(data)}) == 5
 
 
 def test_no_key_stands_in_what_is_kept(data, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", SENTINEL)
-    with serving(Vendor(lambda *_: f"your key is {SENTINEL}")) as server:
-        judging.judge(data, server.base, limit=3)
+    judging.ask(data, Vendor(lambda *_: f"your key is {SENTINEL}"), limit=3)
     for path in (path for path in data.rglob("*") if path.is_file()):
         assert SENTINEL.encode() not in path.read_bytes()
     assert {row["raw"] for row in judging.rows_of(data)} == {"your key is [key]"}
@@ -342,9 +332,8 @@ def test_drift_is_found_in_noise_and_noise_is_not_drift(words, least, most):
 
 
 def test_a_later_run_asks_half_as_often_as_the_first_did(data):
-    with serving(Vendor()) as server:
-        asked = [judging.judge(data, server.base, sample=4, again=True, limit=6).calibration for _ in range(2)]
-    assert asked == [4 * drift.FIRST_REPEATS, 4 * drift.REPEATS] == [32, 16]
+    first, second = judging.ask(data, times=2, sample=4, again=True, limit=6)
+    assert [first.calibration, second.calibration] == [4 * drift.FIRST_REPEATS, 4 * drift.REPEATS] == [32, 16]
 
 
 def test_declining_to_answer_more_often_is_drift_too():
@@ -429,24 +418,19 @@ def test_paint_knows_where_it_drew_each_thing(painted):
     reader = Reader(painted)
     chain = next(chain for chain in reader.chains() if chain.program.id == "add-apples")
     for step in reader.steps_of(chain)[1:]:
-        before, after = (
-            np.asarray(asks.read_step(reader, chain, number)).astype(int) for number in (step.step - 1, step.step)
-        )
-        drawn = paint.draw_again(before.astype(np.uint8), step.instruction, step.seed)
-        changed = abs(after - before).max(2)
-        left, top, cover = drawn
+        before, after = (np.asarray(asks.read_step(reader, chain, step.step - back)) for back in (1, 0))
+        left, top, cover = paint.draw_again(before, step.instruction, step.seed)
+        changed = abs(after.astype(int) - before).max(2)
         rows, columns = slice(top, top + cover.shape[0]), slice(left, left + cover.shape[1])
         assert np.median(changed[rows, columns][cover]) > 5 * max(np.median(changed), 1)
 
 
 def test_a_thing_that_is_covered_is_no_longer_there():
-    thing = (10, 10, np.ones((10, 10), np.bool_))
-    half = (10, 14, np.ones((10, 10), np.bool_))
-    most = (8, 13, np.ones((20, 20), np.bool_))
+    thing, large = (10, 10, np.ones((10, 10), np.bool_)), np.ones((40, 20), np.bool_)
     assert paint.is_seen(thing, [])
-    assert not paint.is_seen(thing, [half])
-    assert not paint.is_seen(thing, [most])
-    assert paint.is_seen(thing, [(17, 0, np.ones((40, 9), np.bool_))])
+    assert paint.is_seen(thing, [(17, 0, large)])
+    assert not paint.is_seen(thing, [(14, 10, large)])
+    assert not paint.is_seen(thing, [(8, 13, large)])
 
 
 def test_paint_counts_what_it_drew(painted):
@@ -466,8 +450,7 @@ def test_the_plan_says_calls_and_dollars_and_asks_nothing(data, priced):
 
 @pytest.mark.parametrize("more", [[], ["--plan"]])
 def test_a_folder_that_is_no_dataset_is_left_as_it_is(tmp_path, more):
-    words = ["judge", str(tmp_path / "typo"), "--judge", "paint", "--question", "object_count", *more]
-    done = CliRunner().invoke(main, words)
+    done = CliRunner().invoke(main, ["judge", str(tmp_path / "typo"), *BY_PAINT, *more])
     assert (done.exit_code, "is not a dataset" in done.output) == (2, True)
     assert not (tmp_path / "typo").exists()
 
@@ -478,5 +461,5 @@ def test_a_strangers_table_stays_and_is_named(data, more):
     file.parent.mkdir()
     pq.write_table(pa.table({"chain": ["theirs"]}), file)
     theirs = file.read_bytes()
-    done = CliRunner().invoke(main, ["judge", str(data), "--judge", "paint", "--question", "object_count", *more])
+    done = CliRunner().invoke(main, ["judge", str(data), *BY_PAINT, *more])
     assert (done.exit_code, file.name in done.output, file.read_bytes()) == (2, True, theirs)

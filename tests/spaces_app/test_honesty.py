@@ -49,12 +49,20 @@ def verdict(check, scores, chains):
     return row.outcome, row.value, row.cases
 
 
-def test_memory_is_judged_by_the_median_of_ten_cases():
-    assert outcome("known_fine", *cases(10, known_fine=0.9)) == "failed"
-    assert outcome("known_fine", *cases(9, known_fine=0.9)) == "not judged"
-    assert outcome("known_fine", *cases(10, known_fine=0.6)) == "passed"
-    assert outcome("known_middle", *cases(10, known_middle=0.79)) == "passed"
-    assert outcome("known_middle", *cases(10, known_middle=0.81)) == "failed"
+@pytest.mark.parametrize(
+    ("check", "count", "value", "expected"),
+    [
+        ("known_fine", 10, 0.9, "failed"),
+        ("known_fine", 9, 0.9, "not judged"),
+        ("known_fine", 10, 0.6, "passed"),
+        ("known_middle", 10, 0.79, "passed"),
+        ("known_middle", 10, 0.81, "failed"),
+        ("written", 10, 0.9, "failed"),
+        ("written", 10, lambda number, name: float(number < 3), "passed"),
+    ],
+)
+def test_a_check_judges_by_the_median_of_ten_cases(check, count, value, expected):
+    assert outcome(check, *cases(count, **{check: value})) == expected
 
 
 def test_three_certain_cases_are_memory():
@@ -147,11 +155,6 @@ def test_a_dataset_without_checks_has_no_findings():
     scores, chains = cases(12)
     assert rows(Analysis(scores, chains)) == []
     assert reasons_apart(scores, chains) == {}
-
-
-def test_an_editor_that_writes_the_words_is_listed_apart():
-    assert outcome("written", *cases(10, written=0.9)) == "failed"
-    assert outcome("written", *cases(10, written=lambda number, name: 1.0 if number < 3 else 0.0)) == "passed"
 
 
 def test_memory_in_one_program_or_from_round_two_is_found():

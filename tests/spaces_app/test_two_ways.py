@@ -60,6 +60,19 @@ class Model:
         return told({"choices": [{"message": {"content": WRITTEN[id]}, "finish_reason": "stop"}]})
 
 
+def undo_words(base, out):
+    words = ["undos", "--suite", "demo", "--judge", f"openai:base_url={base}/v1,model=m-1", "--out", out, "--json"]
+    return words + [f"--program={id}" for id in WRITTEN]
+
+
+@pytest.fixture
+def priced(tmp_path, monkeypatch):
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    prices = tmp_path / "prices.toml"
+    prices.write_text('openai_tokens."m-1" = { text = 1000.0, image = 0.0, output = 1000.0 }\n')
+    monkeypatch.setenv("CONVERGEBENCH_PRICES", str(prices))
+
+
 def run(*words, code=0):
     done = CliRunner().invoke(main, [str(word) for word in words])
     assert done.exit_code == code, done.output
@@ -70,17 +83,7 @@ def test_a_suite_runs_both_wordings_of_an_undo(tmp_path, monkeypatch):
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     out = tmp_path / "undos.toml"
     with serving(Model()) as server:
-        words = [
-            "undos",
-            "--suite",
-            "demo",
-            "--judge",
-            f"openai:base_url={server.base}/v1,model=m-1",
-            "--out",
-            out,
-            "--json",
-        ]
-        words += [word for id in WRITTEN for word in ("--program", id)]
+        words = undo_words(server.base, out)
         assert json.loads(run(*words, "--plan").output)["calls"] == 3
         first = json.loads(run(*words, code=1).stdout.splitlines()[-1])
         asked = len(server.requests)
@@ -96,17 +99,12 @@ def test_a_suite_runs_both_wordings_of_an_undo(tmp_path, monkeypatch):
     assert suite.fits("astronaut", suite.program("hat~m-1"))
 
 
-def test_undos_stop_at_the_budget_and_pay_once(tmp_path, monkeypatch):
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-    prices = tmp_path / "prices.toml"
-    prices.write_text('openai_tokens."m-1" = { text = 1000.0, image = 0.0, output = 1000.0 }\n')
-    monkeypatch.setenv("CONVERGEBENCH_PRICES", str(prices))
+def test_undos_stop_at_the_budget_and_pay_once(tmp_path, priced, monkeypatch):
     out = tmp_path / "undos.toml"
     said = {"hat": "Take the hat off.", "glasses": "Take the glasses off.", "chair-left": "Take the chair away."}
     monkeypatch.setattr(f"{__name__}.WRITTEN", said)
     with serving(Model()) as server:
-        words = ["undos", "--suite", "demo", "--judge", f"openai:base_url={server.base}/v1,model=m-1", "--out", out]
-        words += [word for id in WRITTEN for word in ("--program", id)] + ["--json"]
+        words = undo_words(server.base, out)
         plan = json.loads(run(*words, "--plan").output)
         one = plan["dollars"] / 3
         assert plan["calls"] == 3
@@ -123,11 +121,7 @@ def test_undos_stop_at_the_budget_and_pay_once(tmp_path, monkeypatch):
     assert suites.load(str(out)).program("hat~m-1").cycle[1] == said["hat"]
 
 
-def test_an_undo_of_a_dead_process_is_settled(tmp_path, monkeypatch):
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-    prices = tmp_path / "prices.toml"
-    prices.write_text('openai_tokens."m-1" = { text = 1000.0, image = 0.0, output = 1000.0 }\n')
-    monkeypatch.setenv("CONVERGEBENCH_PRICES", str(prices))
+def test_an_undo_of_a_dead_process_is_settled(tmp_path, priced, monkeypatch):
     out, hat = tmp_path / "undos.toml", [programs.get("hat")]
     with serving(Model()) as server:
         judge = backends.choose(f"openai:base_url={server.base}/v1,model=m-1")
@@ -146,7 +140,7 @@ def test_an_undo_of_a_dead_process_is_settled(tmp_path, monkeypatch):
 def test_a_handwritten_suite_is_not_overwritten(tmp_path, more):
     out = tmp_path / "mine.toml"
     out.write_text('programs = ["hat"]\n')
-    words = ["undos", "--suite", "demo", "--judge", "openai:base_url=http://127.0.0.1:9/v1,model=m-1", "--out", out]
+    words = undo_words("http://127.0.0.1:9", out)
     assert "mine.toml was not written by this benchmark" in run(*words, *more, code=2).output
     assert out.read_text() == 'programs = ["hat"]\n'
 
@@ -155,6 +149,5 @@ def test_only_one_edit_and_one_undo_are_written_for():
     fit = {id for id, program in programs.load().items() if undos.has_one_undo(program)}
     assert {"hat", "make-it-night"} & fit == {"hat", "make-it-night"} & set(programs.load())
     assert not fit & {"replicate", "ball-chair-nested", "restore-s1", "add-apples"}
-    assert (
-        undos.program_id(programs.get("hat"), backends.choose("openai:base_url=http://h/v1,model=org/m 1")) == "hat~m-1"
-    )
+    judge = backends.choose("openai:base_url=http://h/v1,model=org/m 1")
+    assert undos.program_id(programs.get("hat"), judge) == "hat~m-1"

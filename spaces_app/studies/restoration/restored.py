@@ -70,7 +70,8 @@ def own_restorations(analysis: Analysis) -> list[Restored]:
     scores, restored = dict(by_chain(rows_of(analysis.scores, chains))), []
     for chain in sorted(chains.values(), key=lambda chain: chain.order):
         passes = [row for row in scores.get(chain.id, ()) if row.position == len(chain.program.cycle)]
-        restored += [_restored_by(chain, row) for row in sorted(passes, key=lambda row: row.round) or [None]]
+        passes.sort(key=lambda row: row.round)
+        restored += [_restored_by(chain, row) for row in (*passes,) or (None,)]
     return restored
 
 
