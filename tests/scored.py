@@ -115,20 +115,11 @@ def built(run: Path, out: Path) -> Path:
 
 def lpips_weights(cache: Path) -> None:
     """Random weights where LPIPS looks for its own; XDG_CACHE_HOME has to name the cache."""
-    import torch
     from convergebench.metric_modules.lpips import weights
+    from random_lpips import random_tensors
     from safetensors.torch import save_file
 
-    channels, kernels = (3, 64, 192, 384, 256, 256), (11, 5, 3, 3, 3)
-    random, tensors = torch.Generator().manual_seed(0), {}
-    for place, number in enumerate(weights.CONVOLUTIONS["alex"]):
-        inputs, outputs, kernel = channels[place], channels[place + 1], kernels[place]
-        spread = (2 / (inputs * kernel**2)) ** 0.5
-        shape = (outputs, inputs, kernel, kernel)
-        tensors[f"features.{number}.weight"] = torch.randn(shape, generator=random) * spread
-        tensors[f"features.{number}.bias"] = torch.zeros(outputs)
-        tensors[f"heads.{place}"] = torch.rand(outputs, generator=random) / outputs**0.5
-    path = cache / "convergebench" / "lpips_alex.safetensors"
+    tensors, path = random_tensors("alex"), cache / "convergebench" / "lpips_alex.safetensors"
     path.parent.mkdir(parents=True, exist_ok=True)
     save_file(tensors, path, {"digest": weights.digest(tensors), "source": "random"})
 

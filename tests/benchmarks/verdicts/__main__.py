@@ -15,7 +15,7 @@ from typing import Any
 import cv2
 from convergebench.metric_modules.edit_applied.judge import SHARE, SHARE_SMALL
 
-from . import measuring, real, truth
+from . import measuring, truth
 
 HOUSE = Path(__file__).parents[3]
 ABOUT = """# How often the verdicts are right
@@ -152,7 +152,7 @@ def undo_section(rows: list[Row]) -> str:
 
 
 def real_section(folder: Path) -> str:
-    rows = real.judged(folder)
+    rows = measuring.judged(folder)
     agree = sum(row["eye"] == row["program"] for row in rows)
     lines = [
         [row["editor"], row["chain"], row["round"], row["eye"], row["seen"], row["program"], row["rule"],

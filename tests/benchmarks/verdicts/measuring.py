@@ -1,13 +1,17 @@
 """What the verdicts say of pictures whose truth is known: one dictionary for each pair or round that was judged."""
 
+import csv
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 from zlib import crc32
 
 import cv2
 import numpy as np
+from convergebench.generation.pictures import decode_array, resize_to
 from convergebench.metric_modules._shared.looks import look
 from convergebench.metric_modules.edit_applied.judge import judge_forward, judge_part, judge_step
+from convergebench.metric_modules.psnr.measure import psnr_and_rmse
 from convergebench.metric_modules.registration.align import anchors, locate
 from convergebench.metric_modules.ssim.measure import compare as ssim
 from convergebench.metric_modules.ssim.measure import reference
@@ -16,6 +20,8 @@ from . import truth
 from .wear import ON_TOP, TWENTY_ROUNDS
 
 SIZES = (0.001, 0.003, 0.006, 0.01, 0.02, 0.05, 0.1, 0.2)
+EYE = Path(__file__).with_name("eye.csv")  # each round: kept or part lost, and what was seen
+WAYS = ("forward", "backward")
 CYCLE = ("add a thing", "remove the thing")
 UNDER = ("none", "JPEG 40", "noise 12", "colour cast 30%", "like an autoencoder")  # wear of edits and their undos
 LOOKED_AT = (1, 3, 5, 10, 20)  # rounds
@@ -47,16 +53,9 @@ def parts(pictures: Pictures, sizes: tuple[float, ...] = SIZES) -> Rows:
             for wear, worn in ON_TOP.items():
                 after = look(worn(changed, chance_of(name, size, kind, wear)))
                 part, edit = judge_part(source, after), judge_forward(source, after)
-                yield {
-                    "picture": name,
-                    "kind": kind,
-                    "size": size,
-                    "contrast": contrast,
-                    "wear": wear,
-                    "colour": part.part_lost_share,
-                    "structure": part.part_redrawn_share,
-                    "applied": edit.region_share,
-                }
+                about = {"picture": name, "kind": kind, "size": size, "contrast": contrast, "wear": wear}
+                shares = {"colour": part.part_lost_share, "structure": part.part_redrawn_share}
+                yield about | shares | {"applied": edit.region_share}
 
 
 def drifting(pictures: Pictures, rounds: int = 20) -> Rows:
@@ -114,12 +113,26 @@ def undoing(pictures: Pictures, sizes: tuple[float, ...] = (0.003, 0.01, 0.03, 0
                 for back, picture in backs.items():
                     looks = [source, there, look(ON_TOP[wear](picture, chance))]
                     judged = judge_step(CYCLE, True, 2, looks, source=source)
-                    yield {
-                        "picture": name,
-                        "size": size,
-                        "contrast": contrast,
-                        "wear": wear,
-                        "back": back,
-                        "undone": judged.undone,
-                        "part_lost": judged.part_lost,
-                    }
+                    about = {"picture": name, "size": size, "contrast": contrast, "wear": wear, "back": back}
+                    yield about | {"undone": judged.undone, "part_lost": judged.part_lost}
+
+
+def judged(folder: Path) -> list[dict[str, object]]:
+    """Each labelled round with what the program says of it; `folder` holds EDITOR/CHAIN/I0_source.png and so on."""
+    found: list[dict[str, object]] = []
+    for row in csv.DictReader(EYE.read_text().splitlines()):
+        chain, number = folder / row["editor"] / row["chain"], int(row["round"])
+        names = [f"I{number - 1}_backward" if number > 1 else "I0_source", *(f"I{number}_{w}" for w in WAYS)]
+        shown = [decode_array((chain / f"{name}.png").read_bytes()) for name in ("I0_source", *names)]
+        source, *round = map(look, shown)
+        made, back = (
+            judge_step(CYCLE, True, k, round[: k + 1], source=source, small="glasses" in row["chain"]) for k in (1, 2)
+        )
+        verdict = "not applied" if not made.applied else "not undone" if not back.undone else None
+        verdict = verdict or ("part lost" if back.part_lost else "kept")
+        rule = (back.part_outline or {}).get("rule", "")
+        found.append({**row, "program": verdict, "rule": rule, "left": back.undo_ratio})
+        found[-1] |= {"colour": back.part_lost_share, "structure": back.part_redrawn_share}
+        returned = resize_to(shown[-1], *shown[0].shape[1::-1])
+        found[-1] |= {"ssim": ssim(reference(shown[0]), returned), "psnr": psnr_and_rmse(shown[0], returned)["psnr"]}
+    return found
