@@ -25,10 +25,12 @@ def fetch_and_print(fetch: Callable[[], Mapping[str, Mapping[str, str]]], as_jso
         click.echo(json.dumps(places))
 
 
-def parameters_command(metric: str) -> click.Command:
+def parameters_command(metric: str, owner: str = "") -> click.Command:
     """`convergebench weights METRIC`, for a metric whose parameters are one file."""
 
-    @click.command(metric, short_help=f"The parameters of {metric.upper()}.")
+    owner = owner or metric.upper()
+
+    @click.command(metric, short_help=f"The parameters of {owner}.")
     @json_option
     def command(as_json: bool) -> None:
         parameters = importlib.import_module(f"convergebench.metric_modules.{metric}.measure").PARAMETERS
@@ -41,7 +43,7 @@ def parameters_command(metric: str) -> click.Command:
         fetch_and_print(fetch, as_json)
 
     command.help = (
-        f"Download the published parameters of {metric.upper()}, and keep them in the user's cache.\n\n"
+        f"Download the published parameters of {owner}, and keep them in the user's cache.\n\n"
         f"\b\nconvergebench weights {metric}"
     )
     return command

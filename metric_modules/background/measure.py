@@ -49,9 +49,6 @@ class Scorer:
         pixels = sized(picture)
         return pixels, look(pixels), {}
 
-    def embed(self, reduced: Sequence[_Seen], pictures: Sequence[np.ndarray]) -> list[_Seen]:
-        return list(reduced)
-
     def judge(
         self,
         program: Program,

@@ -15,14 +15,14 @@ _COLUMNS = (
     *("marks_unshown", "marks_shown"),
 )
 
-
+PARAMETERS = reader.NETWORK
 _Kept = tuple[np.ndarray, np.ndarray]  # a picture at 512 on the short side, and its cells
 
 
 class Scorer:
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any]):
         self.read = reader.load()
-        network = reader.NETWORK.sha256[:12] if self.read else "no"
+        network = PARAMETERS.sha256[:12] if self.read else "no"
         self.signature = {"version": 2, "side": SIDE, "grid": checks.GRID, "rim": checks.RIM, "reader": network}
 
     def reduce(self, picture: np.ndarray) -> _Kept:
@@ -84,4 +84,4 @@ class Scorer:
 
 
 def missing_weights() -> str | None:
-    return reader.NETWORK.missing() and "reads no words until `convergebench weights honesty`"
+    return PARAMETERS.missing() and "reads no words until `convergebench weights honesty`"

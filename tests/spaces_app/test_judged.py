@@ -249,7 +249,7 @@ def background():
 
 def judged(scorer, pictures, closes=False):
     """The values of the last picture's step."""
-    kept = scorer.embed([scorer.reduce(each) for each in pictures], pictures)
+    kept = [scorer.reduce(each) for each in pictures]
     program = {"closes": closes, "earlier": kept[:-2]}
     return scorer.judge(program, 1, kept[-2:], scorer.prepare(pictures[0]))
 
@@ -281,7 +281,7 @@ def test_a_missing_background_has_a_reason(background):
     first = scene()
     assert judged(background, [first, first], closes=True)["background_lpips"] == "not_an_addition"
     program = {"closes": False, "earlier": [None]}
-    kept = background.embed([background.reduce(first)] * 2, [])
+    kept = [background.reduce(first)] * 2
     found = background.judge(program, 1, kept, background.prepare(first))
     assert found == dict.fromkeys(("background_lpips", "background_share"), "step_missing")
     tiles = np.random.default_rng(3).integers(0, 2, (12, 12, 3), dtype=np.uint8) * 255

@@ -14,17 +14,9 @@ from ..._shared import column_option, dataset_option, json_option, parse_columns
 @dataset_option
 @click.option("--editor", help="Whose scores these are, if the table does not say.")
 @column_option
-@click.option(
-    "--zero-is-missing", "zeros", multiple=True, metavar="METRIC", help="A 0 of this metric means: not computed."
-)
-@click.option(
-    "--zero-is-real", "real_zeros", multiple=True, metavar="METRIC", help="A 0 of this metric is a measured value."
-)
-@click.option(
-    "--restoration",
-    is_flag=True,
-    help="Rows are restored pictures, or means over them.",
-)
+@click.option("--zero-is-missing", "zeros", multiple=True, metavar="METRIC", help="Its zeros were not computed.")
+@click.option("--zero-is-real", "real_zeros", multiple=True, metavar="METRIC", help="Its zeros were measured.")
+@click.option("--restoration", is_flag=True, help="Rows are restored pictures, or means over them.")
 @click.option("--signature", default="unknown", help="What is known of how the numbers were made.")
 @json_option
 def command(table: Path, dataset: Path, columns: tuple[str, ...], as_json: bool, **options: Any) -> None:
@@ -44,7 +36,6 @@ def command(table: Path, dataset: Path, columns: tuple[str, ...], as_json: bool,
     if as_json:
         click.echo(json.dumps(counts))
         return
-    click.echo(
-        f"{counts['file']}: {counts['rows']} rows of {counts['pictures']} pictures, {counts['matched']} of them for "
-        f"answers in the dataset; {counts['repeated']} repeated; {counts['zeros']} zeros read as not computed"
-    )
+    rows = f"{counts['rows']} rows of {counts['pictures']} pictures, {counts['matched']} for answers in the dataset"
+    left_out = f"{counts['repeated']} repeated; {counts['zeros']} zeros read as not computed"
+    click.echo(f"{counts['file']}: {rows}; {left_out}")

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 @click.option("--editor", required=True, help="The method's name.")
 @click.option("--suite", help="The suite whose degraded pictures were restored; files are named by their ids.")
 @click.option("--inputs", type=click.Path(path_type=Path), help="Folder of the degraded pictures, by name.")
-@click.option(
-    "--clean", type=click.Path(path_type=Path), help="Folder of the clean pictures: A.png belongs to A~blur.png."
-)
+@click.option("--clean", type=click.Path(path_type=Path), help="Folder of clean pictures: A.png for A~blur.png.")
 @click.option("--about", type=click.Path(path_type=Path), help="A table of name, clean, scene and degradation.")
 @chain_options
 def command(
