@@ -110,13 +110,12 @@ def test_an_honest_submission_is_accepted_with_its_seeded_sample(folder):
     assert drawn[0] != drawn[1]
 
 
-def test_a_changed_pixel_is_refused_by_hash_or_by_scores(made, folder):
+def test_a_changed_file_is_refused_by_its_hash(folder):
     alter(folder, "steps", change_a_pixel, hashes=False)
-    assert verified(folder) == (
-        "refused: data/steps/jpeg-quality-40/0000.parquet is not the file that was submitted: its sha256 differs"
-    )
-    shutil.rmtree(folder)
-    shutil.copytree(made / "submission", folder)
+    assert "steps/jpeg-quality-40/0000.parquet is not the file that was submitted" in verified(folder)
+
+
+def test_a_changed_pixel_is_refused_by_scores(folder):
     alter(folder, "steps", change_a_pixel)
     assert "step 2, has scores of another picture or status" in verified(folder)
     follow_pictures(folder)
@@ -140,11 +139,12 @@ def test_a_changed_score_is_refused_despite_new_hashes(config, column, sentence,
     assert sentence in verified(folder)
 
 
-def test_swapped_rounds_are_refused_by_seeds_or_by_scores(made, folder):
+def test_swapped_rounds_are_refused_by_seeds(folder):
     alter(folder, "steps", swap(lambda row: row.keys() - {"chain", "step", "round", "position", "instruction"}))
     assert "step 2: its seed is that of step 4, so it was not made in this place" in verified(folder)
-    shutil.rmtree(folder)
-    shutil.copytree(made / "submission", folder)
+
+
+def test_swapped_pictures_are_refused_by_scores(folder):
     of_the_picture = {"image", "sha256", "bytes", "type", "width", "height"}
     alter(folder, "steps", swap(lambda row: row.keys() & of_the_picture))
     of_the_scores = {"chain", "step", "round", "position", "status", "program", "source", "editor", "run"}

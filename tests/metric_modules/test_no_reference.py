@@ -48,10 +48,8 @@ def published(tmp_path, monkeypatch):
     """A package index with both archives, made here, and an empty cache."""
     buffer = io.BytesIO()
     np.savez(buffer, mu_pris_param=PRISTINE[0][None], cov_pris_param=PRISTINE[1])
-    rows = [
-        " ".join([f"{weight:g}", *(f"{n}:{value:g}" for n, value in enumerate(row, 1))])
-        for weight, row in zip(REGRESSION[1], VECTORS, strict=True)
-    ]
+    cells = [" ".join(f"{n}:{value:g}" for n, value in enumerate(row, 1)) for row in VECTORS]
+    rows = [f"{weight:g} {row}" for weight, row in zip(REGRESSION[1], cells, strict=True)]
     files = {"niqe": buffer.getvalue(), "brisque": "\n".join(["gamma 0.05", "rho -30", "SV", *rows, ""]).encode()}
     index = tmp_path / "index"
     index.mkdir()

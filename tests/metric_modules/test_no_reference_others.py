@@ -144,11 +144,9 @@ def test_rali_is_read_in_its_published_layout(tmp_path, monkeypatch):
 def test_rali_weighs_the_scores_of_the_prototypes_that_are_near(models):
     import torch
 
-    parts = {
-        "pca_mean": torch.zeros(2), "pca_scale": torch.tensor([1.0, -1.0]), "pca_components": torch.eye(2),
-        "prototypes": torch.tensor([[1.0, 0.0], [0.0, 1.0]]), "proto_scores": torch.tensor([1.0, 5.0]),
-        "logit_scale": torch.tensor(1 / 0.07),
-    }  # fmt: skip
+    parts = {"pca_mean": torch.zeros(2), "pca_scale": torch.tensor([1.0, -1.0]), "pca_components": torch.eye(2)}
+    parts |= {"prototypes": torch.eye(2), "proto_scores": torch.tensor([1.0, 5.0])}
+    parts["logit_scale"] = torch.tensor(1 / 0.07)
     found = models.score_of(torch.tensor([[3.0, 0.0], [0.0, 9.0], [2.0, 2.0]]), parts)
     assert found.tolist() == pytest.approx([1, 5, 3], abs=1e-3)
 

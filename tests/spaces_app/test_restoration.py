@@ -24,13 +24,14 @@ def tables(tmp_path_factory):
     folder = small_dataset.write(tmp_path_factory.mktemp("restored"))
     (folder / "README.md").unlink()  # no card of ours
     nano = ["--column", "program=Prompt", "--editor", "Nano Banana 2"]
-    for name, head, rows, words in (
-        ("prompts", ["Prompt"], [[name, *row] for name, row in study.TABLE_2.items()], nano),
-        ("runs", ["Prompt", "picture", "clean", "run"], study.repeated_runs(), [*nano, "--column", "image=picture"]),
-        ("methods", ["Method"], [[name, *row] for name, row in study.TABLE_5.items()], ["--column", "editor=Method"]),
-        ("scenes", ["editor", "scene", "degradation"], [[*row[:3], *row[3]] for row in study.TABLE_4], []),
-    ):
-        table = study.write_csv(folder.parent / f"{name}.csv", [*head, *study.HEAD], rows)
+    published = (
+        ("prompts", "Prompt", [[name, *row] for name, row in study.TABLE_2.items()], nano),
+        ("runs", "Prompt picture clean run", study.repeated_runs(), [*nano, "--column", "image=picture"]),
+        ("methods", "Method", [[name, *row] for name, row in study.TABLE_5.items()], ["--column", "editor=Method"]),
+        ("scenes", "editor scene degradation", [[*row[:3], *row[3]] for row in study.TABLE_4], []),
+    )
+    for name, head, rows, words in published:
+        table = study.write_csv(folder.parent / f"{name}.csv", [*head.split(), *study.HEAD], rows)
         given = ["import", "--layout", "scores", table, "--dataset", folder, "--restoration", *study.COLUMNS, *words]
         done = CliRunner().invoke(main, [str(word) for word in given])
         assert done.exit_code == 0, done.output
