@@ -216,28 +216,14 @@ def test_people_count_additions_in_the_space(tmp_path):
         labels += [given | {"rater": rater, "question": "count", "answer": number} for rater in ("anna", "ben")]
         labels.append(given | {"rater": "carla", "question": "count", "answer": "unclear"})
     file = write(tmp_path / "counts.json", labels)
-    [row] = labels_tab.label_agreement(dataset, file.read_text())
-    assert (row["question"], row["alpha"], row["shared"], row["labels"]) == ("How many are there", 1.0, 30, 90)
     imported(folder, file)
     tables = make_report(read_analysis(Reader(folder))).tables
+    [row] = tables["label_agreement"].rows
+    assert (row["question"], row["alpha"], row["shared"], row["labels"]) == ("How many are there", 1.0, 30, 90)
     rows = {row["editor"]: row for row in tables["additions"].rows if row["judged_by"] == "people"}
     right, error = ({name: row[key] for name, row in rows.items()} for key in ("counted_right", "count_error"))
     assert right == {"steady": 1.0, "fading": 0.0, "identity": 0.0}
     assert error == {"steady": 0, "fading": -8, "identity": -8}
-
-
-def test_agreement_is_computed_from_a_saved_file(folder):
-    dataset = open_dataset(str(folder))
-    given = [
-        label(rater, "rating", answer, row)
-        for rater in "ab"
-        for row, answer in zip(returns(folder), "012345012345", strict=True)
-    ]
-    [row] = labels_tab.label_agreement(dataset, json.dumps({"format": 1, "labels": given}))
-    assert (row["alpha"], row["raters"], row["shared"]) == (1.0, 2, 12)
-    for text, sentence in (("{", "not JSON"), ("[]", "are not"), ('{"format": 1, "labels": [1]}', "are not")):
-        with pytest.raises(UserError, match=sentence):
-            labels_tab.label_agreement(dataset, text)
 
 
 def test_infidelity_seen_by_people_is_counted_by_prompt():

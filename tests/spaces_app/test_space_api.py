@@ -4,7 +4,6 @@ import base64
 import io
 import json
 import urllib.parse
-import zipfile
 
 import httpx
 import pytest
@@ -14,7 +13,7 @@ from space_server import HOSTILE, shared
 
 ENDPOINTS = {
     *("about", "leaderboard", "table", "failures", "compare", "curves", "find", "chain", "pick", "picture"),
-    *("metrics", "agreement", "label_items", "label_agreement"),
+    *("metrics", "agreement", "label_items"),
 }
 
 
@@ -194,19 +193,11 @@ def test_a_body_without_end_is_refused(server):
     assert server.ask("about")[0] == 200
 
 
-def test_bombs_and_escaping_archives_are_refused(server):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr("../../escaped.png", small_dataset.picture(1))
-    for data, words in (
-        (small_dataset.decompression_bomb(), "pixels"),
-        (buffer.getvalue(), "leads out of the archive"),
-        (b"", "no bytes at all"),
-    ):
+def test_bombs_are_refused(server):
+    for data, words in ((small_dataset.decompression_bomb(), "pixels"), (b"", "no bytes at all")):
         encoded = [base64.b64encode(each).decode() for each in (small_dataset.picture(1), data)]
         assert words in server.ask("score_yours", encoded[0], encoded[1:], [], [], [])[1]["error"]
     assert "base64" in server.ask("score_yours", "not base64!", [], [], [], [])[1]["error"]
-    assert not list(server.log.parent.parent.rglob("escaped.png"))
     assert server.ask("about")[0] == 200
 
 

@@ -1,12 +1,10 @@
-"""The tab of labels in Chromium, with the keyboard alone: labels are saved, loaded again, and their alpha."""
+"""The tab of labels in Chromium, with the keyboard alone: labels are saved and loaded again."""
 
 import json
-from collections import defaultdict
 
 import pytest
 import small_dataset
 from chromium import needs_chromium
-from convergebench.spaces_app.studies.labels.statistics.label_agreement import krippendorff_alpha
 from playwright import sync_api as playwright
 from space_server import serving, shared
 
@@ -68,22 +66,7 @@ def save(page, path):
     return json.loads(path.read_text())["labels"]
 
 
-def agreement_shown(page):
-    page.keyboard.press("g")
-    page.wait_for_selector("#cb-label-agreement tbody tr")
-    rows = page.locator("#cb-label-agreement tbody tr").all_inner_texts()
-    return {cells[0]: cells[1:] for cells in (row.split("\t") for row in rows)}
-
-
-def alpha_of(labels):
-    """Of ratings, by the function that other tests compare with the package krippendorff."""
-    units = defaultdict(list)
-    for label in labels:
-        units[label["chain"], label["step"]].append(float(label["answer"]))
-    return krippendorff_alpha(list(units.values()), list(units), "interval").value
-
-
-def test_two_people_label_by_keys_with_the_packages_alpha(visit, tmp_path):
+def test_two_people_label_by_keys_and_files_are_merged(visit, tmp_path):
     first = begin(visit, "anna", "&question=rating")
     press(first, "543210543")
     first.keyboard.press("ArrowLeft")
@@ -95,11 +78,8 @@ def test_two_people_label_by_keys_with_the_packages_alpha(visit, tmp_path):
     second = begin(visit, "ben", "&question=rating")
     press(second, "544210333")
     load(second, tmp_path / "anna.json", 9)
-    shown = agreement_shown(second)
     together = save(second, tmp_path / "both.json")
-    assert len(together) == 18
-    assert float(shown["How good is it"][0]) == pytest.approx(alpha_of(together), abs=5e-4)
-    assert shown["How good is it"][2:4] == ["2", "9"]
+    assert len({(label["rater"], label["chain"], label["step"]) for label in together}) == len(together) == 18
 
 
 @pytest.mark.slow

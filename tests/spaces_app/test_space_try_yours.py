@@ -2,7 +2,6 @@
 
 import base64
 import io
-import zipfile
 
 import cv2
 import numpy as np
@@ -13,7 +12,7 @@ from convergebench import metric_modules
 from convergebench.generation.records import UserError
 from convergebench.spaces_app.space.chains.tab import chain as chain_view
 from convergebench.spaces_app.space.served_dataset import open_dataset
-from convergebench.spaces_app.studies.try_yours.tab import tab, uploads
+from convergebench.spaces_app.studies.try_yours.tab import tab
 from PIL import Image
 from small_dataset import chain_of
 
@@ -35,14 +34,6 @@ def score(dataset, original, returns, *rest):
 
 def verdict(answer, threshold=0.5):
     return next(row for row in answer["verdicts"] if row["threshold"] == threshold)
-
-
-def zipped(files):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in files:
-            archive.writestr(name, data)
-    return buffer.getvalue()
 
 
 def test_an_untouched_series_survives_and_a_fading_one_dies(dataset):
@@ -81,27 +72,9 @@ def test_what_cannot_be_computed_is_absent_with_its_reason(dataset, monkeypatch)
     assert verdict(score(dataset, ORIGINAL, FADING[:2]))["quality"] == []
 
 
-def test_an_archive_is_read_in_the_order_of_its_names():
-    files = [(f"set/round{number}.png", small_dataset.picture(number)) for number in (10, 9, 1)]
-    archive = zipped([*files, ("set/notes.txt", b"hello"), ("__MACOSX/._round1.png", b"x")])
-    series = uploads.read_series([("all.zip", archive)])
-    assert [name for name, _ in series] == ["set/round1.png", "set/round9.png", "set/round10.png"]
-
-
-OUTSIDE = ["../round1.png", "a/../../round1.png", "/etc/round1.png", "..\\round1.png", "C:/round1.png"]
-
-
-@pytest.mark.parametrize(("data", "words"), [
-    *((zipped([(name, b"x")]), "leads out of the archive") for name in OUTSIDE),
-    (zipped([(f"{n}.png", bytes(400_000)) for n in range(5)]), "more than 1,000,000 bytes"),
-    (b"PK\x03\x04 and then nothing", "a zip that cannot be read"),
-    (zipped([("notes.txt", b"hello")]), "holds no pictures"),
-    (zipped([(f"{n}.png", b"x") for n in range(62)]), "at most 60 returns"),
-])  # fmt: skip
-def test_an_archive_that_is_no_series_is_refused(monkeypatch, data, words):
-    monkeypatch.setattr(uploads, "_MOST_BYTES", 1_000_000)
-    with pytest.raises(UserError, match=words):
-        uploads.read_series([("all.zip", data)])
+def test_files_are_taken_in_the_order_of_their_names(dataset):
+    answer = score(dataset, ORIGINAL, FADING[:3], [], [], ["round10.png", "round9.png", "round1.png"])
+    assert [step["name"] for step in answer["steps"][1:]] == ["round1.png", "round9.png", "round10.png"]
 
 
 @pytest.mark.parametrize(("data", "words"), [

@@ -1,7 +1,7 @@
 """People's answers about the dataset's pictures."""
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator
 from statistics import median
 from typing import NamedTuple
 
@@ -34,19 +34,15 @@ class LabelledItem(NamedTuple):
 
 
 def people_of(analysis: Analysis) -> list[LabelledItem]:
-    return labelled_items(analysis.rows(Label), analysis.chains)
-
-
-def labelled_items(labels: Iterable[Label], chains: Sequence[FinishedChain]) -> list[LabelledItem]:
     """The items by question; labels of other datasets are left out."""
-    by_id = {chain.id: chain for chain in chains}
+    by_id = {chain.id: chain for chain in analysis.chains}
     by_item: dict[tuple[Hashable, ...], list[Label]] = defaultdict(list)
-    for label in latest(labels).values():
+    for label in latest(analysis.rows(Label)).values():
         if label.chain in by_id and (label.other_chain is None or label.other_chain in by_id):
             by_item[label.item].append(label)
     items = []
-    for given in by_item.values():
-        first, answers, raters = given[0], [label.answer for label in given], [label.rater for label in given]
+    for labels in by_item.values():
+        first, answers, raters = labels[0], [label.answer for label in labels], [label.rater for label in labels]
         other = by_id[first.other_chain] if first.other_chain else None
         items.append(LabelledItem(first.question, by_id[first.chain], first.step, other, answers, raters))
     order = list(QUESTIONS)

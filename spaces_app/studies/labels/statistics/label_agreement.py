@@ -32,12 +32,8 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    return agreement_rows(analysis.once(people_of))
-
-
-def agreement_rows(items: Sequence[LabelledItem]) -> list[Row]:
     """A row for each question that was answered; failures once by their code and once by their level."""
-    rows = []
+    items, rows = analysis.once(people_of), []
     for question in QUESTIONS.values():
         if not (labelled := [item for item in items if item.question == question.code]):
             continue

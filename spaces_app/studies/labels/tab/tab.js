@@ -117,16 +117,6 @@ async function load(files) {
   draw();
   say(count ? `Loaded ${count} labels.` : "There are no labels in it.");
 }
-async function agreement() {
-  const box = document.getElementById("cb-label-agreement");
-  const rows = await ask("label_agreement", text());
-  const number = (value) => (has(value) ? value.toFixed(3) : "–");
-  box.replaceChildren(make("table", {}, make("caption", {}, "How far people agree: Krippendorff's alpha"),
-    make("thead", {}, make("tr", {}, ["Question", "Alpha", "95%", "People", "Items of two or more", "Labels"].map((each) => make("th", { scope: "col" }, each)))),
-    make("tbody", {}, rows.map((row) => make("tr", {}, make("th", { scope: "row" }, row.question),
-      [number(row.alpha), row.alpha_low === null ? "–" : `${number(row.alpha_low)} to ${number(row.alpha_high)}`, row.raters, row.shared, row.labels].map((each) => make("td", {}, String(each))))))));
-}
-
 function draw() {
   const stage = document.getElementById("cb-label-stage");
   const [one, question] = [item(), asked()];
@@ -181,13 +171,11 @@ export async function open() {
         make("label", { class: "cb-choose" }, make("span", {}, "Your name"), name),
         choose("Question", known.questions.map((each) => [each.code, each.title]), question, (value) => go({ question: value }), { id: "cb-label-choose" }),
         make("button", { type: "button", onclick: saveLabels, "aria-keyshortcuts": "s" }, "Save (s)"),
-        make("label", { class: "cb-choose" }, make("span", {}, "Load (o)"), file),
-        make("button", { type: "button", onclick: agreement, "aria-keyshortcuts": "g" }, "Agreement (g)")),
+        make("label", { class: "cb-choose" }, make("span", {}, "Load (o)"), file)),
       make("div", { id: "cb-label-stage" }),
-      make("p", { class: "cb-note" }, "Keys: the number answers (where things are counted, Enter gives it), ← goes back, → skips, s saves, o loads, g shows the agreement."),
+      make("p", { class: "cb-note" }, "Keys: the number answers (where things are counted, Enter gives it), ← goes back, → skips, s saves, o loads."),
       make("p", { class: "cb-note", id: "cb-label-counts" }),
-      make("p", { class: "cb-note", id: "cb-label-said", role: "status" }),
-      make("div", { id: "cb-label-agreement", class: "cb-scroll", tabindex: "0", role: "region", "aria-label": "Agreement" }));
+      make("p", { class: "cb-note", id: "cb-label-said", role: "status" }));
   }
   document.getElementById("cb-label-choose").value = question; // not made again: who chooses by keys keeps the focus
   await fetchUpTo(0);
@@ -210,7 +198,6 @@ document.addEventListener("keydown", (event) => {
   else if (event.key === "ArrowRight" && !onTab) move(1);
   else if (event.key === "s") saveLabels();
   else if (event.key === "o") document.getElementById("cb-label-file")?.showPicker();
-  else if (event.key === "g") agreement();
   else return;
   event.preventDefault();
 });

@@ -1,4 +1,4 @@
-"""Labels: people judge pictures; what they are shown, in which order, and how far they agree.
+"""Labels: people judge pictures; what they are shown, and in which order.
 
 The server stores no answers: they stay in the browser until the visitor saves them as a file.
 """
@@ -8,18 +8,15 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
-from convergebench.dataset_builder.studies.labels.labels import QUESTIONS, label_from_values, labels_in
+from convergebench.dataset_builder.studies.labels.labels import QUESTIONS
 from convergebench.generation.records import FinishedChain, UserError
 from convergebench.metric_modules.edit_applied.cycles import roles
 
 from ....space.served_dataset import ServedDataset
-from ..answers import labelled_items
-from ..statistics.label_agreement import agreement_rows
 
 TITLE, ORDER = "Labels", 80
 _PAGE = 60  # items in one answer
 _COUNTED_STEPS = (1, 2, 5, 10, 20, 50, 100)  # steps whose pictures show how many things were added
-_MOST_TEXT = 4_000_000  # characters of labels in one request for agreement
 NOTE = (
     "You see pictures, but never which editor made them. Your answers stay in this browser until you save them as a "
     "file; this page stores nothing elsewhere. The maintainers add files with `convergebench import --layout labels`."
@@ -98,25 +95,9 @@ def _item_at(dataset: ServedDataset, chain: FinishedChain, step: int) -> _Item:
     }
 
 
-def label_agreement(dataset: ServedDataset, labels: str) -> list[dict]:
-    """Krippendorff's alpha, with limits, of the labels in a saved file's text, which is not stored."""
-    if len(labels) > _MOST_TEXT:
-        raise UserError(f"the labels have {len(labels):,} characters; at most {_MOST_TEXT:,} are read")
-    try:
-        rows = labels_in(labels)
-    except (ValueError, RecursionError):
-        raise UserError("the labels are not JSON; give the text of a file that this page saved") from None
-    if rows is None or not all(isinstance(row, dict) for row in rows):
-        raise UserError(
-            'the labels are not {"format": 1, "labels": [...]}; give the text of a file that this page saved'
-        )
-    file_labels = [label_from_values(f"label {place}", row) for place, row in enumerate(rows, 1)]
-    return [row.cells for row in agreement_rows(labelled_items(file_labels, dataset.chains))]
-
-
 def known(dataset: ServedDataset) -> dict[str, Any]:
     answers = {code: [answer._asdict() for answer in question.answers] for code, question in QUESTIONS.items()}
     return {"questions": [question._asdict() | {"answers": answers[code]} for code, question in QUESTIONS.items()]}
 
 
-PUBLIC = (label_items, label_agreement)
+PUBLIC = (label_items,)

@@ -82,7 +82,7 @@ export function open() {
   };
   const drop = (id, label, take) => {
     const chosen = (files) => { take([...files]); tell(); };
-    const input = make("input", { type: "file", id, accept: "image/*,.zip", multiple: id !== "original", onchange: () => chosen(input.files) });
+    const input = make("input", { type: "file", id, accept: "image/*", multiple: id !== "original", onchange: () => chosen(input.files) });
     return make("label", { class: "cb-drop", ondragover: (event) => event.preventDefault(), ondrop: (event) => { event.preventDefault(); chosen(event.dataTransfer.files); } },
       make("b", {}, label), make("span", {}, "Drop a file here, or choose one."), input);
   };
@@ -103,6 +103,6 @@ export function open() {
     tell();
     run();
   };
-  box.replaceChildren(make("div", { class: "cb-drops" }, drop("original", "Original", ([file]) => { state.original = file ?? null; }), drop("edits", "After each edit (optional), or a zip", (files) => { state.edits = files; }), drop("returns", "After each undo, or a zip", (files) => { state.files = files; })),
+  box.replaceChildren(make("div", { class: "cb-drops" }, drop("original", "Original", ([file]) => { state.original = file ?? null; }), drop("edits", "After each edit (optional)", (files) => { state.edits = files; }), drop("returns", "After each undo", (files) => { state.files = files; })),
     make("div", { class: "cb-filters" }, asked, button, make("button", { type: "button", onclick: tryExample }, "Try an example")), names, out);
 }

@@ -4,6 +4,7 @@ import base64
 import binascii
 import hashlib
 import itertools
+import re
 import threading
 import time
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 from convergebench.dataset_builder.dataset.reader import Place, PlacedStep, Reader
+from convergebench.generation import pictures
 from convergebench.generation.pictures import resize_to
 from convergebench.generation.records import UNKNOWN, Chain, FinishedChain, Program, Source, Step, UserError
 from convergebench.metric_modules._engine import metrics
@@ -29,10 +31,14 @@ from ....analysis.groups import CHECKS
 from ....space.chains.tab import chain_view
 from ....space.previews import decode
 from ....space.served_dataset import ServedDataset, ending
-from .uploads import MOST_FILE_BYTES, MOST_RETURNS, File, check_series, inspect, read_series
 
 TITLE, ORDER = "Try yours", 70
 _MOST_SECONDS = 90.0
+_MOST_RETURNS = 60
+_MOST_BYTES = 60_000_000  # of all pictures together
+_MOST_FILE_BYTES = 25_000_000
+_MOST_PIXELS = 16_800_000  # of one picture
+_LEAST_SIDE = 64
 _SHORT_SIDE = 512
 _UNRELATED = 12  # pictures of the dataset, for the floors
 _SAME_RMSE, _SAME_SSIM = 16.0, 0.75  # a picture of the dataset this near to an uploaded original is the original
@@ -41,19 +47,20 @@ _ROUND_TRIP = ("make the edit", "undo it")  # unless a visitor gives the instruc
 _ONLY_RETURNS = ("edit and undo",)  # without pictures of the edits, a round is one step
 _METRICS = ("psnr", "ssim", "registration", "edit_applied")
 NOTE = (
-    "Upload the original and the picture after each undo (undone1.png, undone2.png, ...), or one zip of them. Add the "
+    "Upload the original and the picture after each undo (undone1.png, undone2.png, ...). Add the "
     "picture after each edit to have edits and undos checked as well. Files are taken in the order of their names. Up "
-    f"to {MOST_RETURNS} rounds, {MOST_FILE_BYTES // 10**6} MB a file, "
+    f"to {_MOST_RETURNS} rounds, {_MOST_FILE_BYTES // 10**6} MB a file, "
     f"{_MOST_SECONDS:.0f} seconds of scoring. Retained quality is 100% for an identical picture and 0% for "
     "an unrelated one. Your files are scored in memory and never stored."
 )
+_File = tuple[str, bytes]  # name and content
 _busy = threading.Lock()  # one series at a time
 
 
 class _Uploads(Reader):
     """The pictures of a series, read like a dataset's until the time is over."""
 
-    def __init__(self, files: Sequence[File]):
+    def __init__(self, files: Sequence[_File]):
         self.pictures, self.until = [data for _, data in files], time.monotonic() + _MOST_SECONDS
 
     def picture_at(self, place: Place, column: str = "image") -> bytes:
@@ -97,14 +104,14 @@ def score_yours(
 ) -> dict:
     """An original, its returns and, for the whole verdict, the edit before each return: every step and verdict.
 
-    Pictures are files or zips in base64; without an original, the first return is it. `words` are the two instructions,
+    Pictures are files in base64; without an original, the first return is it. `words` are the two instructions,
     the edit and the undo. `names` are those of the returns and then of the edits, by which both are sorted.
     """
     numbers = [f"{kind} {n:03d}" for kind, texts in (("return", returns), ("edit", edits)) for n in range(len(texts))]
     if names and len(names) != len(numbers):
         raise UserError(f"{len(names)} names were given for {len(numbers)} files")
     files = list(zip(names or numbers, _from_base64([*returns, *edits]), strict=True))
-    back, forward = read_series(files[: len(returns)]), read_series(files[len(returns) :])
+    back, forward = (sorted(part, key=_natural_order) for part in (files[: len(returns)], files[len(returns) :]))
     if original:
         first = ("original", _from_base64([original])[0])
     elif len(back) > 1:
@@ -114,11 +121,46 @@ def score_yours(
     words = [text for text in words if text.strip()]
     if len(words) not in (0, 2):
         raise UserError(f"{len(words)} instructions were given; give two, the edit and the undo, or none")
-    check_series(back, forward)
+    _check_series(back, forward)
     steps = list(itertools.chain(*zip(forward, back, strict=True))) if forward else back
     cycle = (tuple(words) or _ROUND_TRIP) if forward else _ONLY_RETURNS
     with _busy:
         return _scored(dataset, _series(dataset, [first, *steps], cycle), [first, *steps])
+
+
+def _inspect(file: _File) -> tuple[str, int, int]:
+    """The type and size of an uploaded picture that can be scored."""
+    name, data = file
+    if len(data) > _MOST_FILE_BYTES:
+        raise UserError(f"{name[-60:]!r} has {len(data):,} bytes; at most {_MOST_FILE_BYTES:,} are read")
+    try:
+        width, height = pictures.decode(data, _MOST_PIXELS).size
+    except pictures.Undecodable as error:
+        raise UserError(f"{name[-60:]!r} cannot be scored: it is {error}") from error
+    if min(width, height) < _LEAST_SIDE:
+        raise UserError(f"{name[-60:]!r} is {width}x{height}; at least {_LEAST_SIDE} pixels a side are needed")
+    return pictures.sniff(data), width, height
+
+
+def _check_series(returns: Sequence[_File], edits: Sequence[_File]) -> None:
+    """Refuses a series that cannot be scored, before a picture is decoded."""
+    if not returns:
+        raise UserError("no returns were given; add the pictures that came back")
+    if len(returns) > _MOST_RETURNS:
+        raise UserError(f"{len(returns)} returns were given; at most {_MOST_RETURNS} are scored at once")
+    if edits and len(edits) != len(returns):
+        raise UserError(f"{len(edits)} edits and {len(returns)} returns were given; give one edit for each return")
+    if sum(len(data) for _, data in [*returns, *edits]) > _MOST_BYTES:
+        raise UserError(f"the pictures have more than {_MOST_BYTES:,} bytes together; give fewer or smaller ones")
+
+
+def _natural_order(file: _File) -> list[tuple[int, str]]:
+    """A sort key by which round10 comes after round9.
+
+    >>> sorted([("r10.png", b""), ("r9.png", b"")], key=_natural_order)
+    [('r9.png', b''), ('r10.png', b'')]
+    """
+    return [(int(part), "") if part.isdecimal() else (-1, part.lower()) for part in re.split(r"(\d+)", file[0])]
 
 
 def _from_base64(texts: Sequence[str]) -> list[bytes]:
@@ -128,11 +170,11 @@ def _from_base64(texts: Sequence[str]) -> list[bytes]:
         raise UserError(f"original and returns are picture files in base64 ({error})") from None
 
 
-def _series(dataset: ServedDataset, files: Sequence[File], cycle: tuple[str, ...]) -> DatasetChain:
+def _series(dataset: ServedDataset, files: Sequence[_File], cycle: tuple[str, ...]) -> DatasetChain:
     """The files as a chain, like those of the dataset that begin with the original."""
     steps: dict[int, PlacedStep | None] = {}
     for number, (name, data) in enumerate(files):
-        kind, width, height = inspect((name, data))
+        kind, width, height = _inspect((name, data))
         round, position = divmod(number - 1, len(cycle)) if number else (-1, -1)
         asked = cycle[position] if len(cycle) > 1 else name
         status, words = ("ok", asked) if number else ("input", "")
@@ -153,7 +195,7 @@ def _series(dataset: ServedDataset, files: Sequence[File], cycle: tuple[str, ...
     return DatasetChain(FinishedChain("yours", chain, suite, "1", "complete", len(steps), None), first, steps, None)
 
 
-def _scored(dataset: ServedDataset, series: DatasetChain, files: Sequence[File]) -> dict:
+def _scored(dataset: ServedDataset, series: DatasetChain, files: Sequence[_File]) -> dict:
     """Every step with its scores, and the verdict at each threshold."""
     chosen, uploads, copies = _metrics(), _Uploads(files), [Place("", 0, 0)]
     original = Reference.at_evaluation_size(read_input(uploads, series, copies), series.short_side)
