@@ -1,8 +1,8 @@
-"""Names of editors and programs for readers."""
+"""Names of editors for readers."""
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 
 # Names as their makers write them; an id is named if it begins with one. The longest come first.
 _BRANDS = {
@@ -33,7 +33,6 @@ _BRANDS = {
 _MODEL_OPTIONS = ("model", "checkpoint")
 _DATES = re.compile(r"[-_](\d{4}-\d{2}-\d{2}|\d{6,8})$")
 LONGEST = 34  # characters, for a phone
-_LONGEST_EDIT = 44
 
 
 def display_names(editors: Iterable[str]) -> dict[str, str]:
@@ -61,22 +60,6 @@ def display_name(editor: str) -> str:
         words.append(value if is_word else f"{key} {value}")
     full = ", ".join(words)
     return full if len(full) <= LONGEST else editor
-
-
-def program_names(programs: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """From what each asks first; if two begin alike, both keep their ids.
-
-    >>> program_names({"hat": ["add a hat", "remove it"], "rotate": ["rotate it"] * 4, "two": ["a", "b", "c", "d"]})
-    {'hat': 'Add a hat', 'rotate': 'Rotate it, 4 times', 'two': 'A, and 3 more'}
-    """
-    names = {}
-    for program, cycle in programs.items():
-        ending = "" if len(cycle) <= 2 else f", and {len(cycle) - 1} more"
-        first = cycle[0][:1].upper() + cycle[0][1:].rstrip(".")
-        first = first if len(first) <= _LONGEST_EDIT else f"{first[:_LONGEST_EDIT].rsplit(' ', 1)[0]} …"
-        names[program] = first + (f", {len(cycle)} times" if ending and len(set(cycle)) == 1 else ending)
-    counts = Counter(names.values())
-    return {program: name if counts[name] == 1 else f"{name} ({program})" for program, name in names.items()}
 
 
 def _model_name(model: str) -> str:

@@ -1,6 +1,5 @@
 """One case for a reader: why it was lost, with its numbers, and the frames that show it."""
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -44,17 +43,6 @@ def loss_clause(
     if cause.decided_by == "part_lost" and math.isfinite(area):
         return f"{area:.1%} of the picture no longer matches"
     return cause.clause
-
-
-def lost_outline(row: ScoreRow | None) -> list[list[list[float]]]:
-    """The polygons around the part that a step lost, as points from 0 to 1.
-
-    >>> polygons = '{"polygons": [[[0.1, 0.2], [0.3, 0.2], [0.3, 0.5]]], "rule": "colour"}'
-    >>> lost_outline(ScoreRow.from_scores({"part_outline": polygons}))
-    [[[0.1, 0.2], [0.3, 0.2], [0.3, 0.5]]]
-    """
-    outline = row.part_outline if row else None
-    return list(json.loads(outline)["polygons"]) if outline else []
 
 
 def _below(value: float, threshold: float) -> str:

@@ -40,11 +40,6 @@ function draw(about, wide, high, chosen) {
   text(11, middle, about.y, "middle", { transform: `rotate(-90 11 ${middle})` });
   if (about.limit) curve([[box.left, y(about.limit)], [box.right, y(about.limit)]], "cb-muted", 1, undefined, { "stroke-dasharray": "3 4" });
   const touched = [];
-  for (const thin of about.thin ?? []) {
-    const path = thin.points.map(([a, b]) => [x(a), y(b)]);
-    curve(path, `cb-series-${thin.place}`, 1, thin, { "stroke-opacity": 0.35 });
-    touched.push([path, thin]);
-  }
   const ends = [];
   for (const line of about.lines) {
     const series = `cb-series-${line.place}`;
@@ -70,14 +65,8 @@ function draw(about, wide, high, chosen) {
   // Names at the ends of the lines are pushed apart if they overlap.
   ends.sort((a, b) => a.y - b.y);
   const gap = Math.min(15, (box.bottom - box.top + 10) / Math.max(ends.length, 1));
-  for (let turn = 0; turn < 200; turn += 1) {
-    for (let place = 1; place < ends.length; place += 1) {
-      const over = gap - (ends[place].y - ends[place - 1].y);
-      if (over > 0) { ends[place].y += over / 2; ends[place - 1].y -= over / 2; }
-    }
-    if (ends.length) ends[0].y = Math.max(ends[0].y, box.top + 4);
-    if (ends.length) ends.at(-1).y = Math.min(ends.at(-1).y, box.bottom + 4);
-  }
+  ends.forEach((end, place) => { end.y = Math.max(end.y, place ? ends[place - 1].y + gap : box.top + 4); });
+  for (let place = ends.length - 1, most = box.bottom + 4; place >= 0; place -= 1, most -= gap) ends[place].y = Math.min(ends[place].y, most);
   for (const { line, series, y: down, from } of ends) {
     curve([[from[0] + 6, from[1]], [box.right + 10, down - 4]], series, 0.8, undefined, { "stroke-opacity": 0.6 });
     let name = line.name;
@@ -114,19 +103,17 @@ export function chart(asked) {
     const round = roundAt(event);
     const wanted = marked();
     const values = about.lines.filter((each) => !wanted.size || wanted.has(each.id)).map((each) => [each, each.points.find(([x]) => x === round)]).filter(([, point]) => point && has(point[1])).sort((a, b) => b[1][1] - a[1][1]);
-    const text = (value) => about.format(value);
-    readout.replaceChildren(make("b", {}, `Round ${round}: `), ...values.slice(0, 12).map(([each, point]) => make("span", {}, `${each.name} ${text(point[1])}${wanted.has(each.id) && has(point[2]) ? ` (${text(point[2])} to ${text(point[3])})` : ""}`)));
+    readout.replaceChildren(make("b", {}, `Round ${round}: `), ...values.slice(0, 12).map(([each, point]) => make("span", {}, `${each.name} ${about.format(point[1])}${wanted.has(each.id) && has(point[2]) ? ` (${about.format(point[2])} to ${about.format(point[3])})` : ""}`)));
   };
   box.addEventListener("pointermove", (event) => {
     const hit = event.target.hit;
     const id = hit?.id ?? null;
     box.style.cursor = hit ? "pointer" : "";
     if (id !== own.pointed) { own.pointed = id; own.draw(); }
-    if (hit?.single) readout.replaceChildren(make("b", {}, hit.single));
-    else say(event);
+    say(event);
   });
   box.addEventListener("pointerleave", () => { if (own.pointed) { own.pointed = null; own.draw(); } });
-  box.addEventListener("click", (event) => { const hit = event.target.hit; if (about.pick) about.pick(roundAt(event)); else if (hit?.chain) go({ tab: "chains", chain: hit.chain, step: null }); else if (hit?.editor) go({ tab: "failures", editor: hit.editor, cause: null }); });
+  box.addEventListener("click", (event) => { const hit = event.target.hit; if (about.pick) about.pick(roundAt(event)); else if (hit?.editor) go({ tab: "failures", editor: hit.editor, cause: null }); });
   own.files = make("p", { class: "cb-files" }, "Save as ", about.links ?? null,
     about.csv ? make("button", { type: "button", onclick: () => save(`${about.name}.csv`, about.csv(), "text/csv") }, "CSV") : null);
   new ResizeObserver(() => { if (own.node.clientWidth) own.draw(); }).observe(own.node);

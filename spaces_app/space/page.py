@@ -2,11 +2,12 @@
 
 import hashlib
 import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..analysis.display_names import program_names
 from ..analysis.groups import HALF
 from ..analysis.program_groups import program_groups
 from ..palette import MUTED, SERIES
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _CODE = "https://huggingface.co/spaces/convergebench/convergebench/tree/main"
+_LONGEST_EDIT = 44  # characters, for a phone
 
 
 @cache
@@ -78,7 +80,7 @@ def _known_to_the_page(dataset: ServedDataset) -> Answer:
             for name, look in dataset.looks.items()
         ],
         "pictures": {name: dataset.title(name) for name in dataset.names["source"]},
-        "programs": program_names(dict(sorted(programs.items()))),
+        "programs": _program_names(dict(sorted(programs.items()))),
         "groups": list(dataset.groups),
         "groupNames": {group.name: group.filter_name for group in program_groups().values() if group.filter_name},
         "kinds": dataset.names["kind"],
@@ -90,3 +92,19 @@ def _known_to_the_page(dataset: ServedDataset) -> Answer:
     for _, module in find_tabs().values():
         common |= module.known(dataset) if hasattr(module, "known") else {}
     return common
+
+
+def _program_names(programs: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """From what each asks first; if two begin alike, both keep their ids.
+
+    >>> _program_names({"hat": ["add a hat", "remove it"], "rotate": ["rotate it"] * 4, "two": ["a", "b", "c", "d"]})
+    {'hat': 'Add a hat', 'rotate': 'Rotate it, 4 times', 'two': 'A, and 3 more'}
+    """
+    names = {}
+    for program, cycle in programs.items():
+        ending = "" if len(cycle) <= 2 else f", and {len(cycle) - 1} more"
+        first = cycle[0][:1].upper() + cycle[0][1:].rstrip(".")
+        first = first if len(first) <= _LONGEST_EDIT else f"{first[:_LONGEST_EDIT].rsplit(' ', 1)[0]} …"
+        names[program] = first + (f", {len(cycle)} times" if ending and len(set(cycle)) == 1 else ending)
+    counts = Counter(names.values())
+    return {program: name if counts[name] == 1 else f"{name} ({program})" for program, name in names.items()}

@@ -24,7 +24,7 @@ from ..analysis.cases import Case
 from ..analysis.display_names import display_names
 from ..analysis.floors import excluded_text
 from ..analysis.groups import HALF, CaseGroup, lowest_quality, outcome_of_case
-from ..analysis.reasons import losing_step, loss_clause, lost_outline
+from ..analysis.reasons import losing_step, loss_clause
 from ..analysis.stored_rows import TableRows
 from ..palette import Look, assign_looks
 
@@ -46,6 +46,17 @@ def damage_sentence(error: BaseException) -> str:
     line = (str(error).splitlines() or [type(error).__name__])[0]
     words = " ".join(word for word in line.split() if "/" not in word)[:200]
     return f"a file of this dataset cannot be read ({words})"
+
+
+def lost_outline(row: ScoreRow | None) -> list[list[list[float]]]:
+    """The polygons around the part that a step lost, as points from 0 to 1.
+
+    >>> polygons = '{"polygons": [[[0.1, 0.2], [0.3, 0.2], [0.3, 0.5]]], "rule": "colour"}'
+    >>> lost_outline(ScoreRow.from_scores({"part_outline": polygons}))
+    [[[0.1, 0.2], [0.3, 0.2], [0.3, 0.5]]]
+    """
+    outline = row.part_outline if row else None
+    return list(json.loads(outline)["polygons"]) if outline else []
 
 
 def open_dataset(where: str | None = None, revision: str | None = None) -> "ServedDataset":

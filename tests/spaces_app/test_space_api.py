@@ -52,7 +52,7 @@ def test_the_rest_answers_with_plain_values(server):
     assert server.ask("about")[1]["chains"] == 20
     assert server.ask("chain", chain)[1]["steps"][2]["undone"] is True
     assert server.ask("pick", "longest", "identity")[0] == 200
-    [curve, *_] = server.ask("curves", "kept", "", "all", "all", "")[1]["curves"]
+    [curve, *_] = server.ask("curves", "kept", "", "all", "all")[1]["curves"]
     assert [point[0] for point in curve["points"]] == [0, 1, 2, 3, 4]
 
 
@@ -123,7 +123,7 @@ WRONG = [
     ("leaderboard", ["", "all", "all", "convergence", "NaN", []], "threshold is"),
     ("leaderboard", ["", "all", "all", "convergence", 0.5, 7], "editors is"),
     ("leaderboard", ["", ["all"], "all", "convergence", 0.5, []], "kind is"),
-    ("curves", ["../../x", "", "all", "all", ""], "no metric"),
+    ("curves", ["../../x", "", "all", "all"], "no metric"),
     ("pick", ["best", ""], "no pick"),
     ("pick", [[], ""], "how is"),
     ("find", ["steady", "", "", "many"], "run is"),

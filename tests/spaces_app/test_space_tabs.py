@@ -175,14 +175,5 @@ def test_curves_start_untouched_and_fall(dataset):
     assert fading == sorted(fading, reverse=True)
     assert fading[0] == 1
     assert len(fading) == small_dataset.ROUNDS + 1
-    assert dataset.chain_of[lines["fading"]["chain"]].editor == "fading"  # a click leads there
     raw = curves.curves(dataset, "psnr")["curves"][0]["points"]
     assert raw[0][0] == 1  # what has no natural start begins with the first round
-
-
-def test_single_chains_are_there_to_point_at(dataset):
-    single = curves.curves(dataset, single="fading")["chains"]
-    assert {line["name"] for line in single} == {
-        f"the {source}, {program}" for source in small_dataset.SOURCES for program in small_dataset.PROGRAMS
-    }
-    assert curves.curves(dataset, single="nobody")["chains"] == []

@@ -15,7 +15,7 @@ from ..._shared import dataset_option, json_option
 )
 @json_option
 def command(dataset: Path, out: Path, as_json: bool) -> None:
-    """Write the dataset's labels into one file, as the Space saves and loads them.
+    """Write the dataset's labels into one file, as the Space saves them.
 
     \b
     convergebench list labels --dataset convergebench --out labels.json

@@ -81,16 +81,10 @@ function tools(state) {
   state.modes = Object.entries(MODES).filter(([name]) => state.views.length === 1 || name !== "side").map(([name, title]) => make("button", { type: "button", "data-mode": name, onclick: () => { state.mode = name; step(state, state.step); } }, title));
   state.gains = make("select", { "aria-label": "Amplification", onchange: () => { state.gain = Number(state.gains.value); step(state, state.step); } }, GAINS.map((gain) => make("option", { value: gain, selected: gain === state.gain }, `×${gain}`)));
   state.zooms = ZOOMS.map((zoom) => make("button", { type: "button", "data-zoom": zoom, onclick: () => magnify(state, zoom) }, zoom === 1 ? "Fit" : `${zoom}×`));
-  const link = make("button", { type: "button", onclick: () => copy(link) }, "Copy link");
   state.around = make("div", { class: "cb-around" });
   const group = (title, buttons) => make("div", { class: "cb-group", role: "group", "aria-label": title }, buttons);
   return make("div", { class: "cb-tools" }, group("View", state.modes), state.gains, group("Zoom", state.zooms),
-    tick(" Outline what changed", true, (checked) => state.viewer.toggleAttribute("data-plain", !checked)), link, state.around);
-}
-
-async function copy(button) {
-  try { await navigator.clipboard.writeText(location.href); button.textContent = "Copied"; } catch { window.prompt("The link to this view", location.href); }
-  setTimeout(() => { button.textContent = "Copy link"; }, 1500);
+    tick(" Outline what changed", true, (checked) => state.viewer.toggleAttribute("data-plain", !checked)), state.around);
 }
 
 // One editor: who it is and why it was lost, the picture beside the original, the curve, the numbers.
@@ -137,12 +131,6 @@ function move(state, own) {
     else for (const each of state.columns) each.stage.scrollTo(start.left + start.x - event.clientX, start.top + start.y - event.clientY);
   });
   for (const end of ["pointerup", "pointercancel"]) stage.addEventListener(end, () => { start = null; });
-  stage.addEventListener("wheel", (event) => {
-    const next = ZOOMS[ZOOMS.indexOf(state.zoom) + (event.deltaY < 0 ? 1 : -1)];
-    if (!next || Math.abs(event.deltaY) < 4) return;
-    event.preventDefault();
-    magnify(state, next, event);
-  }, { passive: false });
   handle.addEventListener("keydown", (event) => {
     const to = { ArrowLeft: state.split - 2, ArrowRight: state.split + 2, PageDown: state.split - 10, PageUp: state.split + 10, Home: 0, End: 100 }[event.key];
     if (!has(to)) return;
@@ -162,12 +150,11 @@ function split(state, value) {
   }
 }
 
-function magnify(state, zoom, event) {
+function magnify(state, zoom) {
   const before = state.zoom;
   state.zoom = zoom;
   for (const { stage, sheet } of state.columns) {
-    const box = stage.getBoundingClientRect();
-    const [x, y] = event ? [event.clientX - box.left, event.clientY - box.top] : [stage.clientWidth / 2, stage.clientHeight / 2];
+    const [x, y] = [stage.clientWidth / 2, stage.clientHeight / 2];
     const [left, top] = [((stage.scrollLeft + x) * zoom) / before - x, ((stage.scrollTop + y) * zoom) / before - y];
     sheet.style.setProperty("--zoom", zoom);
     stage.toggleAttribute("data-large", zoom > 1);

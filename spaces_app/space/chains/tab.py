@@ -9,10 +9,9 @@ from convergebench.metric_modules.specs import optional_columns, retained_column
 
 from ...analysis.cases import Case
 from ...analysis.groups import HALF, lowest_quality, outcome_of_case
-from ...analysis.reasons import lost_outline
 from ...palette import SERIES
 from ..previews import previews_of
-from ..served_dataset import DAMAGED_FILE, Answer, NoPicture, ServedDataset, damage_sentence
+from ..served_dataset import DAMAGED_FILE, Answer, NoPicture, ServedDataset, damage_sentence, lost_outline
 
 TITLE, ORDER = "Viewer", 50
 _FIELDS = ("step", "round", "position", "instruction", "status", "reason", "seed", "type", "width", "height", "bytes",

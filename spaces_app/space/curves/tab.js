@@ -14,8 +14,7 @@ export async function open() {
   const box = document.getElementById("curves");
   const isLast = turn();
   const metric = get("curve", known.curves.some(([name]) => name === "quality") ? "quality" : known.curves[0]?.[0] ?? "kept");
-  const single = get("single");
-  const found = await ask("curves", metric, ...filtered(), single);
+  const found = await ask("curves", metric, ...filtered());
   if (!isLast()) return undefined;
   const chosen = many("e");
   const there = found.curves.map((each) => ({ ...each, ...editor(each.editor) }));
@@ -34,10 +33,9 @@ export async function open() {
     }),
     make("div", {}, make("button", { type: "button", class: "cb-plain", onclick: () => { set({ e: null }); open(); } }, "All editors"),
       make("button", { type: "button", class: "cb-plain", onclick: () => { set({ e: best(there, 5) }); open(); } }, "Best five")));
-  addFilters("curves", choose("Metric", known.curves, metric, (value) => go({ curve: value })),
-    choose("Show each test of", [["", "none"], ...there.map((each) => [each.id, each.name])], single, (value) => go({ single: value })));
+  addFilters("curves", choose("Metric", known.curves, metric, (value) => go({ curve: value })));
   if (!there.length) return box.replaceChildren(nothing("No tests match."));
-  const values = lines.flatMap((line) => line.points.flatMap(([, ...each]) => each.filter(has))).concat(found.chains.flatMap((each) => each.values.filter(has)));
+  const values = lines.flatMap((line) => line.points.flatMap(([, ...each]) => each.filter(has)));
   const last = Math.max(...lines.map((line) => line.points.at(-1)[0]));
   const first = found.share ? 0 : 1;
   const title = found.title.charAt(0).toUpperCase() + found.title.slice(1);
@@ -45,7 +43,6 @@ export async function open() {
     name: `curves-${metric.replace(/\W+/g, "-")}`, title, y: found.title.split(" (")[0] + (found.unit ? ` (${found.unit})` : ""),
     share: found.share, xs: [first, Math.max(last, first + 1)], ...(found.share ? {} : { ys: [Math.min(0, ...values), Math.max(...values) * 1.02], format: number }),
     lines, csv: csv(lines), links: fileLinks("curves", { ...filters(), metric, editors: lines.map((each) => each.id) }),
-    thin: found.chains.map((each) => ({ id: single, place: editor(single).place, chain: each.chain, single: each.name, points: [...(found.share ? [[0, 1]] : []), ...each.values.map((value, place) => [place + 1, value])].filter(([, value]) => has(value)) })),
   });
   const table = () => ask("table", "tex", ...filtered(), "convergence", known.threshold, lines.map((each) => each.id)).then((words) => save("convergebench-table.tex", words));
   plot.files.append(make("button", { type: "button", onclick: table }, "LaTeX table"));

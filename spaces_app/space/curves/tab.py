@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 
 from convergebench.generation.records import UserError
 
-from ...analysis.cases import COLUMNS, CURVES, RETAINED, Case, Values
+from ...analysis.cases import COLUMNS, CURVES, RETAINED
 from ...analysis.round_curves import CurveRow, slice_curves
-from ..chains.tab import pick
 from ..headline import ALL, WORST_OF, Choice, leaderboard, measured
 from ..served_dataset import Answer, ServedDataset
 
@@ -15,10 +14,9 @@ if TYPE_CHECKING:
     from ...reporting.figures import Drawing
 
 TITLE, ORDER = "Curves", 40
-_MOST_SINGLE_CHAINS = 40  # chains of one editor that are drawn one by one
 NOTE = (
     "Each line is a mean over pictures: 100% is identical to the original, 0% is an unrelated picture. Point at a line "
-    "for its 95% range; click it for its editor's failures, or for the test where single tests are drawn."
+    "for its 95% range; click it for its editor's failures."
 )
 
 
@@ -38,14 +36,9 @@ def _curve_rows(dataset: ServedDataset, metric: str, choice: Choice) -> list[Cur
 
 
 def curves(
-    dataset: ServedDataset,
-    metric: str = "quality",
-    group: str = "",
-    kind: str = ALL,
-    category: str = ALL,
-    single: str = "",
+    dataset: ServedDataset, metric: str = "quality", group: str = "", kind: str = ALL, category: str = ALL
 ) -> dict:
-    """A metric over rounds: a line with limits for each editor, the chain it leads to, and one editor's chains."""
+    """A metric over rounds: a line with limits for each editor."""
     choice = Choice(group, kind, category)
     by_editor: dict[str, list[CurveRow]] = {}
     for row in _curve_rows(dataset, metric, choice):
@@ -53,7 +46,6 @@ def curves(
     column, board = COLUMNS.get(metric), leaderboard(dataset, choice)
     rounds_kept = {row["editor"]: row["rounds_kept"] for row in board.table.rows}
     start = [[0, 1.0, 1.0, 1.0]] if column is None else []  # a share begins at the untouched original
-    cases = board.group.cases.get(single, []) if board.group else []
     return {
         "metric": metric,
         "title": metric_titles(dataset)[metric],
@@ -66,33 +58,10 @@ def curves(
                 "points": start + [[row.round, row.mean.value, row.mean.low, row.mean.high] for row in rows],
                 "cases": rows[0].cases,
                 "kept": rounds_kept.get(editor) or 0,
-                "chain": _linked_chain(dataset, editor),
             }
             for editor, rows in by_editor.items()
         ],
-        "chains": [
-            {
-                "chain": case.chain.id,
-                "name": f"{dataset.title(case.source)}, {case.program}",
-                "values": _case_values(case, metric),
-            }
-            for case in cases[:_MOST_SINGLE_CHAINS]
-        ],
     }
-
-
-def _linked_chain(dataset: ServedDataset, editor: str) -> str:
-    """The chain that an editor lost first, or its first if no headline counts it."""
-    try:
-        return pick(dataset, "worst", editor)
-    except UserError:
-        return next(chain.id for chain in dataset.chains if chain.editor == editor)
-
-
-def _case_values(case: Case, metric: str) -> Values:
-    if metric == "quality":
-        return case.quality
-    return {**case.raw, **{f"retained {name}": values for name, values in case.retained.items()}}.get(metric, [])
 
 
 def _curves_figure(

@@ -24,22 +24,9 @@ function recall() {
   labels = new Map();
   ifKept(() => {
     rater = localStorage.getItem(`${STORE}-rater`) ?? "";
-    merge(JSON.parse(localStorage.getItem(STORE) ?? "null"));
+    for (const label of JSON.parse(localStorage.getItem(STORE))?.labels ?? []) labels.set(key(label), label);
   });
 }
-// Of one person and item the latest answer counts.
-function merge(file) {
-  if (file?.format !== FORMAT || !Array.isArray(file.labels)) return 0;
-  let count = 0;
-  for (const label of file.labels) {
-    if (!label || ![label.rater, label.question, label.answer, label.chain].every((each) => typeof each === "string")) continue;
-    const before = labels.get(key(label));
-    if (!before || String(label.at ?? "") >= String(before.at ?? "")) labels.set(key(label), label);
-    count += 1;
-  }
-  return count;
-}
-
 const asked = () => known.questions.find((each) => each.code === queue.question);
 const item = () => queue.items[queue.at];
 const mine = (one) => (one ? labels.get(`${rater}\n${place({ question: queue.question, ...one })}`) : null);
@@ -107,16 +94,7 @@ function saveLabels() {
   save(`labels-${name}.json`, text(), "application/json");
   return say(`Saved ${labels.size} labels.`);
 }
-async function load(files) {
-  let count = 0;
-  for (const file of files) {
-    try { count += merge(JSON.parse(await file.text())); } catch { say(`${file.name} is no file of labels.`); return; }
-  }
-  remember();
-  await toFirstOpen();
-  draw();
-  say(count ? `Loaded ${count} labels.` : "There are no labels in it.");
-}
+
 function draw() {
   const stage = document.getElementById("cb-label-stage");
   const [one, question] = [item(), asked()];
@@ -160,20 +138,18 @@ export async function open() {
   if (queue.question !== question) queue = { question, items: [], total: 0, at: 0 };
   if (!document.getElementById("cb-label-stage")) {
     const name = make("input", {
-      id: "cb-rater", maxlength: "60", autocomplete: "off", placeholder: "any name", value: rater,
+      type: "text", id: "cb-rater", maxlength: "60", autocomplete: "off", placeholder: "any name", value: rater,
       oninput: () => { rater = name.value.trim(); },
       onchange: async () => { remember(); await toFirstOpen(); draw(); },
       onkeydown: (event) => { if (event.key === "Enter") name.blur(); },
     });
-    const file = make("input", { type: "file", id: "cb-label-file", accept: ".json,application/json", multiple: true, "aria-label": "Load a file of labels", onchange: async () => { await load(file.files); file.value = ""; } });
     box.replaceChildren(
       make("div", { class: "cb-filters" },
         make("label", { class: "cb-choose" }, make("span", {}, "Your name"), name),
         choose("Question", known.questions.map((each) => [each.code, each.title]), question, (value) => go({ question: value }), { id: "cb-label-choose" }),
-        make("button", { type: "button", onclick: saveLabels, "aria-keyshortcuts": "s" }, "Save (s)"),
-        make("label", { class: "cb-choose" }, make("span", {}, "Load (o)"), file)),
+        make("button", { type: "button", onclick: saveLabels, "aria-keyshortcuts": "s" }, "Save (s)")),
       make("div", { id: "cb-label-stage" }),
-      make("p", { class: "cb-note" }, "Keys: the number answers (where things are counted, Enter gives it), ← goes back, → skips, s saves, o loads."),
+      make("p", { class: "cb-note" }, "Keys: the number answers (where things are counted, Enter gives it), ← goes back, → skips, s saves."),
       make("p", { class: "cb-note", id: "cb-label-counts" }),
       make("p", { class: "cb-note", id: "cb-label-said", role: "status" }));
   }
@@ -197,7 +173,6 @@ document.addEventListener("keydown", (event) => {
   else if (event.key === "ArrowLeft" && !onTab) move(-1);
   else if (event.key === "ArrowRight" && !onTab) move(1);
   else if (event.key === "s") saveLabels();
-  else if (event.key === "o") document.getElementById("cb-label-file")?.showPicker();
   else return;
   event.preventDefault();
 });

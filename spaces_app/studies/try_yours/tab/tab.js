@@ -1,6 +1,6 @@
 // A visitor's own series: scored once, looked at in the viewer and in Compare; the threshold changes without another upload.
 import { chart } from "convergebench/chart.js";
-import { ask, chainOf, chains, editor, go, has, make, percent, picture, yours } from "convergebench/shared.js";
+import { ask, chains, editor, go, has, make, percent, yours } from "convergebench/shared.js";
 
 const state = { original: null, edits: [], files: [], words: ["", ""], found: null, threshold: 0.5, urls: [] };
 
@@ -44,7 +44,7 @@ async function answer(box) {
     make("tbody", {}, returns.map((step, place) => make("tr", { class: step.round === view.lost_at ? "cb-loss" : "" }, make("th", { scope: "row" }, String(step.round)), make("td", {}, step.name),
       view.metrics.map(({ name }) => cell(step.scores[name]?.toPrecision(3) ?? "–")), cell(has(shares[place]) ? percent(shares[place]) : "–")))));
   const line = make("input", { type: "range", min: 0.05, max: 0.95, step: 0.05, value: state.threshold, "aria-label": "Failure threshold", onchange: () => { state.threshold = Number(line.value); answer(box); } });
-  const curves = (await ask("curves", "quality", "", "all", "all", "")).curves.filter((each) => !editor(each.editor).baseline).map((each) => ({ ...each, ...editor(each.editor) }));
+  const curves = (await ask("curves", "quality", "", "all", "all")).curves.filter((each) => !editor(each.editor).baseline).map((each) => ({ ...each, ...editor(each.editor) }));
   const own = { id: "yours", name: "Yours", place: 0, points: [[0, 1], ...shares.map((share, place) => [place + 1, share])], baseline: false };
   const plot = chart({ name: "yours", title: "Your series beside the editors", y: "Retained quality", share: true, xs: [0, Math.max(returns.length, ...curves.map((each) => each.points.at(-1)[0]))], limit: state.threshold, lines: [own, ...curves], chosen: ["yours"], high: 360 });
   const open = (title, address) => make("button", { type: "button", onclick: () => go(address) }, title);
@@ -56,19 +56,6 @@ async function answer(box) {
     plot.node, make("div", { class: "cb-scroll", tabindex: "0", role: "region", "aria-label": "Scores of your pictures" }, table),
     ...(survive.length ? [make("p", { class: "cb-note" }, `${whole ? "On all checks" : "On quality alone"} the editors of this dataset survive, of ${board.rows[0].last_round} rounds: ${survive.join("; ")}.`)] : []));
   plot.draw();
-}
-
-// The files and words of the chain that was lost first.
-async function example() {
-  const view = await chainOf(await ask("pick", "worst", ""));
-  const isWhole = (round) => view.steps.some((step) => step.round === round && step.closing && step.status === "ok");
-  const file = async (step, name) => {
-    const blob = await (await fetch((await picture(view.chain, step, "received")).src)).blob();
-    return new File([blob], name, { type: blob.type });
-  };
-  const all = (closing, name) => Promise.all(view.steps.filter((each) => each.status === "ok" && each.closing === closing && isWhole(each.round)).map((each) => file(each.step, `${name}${each.round}.png`)));
-  const isPair = view.cycle.length === 2;
-  Object.assign(state, { original: await file(0, "original.png"), files: await all(true, "undone"), edits: isPair ? await all(false, "edited") : [], words: isPair ? [...view.cycle] : ["", ""] });
 }
 
 export function open() {
@@ -97,12 +84,6 @@ export function open() {
     const box = make("input", { type: "text", id: `words-${place}`, placeholder: ["add a red ball", "remove the red ball"][place], oninput: () => { state.words[place] = box.value.trim(); } });
     return make("label", { class: "cb-choose" }, make("span", {}, label), box);
   });
-  const tryExample = async () => {
-    await example();
-    asked.forEach((label, place) => { label.lastChild.value = state.words[place]; });
-    tell();
-    run();
-  };
   box.replaceChildren(make("div", { class: "cb-drops" }, drop("original", "Original", ([file]) => { state.original = file ?? null; }), drop("edits", "After each edit (optional)", (files) => { state.edits = files; }), drop("returns", "After each undo", (files) => { state.files = files; })),
-    make("div", { class: "cb-filters" }, asked, button, make("button", { type: "button", onclick: tryExample }, "Try an example")), names, out);
+    make("div", { class: "cb-filters" }, asked, button), names, out);
 }
