@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from enum import Enum
 from functools import cache
-from typing import Annotated, Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 from convergebench.dataset_builder.dataset.columns import Column, Config, Row, StepPlace
 
@@ -226,21 +226,3 @@ def _check_fields(row: type[Row]) -> None:
 
 
 _check_fields(ScoreRow)
-
-
-@dataclass(frozen=True, kw_only=True)
-class FloorRow(Row):
-    TABLE: ClassVar = "floors"
-    ROW: ClassVar = (
-        "one metric between a reference and an unrelated source of the suite: what 'another picture altogether' means"
-    )
-
-    source: Annotated[str, "id of the reference's source"]
-    other: Annotated[str, "id of the unrelated source"]
-    short_side: Annotated[int, "pixels on the short side at which both were compared"]
-    metric: Annotated[str, "name of the metric"]
-    value: Annotated[float | None, "its value for this pair"]
-    signature: Annotated[str, "JSON: versions, weights, dtype and the pictures behind the number"]
-
-
-FLOORS = FloorRow.config()

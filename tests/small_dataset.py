@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from convergebench.dataset_builder.dataset import schema
 from convergebench.dataset_builder.dataset.columns import Column, Config
-from convergebench.dataset_builder.dataset.rows import CHAINS, STEPS, configs
-from convergebench.metric_modules.scores import FLOORS, SCORES
+from convergebench.dataset_builder.dataset.rows import CHAINS, FLOORS, STEPS, configs
+from convergebench.metric_modules.scores import SCORES
 from PIL import Image
 
 SIDE = 96

@@ -21,6 +21,7 @@ class Column(NamedTuple):
     name: str
     type: str
     meaning: str
+    required: bool = False  # whether every row has a value
 
 
 @dataclass(frozen=True)
@@ -77,11 +78,12 @@ def _columns(row: type[Row]) -> tuple[Column, ...]:
 def _column(name: str, hint: Any) -> Column:
     kind, *notes = get_args(hint)
     *types, meaning = notes
+    required = NoneType not in get_args(kind)
     for part in get_args(kind):  # of `X | None`
         kind = kind if part is NoneType else part
     if get_origin(kind) is Annotated:
         kind, *types = get_args(kind)
-    return Column(name, types[0] if types else _TYPES[kind], meaning)
+    return Column(name, types[0] if types else _TYPES[kind], meaning, required)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,7 +19,7 @@ from convergebench.generation.records import EditorInfo, FinishedChain, Source, 
 from . import manifest
 from .columns import Row, Values
 from .digests import TableDigest
-from .rows import BUILT, ChainRow, EditorRow, SourceRow, StepRow, made_by
+from .rows import BUILT, ChainRow, EditorRow, SourceRow, StepRow, configs, made_by
 from .schema import DIGESTS, REFERENCES, extent, values_digest
 
 if TYPE_CHECKING:
@@ -211,10 +211,18 @@ class Reader:
             for group in range(self.footer(file).num_row_groups):
                 part = self.read(file, group, columns, dictionaries)
                 read.update(part)
+                self._refuse_nulls(file, part)
                 yield part
             for name, digest in read.hexdigests().items():
                 if written.get(name) != digest:
                     raise OSError(f"the values of its column {name!r} are not those that were written")
+
+    @staticmethod
+    def _refuse_nulls(file: str, part: pa.Table) -> None:
+        table = configs().get(file.split("/")[1])
+        for column in table.columns if table else ():
+            if column.required and column.name in part.column_names and part[column.name].null_count:
+                raise OSError(f"its column {column.name!r} has a row without a value")
 
     def rows_of(self, kind: type[R], columns: Sequence[str] | None = None) -> Iterator[R]:
         """The rows of a table, by default without its pictures.
@@ -325,7 +333,9 @@ class Reader:
             with self.damage_explained(file):
                 for group, bounds in enumerate(self._cached_bounds(file)):
                     if all(low <= place[name] <= high for name, (low, high) in bounds.items()):
-                        for number, row in enumerate(self.read(file, group, self.plain_columns(file)).to_pylist()):
+                        part = self.read(file, group, self.plain_columns(file))
+                        self._refuse_nulls(file, part)
+                        for number, row in enumerate(part.to_pylist()):
                             if row["chain"] == chain:
                                 step = StepRow.from_values(row).record()
                                 steps[step.step] = PlacedStep(chain, step, Place(file, group, number))

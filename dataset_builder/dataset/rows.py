@@ -101,7 +101,7 @@ class SourceRow(Row):
     width: Annotated[int, "in pixels"]
     height: Annotated[int, "in pixels"]
     sha256: Annotated[str, "of the file; of a painted picture, of its pixels as binary PPM"]
-    reference: Annotated[str, "sha256 of the reference's file, if it is another picture"]
+    reference: Annotated[str | None, "sha256 of the reference's file, if it is another picture"]
     scene: Annotated[str, "what kind of scene it shows, if the restoration suite says so"]
     degradation: Annotated[str, "what is wrong with the picture, if it is to be restored"]
 
@@ -127,15 +127,30 @@ class EditorRow(Row):
         return EditorInfo.from_dict(vars(self))
 
 
+@dataclass(frozen=True, kw_only=True)
+class FloorRow(Row):
+    TABLE: ClassVar = "floors"
+    ROW: ClassVar = (
+        "one metric between a reference and an unrelated source of the suite: what 'another picture altogether' means"
+    )
+
+    source: Annotated[str, "id of the reference's source"]
+    other: Annotated[str, "id of the unrelated source"]
+    short_side: Annotated[int, "pixels on the short side at which both were compared"]
+    metric: Annotated[str, "name of the metric"]
+    value: Annotated[float | None, "its value for this pair"]
+    signature: Annotated[str, "JSON: versions, weights, dtype and the pictures behind the number"]
+
+
 STEPS = StepRow.config(depends="the scores of its chains")
 CHAINS = ChainRow.config(depends="every score, figure and table")
 SOURCES = SourceRow.config(depends="the floors, and the retained values that rest on them")
 EDITORS = EditorRow.config(depends="which editors count as baselines")
 BUILT = (STEPS, CHAINS, SOURCES, EDITORS)
-# The scoring room's tables, as far as this room needs them; their files declare their columns.
-_SCORED = (
-    Config("scores", made_by="score", depends="every figure and table", may_have_more=True),
-    Config("floors", made_by="score", depends="the retained values and the excluded sources", may_have_more=True),
+FLOORS = FloorRow.config(made_by="score", depends="the retained values and the excluded sources")
+# The files of the scores declare their other columns, those of the metrics.
+_SCORES = Config(
+    "scores", columns=StepPlace.columns(), made_by="score", depends="every figure and table", may_have_more=True
 )
 
 
@@ -143,7 +158,7 @@ _SCORED = (
 def configs() -> dict[str, Config]:
     """Every table that a dataset can have, those of the studies last."""
     studies = Path(__file__).parents[1] / "studies"
-    tables = [*BUILT, *_SCORED]
+    tables = [*BUILT, _SCORES, FLOORS]
     for study in sorted(path.parent.name for path in studies.glob("*/tables.py")):
         tables += importlib.import_module(f"convergebench.dataset_builder.studies.{study}.tables").TABLES
     return {table.name: table for table in tables}

@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from convergebench.dataset_builder.dataset.reader import Place, Reader
+from convergebench.dataset_builder.dataset.rows import FLOORS
 from convergebench.dataset_builder.dataset.schema import write_listed
 from convergebench.generation.files import Locked, locked
 from convergebench.generation.records import UserError
 
-from ..scores import FLOORS, Missing, scores_config
+from ..scores import Missing, scores_config
 from ..specs import Spec
 from . import metrics, table
 from .chains import DatasetChain, find_chains

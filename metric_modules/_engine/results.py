@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.dataset_builder.dataset.rows import FLOORS
 from convergebench.generation.pictures import DECODING
 
-from ..scores import FLOORS, SCORES, Missing, Values, missing_values, signature_of
+from ..scores import SCORES, Missing, Values, missing_values, signature_of
 from ..specs import Spec
 from .chains import DatasetChain
 from .floors import FloorTask

@@ -6,10 +6,10 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from convergebench.dataset_builder.dataset import columns as dataset_columns
-from convergebench.dataset_builder.dataset.rows import StepRow
+from convergebench.dataset_builder.dataset.rows import FloorRow, StepRow
 from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.halflife.outcomes import Outcome
-from convergebench.metric_modules.scores import FloorRow, ScoreRow
+from convergebench.metric_modules.scores import ScoreRow
 
 from ..studies import study_modules
 from .cases import Case, read_cases

@@ -3,9 +3,9 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from convergebench.dataset_builder.dataset.rows import FloorRow
 from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.retained.floors import SHARE, floor, resembling
-from convergebench.metric_modules.scores import FloorRow
 from convergebench.metric_modules.specs import ceilings, checked_columns
 
 _ValuesByMetric = dict[str, dict[str, float]]  # metric -> unrelated picture -> value

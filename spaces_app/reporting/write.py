@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from convergebench.dataset_builder.dataset import manifest
 from convergebench.dataset_builder.dataset.damage import refuse_missing
 from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
-from convergebench.dataset_builder.dataset.rows import StepRow
+from convergebench.dataset_builder.dataset.rows import FloorRow, StepRow
 from convergebench.generation.files import disk_errors_explained, locked
 from convergebench.generation.records import UserError
-from convergebench.metric_modules.scores import FloorRow, ScoreRow
+from convergebench.metric_modules.scores import ScoreRow
 
 from ..analysis.analysis import Analysis, Options
 from ..analysis.groups import ROLES

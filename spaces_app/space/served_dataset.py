@@ -15,9 +15,9 @@ import pyarrow.compute as pc
 from convergebench.dataset_builder.dataset.columns import Values
 from convergebench.dataset_builder.dataset.damage import refuse_missing
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.dataset_builder.dataset.rows import StepRow
+from convergebench.dataset_builder.dataset.rows import FloorRow, StepRow
 from convergebench.generation.records import FinishedChain, Step, UserError
-from convergebench.metric_modules.scores import FloorRow, ScoreRow
+from convergebench.metric_modules.scores import ScoreRow
 
 from ..analysis.analysis import Analysis
 from ..analysis.cases import Case

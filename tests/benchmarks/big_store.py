@@ -118,7 +118,8 @@ def make_up_scores(folder: Path) -> None:
     from convergebench.dataset_builder.building import card
     from convergebench.dataset_builder.dataset import schema
     from convergebench.dataset_builder.dataset.reader import Reader
-    from convergebench.metric_modules.scores import FLOORS, SCORES
+    from convergebench.dataset_builder.dataset.rows import FLOORS
+    from convergebench.metric_modules.scores import SCORES
 
     reader, chance = Reader(folder), numpy.random.default_rng(0)
     nothing = {column.name: None for column in SCORES.columns}

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset import schema
-from convergebench.dataset_builder.dataset.rows import configs
-from convergebench.metric_modules.scores import FLOORS, SCORES
+from convergebench.dataset_builder.dataset.rows import FLOORS, configs
+from convergebench.metric_modules.scores import SCORES
 from simulated import dataset
 
 # What the made-up rows leave out, for columns that may not be null.

@@ -60,7 +60,7 @@ STEPS = "data/steps/paint/0000.parquet"
         (edit("## Cite", "by hf_" + "abcdefghijklmnopqrstuvwx"), "README.md holds what looks like an access token"),
         (edit("## Cite", "see /home/ada/data"), "README.md holds the local path '/home/ada'"),
         (rewrite("data/sources/0000.parquet", licence=""), "source 'source-1' has no known licence"),
-        (rewrite("data/sources/0000.parquet", attribution=None), "source 'source-1' has no known attribution"),
+        (rewrite("data/sources/0000.parquet", attribution=""), "source 'source-1' has no known attribution"),
         (rewrite(STEPS, sha256="0" * 64), "is not the picture of its sha256"),
         (rewrite(STEPS, image=None), "is 'input' but has no picture"),
         (rewrite(STEPS, details='{"url":"Bearer abcdefghijklmnop"}'), "column details holds what looks like an access"),

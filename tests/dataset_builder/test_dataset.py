@@ -1,5 +1,6 @@
 """One dataset through its one reader: from a folder, from the Hub, and after its small tables were copied here."""
 
+import shutil
 from dataclasses import replace
 
 import pyarrow as pa
@@ -7,6 +8,8 @@ import pytest
 import stores
 from convergebench.dataset_builder.building import build as building
 from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
+from convergebench.dataset_builder.dataset.rows import configs
+from convergebench.dataset_builder.dataset.schema import write
 from convergebench.dataset_builder.publishing.publish import publish
 from convergebench.generation import store_reader as store
 from convergebench.generation.records import EditorInfo, UserError
@@ -111,3 +114,20 @@ def test_a_damaged_file_is_named(folder, tmp_path):
     with pytest.raises(UnreadableFile, match=r"paint/0000\.parquet cannot be read"):
         reader.steps_of(reader.chains()[-1])
     assert list(reader.all_steps(skip_unreadable=True)) == []
+
+
+@pytest.mark.parametrize(
+    ("config", "column", "read"),
+    [
+        ("chains", "suite", lambda reader: reader.chains()),
+        ("steps", "status", lambda reader: list(reader.all_steps())),
+        ("sources", "image", lambda reader: list(reader.rows("sources"))),
+    ],
+)
+def test_null_in_a_required_column_is_refused(folder, tmp_path, config, column, read):
+    shutil.copytree(folder / "data", tmp_path / "data")  # without the manifest
+    file = Reader(tmp_path).files(config)[0]
+    rows = [row | {column: None} for row in Reader(folder).file_rows(file)]
+    write(tmp_path / file, configs()[config], rows)
+    with pytest.raises(UnreadableFile, match=f"column '{column}' has a row without a value"):
+        read(Reader(tmp_path))

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 import small_dataset
 from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.dataset_builder.dataset.rows import FloorRow
 from convergebench.generation.records import UserError
-from convergebench.metric_modules.scores import FloorRow
 from convergebench.spaces_app.analysis.floors import Floors
 from convergebench.spaces_app.reporting.sentences import methods_paragraph, page_sentences
 from convergebench.spaces_app.reporting.write import headline

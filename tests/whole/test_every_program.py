@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.dataset_builder.dataset.rows import FloorRow
 from convergebench.generation import programs, suites
 from convergebench.generation.plan import Plan, make_plan
 from convergebench.generation.records import Chain
@@ -21,7 +22,7 @@ from convergebench.metric_modules.edit_applied.judge import judge_step
 from convergebench.metric_modules.edit_applied.measure import KeptPicture
 from convergebench.metric_modules.edit_applied.whole_picture import grey
 from convergebench.metric_modules.halflife.outcomes import convergence
-from convergebench.metric_modules.scores import FloorRow, ScoreRow
+from convergebench.metric_modules.scores import ScoreRow
 from convergebench.spaces_app.analysis.accounting import places
 from convergebench.spaces_app.analysis.analysis import Analysis, Options
 from convergebench.spaces_app.analysis.cases import read_cases

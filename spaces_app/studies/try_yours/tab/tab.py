@@ -14,6 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 from convergebench.dataset_builder.dataset.reader import Place, PlacedStep, Reader
+from convergebench.dataset_builder.dataset.rows import FloorRow
 from convergebench.generation import pictures
 from convergebench.generation.pictures import resize_to
 from convergebench.generation.records import UNKNOWN, Chain, FinishedChain, Program, Source, Step, UserError
@@ -22,7 +23,7 @@ from convergebench.metric_modules._engine.chains import DatasetChain, read_input
 from convergebench.metric_modules._engine.results import Results
 from convergebench.metric_modules._engine.score_chain import PictureReader, ReadPicture, Reference, compare, score_chain
 from convergebench.metric_modules._engine.table import chain_rows
-from convergebench.metric_modules.scores import FloorRow, ScoreRow
+from convergebench.metric_modules.scores import ScoreRow
 from convergebench.metric_modules.specs import ceilings, shown_columns
 
 from ....analysis.cases import RETAINED, Case, case_of_chain
