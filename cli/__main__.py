@@ -4,6 +4,7 @@ A file VERB_KIND.py is one kind of a verb, such as `convergebench list editors`.
 neither.
 """
 
+import argparse
 import difflib
 import importlib
 import importlib.metadata
@@ -24,12 +25,6 @@ _SECTIONS = {
     "look up": ("list", "status", "weights"),
 }
 _WIDTH = 80
-
-
-class BadUsage(click.ClickException):
-    """The user gave something that cannot be used: one sentence, and exit code 2."""
-
-    exit_code = 2
 
 
 @cache
@@ -88,20 +83,17 @@ class Layouts(Kinds):
     """`convergebench import PATH --layout LAYOUT`: the kinds are the layouts."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        for place, word in enumerate(args):
-            if word == "--layout" and place + 1 < len(args):
-                layout, args = args[place + 1], args[:place] + args[place + 2 :]
-                break
-            if word.startswith("--layout="):
-                layout, args = word.partition("=")[2], args[:place] + args[place + 1 :]
-                break
-        else:
-            if args and not {"--help", "-h"} & set(args):
-                ctx.fail(f"no --layout given; the layouts are {', '.join(self.list_commands(ctx))}")
-            return super().parse_args(ctx, args)
-        if layout not in self.list_commands(ctx):
-            ctx.fail(f"no layout {layout!r}; {_suggestion(layout, self.list_commands(ctx))}")
-        return super().parse_args(ctx, [layout, *args])
+        parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+        parser.add_argument("--layout")
+        parsed, rest = parser.parse_known_args(args)
+        layouts = self.list_commands(ctx)
+        if parsed.layout in layouts:
+            return super().parse_args(ctx, [parsed.layout, *rest])
+        if parsed.layout is not None:
+            ctx.fail(f"no layout {parsed.layout!r}; {_suggestion(parsed.layout, layouts)}")
+        if args and not {"--help", "-h"} & set(args):
+            ctx.fail(f"no --layout given; the layouts are {', '.join(layouts)}")
+        return super().parse_args(ctx, args)
 
 
 _GROUPS = {
@@ -152,10 +144,10 @@ class Verbs(click.Group):
         try:
             return super().invoke(ctx)
         except UserError as error:
-            raise BadUsage(str(error)) from error
+            raise click.UsageError(str(error)) from error
         except OSError as error:
-            if sentence := path_sentence(error):
-                raise BadUsage(sentence) from error
+            if sentence := _path_sentence(error):
+                raise click.UsageError(sentence) from error
             raise
         except MemoryError as error:
             advice = "run the same command again with fewer --workers; finished work is kept"
@@ -164,18 +156,20 @@ class Verbs(click.Group):
             if "surrogates" not in error.reason:
                 raise
             where = str(error.object).encode("utf-8", "backslashreplace").decode()[:80]
-            raise BadUsage(f"{where!r} contains bytes that are not text; such a path cannot be used here") from error
+            raise click.UsageError(
+                f"{where!r} contains bytes that are not text; such a path cannot be used here"
+            ) from error
         except RuntimeError as error:  # Path.resolve on a loop of links, before Python 3.13
             if str(error).startswith("Symlink loop"):
-                raise BadUsage(f"{str(error)[0].lower()}{str(error)[1:]}; give another path") from error
+                raise click.UsageError(f"{str(error)[0].lower()}{str(error)[1:]}; give another path") from error
             raise
         except ModuleNotFoundError as error:
-            if sentence := install_line(error.name or ""):
-                raise BadUsage(sentence) from error
+            if sentence := _install_line(error.name or ""):
+                raise click.UsageError(sentence) from error
             raise
 
 
-def path_sentence(error: OSError) -> str | None:
+def _path_sentence(error: OSError) -> str | None:
     """What is wrong with a path or with the disk; None if the error is about neither."""
     from convergebench.generation.files import CAUSES
 
@@ -188,7 +182,7 @@ def path_sentence(error: OSError) -> str | None:
     return f"{shown!r} cannot be used: {CAUSES[error.errno]}"
 
 
-def install_line(module: str) -> str | None:
+def _install_line(module: str) -> str | None:
     """How to install a missing module; None if it is not one of this distribution's requirements."""
     name = module.partition(".")[0]
     for requirement in importlib.metadata.requires("convergebench") or ():

@@ -1,11 +1,14 @@
 """What the verbs that talk to the Hub share."""
 
+import json
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
+    from convergebench.dataset_builder.publishing.spaces import Published
     from huggingface_hub import HfApi
 
 tag_option = click.option(
@@ -26,9 +29,10 @@ def hub_client(quiet: bool) -> "HfApi":
     return HfApi(library_name="convergebench")
 
 
-def print_space(repo: str, files: int, changed: int) -> None:
-    click.echo(f"{repo}: {files} files, {changed} changed")
-
-
-def print_nothing(*counts: object) -> None:
-    """Progress of a publish whose result is printed as JSON."""
+def print_spaces(published: "Mapping[str, Published]", as_json: bool, **words: object) -> None:
+    """Print how many files of each Space changed, or its commit as JSON after `words`."""
+    if as_json:
+        click.echo(json.dumps(words | {"commits": {repo: commit for repo, (commit, *_) in published.items()}}))
+        return
+    for repo, (_, files, changed) in published.items():
+        click.echo(f"{repo}: {files} files, {changed} changed")

@@ -86,7 +86,7 @@ def executor_options(verb: Verb) -> Verb:
     return apply_options(verb, options)
 
 
-def names_beginning_with(word: str, room: str) -> list[str]:
+def _names_beginning_with(word: str, room: str) -> list[str]:
     """The suites or editors to which a shell may complete a word."""
     names = importlib.import_module(f"convergebench.generation.{room}").names()
     return [name for name in names if name.startswith(word)]
@@ -100,14 +100,14 @@ def plan_options(verb: Verb) -> Verb:
             default="demo",
             show_default=True,
             help="A suite of `convergebench list suites`, or your own ./FILE.toml.",
-            shell_complete=lambda context, option, word: names_beginning_with(word, "suites"),
+            shell_complete=lambda context, option, word: _names_beginning_with(word, "suites"),
         ),
         click.option(
             "--editor",
             "specs",
             multiple=True,
             help="NAME, NAME:option=value,... or your own ./FILE.py:FUNCTION; repeatable. Default: the suite's.",
-            shell_complete=lambda context, option, word: names_beginning_with(word, "editors"),
+            shell_complete=lambda context, option, word: _names_beginning_with(word, "editors"),
         ),
         click.option("--pictures", type=click.Path(), help="A folder of your own, instead of the suite's."),
         click.option("--pictures-kind", "kind", help="face, object, scene, texture or text."),

@@ -32,10 +32,10 @@ def command(
     """
     import convergebench as cb
 
-    print_plan(cb.plan(specs, suite, **options), max_cost, as_json)
+    _print_plan(cb.plan(specs, suite, **options), max_cost, as_json)
 
 
-def print_plan(plan: "Plan", max_cost: float | None, as_json: bool) -> None:
+def _print_plan(plan: "Plan", max_cost: float | None, as_json: bool) -> None:
     """Print one line for each editor, what fits the money, and warnings."""
     from convergebench.generation import plan as planning
     from convergebench.generation.records import canonical

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,7 +11,6 @@ from ._shared import json_option
 
 if TYPE_CHECKING:
     from convergebench.dataset_builder.publishing.publish import Plan
-    from huggingface_hub import HfApi
 
 
 @click.command("dataset", short_help="A dataset, in one commit, tagged.")
@@ -27,59 +26,32 @@ def command(folder: Path, repo: str, tag: str | None, dry_run: bool, as_json: bo
     convergebench publish dataset convergebench --repo \\
       NAMESPACE/convergebench --tag v1.0.0 --dry-run
     """
-    outcome = _publish(hub_client(as_json), folder, repo, tag, dry_run, as_json)
-    if as_json:
-        click.echo(json.dumps({"what": "dataset", "repo": repo, "tag": tag, "dry_run": dry_run} | outcome))
-
-
-def _publish(api: "HfApi", folder: Path, repo: str, tag: str | None, dry_run: bool, quiet: bool) -> dict[str, Any]:
-    """Publish with a progress bar over the checks, which read every picture once."""
     from convergebench.dataset_builder.dataset.reader import Reader
     from convergebench.dataset_builder.publishing import publish as publishing
     from convergebench.generation.progress import progress_bar
 
-    plans: list[Plan] = []
-
     def report(plan: "Plan") -> None:
-        plans.append(plan)
-        if not quiet:
-            _print_plan(plan)
+        if not as_json:
+            _print_plan(f"{repo}: {tag or 'no tag'}", plan)
 
-    reader = Reader(folder)
-    with progress_bar("check", sum(len(reader.files(name)) for name in reader.configs()), "files", quiet) as advance:
-        commit = publishing.publish(api, folder, repo, tag, lambda file: advance(1, ""), report, dry_run)
-    if not quiet:
-        click.echo("nothing was changed (--dry-run)" if dry_run else f"{repo} {tag or ''} is at {commit}")
-    plan, change = plans[0], plans[0].change
-    return {
-        "commit": commit,
-        "last": plan.last,
-        "level": change.level,
-        "changes": change.words,
-        "added": plan.added,
-        "removed": plan.removed,
-        "bytes": plan.bytes,
-        "rows": plan.rows,
-        "foreign": plan.foreign,
-    }
+    with progress_bar("check", len(Reader(folder).data_files()), "files", as_json) as advance:
+        plan = publishing.publish(hub_client(as_json), folder, repo, tag, lambda file: advance(1, ""), report, dry_run)
+    if as_json:
+        click.echo(json.dumps({"what": "dataset", "repo": repo, "tag": tag, "dry_run": dry_run} | plan))
+    else:
+        click.echo("nothing was changed (--dry-run)" if dry_run else f"{repo} {tag or ''} is at {plan['commit']}")
 
 
-def _print_plan(plan: "Plan") -> None:
+def _print_plan(version: str, plan: "Plan") -> None:
     from convergebench.dataset_builder.building.card_tables import count_text, size_text
 
-    since = f"after {plan.last} (a {plan.change.level} change)" if plan.last else "(the first version)"
-    click.echo(f"{plan.repo}: {plan.tag or 'no tag'} {since}")
-    for word in plan.change.words:
-        click.echo(f"  {word}")
-    for name, (before, after) in plan.rows.items():
-        click.echo(f"  {name}: {before:,} -> {after:,} rows")
-    uploads = f"{count_text(len(plan.added), 'data file')} to upload ({size_text(plan.bytes)})"
-    if not plan.commit:
-        uploads += " with the card and the manifest"
-    removed = count_text(len(plan.removed), "file")
-    unchanged = count_text(plan.unchanged, "file")
-    click.echo(f"  {uploads}, {removed} to delete, {unchanged} unchanged")
-    for file in plan.foreign:
-        click.echo(f"  left alone: {file} is not a file of this dataset")
-    if plan.commit:
-        click.echo(f"  {plan.tag} holds exactly this folder: there is nothing to do")
+    since = f"after {plan['last']} (a {plan['level']} change)" if plan["last"] else "(the first version)"
+    lines = [f"{version} {since}", *plan["changes"]]
+    lines += [f"{name}: {before:,} -> {after:,} rows" for name, (before, after) in plan["rows"].items()]
+    uploads = f"{count_text(len(plan['added']), 'data file')} to upload ({size_text(plan['bytes'])})"
+    removed = count_text(len(plan["removed"]), "file")
+    lines.append(f"{uploads}, {removed} to delete, {count_text(plan['unchanged'], 'file')} unchanged")
+    lines += [f"left alone: {file} is not a file of this dataset" for file in plan["foreign"]]
+    if plan["commit"]:
+        lines.append("the tag holds exactly this folder: there is nothing to do")
+    click.echo("\n  ".join(lines))

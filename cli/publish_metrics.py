@@ -1,11 +1,10 @@
 """`convergebench publish metrics`: uploads every metric as a Space of its own."""
 
-import json
 from pathlib import Path
 
 import click
 
-from ._hub import dry_run_option, hub_client, print_nothing, print_space, tag_option
+from ._hub import dry_run_option, hub_client, print_spaces, tag_option
 from ._shared import json_option
 
 
@@ -25,7 +24,5 @@ def command(folder: Path | None, repo: str, tag: str | None, dry_run: bool, as_j
     from convergebench.dataset_builder.publishing import spaces
 
     folder = folder or Path(str(metric_modules.__path__[0]))
-    report = print_nothing if as_json else print_space
-    commits = spaces.publish_metrics(hub_client(as_json), folder, repo, tag, report, dry_run)
-    if as_json:
-        click.echo(json.dumps({"what": "metrics", "repo": repo, "tag": tag, "dry_run": dry_run, "commits": commits}))
+    published = spaces.publish_metrics(hub_client(as_json), folder, repo, tag, dry_run)
+    print_spaces(published, as_json, what="metrics", repo=repo, tag=tag, dry_run=dry_run)

@@ -1,12 +1,11 @@
 """`convergebench publish space`: uploads the Space that shows a dataset of the Hub."""
 
-import json
 import tempfile
 from pathlib import Path
 
 import click
 
-from ._hub import dry_run_option, hub_client, print_nothing, print_space, tag_option
+from ._hub import dry_run_option, hub_client, print_spaces, tag_option
 from ._shared import json_option
 
 
@@ -42,8 +41,5 @@ def command(folder: Path | None, repo: str, tag: str | None, dataset: str | None
             folder = copy_space_to(Path(temporary), repo, shown, revision)
             if not as_json:
                 click.echo(f"{repo} shows {shown} at {revision or 'its newest commit'}")
-        report = print_nothing if as_json else print_space
-        commit = spaces.publish_files(api, spaces.space_files(folder), repo, tag, report, dry_run)
-    if as_json:
-        values = {"what": "space", "repo": repo, "tag": tag, "dry_run": dry_run, "commits": {repo: commit}}
-        click.echo(json.dumps(values))
+        published = spaces.publish_files(api, spaces.space_files(folder), repo, tag, dry_run)
+    print_spaces({repo: published}, as_json, what="space", repo=repo, tag=tag, dry_run=dry_run)

@@ -16,7 +16,7 @@ from convergebench.metric_modules._engine import metrics, table
 from convergebench.metric_modules._engine.chains import find_chains
 from convergebench.metric_modules._engine.engine import BATCH, Job
 from convergebench.metric_modules._engine.floors import floor_medians, floor_place, floor_task, originals_of
-from convergebench.metric_modules._engine.results import Results, Shard, ShardLines
+from convergebench.metric_modules._engine.results import Results, ShardLines, open_shard
 from convergebench.metric_modules._engine.worker import Worker
 from convergebench.metric_modules.halflife.outcomes import Outcome
 from convergebench.spaces_app.analysis.analysis import Analysis
@@ -56,7 +56,7 @@ class OneChainScorer:
         specs = self.metrics.specs
         (folder / "work").mkdir()
         lines, worker = ShardLines(folder / "work"), Worker(job, lambda count, words: None)
-        with Shard(folder / "work", "0000.jsonl") as shard:
+        with open_shard(folder / "work", "0000.jsonl") as shard:
             worker.compare_floors([task] if job.lacking_floors(task) else [], shard)
             results.add_lines(lines.new(), specs, {})
             self.floors.floors |= results.floors

@@ -82,7 +82,9 @@ def publish(dataset: str | Path, repo: str, tag: str | None = None, *, dry_run: 
     from convergebench.dataset_builder.publishing.publish import publish as upload
     from huggingface_hub import HfApi
 
-    return upload(HfApi(library_name="convergebench"), Path(dataset), repo, tag, dry_run=dry_run)
+    api = HfApi(library_name="convergebench")
+    commit: str | None = upload(api, Path(dataset), repo, tag, dry_run=dry_run)["commit"]
+    return commit
 
 
 def space(

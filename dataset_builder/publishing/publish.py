@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from convergebench.generation.records import UserError
 
@@ -67,28 +67,8 @@ class State:
     editors: frozenset[str]
 
 
-class Change(NamedTuple):
-    """What differs, in words, and the level of version that it requires."""
-
-    level: str
-    words: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What publishing would do."""
-
-    repo: str
-    tag: str | None
-    last: str | None  # the newest published version
-    change: Change
-    rows: dict[str, tuple[int, int]]  # of each config: before and after
-    added: tuple[str, ...]  # data files to upload
-    removed: tuple[str, ...]
-    unchanged: int  # data files
-    bytes: int  # of the data files to upload
-    foreign: tuple[str, ...]  # files of others in the repository, which stay
-    commit: str | None  # if the tag already exists with exactly this folder: nothing to do
+Change = tuple[str, list[str]]  # the level of version that it requires, and what differs in words
+Plan = dict[str, Any]  # what publishing would do; its keys are in `_plan_version`
 
 
 def publish(
@@ -99,21 +79,20 @@ def publish(
     progress: Callable[[str], None] = lambda file: None,
     report: Callable[[Plan], None] = lambda plan: None,
     dry_run: bool = False,
-) -> str | None:
-    """Publish a dataset folder as a version; the commit's id, or None for a dry run."""
+) -> Plan:
+    """Publish a dataset folder as a version, unless it is a dry run; `commit` is then its id."""
     check_publishable(folder, progress)
     for finding in verify_references(Reader(folder)):
         raise UserError(finding.sentence)
-    planned = _plan_version(api, folder, repo, tag)
-    report(planned)
-    if dry_run:
-        return None
-    if planned.commit:
-        return planned.commit
+    plan = _plan_version(api, folder, repo, tag)
+    report(plan)
+    if dry_run or plan["commit"]:
+        return plan | ({"commit": None} if dry_run else {})
+    words = plan["changes"]
     if tag:
-        card.write(folder, repo, versions=_version_text(api, repo, tag, planned.change))
-    message = f"{tag}: {planned.change.words[0]}" if tag else planned.change.words[0]
-    return hub.commit_files(api, repo, "dataset", published_files(folder), message, tag)
+        card.write(folder, repo, versions=_version_text(api, repo, tag, words))
+    message = f"{tag}: {words[0]}" if tag else words[0]
+    return plan | {"commit": hub.commit_files(api, repo, "dataset", published_files(folder), message, tag)}
 
 
 def published_files(folder: Path) -> dict[str, Path]:
@@ -133,26 +112,25 @@ def _plan_version(api: "HfApi", folder: Path, repo: str, tag: str | None) -> Pla
         with hub.hub_errors_explained(repo):
             published = Path(api.hf_hub_download(repo, card.CARD, repo_type="dataset", revision=last))
             old = _state_of(Reader(f"hf://datasets/{repo}@{last}", api), published)
-    added = tuple(file for file in comparison.added if file in files)
-    change = describe_change(old, new, bool(added or comparison.removed))
+    added = [file for file in comparison.added if file in files]
+    level, changes = change = describe_change(old, new, bool(added or comparison.removed))
     if tag and not comparison.commit:
         check_tag(tag, tags, change)
     elif not tag and last is None:
         raise UserError(f"{repo} has no version yet; give the first one with --tag v1.0.0")
     before = old.rows if old else {}
-    return Plan(
-        repo,
-        tag,
-        last,
-        change,
-        rows={name: (before.get(name, 0), new.rows.get(name, 0)) for name in {**new.rows, **before}},
-        added=added,
-        removed=tuple(comparison.removed),
-        unchanged=len(files) - len(added),
-        bytes=sum((folder / file).stat().st_size for file in added),
-        foreign=tuple(comparison.foreign),
-        commit=comparison.commit,
-    )
+    return {
+        "last": last,  # the newest published version
+        "level": level,
+        "changes": changes,
+        "rows": {name: (before.get(name, 0), new.rows.get(name, 0)) for name in {**new.rows, **before}},
+        "added": added,  # data files to upload, and their size
+        "bytes": sum((folder / file).stat().st_size for file in added),
+        "removed": comparison.removed,
+        "unchanged": len(files) - len(added),
+        "foreign": comparison.foreign,  # files of others in the repository, which stay
+        "commit": comparison.commit,  # if the tag already exists with exactly this folder
+    }
 
 
 def _state_of(reader: Reader, readme: Path) -> State:
@@ -182,7 +160,7 @@ def describe_change(old: State | None, new: State, has_other_files: bool = False
         if has_other_files and not minor:
             minor.append("data files changed")
     level = "major" if major else "minor" if minor else "patch"
-    return Change(level, tuple([*major, *minor] or ["the card changed"]))
+    return level, [*major, *minor] or ["the card changed"]
 
 
 def _major_changes(old: State, new: State) -> list[str]:
@@ -206,23 +184,22 @@ def _major_changes(old: State, new: State) -> list[str]:
     return words
 
 
-def check_tag(tag: str, tags: Sequence[str], change: Change) -> Version:
+def check_tag(tag: str, tags: Sequence[str], change: Change) -> None:
     """Refuse a tag that is not later, or whose level is too low."""
     wanted = Version.parse(tag)
     published = version_tags(tags)
     if not published:
-        return wanted
+        return
     last = Version.parse(published[-1])
     if wanted <= last:
         raise UserError(f"the tag {tag} does not come after the last one, {last}; choose a later one")
     level = "major" if wanted.major > last.major else "minor" if wanted.minor > last.minor else "patch"
-    if _LEVELS.index(level) < _LEVELS.index(change.level):
-        needed = last.next(change.level)
-        raise UserError(f"{tag} is a {level} version after {last}, but {change.words[0]}; it must be {needed} or later")
-    return wanted
+    if _LEVELS.index(level) < _LEVELS.index(change[0]):
+        needed = last.next(change[0])
+        raise UserError(f"{tag} is a {level} version after {last}, but {change[1][0]}; it must be {needed} or later")
 
 
-def _version_text(api: "HfApi", repo: str, tag: str, change: Change) -> str:
+def _version_text(api: "HfApi", repo: str, tag: str, changes: Sequence[str]) -> str:
     """The list of versions with this one on top, unless it is there."""
     remote = hub.read_repo(api, repo, "dataset")
     published = ""
@@ -233,5 +210,5 @@ def _version_text(api: "HfApi", repo: str, tag: str, change: Change) -> str:
     if published.startswith(f"### {tag} "):
         return published
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    words = "\n".join(f"- {plain(word)}" for word in change.words)
+    words = "\n".join(f"- {plain(word)}" for word in changes)
     return f"### {tag} ({today})\n\n{words}" + (f"\n\n{published}" if published.startswith("### ") else "")

@@ -2,7 +2,7 @@
 
 import re
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
 _NOT_PUBLISHED = ("__pycache__", ".", "test_")  # beginnings of names
-Report = Callable[[str, int, int], None]  # called with a repository, its number of files, and how many of them change
+Published = tuple[str | None, int, int]  # the commit, unless it is a dry run; the files, and how many of them change
 
 
 def publish_metrics(
@@ -27,9 +27,8 @@ def publish_metrics(
     folder: Path,
     repo: str,
     tag: str | None,
-    report: Report = lambda repo, files, changed: None,
     dry_run: bool = False,
-) -> dict[str, str | None]:
+) -> dict[str, Published]:
     """Publish a metric, or each one of a folder, to its Space under one tag.
 
     `repo` may name the Space if there is one metric.
@@ -49,7 +48,7 @@ def publish_metrics(
     # `evaluate` asks a Space for the tag of its own version first, and would always load that version.
     if tag == f"v{version('evaluate')}" or (tag and re.fullmatch(r"v0\.4\.\d+", tag)):
         raise UserError(f"a metric's Space must not have the tag {tag}: `evaluate` would load that instead of main")
-    commits: dict[str, str | None] = {}
+    published: dict[str, Published] = {}
     for path in folders:
         space = f"{namespace}/{path.resolve().name}"
         with tempfile.TemporaryDirectory() as temporary:
@@ -60,8 +59,8 @@ def publish_metrics(
                     data = data.replace(b'evaluate.load("convergebench/', namespaced)
                 files[file] = Path(temporary) / file
                 files[file].write_bytes(data)
-            commits[space] = publish_files(api, files, space, tag, report, dry_run)
-    return commits
+            published[space] = publish_files(api, files, space, tag, dry_run)
+    return published
 
 
 def shown_dataset(api: "HfApi", repo: str, named: str | None) -> tuple[str, str | None]:
@@ -83,9 +82,8 @@ def publish_files(
     files: Mapping[str, Path],
     repo: str,
     tag: str | None,
-    report: Report = lambda repo, files, changed: None,
     dry_run: bool = False,
-) -> str | None:
+) -> Published:
     """Publish files as a Space; equal ones are tagged without a commit."""
     if tag:
         Version.parse(tag)
@@ -97,11 +95,11 @@ def publish_files(
         listing.write_bytes(manifest.text({path: {} for path in files}))
         complete = {**files, MANIFEST: listing}
         comparison = hub.compare(api, repo, "space", complete, tag)
-        report(repo, len(files), len({*comparison.added, *comparison.removed} - {MANIFEST}))
+        counts = len(files), len({*comparison.added, *comparison.removed} - {MANIFEST})
         if dry_run:
-            return None
+            return None, *counts
         message = f"Version {tag}" if tag else "Update"
-        return hub.commit_files(api, repo, "space", complete, message, tag, space_sdk=sdk)
+        return hub.commit_files(api, repo, "space", complete, message, tag, space_sdk=sdk), *counts
 
 
 def space_files(folder: Path) -> dict[str, Path]:

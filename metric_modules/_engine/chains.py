@@ -17,10 +17,6 @@ from convergebench.generation.records import FinishedChain, Step
 _COST_OF_A_PICTURE = 250_000
 
 
-class Unreadable(ValueError):
-    """A picture of the dataset cannot be read; the message says why."""
-
-
 def is_scored(step: Step) -> bool:
     """Not a shrunk answer: its distance would mostly measure the resize."""
     return step.status == "ok"
@@ -107,27 +103,24 @@ def read_picture(
     try:
         data = reader.picture_at(place, column)
     except (OSError, pa.ArrowException) as error:
-        raise Unreadable(f"{place.file} cannot be read ({str(error).splitlines()[0][:80]})") from error
+        raise Undecodable(f"{place.file} cannot be read ({str(error).splitlines()[0][:80]})") from error
     if data is None:
-        raise Unreadable("the picture's bytes are not in the dataset")
+        raise Undecodable("the picture's bytes are not in the dataset")
     same = digest in (None, sha256(data).hexdigest())
     if not same and not of_pixels:
-        raise Unreadable(f"{len(data)} bytes that are not those received")
-    try:
-        if not same and pixel_hash(decode(data)) != digest:
-            raise Unreadable(f"{len(data)} bytes that are not the picture of its sha256")
-        return decode_array(data)
-    except Undecodable as error:
-        raise Unreadable(str(error)) from error
+        raise Undecodable(f"{len(data)} bytes that are not those received")
+    if not same and pixel_hash(decode(data)) != digest:
+        raise Undecodable(f"{len(data)} bytes that are not the picture of its sha256")
+    return decode_array(data)
 
 
 def read_input(reader: Reader, chain: DatasetChain, copies: Sequence[Place]) -> np.ndarray:
     """A chain's input, from any intact copy in the dataset."""
-    reason = Unreadable("its file is not in the dataset")
+    reason = Undecodable("its file is not in the dataset")
     for place in copies:
         try:
             return read_picture(reader, place, chain.input.step.sha256 if chain.input else None)
-        except Unreadable as error:
+        except Undecodable as error:
             reason = error
     raise reason
 

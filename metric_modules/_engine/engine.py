@@ -26,7 +26,7 @@ from . import metrics, table
 from .chains import DatasetChain, find_chains
 from .floors import FloorPlace, FloorTask, Medians, floor_medians, floor_place, plan_floors, suite_sources
 from .metrics import MetricRun, Metrics
-from .results import FOLDER, Results, Shard, ShardLines, read_results
+from .results import FOLDER, Results, ShardLines, open_shard, read_results
 from .worker import Advance, Worker
 
 BATCH = 4
@@ -156,7 +156,7 @@ def run(
     advance: Advance = lambda count, words: None,
 ) -> Outcome:
     """Score what is missing, with other processes; the first one writes."""
-    with locked_for(job) if rank == 0 else contextlib.nullcontext():
+    with _locked_for(job) if rank == 0 else contextlib.nullcontext():
         barrier()  # another launch may still be writing the folder
         lines = ShardLines(job.folder / FOLDER)
         job.take_in(lines)
@@ -190,7 +190,7 @@ def _compute(job: Job, rank: int, size: int, lines: ShardLines, batch: int, adva
     chains, tasks = job.part(rank, size)
     job.take_in(lines)
     worker = Worker(job, advance)
-    with Shard(job.folder / FOLDER, _shard_name(rank, size)) as shard:
+    with open_shard(job.folder / FOLDER, _shard_name(rank, size)) as shard:
         worker.compare_floors([task for task in tasks if job.lacking_floors(task)], shard)
         job.take_in(lines)
         worker.score([chain for chain in chains if job.lacking(chain)], batch, job.floor_medians(), shard)
@@ -207,7 +207,7 @@ def part_held(folder: Path, name: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def locked_for(job: Job) -> Iterator[None]:
+def _locked_for(job: Job) -> Iterator[None]:
     """Lock the folder; UserError while another process or task holds it."""
     folder = job.folder / FOLDER
     with contextlib.ExitStack() as stack:

@@ -7,13 +7,13 @@ from hashlib import sha256
 
 import numpy as np
 from convergebench.dataset_builder.dataset.reader import Place, Reader
-from convergebench.generation.pictures import resize_to
+from convergebench.generation.pictures import Undecodable, resize_to
 from convergebench.generation.records import UserError
 
 from ..retained.floors import floor
 from ..scores import Value, Values
 from ..specs import ScoreColumn
-from .chains import DatasetChain, Unreadable, read_picture
+from .chains import DatasetChain, read_picture
 from .metrics import MetricRun, typed
 from .score_chain import Reference
 
@@ -36,7 +36,7 @@ class Original:
         digest = self.sha256 if self.column == "image" else None
         try:
             return read_picture(reader, self.place, digest, self.column, of_pixels=True)
-        except Unreadable as error:
+        except Undecodable as error:
             advice = "let `convergebench verify --repair` set its file aside and build again"
             raise UserError(f"source {self.source}: {error}; {advice}") from error
 

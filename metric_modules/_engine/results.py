@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
@@ -30,25 +31,18 @@ _ENGINE_VERSION = 1
 Line = dict[str, Any]  # of a shard, as JSON
 
 
-class Shard:
-    """A file that this process writes, a line for each finished chain or floor task."""
+def open_shard(folder: Path, name: str) -> FileIO:
+    """This process's shard, without the line that a crash cut short."""
+    shard = (folder / name).open("ab", buffering=0)
+    shard.truncate((folder / name).read_bytes().rfind(b"\n") + 1)
+    return shard
 
-    def __init__(self, folder: Path, name: str):
-        path = folder / name
-        self.file = path.open("ab", buffering=0)
-        self.file.truncate(path.read_bytes().rfind(b"\n") + 1)  # without the line that a crash cut short
 
-    def __enter__(self) -> "Shard":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.file.close()
-
-    def add(self, line: Line) -> None:
-        """Write a finished piece of work durably, after its checksum."""
-        rest = json.dumps(line).encode()[1:]
-        self.file.write(_with_checksum(rest) + b"\n")
-        os.fsync(self.file.fileno())
+def add_line(shard: FileIO, line: Line) -> None:
+    """Write a finished piece of work durably, after its checksum."""
+    rest = json.dumps(line).encode()[1:]
+    shard.write(_with_checksum(rest) + b"\n")
+    os.fsync(shard.fileno())
 
 
 def _with_checksum(rest: bytes) -> bytes:

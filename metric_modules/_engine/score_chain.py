@@ -8,10 +8,10 @@ from threading import Lock
 
 import numpy as np
 from convergebench.dataset_builder.dataset.reader import Place, PlacedStep, Reader
-from convergebench.generation.pictures import evaluation_size, resize_to
+from convergebench.generation.pictures import Undecodable, evaluation_size, resize_to
 
 from ..scores import Missing, Value, Values
-from .chains import DatasetChain, Unreadable, read_input, read_picture
+from .chains import DatasetChain, read_input, read_picture
 from .metrics import MetricRun, typed
 
 _IsNear = Callable[[str, Value], bool]  # whether a column's value is near a threshold
@@ -82,7 +82,7 @@ class PictureReader:
         digest = placed.step.sha256
         try:
             picture = read_picture(self.reader, placed.place, digest)
-        except Unreadable as error:
+        except Undecodable as error:
             return ReadPicture(digest, missing=Missing("unreadable", str(error)))
         return _reduced(digest, picture, size, [run for run in rounds if _covers(run, placed.step.round)])
 
@@ -92,7 +92,7 @@ class PictureReader:
             return []
         try:
             picture = read_input(self.reader, chain, self.copies(chain))
-        except Unreadable:
+        except Undecodable:
             return []
         return [_reduced(chain.input.step.sha256, picture, size, rounds)]
 

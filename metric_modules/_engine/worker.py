@@ -11,16 +11,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from io import FileIO
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
 from convergebench.generation.cluster import cores
+from convergebench.generation.pictures import Undecodable
 
 from ..scores import Missing, Values
-from .chains import DatasetChain, Unreadable, read_reference
+from .chains import DatasetChain, read_reference
 from .floors import FloorPlace, FloorTask, Medians, compare_unrelated, floor_place, is_near_threshold
 from .metrics import MetricRun, torch_if_installed
-from .results import Shard
+from .results import add_line
 from .score_chain import PictureReader, Reference, score_chain
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def count_cores() -> int:
+def _count_cores() -> int:
     """The cores of this process, if others of its launch share the machine."""
     return max(1, cores() // int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
 
@@ -77,7 +79,7 @@ class Worker:
     references: "OrderedDict[tuple[str, int | None], Reference]" = field(default_factory=OrderedDict)
     lock: Lock = field(default_factory=Lock)
 
-    def compare_floors(self, tasks: Sequence[FloorTask], shard: Shard) -> None:
+    def compare_floors(self, tasks: Sequence[FloorTask], shard: FileIO) -> None:
         """Compare some references with the pictures that are unrelated to them."""
 
         def work(task: FloorTask) -> tuple[FloorTask, _Runs, dict[str, Values]]:
@@ -86,10 +88,10 @@ class Worker:
 
         for task, lacking, values in self._in_threads(work, tasks):
             parts = {run.name: run.floor_signature for run in lacking}
-            shard.add({"task": task.key, "parts": parts, "values": values})
+            add_line(shard, {"task": task.key, "parts": parts, "values": values})
 
     def score(
-        self, chains: Sequence[DatasetChain], batch: int, medians: Mapping[FloorPlace, Medians], shard: Shard
+        self, chains: Sequence[DatasetChain], batch: int, medians: Mapping[FloorPlace, Medians], shard: FileIO
     ) -> None:
         """Score chains, as many at once as cores and memory allow."""
         started = time.monotonic()
@@ -103,7 +105,7 @@ class Worker:
 
             for chain, lacking, rows in self._in_threads(work, chains):
                 parts = {run.name: run.signature for run in lacking}
-                shard.add({"chain": chain.chain.id, "digest": chain.digest, "parts": parts, "rows": rows})
+                add_line(shard, {"chain": chain.chain.id, "digest": chain.digest, "parts": parts, "rows": rows})
                 self.chains += 1
                 self.images += len(rows)
                 self.advance(len(rows), "")
@@ -114,7 +116,7 @@ class Worker:
     ) -> dict[int, Values]:
         try:
             reference = self._reference(chain)
-        except Unreadable as error:
+        except Undecodable as error:
             missing = Missing("unreadable", f"the reference: {error}")
             columns = [column for run in lacking for column in run.spec.names]
             return {placed.step.step: dict.fromkeys(columns, missing) for placed in chain.scored_steps}
@@ -133,7 +135,7 @@ class Worker:
 
     @property
     def _threads(self) -> int:
-        return max(1, min(count_cores(), self._memory // ((_WORK_BYTES + _REFERENCE_BYTES) * self._pixels)))
+        return max(1, min(_count_cores(), self._memory // ((_WORK_BYTES + _REFERENCE_BYTES) * self._pixels)))
 
     def _reference(self, chain: DatasetChain) -> Reference:
         """A chain's reference, prepared once for all chains that share it."""

@@ -25,7 +25,9 @@ def lay(folder, **tables):
     """A dataset's Parquet with whole rows, as far as the report reads it."""
     for name, rows in tables.items():
         config = (configs() | {"scores": SCORES, "floors": FLOORS})[name]
-        nothing = {column.name: None for column in config.columns} | DEFAULTS.get(name, {})
+        zero = {"string": "", "int32": 0, "bool": False}
+        nothing = {column.name: zero[column.type] if column.required else None for column in config.columns}
+        nothing |= DEFAULTS.get(name, {})
         schema.write(folder / "data" / name / "0000.parquet", config, [nothing | row for row in rows])
 
 

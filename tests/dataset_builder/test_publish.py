@@ -66,18 +66,18 @@ def test_a_cut_connection_loses_no_earlier_version(hub, api, made, folder):
 
 def test_a_dry_run_says_what_would_change_and_changes_nothing(hub, api, folder):
     before = local(folder)
-    plans = []
-    assert publish(api, folder, REPO, "v1.0.0", report=plans.append, dry_run=True) is None
-    after = {name: count for name, (_, count) in plans[0].rows.items()}
+    plan = publish(api, folder, REPO, "v1.0.0", dry_run=True)
+    assert plan["commit"] is None
+    after = {name: count for name, (_, count) in plan["rows"].items()}
     assert after == {"steps": 10, "chains": 2, "sources": 1, "editors": 2, "scores": 8}
-    assert plans[0].bytes == sum(len(data) for path, data in before.items() if path.startswith("data/"))
+    assert plan["bytes"] == sum(len(data) for path, data in before.items() if path.startswith("data/"))
     assert hub.store.repos == {}
     assert local(folder) == before
 
 
 def test_a_tag_never_moves_and_keeps_its_promise(hub, api, made, folder):
-    commit = publish(api, folder, REPO, "v1.0.0")
-    assert publish(api, folder, REPO, "v1.0.0") == commit  # as after a process that ended right after it gave the tag
+    commit = publish(api, folder, REPO, "v1.0.0")["commit"]
+    assert publish(api, folder, REPO, "v1.0.0")["commit"] == commit  # as after a process that died after the tag
     with pytest.raises(UserError, match=r"the tag v1\.0\.0 exists already at NS/convergebench and never moves"):
         publish(api, made / "second" / "convergebench", REPO, "v1.0.0")
     with pytest.raises(UserError, match=r"v1\.0\.1 is a patch version .* it must be v1\.1\.0 or later"):
@@ -179,19 +179,16 @@ def test_files_of_others_in_the_repository_stay_and_are_named(hub, api, made, fo
         api.upload_file(path_or_fileobj=b"theirs", path_in_repo=path, repo_id=REPO, repo_type="dataset")
     publish(api, folder, REPO, "v1.0.0")
     api.upload_file(path_or_fileobj=b"later", path_in_repo="later.csv", repo_id=REPO, repo_type="dataset")
-    plans = []
-    publish(api, made / "second" / "convergebench", REPO, "v1.1.0", report=plans.append)
+    plan = publish(api, made / "second" / "convergebench", REPO, "v1.1.0")
     there = hub.store.contents("dataset", REPO, "v1.1.0")
     assert (there["train.csv"], there["data/train.parquet"], there["later.csv"]) == (b"theirs", b"theirs", b"later")
-    assert plans[0].foreign == ("data/train.parquet", "later.csv", "train.csv")
-    assert plans[0].removed == ()
+    assert plan["foreign"] == ["data/train.parquet", "later.csv", "train.csv"]
+    assert plan["removed"] == []
 
 
 def test_a_file_of_ours_that_is_gone_is_deleted_as_the_plan_said(hub, api, made, folder):
     publish(api, made / "second" / "convergebench", REPO, "v1.0.0")
-    plans = []
-    publish(api, folder, REPO, "v2.0.0", report=plans.append)
-    assert plans[0].removed == ("data/steps/blur/0000.parquet",)
+    assert publish(api, folder, REPO, "v2.0.0")["removed"] == ["data/steps/blur/0000.parquet"]
     assert hub.store.contents("dataset", REPO, "v2.0.0") == local(folder)
 
 

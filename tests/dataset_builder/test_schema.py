@@ -21,7 +21,7 @@ def features(columns):
 
 
 def row(number, data):
-    plain = {column.name: ("" if column.type == "string" else 0) if column.required else None for column in STEPS.columns}
+    plain = {c.name: {"string": "", "int32": 0}[c.type] if c.required else None for c in STEPS.columns}
     return {**plain, "step": number, "image": data and {"bytes": data, "path": f"{number:04d}.png"}}
 
 

@@ -39,8 +39,8 @@ def test_a_metric_that_did_not_change_is_tagged_without_a_commit(hub, api, metri
     first = publish_metrics(api, metrics, "NS", "v1.0.0")
     stores.write(metrics / "psnr" / "psnr.py", "# better\n")
     second = publish_metrics(api, metrics, "NS", "v1.0.1")
-    assert second["NS/ssim"] == first["NS/ssim"]
-    assert second["NS/psnr"] != first["NS/psnr"]
+    assert second["NS/ssim"][0] == first["NS/ssim"][0]
+    assert second["NS/psnr"][0] != first["NS/psnr"][0]
     assert hub.store.contents("space", "NS/psnr", "v1.0.0")["psnr.py"] != b"# better\n"
     assert hub.store.contents("space", "NS/psnr", "v1.0.1")["psnr.py"] == b"# better\n"
 
@@ -49,10 +49,10 @@ def test_files_of_others_in_a_space_stay(hub, api, metrics):
     publish_metrics(api, metrics / "psnr", "NS/psnr", "v1.0.0")
     api.upload_file(path_or_fileobj=b"theirs", path_in_repo="thesis.txt", repo_id="NS/psnr", repo_type="space")
     stores.write(metrics / "psnr" / "psnr.py", "# alone\n")
-    commit = publish_metrics(api, metrics / "psnr", "NS/psnr", "v1.0.1")
+    [(commit, *_)] = publish_metrics(api, metrics / "psnr", "NS/psnr", "v1.0.1").values()
     there = hub.store.contents("space", "NS/psnr", "v1.0.1")
     assert set(there) == {".manifest.json", "README.md", "app.py", "psnr.py", "thesis.txt"}
-    assert publish_metrics(api, metrics / "psnr", "NS/psnr", "v1.0.1") == commit
+    assert publish_metrics(api, metrics / "psnr", "NS/psnr", "v1.0.1")["NS/psnr"][0] == commit
 
 
 def test_a_strangers_file_in_a_space_is_refused_by_name(hub, api, metrics):
@@ -72,9 +72,8 @@ def test_names_and_tags_that_cannot_be_are_refused(hub, api, metrics):
 
 
 def test_a_dry_run_tells_and_changes_nothing(hub, api, metrics):
-    reports = []
-    publish_metrics(api, metrics, "NS", "v1.0.0", lambda *counts: reports.append(counts), dry_run=True)
-    assert reports == [("NS/psnr", 4, 4), ("NS/ssim", 4, 4)]
+    published = publish_metrics(api, metrics, "NS", "v1.0.0", dry_run=True)
+    assert published == {"NS/psnr": (None, 4, 4), "NS/ssim": (None, 4, 4)}
     assert hub.store.repos == {}
 
 

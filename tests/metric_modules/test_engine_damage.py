@@ -220,11 +220,10 @@ def test_a_flipped_bit_in_steps_is_never_hashed(dataset):
 
 
 def test_a_changed_shard_line_is_computed_again(tmp_path):
-    shard = results.Shard(tmp_path, "0000.jsonl")
     lines = [{"task": "a", "parts": {}, "values": {"b": {"rmse": 0.1 + 0.2}}}, {"chain": "c", "rows": {"1": None}}]
-    for line in lines:
-        shard.add(line)
-    shard.file.close()
+    with results.open_shard(tmp_path, "0000.jsonl") as shard:
+        for line in lines:
+            results.add_line(shard, line)
     path = tmp_path / "0000.jsonl"
     assert [{**line, "check": None} for line in results.ShardLines(tmp_path).new()] == [
         {**line, "check": None} for line in lines

@@ -15,7 +15,7 @@ import pytest
 import scored
 from convergebench.generation.files import locked
 from convergebench.generation.records import UserError
-from convergebench.metric_modules._engine import engine, results
+from convergebench.metric_modules._engine import engine, results, worker
 
 ASKED = ["psnr", "ssim", "lpips", "registration", "edit_applied"]
 LAUNCH = [sys.executable, "-m", "accelerate.commands.launch", "--multi_gpu"]
@@ -88,19 +88,19 @@ def test_finished_work_is_not_repeated_by_other_processes(dataset, alone, monkey
     class Died(RuntimeError):
         pass
 
-    whole, seen = results.Shard.add, []
+    whole, seen = worker.add_line, []
 
-    def dying(self, line):
-        whole(self, line)
+    def dying(shard, line):
+        whole(shard, line)
         seen.extend([line["chain"]] if "chain" in line else [])
         if len(seen) == 5:
-            self.file.write(b'{"chain": "torn at this by')
+            shard.write(b'{"chain": "torn at this by')
             raise Died
 
-    monkeypatch.setattr(results.Shard, "add", dying)
+    monkeypatch.setattr(worker, "add_line", dying)
     with pytest.raises(Died):
         engine.run(engine.prepare(dataset, ASKED, "cpu", None))
-    monkeypatch.setattr(results.Shard, "add", whole)
+    monkeypatch.setattr(worker, "add_line", whole)
     outcomes = together(dataset, 2)
     assert sum(outcome.chains for outcome in outcomes) == 13 - 5
     assert content(dataset) == alone

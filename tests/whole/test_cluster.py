@@ -20,7 +20,7 @@ from convergebench.cli._shared import parse_arguments
 from convergebench.dataset_builder.building import build as building
 from convergebench.generation.cluster import launch_of, raised_if_killed
 from convergebench.generation.records import UserError
-from convergebench.metric_modules._engine import engine, results
+from convergebench.metric_modules._engine import engine, results, worker
 
 ASKED = ["psnr", "ssim", "lpips", "registration", "edit_applied"]
 CHAINS = 13
@@ -82,20 +82,20 @@ def test_parts_in_any_order_are_used_by_the_plain_command(dataset, alone):
 
 
 def test_a_part_that_died_resumes(dataset, alone, monkeypatch):
-    whole, seen = results.Shard.add, []
+    whole, seen = worker.add_line, []
 
-    def dying(self, line):
-        whole(self, line)
+    def dying(shard, line):
+        whole(shard, line)
         seen.extend([line["chain"]] if "chain" in line else [])
         if len(seen) == 3:
-            self.file.write(b'{"chain": "torn at this by')
+            shard.write(b'{"chain": "torn at this by')
             raise KeyboardInterrupt
 
     asked = ["psnr", "ssim"]
-    monkeypatch.setattr(results.Shard, "add", dying)
+    monkeypatch.setattr(worker, "add_line", dying)
     with pytest.raises(KeyboardInterrupt):
         metric_modules.score(dataset, asked, device="cpu", shard="0/2", quiet=True)
-    monkeypatch.setattr(results.Shard, "add", whole)
+    monkeypatch.setattr(worker, "add_line", whole)
     again = metric_modules.score(dataset, asked, device="cpu", shard="0/2", quiet=True)
     assert again.chains + 3 + metric_modules.score(dataset, asked, device="cpu", quiet=True).chains == CHAINS
     assert again.chains

@@ -22,7 +22,7 @@ from ..._engine import metrics, table
 from ..._engine.chains import DatasetChain, find_chains
 from ..._engine.engine import BATCH, Job
 from ..._engine.floors import FloorPlace, Medians, floor_place, plan_floors
-from ..._engine.results import Results, Shard, ShardLines, read_results
+from ..._engine.results import Results, ShardLines, open_shard, read_results
 from ..._engine.worker import Worker
 from ...scores import signature_of
 from ...specs import scored_specs
@@ -74,7 +74,7 @@ def recompute(folder: Path, seed: str, count: int | None, quiet: bool = False) -
         job = Job(folder, reader, [chain for chain in sample if chain in signed], chosen, task_sample, Results())
         images = sum(len(chain.scored_steps) for chain in job.chains)
         with progress_bar("score again", images, "images", quiet) as advance, TemporaryDirectory() as temporary:
-            with Shard(Path(temporary), "0000.jsonl") as shard:
+            with open_shard(Path(temporary), "0000.jsonl") as shard:
                 worker = Worker(job, advance)
                 worker.compare_floors(job.tasks, shard)
                 worker.score(job.chains, BATCH, medians, shard)
