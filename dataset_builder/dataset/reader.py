@@ -241,7 +241,6 @@ class Reader:
             yield from self.file_rows(file, columns)
 
     def file_rows(self, file: str, columns: Sequence[str] | None = None) -> Iterator[Values]:
-        """The rows of one file, as `rows`."""
         for part in self._parts(file, columns):
             with self.damage_explained(file):
                 rows = part.to_pylist()
@@ -273,7 +272,6 @@ class Reader:
     # Records
 
     def sources(self) -> dict[str, Source]:
-        """The starting pictures by id."""
         return self._sources
 
     @cached_property
@@ -325,10 +323,9 @@ class Reader:
     def _steps(self, chain: str, editor: str, source: str, program: str) -> dict[int, PlacedStep]:
         place = dict(zip(_PLACE, (chain, editor, source, program), strict=True))
 
-        def is_elsewhere(file: str) -> bool:  # the folder of an editor's files begins as the editor's name does
-            return not editor.startswith(re.split("[_-]", file.split("/")[-2])[0])
-
-        for file in sorted(self._step_files, key=is_elsewhere):
+        # First the files whose folder begins as the editor's name does.
+        is_elsewhere = [not editor.startswith(re.split("[_-]", file.split("/")[-2])[0]) for file in self._step_files]
+        for _, file in sorted(zip(is_elsewhere, self._step_files, strict=True)):
             steps: dict[int, PlacedStep] = {}
             with self.damage_explained(file):
                 for group, bounds in enumerate(self._cached_bounds(file)):
