@@ -30,13 +30,14 @@ def command(suite: str, out: Path | None, inputs: Path | None, as_json: bool) ->
     """
     from convergebench.generation import suites
     from convergebench.generation.files import refuse_strangers_file, write_whole
+    from convergebench.generation.packages import cache_folder
     from convergebench.generation.pictures import decode, encode_png
     from convergebench.generation.progress import progress_bar
-    from convergebench.generation.sources.catalogue import cache_folder, gather
+    from convergebench.generation.sources.catalogue import gather
 
     loaded = suites.load(suite)
     wanted = dict.fromkeys(id.partition("~")[0] for id in loaded.sources if id not in loaded.own_pictures)
-    folder = out or cache_folder()
+    folder = out or cache_folder() / "sources"
     with progress_bar("pictures", len(wanted), "pictures", as_json) as advance:
         problems = gather(wanted, folder, lambda id: advance(1, id))
     if inputs and not problems:

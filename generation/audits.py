@@ -43,12 +43,10 @@ def read_salt(path: str | Path | None = None) -> bytes:
 
 
 def salt_hash(salt: bytes) -> str:
-    """A hash that can be published before the salt itself."""
     return hashlib.sha256(salt).hexdigest()
 
 
 def with_audit(chain: Chain, salt: bytes = b"") -> Chain:
-    """The chain with the audits that its id and the salt select."""
     for module in studies.modules("audit"):
         chain = module.with_audit(chain, salt)
     return chain

@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .ledger import Budget
 from .records import Answer, storable
@@ -49,10 +49,12 @@ class Refused(Exception):
     """Raised by a user's own editor to decline an instruction; the message is its reason."""
 
 
-@dataclass(frozen=True)
-class CallLimits:
-    """Limits on the calls of one editor."""
+@dataclass(eq=False, kw_only=True)
+class Caller:
+    """All calls of one editor, from any number of threads: limits, circuit breaker, budget."""
 
+    budget: Budget = field(default_factory=Budget)
+    price: float = 0.0
     concurrency: int = 8
     requests_a_minute: int | None = None
     attempts: int = 10
@@ -62,14 +64,7 @@ class CallLimits:
     failures: int = 5  # in a row, before the run stops
     probes: int = 3  # attempts in flight until the first one is answered
 
-
-class Caller:
-    """All calls of one editor, from any number of threads: limits, circuit breaker, budget."""
-
-    def __init__(self, limits: CallLimits, budget: Budget | None = None, price: float | None = None):
-        self.limits = limits
-        self.budget = budget or Budget()
-        self.price = price or 0.0
+    def __post_init__(self) -> None:
         self._failures = 0  # calls in a row, without an answer between them
         self._stopping = threading.Event()
         self._answered = False  # whether any call was
@@ -110,12 +105,12 @@ class Caller:
 
     def _try_until_answered(self, call: Callable[[], Answer]) -> Answer:
         spent, paid = 0.0, 0
-        for attempt in range(1, self.limits.attempts + 1):
+        for attempt in range(1, self.attempts + 1):
             try:
                 return self._with_cost(self._attempt_once(call, again=attempt > 1), spent)
             except Transient as error:
                 spent, paid = (spent + self.price, paid + 1) if error.charged else (spent, paid)
-                if attempt == self.limits.attempts or paid == self.limits.paid_attempts:
+                if attempt == self.attempts or paid == self.paid_attempts:
                     times = f"{attempt} times" if attempt > 1 else "once"
                     raise self._count_failure(f"{error} (tried {times})", spent) from error
                 if self._stopping.wait(self._delay(attempt, error.retry_after)):
@@ -159,14 +154,14 @@ class Caller:
 
     def _delay(self, attempt: int, retry_after: float | None) -> float:
         """Exponential backoff with jitter, so that callers do not retry together."""
-        backoff = min(self.limits.longest_wait, self.limits.first_wait * 2 ** (attempt - 1)) * random.uniform(0.5, 1.0)
-        return max(backoff, min(retry_after or 0.0, self.limits.longest_wait))
+        backoff = min(self.longest_wait, self.first_wait * 2 ** (attempt - 1)) * random.uniform(0.5, 1.0)
+        return max(backoff, min(retry_after or 0.0, self.longest_wait))
 
     def _count_failure(self, reason: str, spent: float) -> Exception:
         with self._lock:
             self._failures += 1
             count = self._failures
-        if count >= self.limits.failures:
+        if count >= self.failures:
             return Unusable(f"the last {count} calls all failed, the last one because: {reason}")
         return Rejected(reason, charged=spent > 0, cost=spent or None)
 
@@ -197,11 +192,11 @@ class Caller:
             self._queue[0].notify()
 
     def _has_room(self) -> bool:
-        most = self.limits.concurrency if self._answered else min(self.limits.concurrency, self.limits.probes)
+        most = self.concurrency if self._answered else min(self.concurrency, self.probes)
         return self._in_flight < most
 
     def _seconds_to_next_start(self) -> float:
-        rate, now = self.limits.requests_a_minute, time.monotonic()
+        rate, now = self.requests_a_minute, time.monotonic()
         while self._started and self._started[0] <= now - 60:
             self._started.popleft()
         return self._started[0] + 60 - now if rate and len(self._started) >= rate else 0.0

@@ -5,7 +5,7 @@ from typing import Any
 from PIL import Image
 
 from . import editors, pictures
-from .calls import Caller, CallLimits, Rejected
+from .calls import Caller, Rejected
 from .editors import trait
 from .loop import judge
 from .records import Answer, Turn
@@ -27,7 +27,7 @@ def check(spec: str) -> dict[str, Any]:
 
     facts: dict[str, Any] = {"editor": choice.label, "sent": f"{size[0]}x{size[1]}", "price": price}
     try:
-        answer = Caller(CallLimits(attempts=2), price=price).ask(ask)
+        answer = Caller(attempts=2, price=price or 0.0).ask(ask)
     except Rejected as error:
         return {**facts, "status": "failed", "reason": str(error), "cost": error.cost}
     answer, picture = judge(answer, 0)

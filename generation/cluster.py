@@ -48,7 +48,6 @@ def share(items: Iterable[T], weight: Callable[[T], int], name: Callable[[T], st
 
 
 def part(shard: str | None) -> tuple[int, int]:
-    """The index of this process among all parts, and their number."""
     rank, size = rank_and_size()
     index, slash, count = (shard or "0/1").partition("/")
     if not (slash and index.isdigit() and count.isdigit() and int(index) < int(count)):

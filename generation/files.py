@@ -80,7 +80,6 @@ def refuse_strangers_file(path: Path, is_ours: Callable[[bytes], bool]) -> None:
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Remove the files that killed writers left in a folder; the caller holds its lock."""
     for path in folder.glob(f".*{UNFINISHED}"):
         path.unlink()
 

@@ -57,7 +57,6 @@ class OwnEditor:
 
 
 def wrap(function: Callable[..., object], concurrency: int | None = None) -> OwnEditor:
-    """The editor that calls a function; async and batch functions take several calls at once."""
     # A model in this process is seldom safe to call from several threads at once.
     is_async = any(map(inspect.iscoroutinefunction, (function, type(function).__call__)))
     summary = (inspect.getdoc(function) or "").partition("\n")[0]

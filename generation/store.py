@@ -48,7 +48,6 @@ class Damaged(UserError):
 def open_run(
     run: Path, description: Values, editors: Mapping[str, EditorInfo] | None = None, planned: Iterable[Chain] = ()
 ) -> None:
-    """Begin a run in a folder, or open the same run there."""
     description = {"format": 1, **description}
     with disk_errors_explained(run), locked(run, wait=True):
         remove_unfinished(run)
@@ -308,7 +307,6 @@ def recover_steps(folder: Path, truncate: bool = True) -> list[Step]:
 
 
 def parse_steps(path: Path, data: bytes) -> list[Step]:
-    """The steps in the lines of a steps.jsonl."""
     steps = []
     for number, line in enumerate(data.splitlines()):
         try:

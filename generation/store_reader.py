@@ -96,7 +96,6 @@ def _foreign_files(chain: StoredChain) -> list[Path]:
 
 
 def read_chain(folder: Path, suite: str, suite_version: str) -> StoredChain:
-    """The chain of a folder, after checking that its files belong together."""
     done, chain = read_json(folder / "done.json"), _read_description(folder)
     path = folder / "steps.jsonl"
     data = _read_bytes(path)
@@ -178,7 +177,6 @@ def _read_checked_picture(path: Path, step: Step) -> bytes:
 
 
 def read_reference(chain: StoredChain) -> bytes | None:
-    """The reference as prepared, if it is another picture than the input."""
     path = chain.folder / "reference.png"
     return _read_bytes(path) if chain.source.reference is not None or path.exists() else None
 

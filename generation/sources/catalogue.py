@@ -18,7 +18,7 @@ from PIL import Image
 from .. import packages, studies
 from ..files import disk_errors_explained, locked, refuse_strangers_file, write_whole
 from ..pictures import Undecodable, decode, encode_png, has_hash, pixel_hash
-from ..records import KINDS, UNKNOWN, Source, UserError, Values, check_fields, check_types, one_of
+from ..records import KINDS, UNKNOWN, Source, UserError, Values, check_fields, check_types, one_of, unique
 from . import synthetic
 
 _LICENCES = (
@@ -65,7 +65,7 @@ class Row:
         return self.id + (".png" if self.package == "painted" or self.crop else Path(self.path).suffix)
 
 
-def from_row(values: Values) -> Row:
+def _from_row(values: Values) -> Row:
     check_fields(f"source {values.get('id')!r}", values, [field.name for field in fields(Row)])
     one_of(f"licence of source {values.get('id')!r}", str(values.get("licence")), _LICENCES)
     row: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
@@ -75,7 +75,7 @@ def from_row(values: Values) -> Row:
 @cache
 def manifest() -> dict[str, Row]:
     values = tomllib.loads(files(__package__).joinpath("sources.toml").read_text(encoding="utf-8"))
-    return {row.id: row for row in map(from_row, values["source"])}
+    return unique("source", ((row.id, row) for row in map(_from_row, values["source"])))
 
 
 def row(id: str) -> Row:
@@ -116,7 +116,7 @@ def read(id: str, folder: Path | None = None) -> bytes:
         clean, _, name = id.partition("~")
         maker = _maker(id)
         return _checked_png(id, maker.degrade(name, decode(read(clean, folder)), id), maker.expected_hashes()[id])
-    wanted, place = row(id), folder or cache_folder()
+    wanted, place = row(id), folder or packages.cache_folder() / "sources"
     if (data := read_gathered(wanted, place)) is not None:
         return data
     if wanted.package.startswith(("installed:", "painted")):
@@ -210,15 +210,10 @@ def _checked_png(id: str, picture: Image.Image, expected: str) -> bytes:
     return encode_png(picture)
 
 
-def cache_folder() -> Path:
-    return packages.cache_folder() / "sources"
-
-
 # --- a user's own pictures
 
 
 def find_own(folder: Path, rows: Sequence[Values] = (), kind: str | None = None) -> dict[str, Row]:
-    """The pictures of a folder by their ids."""
     if not folder.is_dir():
         raise UserError(f"no such folder: {folder}; --pictures must name a folder of pictures")
     for row in rows:
@@ -266,11 +261,3 @@ def _read_own_row(path: Path, row: Values, kind: str | None) -> Row:
         attribution=row.get("attribution", UNKNOWN),
         unfit=tuple(row.get("unfit", ())),
     )
-
-
-def read_own(picture: Row) -> bytes:
-    """Raises UserError if the file was changed since it was found."""
-    data = Path(picture.path).read_bytes()
-    if hashlib.sha256(data).hexdigest() != picture.sha256:
-        raise UserError(f"{picture.path} was changed since the run was planned; give the same command again")
-    return data

@@ -3,6 +3,7 @@
 A user's own suite is a file of the same form, which may add own programs and pictures.
 """
 
+import hashlib
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import programs, studies
-from ..records import Program, Setting, Source, UserError, Values, check_fields, check_types
+from ..records import Program, Setting, Source, UserError, Values, check_fields, check_types, unique
 from ..sources import catalogue
 
 # Defaults of a user's own suite, and of a program in it.
@@ -55,7 +56,13 @@ class Suite:
         return catalogue.as_source(self.own_pictures[id]) if id in self.own_pictures else catalogue.source(id)
 
     def read(self, id: str) -> bytes:
-        return catalogue.read_own(self.own_pictures[id]) if id in self.own_pictures else catalogue.read(id)
+        if id not in self.own_pictures:
+            return catalogue.read(id)
+        picture = self.own_pictures[id]
+        data = Path(picture.path).read_bytes()
+        if hashlib.sha256(data).hexdigest() != picture.sha256:
+            raise UserError(f"{picture.path} was changed since the run was planned; give the same command again")
+        return data
 
     def fits(self, source: str, program: Program) -> bool:
         row = self.own_pictures[source] if source in self.own_pictures else catalogue.row(source)
@@ -106,10 +113,11 @@ def _read_own(path: Path) -> Suite:
     if path.stem in names():
         raise UserError(f"{path} has the name of a shipped suite; give it another")
     tables = {name: values.pop(name, []) for name in ("program", "picture")}
-    for name, rows in tables.items():
-        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+    for name, table in tables.items():
+        if not isinstance(table, list) or not all(isinstance(row, dict) for row in table):
             raise UserError(f"{path} needs tables for {name}; each begins with [[{name}]]")
-    own_programs = {row.get("id", ""): programs.from_row({**_OWN_PROGRAM, **row}) for row in tables["program"]}
+    rows = [programs.from_row({**_OWN_PROGRAM, **row}) for row in tables["program"]]
+    own_programs = unique("program", ((row.id, row) for row in rows))
     folder = values.pop("pictures", None)
     if not isinstance(folder, str | None):
         raise UserError(f"{path} has {folder!r} for pictures; it must be the name of a folder")
@@ -170,7 +178,6 @@ def _read_variant(suite: Suite, row: Values) -> Suite:
 
 
 def cases(suite: Suite, variant: Suite | None = None) -> list[tuple[Source, Program]]:
-    """The fitting pairs of a variant or of the whole suite."""
     chosen = variant or suite
     return [
         (suite.source(source), suite.program(program))

@@ -21,7 +21,6 @@ from packaging.version import Version
 from .. import packages
 from ..files import refuse_strangers_file, write_whole
 from ..records import UserError, canonical
-from ..sources.catalogue import cache_folder
 
 ANY = "*"
 _PRICES = "CONVERGEBENCH_PRICES"  # the variable that names the user's own file
@@ -131,7 +130,7 @@ def shipped() -> dict[str, Any]:
 
 
 def refreshed_file() -> Path:
-    return cache_folder().parent / "prices.json"
+    return packages.cache_folder() / "prices.json"
 
 
 @functools.cache

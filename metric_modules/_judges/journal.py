@@ -19,7 +19,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeVar
 
-from convergebench.generation.calls import Caller, CallLimits, Rejected, Transient, Unusable
+from convergebench.generation.calls import Caller, Rejected, Transient, Unusable
 from convergebench.generation.files import disk_errors_explained
 from convergebench.generation.interruptible import do_all
 from convergebench.generation.ledger import Budget, Ledger
@@ -98,8 +98,8 @@ def ask_all(
         ledger = _JudgeLedger(journal.path.parent, opening, answered)
     budget = Budget(max_cost, ledger=ledger)
     outcome.before = budget.spent
-    at_once = CallLimits(judge.concurrency, judge.requests_a_minute)
-    caller = Caller(at_once, budget, price)
+    at_once, rate = judge.concurrency, judge.requests_a_minute
+    caller = Caller(budget=budget, price=price or 0.0, concurrency=at_once, requests_a_minute=rate)
 
     def stop(reason: str) -> None:
         outcome.stopped = outcome.stopped or reason

@@ -10,7 +10,7 @@ from unittest import mock
 import httpx2
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation import editors, loop, records
-from convergebench.generation.calls import Caller, CallLimits, Fault
+from convergebench.generation.calls import Caller, Fault
 from convergebench.generation.records import Answer
 from convergebench.generation.vendors import wire
 from convergebench.metric_modules._judges import answers, asks, backends, questions, run
@@ -47,7 +47,7 @@ class VendorAnswer(Door):
     def open(self) -> None:
         self.body, self.left = b"", 0
         self.editors = {name: editors.choose(f"{name}:{BASE}", find_out=False).editor for name in VENDORS}
-        self.caller = Caller(CallLimits(attempts=2, first_wait=0.0, longest_wait=0.0), price=0.04)
+        self.caller = Caller(attempts=2, first_wait=0.0, longest_wait=0.0, price=0.04)
 
     def client(self) -> httpx2.Client:
         return httpx2.Client(transport=httpx2.MockTransport(lambda request: httpx2.Response(200, content=self.body)))
@@ -101,7 +101,7 @@ class Judges(OfADataset):
         transport = httpx2.MockTransport(lambda request: httpx2.Response(self.status, content=self.body))
         self.client = httpx2.Client(transport=transport)
         self.judges = {name: backends.choose(f"{name}:{BASE}") for name in ("openai", "gemini")}
-        self.caller = Caller(CallLimits(attempts=1, first_wait=0.0, longest_wait=0.0), price=0.04)
+        self.caller = Caller(attempts=1, first_wait=0.0, longest_wait=0.0, price=0.04)
 
     def use(self, data: bytes) -> None:
         values = json_list(data)

@@ -5,93 +5,91 @@ import time
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 
 import pytest
-from convergebench.generation.calls import Caller, CallLimits, Rejected, Transient, Unusable
+from convergebench.generation.calls import Caller, Rejected, Transient, Unusable
 from convergebench.generation.ledger import Budget
 from convergebench.generation.records import Answer, UserError
 from convergebench.generation.vendors.keys import NoKey
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-FAST = CallLimits(first_wait=0.001, longest_wait=0.002, attempts=4)
+FAST = {"first_wait": 0.001, "longest_wait": 0.002, "attempts": 4}
 
 
 def failing(*errors):
     """A call that raises these one after the other and then answers."""
     left = list(errors)
-    asked = []
 
     def call():
-        asked.append(time.monotonic())
+        call.asked.append(time.monotonic())
         if left:
             raise left.pop(0)
         return Answer(b"picture")
 
-    call.asked = asked
+    call.asked = []
     return call
 
 
 def test_a_transient_error_is_tried_again():
-    reply = Caller(FAST).ask(failing(Transient("busy"), Transient("busy")))
+    reply = Caller(**FAST).ask(failing(Transient("busy"), Transient("busy")))
     assert (reply.data, reply.cost) == (b"picture", None)
+    reply = Caller(**FAST, price=0.04).ask(failing(Transient("cut", charged=True), Transient("429")))
+    assert reply.cost == pytest.approx(0.08)
 
 
-def test_the_number_of_attempts_is_bounded_and_the_reason_kept():
-    call = failing(*[Transient("busy")] * 10)
-    with pytest.raises(Rejected, match=r"busy \(tried 4 times\)"):
-        Caller(FAST).ask(call)
-    assert len(call.asked) == 4
+CUT = Transient("cut", charged=True)
 
 
-def test_attempts_that_may_have_been_billed_are_fewer():
-    call = failing(Transient("429"), *[Transient("cut", charged=True)] * 10)
-    with pytest.raises(Rejected, match=r"cut \(tried 4 times\)") as caught:
-        Caller(CallLimits(first_wait=0.001), price=0.04).ask(call)
-    assert len(call.asked) == 4
-    assert caught.value.cost == pytest.approx(0.12)
+@pytest.mark.parametrize(
+    ("limits", "errors", "says", "asked", "cost"),
+    [
+        (FAST, [Transient("busy")] * 10, r"busy \(tried 4 times\)", 4, None),
+        ({"first_wait": 0.001}, [Transient("429"), *[CUT] * 10], r"cut \(tried 4 times\)", 4, 0.12),  # may be billed
+        (FAST, [CUT, Rejected("400")], "400", 2, 0.04),
+    ],
+)
+def test_attempts_are_bounded_and_their_cost_and_reason_kept(limits, errors, says, asked, cost):
+    call = failing(*errors)
+    with pytest.raises(Rejected, match=says) as caught:
+        Caller(**limits, price=0.04).ask(call)
+    assert (len(call.asked), caught.value.cost) == (asked, cost and pytest.approx(cost))
 
 
 def test_waits_double_with_jitter_and_have_a_longest():
-    caller = Caller(CallLimits(first_wait=1, longest_wait=10))
+    caller = Caller(first_wait=1, longest_wait=10)
     for attempt, full in ((1, 1), (2, 2), (3, 4), (4, 8), (5, 10), (9, 10)):
         waits = {caller._delay(attempt, None) for _ in range(50)}
         assert full / 2 <= min(waits) < max(waits) <= full
     assert (caller._delay(1, 7.0), caller._delay(1, 3600.0)) == (7.0, 10)  # what the vendor asks for
 
 
-def test_a_call_that_is_answered_keeps_the_circuit_closed():
-    caller = Caller(CallLimits(failures=3))
+@pytest.mark.parametrize("status", ["ok", "refused"])
+def test_a_call_that_is_answered_keeps_the_circuit_closed(status):
+    caller = Caller(failures=3)
     for _ in range(20):
         for _ in range(2):
             with pytest.raises(Rejected):
                 caller.ask(failing(Rejected("400")))
-        caller.ask(failing())
+        assert caller.ask(lambda: Answer(b"x", status=status)).status == status
 
 
 def test_answers_that_are_no_pictures_stop_a_run_as_well():
-    caller = Caller(CallLimits(failures=3))
+    caller = Caller(failures=3)
 
     def broken(answer):
         return Answer(status="failed", reason="the answer is no picture")
 
-    assert caller.ask(failing(), broken).status == "failed"
-    assert caller.ask(failing(), broken).status == "failed"
+    assert [caller.ask(failing(), broken).status for _ in range(2)] == ["failed"] * 2
     with pytest.raises(Unusable, match="the last 3 calls all failed"):
         caller.ask(failing(), broken)
 
 
-def test_a_refusal_is_an_answer_and_no_failure():
-    caller = Caller(CallLimits(failures=2))
-    for _ in range(5):
-        assert caller.ask(lambda: Answer(status="refused", reason="safety")).status == "refused"
-
-
 def test_a_missing_key_stops_the_run():
     with pytest.raises(Unusable, match="set SOME_KEY"):
-        Caller(FAST).ask(failing(NoKey("no key: set SOME_KEY")))
+        Caller(**FAST).ask(failing(NoKey("no key: set SOME_KEY")))
 
 
 def test_stopping_wakes_those_who_wait():
-    caller = Caller(CallLimits(first_wait=60, longest_wait=60))
+    caller = Caller(first_wait=60, longest_wait=60)
     threading.Timer(0.1, caller.stop).start()
     started = time.monotonic()
     with pytest.raises(CancelledError):
@@ -100,7 +98,7 @@ def test_stopping_wakes_those_who_wait():
 
 
 def test_few_calls_are_in_flight_until_the_first_answer_then_more():
-    caller, flying, answered = Caller(CallLimits(concurrency=5, probes=2)), [], threading.Event()
+    caller, flying, answered = Caller(concurrency=5, probes=2), [], threading.Event()
     most = {True: [], False: []}
 
     def call():
@@ -119,7 +117,7 @@ def test_few_calls_are_in_flight_until_the_first_answer_then_more():
 def test_no_more_calls_start_in_a_minute_than_allowed(monkeypatch):
     now = [0.0]
     monkeypatch.setattr("convergebench.generation.calls.time.monotonic", lambda: now[0])
-    caller, begun = Caller(CallLimits(requests_a_minute=10)), []
+    caller, begun = Caller(requests_a_minute=10), []
 
     def wait(condition, seconds):
         now[0] += seconds
@@ -131,18 +129,8 @@ def test_no_more_calls_start_in_a_minute_than_allowed(monkeypatch):
     assert 180 <= begun[-1] < 190
 
 
-def test_what_a_step_cost_is_the_sum_of_its_attempts():
-    reply = Caller(FAST, price=0.04).ask(failing(Transient("cut", charged=True), Transient("429")))
-    assert reply.cost == pytest.approx(0.08)
-    with pytest.raises(Rejected) as caught:
-        Caller(FAST, price=0.04).ask(failing(Transient("cut", charged=True), Rejected("400")))
-    assert caught.value.cost == pytest.approx(0.04)
-
-
 def test_a_budget_waits_for_calls_that_may_turn_out_free():
-    caller = Caller(
-        CallLimits(concurrency=8, attempts=9, first_wait=0.001, longest_wait=0.01), Budget(0.10), price=0.04
-    )
+    caller = Caller(budget=Budget(0.10), price=0.04, attempts=9, first_wait=0.001, longest_wait=0.01)
     hurdles = iter([Transient("429")] * 3)
 
     def call():
@@ -180,11 +168,8 @@ def test_a_limit_is_never_passed_whatever_becomes_of_calls(workers, fates, limit
             raise Rejected("400")
         return Answer(b"x", status=fate)
 
-    limits = CallLimits(
-        concurrency=workers, first_wait=0.0001, longest_wait=0.0002, attempts=3, failures=10**6, probes=99
-    )
-    budget = Budget(limit)
-    caller = Caller(limits, budget, price=0.039)
+    budget, quick = Budget(limit), {"first_wait": 0.0001, "longest_wait": 0.0002, "attempts": 3}
+    caller = Caller(budget=budget, price=0.039, concurrency=workers, failures=10**6, probes=99, **quick)
 
     def chain(_):
         for _ in range(4):

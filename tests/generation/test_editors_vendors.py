@@ -7,7 +7,7 @@ import time
 
 import pytest
 from convergebench.generation import editors
-from convergebench.generation.calls import Caller, CallLimits, Unusable
+from convergebench.generation.calls import Caller, Unusable
 from PIL import Image
 from vendors import chains
 from vendors.loopback import Reply, bomb, picture, serving
@@ -86,7 +86,7 @@ def test_a_wrong_key_and_an_empty_account_stop_the_run(ask, vendor, status):
 
 
 def test_a_rate_limit_is_tried_again_after_its_retry_after(ask, vendor):
-    caller = Caller(CallLimits(first_wait=0.01, longest_wait=5))
+    caller = Caller(first_wait=0.01, longest_wait=5)
     started = time.monotonic()
     step, server = ask(vendor.error(429, retry_after="0.4"), picture(chains.SIZE), caller=caller)
     assert step.status == "ok"
@@ -112,7 +112,7 @@ def test_a_cut_connection_is_tried_again_and_counted_as_paid(ask, vendor):
 
 
 def test_a_slow_drip_ends_at_the_time_limit(ask, vendor):
-    caller = Caller(CallLimits(attempts=1))
+    caller = Caller(attempts=1)
     started = time.monotonic()
     step, _ = ask(Reply(body=b" " * 1000, drip=0.1), timeout=0.5, caller=caller)
     assert step.status == "failed"

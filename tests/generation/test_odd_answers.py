@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from convergebench.generation.calls import Caller, CallLimits, Rejected
+from convergebench.generation.calls import Caller, Rejected
 from convergebench.generation.records import Answer, storable
 from fuzz.answers import VendorAnswer
 
@@ -36,7 +36,7 @@ def test_an_answer_of_another_form_is_a_step_that_can_be_stored(door, body):
 
 def test_an_impossible_cost_is_kept_as_words():
     for cost in (float("nan"), float("inf"), -1.0):
-        caller = Caller(CallLimits(), price=0.04)
+        caller = Caller(price=0.04)
         reply = caller.ask(lambda cost=cost: Answer(b"x", cost=cost))
         assert (reply.cost, reply.details["cost_said"]) == (0.04, str(cost))
         assert caller.budget.spent == 0.04

@@ -118,6 +118,7 @@ def test_a_shipped_suite_runs_on_the_pictures_of_a_folder(folder, monkeypatch):
         (('unfit = ["logo"]', "unfit = 5"), "has '5' for unfit, which must be a list"),
         (('fits = ["object", "scene"]', "fits = 1"), "program 'logo' has '1' for fits, which must be a list"),
         (("[[program]]", "[program]"), "needs tables for program"),
+        (("[[program]]", '[[program]]\nid = "logo"\ncycle = ["add a hat"]\n[[program]]'), "'logo' is given twice"),
     ],
 )
 def test_what_is_wrong_with_a_file_of_ones_own_is_one_sentence(folder, change, words):

@@ -1,8 +1,11 @@
 """The programs cover what the studies ask for, in their words."""
 
+from pathlib import Path
+
 import pytest
 from convergebench.generation import programs, suites
 from convergebench.generation.records import UserError
+from convergebench.generation.sources import catalogue
 
 ALL = programs.load()
 V1 = [programs.get(id) for id in suites.load("v1").programs]
@@ -64,6 +67,19 @@ def test_the_restoration_prompts_have_the_studys_lengths():
         assert len(group) == 3
         assert low <= min(group)
         assert max(group) <= high
+
+
+def test_an_id_given_twice_is_refused(tmp_path, monkeypatch):
+    rows = {"program": programs._HERE / "programs.toml", "source": Path(catalogue.__file__).parent / "sources.toml"}
+    for what, path in rows.items():
+        first = path.read_text().split(f"[[{what}]]")[1]
+        (tmp_path / path.name).write_text(f"[[{what}]]{first}[[{what}]]{first}")
+    (tmp_path / "out_and_back.toml").write_text("edits = {}\nsequences = {}\ndepths = []\n")
+    monkeypatch.setattr(programs, "_HERE", tmp_path)
+    monkeypatch.setattr(catalogue, "files", lambda package: tmp_path)
+    for read in (programs.load, catalogue.manifest):
+        with pytest.raises(UserError, match="is given twice"):
+            read.__wrapped__()
 
 
 def test_a_program_with_a_wrong_field_is_refused():

@@ -6,7 +6,7 @@ import cheat
 import numpy
 import pytest
 from convergebench.generation import audits, editors, generate, pictures, plan, store, suites
-from convergebench.generation.calls import Caller, CallLimits
+from convergebench.generation.calls import Caller
 from convergebench.generation.loop import run_chain
 from convergebench.generation.records import Chain, Program, Source, UserError
 from convergebench.generation.studies.honesty import marks
@@ -112,7 +112,7 @@ def returns(folder, spec, audited):
     start = Image.effect_noise((64, 48), 60).convert("RGB")
     start.paste((250, 240, 60), (0, 0, 20, 48))
     start.paste((20, 60, 30), (50, 0, 64, 30))
-    run_chain(one, choice.editor, folder, lambda _: (start, None), Caller(CallLimits()).ask, lambda chain, step: None)
+    run_chain(one, choice.editor, folder, lambda _: (start, None), Caller().ask, lambda chain, step: None)
     kept = folder / "chains" / one.id
     last = [step for step in store.recover_steps(kept) if step.position == 2]
     return start, [pictures.decode((kept / step.file).read_bytes()) for step in last]
@@ -136,7 +136,7 @@ def marked_returns(folder, spec, number=1):
     choice = editors.choose(spec) if isinstance(spec, str) else spec
     one = chain(audit="marks", audit_round=number, **choice.settings)
     start = Image.fromarray(numpy.asarray(data.astronaut())[:384, :512]).resize((256, 192))
-    run_chain(one, choice.editor, folder, lambda _: (start, None), Caller(CallLimits()).ask, lambda chain, step: None)
+    run_chain(one, choice.editor, folder, lambda _: (start, None), Caller().ask, lambda chain, step: None)
     kept = folder / "chains" / one.id
     steps = store.recover_steps(kept)
     step = steps[2 * number]

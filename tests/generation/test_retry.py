@@ -59,11 +59,7 @@ def test_a_refused_chain_is_asked_again_only_when_told_so(tmp_path):
 
 
 def test_what_was_taken_back_is_kept_and_its_cost_still_counts(tmp_path):
-    def torn(seed):
-        return Answer(png()[:50])
-
-    editor = Paid(tmp_path / "asked", behave=torn)
-    made = planned(editor)
+    made = planned(Paid(tmp_path / "asked", behave=lambda seed: Answer(png()[:50])))
     first = generate(made, tmp_path / "run")
     assert (first.ends, first.spent) == ({"no_image": 4}, 0.16)
     second = generate(made, tmp_path / "run", retry=("no_image",))
@@ -85,10 +81,9 @@ def test_a_failed_chain_that_is_retried_counts_in_the_report(tmp_path):
     def headline():
         build.build(store_reader.find_finished({tmp_path / "run"}), out)
         engine.run(engine.prepare(out, ["psnr"], "cpu", None))
-        tables = make_report(read_analysis(Reader(out))).tables
-        shown = {column.key for column in tables["leaderboard"].columns if column.shown}
-        assert "failed" in shown
-        row = tables["leaderboard"].rows[0]
+        board = make_report(read_analysis(Reader(out))).tables["leaderboard"]
+        assert "failed" in {column.key for column in board.columns if column.shown}
+        row = board.rows[0]
         return row["failed"], row["cause"], row["rounds_kept"]
 
     assert generate(made, tmp_path / "run").ends == {"complete": 3, "failed": 1}
@@ -101,15 +96,11 @@ def test_a_failed_chain_that_is_retried_counts_in_the_report(tmp_path):
 def test_a_limit_on_money_holds_over_a_run_that_is_given_again(tmp_path):
     editor = Paid(tmp_path / "asked")
     made = planned(editor, rounds=10, runs=2)
-    first = generate(made, tmp_path / "run", max_cost=0.50)
-    assert "would pass the limit of $0.5" in first.stopped
-    assert len(editor.seeds()) == 12
-    second = generate(made, tmp_path / "run", max_cost=0.50)
-    assert "would pass" in second.stopped
-    assert len(editor.seeds()) == 12
+    for _ in range(2):
+        assert "would pass the limit of $0.5" in generate(made, tmp_path / "run", max_cost=0.50).stopped
+        assert len(editor.seeds()) == 12
     generate(made, tmp_path / "run", max_cost=1.00)
-    assert len(editor.seeds()) == 25
-    assert len(set(editor.seeds())) == 25
+    assert len(editor.seeds()) == len(set(editor.seeds())) == 25
     assert sum(step.cost or 0 for step in steps(tmp_path / "run")) == pytest.approx(1.00)
 
 
@@ -120,25 +111,23 @@ def test_a_limit_on_money_needs_a_price(tmp_path):
     assert editor.seeds() == []
 
 
-def test_a_vendor_that_always_fails_is_asked_a_few_times(tmp_path):
-    def broken(seed):
-        return Answer(b"<html>")
+def wrong_key(seed):
+    raise Unusable("HTTP 401: no such key")
 
-    editor = Paid(tmp_path / "asked", behave=broken)
+
+@pytest.mark.parametrize(
+    ("behave", "most", "says", "statuses"),
+    [
+        (lambda seed: Answer(b"<html>"), 11, r"the last \d calls all failed", {"input", "no_image"}),
+        (wrong_key, 3, "no such key", {"input"}),
+    ],
+)
+def test_a_vendor_that_always_fails_is_asked_a_few_times(tmp_path, behave, most, says, statuses):
+    editor = Paid(tmp_path / "asked", behave=behave)
     outcome = generate(planned(editor, runs=60), tmp_path / "run", workers=32)
-    assert re.search(r"the last \d calls all failed", outcome.stopped)
-    assert len(editor.seeds()) < 12
-
-
-def test_a_wrong_key_is_found_out_by_the_first_calls_alone(tmp_path):
-    def refuse(seed):
-        raise Unusable("HTTP 401: no such key")
-
-    editor = Paid(tmp_path / "asked", behave=refuse)
-    outcome = generate(planned(editor, runs=60), tmp_path / "run", workers=32)
-    assert "no such key" in outcome.stopped
-    assert len(editor.seeds()) <= 3
-    assert not [step for step in steps(tmp_path / "run") if step.status != "input"]
+    assert re.search(says, outcome.stopped)
+    assert len(editor.seeds()) <= most
+    assert {step.status for step in steps(tmp_path / "run")} == statuses
 
 
 def test_a_chain_that_died_before_its_end_is_ended_later(tmp_path):
@@ -154,10 +143,10 @@ def test_a_chain_that_died_before_its_end_is_ended_later(tmp_path):
 
 def test_concurrency_is_that_of_the_editor_or_as_given(tmp_path, monkeypatch):
     choice = editors.choose("bfl:model=flux-kontext-max,requests_a_minute=60")
-    limits = scheduler.make_caller(choice, scheduler.Budget()).limits
-    assert (limits.concurrency, limits.requests_a_minute) == (6, 60)
+    caller = scheduler.make_caller(choice, scheduler.Budget())
+    assert (caller.concurrency, caller.requests_a_minute) == (6, 60)
     assert scheduler._chains_at_once([choice]) == 12
     given = editors.choose("bfl:concurrency=32")
-    assert scheduler.make_caller(given, scheduler.Budget()).limits.concurrency == 32
+    assert scheduler.make_caller(given, scheduler.Budget()).concurrency == 32
     assert given.label == "bfl"
     assert given.settings == editors.choose("bfl").settings

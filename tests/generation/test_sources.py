@@ -62,9 +62,9 @@ def test_large_paintings_are_the_ones_of_the_manifest(row, tmp_path):
 def test_a_row_with_a_licence_that_is_not_listed_does_not_get_in():
     row = {"id": "x", "licence": "all rights reserved"}
     with pytest.raises(UserError, match=r"'all rights reserved'; it must be one of Apache-2\.0, CC0-1\.0"):
-        catalogue.from_row(row)
+        catalogue._from_row(row)
     with pytest.raises(UserError, match="has no field colour"):
-        catalogue.from_row({**row, "colour": "red"})
+        catalogue._from_row({**row, "colour": "red"})
 
 
 def test_every_attribution_is_in_the_card_of_v1():

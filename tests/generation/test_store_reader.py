@@ -53,39 +53,27 @@ def test_unfinished_chains_and_foreign_files_are_named(run):
     assert len(found.done) == 1
 
 
-def cut_short(folder):
-    path = folder / "0002.png"
-    path.write_bytes(path.read_bytes()[:-9])
+def replaced(name, before, after):
+    """A damage that replaces text in a file of the chain's folder."""
+
+    def damage(folder):
+        (folder / name).write_text((folder / name).read_text().replace(before, after))
+
+    return damage
 
 
-def other_bytes(folder):
-    path = folder / "0002.png"
-    path.write_bytes(path.read_bytes()[:-1] + b"!")
+def without(name, count, more=b""):
+    """A damage that cuts bytes from the end of a file."""
 
+    def damage(folder):
+        (folder / name).write_bytes((folder / name).read_bytes()[:-count] + more)
 
-def corrupt_line(folder):
-    path = folder / "steps.jsonl"
-    path.write_text(path.read_text()[:-20])
-
-
-def outside(folder):
-    path = folder / "steps.jsonl"
-    path.write_text(path.read_text().replace('"0001.png"', '"../../../0001.png"'))
+    return damage
 
 
 def lost_line(folder):
     path = folder / "steps.jsonl"
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]))
-
-
-def nameless(folder):
-    path = folder / "steps.jsonl"
-    path.write_text(path.read_text().replace('"0003.png"', "null"))
-
-
-def strange_end(folder):
-    path = folder / "done.json"
-    path.write_text(path.read_text().replace("complete", "nearly"))
 
 
 def not_a_source(folder):
@@ -96,14 +84,20 @@ def not_a_source(folder):
 @pytest.mark.parametrize(
     ("damage", "says"),
     [
-        (cut_short, "0002.png has .* bytes but its record says .*; restore it"),
-        (other_bytes, "0002.png is not the picture its record names"),
+        (without("0002.png", 9), "0002.png has .* bytes but its record says .*; restore it"),
+        (without("0002.png", 1, b"!"), "0002.png is not the picture its record names"),
         (lambda folder: (folder / "0002.png").unlink(), "0002.png is missing; restore it"),
-        (corrupt_line, r"steps.jsonl, line 5, is not a step .*; restore the file"),
+        (without("steps.jsonl", 20), r"steps.jsonl, line 5, is not a step .*; restore the file"),
         (lost_line, "done.json has another steps than the steps"),
-        (nameless, "line 4, is not a step .it is 'ok' but names no picture"),
-        (outside, r"line 2, is not a step .it names a file outside its folder, '../../../0001.png'"),
-        (strange_end, "done.json has another status than the steps .'nearly', not 'complete'"),
+        (replaced("steps.jsonl", '"0003.png"', "null"), "line 4, is not a step .it is 'ok' but names no picture"),
+        (
+            replaced("steps.jsonl", '"0001.png"', '"../../../0001.png"'),
+            "line 2, is not a step .it names a file out",
+        ),
+        (
+            replaced("done.json", "complete", "nearly"),
+            "has another status than the steps .'nearly', not 'complete'",
+        ),
         (lambda folder: (folder / "steps.jsonl").unlink(), "steps.jsonl is missing"),
         (lambda folder: (folder / "chain.json").unlink(), "has no chain.json"),
         (lambda folder: (folder / "chain.json").write_text("[]"), "chain.json holds list instead of an object"),
@@ -113,6 +107,8 @@ def not_a_source(folder):
         (lambda folder: shutil.rmtree(folder.parent.parent / "sources"), "sources lacks the file of source "),
         (not_a_source, "is not a readable picture"),
         (lambda folder: (folder.parent.parent / "run.json").unlink(), "holds no run.json; give the folder"),
+        (replaced("done.json", "complete", "refused"), "has another status than the steps"),
+        (replaced("chain.json", '"closes":true', '"closes":false'), "done.json has another chain than the chain.json"),
     ],
 )
 def test_damage_is_one_sentence_that_names_the_file(run, damage, says):
@@ -158,34 +154,6 @@ def test_a_chains_cost_is_that_of_its_steps(run):
     assert one.order == ("jpeg:quality=40", "source-1", "glasses", 1, one.id)
 
 
-def rewritten(folder, **changes):
-    """The chain's description altered in what its id does not cover."""
-    values = json.loads((folder / "chain.json").read_text())
-    values["program"] = {**values["program"], **changes}
-    (folder / "chain.json").write_text(json.dumps(values))
-
-
-def test_a_finished_chain_that_is_described_otherwise_is_damaged(run):
-    folder = folder_of(run)
-    rewritten(folder, closes=False)
-    with pytest.raises(UserError, match=r"done.json has another chain than the chain.json"):
-        read_all(run)
-
-
-def test_an_end_that_the_last_step_does_not_have_is_damage(run):
-    path = folder_of(run) / "done.json"
-    path.write_text(path.read_text().replace("complete", "refused"))
-    with pytest.raises(UserError, match="has another status than the steps"):
-        read_all(run)
-
-
-def relined(folder, number, **changes):
-    path = folder / "steps.jsonl"
-    lines = path.read_text().splitlines()
-    lines[number] = canonical({**json.loads(lines[number]), **changes})
-    path.write_text("".join(line + "\n" for line in lines))
-
-
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
@@ -197,11 +165,12 @@ def relined(folder, number, **changes):
 )
 def test_steps_that_the_chain_did_not_ask_for_are_damage(run, changes, says):
     folder = folder_of(run)
-    relined(folder, 2, **changes)
+    lines = (folder / "steps.jsonl").read_text().splitlines()
+    lines[2] = canonical({**json.loads(lines[2]), **changes})
+    data = "".join(line + "\n" for line in lines).encode()
+    (folder / "steps.jsonl").write_bytes(data)
     done = json.loads((folder / "done.json").read_text())
-    (folder / "done.json").write_text(
-        json.dumps({**done, "sha256": hashlib.sha256((folder / "steps.jsonl").read_bytes()).hexdigest()})
-    )
+    (folder / "done.json").write_text(json.dumps({**done, "sha256": hashlib.sha256(data).hexdigest()}))
     with pytest.raises(UserError, match=says):
         read_all(run)
     (folder / "done.json").unlink()
@@ -210,11 +179,10 @@ def test_steps_that_the_chain_did_not_ask_for_are_damage(run, changes, says):
 
 
 def test_an_unfinished_chain_with_another_description_stops(run):
-    folder = folder_of(run)
-    (folder / "done.json").unlink()
+    (folder_of(run) / "done.json").unlink()
     with store.ChainWriter.open(run, stores.chain()):
         pass
-    rewritten(folder, closes=False)
+    replaced("chain.json", '"closes":true', '"closes":false')(folder_of(run))
     says = "chain.json is not the chain that is planned"
     with pytest.raises(UserError, match=says), store.ChainWriter.open(run, stores.chain()):
         pass

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
-from convergebench.generation import editors, pictures, plan, programs, suites
+from convergebench.generation import editors, packages, pictures, plan, programs, suites
 from convergebench.generation.prepare import prepare
 from convergebench.generation.records import UserError
 from convergebench.generation.sources import catalogue
@@ -129,7 +129,7 @@ def test_the_verbs_list_suites_and_gather_their_pictures(tmp_path):
 
 @pytest.mark.slow
 def test_paint_carries_out_nine_in_ten_of_v1_minis_programs():
-    if any(catalogue.read_gathered(catalogue.row(id), catalogue.cache_folder()) is None for id in NEEDED):
+    if any(catalogue.read_gathered(catalogue.row(id), packages.cache_folder() / "sources") is None for id in NEEDED):
         pytest.skip("run `convergebench list sources v1-mini` first")
     editor = editors.choose("paint").editor
     done = []

@@ -14,7 +14,6 @@ import pytest
 import torch
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
-from convergebench.generation.sources import catalogue
 from convergebench.metric_modules.lpips import weights
 from test_lpips import random_tensors
 
@@ -59,7 +58,8 @@ def test_one_variable_moves_pictures_and_weights(cache, monkeypatch, tmp_path):
     assert weights.path("alex") == cache / "lpips_alex.safetensors"
     monkeypatch.setenv("CONVERGEBENCH_CACHE", str(tmp_path / "elsewhere"))
     assert weights.path("alex") == tmp_path / "elsewhere" / "lpips_alex.safetensors"
-    assert catalogue.cache_folder() == tmp_path / "elsewhere" / "sources"
+    told = CliRunner().invoke(main, ["list", "sources", "smoke", "--json"])
+    assert json.loads(told.stdout)["folder"] == str(tmp_path / "elsewhere" / "sources")
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Any
 
 from convergebench.generation import editors, loop
-from convergebench.generation.calls import Caller, CallLimits
+from convergebench.generation.calls import Caller
 from convergebench.generation.records import Chain, Program, Source, Step
 from PIL import Image
 
@@ -15,7 +15,7 @@ from vendors.loopback import Reply, Request, Server
 SOURCE = Source("door", "0" * 64, 1248, 832, "object", "synthetic", "CC0-1.0", "nobody")
 PROGRAM = Program("green-door", ("Paint the door green.",), "colour", False, "clear")
 SIZE = (96, 64)
-FAST = CallLimits(first_wait=0.01, longest_wait=0.05, attempts=3)
+FAST = {"first_wait": 0.01, "longest_wait": 0.05, "attempts": 3}
 
 Play = bytes | Reply | Callable[[Server], Reply]
 
@@ -53,7 +53,7 @@ def one_step(
 
 def run(folder: Path, spec: str, size: tuple[int, int], caller: Caller | None = None, rounds: int = 1) -> list[Step]:
     choice = editors.choose(spec)
-    caller = caller or Caller(FAST, price=editors.trait(choice.editor, "price")())
+    caller = caller or Caller(**FAST, price=editors.trait(choice.editor, "price")() or 0.0)
     chain = Chain(SOURCE, PROGRAM, choice.label, {**choice.settings, "short_side": min(size)}, 1, rounds)
     steps: list[Step] = []
     start = Image.radial_gradient("L").resize(size).convert("RGB")
