@@ -65,7 +65,7 @@ class Editor(hosted.HostedEditor):
         turns = history if self.session == "one" else [Turn("", pictures.encode_png(image))]
         resolution = self.resolutions[(len(history) - 1) % len(self.resolutions)]
         uploads = sum(len(turn.data) for turn in turns) * 4 / 3 > MOST_INLINE
-        with wire.time_limit(self.timeout), wire.documented_form():
+        with wire.one_call(self.timeout):
             contents = _conversation([self._part(turn, uploads) for turn in turns], turns, instruction)
             body = {"contents": contents, "generationConfig": self.config(image.size, seed, resolution)}
             answer = self.read(self.post(f"/v1beta/models/{self.model}:generateContent", body), instruction)

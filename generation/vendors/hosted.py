@@ -158,7 +158,7 @@ class HostedEditor(HostedModel):
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         try:
-            with wire.time_limit(self.timeout), wire.documented_form():
+            with wire.one_call(self.timeout):
                 return self.ask(image, instruction, seed)
         except Refusal as refusal:
             return refusal.answer

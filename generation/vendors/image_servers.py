@@ -8,7 +8,7 @@ import time
 import urllib.parse
 from collections.abc import Iterator, Sequence
 
-from ..calls import Transient
+from ..calls import Rejected, Transient
 from ..records import UserError, canonical
 from . import wire
 from .wire import Json
@@ -45,10 +45,10 @@ def describe(address: str, model: str) -> str:
 
 def _ask(address: str) -> Json | None:
     try:
-        with wire.time_limit(_PATIENCE):
+        with wire.one_call(_PATIENCE):
             response = wire.send("GET", address, {})
             value = response.json() if response.status_code == 200 else None
-    except (Transient, ValueError):
+    except (Transient, Rejected):
         return None
     return value if isinstance(value, dict) else None
 
@@ -95,7 +95,7 @@ def least_loaded(calls: dict[str, int], failed: dict[str, float]) -> Iterator[st
 
 def _is_healthy(address: str) -> bool:
     try:
-        with wire.time_limit(_PATIENCE):
+        with wire.one_call(_PATIENCE):
             return wire.send("GET", f"{address.removesuffix('/v1')}/health", {}).status_code == 200
     except Transient:
         return False

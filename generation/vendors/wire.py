@@ -39,26 +39,20 @@ _deadline: contextvars.ContextVar[float | None] = contextvars.ContextVar("deadli
 
 
 @contextlib.contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """Every request, wait and poll in this block ends within this many seconds."""
-    token = _deadline.set(time.monotonic() + seconds)
-    try:
-        yield
-    finally:
-        _deadline.reset(token)
+def one_call(seconds: float) -> Iterator[None]:
+    """Every request, wait and poll in this block ends within this many seconds.
 
-
-@contextlib.contextmanager
-def documented_form() -> Iterator[None]:
-    """Rejects the call if its answer does not have the documented form; it may have been billed.
-
-    Inside this block the editors read answers without checking the type of each part.
+    The block reads answers without checking the type of each part: one that does not have the documented form rejects
+    the call, which may have been billed.
     """
+    token = _deadline.set(time.monotonic() + seconds)
     try:
         yield
     except (TypeError, AttributeError, LookupError, ValueError) as error:
         problem = keys.scrub_and_cut(f"{type(error).__name__}: {error}", 120)
         raise Rejected(f"an answer in another form than documented ({problem})", charged=True) from error
+    finally:
+        _deadline.reset(token)
 
 
 @contextlib.contextmanager

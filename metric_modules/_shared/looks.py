@@ -2,7 +2,6 @@
 
 from collections import deque
 from threading import local
-from typing import NamedTuple
 
 import cv2
 import numpy as np
@@ -163,13 +162,9 @@ def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-class Change(NamedTuple):
-    """What changed between two looks, on the cells of the first: delta E, and the coloured difference itself."""
-
-    size: np.ndarray  # rows x columns; what appeared counts like what vanished; 0 outside the overlap
-    vector: np.ndarray  # rows x columns x Lab: after minus before, drift removed
-
-
+# On the cells of the first of two looks: delta E, in which what appeared counts like what vanished (0 outside the
+# overlap), and the coloured difference itself, drift removed.
+Change = tuple[np.ndarray, np.ndarray]
 # This thread's last comparisons: the steps of a round repeat them.
 _last = local()
 
@@ -191,7 +186,7 @@ def compare(before: np.ndarray, after: np.ndarray, *, limit: float | None = None
     rim = np.minimum(appeared, vanished)  # at the rim a small shift pushes things out of the picture or pulls them in
     rim[inside] = np.maximum(appeared, vanished)[inside]
     size[overlap], vector[overlap] = rim, others - cells
-    entries.append((before, after, limit, Change(size, vector)))
+    entries.append((before, after, limit, (size, vector)))
     return entries[-1][-1]
 
 
@@ -211,8 +206,8 @@ def find_edit(before: np.ndarray, after: np.ndarray, *, limit: float | None = No
 
     By hysteresis: faint cells count if they are connected to enough certain ones.
     """
-    change = compare(before, after, limit=limit)
-    return change, largest(change.size > FAINT, change.size > VISIBLE, SEEDS * change.size.size)
+    size, vector = compare(before, after, limit=limit)
+    return (size, vector), largest(size > FAINT, size > VISIBLE, SEEDS * size.size)
 
 
 def smooth(values: np.ndarray, sigma: float) -> np.ndarray:

@@ -36,19 +36,17 @@ class EditApplied(picture_modules.PictureModule):
     ) -> dict[str, object]:
         if isinstance(cycle, str) or [role.kind for role in roles(cycle, closes=True)] != ["forward", "undo"]:
             raise ValueError(f"cycle is {cycle!r}; give two instructions, the second taking back the first")
-        judged = []
+        judged: list[dict[str, Any]] = []
         for three in zip(references, predictions, returns, strict=True):
             pictures = [pixels(picture) for picture in three]
             looks, greys = [look(picture) for picture in pictures], [grey(picture) for picture in pictures]
             given: dict[str, Any] = {"source": looks[0], "small": small, "greys": greys, "source_grey": greys[0]}
             forward, undo = (judge_step(cycle, True, position, looks, **given) for position in (1, 2))
-            reasons = {name: forward.reasons[name] for name in _FORWARD if name in forward.reasons}
-            reasons |= {name: undo.reasons[name] for name in _UNDO if name in undo.reasons}
-            judged.append(undo._replace(applied=forward.applied, region_share=forward.region_share, reasons=reasons))
+            judged.append({name: forward[name] for name in _FORWARD} | {name: undo[name] for name in _UNDO})
+        measured = [{n: None if isinstance(value, str) else value for n, value in row.items()} for row in judged]
+        reasons = [{n: value for n, value in row.items() if isinstance(value, str)} for row in judged]
         return {
-            **picture_modules.means([judgement._asdict() for judgement in judged], _FORWARD + _UNDO),
-            "reasons": [
-                {name: reason_text(SPEC, reason) for name, reason in judgement.reasons.items()} for judgement in judged
-            ],
+            **picture_modules.means(measured, _FORWARD + _UNDO),
+            "reasons": [{name: reason_text(SPEC, code) for name, code in row.items()} for row in reasons],
             "signature": signature_text("edit_applied", SIGNATURE, small_program=small),
         }

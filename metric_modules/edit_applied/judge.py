@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any
 
 import cv2
 import numpy as np
@@ -11,7 +11,6 @@ import numpy as np
 from .._shared.looks import (
     DRIFT,
     VISIBLE,
-    Change,
     Placement,
     compare,
     find_edit,
@@ -56,28 +55,10 @@ FORWARD = ("applied", "region_share")
 UNDO = ("undone", "undo_ratio", "undo_explained")
 _PART = ("part_lost", "part_lost_share", "part_redrawn_share", "part_outline")
 
-_Reasons = dict[str, str]  # codes of missing judgements; spec.py has the sentences
-_NO_UNDO: _Reasons = dict.fromkeys(UNDO, "not_an_undo")
-_NO_FORWARD: _Reasons = dict.fromkeys(FORWARD, "not_a_forward")
-
-
-class Judgement(NamedTuple):
-    """The judgement of one step; every null has a reason's code under the same name."""
-
-    applied: float | None = None
-    region_share: float | None = None
-    undone: float | None = None
-    undo_ratio: float | None = None
-    undo_explained: float | None = None
-    part_lost: float | None = None
-    part_lost_share: float | None = None
-    part_redrawn_share: float | None = None
-    part_outline: dict[str, object] | None = None  # {"rule": ..., "polygons": points from 0 to 1} of a lost part
-    reasons: _Reasons = {}  # noqa: RUF012 - a tuple's default, replaced and never changed
-
-
-def _nothing(reason: str) -> Judgement:
-    return Judgement(reasons=dict.fromkeys(FORWARD + UNDO, reason))
+# Of one step, by name: a number or an outline, or the code of the reason why there is none; spec.py has the sentences.
+Judgement = dict[str, Any]
+_NO_UNDO = dict.fromkeys(UNDO, "not_an_undo")
+_NO_FORWARD = dict.fromkeys(FORWARD, "not_a_forward")
 
 
 def _asks_for_tone(instruction: str) -> bool:
@@ -111,13 +92,11 @@ def judge_forward(
     """
     if asked:
         transform = find_transform(before, after, asked)
-        reasons: _Reasons = _NO_UNDO | {"region_share": "whole_picture"}
-        if transform is None:
-            return Judgement(reasons=reasons | {"applied": "symmetric"})
-        return Judgement(applied=float(transform[0] in asked), reasons=reasons)
+        made = "symmetric" if transform is None else float(transform[0] in asked)
+        return {**_NO_UNDO, "applied": made, "region_share": "whole_picture"}
     share = float(find_edit(before, after, limit=DRIFT if tone else None)[1].mean())
     applied = share >= (SHARE_SMALL if small else SHARE) and (meaning is None or meaning[1] > meaning[0])
-    return Judgement(applied=float(applied), region_share=share, reasons=_NO_UNDO)
+    return {**_NO_UNDO, "applied": float(applied), "region_share": share}
 
 
 def _judge_undo(
@@ -139,53 +118,54 @@ def _judge_undo(
     the three pictures' likeness to the words.
     """
     limit = DRIFT if tone else None
-    edit, whole_region = find_edit(before, forward, limit=limit)
+    (size, vector), whole_region = find_edit(before, forward, limit=limit)
     region = whole_region
     if other is not None:
         region = region & ~find_edit(*(fitted(cells, before) for cells in other))[1]
         if region.sum() < whole_region.sum() / 2:
-            return Judgement(reasons=_NO_FORWARD | dict.fromkeys(UNDO, "overlap"))
-    certain = region & (edit.size > VISIBLE)  # the faint rim does not show how much of the edit is left
+            return _NO_FORWARD | dict.fromkeys(UNDO, "overlap")
+    certain = region & (size > VISIBLE)  # the faint rim does not show how much of the edit is left
     if certain.mean() >= (SHARE_SMALL if small else SHARE):
         region = certain
     if other is not None or np.array_equal(targets[0], targets[-1]):
         targets = targets[:1]
     changes = [compare(fitted(target, before), back, limit=limit) for target in targets]  # on the cells of `before`
-    most, change = max(((_change_left(change, region, tone), change) for change in changes), key=lambda pair: pair[0])
-    ratio, explained = most / float(edit.size[region].mean()), _explained_by(edit, change, region)
-    reasons = _NO_FORWARD if explained is not None else _NO_FORWARD | {"undo_explained": "all_gone"}
+    remains = [_change_left(remaining, region, tone) for remaining, _ in changes]
+    most = max(remains)
+    ratio = most / float(size[region].mean())
+    explained = _explained_by(vector, changes[remains.index(most)][1], region)
     gone = ratio <= LEFT or (explained is not None and explained < EXPLAINED)
     if meaning is not None:
         gone = gone and meaning[2] - meaning[0] <= MEANING_LEFT * (meaning[1] - meaning[0])
-    lost = 1.0 if ratio > LEFT and gone else None
-    return Judgement(None, None, float(gone), ratio, explained, part_lost=lost, reasons=reasons)
+    lost = {"part_lost": 1.0} if ratio > LEFT and gone else {}
+    left = "all_gone" if explained is None else explained
+    return {**_NO_FORWARD, "undone": float(gone), "undo_ratio": ratio, "undo_explained": left, **lost}
 
 
 def _judge_transform_undone(before: np.ndarray, forward: np.ndarray, back: np.ndarray, target: np.ndarray) -> Judgement:
     transform = find_transform(target, back, {"none"})
     if transform is None:
-        return Judgement(reasons=_NO_FORWARD | dict.fromkeys(UNDO, "symmetric"))
+        return _NO_FORWARD | dict.fromkeys(UNDO, "symmetric")
     name, left = transform
     ratio = left / max(residual(square(before), square(forward)), 1e-6)
-    reasons: _Reasons = _NO_FORWARD | {"undo_explained": "whole_picture"}
-    return Judgement(undone=float(name == "none"), undo_ratio=ratio, reasons=reasons)
+    return {**_NO_FORWARD, "undone": float(name == "none"), "undo_ratio": ratio, "undo_explained": "whole_picture"}
 
 
-def _change_left(change: Change, region: np.ndarray, tone: bool) -> float:
+def _change_left(size: np.ndarray, region: np.ndarray, tone: bool) -> float:
     """The mean change in a region minus the median change outside it.
 
     A tone covers the whole picture, so nothing is subtracted.
     """
-    elsewhere = 0.0 if tone or region.all() else float(np.median(change.size[~region]))
-    return max(0.0, float(change.size[region].mean()) - elsewhere)
+    elsewhere = 0.0 if tone or region.all() else float(np.median(size[~region]))
+    return max(0.0, float(size[region].mean()) - elsewhere)
 
 
-def _explained_by(edit: Change, remaining: Change, region: np.ndarray) -> float | None:
+def _explained_by(edit: np.ndarray, remaining: np.ndarray, region: np.ndarray) -> float | None:
     """The share of the remaining change that is the edit itself; None if nothing remains.
 
     The projection is local: if half of a thing remains intact, one factor for the region would explain only half of it.
     """
-    gap, made = (change.vector * region[..., None] for change in (remaining, edit))
+    gap, made = (change * region[..., None] for change in (remaining, edit))
     total = float((gap * gap).sum())
     if total < 1e-6:
         return None
@@ -200,16 +180,15 @@ def judge_part(source: np.ndarray, back: np.ndarray, placement: Placement | None
     picture moved, the comparison after undoing that counts if it shows less.
     """
     judged = _part_between(source, back, None)
-    if judged.part_lost and placement is not None:
+    if judged["part_lost"] and placement is not None:
         laid = _part_between(source, *laid_back(back, placement))
-        if max(shares_of(laid)) < max(shares_of(judged)):
-            return laid
+        return min(judged, laid, key=lambda part: max(part["part_lost_share"], part["part_redrawn_share"]))
     return judged
 
 
 def _part_between(source: np.ndarray, back: np.ndarray, inside: np.ndarray | None) -> Judgement:
     """`judge_part` without moving the return; cells that are not `inside` are left out."""
-    change, alike = compare(source, back).size, _likeness(source, back)
+    change, alike = compare(source, back)[0], _likeness(source, back)
     if inside is not None:
         inside = inside[: change.shape[0], : change.shape[1]]
         change, alike = np.where(inside, change, 0), np.where(inside, alike, 1)
@@ -222,13 +201,12 @@ def _part_between(source: np.ndarray, back: np.ndarray, inside: np.ndarray | Non
     rule = max(shares, key=shares.__getitem__)
     lost = shares[rule] >= SHARE
     polygons = outline(recoloured if rule == "colour" else redrawn) if lost else None
-    return Judgement(
-        part_lost=float(lost),
-        part_lost_share=shares["colour"],
-        part_redrawn_share=shares["structure"],
-        part_outline={"rule": rule, "polygons": polygons} if lost else None,
-        reasons={} if lost else {"part_outline": "no_part"},
-    )
+    return {
+        "part_lost": float(lost),
+        "part_lost_share": shares["colour"],
+        "part_redrawn_share": shares["structure"],
+        "part_outline": {"rule": rule, "polygons": polygons} if lost else "no_part",
+    }
 
 
 def _likeness(source: np.ndarray, returned: np.ndarray) -> np.ndarray:
@@ -263,10 +241,6 @@ def _likeness(source: np.ndarray, returned: np.ndarray) -> np.ndarray:
     return result
 
 
-def shares_of(judged: Judgement) -> tuple[float, float]:
-    return judged.part_lost_share or 0.0, judged.part_redrawn_share or 0.0
-
-
 def judge_step(
     cycle: Sequence[str],
     closes: bool,
@@ -298,11 +272,8 @@ def judge_step(
         reason = "round_incomplete"
     else:
         part = judge_part(source, back, placement)
-        lost = max(part.part_lost or 0.0, edit.part_lost or 0.0)
-        values = {name: getattr(part, name) for name in _PART[1:]}
-        return edit._replace(part_lost=lost, **values, reasons=edit.reasons | part.reasons)
-    missing = _PART if edit.part_lost is None else _PART[1:]
-    return edit._replace(reasons=edit.reasons | dict.fromkeys(missing, reason))
+        return edit | part | {"part_lost": max(part["part_lost"], edit.get("part_lost", 0.0))}
+    return dict.fromkeys(_PART, reason) | edit
 
 
 def _judge_edit(
@@ -321,15 +292,15 @@ def _judge_edit(
     grey, otherwise looks.
     """
     if role.kind == "neither":
-        return _nothing("no_change")
+        return dict.fromkeys(FORWARD + UNDO, "no_change")
     pictures = [picture for picture in round_pictures[: position + 1] if picture is not None]
     if len(pictures) <= position:
-        return _nothing("round_incomplete")
+        return dict.fromkeys(FORWARD + UNDO, "round_incomplete")
     before, forward, back, target = (pictures[place] for place in (role.start, role.end, position, role.target))
     targets = [target] if source is None else [target, source]
     if verb:
         sharpness = whole_picture.sharpness_edit(verb, before, forward, targets, back)
-        return _judge_whole_picture(role.kind, *sharpness) if sharpness else _nothing("no_detail")
+        return _judge_whole_picture(role.kind, *sharpness) if sharpness else dict.fromkeys(FORWARD + UNDO, "no_detail")
     words = None  # how near the three pictures are to the words for what the forward picture shows
     # With another edit in the picture, or in an odd cycle, the words describe other changes too.
     if meaning and not role.other and not (len(cycle) % 2 and role.start > 0):
@@ -355,18 +326,17 @@ def _judge_looks(
     tone = any(_asks_for_tone(instruction) for instruction in instructions)
     if all(transforms):  # composed transforms are not looked for: each of them has to be made
         steps = [judge_forward(*step, asked=names) for step, names in zip(pairwise(looks), transforms, strict=True)]
-        edit = min(steps, key=lambda step: -1 if step.applied is None else step.applied)
+        edit = min(steps, key=lambda step: -1 if step["applied"] == "symmetric" else step["applied"])
     else:
         edit = judge_forward(before, forward, small=small, tone=tone, meaning=words and words[:2])
         what = whole_picture.asked_colour(instructions[0])
-        if what and edit.applied == 0 and (words is None or words[1] > words[0]):  # too faint for `judge_forward`
+        if what and edit["applied"] == 0 and (words is None or words[1] > words[0]):  # too faint for `judge_forward`
             colours = whole_picture.colour_edit(what, before, forward, targets, back)
-            return _judge_whole_picture(kind, *colours) if colours else _nothing("already_so")
+            return _judge_whole_picture(kind, *colours) if colours else dict.fromkeys(FORWARD + UNDO, "already_so")
     if kind == "forward":
         return edit
-    if not edit.applied:
-        reason: str = "not_applied" if edit.applied is not None else edit.reasons["applied"]
-        return Judgement(reasons=_NO_FORWARD | dict.fromkeys(UNDO, reason))
+    if edit["applied"] != 1:
+        return _NO_FORWARD | dict.fromkeys(UNDO, edit["applied"] or "not_applied")
     if all(transforms):
         return _judge_transform_undone(before, forward, back, targets[0])
     return _judge_undo(before, forward, back, targets, other=other, small=small, tone=tone, meaning=words)
@@ -374,9 +344,8 @@ def _judge_looks(
 
 def _judge_whole_picture(kind: str, is_made: bool, share_left: Callable[[], float]) -> Judgement:
     if kind == "forward":
-        return Judgement(applied=float(is_made), reasons=_NO_UNDO | {"region_share": "whole_picture"})
-    reasons: _Reasons = _NO_FORWARD | {"undo_explained": "whole_picture"}
+        return {**_NO_UNDO, "applied": float(is_made), "region_share": "whole_picture"}
     if not is_made:
-        return Judgement(reasons=reasons | dict.fromkeys(UNDO, "not_applied"))
+        return _NO_FORWARD | dict.fromkeys(UNDO, "not_applied")
     ratio = share_left()
-    return Judgement(undone=float(ratio <= LEFT), undo_ratio=ratio, reasons=reasons)
+    return {**_NO_FORWARD, "undone": float(ratio <= LEFT), "undo_ratio": ratio, "undo_explained": "whole_picture"}

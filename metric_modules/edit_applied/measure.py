@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,6 @@ from .._shared import looks
 from .._shared.looks import SIDE, Placement, look
 from .._shared.scoring import Program, Signature, Value
 from . import judge, whole_picture
-from .judge import Judgement
 from .transforms import MARGIN
 from .whole_picture import grey
 
@@ -22,28 +22,29 @@ COLUMNS = {
     "part_lost": "part_lost",
     **{name: name for name in _NUMBERS},
 }
-# What a judgement depends on besides the pictures and the words.
+_VERDICTS = ("applied", "undone", "part_lost")
+
+
+def _limits(module: ModuleType, names: str) -> Signature:
+    return {name: getattr(module, name.upper()) for name in names.split()}
+
+
 SIGNATURE: Signature = {
-    "version": 4, "side": SIDE, "cell": looks.CELL, "reach": looks.REACH, "far": looks.FAR, "moved": looks.MOVED,
-    "drift": looks.DRIFT, "visible": looks.VISIBLE, "faint": looks.FAINT, "seeds": looks.SEEDS, "noise": judge.NOISE,
-    "share": judge.SHARE, "small": judge.SHARE_SMALL, "left": judge.LEFT, "meaning": judge.MEANING_LEFT,
-    "explained": judge.EXPLAINED, "near": judge.NEAR, "margin": MARGIN, "alike": judge.ALIKE,
-    "strange": judge.STRANGE, "contrast": judge.CONTRAST, "coarse": judge.COARSE, "window": judge.WINDOW,
-    "blurred": whole_picture.BLURRED, "sharpened": whole_picture.SHARPENED, "weakest": whole_picture.WEAKEST,
-    "greyed": whole_picture.GREYED, "tinted": whole_picture.TINTED, "towards": whole_picture.TOWARDS,
+    "version": 4,
+    **_limits(looks, "side cell reach far moved drift visible faint seeds"),
+    **_limits(judge, "noise share"),
+    "small": judge.SHARE_SMALL,
+    "left": judge.LEFT,
+    "meaning": judge.MEANING_LEFT,
+    **_limits(judge, "explained near"),
+    "margin": MARGIN,
+    **_limits(judge, "alike strange contrast coarse window"),
+    **_limits(whole_picture, "blurred sharpened weakest greyed tinted towards"),
     "worn": judge.WORN,
-}  # fmt: skip
-
-
-class KeptPicture(NamedTuple):
-    """The reduced form of a picture, with its embedding if CLIP is part of the run."""
-
-    cells: np.ndarray
-    grey: np.ndarray  # for its sharpness
-    embedding: np.ndarray | None = None
-
-
-_Reference = tuple[KeptPicture, tuple[int, int]]  # with its width and height at the evaluation size
+}
+# A picture's look, the picture in grey (for its sharpness), and its embedding if CLIP is part of the run.
+_Kept = tuple[np.ndarray, np.ndarray, np.ndarray | None]
+_Reference = tuple[_Kept, tuple[int, int]]  # with its width and height at the evaluation size
 
 
 class Scorer:
@@ -60,46 +61,47 @@ class Scorer:
     def prepare(self, picture: np.ndarray) -> _Reference:
         return self.reduce(picture), (picture.shape[1], picture.shape[0])
 
-    def reduce(self, picture: np.ndarray) -> KeptPicture:
-        return KeptPicture(look(picture), grey(picture))
+    def reduce(self, picture: np.ndarray) -> _Kept:
+        return look(picture), grey(picture), None
 
-    def embed(self, reduced: Sequence[KeptPicture], pictures: Sequence[np.ndarray]) -> list[KeptPicture]:
+    def embed(self, reduced: Sequence[_Kept], pictures: Sequence[np.ndarray]) -> list[_Kept]:
         if not self.clip:
             return list(reduced)
         embeddings = self.clip.embed_pictures(pictures)
-        return [picture._replace(embedding=row) for picture, row in zip(reduced, embeddings, strict=True)]
+        return [(cells, shades, row) for (cells, shades, _), row in zip(reduced, embeddings, strict=True)]
 
     def judge(
         self,
         program: Program,
         position: int,
-        pictures: Sequence[KeptPicture | None],
+        pictures: Sequence[_Kept | None],
         reference: _Reference,
     ) -> dict[str, Value]:
-        source, size = reference
+        (source, source_grey, _), size = reference
         judged = judge.judge_step(
             program["cycle"],
             program["closes"],
             position,
-            [picture and picture.cells for picture in pictures],
-            source=source.cells,
+            [picture and picture[0] for picture in pictures],
+            source=source,
             small=program["small"],
             meaning=self._meaning(pictures, program["shows"]),
             placement=_placement(program.get("found", {}), size),
-            greys=[picture and picture.grey for picture in pictures],
-            source_grey=source.grey,
+            greys=[picture and picture[1] for picture in pictures],
+            source_grey=source_grey,
         )
-        return {column: _value_of(judged, name) for name, column in COLUMNS.items()}
+        verdicts = {name: bool(judged[name]) for name in _VERDICTS if not isinstance(judged[name], str)}
+        return {column: (judged | verdicts)[name] for name, column in COLUMNS.items()}
 
-    def _meaning(self, pictures: Sequence[KeptPicture | None], shows: str | None) -> list[float] | None:
+    def _meaning(self, pictures: Sequence[_Kept | None], shows: str | None) -> list[float] | None:
         """How near each picture is to the words for what the forward picture shows; None if that is not known."""
         if self.embed_words is None or not shows:
             return None
         words = self.embed_words(shows)
-        embeddings = [picture.embedding for picture in pictures if picture and picture.embedding is not None]
-        return (
-            [judge.cosine(embedding, words) for embedding in embeddings] if len(embeddings) == len(pictures) else None
-        )
+        embeddings = [picture[2] for picture in pictures if picture and picture[2] is not None]
+        if len(embeddings) < len(pictures):
+            return None
+        return [judge.cosine(embedding, words) for embedding in embeddings]
 
 
 def _placement(scores: Mapping[str, object], size: tuple[int, int]) -> Placement | None:
@@ -111,10 +113,3 @@ def _placement(scores: Mapping[str, object], size: tuple[int, int]) -> Placement
     right, down, scale = numbers[0] / size[0], numbers[1] / size[1], numbers[2]
     has_moved = max(abs(right), abs(down), abs(scale - 1) / 2) >= 0.25 / SIDE  # a quarter of a pixel
     return (right, down, scale) if has_moved else None
-
-
-def _value_of(judged: Judgement, name: str) -> Value:
-    value = getattr(judged, name)
-    if value is None:
-        return judged.reasons[name]
-    return value if name in (*_NUMBERS, "region_share") else bool(value)

@@ -78,8 +78,8 @@ def _clipped(values: np.ndarray) -> np.ndarray:
 
 def covered_cells(before: np.ndarray, forward: np.ndarray) -> np.ndarray:
     """The cells that an edit covers for certain."""
-    change, region = find_edit(before, forward)
-    region = region & (change.size > VISIBLE)
+    (size, _), region = find_edit(before, forward)
+    region = region & (size > VISIBLE)
     return region if region.mean() >= _LEAST_SHARE else np.zeros_like(region)
 
 
@@ -101,7 +101,7 @@ def still_shown(reference: np.ndarray, looks: Sequence[np.ndarray]) -> np.ndarra
     An editor may well make the same guess twice in a place that it filled in.
     """
     edits = [compare(before, forward) for before, forward in zip(looks[:-1:2], looks[1::2], strict=True)]
-    touched = np.any([change.size > FAINT for change in (*edits, compare(reference, looks[-1]))], axis=0)
+    touched = np.any([size > FAINT for size, _ in (*edits, compare(reference, looks[-1]))], axis=0)
     return ~cv2.dilate(touched.astype(np.uint8), np.ones((2 * RIM + 1, 2 * RIM + 1), np.uint8)).astype(bool)
 
 
@@ -184,8 +184,8 @@ def _has_colour(cells: np.ndarray, name: str) -> np.ndarray:
 
 def change_map(before: np.ndarray, forward: np.ndarray) -> str:
     """The coloured change on a coarse grid, as text; empty if there is none."""
-    change = compare(before, forward)
-    certain = np.where((change.size > VISIBLE)[..., None], change.vector, 0)
+    size, vector = compare(before, forward)
+    certain = np.where((size > VISIBLE)[..., None], vector, 0)
     coarse = cv2.resize(certain, (GRID, GRID), interpolation=cv2.INTER_AREA)
     most = float(np.abs(coarse).max())
     if most < 1e-3:

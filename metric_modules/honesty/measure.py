@@ -71,7 +71,7 @@ class Scorer:
         (before, before_cells), (forward, forward_cells) = aligned[:2]
         instruction = program["cycle"][0]
         change_map = checks.change_map(before_cells, forward_cells)
-        changed = compare(before_cells, forward_cells).size > VISIBLE
+        changed = compare(before_cells, forward_cells)[0] > VISIBLE
         written: Value = "no_reader"
         if self.read:
             written = reader.written(self.read, forward, changed, instruction, program["shows"])

@@ -30,30 +30,30 @@ def test_endless_headers_are_cut_at_the_deadline(drip):
 
     threading.Thread(target=serve, daemon=True).start()
     started = time.monotonic()
-    with wire.time_limit(0.5), pytest.raises(Transient, match="no answer in time"):
+    with wire.one_call(0.5), pytest.raises(Transient, match="no answer in time"):
         wire.send("GET", f"http://127.0.0.1:{listening.getsockname()[1]}", {})
     assert time.monotonic() - started < 3
     listening.close()
 
 
 def test_a_poll_does_not_wait_beyond_the_deadline():
-    with wire.time_limit(0.2), pytest.raises(Transient, match="before the time limit"):
+    with wire.one_call(0.2), pytest.raises(Transient, match="before the time limit"):
         wire.pause(1)
 
 
 def test_an_answer_beyond_the_limit_on_bytes_is_not_read(monkeypatch):
     monkeypatch.setattr(wire, "MOST_BYTES", 1000)
     big = pytest.raises(Transient, match="more than 1000 bytes")
-    with serving(lambda server, request: Reply(body=b"x" * 5000)) as server, wire.time_limit(5), big:
+    with serving(lambda server, request: Reply(body=b"x" * 5000)) as server, wire.one_call(5), big:
         wire.send("GET", server.base, {})
 
 
 def test_only_a_cut_answer_counts_as_paid():
-    with pytest.raises(Transient) as caught, wire.time_limit(5):
+    with pytest.raises(Transient) as caught, wire.one_call(5):
         wire.post("http://127.0.0.1:9/", {}, {})
     assert not caught.value.charged
     cut = Reply(body=b"{}" * 99, cut=True)
-    with serving(lambda server, request: cut) as server, wire.time_limit(5), pytest.raises(Transient) as caught:
+    with serving(lambda server, request: cut) as server, wire.one_call(5), pytest.raises(Transient) as caught:
         wire.post(server.base, {}, {})
     assert caught.value.charged
 
@@ -63,7 +63,7 @@ def test_the_environments_proxy_is_used(monkeypatch):
         monkeypatch.setenv("http_proxy", server.base)
         monkeypatch.setenv("no_proxy", "")
         wire.client.cache_clear()
-        with wire.time_limit(5):
+        with wire.one_call(5):
             _, body = wire.post("http://vendor.invalid/v1", {}, {})
     assert body == {"asked": "http://vendor.invalid/v1"}
     wire.client.cache_clear()

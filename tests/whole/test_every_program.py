@@ -19,7 +19,6 @@ from convergebench.generation.sources import catalogue
 from convergebench.metric_modules._shared.looks import look
 from convergebench.metric_modules.edit_applied.cycles import roles
 from convergebench.metric_modules.edit_applied.judge import judge_step
-from convergebench.metric_modules.edit_applied.measure import KeptPicture
 from convergebench.metric_modules.edit_applied.whole_picture import grey
 from convergebench.metric_modules.halflife.outcomes import convergence
 from convergebench.metric_modules.scores import ScoreRow
@@ -132,22 +131,20 @@ def rounds(made):
 def cause_of(name, pictures):
     """What a round of these pictures is lost to, by the checks of edits, parts and of RMSE."""
     program = programs.get(name)
-    seen = [KeptPicture(look(picture), grey(picture)) for picture in pictures]
-    about = {"source": seen[0].cells, "source_grey": seen[0].grey, "small": program.small}
-    about["greys"] = [each.grey for each in seen]
-    cells = [each.cells for each in seen]
+    cells, greys = [look(picture) for picture in pictures], [grey(picture) for picture in pictures]
+    about = {"source": cells[0], "greys": greys, "source_grey": greys[0], "small": program.small}
     steps = [judge_step(program.cycle, True, k, cells[: k + 1], **about) for k in range(1, len(cells))]
     kinds = [role.kind for role in roles(program.cycle, True)]
     verdicts = {
-        column: [getattr(step, column) for step, kind in zip(steps, kinds, strict=True) if kind == wanted]
+        column: [step[column] for step, kind in zip(steps, kinds, strict=True) if kind == wanted]
         for column, wanted in (("applied", "forward"), ("undone", "undo"))
     }
     of_round = {
-        column: [all(known)] if (known := [value for value in values if value is not None]) else None
+        column: [all(known)] if (known := [value for value in values if not isinstance(value, str)]) else None
         for column, values in verdicts.items()
     }
     rmse = np.sqrt(np.square(pictures[0].astype(float) - pictures[-1]).mean())
-    lost = [bool(steps[-1].part_lost)]
+    lost = [bool(steps[-1]["part_lost"])]
     return convergence([1], {"rmse": [1 - rmse / 90]}, of_round["applied"], of_round["undone"], lost).cause
 
 

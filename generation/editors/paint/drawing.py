@@ -135,12 +135,26 @@ def _fold(u: Pixels, v: Pixels) -> Layer:
 # cylinder, cloth with soft folds.
 _SHADES = {"flat": _flat, "slope": _slope, "ball": _ball, "tube": _tube, "fold": _fold}
 COLOURS: dict[str, _Colour] = {
-    "red": (206, 32, 38), "blue": (38, 88, 190), "green": (44, 138, 68), "yellow": (240, 198, 44),
-    "orange": (236, 126, 36), "purple": (120, 58, 160), "pink": (238, 120, 166), "white": (240, 240, 236),
-    "black": (30, 30, 34), "grey": (128, 130, 134), "brown": (124, 78, 44), "gold": (222, 176, 64),
-    "silver": (196, 200, 206), "straw": (224, 190, 122), "teal": (28, 142, 148), "wood": (168, 108, 58),
-    "sky": (132, 186, 222), "terracotta": (190, 98, 62), "cream": (238, 222, 188),
-}  # fmt: skip
+    "red": (206, 32, 38),
+    "blue": (38, 88, 190),
+    "green": (44, 138, 68),
+    "yellow": (240, 198, 44),
+    "orange": (236, 126, 36),
+    "purple": (120, 58, 160),
+    "pink": (238, 120, 166),
+    "white": (240, 240, 236),
+    "black": (30, 30, 34),
+    "grey": (128, 130, 134),
+    "brown": (124, 78, 44),
+    "gold": (222, 176, 64),
+    "silver": (196, 200, 206),
+    "straw": (224, 190, 122),
+    "teal": (28, 142, 148),
+    "wood": (168, 108, 58),
+    "sky": (132, 186, 222),
+    "terracotta": (190, 98, 62),
+    "cream": (238, 222, 188),
+}
 COMMON = ("red", "blue", "green", "yellow", "black", "white", "brown", "pink", "gold", "grey")
 
 

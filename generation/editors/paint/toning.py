@@ -9,9 +9,14 @@ from .drawing import Pixels
 from .placing import find_face
 
 OPPOSITES = {
-    "grey": "colour", "sepia": "colour", "warmer": "cooler", "darker": "brighter", "night": "day",
-    "blur": "sharpen", "smile": "neutral",
-}  # fmt: skip
+    "grey": "colour",
+    "sepia": "colour",
+    "warmer": "cooler",
+    "darker": "brighter",
+    "night": "day",
+    "blur": "sharpen",
+    "smile": "neutral",
+}
 OPPOSITES |= {undo: do for do, undo in reversed(OPPOSITES.items())}
 _Tone = Callable[[Pixels], Pixels]
 _LIFT = 0.055  # of the face, how far the corners of the mouth move

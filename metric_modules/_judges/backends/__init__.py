@@ -92,7 +92,7 @@ class HostedJudge(HostedModel, BaseJudge):
 
     def answer(self, shown: Shown) -> Answer:
         try:
-            with wire.time_limit(self.timeout), wire.documented_form():
+            with wire.one_call(self.timeout):
                 text, refusal, tokens, facts = self.read(self.post(self.path.format(self.model), self.body(shown)))
         except Refusal as refused:
             return refused.answer

@@ -11,7 +11,7 @@ import numpy as np
 from convergebench.generation.pictures import decode_array, resize_to
 from convergebench.metric_modules._shared.looks import look
 from convergebench.metric_modules.edit_applied import measure as edit_applied
-from convergebench.metric_modules.edit_applied.judge import judge_part, shares_of
+from convergebench.metric_modules.edit_applied.judge import judge_part
 from convergebench.metric_modules.psnr import measure as psnr
 from convergebench.metric_modules.ssim import measure as ssim
 
@@ -55,7 +55,7 @@ class Measuring:
         key = f"{digest(reference)} {digest(prediction)} {edit_applied.SIGNATURE['version']}"
         if key not in self.pairs:
             judged = judge_part(look(picture(reference)), look(picture(prediction)))
-            self.pairs[key] = {"region": max(shares_of(judged))}
+            self.pairs[key] = {"region": max(judged["part_lost_share"], judged["part_redrawn_share"])}
         return self.pairs[key]["region"]
 
     def save(self) -> None:

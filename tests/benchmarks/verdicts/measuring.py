@@ -54,8 +54,8 @@ def parts(pictures: Pictures, sizes: tuple[float, ...] = SIZES) -> Rows:
                 after = look(worn(changed, chance_of(name, size, kind, wear)))
                 part, edit = judge_part(source, after), judge_forward(source, after)
                 about = {"picture": name, "kind": kind, "size": size, "contrast": contrast, "wear": wear}
-                shares = {"colour": part.part_lost_share, "structure": part.part_redrawn_share}
-                yield about | shares | {"applied": edit.region_share}
+                shares = {"colour": part["part_lost_share"], "structure": part["part_redrawn_share"]}
+                yield about | shares | {"applied": edit["region_share"]}
 
 
 def drifting(pictures: Pictures, rounds: int = 20) -> Rows:
@@ -80,8 +80,8 @@ def drifting(pictures: Pictures, rounds: int = 20) -> Rows:
                     (ssim(side, changed) - ssim_floor) / (1 - ssim_floor),
                 )
                 kept = kept and min(quality) >= 0.5
-                accused = accused or bool(part.part_lost)
-                counted = counted or (kept and bool(part.part_lost))
+                accused = accused or bool(part["part_lost"])
+                counted = counted or (kept and bool(part["part_lost"]))
                 yield {"picture": name, "wear": wear, "round": number, "accused": accused, "counted": counted}
 
 
@@ -114,7 +114,7 @@ def undoing(pictures: Pictures, sizes: tuple[float, ...] = (0.003, 0.01, 0.03, 0
                     looks = [source, there, look(ON_TOP[wear](picture, chance))]
                     judged = judge_step(CYCLE, True, 2, looks, source=source)
                     about = {"picture": name, "size": size, "contrast": contrast, "wear": wear, "back": back}
-                    yield about | {"undone": judged.undone, "part_lost": judged.part_lost}
+                    yield about | {"undone": _number(judged["undone"]), "part_lost": judged["part_lost"]}
 
 
 def judged(folder: Path) -> list[dict[str, object]]:
@@ -128,11 +128,15 @@ def judged(folder: Path) -> list[dict[str, object]]:
         made, back = (
             judge_step(CYCLE, True, k, round[: k + 1], source=source, small="glasses" in row["chain"]) for k in (1, 2)
         )
-        verdict = "not applied" if not made.applied else "not undone" if not back.undone else None
-        verdict = verdict or ("part lost" if back.part_lost else "kept")
-        rule = (back.part_outline or {}).get("rule", "")
-        found.append({**row, "program": verdict, "rule": rule, "left": back.undo_ratio})
-        found[-1] |= {"colour": back.part_lost_share, "structure": back.part_redrawn_share}
+        verdict = "not applied" if made["applied"] != 1 else "not undone" if back["undone"] != 1 else None
+        verdict = verdict or ("part lost" if back["part_lost"] else "kept")
+        rule = back["part_outline"]["rule"] if back["part_lost"] else ""
+        found.append({**row, "program": verdict, "rule": rule, "left": _number(back["undo_ratio"])})
+        found[-1] |= {"colour": back["part_lost_share"], "structure": back["part_redrawn_share"]}
         returned = resize_to(shown[-1], *shown[0].shape[1::-1])
         found[-1] |= {"ssim": ssim(reference(shown[0]), returned), "psnr": psnr_and_rmse(shown[0], returned)["psnr"]}
     return found
+
+
+def _number(value: float | str) -> float | None:
+    return None if isinstance(value, str) else value
