@@ -31,8 +31,6 @@ class Fault(Enum):
 
 
 class Reason(NamedTuple):
-    """A kind of reason for a missing value."""
-
     code: str
     fault: Fault
     text: str  # {} is replaced by the detail
@@ -98,13 +96,11 @@ _Signature = dict[str, dict[str, Any]]  # by metric, and "engine": what the numb
 
 
 def missing_values(row: Mapping[str, Any]) -> dict[str, Missing]:
-    """Why values are missing in a row of the scores, by column."""
     reasons = json.loads(row.get("reasons") or "{}")
     return {name: Missing(reason) if isinstance(reason, str) else Missing(*reason) for name, reason in reasons.items()}
 
 
 def reasons_json(values: Mapping[str, Value]) -> str:
-    """The column `reasons` for a row's values."""
     missing = {name: value for name, value in values.items() if isinstance(value, Missing)}
     reasons = {name: [*reason] if reason.detail else reason.code for name, reason in missing.items()}
     return json.dumps(reasons, sort_keys=True, ensure_ascii=False)
@@ -124,7 +120,6 @@ def signature_of(row: Mapping[str, Any]) -> _Signature:
 
 
 def signature_texts(signature: _Signature) -> list[str]:
-    """Each part of a signature as one readable line."""
     return [signature_text(name, part) for name, part in signature.items()]
 
 
@@ -202,7 +197,6 @@ class ScoreRow(StepPlace):
 
     @classmethod
     def from_scores(cls, values: Mapping[str, Any]) -> Self:
-        """A whole row; columns that its file does not have are None."""
         return cls.from_values(dict.fromkeys(score_column_names()) | dict(values))
 
     def value(self, column: str) -> Any:

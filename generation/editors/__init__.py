@@ -29,8 +29,6 @@ class Edits(Protocol):
 
 @dataclass(frozen=True)
 class Choice:
-    """An editor with all its options; the settings are part of a chain's identity."""
-
     spec: str
     name: str
     label: str
@@ -82,7 +80,6 @@ def plugins() -> dict[str, importlib.metadata.EntryPoint]:
 
 
 def load(name: str) -> type:
-    """The class of one editor; importing it needs none of its vendor's packages."""
     one_of("editor", name, tuple(names()))
     if name in plugins():
         return plugins()[name].load()
@@ -157,7 +154,6 @@ def editor_info(choice: Choice) -> EditorInfo:
 
 
 def describe(name: str) -> dict[str, Any]:
-    """An editor as `convergebench list editors` shows it."""
     choice = choose(name, find_out=False)
     info, settings = editor_info(choice), {key: value for key, value in choice.settings.items() if key != "seed"}
     option_names: list[str] = [option.name for option in fields(choice.editor)] if is_dataclass(choice.editor) else []

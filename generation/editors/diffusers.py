@@ -143,7 +143,6 @@ def _without_video(model: str, where: dict[str, str]) -> dict[str, Any]:
 
 
 def _picture_processor(model: str, name: str, kind: str, where: dict[str, str]) -> Any:
-    """Its tokenizer may be in the folder `tokenizer`."""
     import transformers
     from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
 
@@ -162,7 +161,6 @@ def _picture_processor(model: str, name: str, kind: str, where: dict[str, str]) 
 
 
 def why_not(kind: type) -> str | None:
-    """Why a class of pipeline cannot edit by instruction; None if it can."""
     takes = inspect.signature(kind.__call__).parameters
     if "image" not in takes:
         return "takes no picture"

@@ -119,7 +119,6 @@ class Editor(hosted.HostedEditor):
 
     @functools.cached_property
     def _load(self) -> tuple[dict[str, int], dict[str, float]]:
-        """The calls in flight of each server, and when it failed."""
         return dict.fromkeys(self._addresses, 0), {}
 
     def ask(self, image: Image.Image, instruction: str, seed: int) -> Answer:

@@ -67,7 +67,6 @@ def _unreversed_changes(history: Sequence[Turn]) -> list[tuple[int, instructions
 
 
 def _replay(history: Sequence[Turn], steps: Sequence[int]) -> NDArray[np.uint8]:
-    """The first picture with only these steps' changes."""
     pixels = _decode_turn(history, 0)
     for step in steps:
         request = instructions.parse(history[step].instruction)

@@ -81,7 +81,6 @@ class Editor:
         return Answer(data, cost=0.0, details={"autoencoder": type(model).__name__})
 
     def _latents_of(self, output: Any, seed: int) -> "torch.Tensor":
-        """A variational autoencoder returns a distribution, others a tensor."""
         if not hasattr(output, "latent_dist"):
             return output.latents if hasattr(output, "latents") else output.latent
         posterior = output.latent_dist

@@ -25,8 +25,6 @@ _DECIDED = (400, 403, 422)  # the statuses of a request that was read and declin
 
 
 class Refusal(Exception):
-    """The vendor declined the instruction."""
-
     def __init__(self, answer: Answer):
         super().__init__(answer.reason)
         self.answer = answer
@@ -222,7 +220,6 @@ class PolledEditor(HostedEditor):
 
 
 def error_words(reply: Json) -> tuple[str, str]:
-    """The code and the message of an error, by whatever names the vendors give them."""
     error, detail = reply.get("error"), reply.get("detail")
     if isinstance(detail, list):
         rows = [row for row in detail if isinstance(row, dict)]

@@ -23,7 +23,6 @@ _SHAPES = ("version", "cache", "quant", "precision", "dtype", "attention", "comp
 
 @functools.cache
 def describe(address: str, model: str) -> str:
-    """What shapes a server's answers, as it reports it, as canonical JSON."""
     listed = _ask(f"{address}/models")
     if listed is None:
         raise UserError(f"no server answers at {address}/models; start it, or give another base_url")
@@ -54,7 +53,6 @@ def _ask(address: str) -> Json | None:
 
 
 def describe_all(addresses: Sequence[str], model: str) -> str:
-    """Servers that differ are refused, because their answers would differ too."""
     first, *others = {describe(address, model) for address in addresses}
     if others:
         raise UserError(f"{' and '.join(addresses)} do not run the same: {first} and {others[0]}")
@@ -62,7 +60,6 @@ def describe_all(addresses: Sequence[str], model: str) -> str:
 
 
 def costs_nothing(address: str) -> bool:
-    """Whether an address is on this machine or in a private network."""
     host = urllib.parse.urlsplit(address).hostname or ""
     try:
         return ipaddress.ip_address(host).is_private

@@ -17,7 +17,6 @@ def missing_key(*names: str) -> str | None:
 
 
 def read_key(*names: str) -> str:
-    """The key in the first of these environment variables that is set."""
     for name in names:
         if value := os.environ.get(name, "").strip():
             if value.isascii() and value.isprintable() and " " not in value:

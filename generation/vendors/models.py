@@ -43,8 +43,6 @@ _SOON = 60  # days before a shutdown from which on there is a warning
 
 @dataclass(frozen=True)
 class Model:
-    """One hosted model, under its vendor's name for it."""
-
     vendor: str
     name: str
     listed: bool  # whether models.toml has lines for it
@@ -52,7 +50,6 @@ class Model:
 
     @property
     def price(self) -> Any:
-        """US dollars per picture, or a mapping of them by size or quality."""
         users = own_prices(os.environ.get(_PRICES)).get(self.vendor, {})
         if self.name in users:
             return users[self.name]
@@ -78,7 +75,6 @@ class Model:
         return min((day for day in days if day), default=None)
 
     def warning(self, today: datetime.date | None = None) -> str | None:
-        """One sentence if the model has ended or ends soon."""
         days = (self.ends - (today or datetime.date.today())).days if self.ends else _SOON + 1
         if days > _SOON:
             return None
@@ -208,7 +204,6 @@ def _fetch() -> tuple[str, _Table]:
 
 
 def _prices_in(table: _Table) -> dict[str, dict[str, _Row]]:
-    """Vendor, then model, then its price, tokens and end."""
     tables: dict[str, dict[str, _Row]] = {}
     for vendor, name in _names_in(table):
         facts = find(vendor, name).facts
@@ -255,7 +250,6 @@ def _price_of(row: _Row, table: _Table, facts: _Row, name: str) -> Any:
 
 
 def _flat_price(row: _Row) -> float | None:
-    """Some models billed by picture name it as the price of the input."""
     price = _dollars(row.get("output_cost_per_image"))
     return _dollars(row.get("input_cost_per_image")) if price is None else price
 

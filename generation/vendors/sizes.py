@@ -38,7 +38,6 @@ _PIPELINES = {
 
 
 def ratio(size: Size) -> str:
-    """The aspect ratio in lowest terms, such as 3:2 for 1248x832."""
     divisor = gcd(*size)
     return f"{size[0] // divisor}:{size[1] // divisor}"
 
@@ -53,5 +52,4 @@ def nearest_ratio(size: Size, sizes: Mapping[str, Size]) -> str:
 
 
 def of_pipeline(name: str) -> tuple[Size, ...]:
-    """The sizes that it returns unchanged; none means any."""
     return next((FAMILIES[family] for part, family in _PIPELINES.items() if part in name), ())

@@ -66,7 +66,6 @@ def before_the_order() -> Iterator[None]:
 
 
 def _seconds_left(expired: type[Exception] = httpcore2.ReadTimeout) -> float | None:
-    """Seconds until the call's time limit; None if it has none."""
     deadline = _deadline.get()
     remaining = None if deadline is None else deadline - time.monotonic()
     if remaining is not None and remaining <= 0:
@@ -75,7 +74,6 @@ def _seconds_left(expired: type[Exception] = httpcore2.ReadTimeout) -> float | N
 
 
 def pause(seconds: float) -> None:
-    """Wait between two polls; raises Transient if the time limit would come first."""
     deadline = _deadline.get()
     if deadline is not None and deadline - time.monotonic() < seconds:
         raise Transient("no picture before the time limit", charged=True)
@@ -213,7 +211,6 @@ def data_address(data: bytes) -> str:
 
 
 def from_base64(text: object) -> bytes:
-    """The bytes of a base64 field, in either alphabet, or of a data address."""
     letters = (str(text).partition("base64,")[2] or str(text)).translate(_STANDARD)
     try:
         return base64.b64decode(letters + "=" * (-len(letters) % 4), validate=True)
@@ -293,7 +290,6 @@ def base_url_option(variable: str) -> Any:
 
 
 def base_address(option: str, default: str) -> str:
-    """The address that calls go to: the option, else the vendor's own."""
     address = (option.strip() or default).rstrip("/")
     if not address.startswith(("https://", "http://")):
         raise UserError(f"the base address must start with https:// (or http:// on this machine), got {address!r}")

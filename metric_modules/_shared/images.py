@@ -46,7 +46,6 @@ def pixels(picture: object, name: str = "the picture") -> np.ndarray:
 
 
 def _is_tensor(value: object) -> bool:
-    """Whether it is a torch tensor, without importing torch."""
     return hasattr(value, "detach") and hasattr(value, "ndim")
 
 
@@ -80,7 +79,6 @@ def _check_size(width: int, height: int) -> None:
 
 
 def _bytes_of(array: np.ndarray) -> np.ndarray:
-    """The values as bytes: bytes as they are, floats from 0 to 1 times 255 and rounded."""
     if array.dtype == np.uint8:
         return _with_range(array)
     if not np.issubdtype(array.dtype, np.floating):

@@ -20,7 +20,6 @@ SEEDS = 0.0005  # of the picture: the least that the certain cells of one region
 
 
 def sized(picture: np.ndarray) -> np.ndarray:
-    """An RGB uint8 picture at a short side of SIDE, in whole cells."""
     height, width = picture.shape[:2]
     zoom = SIDE / min(height, width)
     rows, columns = (round(min(side * zoom, LONGEST) / CELL) for side in (height, width))
@@ -191,7 +190,6 @@ def compare(before: np.ndarray, after: np.ndarray, *, limit: float | None = None
 
 
 def largest(mask: np.ndarray, seeds: np.ndarray | None = None, fewest: float = 0) -> np.ndarray:
-    """The largest connected part of a mask; with `seeds`, only parts with at least `fewest` of them count."""
     count, labels, statistics, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=8)
     areas = statistics[:, cv2.CC_STAT_AREA].copy()
     areas[0] = 0
@@ -233,7 +231,6 @@ def laid_back(cells: np.ndarray, placement: Placement) -> tuple[np.ndarray, np.n
 
 
 def outline(mask: np.ndarray) -> list[list[list[float]]]:
-    """The polygons around a mask, as points of x and y from 0 to 1."""
     rows, columns = mask.shape
     large = cv2.resize(mask.astype(np.uint8), None, fx=CELL, fy=CELL, interpolation=cv2.INTER_NEAREST)
     contours, _ = cv2.findContours(large, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)

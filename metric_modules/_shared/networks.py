@@ -8,7 +8,6 @@ if TYPE_CHECKING:
 
 
 def require_packages(metric: str, *modules: str) -> None:
-    """Raise FileNotFoundError with the line that installs what is missing."""
     absent = [name for name in modules if not _is_installed(name)]
     if absent:
         advice = f"pip install 'convergebench[score]' brings, as does pip install {' '.join(absent)}"
@@ -34,7 +33,6 @@ def available_device(device: str) -> str:
 
 
 def to_device(values: "torch.Tensor", device: "torch.device") -> "torch.Tensor":
-    """Copy values to a device; to a GPU asynchronously, through pinned memory."""
     if device.type == "cuda":
         return values.pin_memory().to(device, non_blocking=True)
     return values.to(device)

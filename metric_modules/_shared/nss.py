@@ -55,7 +55,6 @@ def _asymmetric_ratios() -> np.ndarray:
 
 
 def _nearest_shape(ratios: np.ndarray) -> np.ndarray:
-    """The shape whose ratio is nearest; NaN if there is no ratio."""
     table = _asymmetric_ratios()
     above = np.clip(np.searchsorted(table, ratios), 1, len(table) - 1)
     nearest = np.where(ratios - table[above - 1] <= table[above] - ratios, above - 1, above)
@@ -112,7 +111,6 @@ def half_size(grey: np.ndarray) -> np.ndarray:
 
 
 def _half_rows(values: np.ndarray) -> np.ndarray:
-    """Half as many rows; each is a weighted sum in a fixed order, so that all machines give the same bytes."""
     places, weights = taps(len(values))
     rows = weights[:, 0, None] * values[places[:, 0]]
     for tap in range(1, places.shape[1]):

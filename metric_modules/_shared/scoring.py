@@ -70,6 +70,5 @@ def signature_text(name: str, settings: Mapping[str, object], **options: object)
 
 
 def reason_text(spec: Mapping[str, Any], reason: Reason) -> str:
-    """The sentence for a reason code of a metric's spec, with its detail if it has one."""
     code, detail = (reason, "") if isinstance(reason, str) else reason
     return spec["reasons"][code][1].replace("{}", detail)

@@ -7,14 +7,12 @@ Series = Sequence[float | None]  # one value for each round, None if it was not 
 
 
 def check_series(name: str, series: Sequence[Series]) -> None:
-    """Raise ValueError for anything but lists of numbers and None."""
     for number, values in enumerate(series, 1):
         if not (isinstance(values, Sized) and all(value is None or isinstance(value, Real) for value in values)):
             raise ValueError(f"{name} {number} must be a list of numbers, with None for a missing one, got {values!r}")
 
 
 def check_confidence(confidence: float) -> None:
-    """Raise ValueError for a confidence level that is not between 0 and 1."""
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must be between 0 and 1, such as 0.95, got {confidence}")
 

@@ -100,7 +100,6 @@ def _tower(network: Any) -> Any:
 
 
 def _laid_out(layer: Any) -> tuple[Any, ...]:
-    """A layer's two normalisations and its four multiplications."""
     import torch
 
     attention = layer.self_attn
@@ -120,7 +119,6 @@ def _multiplication(weight: Any, bias: Any) -> Any:
 
 
 def _require_transformers() -> None:
-    """Raise FileNotFoundError if transformers is installed but cannot be loaded."""
     try:
         from transformers import AutoImageProcessor, AutoModel  # noqa: F401 - each is imported when it is first named
     except (ImportError, RuntimeError) as error:
@@ -223,7 +221,6 @@ class Scorer:
 
     @property
     def model(self) -> Model:
-        """The model, loaded when it is first needed."""
         with self.lock:
             if self.loaded is None:
                 self.loaded = load(CHECKPOINT, self.device, self.dtype, self.digest)

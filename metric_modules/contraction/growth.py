@@ -14,7 +14,6 @@ _SHAPES = ("linear", "exponential", "plateau", "power")
 
 
 def measured(values: Series, rounds: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-    """The rounds that have a value, and their values."""
     pairs = [(n, v) for n, v in zip(rounds, values, strict=False) if v is not None and np.isfinite(v)]
     return np.array([n for n, _ in pairs], float), np.array([v for _, v in pairs], float)
 

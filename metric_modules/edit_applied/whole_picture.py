@@ -52,7 +52,6 @@ def asked_colour(instruction: str) -> str | None:
 
 
 def grey(picture: np.ndarray) -> np.ndarray:
-    """An RGB uint8 picture in grey (uint8), at the size of looks."""
     return cv2.cvtColor(sized(picture), cv2.COLOR_RGB2GRAY)
 
 

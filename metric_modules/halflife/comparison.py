@@ -24,8 +24,6 @@ _RoundsKept = Mapping[Case, float | None]  # per case; None if the case failed t
 
 @dataclass(frozen=True)
 class Comparison:
-    """The comparison of two editors on their common cases."""
-
     first: str
     second: str
     cases: int  # that both have
@@ -82,7 +80,6 @@ def compare(
 
 
 def averaged(values: Mapping[Case, float], group_of: Mapping[Case, Group]) -> dict[Group, float]:
-    """The mean of every group."""
     groups: dict[Group, list[float]] = {}
     for name, value in values.items():
         groups.setdefault(group_of[name], []).append(value)

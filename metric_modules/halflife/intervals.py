@@ -61,7 +61,6 @@ def drawn_clusters(size: int) -> np.ndarray:
 
 
 def totals(values: np.ndarray, groups: Sequence[Hashable]) -> np.ndarray:
-    """The sum of each group's values, groups in their order of appearance."""
     place: dict[Hashable, int] = {}
     return np.bincount([place.setdefault(name, len(place)) for name in groups], weights=values)
 

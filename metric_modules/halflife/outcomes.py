@@ -23,7 +23,6 @@ class Outcome:
 
     @property
     def time(self) -> int:
-        """The round of the loss, or the last round of a chain that was not lost."""
         return self.kept if self.lost_at is None else self.lost_at
 
     @property

@@ -23,7 +23,6 @@ class Lpips(picture_modules.PictureModule):
     spec, fields = SPEC, measure.COLUMNS
 
     def fetch_weights(self, net: str = "alex") -> None:
-        """Bring a network's weights into the user's cache, unless they are there."""
         if not weights.path(net).is_file():
             weights.fetch([net])
 

@@ -156,7 +156,6 @@ def _unit(model: Model, stage: int, values: "torch.Tensor") -> "torch.Tensor":
 
 
 def compare(reference: Sequence["torch.Tensor"], prediction: Sequence["torch.Tensor"]) -> list[Distance]:
-    """The distances of a batch of predictions from as many references, or from one."""
     import torch
 
     with torch.inference_mode():

@@ -113,7 +113,6 @@ class PlainArrays(pickle.Unpickler):
 
 
 def _heads(net: str, archive: bytes) -> "Tensors":
-    """The five vectors of channel weights that make features a distance."""
     import torch
 
     inside = f"lpips/weights/v0.1/{net}.pth"

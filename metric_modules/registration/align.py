@@ -125,7 +125,6 @@ def _sought(
 
 
 def _vertex(three: np.ndarray) -> float:
-    """Where the parabola through three scores peaks, from the middle one."""
     bend = float(three[0] + three[2] - 2 * three[1])
     return 0.0 if bend == 0 else float(three[0] - three[2]) / (2 * bend)
 

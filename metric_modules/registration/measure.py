@@ -59,7 +59,6 @@ def _framing_loss(shape: tuple[int, ...], placement: Placement) -> float:
 
 
 def psnr_and_ssim(reference: np.ndarray, prediction: np.ndarray) -> dict[str, float | Reason]:
-    """PSNR and Gaussian SSIM of two pictures of one size."""
     fits = min(reference.shape[:2]) >= smallest()
     return {
         "psnr": psnr_and_rmse(reference, prediction)["psnr"],

@@ -29,7 +29,6 @@ _Reference = tuple[str, np.ndarray, list[_Tile], list[_Moments]]
 
 
 def smallest(window: str = "gaussian") -> int:
-    """The shortest side that a window fits into."""
     if window not in _WINDOWS:
         raise ValueError(f"no window {window!r}; the windows are {', '.join(_WINDOWS)}")
     return 2 * _WINDOWS[window][0] + 1

@@ -33,7 +33,6 @@ class Editor:
 
 
 def as_answer(result: Pixels | str) -> Answer:
-    """The picture, or the sentence that says why there is none."""
     if isinstance(result, str):
         return Answer(status="refused", reason=result)
     return Answer(encode_png(Image.fromarray(np.ascontiguousarray(result))))
@@ -73,7 +72,6 @@ def _remove(pixels: Pixels, request: instructions.Request) -> Pixels | str:
 
 
 def lift_off(pixels: Pixels, request: instructions.Request) -> tuple[Pixels, NDArray[np.bool_]] | str:
-    """The picture and the hole that the thing leaves, or why not."""
     thing = all_things()[request.thing]
     match = finding.find_thing(pixels, thing, request.colour)
     if match is None:

@@ -45,7 +45,6 @@ def _mask(shape: dict[str, Any], kind: str, size: tuple[int, int], corner: _Poin
 
 
 def _fill(layer: Layer, mask: NDArray[np.uint8], colour: _Colour, shade: str, alpha: float) -> None:
-    """Paint a colour over the mask, lit according to its shade."""
     x, y, wide, high = cv2.boundingRect(mask)
     if not wide:
         return
@@ -77,7 +76,6 @@ def _outline(kind: str, numbers: Sequence[Any]) -> Sequence[_Point]:
 def _arc(
     x: float, y: float, rx: float, ry: float, start: float = 0.0, end: float = 1.0, step: float = 1
 ) -> list[tuple[float, float]]:
-    """A turn starts at the right and runs down."""
     turns = np.linspace(start, end, 64) * 2 * np.pi
     return list(zip(x + rx * np.cos(turns), y + ry * np.sin(turns), strict=True))[:: int(step)]
 

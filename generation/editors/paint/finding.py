@@ -44,7 +44,6 @@ def _score(match: _Match) -> float:
 
 
 def _score_from_afar(match: _Match) -> float:
-    """For the coarse search, in which sizes are approximate."""
     return match.gap - 0.25 * min(match.rim, 150.0)
 
 
@@ -152,7 +151,6 @@ def _shrink(image: Pixels, area: _Area, scale: float) -> tuple[Pixels, Pixels]:
 def _likely_places(
     shrunk: tuple[Pixels, Pixels], area: _Area, thing: Thing, size: tuple[int, int, bool], colour: str
 ) -> Iterator[_Match]:
-    """The two likeliest places in an area."""
     width, height, mirrored = size
     scale = _coarseness(thing, max(width, height))
     small = max(3, round(width * scale)), max(3, round(height * scale))
@@ -201,7 +199,6 @@ def _best_size(image: Pixels, thing: Thing, best: _Match) -> _Match:
 
 
 def _best_nearby(image: Pixels, thing: Thing, match: _Match, far: int, samples: int) -> _Match:
-    """The best place within this many pixels, searched with large strides first."""
     left, top, width, height, mirrored = match.place
     colour, solid, ring = _shape(thing.name, match.colour, width, height, mirrored)
     inside, outside = (_sample(colour, mask, samples) for mask in (solid, ring))
@@ -232,7 +229,6 @@ def _sample(colour: Pixels, mask: Pixels, count: int) -> _Sample:
 
 
 def _difference(image: Pixels, left: int, top: int, sample: _Sample, unseen: float) -> float:
-    """Grey levels between colours and the picture under them."""
     rows, columns, colours = sample
     y, x = rows + top, columns + left
     seen = (y >= 0) & (y < image.shape[0]) & (x >= 0) & (x < image.shape[1])

@@ -10,7 +10,6 @@ _MIRROR = 0.045  # of the short side, how far outside a hole mirrored pixels may
 
 
 def heal(image: Pixels, hole: Pixels, borrow: bool = True) -> Pixels:
-    """The picture with the hole filled, if need be with a piece from elsewhere in it."""
     if not hole.any():
         return image
     pad = 12 + round(0.05 * min(image.shape[:2]))
@@ -52,7 +51,6 @@ def _mirrored(image: Pixels, hole: Pixels, part: tuple[slice, slice], filled: Pi
 
 
 def _membrane(values: Pixels, hole: Pixels) -> Pixels:
-    """A smooth surface through the values around the hole."""
     weight = (~hole).astype(np.float32)[..., None]
     filled = _pyramid(values * weight, weight[..., 0])
     result = np.where(hole[..., None], filled, values)
@@ -73,7 +71,6 @@ def _pyramid(values: Pixels, weight: Pixels) -> Pixels:
 
 
 def _clone(image: Pixels, hole: Pixels, part: tuple[slice, slice]) -> Pixels | None:
-    """The piece with the most similar surroundings, levelled to join seamlessly."""
     rows, columns = part
     scale = min(1.0, 96 / min(image.shape[:2]))
     small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA).astype(np.float32)

@@ -24,7 +24,6 @@ Place = tuple[int, int, int, int, bool]  # left, top, width, height, mirrored
 
 @cache
 def _cascade() -> Any:
-    """The cascade that scikit-image ships."""
     import skimage.data
     from skimage.feature import Cascade
 
@@ -32,7 +31,6 @@ def _cascade() -> Any:
 
 
 def find_face(image: Pixels) -> Face | None:
-    """The largest face near the middle, upright or slightly tilted."""
     height, width = image.shape[:2]
     for side, tilt in _LOOKS:
         scale = min(1.0, side / min(height, width))
@@ -59,12 +57,10 @@ def assumed_face(image: Pixels) -> Face:
 
 
 def _rung(size: float) -> int:
-    """The step of the ladder of sizes that is nearest to a size."""
     return round(math.log(size) / math.log(LADDER))
 
 
 def place_for(image: Pixels, thing: Thing, side: str, chance: np.random.Generator) -> Place:
-    """The place for an addition: on the face, or in the scene on the requested side."""
     if thing.place == "worn":
         return on_face(find_face(image) or assumed_face(image), thing)
     return _in_scene(image, thing, side, chance)
@@ -84,7 +80,6 @@ def size_of(thing: Thing, short: int, step: int) -> tuple[int, int]:
 
 
 def neighbour(thing: Thing, short: int, width: int, step: int) -> tuple[int, int]:
-    """The size this many steps up or down from the size with this width."""
     left, _, right, _ = thing.frame
     if thing.place == "worn":
         size = LADDER ** (_rung(width / (right - left)) + step)
@@ -93,7 +88,6 @@ def neighbour(thing: Thing, short: int, width: int, step: int) -> tuple[int, int
 
 
 def _in_scene(image: Pixels, thing: Thing, side: str, chance: np.random.Generator) -> Place:
-    """At a height that suits the thing, with little detail behind it."""
     height, width = image.shape[:2]
     short = min(width, height)
     wide, tall = size_of(thing, short, int(chance.integers(-1, 2)))
@@ -120,7 +114,6 @@ def _in_scene(image: Pixels, thing: Thing, side: str, chance: np.random.Generato
 
 
 def standing_out(image: Pixels, thing: Thing, place: Place) -> str:
-    """The first colour that differs enough from the background, else the best."""
     left, top, width, height, mirrored = place
     behind = _part_behind(image, left, top, width, height)
     gaps = {}

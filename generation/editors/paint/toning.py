@@ -62,7 +62,6 @@ def _sharpen(image: Pixels) -> Pixels:
 
 
 def _enhance(image: Pixels) -> Pixels:
-    """Textbook restoration: less noise, slightly stretched levels, sharper edges."""
     clean = cv2.bilateralFilter(image, 7, 24, 3).astype(np.float32)
     low, high = np.percentile(clean, (0.5, 99.5))
     clean = 0.7 * clean + 0.3 * (clean - low) * (255 / max(high - low, 64))
@@ -77,7 +76,6 @@ def _patches(image: Pixels) -> Pixels:
 
 
 def _edges(image: Pixels) -> Pixels:
-    """Dark lines over the picture's colours, which are faded towards white."""
     grey = _light(cv2.GaussianBlur(image, (0, 0), 1.2))
     lines = cv2.GaussianBlur(cv2.Canny(grey, 40, 110), (0, 0), 0.8).astype(np.float32)[..., None] / 255
     return _to_bytes((255 - 0.35 * (255.0 - image)) * (1 - lines))
@@ -110,7 +108,6 @@ TONES: dict[str, _Tone] = {
 
 
 def redraw(image: Pixels, strength: float, chance: np.random.Generator) -> Pixels:
-    """Softer detail, harder edges, some grain and a colour cast."""
     if not strength:
         return image
     height, width = image.shape[:2]
