@@ -50,6 +50,7 @@ class Model:
 
     @property
     def price(self) -> Any:
+        """US dollars per picture, or a mapping of them by size or quality."""
         users = own_prices(os.environ.get(_PRICES)).get(self.vendor, {})
         if self.name in users:
             return users[self.name]
