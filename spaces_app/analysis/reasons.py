@@ -87,7 +87,7 @@ def typical_cases(
     return sorted(common, key=lambda key: (-len(distance[key]), sum(distance[key]) / len(distance[key]), key))
 
 
-class CaseFrame(NamedTuple):
+class _CaseFrame(NamedTuple):
     """One frame of a strip."""
 
     step: int
@@ -98,7 +98,7 @@ class CaseFrame(NamedTuple):
     is_spare: bool  # left out on phones
 
 
-def frames_of(case: Case, checks: Sequence[str], lost_step: int | None) -> list[CaseFrame]:
+def frames_of(case: Case, checks: Sequence[str], lost_step: int | None) -> list[_CaseFrame]:
     length = len(case.chain.program.cycle)
     quality = lowest_quality(case, checks)
     forward = _forward_places(case.chain.program.cycle, True)[:1]
@@ -112,7 +112,7 @@ def frames_of(case: Case, checks: Sequence[str], lost_step: int | None) -> list[
         value = quality[round - 1] if step and is_return and round <= len(quality) else None
         verb = ("undone" if forward else "round") if is_return else "edited"
         frames.append(
-            CaseFrame(
+            _CaseFrame(
                 step,
                 f"{verb} {round}" if step else "original",
                 None if value is None else f"{value:.0%}",

@@ -58,7 +58,7 @@ def make_sections(
     tables: Mapping[str, Table], groups: Sequence[str], strips: Mapping[str, Sequence[Strip]]
 ) -> list[Section]:
     statistics = find_statistics()
-    looks = editor_looks(tables["leaderboard"])
+    looks = _editor_looks(tables["leaderboard"])
     new = dict.fromkeys(statistic.SECTION for statistic in statistics.values())
     titles = [*SECTIONS[:-1], *(title for title in new if title not in (EACH_GROUP, *SECTIONS)), METHODS]
     sections = [Section(slug(group), capitalised(group), group) for group in groups]
@@ -139,7 +139,7 @@ def in_words(key: str, value: str, names: Mapping[str, str]) -> str:
     return value if cause is None else TITLES[cause].lower() + value[len(cause) :]
 
 
-def editor_looks(leaderboard: Table) -> dict[str, Look]:
+def _editor_looks(leaderboard: Table) -> dict[str, Look]:
     """In the order of the leaderboard."""
     roles = {row["editor"]: row["role"] for row in leaderboard.rows}
     looks = assign_looks(roles, [name for name, role in roles.items() if role == ROLES["baseline"]])

@@ -8,7 +8,6 @@ import pyarrow.parquet as pq
 import pytest
 import small_dataset
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.generation.records import UserError
 from convergebench.spaces_app.reporting.write import CALLS
 from convergebench.spaces_app.space.chains import tab as chains
 from convergebench.spaces_app.space.curves import tab as curves
@@ -57,15 +56,6 @@ def test_one_metric_can_be_asked_for_alone(dataset):
     alone = {row["editor"]: row["rounds_kept"] for row in leaderboard(dataset, Choice(metric="rmse")).table.rows}
     assert alone["identity"] == small_dataset.ROUNDS  # it makes no edit, and pixels do not mind
     assert alone["fading"] < small_dataset.ROUNDS
-
-
-WRONG = [("kind", "../etc"), ("metric", "pnsr"), ("threshold", 0), ("editors", ("none",)), ("category", "<b>")]
-
-
-@pytest.mark.parametrize(("name", "value"), [*WRONG, ("threshold", float("nan"))])
-def test_an_unknown_choice_is_refused_with_the_known_ones(dataset, name, value):
-    with pytest.raises(UserError, match=r"must be one of|must be above 0"):
-        leaderboard(dataset, Choice(**{name: value}))
 
 
 def test_numbers_stay_numbers_in_the_table_and_names_are_text(tmp_path):
@@ -129,16 +119,12 @@ def test_a_chain_is_told_in_full(dataset):
 def test_worst_and_longest_are_what_they_say(dataset):
     assert dataset.chain_of[chains.pick(dataset, "worst")].editor == "fading"
     assert dataset.chain_of[chains.pick(dataset, "longest")].editor == "steady"
-    with pytest.raises(UserError, match="surprise, worst, longest"):
-        chains.pick(dataset, "best")
 
 
 def test_the_nearest_chain_is_found_for_what_was_chosen(dataset):
     found = chains.find(dataset, "fading", "market", "nothing of this name")
     assert dataset.chain_of[found["chain"]].source.id == "market"
     assert found["programs"] == list(small_dataset.PROGRAMS)
-    with pytest.raises(UserError, match="no editor"):
-        chains.find(dataset, "<script>")
 
 
 def test_a_refusal_is_told_in_its_own_words(tmp_path):

@@ -46,9 +46,6 @@ def chain(dataset: ServedDataset, chain: str) -> dict:
     return {
         **chain_view(finished, steps, dataset.scores_of(chain), dataset.score_table.column_names),
         **dataset.ending(dataset.case_of.get(chain)),
-        "closes": finished.program.closes,
-        "short_side": finished.short_side,
-        "settings": dict(finished.chain.settings),
         "title": source and source["title"],
         "credit": ", ".join(filter(None, (source["attribution"], source["licence"]))) if source else "",
         "name": dataset.display[finished.editor],

@@ -104,11 +104,7 @@ def _editor_words(row: Row, dataset: ServedDataset) -> Answer:
     """The editor's name, with its id or meaning in small print."""
     editor = str(row["editor"])
     name = dataset.display.get(editor, editor)
-    small = editor if name != editor else ""
-    if row["role"] == ROLES["baseline"]:
-        lasts = "" if row.get("forward") else str(row.get("quality_text") or "")
-        how_long = f"lasts more than {lasts[1:]} rounds" if lasts[:1] == ">" else f"halves in round {lasts}"
-        small = _BASELINES.get(name) or (f"makes no edits; its quality {how_long}" if lasts else small)
+    small = _BASELINES.get(name) or (editor if name != editor else "")
     return {"text": name, "small": small, "place": dataset.looks[editor].place}
 
 
