@@ -41,6 +41,15 @@ def shop(monkeypatch):
     return rows, files, asked
 
 
+def stock_two(shop):
+    """A package of two sources, `one` and `two`, with the same bytes."""
+    rows, files, _ = shop
+    data = file_of("red")
+    rows |= {id: row(id, "pypi:p==1", data) for id in ("one", "two")}
+    files["pypi:p==1"] = {f"pictures/{id}.png": data for id in rows}
+    return data
+
+
 def test_one_bad_picture_is_one_sentence_and_the_others_arrive(shop, tmp_path):
     rows, files, _ = shop
     good, changed = file_of("red"), file_of("orange")
@@ -64,10 +73,8 @@ def test_one_bad_picture_is_one_sentence_and_the_others_arrive(shop, tmp_path):
 
 
 def test_gathering_again_fetches_only_spoilt_files(shop, tmp_path):
-    rows, files, asked = shop
-    data = file_of("red")
-    rows["one"], rows["two"] = row("one", "pypi:p==1", data), row("two", "pypi:p==1", data)
-    files["pypi:p==1"] = {"pictures/one.png": data, "pictures/two.png": data}
+    rows, _, asked = shop
+    data = stock_two(shop)
     assert not catalogue.gather(rows, tmp_path)
     assert not catalogue.gather(rows, tmp_path)
     assert asked == ["pypi:p==1"]
@@ -78,10 +85,8 @@ def test_gathering_again_fetches_only_spoilt_files(shop, tmp_path):
 
 
 def test_a_strangers_picture_in_place_of_ours_stays(shop, tmp_path):
-    rows, files, _ = shop
-    data, theirs = file_of("red"), file_of("orange")
-    rows["one"], rows["two"] = row("one", "pypi:p==1", data), row("two", "pypi:p==1", data)
-    files["pypi:p==1"] = {"pictures/one.png": data, "pictures/two.png": data}
+    rows, _, _ = shop
+    data, theirs = stock_two(shop), file_of("orange")
     (tmp_path / "two.png").write_bytes(theirs)
     problems = catalogue.gather(rows, tmp_path)
     assert list(problems) == ["two"]
@@ -90,10 +95,8 @@ def test_a_strangers_picture_in_place_of_ours_stays(shop, tmp_path):
 
 
 def test_reading_an_absent_picture_gathers_its_package_once(shop, tmp_path):
-    rows, files, asked = shop
-    data = file_of("red")
-    rows["one"], rows["two"] = row("one", "pypi:p==1", data), row("two", "pypi:p==1", data)
-    files["pypi:p==1"] = {"pictures/one.png": data, "pictures/two.png": data}
+    rows, _, asked = shop
+    data = stock_two(shop)
     assert catalogue.read("one", tmp_path) == data
     assert catalogue.read("two", tmp_path) == data
     assert len(asked) == 1
