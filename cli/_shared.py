@@ -87,7 +87,6 @@ def executor_options(verb: Verb) -> Verb:
 
 
 def _names_beginning_with(word: str, room: str) -> list[str]:
-    """The suites or editors to which a shell may complete a word."""
     names = importlib.import_module(f"convergebench.generation.{room}").names()
     return [name for name in names if name.startswith(word)]
 

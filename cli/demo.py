@@ -50,7 +50,6 @@ def command(suite: str, workers: int) -> None:
 
 
 def _fetch_weights() -> None:
-    """Download the LPIPS weights if they are missing; the demo continues without them and says so."""
     from convergebench.metric_modules.lpips import weights
 
     try:

@@ -55,7 +55,6 @@ def _describe(spec: "Spec") -> dict[str, str | bool | None]:
 
 
 def _missing_packages(folder: Path) -> str | None:
-    """The install line for packages the metric needs and does not find."""
     listed = (folder / "requirements.txt").read_text() if (folder / "requirements.txt").exists() else ""
     wanted = re.findall(r"^[\w-]+", listed, re.MULTILINE)
     absent = [name for name in wanted if not _is_installed(name)]

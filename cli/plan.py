@@ -36,7 +36,6 @@ def command(
 
 
 def _print_plan(plan: "Plan", max_cost: float | None, as_json: bool) -> None:
-    """Print one line for each editor, what fits the money, and warnings."""
     from convergebench.generation import plan as planning
     from convergebench.generation.records import canonical
 

@@ -38,7 +38,6 @@ def command(folder: Path, as_json: bool) -> None:
 
 
 def _dataset_status(folder: Path) -> dict[str, Any]:
-    """Counts of a dataset's rows, and how far a build or a scoring under way is."""
     import pyarrow.parquet as pq
     from convergebench.dataset_builder.building.build import DRAFT
     from convergebench.dataset_builder.dataset.reader import Reader
@@ -61,7 +60,6 @@ def _dataset_status(folder: Path) -> dict[str, Any]:
 
 
 def _dataset_text(values: dict[str, Any]) -> str:
-    """The status of a dataset, for a terminal."""
     from convergebench.dataset_builder.building.card_tables import count_text
 
     lines = [f"{values['dataset']}: {count_text(values['chains'], 'chain')}; scores of {values['scored']:,} of "]
@@ -78,7 +76,6 @@ def _dataset_text(values: dict[str, Any]) -> str:
 
 
 def _as_text(status: "Status") -> str:
-    """The status of a run, for a terminal."""
     whole = status.whole
     lines = [f"{status.run}: suite {status.suite} version {status.suite_version}", f"  {_counts(whole)}"]
     pace = "" if status.calls_a_second is None else f"; {status.calls_a_second:.2g} calls a second"

@@ -189,7 +189,6 @@ def replace_files(draft: Path, out: Path, files: set[str]) -> None:
 
 
 def _drop_stale_scores(folder: Path) -> int:
-    """Remove the score rows whose step is gone or has another picture now."""
     reader, dropped = Reader(folder), 0
     for file in reader.files("scores"):
         current = _score_keys(reader.table("steps", _SCORE_KEY)).combine_chunks()

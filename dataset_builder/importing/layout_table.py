@@ -67,7 +67,6 @@ def _check_row(row: _Row, base: Path) -> None:
 
 
 def _find_chain(base: Path, editor: str, name: str, rows: list[_Row], kind: str | None, closes: bool) -> Findings:
-    """One chain: the row of round 0 is its source, the others its answers."""
     sources = [row for row in rows if row["round"] == 0]
     if len(sources) != 1 or "path" not in sources[0]:
         yield Problem(rows[0]["where"], f"chain {name!r} has {len(sources)} sources; one row has round 0 and its path")

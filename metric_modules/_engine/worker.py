@@ -45,7 +45,6 @@ def _count_cores() -> int:
 
 
 def _use_one_thread() -> None:
-    """Restrict the libraries that this worker thread calls to this one thread."""
     import cv2
 
     if torch := torch_if_installed():
@@ -138,7 +137,6 @@ class Worker:
         return max(1, min(_count_cores(), self._memory // ((_WORK_BYTES + _REFERENCE_BYTES) * self._pixels)))
 
     def _reference(self, chain: DatasetChain) -> Reference:
-        """A chain's reference, prepared once for all chains that share it."""
         key = (chain.reference, chain.short_side)
         most = min(self._threads, self._memory // (_REFERENCE_BYTES * self._pixels))
         with self.lock:

@@ -40,10 +40,12 @@ def models(tmp_path_factory):
     return folder, scored.clip_model(folder / "clip")
 
 
-@pytest.fixture(autouse=True)
-def small_networks(models, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(models[0]))
-    monkeypatch.setattr(clip, "CHECKPOINT", models[1])
+@pytest.fixture(autouse=True, scope="module")
+def small_networks(models):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(models[0]))
+        patch.setattr(clip, "CHECKPOINT", models[1])
+        yield
 
 
 @pytest.fixture
@@ -52,22 +54,17 @@ def dataset(clean, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def scored_by_all(clean, models, tmp_path_factory):
+def scored_by_all(clean, tmp_path_factory):
     """The dataset after every metric, and the outcome; only to be read or copied."""
     folder = shutil.copytree(clean, tmp_path_factory.mktemp("scored") / "dataset")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(models[0]))
-        patch.setattr(clip, "CHECKPOINT", models[1])
-        return folder, score(folder)
+    return folder, score(folder)
 
 
 @pytest.fixture(scope="module")
-def scored_without_clip(clean, models, tmp_path_factory):
+def scored_without_clip(clean, tmp_path_factory):
     """The dataset with edits that were judged by pixels alone; only to be read."""
     folder = shutil.copytree(clean, tmp_path_factory.mktemp("pixels") / "dataset")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(models[0]))
-        score(folder, ["psnr", "ssim", "lpips", "edit_applied"])
+    score(folder, ["psnr", "ssim", "lpips", "edit_applied"])
     return folder
 
 
