@@ -31,7 +31,9 @@ class PictureModule(Module):
         rows = in_batches(compared, batch_size, compare)
         return means(rows, self.fields) | {"signature": signature_text(self.spec["name"], signature, size=size)}
 
+    # evaluate adds a text of its own to the docstrings of the next three methods.
     def add_batch(self, *, predictions: object = None, references: object = None, **columns: object) -> None:
+        """Add a batch of examples; pictures are stored without loss."""
         given = {"predictions": predictions, "references": references, **columns}
         given = {name: values for name, values in given.items() if name in self.features or values is not None}
         counts = {}
@@ -48,9 +50,11 @@ class PictureModule(Module):
         super().add_batch(**given)
 
     def add(self, *, prediction: object = None, reference: object = None, **columns: object) -> None:
+        """Add one example; pictures are stored without loss."""
         self.add_batch(predictions=[prediction], references=[reference], **{k: [v] for k, v in columns.items()})
 
     def compute(self, *, predictions: object = None, references: object = None, **options: object) -> dict[str, object]:
+        """Compute over these examples, or over those added before."""
         if predictions is None and references is None and len(self) == 0:
             raise ValueError("there are no examples; give predictions and references, or add them first")
         return super().compute(predictions=predictions, references=references, **options)
