@@ -73,8 +73,6 @@ def test_every_tab_opens_without_a_word_to_the_console(visit):
         if name == "Metrics":
             labels = page.locator("#metrics .cb-chart text").all_text_contents()
             assert {"RMSE", "SSIM", "LPIPS", "NIQE (no reference)", "MUSIQ (no reference)"} <= set(labels)
-            page.wait_for_selector("#agreement thead")
-            assert "MUSIQ" in page.inner_text("#agreement thead")
     page.go_back()
     page.wait_for_selector("[role=tab][aria-selected=true]:has-text('Metrics')")
 

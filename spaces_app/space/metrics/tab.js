@@ -1,11 +1,9 @@
-// The tab on the metrics: one chain through all of them, and how far they agree.
+// The tab on the metrics: one chain through all of them.
 import { chart } from "convergebench/chart.js";
 import { ask, chainChoices, get, go, make, turn } from "convergebench/shared.js";
 
 export async function open() {
   const box = document.getElementById("metrics");
-  const words = document.getElementById("metrics-words");
-  if (!words.firstChild) ask("metrics_page").then((text) => { words.innerHTML = text; });
   const isLast = turn();
   const chain = get("chain") || await ask("pick", "worst", get("editor"));
   const [view, rows] = await Promise.all([ask("chain", chain), ask("metrics", chain)]);

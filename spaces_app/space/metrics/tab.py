@@ -1,4 +1,4 @@
-"""Metrics: what each detects and misses, and how far they agree.
+"""Metrics: one chain through all of them, and what each detects and misses.
 
 A study adds lines with its `metric_lines.py`: `metric_lines(columns)` returns
 the name and the worst and best value of each column that it knows.
@@ -7,14 +7,11 @@ the name and the worst and best value of each column that it knows.
 import math
 from functools import lru_cache
 
-import numpy as np
 import pyarrow as pa
-from convergebench.metric_modules.specs import checked_columns, retained_columns, specs
+from convergebench.metric_modules.specs import retained_columns, specs
 
 from ...studies import study_modules
-from .. import page
 from ..served_dataset import ServedDataset
-from ..tabs import SPACE
 
 TITLE, ORDER = "Metrics", 60
 _Line = tuple[str, float, float]  # name, worst and best value
@@ -56,60 +53,9 @@ def metrics(dataset: ServedDataset, chain: str) -> list[dict]:
     return [row for row in rows if row["metric"] in measured]
 
 
-@lru_cache(maxsize=4)
-def agreement(dataset: ServedDataset) -> dict:
-    """Rank correlations between the metrics over all returns, and how often each has fallen furthest."""
-    returns = dataset.score_table.filter(pa.array(_is_return(dataset)))
-    titles = {column.retained: (column.title, 1) for column in retained_columns().values()}
-    for name, (title, worst, best) in _lines_of_studies(dataset).items():
-        titles[name] = (title, 1 if best > worst else -1)
-    columns = {
-        title: sign * returns[name].to_numpy().astype(float)
-        for name, (title, sign) in titles.items()
-        if name in returns.column_names and returns[name].null_count < len(returns)
-    }
-    qualities = [
-        title for title in (retained_columns()[name].title for name in checked_columns("quality")) if title in columns
-    ]
-    together = np.column_stack([columns[title] for title in qualities]) if qualities else np.empty((0, 1))
-    together = together[np.isfinite(together).all(axis=1)]
-    damaged = together[together.min(axis=1) < 1]  # an untouched picture has no lowest metric
-    lowest = np.bincount(damaged.argmin(axis=1), minlength=len(qualities))
-    return {
-        "metrics": list(columns),
-        "correlation": [
-            [_rank_correlation(first, second) for second in columns.values()] for first in columns.values()
-        ],
-        "returns": len(together),
-        "lowest": {title: float(count) / max(len(damaged), 1) for title, count in zip(qualities, lowest, strict=True)},
-    }
+def words(dataset: ServedDataset) -> dict[str, list[tuple[str, str, str]]]:
+    parts = [part for spec in specs().values() for part in (spec, *spec.columns) if part.sees]  # type: ignore[attr-defined]
+    return {"metrics": [(part.title, part.sees, part.misses) for part in parts]}  # type: ignore[attr-defined]
 
 
-def _is_return(dataset: ServedDataset) -> np.ndarray:
-    """Which rows of the scores should equal the reference."""
-    column = dataset.score_table["chain"].combine_chunks()
-    lengths = {chain.id: len(chain.program.cycle) for chain in dataset.chains if chain.program.closes}
-    of_rows = np.array([lengths.get(name, -1) for name in column.dictionary.to_pylist()])
-    return of_rows[column.indices.to_numpy()] == dataset.score_table["position"].to_numpy()
-
-
-def _rank_correlation(first: np.ndarray, second: np.ndarray) -> float | None:
-    """Spearman's correlation; None if one of them never changes."""
-    from scipy.stats import spearmanr
-
-    both = np.isfinite(first) & np.isfinite(second)
-    if both.sum() < 3 or min(np.ptp(first[both]), np.ptp(second[both])) == 0:
-        return None
-    return float(spearmanr(first[both], second[both]).statistic)
-
-
-def metrics_page(dataset: ServedDataset) -> str:
-    """What each metric detects and misses, and how far they agree, as HTML."""
-    rows = []
-    for spec in specs().values():
-        rows += [(part.title, part.sees, part.misses) for part in [spec, *spec.columns] if part.sees]  # type: ignore[attr-defined]
-    return page.render(SPACE / "metrics" / "agreement.html", metrics=rows, agreement=agreement(dataset))
-
-
-PUBLIC = (metrics, agreement)
-FOR_THE_PAGE = (metrics_page,)
+PUBLIC = (metrics,)
