@@ -9,7 +9,7 @@ from convergebench.metric_modules._shared.images import pixels
 from convergebench.metric_modules._shared.looks import look
 from convergebench.metric_modules._shared.scoring import reason_text, signature_text
 from convergebench.metric_modules.edit_applied.cycles import roles
-from convergebench.metric_modules.edit_applied.judge import judge_step
+from convergebench.metric_modules.edit_applied.judge import Judgement, judge_step
 from convergebench.metric_modules.edit_applied.measure import SIGNATURE
 from convergebench.metric_modules.edit_applied.spec import SPEC
 from convergebench.metric_modules.edit_applied.whole_picture import grey
@@ -36,17 +36,23 @@ class EditApplied(picture_modules.PictureModule):
     ) -> dict[str, object]:
         if isinstance(cycle, str) or [role.kind for role in roles(cycle, closes=True)] != ["forward", "undo"]:
             raise ValueError(f"cycle is {cycle!r}; give two instructions, the second taking back the first")
-        judged: list[dict[str, Any]] = []
+        judged: list[Judgement] = []
         for three in zip(references, predictions, returns, strict=True):
             pictures = [pixels(picture) for picture in three]
             looks, greys = [look(picture) for picture in pictures], [grey(picture) for picture in pictures]
             given: dict[str, Any] = {"source": looks[0], "small": small, "greys": greys, "source_grey": greys[0]}
             forward, undo = (judge_step(cycle, True, position, looks, **given) for position in (1, 2))
             judged.append({name: forward[name] for name in _FORWARD} | {name: undo[name] for name in _UNDO})
-        measured = [{n: None if isinstance(value, str) else value for n, value in row.items()} for row in judged]
-        reasons = [{n: value for n, value in row.items() if isinstance(value, str)} for row in judged]
         return {
-            **picture_modules.means(measured, _FORWARD + _UNDO),
-            "reasons": [{name: reason_text(SPEC, code) for name, code in row.items()} for row in reasons],
+            **picture_modules.means([_measured(row) for row in judged], _FORWARD + _UNDO),
+            "reasons": [_reasons(row) for row in judged],
             "signature": signature_text("edit_applied", SIGNATURE, small_program=small),
         }
+
+
+def _measured(row: Judgement) -> dict[str, float | None]:
+    return {name: None if isinstance(value, str) else value for name, value in row.items()}
+
+
+def _reasons(row: Judgement) -> dict[str, str]:
+    return {name: reason_text(SPEC, value) for name, value in row.items() if isinstance(value, str)}
