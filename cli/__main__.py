@@ -29,7 +29,6 @@ _WIDTH = 80
 
 @cache
 def _modules() -> dict[str, str]:
-    """The modules of verbs and kinds by their names on the command line, such as `build` and `list editors`."""
     folder = Path(__file__).parent
     names = {}
     for path in sorted([*folder.glob("[a-z]*.py"), *folder.glob("studies/*/[a-z]*.py")]):

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 
 def chain_options(verb: Verb) -> Verb:
-    """The options of every layout of chains."""
     options = (
         click.option("--out", type=click.Path(path_type=Path), help="The run's folder. Default: runs/EDITOR."),
         click.option(

@@ -29,19 +29,16 @@ column_option = click.option(
 
 
 def apply_options(verb: Verb, options: Sequence[Callable[[Verb], Verb]]) -> Verb:
-    """Add options to a verb; --help lists them in this order."""
     for option in reversed(options):
         verb = option(verb)
     return verb
 
 
 def split_names(names: str | None) -> list[str] | None:
-    """'psnr,ssim' as a list; None stays None."""
     return None if names is None else [name.strip() for name in names.split(",") if name.strip()]
 
 
 def parse_columns(pairs: Sequence[str]) -> dict[str, str]:
-    """The OURS=THEIRS pairs of --column as a mapping."""
     from convergebench.generation.records import UserError
 
     for pair in pairs:
@@ -64,7 +61,6 @@ def parse_arguments(pairs: Sequence[str]) -> dict[str, object]:
 
 
 def executor_options(verb: Verb) -> Verb:
-    """The options that run a verb in parts."""
     options = (
         click.option("--shard", metavar="I/N", help="Do only part I of N, counted from 0."),
         click.option(
@@ -92,7 +88,6 @@ def _names_beginning_with(word: str, room: str) -> list[str]:
 
 
 def plan_options(verb: Verb) -> Verb:
-    """The options that describe a plan, the same for `plan` and `generate`."""
     options = (
         click.option(
             "--suite",

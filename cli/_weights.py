@@ -26,8 +26,6 @@ def fetch_and_print(fetch: Callable[[], Mapping[str, Mapping[str, str]]], as_jso
 
 
 def parameters_command(metric: str, owner: str = "") -> click.Command:
-    """`convergebench weights METRIC`, for a metric whose parameters are one file."""
-
     owner = owner or metric.upper()
 
     @click.command(metric, short_help=f"The parameters of {owner}.")

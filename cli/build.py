@@ -37,7 +37,6 @@ def command(runs: tuple[Path, ...], out: Path, licence: str | None, attribution:
 
 
 def print_built(built: "Built", as_json: bool = False) -> None:
-    """Print the counts and what was left out."""
     from convergebench.dataset_builder.building.card_tables import count_text, size_text
 
     counts = {name: getattr(built, name) for name in ("chains", "steps", "sources", "files", "bytes")}

@@ -60,7 +60,6 @@ def command(
 def run_and_report(
     specs: tuple[str, ...], suite: str, out: Path | None, quiet: bool = False, **options: Any
 ) -> "Outcome":
-    """Generate, then print how the chains ended."""
     import convergebench as cb
 
     outcome = cb.generate(specs, suite, out, quiet=quiet, **options)

@@ -34,7 +34,6 @@ def command(spec: str | None, as_json: bool) -> None:
 
 
 def _check(spec: str, as_json: bool) -> bool:
-    """Print what one call came back with: size, true type, price. Whether a picture came."""
     from convergebench.generation import check as checking
     from convergebench.generation.calls import Unusable
     from convergebench.generation.records import UserError

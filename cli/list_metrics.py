@@ -38,7 +38,6 @@ def command(as_json: bool) -> None:
 
 
 def _describe(spec: "Spec") -> dict[str, str | bool | None]:
-    """One metric by its card, or by its spec if it has none, and what is missing here."""
     from convergebench import metric_modules
 
     folder = Path(metric_modules.__path__[0]) / spec.folder
@@ -57,22 +56,13 @@ def _describe(spec: "Spec") -> dict[str, str | bool | None]:
 def _missing_packages(folder: Path) -> str | None:
     listed = (folder / "requirements.txt").read_text() if (folder / "requirements.txt").exists() else ""
     wanted = re.findall(r"^[\w-]+", listed, re.MULTILINE)
-    absent = [name for name in wanted if not _is_installed(name)]
+    absent = [name for name in wanted if not list(importlib.metadata.distributions(name=name))]
     return f"needs pip install {' '.join(absent)}" if absent else None
 
 
 def _missing_weights(spec: "Spec") -> str | None:
-    """What its measure.py says if weights are not on this machine."""
     if not spec.needs:
         return None
     measure = importlib.import_module(f"convergebench.metric_modules.{spec.folder}.measure")
     which = {"metric": spec.name} if spec.is_one_of_several else {}
     return measure.missing_weights(**which) if hasattr(measure, "missing_weights") else None
-
-
-def _is_installed(name: str) -> bool:
-    try:
-        importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return False
-    return True

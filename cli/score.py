@@ -66,7 +66,6 @@ def command(
 
 
 def print_summary(dataset: Path, outcome: "Outcome") -> None:
-    """Print the counts, and what has no score and why."""
     from convergebench.dataset_builder.building.card_tables import count_text
 
     rate = f" at {outcome.images / outcome.seconds:.1f} images/s" if outcome.images else ""

@@ -96,7 +96,6 @@ def generate(
 
 
 def _generate_by(launch: "Launch", plan: "Plan", run: Path, arguments: Mapping[str, Any]) -> "Outcome":
-    """Run a plan in tasks, of which each runs its share of the chains as `--shard I/N` does."""
     from . import cluster, scheduler, store
 
     undone = [chain for chain in plan.chains if arguments["retry"] or not store.is_done(run, chain.id)]

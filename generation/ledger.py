@@ -152,14 +152,12 @@ def _amount(value: object) -> Decimal:
 
 
 def _expected(price: Decimal, dearest: Mapping[Decimal, Decimal]) -> Decimal:
-    """The price of a call, or the highest cost at this price."""
     while price in dearest:
         price = dearest[price]
     return price
 
 
 def _raise_expected(dearest: dict[Decimal, Decimal], price: Decimal, cost: Decimal) -> None:
-    """A vendor that bills more than its price is expected to do so again."""
     if price and cost > price:
         dearest[price] = max(cost, dearest.get(price, cost))
 

@@ -69,7 +69,6 @@ def wrap(function: Callable[..., object], concurrency: int | None = None) -> Own
 
 
 def _batched(function: Callable[..., Any], size: int) -> Callable[[Image.Image, str, int], object]:
-    """Collects the requests of several chains and passes them on in one call."""
     waiting: queue.SimpleQueue[_Request] = queue.SimpleQueue()
 
     def run() -> None:
@@ -105,7 +104,6 @@ def _batched(function: Callable[..., Any], size: int) -> Callable[[Image.Image, 
 
 @functools.cache
 def _event_loop() -> asyncio.AbstractEventLoop:
-    """One loop for all calls: an async client often works only in its first loop."""
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="own async editors", daemon=True).start()
     return loop

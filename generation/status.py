@@ -105,7 +105,6 @@ def _add(total: Progress, part: Progress) -> None:
 def _read_chain(
     folder: str, plan: Sequence[object] | None, held_locks: set[int] | None, now: float
 ) -> tuple[str, Progress, str, float]:
-    """Editor, progress, why it ended early if it did, and when it last wrote something."""
     if plan is None:
         values = read_json(Path(folder) / "chain.json", " ")
         plan = values["editor"], int(values["rounds"]) * len(values["program"]["cycle"])

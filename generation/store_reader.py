@@ -76,7 +76,6 @@ def _read_editors(run: Path) -> dict[str, EditorInfo]:
 
 
 def _add_chain(chains: FoundChains, chain: StoredChain) -> None:
-    """Of two equal chains the same one stays, whatever the order of the runs."""
     earlier = chains.done.get(chain.id)
     if earlier and (earlier.digest, earlier.chain) != (chain.digest, chain.chain):
         both = f"{earlier.folder} and in {chain.folder}"

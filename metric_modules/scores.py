@@ -65,7 +65,6 @@ OF_THE_ENGINE = {reason.code: reason for reason in _ROWS}
 
 @cache
 def _reasons() -> dict[str, Reason]:
-    """Every kind of reason by its code: the engine's, and those that the metrics' specs declare."""
     declared = [item for spec in specs().values() for item in spec.reasons.items()]
     return OF_THE_ENGINE | {code: Reason(code, Fault(fault), text) for code, (fault, text) in declared}
 

@@ -46,7 +46,6 @@ def _name_in(folder: Path, path: Path) -> str:
 
 
 def _with_siblings(path: Path, folder: Path) -> tuple[str, set[Path]]:
-    """A file's text with imports from this package rewritten to siblings, and the files that it imports."""
     text = path.read_text(encoding="utf-8")
     lines = text.splitlines(keepends=True)
     imported: set[Path] = set()
@@ -71,7 +70,6 @@ def _with_siblings(path: Path, folder: Path) -> tuple[str, set[Path]]:
 
 
 def _place(path: Path, node: ast.ImportFrom) -> Path | None:
-    """The file (without its ending) or folder that an import is from, if it is of this package."""
     parts = node.module.split(".") if node.module else []
     if node.level:
         return path.parents[node.level - 1].joinpath(*parts)
@@ -79,7 +77,6 @@ def _place(path: Path, node: ast.ImportFrom) -> Path | None:
 
 
 def _imports_of_all(folder: Path, module: Path, needed: dict[Path, set[Path]]) -> str:
-    """Lines that make `evaluate` download the files that the module needs only indirectly."""
     reached: set[Path] = set()
     waiting = [module]
     while waiting:

@@ -92,7 +92,6 @@ def specs() -> dict[str, Spec]:
 
 
 def _read(folder: str) -> list[Spec]:
-    """One folder's specs: one, unless it holds several metrics."""
     module = importlib.import_module(f"convergebench.metric_modules.{folder}.spec")
     if hasattr(module, "SPECS"):
         return [replace(_checked_spec(folder, values), is_one_of_several=True) for values in module.SPECS]

@@ -26,13 +26,11 @@ class TableDigest:
                     _add(chunk, *hashes)
 
     def hexdigests(self) -> dict[str, str]:
-        """The digest of each column."""
         digests = {name: b"".join(part.digest() for part in hashes) for name, hashes in self._columns.items()}
         return {name: hashlib.sha256(digest).hexdigest() for name, digest in digests.items()}
 
 
 def _add(array: pa.Array, missing: Any, lengths: Any, values: Any) -> None:
-    """Add values from pyarrow's buffers: importing pyarrow.compute would take 9 MB."""
     if pa.types.is_dictionary(array.type):  # a few rows at a time: decoded, each word is as long as in the file
         for start in range(0, len(array), 10_000):
             _add(array.slice(start, 10_000).dictionary_decode(), missing, lengths, values)

@@ -84,7 +84,6 @@ def record(folder: Path, entries: Mapping[str, Entry], name: str = MANIFEST) -> 
 
 
 def text(files: Mapping[str, Entry], replacing: Mapping[str, Entry] | None = None) -> bytes:
-    """The bytes of a manifest."""
     parts = {"files": files} | ({"replacing": replacing} if replacing else {})
     return (json.dumps(parts, sort_keys=True, indent=1, ensure_ascii=False) + "\n").encode()
 

@@ -85,7 +85,6 @@ class Reader:
         return sorted(path.relative_to(root).as_posix() for path in (root / "data" / config).rglob("*.parquet"))
 
     def data_files(self) -> list[str]:
-        """The files of all configs."""
         return [file for config in self.configs() for file in self.files(config)]
 
     def configs(self) -> list[str]:
@@ -288,7 +287,6 @@ class Reader:
         return {row.chain: row.record(self.sources().get(row.source)) for row in rows}
 
     def chain(self, chain_id: str) -> FinishedChain:
-        """The chain of an id."""
         try:
             return self._chains[chain_id]
         except KeyError:
@@ -345,7 +343,6 @@ class Reader:
         return self.files("steps")
 
     def _bounds(self, file: str) -> list[dict[str, tuple[str, str]]]:
-        """By row group: the first and last value of the columns that name a chain."""
         footer = self.footer(file)
         columns = {footer.schema.column(number).path: number for number in range(footer.num_columns)}
         bounds: list[dict[str, tuple[str, str]]] = []

@@ -123,7 +123,6 @@ class EditorRow(Row):
     about: Annotated[str, "what it is, in one sentence"]
 
     def record(self) -> EditorInfo:
-        """The editor."""
         return EditorInfo.from_dict(vars(self))
 
 

@@ -74,7 +74,6 @@ class Written(NamedTuple):
 
     @property
     def entry(self) -> manifest.Entry:
-        """Its entry in the manifest."""
         return {"sha256": self.sha256, "values": self.values}
 
 

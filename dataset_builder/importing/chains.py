@@ -148,7 +148,6 @@ def import_into_run(
 
 
 def _answers_key(chain: Chain) -> str:
-    """Equal for two imports of the same pictures under other words."""
     place = [chain.settings.get(name) for name in ("imported", "case", "content")]
     return canonical([chain.editor, chain.source.sha256, chain.run, *place])
 

@@ -88,7 +88,6 @@ def _find_chain(folder: Path, entry: Mapping[str, Any], editor: str, kind: str |
 
 
 def _split_case(name: str) -> tuple[str, str]:
-    """portrait_01_glasses_add_remove is portrait_01 and glasses_add_remove."""
     match = re.fullmatch(r"(.+?_\d+)_(.+)", name)
     return (match[1], match[2]) if match else (name, name)
 
@@ -109,7 +108,6 @@ def _prompts_by_name(path: Path, editor: str) -> dict[str, dict[str, Any]]:
 
 
 def _entries(values: Any, name: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every entry at any depth, with the key above it or its own name."""
     if isinstance(values, dict):
         if {"forward", "backward", "forward_prompt", "backward_prompt"} & values.keys():
             yield name or str(values.get("edit_pair_name", values.get("name"))), values

@@ -107,7 +107,6 @@ def _find_chain(base: Path, editor: str, name: str, rows: list[_Row], kind: str 
 
 
 def _answer(base: Path, name: str, place: tuple[int, int], row: _Row) -> FoundAnswer:
-    """The answer of a row, which is empty if the table has none for its place."""
     where = row.get("where", f"chain {name!r}, round {place[0]}, position {place[1]}")
     data = base / row["path"] if "path" in row else None
     fields = {key: row[key] for key in _STEP_FIELDS if key in row}

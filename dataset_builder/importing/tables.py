@@ -15,7 +15,6 @@ T = TypeVar("T", str, int, float)
 
 
 def json_file(path: Path) -> Any:
-    """The value in a JSON file."""
     try:
         return json.loads(path.read_bytes())
     except FileNotFoundError:
@@ -70,8 +69,6 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 
 
 def text(name: str, value: object, most: int = _MOST_CHARACTERS) -> str | None:
-    """A value that must be text."""
-
     def allows(words: str) -> bool:
         return isinstance(value, str | int | float) and "\0" not in words and is_encodable(words) and len(words) <= most
 

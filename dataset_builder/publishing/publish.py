@@ -200,7 +200,6 @@ def check_tag(tag: str, tags: Sequence[str], change: Change) -> None:
 
 
 def _version_text(api: "HfApi", repo: str, tag: str, changes: Sequence[str]) -> str:
-    """The list of versions with this one on top, unless it is there."""
     remote = hub.read_repo(api, repo, "dataset")
     published = ""
     if "README.md" in remote.files:

@@ -63,7 +63,6 @@ def names() -> list[str]:
 
 
 def _modules() -> dict[str, str]:
-    """Of the package's own editors, those of studies included."""
     room, package = Path(__file__).parents[1], __name__.rpartition(".")[0]
     folders = [room / "editors", *sorted(room.glob("studies/*/editors"))]
     return {

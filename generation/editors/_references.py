@@ -21,8 +21,6 @@ EDITORS: dict[str, type] = {}
 
 
 def _editor(role: str) -> Callable[[Callable[..., Answer]], type]:
-    """Makes a function an editor: a dataclass with its options as fields."""
-
     def as_class(function: Callable[..., Answer]) -> type:
         parameters = list(inspect.signature(function).parameters.values())[2:]
         options = [(option.name, option.annotation, option.default) for option in parameters]

@@ -132,7 +132,6 @@ class Editor:
 
 
 def _without_video(model: str, where: dict[str, str]) -> dict[str, Any]:
-    """Qwen's processors without their video part, which alone needs torchvision."""
     from diffusers import DiffusionPipeline
 
     if requirements.is_installed("torchvision"):
@@ -244,7 +243,6 @@ def missing_package(kind: type) -> str | None:
 
 
 def _mend(pipeline: Any) -> None:
-    """Patch GLM's encoder to accept features that are not in a list."""
     encoder = getattr(pipeline, "vision_language_encoder", None)
     if encoder is None:
         return
@@ -263,7 +261,6 @@ def _as_prompt(pipeline: Any, instruction: str) -> str:
 
 
 def _picture_of(result: Any) -> Image.Image:
-    """The first of several pictures, or the last frame of a video."""
     picture = next((getattr(result, name) for name in ("images", "image", "frames") if hasattr(result, name)), None)
     last = hasattr(result, "frames")
     while isinstance(picture, list | tuple) and picture:

@@ -67,7 +67,6 @@ class Editor(hosted.HostedEditor):
 
     @property
     def _served(self) -> bool:
-        """Whether calls go to the user's own server."""
         return bool(self.base_url) and not self.model.startswith(("gpt-", "chatgpt-", "dall-e-"))
 
     @property

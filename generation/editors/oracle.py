@@ -39,7 +39,6 @@ class Editor:
 
 
 def _taken_back_by(request: instructions.Request, standing: Sequence[tuple[int, instructions.Request]]) -> list[int]:
-    """The latest step, or all that turned the photograph into a drawing."""
     steps = [step for step, earlier in standing if _undoes(request, earlier)]
     return steps if request.thing == "photograph" else steps[-1:]
 
@@ -81,7 +80,6 @@ def _replay(history: Sequence[Turn], steps: Sequence[int]) -> NDArray[np.uint8]:
 
 
 def _made_again(before: NDArray[np.uint8], after: NDArray[np.uint8], pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Its shadow darkens the pixels, the rest covers them."""
     light = (after + 1.0) / (before + 1.0)
     shadow = (light.max(2) <= 1) & (light.min(2) > 0.4) & (np.ptp(light, axis=2) < 0.1)
     is_different = (pixels != before).any(2)

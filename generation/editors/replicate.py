@@ -46,7 +46,6 @@ class Editor(hosted.PolledEditor):
         return finished(self, prediction, {})
 
     def _upload(self, data: bytes) -> str:
-        """A request takes only small pictures, so each goes to the file store."""
         files = {"content": ("picture.png", data, "image/png")}
         with wire.before_the_order():
             response = wire.send("POST", f"{self.address()}/v1/files", self.headers(), files=files)

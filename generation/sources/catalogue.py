@@ -101,7 +101,6 @@ def source(id: str) -> Source:
 
 
 def _maker(id: str) -> ModuleType:
-    """The study's module degradations.py that makes this source from the clean one."""
     makers = studies.modules("degradations")
     for maker in makers:
         if id in maker.expected_hashes():

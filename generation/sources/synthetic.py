@@ -18,7 +18,6 @@ def make(name: str, size: tuple[int, int], seed: int = 0) -> Image.Image:
 
 
 def _grid(width: int, height: int, seed: int) -> Whole:
-    """A glass tower seen from the street: a grid that narrows towards the sky."""
     x, y = across(width, height)
     tall = int(y.max()) + 1
     sky = ramp(np.broadcast_to(y * ONE // tall, (height, width)), [(0, (120, 160, 205)), (ONE, (205, 220, 232))])
@@ -41,7 +40,6 @@ def _grid(width: int, height: int, seed: int) -> Whole:
 
 
 def _haze(width: int, height: int, seed: int) -> Whole:
-    """A misty forest: rows of firs, each paler than the one before it."""
     x, y = across(width, height)
     tall = int(y.max()) + 1
     cloud = fractal(x, y, 2, 5, 4, [seed, 1]) >> 2
@@ -70,7 +68,6 @@ def _haze(width: int, height: int, seed: int) -> Whole:
 
 
 def _particles(width: int, height: int, seed: int) -> Whole:
-    """Coloured powder thrown into the air: clouds that fall apart into grains."""
     x, y = across(width, height)
     picture = flat(width, height, (14, 12, 20))
     hues = [(236, 40, 110), (250, 190, 30), (40, 180, 200), (140, 60, 210), (90, 210, 70), (250, 110, 40)]
@@ -99,7 +96,6 @@ def _particles(width: int, height: int, seed: int) -> Whole:
 
 
 def _gradient(width: int, height: int, seed: int) -> Whole:
-    """A dune at twilight: long smooth gradients where any step shows."""
     x, y = across(width, height)
     tall = int(y.max()) + 1
     sky = np.broadcast_to(y * ONE // tall * 5 // 4, (height, width))
@@ -123,7 +119,6 @@ def _gradient(width: int, height: int, seed: int) -> Whole:
 
 
 def _feather(width: int, height: int, seed: int) -> Whole:
-    """The eye of a peacock's feather: iridescent rings under fine barbs."""
     x, y = across(width, height)
     middle = int(x.max()) // 2 + int(draw([seed, 1], 1, -200, 200)[0])
     down = int(y.max()) * 42 // 100
@@ -170,7 +165,6 @@ _LINES = (
 
 
 def _text(width: int, height: int, seed: int) -> Whole:
-    """A page of print on paper, from a headline down to small type."""
     x, y = across(width, height)
     paper = flat(width, height, (244, 239, 226))
     paper = paper - (noise(x, y, 3, 3, [seed, 1]) * 14 // ONE + noise(x, y, 220, 220, [seed, 2]) * 9 // ONE)[..., None]
@@ -195,14 +189,12 @@ def _text(width: int, height: int, seed: int) -> Whole:
 
 
 def _line_of(words: str, dot: int) -> Whole:
-    """One line of letters as ones and zeros, each of their dots `dot` pixels wide."""
     columns = [byte for letter in words for byte in [*bytes.fromhex(LETTERS[letter]), 0]]
     dots = np.array([[column >> bit & 1 for column in columns] for bit in range(7)], np.int64)
     return dots.repeat(dot, 0).repeat(dot, 1)
 
 
 def _boards(width: int, height: int, seed: int) -> Whole:
-    """An empty wooden table before a plain wall: long boards that narrow towards the wall."""
     x, y = across(width, height)
     wide, tall = int(x.max()) + 1, int(y.max()) + 1
     cloud = fractal(x, y, 2, 2, 4, [seed, 1]) >> 3

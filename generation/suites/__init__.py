@@ -103,7 +103,6 @@ def _load_shipped(name: str) -> Suite:
 
 
 def _read_own(path: Path) -> Suite:
-    """A user's own suite, with [[program]], `pictures` (a folder) and [[picture]]."""
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -134,7 +133,6 @@ def _read_own(path: Path) -> Suite:
 
 
 def _refuse_taken(own_programs: Mapping[str, Program], pictures: Mapping[str, catalogue.Row]) -> None:
-    """Reports could not tell equal ids apart."""
     for what, ids, taken in (("program", own_programs, programs.load()), ("picture", pictures, catalogue.manifest())):
         if both := [id for id in ids if id in taken]:
             raise UserError(f"{what} {both[0]!r} has the name of a shipped one; give yours another")

@@ -53,7 +53,6 @@ def _without(value: Any, secrets: list[str]) -> Any:
 
 
 def _without_parts(text: str, secret: str) -> str:
-    """The longest possible parts of the secret are replaced."""
     parts = {secret[start : start + _SHORTEST] for start in range(len(secret) - _SHORTEST + 1)}
     if not any(part in text for part in parts):
         return text

@@ -217,7 +217,6 @@ def _prices_in(table: _Table) -> dict[str, dict[str, _Row]]:
 
 
 def _names_in(table: _Table) -> Iterator[tuple[str, str]]:
-    """The listed models that have a row, and others of the same vendors."""
     tracked = [model for model in listed() if "litellm" in model.facts]
     yield from ((model.vendor, model.name) for model in tracked)
     keys = {model.facts["litellm"].format(name=model.name) for model in tracked}
@@ -231,7 +230,6 @@ def _names_in(table: _Table) -> Iterator[tuple[str, str]]:
 
 
 def _price_of(row: _Row, table: _Table, facts: _Row, name: str) -> Any:
-    """By quality or resolution if the table has them, else one price."""
     if pattern := facts.get("litellm_by_quality"):
         by_quality = {}
         for quality in facts["qualities"]:

@@ -74,7 +74,6 @@ def floor_place(chain: DatasetChain) -> FloorPlace:
 
 
 def suite_sources(chains: Iterable[DatasetChain]) -> dict[str, set[str]]:
-    """The sources of each suite."""
     sources = defaultdict(set)
     for chain in chains:
         sources[chain.chain.suite].add(chain.chain.source.id)

@@ -195,7 +195,6 @@ def _embed(embeddings: Mapping[str, _Embeddings], runs: Sequence[MetricRun], pic
 def _judge_rounds(
     chain: DatasetChain, reference: Reference, run: MetricRun, embeddings: _Embeddings, rows: Mapping[int, Values]
 ) -> dict[int, Values]:
-    """A round metric's values; equal rounds are judged once."""
     program = chain.chain.program
     facts = {"cycle": list(program.cycle), "closes": program.closes, "small": program.small, "shows": program.shows}
     placed_steps = {0: chain.input, **chain.steps}

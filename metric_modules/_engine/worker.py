@@ -40,7 +40,6 @@ Result = TypeVar("Result")
 
 
 def _count_cores() -> int:
-    """The cores of this process, if others of its launch share the machine."""
     return max(1, cores() // int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
 
 

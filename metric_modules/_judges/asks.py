@@ -83,7 +83,6 @@ def _is_asked_of(question: Question, chain: FinishedChain, step: Step) -> bool:
 
 
 def _ask_about(question: Question, chain: FinishedChain, step: Step, steps: Steps) -> Ask | str:
-    """The ask about one step, or why there is none."""
     fields = {"instruction": step.instruction, "shows": chain.program.shows}
     if question.asked_of == "thoughts":
         fields["reasoning_summary"] = str(step.details.get("thoughts") or "").strip()

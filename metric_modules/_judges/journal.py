@@ -147,7 +147,6 @@ def ask_all(
 
 
 def _read_lines(journal: Path) -> list[Line]:
-    """A last line that was cut off is removed."""
     if not journal.exists():
         return []
     data = journal.read_bytes()

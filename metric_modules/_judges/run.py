@@ -181,7 +181,6 @@ def in_random_order(asks: Sequence[Ask]) -> list[Ask]:
 
 
 def _spread(calls: Sequence[Ask], sample: Sequence[Ask]) -> list[Ask]:
-    """All calls, with those of the sample spread evenly among them."""
     places = [((number + 0.5) / len(calls), 0, call) for number, call in enumerate(calls)]
     places += [((number + 0.5) / len(sample), 1, call) for number, call in enumerate(sample)]
     return [call for _, _, call in sorted(places, key=lambda place: place[:2])]

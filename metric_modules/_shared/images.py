@@ -201,7 +201,6 @@ def in_batches(compared: Sequence[Pair], batch_size: int, work: Callable[[list[P
 
 
 def _dealt(batches: list[list[Pair]], work: Callable[[list[Pair]], _Rows]) -> list[_Rows]:
-    """The rows of each batch. Under `accelerate launch` each rank computes its share and gathers the rest."""
     world = int(os.environ.get("WORLD_SIZE", "1"))
     if world == 1:
         return [work(batch) for batch in batches]

@@ -42,7 +42,6 @@ def contrast_normalised(grey: np.ndarray, border: int = cv2.BORDER_REPLICATE, ki
 
 @cache
 def _window() -> np.ndarray:
-    """The weights of a Gaussian of 7 pixels a side with a sigma of a sixth of it, rounded to single precision."""
     squares = (np.arange(7) - 3.0) ** 2
     weights = np.exp(-(squares[:, None] + squares) / (2 * (7 / 6) ** 2))
     return (weights / weights.sum()).astype(np.float32)

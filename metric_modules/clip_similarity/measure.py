@@ -111,7 +111,6 @@ def _laid_out(layer: Any) -> tuple[Any, ...]:
 
 
 def _multiplication(weight: Any, bias: Any) -> Any:
-    """A linear layer with its weight in the order in which the processor wants it."""
     import torch
 
     ready, plain = torch.ops.mkldnn._reorder_linear_weight(weight.detach(), _LAID_OUT_FOR), bias.detach()

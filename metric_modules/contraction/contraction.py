@@ -82,7 +82,6 @@ def _padded(values: Series, length: int) -> list[float | None]:
 
 
 def _reached(steps: Series) -> int | None:
-    """The round after which returns no longer change: a fixed point, reached exactly."""
     at, distances = measured(steps, range(1, len(steps) + 1))
     moving = at[distances > 0]
     if not len(at) or (len(moving) and moving[-1] == at[-1]):

@@ -78,7 +78,6 @@ def _families(rounds: np.ndarray) -> list[tuple[str, int, np.ndarray]]:
 
 
 def _residual(values: np.ndarray, bases: np.ndarray) -> float:
-    """The smallest residual sum of squares of a jump plus a multiple of one of the bases."""
     y, x = values - values.mean(), bases - bases.mean(axis=1, keepdims=True)
     along, squares = x @ y, (x**2).sum(axis=1)
     return float((y @ y - np.divide(along**2, squares, out=np.zeros(len(squares)), where=squares > 0)).min())

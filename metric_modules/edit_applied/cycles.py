@@ -55,7 +55,6 @@ def roles(cycle: Sequence[str], closes: bool) -> tuple[Role, ...]:
 
 
 def _in_the_same_order(cycle: Sequence[str]) -> bool:
-    """Whether the second half names the first half's things in the same order rather than in reverse."""
     half = len(cycle) // 2
     words = [set(re.findall(r"\w+", instruction.lower())) - _FILLERS for instruction in cycle]
     forwards, undos = words[:half], words[half:]

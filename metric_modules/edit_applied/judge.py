@@ -320,7 +320,6 @@ def _judge_looks(
     small: bool,
     words: tuple[float, float, float] | None,
 ) -> Judgement:
-    """Whether an edit was made by one or more instructions, each between two of the `looks`, or is gone from `back`."""
     before, forward = looks[0], looks[-1]
     transforms = [asked_transforms(instruction) for instruction in instructions]
     tone = any(_asks_for_tone(instruction) for instruction in instructions)

@@ -191,7 +191,6 @@ def mean_interval(
 
 
 def _stretched(centre: float, reach: float, last: float) -> float:
-    """The mean one reach above the centre on the logit scale, stretched further for a longer reach."""
     steep = reach * last / (centre * (last - centre))
     return last * float(special.expit(special.logit(centre / last) + steep * (1 + _STRETCH * steep)))
 

@@ -78,14 +78,12 @@ def _grid_tail(sizes: np.ndarray, observed: float) -> float:
 
 
 def _tail_by_halves(sizes: np.ndarray, observed: float) -> float:
-    """The same as `grid_tail`, by matching the sums of two halves of the sizes: 2^40 patterns in two lists of 2^20."""
     sums, other_sums = (_all_sums(sizes[start::2]) for start in (0, 1))
     below = np.searchsorted(other_sums, np.ceil(observed) - sums[::-1], side="left")
     return float((len(other_sums) - below).sum() / len(sums) / len(other_sums))
 
 
 def _all_sums(sizes: np.ndarray) -> np.ndarray:
-    """Every sum that signs can give these sizes, ascending."""
     sums = np.zeros(1, np.int64)
     for size in sizes:
         sums = np.sort(np.concatenate([sums - size, sums + size]), kind="stable")  # two ascending runs: a merge

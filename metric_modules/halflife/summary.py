@@ -76,7 +76,6 @@ def summarise(
 def _half_life(
     grid: np.ndarray, alive: np.ndarray, rounds: Sequence[int], horizon: float, limits: tuple[float, float] | None
 ) -> dict[str, Any]:
-    """The median as a number, null with a reason if there is none, and as the text of a table."""
     middle = float(median(grid, alive))
     short, outlived = rounds[-1] < _MEDIAN_FROM, np.isinf(middle)
     good = max((earlier for earlier in rounds if earlier < middle), default=0)

@@ -12,7 +12,6 @@ _HALF = 0.5 + 1e-12  # tolerates rounding if exactly half of the chains survive
 
 
 def _counts(times: _Numbers, lost: _Flags, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For every time of the grid: how many were lost then, and how many were at risk."""
     at = np.asarray(times, float)[:, None]
     deaths = ((at == grid) & np.asarray(lost, bool)[:, None]).sum(axis=0)
     return deaths, (at >= grid).sum(axis=0)

@@ -89,7 +89,6 @@ def _covered_pixels(cells: np.ndarray) -> np.ndarray:
 
 
 def _seen_through(before: np.ndarray, forward: np.ndarray) -> np.ndarray:
-    """Where the structure stayed: glass, a veil, gaps between rods."""
     detail, other_detail = _band(before, (0.8, 4.0)), _band(forward, (0.8, 4.0))
     shared = _blurred(detail * other_detail, 6)
     return shared / np.sqrt((_blurred(detail * detail, 6) + 1) * (_blurred(other_detail * other_detail, 6) + 1)) > 0.5

@@ -32,7 +32,6 @@ class Scorer:
     prepare = reduce
 
     def _laid_on(self, picture: _Kept, first: _Kept) -> _Kept:
-        """In case an answer has another shape."""
         if picture[0].shape == first[0].shape:
             return picture
         return self.reduce(fitted(picture[0], first[0]))

@@ -64,7 +64,6 @@ def _decoded(chances: np.ndarray, letters: list[str]) -> str:
 
 
 def _lines(changed: np.ndarray) -> list[tuple[slice, slice]]:
-    """The boxes of the tallest bands of changed cells, in pixels."""
     rows = np.append(np.append(False, changed.any(axis=1)), False)
     starts, ends = np.flatnonzero(rows[1:] & ~rows[:-1]), np.flatnonzero(~rows[1:] & rows[:-1])
     bands = sorted(zip(starts.tolist(), ends.tolist(), strict=True), key=lambda band: band[0] - band[1])[:_LINES]

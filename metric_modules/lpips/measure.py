@@ -101,7 +101,6 @@ def distances(model: Model, reference: Sequence["torch.Tensor"], pictures: Seque
 
 
 def _stages(model: Model, pictures: Sequence[np.ndarray]) -> Iterator["torch.Tensor"]:
-    """The activations of each stage: pictures x rows x columns x channels."""
     import torch
     from torch.nn import functional
 
@@ -144,7 +143,6 @@ def _parts(values: "torch.Tensor") -> Iterator[tuple[int | slice, slice]]:
 
 
 def _unit(model: Model, stage: int, values: "torch.Tensor") -> "torch.Tensor":
-    """Features of unit length over channels, in float32, weighted by the square root of the stage's head."""
     import torch
 
     unit = values.to(torch.float32, copy=True)
@@ -167,7 +165,6 @@ def maps(reference: Sequence["torch.Tensor"], prediction: Sequence["torch.Tensor
 
 
 def _distances(maps: Sequence["torch.Tensor"]) -> list[Distance]:
-    """Each picture by itself: means over a batch would round differently with its size."""
     results = []
     for number in range(len(maps[0])):
         places = [stage[number : number + 1] for stage in maps]

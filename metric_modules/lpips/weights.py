@@ -88,7 +88,6 @@ def fetch(nets: Sequence[str] = NETS, say: Say = print) -> None:
 
 
 def _trunk(net: str, archive: bytes) -> "Tensors":
-    """The convolutions from pickled numpy arrays, their axes in torch's order."""
     import torch
 
     name, key = _TRUNK_IN[net]

@@ -38,7 +38,6 @@ def piqe(picture: np.ndarray) -> float:
 
 
 def _has_flat_edge(blocks: np.ndarray) -> np.ndarray:
-    """Flat as at the borders of a codec's blocks."""
     edges = np.stack([blocks[:, 0], blocks[:, -1], blocks[:, :, 0], blocks[:, :, -1]], axis=1)
     pieces = np.lib.stride_tricks.sliding_window_view(edges, _SEGMENT, axis=-1)
     return (pieces.std(-1, ddof=1) < _IMPAIRED).any((1, 2))

@@ -74,7 +74,6 @@ def _blocks_of(coarse: np.ndarray) -> tuple[int, int]:
 
 
 def _flattest(picture: np.ndarray, side: int) -> np.ndarray:
-    """Around every pixel, the root mean square slope along the direction in which the picture changes least."""
     values = picture.astype(np.float32)
     right, down = (cv2.Sobel(values, cv2.CV_32F, 1 - d, d, scale=1 / 8) for d in (0, 1))
     xx, xy, yy = (cv2.blur(product, (side, side)) for product in (right * right, right * down, down * down))
@@ -130,7 +129,6 @@ def _vertex(three: np.ndarray) -> float:
 
 
 def _agreed(centres: np.ndarray, moves: np.ndarray, zoom: float) -> Placement:
-    """The shift and scale of those two blocks that leave the least median residual, fitted to all that agree."""
     is_located = ~np.isnan(moves).any(axis=1)
     if 2 * is_located.sum() <= len(is_located):
         return Placement(0, 0, 1, np.inf, np.inf, len(is_located))

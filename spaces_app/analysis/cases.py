@@ -138,7 +138,6 @@ def read_cases(
 
 
 def _mean_call(calls: Sequence[StepRow], chain: FinishedChain) -> tuple[float | None, float | None]:
-    """Seconds and US dollars per round."""
     answered = [call for call in calls if call.round and call.status == "ok"]
     latencies = [call.latency for call in answered if call.latency is not None]
     costs = [call.cost for call in answered if call.cost is not None]
@@ -186,7 +185,6 @@ def case_of_chain(
 def _edits(
     by_round: Sequence[Sequence[ScoreRow]], kinds: Sequence[str], kind: str, column: str
 ) -> tuple[list[bool | None] | None, dict[int, str]]:
-    """Each round's verdict (None: no round has one), and why others have none."""
     if kind not in kinds:
         return None, {}
     verdicts, codes, is_unknown = [], {}, []
@@ -201,7 +199,6 @@ def _edits(
 
 
 def _all_edits(steps: Sequence[ScoreRow], column: str) -> bool | None:
-    """Steps that cannot be judged are ignored if there are others."""
     values = [
         step.value(column) for step in steps if step.value(column) is not None or not _why_not_judged([step], column)
     ]
@@ -211,7 +208,6 @@ def _all_edits(steps: Sequence[ScoreRow], column: str) -> bool | None:
 
 
 def _why_not_judged(steps: Sequence[ScoreRow], column: str) -> str:
-    """Empty if a step could be judged or something failed."""
     missing = [step.missing.get(column) for step in steps]
     if any(reason is None or reason.fault not in (Fault.NOBODY, Fault.NOT_APPLICABLE) for reason in missing):
         return ""

@@ -38,7 +38,6 @@ class Floors:
         return self._cached[key]
 
     def _without_encodings(self, source: str, values: _ValuesByMetric) -> _ValuesByMetric:
-        """Other encodings of the same picture share its name and resemble it."""
         name = self._name_of.get(source)
         others = {other for by_other in values.values() for other in by_other}
         of_name = {other for other in others if self._name_of.get(other) == name}

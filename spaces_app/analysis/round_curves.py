@@ -57,7 +57,6 @@ def slice_curves(
 def _editor_curves(
     group: CaseGroup, pairs: Sequence[_CaseAndOutcome], metrics: Sequence[str] | None, place: _Place
 ) -> Iterator[CurveRow]:
-    """Over the rounds that all cases were planned for."""
     cases = [case for case, _ in pairs]
     rounds = min(case.rounds for case in cases)
     sources = [case.source for case in cases]

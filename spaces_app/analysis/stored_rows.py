@@ -50,7 +50,6 @@ class StoredRows(Generic[R]):
             yield self.reader.read(file, group, self._stored())
 
     def _stored(self) -> list[str] | None:
-        """The requested columns that the files have."""
         if self.columns is None:
             return None
         files = self.reader.files(self.kind.TABLE)
@@ -58,7 +57,6 @@ class StoredRows(Generic[R]):
         return [name for name in self.columns if name in stored]
 
     def _typed(self, rows: Iterable[Mapping[str, Any]]) -> Iterator[R]:
-        """A requested column that the file lacks is None."""
         all_names = score_column_names() if self.kind is ScoreRow else ()
         absent: dict[str, None] = dict.fromkeys(all_names if self.columns is None else self.columns)
         for row in rows:
@@ -94,7 +92,6 @@ class TableRows(StoredRows[ScoreRow]):
 
 
 def _plain_values(column: pa.ChunkedArray) -> list[Any]:
-    """As `to_pylist`, but faster for numbers and repeated words."""
     array = column.combine_chunks()
     if array.null_count == len(array):
         return [None] * len(array)

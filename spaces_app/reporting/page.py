@@ -110,7 +110,6 @@ def _table_part(
     line_where: str = "",
     names: Mapping[str, str] | None = None,
 ) -> _Part:
-    """A line is drawn above rows with another value of `line_where`."""
     names = names or {}
     shown, before = [], rows[0] if rows else {}
     for row in rows:
@@ -140,7 +139,6 @@ def in_words(key: str, value: str, names: Mapping[str, str]) -> str:
 
 
 def _editor_looks(leaderboard: Table) -> dict[str, Look]:
-    """In the order of the leaderboard."""
     roles = {row["editor"]: row["role"] for row in leaderboard.rows}
     looks = assign_looks(roles, [name for name, role in roles.items() if role == ROLES["baseline"]])
     return {name: looks[name] for name in roles}

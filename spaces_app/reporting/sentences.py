@@ -83,7 +83,6 @@ def stand_in(tables: Mapping[str, Table]) -> StandIn | None:
 
 
 def _counted(number: int, noun: str) -> str:
-    """1 editor, 5 baselines, 1,014 tests."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
@@ -156,7 +155,6 @@ def methods_paragraph(tables: Mapping[str, Table]) -> str:
 
 
 def _titles(columns: Sequence[str]) -> str:
-    """'RMSE, SSIM and LPIPS'."""
     *first, last = [COLUMNS[name].title for name in columns]
     return f"{', '.join(first)} and {last}" if first else last
 

@@ -66,7 +66,6 @@ def _css() -> bytes:
 
 
 def _known_to_the_page(dataset: ServedDataset) -> Answer:
-    """What scripts know from the start, with what each tab adds."""
     programs = {chain.program.id: chain.program.cycle for chain in dataset.chains}
     counted = [cases for group in dataset.groups.values() for cases in group.cases.values()]
     common = {

@@ -70,7 +70,6 @@ class Previews:
             return self.workers.submit(self._write_preview, chain, step, kind, gain, name, at).result()
 
     def _checked_place(self, at: str) -> str:
-        """`at` in a standard form, if it names a chain and a step of this dataset."""
         chain, _, step = at.partition(" ")
         if not step.isdecimal() or len(step) > 6:
             raise UserError(f"no place {at[:40]!r}; it must be the id of a chain and a step, with a space between")
@@ -182,14 +181,12 @@ def decode(data: bytes) -> Image.Image:
 
 
 def _difference(original: Image.Image, picture: Image.Image, gain: int) -> Image.Image:
-    """How far each channel is from the original, amplified."""
     if picture.size != original.size:
         picture = Image.fromarray(pictures.resize_to(np.asarray(picture), *original.size))
     return ImageChops.difference(original, picture).point(lambda value: min(255, value * gain))
 
 
 def _most_changed_place(original: Image.Image, picture: Image.Image) -> tuple[float, float]:
-    """Where two pictures differ most, as shares of width and height."""
     size = pictures.evaluation_size(*original.size, 512)
     first, second = (
         np.asarray(image.convert("L").resize(size, Image.Resampling.BOX), float) for image in (original, picture)
@@ -204,7 +201,6 @@ def _most_changed_place(original: Image.Image, picture: Image.Image) -> tuple[fl
 
 
 def _cut_out(picture: Image.Image, place: tuple[float, float]) -> Image.Image:
-    """The surroundings of a place, enlarged."""
     width, height = picture.size
     wide = max(min(width, 2 * height) / 3.2, 8)
     left = min(max(place[0] * width - wide / 2, 0), width - wide)

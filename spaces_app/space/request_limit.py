@@ -98,7 +98,6 @@ class RequestLimit:
         _give_memory_back()
 
     def _counting(self, receive: Receive) -> Receive:
-        """`receive`, which ends a request that is too large or too slow."""
         received, has_more = 0, True
         until = asyncio.get_running_loop().time() + MOST_SECONDS_TO_SEND
 
@@ -124,7 +123,6 @@ async def _refuse(send: Send, status: int, words: str) -> None:
 
 
 def _give_memory_back() -> None:
-    """Return free memory to the system; glibc would keep it."""
     if sys.platform == "linux" and (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)):
         trim(0)
 

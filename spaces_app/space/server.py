@@ -145,7 +145,6 @@ def _missing() -> Response:
 
 
 def _add_figures(server: gr.Server, dataset: ServedDataset) -> None:
-    """Files to download: /figures/curves.pdf?metric=quality."""
     figures = {name: draw for _, tab in find_tabs().values() for name, draw in getattr(tab, "FIGURES", {}).items()}
     drawing = threading.Lock()  # matplotlib's settings belong to the process
 

@@ -103,7 +103,6 @@ def _factor(effect: tuple[float, float] | None, sources: int) -> tuple[Estimate,
 def _program_effects(
     lives: np.ndarray, editors: np.ndarray, sources: np.ndarray, programs: np.ndarray
 ) -> dict[str, tuple[float, float]]:
-    """In doublings against their mean, with the standard error over whole sources."""
     linked = _largest_linked(sources, programs)
     lives, editors, sources, programs = (values[linked] for values in (lives, editors, sources, programs))
     names = sorted(set(programs.tolist()))
@@ -140,7 +139,6 @@ def _largest_linked(sources: np.ndarray, programs: np.ndarray) -> np.ndarray:
 
 
 def _likely_class(row: Row, rows: Sequence[Row]) -> str | None:
-    """Another class that is nearer, if the interval excludes the declared one."""
     others: dict[str, list[float]] = {name: [] for name in REVERSIBILITY}
     for other in rows:
         if other is not row and other.factor.value:

@@ -56,7 +56,6 @@ def rows(analysis: Analysis) -> list[Row]:
 
 
 def _where_chains_went(analysis: Analysis) -> dict[str, int]:
-    """The counts add up to the chains generated."""
     place_of = account_for(analysis)
     counts = Counter(place_of.values())
     shown = [place for place in places() if place != UNKNOWN or counts[place]]

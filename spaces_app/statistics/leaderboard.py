@@ -159,7 +159,6 @@ def _row(
 
 
 def _main_cause(outcomes: Sequence[Outcome]) -> tuple[str | None, float | None]:
-    """Ties go to the first in the table of causes."""
     counts = Counter(outcome.cause for outcome in outcomes if outcome.lost)
     cause = max(CAUSES, key=lambda name: counts[name])
     share = counts[cause] / max(sum(not outcome.failed for outcome in outcomes), 1)
@@ -173,7 +172,6 @@ def _curve_summary(
     sources: Sequence[str],
     threshold: float,
 ) -> dict[str, Any]:
-    """Of one metric alone; empty if it is not checked."""
     if not any(curves):
         return {}
     pairs = zip(cases, curves, strict=True)

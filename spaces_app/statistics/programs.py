@@ -77,7 +77,6 @@ def note(analysis: Analysis, rows: Sequence[Row]) -> str:
 
 
 def _equation(suite: str, rows: Sequence[Row]) -> str:
-    """'demo: 42 chains generated = 12 cases kept + 30 cases lost.'"""
     counts = {place: sum(row.places.get(key_of(place)) or 0 for row in rows) for place in places()}
     total = " + ".join(f"{count} {place}" for place, count in counts.items() if count) or "0"
     absent = sum(not row.chains for row in rows)

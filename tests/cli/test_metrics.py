@@ -49,12 +49,13 @@ def test_the_names_are_those_that_score_takes():
 
 
 def test_a_statistic_needs_no_page_to_be_computed(monkeypatch):
-    monkeypatch.setattr(list_metrics, "_is_installed", lambda name: name not in ("gradio", "torch", "accelerate"))
+    absent = ("gradio", "torch", "accelerate")
+    monkeypatch.setattr("importlib.metadata.distributions", lambda name: [name] * (name not in absent))
     for name in ("halflife", "contraction", "psnr", "ssim", "registration", "edit_applied"):
         assert list_metrics._missing_packages(HOUSE / "metric_modules" / name) is None, name
 
 
 @pytest.mark.parametrize("present", [True, False])
 def test_a_package_that_is_not_installed_is_named(monkeypatch, present):
-    monkeypatch.setattr(list_metrics, "_is_installed", lambda name: present or name != "numpy")
+    monkeypatch.setattr("importlib.metadata.distributions", lambda name: [name] * (present or name != "numpy"))
     assert list_metrics._missing_packages(PSNR) == (None if present else "needs pip install numpy")

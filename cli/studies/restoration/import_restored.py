@@ -51,7 +51,6 @@ def command(
 
 
 def _inputs_of_suite(name: str) -> "Inputs":
-    """The degraded pictures of a suite by their ids, with their clean ones."""
     from convergebench.generation import suites
     from convergebench.generation.records import UserError
     from convergebench.generation.sources import catalogue

@@ -60,7 +60,6 @@ def command(
 
 
 def _make(runs: tuple[Path, ...], out: Path, metrics: str | None, quiet: bool) -> dict[str, Any]:
-    """Build, score and describe, and run the checks of `verify` that need no sample."""
     import convergebench as cb
     from convergebench.dataset_builder.dataset.reader import Reader
     from convergebench.dataset_builder.studies.submissions import submission

@@ -180,7 +180,6 @@ def import_labels(files: Sequence[Path], folder: Path) -> dict[str, Any]:
 
 
 def _is_of_dataset(label: Label, hashes: _Hashes) -> bool:
-    """Whether the label's pictures are in the dataset, with the same hash."""
     place, other = (label.chain, label.step), (label.other_chain, label.other_step)
     if place not in hashes or (label.other_chain is not None and other not in hashes):
         return False

@@ -103,7 +103,6 @@ def _write(folder: Path, table: Path, metrics: Sequence[str], rows: Sequence[_Ro
 
 
 def _flatten(value: Any, above: Values | None = None, names: Sequence[str] = ()) -> Iterator[Values]:
-    """Each innermost object is a row, with the values of all objects above it."""
     if isinstance(value, list):
         for item in value:
             yield from _flatten(item, above, names)
@@ -195,7 +194,6 @@ def _is_same(published: _Row, sha256: str | None, psnr: float | None) -> bool:
 
 
 def _answers_by_chain(folder: Path) -> dict[tuple[str, str], dict[int, _Answer]]:
-    """The hash and PSNR of each round's last answer, by editor and chain."""
     reader = Reader(folder)
     editors = {row.chain: row.editor for row in reader.rows_of(ChainRow, ["chain", "editor"])}
     psnr = {(row["chain"], row["step"]): row["psnr"] for row in reader.rows("scores", ["chain", "step", "psnr"])}

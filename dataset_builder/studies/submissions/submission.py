@@ -111,7 +111,6 @@ def _steps_by_chain(reader: Reader) -> dict[str, list[Step]]:
 
 
 def _chain_digests(reader: Reader) -> dict[str, str]:
-    """The hash of each chain with all its steps."""
     steps, digests = _steps_by_chain(reader), {}
     for chain in reader.chains():
         end = {"suite": chain.suite, "suite_version": chain.suite_version, "status": chain.status}

@@ -39,7 +39,6 @@ class _Match:
 
 
 def _score(match: _Match) -> float:
-    """Lower is likelier: similar inside, different outside, and large."""
     return match.gap - 0.25 * min(match.rim, 45.0) - 25 * math.log(match.place[2])
 
 
@@ -112,7 +111,6 @@ def _search(
 
 @lru_cache(maxsize=128)
 def _shape(name: str, colour: str, width: int, height: int, mirrored: bool) -> tuple[Pixels, Pixels, Pixels]:
-    """A drawing's colours, its solid part, and the ring around it."""
     drawn = draw_at_size(name, colour, width, height, mirrored)
     tint, cover = (cv2.copyMakeBorder(part, *(_RING,) * 4, cv2.BORDER_CONSTANT, value=0) for part in drawn)
     firm = 0.4 if max(width, height) < 60 else 0.75
@@ -125,7 +123,6 @@ def _shape(name: str, colour: str, width: int, height: int, mirrored: bool) -> t
 
 
 def _coarseness(thing: Thing, longer: int) -> float:
-    """The scale of the coarse search: the thinner a thing, the larger the scale."""
     _, cover = draw_large(thing.name, thing.colours[0])
     return min(1.0, _SHAPE / max(0.3, float((cover > 0.6).mean())) ** 0.7 / longer)
 
@@ -135,7 +132,6 @@ def _uncertainty(thing: Thing, match: _Match) -> int:
 
 
 def _shrink(image: Pixels, area: _Area, scale: float) -> tuple[Pixels, Pixels]:
-    """An area made smaller, and a mask of its pixels inside the picture."""
     left, top, right, bottom = area
     height, width = image.shape[:2]
     part = image[max(0, top) : max(0, bottom), max(0, left) : max(0, right)]
@@ -168,7 +164,6 @@ def _likely_places(
 
 
 def _difference_map(image: Pixels, inside: Pixels, colour: Pixels, mask: Pixels, unseen: float) -> Pixels:
-    """Grey levels between the masked colours and the picture at every place."""
     # The square of a difference, multiplied out, is two plain correlations: a third faster than OpenCV's masked one.
     weighted = colour * mask[..., None]
     squares: Pixels = cv2.matchTemplate(np.square(image).sum(2), mask, cv2.TM_CCORR)

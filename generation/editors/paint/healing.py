@@ -27,7 +27,6 @@ def heal(image: Pixels, hole: Pixels, borrow: bool = True) -> Pixels:
 
 
 def _mirrored(image: Pixels, hole: Pixels, part: tuple[slice, slice], filled: Pixels) -> Pixels:
-    """The surroundings mirrored into the hole, fading to the smooth filling."""
     rows, columns = part
     far, labels = cv2.distanceTransformWithLabels(hole.astype(np.uint8), cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL)
     rim_y, rim_x = np.nonzero(~hole)

@@ -89,7 +89,6 @@ def _change(text: str) -> Request | None:
 
 
 def _first_thing_named(text: str) -> tuple[str, int] | None:
-    """Its position too; of two names at one position, the longer."""
     spots = []
     for name, thing in all_things().items():
         for word in (name, *thing.words):

@@ -138,7 +138,6 @@ def _reach(place: Place) -> int:
 
 
 def _shadow(thing: Thing, solid: Pixels, place: Place) -> Pixels:
-    """The darkness of a thing's shadow, on its box grown by its reach."""
     far, strength = _reach(place), _SHADOW[thing.place]
     cover = cv2.copyMakeBorder(solid, far, far, far, far, cv2.BORDER_CONSTANT, value=0)
     if not strength:
@@ -151,7 +150,6 @@ def _shadow(thing: Thing, solid: Pixels, place: Place) -> Pixels:
 
 
 def _contact(cover: Pixels, shape: tuple[int, ...], far: int) -> Pixels:
-    """A soft shadow on the ground, longer to the right, away from the light."""
     height, width = cover.shape
     feet = np.flatnonzero(cover[-max(2, height // 8) :].max(0) > 0.5)
     first, last = (int(feet[0]), int(feet[-1])) if len(feet) else (0, width)

@@ -36,7 +36,6 @@ def _gains(red: float, green: float, blue: float) -> _Tone:
 
 
 def _colour(image: Pixels) -> Pixels:
-    """As of an old postcard: cool shadows, warm middle tones, blue in the bright and high."""
     seen = cv2.cvtColor(image, cv2.COLOR_RGB2YCrCb).astype(np.float32)
     share = np.clip(1 - float(abs(seen[..., 1:] - 128).mean()) / 12, 0, 1)  # colours that are there are left alone
     tone = _light(image).astype(np.float32) / 255
@@ -53,7 +52,6 @@ def _lens(image: Pixels) -> Pixels:
 
 
 def _sharpen(image: Pixels) -> Pixels:
-    """The picture is corrected until blurring it returns the input."""
     wanted = image.astype(np.float32)
     guess = wanted
     for _ in range(6):

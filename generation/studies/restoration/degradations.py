@@ -52,7 +52,6 @@ def _digital_zoom(pixels: Whole, seed: int) -> Whole:
 
 
 def _old_film(pixels: Whole, seed: int) -> Whole:
-    """Soft, warm, dark at the corners, with grain, dust and scratches."""
     soft = _disk(pixels, _share(pixels, 1))
     warm = mix(soft, grey(soft)[..., None] * np.array((280, 240, 190)) >> 8, ONE * 7 // 10)
     height, width = pixels.shape[:2]
@@ -69,14 +68,12 @@ def _old_photo_black_and_white(pixels: Whole, seed: int) -> Whole:
 
 
 def _old_photo_colour(pixels: Whole, seed: int) -> Whole:
-    """Weak blue, a red cast, stains and creases."""
     soft = _disk(pixels, _share(pixels, 2))
     faded = np.array((70, 48, 40)) + soft * np.array((165, 150, 120)) // 255
     return _grain(_creased(_stained(faded, [seed, 7], (210, 170, 90)), [seed, 8]), [seed, 9], 14)
 
 
 def _surveillance(pixels: Whole, seed: int) -> Whole:
-    """Few pixels, little colour, noise, uneven lines, hard compression."""
     height, width = pixels.shape[:2]
     small = Image.fromarray(pixels.astype(np.uint8)).reduce(3)
     large = np.asarray(small.resize((width, height), Image.Resampling.BILINEAR), np.int64)
@@ -112,7 +109,6 @@ def expected_hashes() -> dict[str, str]:
 
 
 def _share(pixels: Whole, parts: int) -> int:
-    """So many 1024ths of the short side, at least one pixel."""
     return max(1, min(pixels.shape[:2]) * parts // 1024)
 
 

@@ -96,7 +96,6 @@ def _by_signature(chains: Sequence[DatasetChain], rows: _Rows) -> Iterator[tuple
 
 
 def _chosen_metrics(signature: Mapping[str, Any], outcome: Recomputed) -> metrics.Metrics:
-    """What differs or is missing here is noted in the outcome."""
     specs = scored_specs()
     dtypes = {part["dtype"] for part in signature.values() if isinstance(part, dict) and "dtype" in part}
     dtype = dtypes.pop() if len(dtypes) == 1 else "float32"

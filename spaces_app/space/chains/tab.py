@@ -80,7 +80,6 @@ def chain_view(
 
 
 def _step_view(step: Step, scores: ScoreRow | None, length: int) -> Answer:
-    """What has no value is null, with the reason if one is known."""
     scores = scores or ScoreRow.from_scores({})
     numbers, optional = shown_columns("curve", "number"), optional_columns()
     shown = (*numbers, "edit_applied", "edit_undone")

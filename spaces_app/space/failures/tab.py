@@ -26,7 +26,6 @@ _Failure = tuple[Case, Outcome]
 def _lost_cases(
     dataset: ServedDataset, group: str, kind: str, category: str
 ) -> tuple[list[_Failure], CaseGroup | None]:
-    """The lost cases of every editor, those that were lost first before others."""
     board = leaderboard(dataset, Choice(group, kind, category))
     lost = [
         (case, outcome)

@@ -49,6 +49,5 @@ def story(dataset: ServedDataset, place: int = 0) -> str:
 
 
 def _perfect_row(board: Leaderboard) -> list[_Row]:
-    """The best baseline, shown next to a single editor."""
     baselines = [row for row in board.table.rows if row["role"] != "editors" and row["rounds_kept"]]
     return sorted(baselines, key=lambda row: -row["rounds_kept"])[:1] if len(baselines) < len(board.table.rows) else []

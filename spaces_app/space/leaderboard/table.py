@@ -78,7 +78,6 @@ def _has(row: Row, key: str) -> bool:
 
 
 def _cells(row: Row, columns: Sequence[Column], dataset: ServedDataset) -> list[Answer]:
-    """What each cell says, and what the browser sorts it by."""
     cells = []
     for column in columns:
         cell: Answer = {"text": format_value(row.get(column.key), column.form), "sort": _sort_key(row, column.key)}
@@ -101,7 +100,6 @@ def _cells(row: Row, columns: Sequence[Column], dataset: ServedDataset) -> list[
 
 
 def _editor_words(row: Row, dataset: ServedDataset) -> Answer:
-    """The editor's name, with its id or meaning in small print."""
     editor = str(row["editor"])
     name = dataset.display.get(editor, editor)
     small = _BASELINES.get(name) or (editor if name != editor else "")
@@ -109,7 +107,6 @@ def _editor_words(row: Row, dataset: ServedDataset) -> Answer:
 
 
 def _sort_key(row: Row, key: str) -> str:
-    """The number behind a cell; '>4' sorts after '4'."""
     value = row.get(key)
     if is_missing(value):
         return ""
@@ -120,7 +117,6 @@ def _sort_key(row: Row, key: str) -> str:
 
 
 def _rounds_bar(row: Row) -> Answer:
-    """Mean and limits, in units of the drawing."""
     value, last = row["rounds_kept"], row["last_round"]
     if is_missing(value) or not last:
         return {"words": NO_VALUE}

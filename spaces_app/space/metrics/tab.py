@@ -19,7 +19,6 @@ _Line = tuple[str, float, float]  # name, worst and best value
 
 @lru_cache(maxsize=4)
 def _lines_of_studies(dataset: ServedDataset) -> dict[str, _Line]:
-    """The lines that studies add for numeric columns of the scores."""
     fields = dataset.score_table.schema
     numeric = [field.name for field in fields if pa.types.is_floating(field.type) or pa.types.is_integer(field.type)]
     lines: dict[str, _Line] = {}

@@ -106,7 +106,6 @@ class _Seen:
 
 
 def _seen_chains(analysis: Analysis) -> Iterator[tuple[str, _Seen]]:
-    """Each chain once for each judge that was asked about it, or by the rules."""
     cases = [case for case in analysis.cases if case.group == "additions" and "audit" not in case.chain.chain.settings]
     scores = dict(by_chain(rows_of(analysis.scores, {case.chain.id for case in cases})))
     answers = analysis.once(all_answers)

@@ -46,7 +46,6 @@ def note(analysis: Analysis, rows: Sequence[Row]) -> str:
 
 
 def _row(editor: str, role: str, group: str, cases: Sequence[Case]) -> Row:
-    """Factor, exponent, shape and resting place of one editor's chains, each with limits over sources."""
     sources = [case.source for case in cases]
     rounds = list(range(1, max(case.rounds for case in cases) + 1))
     squares = [[None if value is None else value * value for value in case.raw["rmse"]] for case in cases]

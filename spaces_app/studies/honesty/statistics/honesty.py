@@ -152,7 +152,6 @@ def _above(values: Sequence[float], limit: float) -> _Verdict:
 
 
 def _known_cases(cases: _Cases) -> _Verdict:
-    """The cases of which it knew for certain what it covered."""
     judged = cases.get("known_middle", ())
     both = [(chain, row.value("known_middle"), row.value("known_fine") or 0) for chain, row in judged]
     certain = [chain.source.id for chain, middle, fine in both if min(middle, fine) > _CERTAIN]

@@ -55,7 +55,6 @@ def rows(analysis: Analysis) -> list[Row]:
 
 
 def _shares(analysis: Analysis, name: str, answers: Mapping[StepKey, Answer], rule: str = "") -> dict[str, Any]:
-    """Share of yes, by the rule, and the number of steps."""
     given = {step: answer for step, answer in answers.items() if answer["value"] is not None}
     marks, share = np.array([answer["value"] == 1.0 for answer in given.values()]), Estimate()
     if given:

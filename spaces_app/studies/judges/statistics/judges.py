@@ -100,7 +100,6 @@ def _by_rule(analysis: Analysis, steps: Iterable[StepKey], rule: str | None) -> 
 
 
 def _by_people(analysis: Analysis, labelled_as: str) -> dict[StepKey, float]:
-    """`labelled_as` is QUESTION=ANSWER, the answer that means yes."""
     question, _, meaning = labelled_as.partition("=")
     people = analysis.once(all_answers).get((PEOPLE, question), {})
     majorities = {step: answer.details["majority"] or _UNCLEAR for step, answer in people.items()}

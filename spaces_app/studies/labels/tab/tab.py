@@ -34,7 +34,6 @@ def label_items(dataset: ServedDataset, question: str = "failure", start: int = 
 
 @lru_cache(maxsize=8)
 def _all_items(dataset: ServedDataset, question: str) -> list[_Item]:
-    """Every item of a question, by picture and program."""
     by_task: dict[tuple[str, str], list[FinishedChain]] = {}
     for chain in dataset.chains:
         by_task.setdefault((chain.source.id, chain.program.id), []).append(chain)
@@ -53,7 +52,6 @@ def _chance(*parts: str) -> str:
 
 
 def _steps(dataset: ServedDataset, chain: FinishedChain, question: str) -> list[int]:
-    """The steps of a chain whose pictures a question is asked about."""
     shown = sorted(step for step, row in dataset.scores_of(chain.id).items() if row.status in ("ok", "shrunk"))
     kinds = [role.kind for role in roles(chain.program.cycle, chain.program.closes)]
     if question == "count":  # of chains that only add: the input, some steps and the last picture
@@ -67,7 +65,6 @@ def _steps(dataset: ServedDataset, chain: FinishedChain, question: str) -> list[
 
 
 def _pairs_of(dataset: ServedDataset, chains: list[FinishedChain]) -> list[_Item]:
-    """The last returns of every two editors, each on a random side."""
     last = {chain.id: step for chain in chains for step in _steps(dataset, chain, "pair")}
     items = []
     for first, second in combinations([chain for chain in chains if chain.id in last], 2):
@@ -80,7 +77,6 @@ def _pairs_of(dataset: ServedDataset, chains: list[FinishedChain]) -> list[_Item
 
 
 def _item_at(dataset: ServedDataset, chain: FinishedChain, step: int) -> _Item:
-    """What a labeller is shown, and what the label will name."""
     row, program = dataset.scores_of(chain.id).get(step), chain.program
     round, position = divmod(step - 1, len(program.cycle)) if step else (0, -1)
     counted = {} if program.closes else {"thing": program.shows.removeprefix("one more ") or "what was asked for"}

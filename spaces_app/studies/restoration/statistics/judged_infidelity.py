@@ -64,7 +64,6 @@ def rows(analysis: Analysis) -> Iterator[Row]:
 
 
 def _all_answers(answers: Answers) -> Iterator[StepAnswer]:
-    """People's failures are read as answers to the judges' questions."""
     for judge in judges_asked(answers, _QUESTIONS):
         for question in _QUESTIONS:
             yield from answers.get((judge, question), {}).values()

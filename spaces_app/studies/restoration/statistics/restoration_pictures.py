@@ -68,7 +68,6 @@ def rows(analysis: Analysis) -> list[Row]:
 
 
 def _first_passes(table: RestoredSet) -> dict[tuple[str, str], Restored]:
-    """The first run, with the prompt that counts for the picture."""
     choices = {method: table.choose_prompts(method) for method in table.methods}
     passes: dict[tuple[str, str], Restored] = {}
     for r in sorted(table.pictures, key=lambda restored: restored.run):
@@ -116,7 +115,6 @@ def strips(table: Table, reader: Reader) -> list[Strip]:
 
 
 def _frame(row: Row, method: str, reader: Reader, length: int) -> Frame:
-    """`length` is the number of steps in a pass."""
     words = f"{row.title}, as {method} restored it"
     if row.round is None:
         return make_frame(None, method, words)

@@ -54,7 +54,6 @@ rows = partial(rows_by_method, _method_rows)
 
 
 def _row(table: RestoredSet, method: str, group: str, prompts: list[str]) -> Row:
-    """Limits are from pictures that have all of the prompts."""
     parts = {metric: [table.by_picture(method, prompt, metric) for prompt in prompts] for metric in table.metrics}
     scores = dict.fromkeys(table.metrics, Estimate())
     for metric, values in parts.items():
@@ -87,7 +86,6 @@ def note(analysis: Analysis, rows: list[Row]) -> str:
 
 
 def _tradeoff(part: str, rows: list[Row]) -> Iterator[str]:
-    """A prompt that looks best and is the furthest from the clean picture."""
     looks: dict[str, list[str]] = defaultdict(list)  # the metrics by which each prompt looks best
     strays: dict[str, list[str]] = defaultdict(list)  # and those by which it is the least faithful
     for metric in rows[0].scores if len(rows) > 1 else ():

@@ -72,7 +72,6 @@ class _Uploads(Reader):
 
 @lru_cache(maxsize=1)
 def _metrics() -> metrics.Metrics:
-    """What can be computed here: LPIPS needs torch and its weights."""
     try:
         return metrics.choose([*_METRICS, "lpips"], "cpu", "float32")
     except ImportError:
@@ -81,7 +80,6 @@ def _metrics() -> metrics.Metrics:
 
 @lru_cache(maxsize=1)
 def _pictures_of(dataset: ServedDataset) -> tuple[dict[str, str], dict[str, np.ndarray]]:
-    """The names of pictures by their sha256, and some small pictures."""
     names: dict[str, str] = {}
     unrelated: dict[str, np.ndarray] = {}
     for row in dataset.reader.rows("sources", ["source", "image", "reference"]):
@@ -130,7 +128,6 @@ def score_yours(
 
 
 def _inspect(file: _File) -> tuple[str, int, int]:
-    """The type and size of an uploaded picture that can be scored."""
     name, data = file
     if len(data) > _MOST_FILE_BYTES:
         raise UserError(f"{name[-60:]!r} has {len(data):,} bytes; at most {_MOST_FILE_BYTES:,} are read")
@@ -197,7 +194,6 @@ def _series(dataset: ServedDataset, files: Sequence[_File], cycle: tuple[str, ..
 
 
 def _scored(dataset: ServedDataset, series: DatasetChain, files: Sequence[_File]) -> dict:
-    """Every step with its scores, and the verdict at each threshold."""
     chosen, uploads, copies = _metrics(), _Uploads(files), [Place("", 0, 0)]
     original = Reference.at_evaluation_size(read_input(uploads, series, copies), series.short_side)
     with ThreadPoolExecutor(1) as decoder:
@@ -224,7 +220,6 @@ def _scored(dataset: ServedDataset, series: DatasetChain, files: Sequence[_File]
 
 
 def _checks(dataset: ServedDataset, case: Case) -> tuple[str, ...]:
-    """What the headline checks, as far as the series was measured."""
     checks = next(iter(dataset.groups.values())).checks if dataset.groups else CHECKS
     measured = [name for name in RETAINED if None not in case.judged(name)]
     return tuple(check for check in checks if check in measured or check in ("part_lost", "edits"))
@@ -233,7 +228,6 @@ def _checks(dataset: ServedDataset, case: Case) -> tuple[str, ...]:
 def _floors(
     dataset: ServedDataset, chain: FinishedChain, original: Reference, runs: Sequence[metrics.MetricRun]
 ) -> Floors:
-    """What other pictures of the dataset score against the original."""
     pictures = [ReadPicture(name, resize_to(other, *original.size)) for name, other in _pictures_of(dataset)[1].items()]
     rows, others = [], [chain]
     for picture, values in zip(pictures, compare(original, pictures, runs, _is_near), strict=True):
