@@ -96,7 +96,17 @@ def test_what_is_left_out_is_said_and_counted(folder):
 
 def test_scores_of_other_pictures_are_taken_out_aloud(folder):
     build("runs/demo")
-    row = dict.fromkeys((column.name for column in SCORES.columns), None) | {"chain": "gone", "step": 1, "sha256": "0"}
+    place = {
+        "chain": "gone",
+        "editor": "e",
+        "source": "s",
+        "program": "p",
+        "run": 1,
+        "step": 1,
+        "round": 1,
+        "position": 1,
+    }
+    row = dict.fromkeys(column.name for column in SCORES.columns) | place | {"status": "ok", "sha256": "0"}
     schema.write(folder / "convergebench" / "data" / "scores" / "0000.parquet", SCORES, [row])
     done = build("runs/demo")
     assert "removed: 1 score row of pictures" in done.stderr
