@@ -1,4 +1,4 @@
-"""`convergebench list editors`: the editors, their options, and what each still needs here."""
+"""`convergebench list editors`: the editors, their options, and what must still be set up for each."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""`convergebench list metrics`: the metric modules, what each measures and what it still needs here."""
+"""`convergebench list metrics`: the metric modules, what each measures and what must still be installed for it."""
 
 import importlib
 import importlib.metadata
@@ -54,8 +54,8 @@ def _describe(spec: "Spec") -> dict[str, str | bool | None]:
 
 
 def _missing_packages(folder: Path) -> str | None:
-    listed = (folder / "requirements.txt").read_text() if (folder / "requirements.txt").exists() else ""
-    wanted = re.findall(r"^[\w-]+", listed, re.MULTILINE)
+    requirements = (folder / "requirements.txt").read_text() if (folder / "requirements.txt").exists() else ""
+    wanted = re.findall(r"^[\w-]+", requirements, re.MULTILINE)
     absent = [name for name in wanted if not list(importlib.metadata.distributions(name=name))]
     return f"needs pip install {' '.join(absent)}" if absent else None
 
@@ -64,5 +64,5 @@ def _missing_weights(spec: "Spec") -> str | None:
     if not spec.needs:
         return None
     measure = importlib.import_module(f"convergebench.metric_modules.{spec.folder}.measure")
-    which = {"metric": spec.name} if spec.is_one_of_several else {}
-    return measure.missing_weights(**which) if hasattr(measure, "missing_weights") else None
+    kwargs = {"metric": spec.name} if spec.is_one_of_several else {}
+    return measure.missing_weights(**kwargs) if hasattr(measure, "missing_weights") else None

@@ -1,4 +1,4 @@
-"""`convergebench list prices`: what the hosted models cost and when they end."""
+"""`convergebench list prices`: what the hosted models cost and when they are retired."""
 
 import json
 

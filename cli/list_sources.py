@@ -44,7 +44,7 @@ def command(suite: str, out: Path | None, inputs: Path | None, as_json: bool) ->
         inputs.mkdir(parents=True, exist_ok=True)
         pictures = {inputs / f"{id}.png": encode_png(decode(loaded.read(id))) for id in loaded.sources}
         for path, data in pictures.items():
-            refuse_strangers_file(path, lambda before, data=data: before == data)  # type: ignore[misc]
+            refuse_strangers_file(path, lambda existing, data=data: existing == data)  # type: ignore[misc]
         for path, data in pictures.items():
             write_whole(path, data)
     if as_json:

@@ -10,7 +10,7 @@ from ._shared import json_option
 
 
 def recognises(args: list[str]) -> bool:
-    """A folder without a submission in it; studies' kinds are asked first."""
+    """Accept any arguments: this is the fallback after the kinds that studies add, such as submissions."""
     return True
 
 
@@ -30,7 +30,7 @@ def command(folder: Path, repair: bool, as_json: bool) -> None:
 
     findings = cb.verify(folder)
     moved = verifying.set_aside(folder, findings) if repair else []
-    verbs = "`convergebench generate`" if (folder / "chains").is_dir() else "`convergebench build` and `score`"
+    commands = "`convergebench generate`" if (folder / "chains").is_dir() else "`convergebench build` and `score`"
     if as_json:
         rows = [finding._asdict() for finding in findings]
         click.echo(json.dumps({"folder": str(folder), "findings": rows, "set_aside": moved}))
@@ -38,7 +38,7 @@ def command(folder: Path, repair: bool, as_json: bool) -> None:
         for finding in findings:
             click.echo(f"broken: {finding.sentence}", err=True)
         for path in moved:
-            click.echo(f"moved: {path} to {folder / verifying.SET_ASIDE}; run {verbs} again to make it anew")
+            click.echo(f"moved: {path} to {folder / verifying.SET_ASIDE}; run {commands} again to make it anew")
         if not findings:
             click.echo(f"{folder}: nothing is broken")
     if findings:

@@ -23,11 +23,11 @@ _LICENCES = {
     "GPL-2.0-or-later": "gpl-2.0",
     "MIT": "mit",
 }
-_SIGNS = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "[": "&#91;", "]": "&#93;", "`": "&#96;"})
+_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "[": "&#91;", "]": "&#93;", "`": "&#96;"})
 
 
 def size_text(size: float) -> str:
-    """1234567 as 1.2 MB."""
+    """A size for readers: 1234567 becomes 1.2 MB."""
     for unit in ("bytes", "kB", "MB", "GB"):
         if size < 1000:
             return f"{size:,.0f} {unit}" if unit == "bytes" else f"{size:,.1f} {unit}"
@@ -36,7 +36,7 @@ def size_text(size: float) -> str:
 
 
 def count_text(count: int, noun: str) -> str:
-    """1234 and chain as 1,234 chains."""
+    """A count with its noun: 1234 and chain become 1,234 chains."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
@@ -46,7 +46,7 @@ def plain(text: str) -> str:
     >>> plain('<img src=x> [a](b) & `c`')
     '&lt;img src=x&gt; &#91;a&#93;(b) &amp; &#96;c&#96;'
     """
-    return text.translate(_SIGNS)
+    return text.translate(_ESCAPES)
 
 
 def _code(text: str) -> str:
@@ -76,7 +76,7 @@ def configs_table(configs: Iterable[tuple[Config, int, int, int]]) -> str:
 
 
 def editor_folders(editors: Iterable[str]) -> dict[str, str]:
-    """A folder name for each editor that is safe in any file system and any glob."""
+    """A folder name for each editor, safe in any file system and any glob."""
     folders: dict[str, str] = {}
     used: set[str] = set()
     for editor in sorted(editors):
@@ -89,7 +89,7 @@ def editor_folders(editors: Iterable[str]) -> dict[str, str]:
 
 
 def statistics(reader: Reader, chains: Sequence[ChainRow], sources: int) -> tuple[int, str, str]:
-    """The number of steps, everything in one line, and the tables."""
+    """The number of steps, a summary in one line, and the tables."""
     statuses: dict[str, Counter[str]] = defaultdict(Counter)  # of each editor's calls
     types: dict[str, Counter[str]] = defaultdict(Counter)
     steps = pictures = size = 0
@@ -117,26 +117,26 @@ def _tables(
     chains: Sequence[ChainRow],
 ) -> Iterator[str]:
     suites = Counter(f"{row.suite} {row.suite_version}".strip() for row in chains)
-    yield f"Suites: {_counted(suites)} (chains)."
+    yield f"Suites: {_counts_text(suites)} (chains)."
     editors = []
     for editor, rows in sorted(by_editor.items()):
         paid = [row.cost for row in rows if row.cost is not None]
         cost = f"{sum(paid):.2f}" if paid else "not stated"
-        counts = _counted(statuses[editor]), _counted(types[editor])
+        counts = _counts_text(statuses[editor]), _counts_text(types[editor])
         editors.append([_code(editor), f"{len(rows):,}", f"{statuses[editor].total():,}", *counts, cost])
     yield _table(["editor", "chains", "calls", "answers by status", "by type", "US dollars"], editors)
     yield "Chains by category of program and kind of source:"
     by_category = Counter((row.category, row.kind) for row in chains)
     kinds, categories = (sorted({place[index] for place in by_category}) for index in (1, 0))
-    counted = [[plain(category), *(f"{by_category[category, kind]:,}" for kind in kinds)] for category in categories]
-    yield _table(["category", *map(plain, kinds)], counted)
+    cells = [[plain(category), *(f"{by_category[category, kind]:,}" for kind in kinds)] for category in categories]
+    yield _table(["category", *map(plain, kinds)], cells)
     yield "Programs:"
     cycles = {row.program: json.loads(row.cycle) for row in sorted(chains, key=lambda row: row.program)}
-    words = {name: plain(" → ".join(cycle[:4])) + " → ..." * (len(cycle) > 4) for name, cycle in cycles.items()}
-    yield _table(["program", "cycle"], [[_code(name), text] for name, text in words.items()])
+    cycle_texts = {name: plain(" → ".join(cycle[:4])) + " → ..." * (len(cycle) > 4) for name, cycle in cycles.items()}
+    yield _table(["program", "cycle"], [[_code(name), text] for name, text in cycle_texts.items()])
 
 
-def _counted(counter: Counter[str]) -> str:
+def _counts_text(counter: Counter[str]) -> str:
     return ", ".join(f"{count:,} {plain(name)}" for name, count in sorted(counter.items()) if name) or "none"
 
 

@@ -1,4 +1,4 @@
-"""The tables that a build writes, as rows and as records."""
+"""The tables of a dataset: their columns, and their rows to and from records."""
 
 import importlib
 import json
@@ -12,8 +12,8 @@ from convergebench.generation.records import UNKNOWN, Chain, EditorInfo, Finishe
 from .columns import ChainPlace, Config, Int64, Picture, Row, StepPlace
 
 # The columns of `chains` that are fields of a chain or of its program.
-_OF_CHAIN = ("rounds", "status", "short_side", "cost", "suite", "suite_version")
-_OF_PROGRAM = ("category", "closes", "reversibility", "small", "shows")
+_CHAIN_FIELDS = ("rounds", "status", "short_side", "cost", "suite", "suite_version")
+_PROGRAM_FIELDS = ("category", "closes", "reversibility", "small", "shows")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,7 @@ class StepRow(StepPlace):
     details: Annotated[str, "JSON: what else came back, such as model version, usage and finish reason"]
 
     def record(self) -> Step:
-        """The step; its file has the name that the chain store gave it."""
+        """The step, with the file name that the chain store gave it."""
         file = f"{self.step:04d}.{self.type}" if self.sha256 else None
         return Step.from_dict({**vars(self), "details": json.loads(self.details), "file": file})
 
@@ -73,10 +73,10 @@ class ChainRow(ChainPlace):
     source_sha256: Annotated[str, "of the source's file, or of a painted source's pixels"]
 
     def record(self, source: Source | None = None) -> FinishedChain:
-        """The chain; without `source`, its source is only what this row says of it."""
+        """The chain; without `source`, its source has only the fields that this row knows."""
         if source is None:
             source = Source(self.source, self.source_sha256, 0, 0, self.kind, "real", UNKNOWN, UNKNOWN)
-        fields = {name: getattr(self, name) for name in _OF_PROGRAM}
+        fields = {name: getattr(self, name) for name in _PROGRAM_FIELDS}
         cycle, items = (tuple(json.loads(text)) for text in (self.cycle, self.items))
         program = Program(id=self.program, cycle=cycle, items=items, **fields)
         chain = Chain(source, program, self.editor, json.loads(self.settings), self.run, self.rounds)
@@ -147,7 +147,7 @@ SOURCES = SourceRow.config(depends="the floors, and the retained values that res
 EDITORS = EditorRow.config(depends="which editors count as baselines")
 BUILT = (STEPS, CHAINS, SOURCES, EDITORS)
 FLOORS = FloorRow.config(made_by="score", depends="the retained values and the excluded sources")
-# The files of the scores declare their other columns, those of the metrics.
+# Score files have further columns, which depend on the metrics and are declared in the files.
 _SCORES = Config(
     "scores", columns=StepPlace.columns(), made_by="score", depends="every figure and table", may_have_more=True
 )
@@ -176,13 +176,13 @@ def step_row(chain: FinishedChain, step: Step, data: bytes | None) -> StepRow:
 
 
 def chain_row(chain: FinishedChain, reference: bytes | None) -> ChainRow:
-    """The row of a chain, with a reference of its own if it has one."""
+    """The row of a chain; `reference` is its reference picture, unless that is the input."""
     program = chain.program
     return ChainRow(
         reference=_picture(reference, "reference.png"),
         **place_of(chain),
-        **{name: getattr(chain, name) for name in _OF_CHAIN},
-        **{name: getattr(program, name) for name in _OF_PROGRAM},
+        **{name: getattr(chain, name) for name in _CHAIN_FIELDS},
+        **{name: getattr(program, name) for name in _PROGRAM_FIELDS},
         steps=chain.calls,
         kind=chain.source.kind,
         cycle=canonical(program.cycle),

@@ -1,4 +1,4 @@
-"""The layout edit-converge-bench: a folder for each case."""
+"""Import layout `edit-converge-bench`: one folder for each case."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -12,7 +12,7 @@ from .tables import json_file
 
 _ANSWER = re.compile(r"I([1-9]\d*)_(forward|backward)\.(png|jpg|jpeg|webp)")
 _SOURCE = re.compile(r"I0_source\.(png|jpg|jpeg|webp)")
-_WAYS = ("forward", "backward")
+_DIRECTIONS = ("forward", "backward")
 _PROMPTS_FORM = (
     'it must be {"NAME": {"forward": "Add ...", "backward": "Remove ..."}} by the name of the case or the pair, or a '
     'list of {"name": ..., "forward": ..., "backward": ...}, as in that repository'
@@ -25,8 +25,8 @@ _KIND_OF_IMAGE = {"portrait": "face", "face": "face", "scene": "scene", "landsca
 def find_chains(path: Path, editor: str, prompts: Path | None = None, kind: str | None = None) -> Findings:
     """One chain for each folder IMAGE_PAIR with I0_source.png, I1_forward.png and so on.
 
-    `prompts` is a JSON file with the words of each pair: under the name of the case or pair at any depth, in a list of
-    such entries, or as that repository's own files of pairs or results.
+    `prompts` is a JSON file with the instructions of each pair: under the name of the case or pair at any depth, in a
+    list of such entries, or as that repository's own files of pairs or results.
     """
     entries = _prompts_by_name(prompts, editor) if prompts else {}
     if not path.is_dir():
@@ -55,7 +55,7 @@ def _source_of(folder: Path) -> Path | None:
 
 def _find_chain(folder: Path, entry: Mapping[str, Any], editor: str, kind: str | None) -> Findings:
     image, pair = _split_case(folder.resolve().name)
-    words = [entry.get(way) or f"[{way} of {pair}; the words were not recorded]" for way in _WAYS]
+    instructions = [entry.get(d) or f"[{d} of {pair}; the words were not recorded]" for d in _DIRECTIONS]
     files = {}
     for path in sorted(folder.iterdir()):
         if match := _ANSWER.fullmatch(path.name):
@@ -69,9 +69,9 @@ def _find_chain(folder: Path, entry: Mapping[str, Any], editor: str, kind: str |
         return
     answers = []
     for round in range(1, rounds + 1):
-        for position, (way, instruction) in enumerate(zip(_WAYS, words, strict=True), 1):
-            file = files.get((round, way))
-            where = str(file or folder / f"I{round}_{way}.png")
+        for position, (direction, instruction) in enumerate(zip(_DIRECTIONS, instructions, strict=True), 1):
+            file = files.get((round, direction))
+            where = str(file or folder / f"I{round}_{direction}.png")
             answers.append(FoundAnswer(round, position, instruction, where, file))
     prefix = re.split(r"[_-]", image)[0].casefold()
     yield FoundChain(
@@ -79,7 +79,7 @@ def _find_chain(folder: Path, entry: Mapping[str, Any], editor: str, kind: str |
         source=image,
         picture=_source_of(folder) or folder,
         where=str(folder),
-        program=imported_program(pair, words, entry),
+        program=imported_program(pair, instructions, entry),
         editor=editor,
         answers=tuple(answers),
         kind=checked_kind(kind or entry.get("kind") or _KIND_OF_IMAGE.get(prefix, "object")),
@@ -95,13 +95,13 @@ def _split_case(name: str) -> tuple[str, str]:
 def _prompts_by_name(path: Path, editor: str) -> dict[str, dict[str, Any]]:
     by_name: dict[str, dict[str, Any]] = {}
     values = json_file(path)
-    of_editor = values.get(editor) if isinstance(values, dict) else None
-    for name, entry in [*_entries(of_editor), *_entries(values)]:
-        words = {way: entry.get(way, entry.get(f"{way}_prompt")) for way in _WAYS}
-        if not all(isinstance(text, str) and text.strip() for text in words.values()):
+    editor_values = values.get(editor) if isinstance(values, dict) else None
+    for name, entry in [*_entries(editor_values), *_entries(values)]:
+        instructions = {direction: entry.get(direction, entry.get(f"{direction}_prompt")) for direction in _DIRECTIONS}
+        if not all(isinstance(text, str) and text.strip() for text in instructions.values()):
             raise UserError(f"{path} has no words for forward and backward of {name!r}; {_PROMPTS_FORM}")
         category = entry.get("category", entry.get("edit_category"))
-        by_name.setdefault(name, entry | words | ({"category": category} if isinstance(category, str) else {}))
+        by_name.setdefault(name, entry | instructions | ({"category": category} if isinstance(category, str) else {}))
     if not by_name:
         raise UserError(f"{path} has no words of any pair; {_PROMPTS_FORM}")
     return by_name

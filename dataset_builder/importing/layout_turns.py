@@ -1,4 +1,4 @@
-"""The layout dataset: a picture column for each turn."""
+"""Import layout `dataset`: a Hugging Face dataset with a picture column for each turn."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,8 +23,8 @@ def find_chains(
 ) -> Findings:
     """Chains of one round, with a column for the source and for each turn.
 
-    Unless `instructions` names their columns, the words for turn_1_image are in turn_1_instruction, turn_1_prompt or
-    turn_1_text.
+    Unless `instructions` names their columns, the instruction for turn_1_image is in turn_1_instruction, turn_1_prompt
+    or turn_1_text.
     """
     import datasets
 
@@ -34,10 +34,10 @@ def find_chains(
             raise UserError(f"{path} has the splits {', '.join(map(str, loaded))}; choose one with --split")
         loaded = next(iter(loaded.values()))
     names = list(loaded.column_names or next(iter(loaded), {}))  # files that declare no columns have them in a row
-    words_columns: list[str | None] = list(instructions) or [_words_column(turn, names) for turn in turns]
-    if len(words_columns) != len(turns):
-        raise UserError(f"{len(words_columns)} columns of instructions for {len(turns)} turns; give one for each")
-    for name in (source, *turns, *filter(None, words_columns)):
+    instruction_columns: list[str | None] = list(instructions) or [_instruction_column(turn, names) for turn in turns]
+    if len(instruction_columns) != len(turns):
+        raise UserError(f"{len(instruction_columns)} columns of instructions for {len(turns)} turns; give one for each")
+    for name in (source, *turns, *filter(None, instruction_columns)):
         if name not in names:
             raise UserError(f"{path} has no column {name!r}; its columns are {', '.join(names)}")
     for name in (source, *turns):
@@ -48,10 +48,10 @@ def find_chains(
         if picture is None:
             yield Problem(where, f"has no picture in {source!r}")
             continue
-        words = [str(row[name] or "") if name else "" for name in words_columns]
+        words = [str(row[name] or "") if name else "" for name in instruction_columns]
         answers = [
-            FoundAnswer(1, place, word, f"{where}, {turn}", _picture(row[turn]))
-            for place, (turn, word) in enumerate(zip(turns, words, strict=True), 1)
+            FoundAnswer(1, position, word, f"{where}, {turn}", _picture(row[turn]))
+            for position, (turn, word) in enumerate(zip(turns, words, strict=True), 1)
         ]
         cycle = [word or f"[{turn}; the words were not recorded]" for turn, word in zip(turns, words, strict=True)]
         yield FoundChain(
@@ -67,7 +67,7 @@ def find_chains(
         )
 
 
-def _words_column(turn: str, names: Sequence[str]) -> str | None:
+def _instruction_column(turn: str, names: Sequence[str]) -> str | None:
     base = turn.removesuffix("_image")
     return next((f"{base}_{word}" for word in ("instruction", "prompt", "text") if f"{base}_{word}" in names), None)
 

@@ -1,6 +1,6 @@
-"""Writes results as the Hub's `.eval_results` and for Every Eval Ever.
+"""Writes results in two formats: the Hub's `.eval_results` and Every Eval Ever.
 
-The latter is eval.schema.json 0.2.2 of evaleval/every_eval_ever, whose data is in data/BENCHMARK/DEVELOPER/MODEL.
+The latter follows eval.schema.json 0.2.2 of evaleval/every_eval_ever, with files in data/BENCHMARK/DEVELOPER/MODEL.
 """
 
 import importlib.metadata
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 NAME, _BENCHMARK = "ConvergeBench", "convergebench"  # the former also marks a results file as written by us
 _TASK = "convergence"  # as docs/eval.yaml names it
-_GROUP = "round trips"  # of programs; its rounds kept are proposed to model repositories
+_GROUP = "round trips"  # the programs whose rounds kept are proposed to model repositories
 _IN_REPO = ".eval_results/convergebench.yaml"
-_REPO = re.compile(r"\w[\w.-]*/\w[\w.-]*")  # which also keeps the file inside its folder
+_REPO = re.compile(r"\w[\w.-]*/\w[\w.-]*")  # also keeps the file inside its folder
 _Json = dict[str, Any]
 # Columns of the leaderboard: title, unit, description, greatest score (None: the rounds of the chains).
 _MEASURES = {
@@ -52,7 +52,7 @@ def chains_by_editor(dataset: Path) -> dict[str, list[FinishedChain]]:
 def write_results(
     editors: Mapping[str, Sequence[FinishedChain]], rows: Sequence[_Json], out: Path, source: _Json
 ) -> dict[str, Path]:
-    """Write a file for each Hub repository that settings name as `model`.
+    """Write a file for each Hub repository that is the `model` of an editor's settings.
 
     The value is the rounds kept. `source` has the fields of the dataset and the date of an entry.
     """
@@ -77,7 +77,7 @@ def write_results(
 
 
 def propose(api: "HfApi", written: Mapping[str, Path]) -> dict[str, str]:
-    """Open a pull request in each model repository; their addresses."""
+    """Open a pull request in each model repository; returns the addresses."""
     for model in written:
         remote = hub.read_repo(api, model, "model")
         if _IN_REPO in remote.files:
@@ -86,10 +86,10 @@ def propose(api: "HfApi", written: Mapping[str, Path]) -> dict[str, str]:
             if NAME.encode() not in published.read_bytes():
                 raise UserError(f"{model} holds {_IN_REPO}, which this benchmark did not write; nothing was proposed")
     opened: dict[str, str] = {}
-    words: _Json = {"path_in_repo": _IN_REPO, "commit_message": "Add results of ConvergeBench", "create_pr": True}
+    kwargs: _Json = {"path_in_repo": _IN_REPO, "commit_message": "Add results of ConvergeBench", "create_pr": True}
     for model, path in written.items():
         with hub.hub_errors_explained(model):
-            opened[model] = str(api.upload_file(path_or_fileobj=path, repo_id=model, **words).pr_url)
+            opened[model] = str(api.upload_file(path_or_fileobj=path, repo_id=model, **kwargs).pr_url)
     return opened
 
 
@@ -108,18 +108,18 @@ def write_records(
         # The schema requires a model id DEVELOPER/MODEL, that of the Hub if there is one.
         id = model if model.count("/") == 1 else f"{editor.partition(':')[0]}/{model.replace('/', '-')}"
         details = {key: str(value) for key, value in sorted(settings.items()) if value is not None}
-        about = {"name": editor, "id": id, "developer": id.split("/")[0], "additional_details": details}
+        model_info = {"name": editor, "id": id, "developer": id.split("/")[0], "additional_details": details}
         record = {
             "schema_version": "0.2.2",
             "evaluation_id": f"{_BENCHMARK}/{id.replace('/', '_')}/{now}",
             "retrieved_timestamp": str(now),
             "source_metadata": {"source_name": NAME, "source_type": "evaluation_run", **origin},
             "eval_library": library | {"additional_details": {"suite": suite}},
-            "model_info": about,
+            "model_info": model_info,
             "evaluation_results": results,
         }
         if results:  # equal results get the same name whenever they are written
-            name = f"{uuid.uuid5(uuid.NAMESPACE_URL, canonical([about, results]))}.json"
+            name = f"{uuid.uuid5(uuid.NAMESPACE_URL, canonical([model_info, results]))}.json"
             written[editor] = path = out / "data" / _BENCHMARK / id / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -127,7 +127,7 @@ def write_records(
 
 
 def _result(row: _Json, column: str, rounds: int, repo: str) -> _Json:
-    title, unit, description, most = _MEASURES[column]
+    title, unit, description, maximum = _MEASURES[column]
     low, high = row.get(f"{column}_low"), row.get(f"{column}_high")
     interval = {"lower": low, "upper": high, "confidence_level": 0.95, "method": "over pictures"}
     uncertainty = {"num_samples": row["sources"]} | ({} if None in (low, high) else {"confidence_interval": interval})
@@ -144,7 +144,7 @@ def _result(row: _Json, column: str, rounds: int, repo: str) -> _Json:
             "lower_is_better": False,
             "score_type": "continuous",
             "min_score": 0.0,
-            "max_score": float(rounds) if most is None else most,
+            "max_score": float(rounds) if maximum is None else maximum,
         },
         "score_details": {
             "score": row[column],

@@ -1,7 +1,7 @@
-"""Limits the memory that requests hold, each by itself and all large ones together.
+"""Limits the memory that requests hold: each request, and all large ones together.
 
-A large request waits for room before it is read. Its bytes count until it is answered and collected; then the memory
-goes back to the system.
+A large request waits for room before it is read. Its bytes count until it is answered and garbage-collected; then
+the memory goes back to the system.
 """
 
 import asyncio
@@ -23,11 +23,11 @@ MOST_SECONDS_TO_SEND = 120.0  # once it has room; a slower request would keep ot
 _LONGEST_HELD = 600.0  # seconds, even if something still refers to it
 _TRIM_EVERY = 2.0  # seconds
 CHECK = 2.0  # seconds between garbage collections while requests wait
-SHARE = "convergebench.share"  # its key in a request's scope
+SHARE = "convergebench.share"  # key of a large request's share in its scope
 
 
 class RequestLimit:
-    """ASGI middleware that reads large requests one after the other."""
+    """ASGI middleware that lets large requests in only while there is room for them, in order of arrival."""
 
     def __init__(self, app: ASGIApp, most: int = MOST_BYTES, together: int = _MOST_BYTES_TOGETHER):
         self.app, self.most = app, most
@@ -43,9 +43,9 @@ class RequestLimit:
             await _refuse(send, 503, "many large requests are waiting already; try again in some minutes")
         else:
             if size > _SMALL:
-                # A copy: the server keeps the scope itself for as long as the connection.
+                # A copy: the server keeps the original scope until the connection closes.
                 scope = {**scope, SHARE: await self._take(size)}
-            await self.app(scope, self._counting(receive) if scope["type"] == "http" else receive, send)
+            await self.app(scope, self._limit_received(receive) if scope["type"] == "http" else receive, send)
 
     def _declared_size(self, scope: Scope) -> int:
         """The bytes that the headers declare, or the limit if they do not say."""
@@ -56,11 +56,11 @@ class RequestLimit:
         return self.most if b"transfer-encoding" in headers or declared else 0
 
     async def _take(self, size: int) -> set[int]:
-        """Wait for room; the returned share of it is held until it is collected."""
+        """Wait for room, which stays taken until the returned share is garbage-collected."""
         loop = asyncio.get_running_loop()
         turn: asyncio.Future[None] = loop.create_future()
         self.waiting.append((size, turn))
-        self._next_turns()
+        self._admit_waiting()
         try:
             while not turn.done():
                 await asyncio.wait([turn], timeout=CHECK)
@@ -72,13 +72,13 @@ class RequestLimit:
             else:
                 self.waiting.remove((size, turn))
             raise
-        share = {size}  # a set, because its end can be watched
+        share = {size}  # a set, because an int cannot have a finalizer
         finalizer = weakref.finalize(share, loop.call_soon_threadsafe, self._give_back, size)
         finalizer.atexit = False
         loop.call_later(_LONGEST_HELD, finalizer)  # calling it once more does nothing
         return share
 
-    def _next_turns(self) -> None:
+    def _admit_waiting(self) -> None:
         while self.waiting and self.waiting[0][0] <= self.left:
             size, turn = self.waiting.popleft()
             self.left -= size
@@ -86,7 +86,7 @@ class RequestLimit:
 
     def _give_back(self, size: int) -> None:
         self.left += size
-        self._next_turns()
+        self._admit_waiting()
         if not self.trimming:
             self.trimming = True
             loop = asyncio.get_running_loop()
@@ -97,11 +97,11 @@ class RequestLimit:
         gc.collect()
         _give_memory_back()
 
-    def _counting(self, receive: Receive) -> Receive:
+    def _limit_received(self, receive: Receive) -> Receive:
         received, has_more = 0, True
         until = asyncio.get_running_loop().time() + MOST_SECONDS_TO_SEND
 
-        async def receive_counting() -> Message:
+        async def receive_limited() -> Message:
             nonlocal received, has_more
             seconds = until - asyncio.get_running_loop().time()
             try:
@@ -112,11 +112,11 @@ class RequestLimit:
             has_more = message.get("more_body", False)
             return {"type": "http.disconnect"} if received > self.most else message
 
-        return receive_counting
+        return receive_limited
 
 
-async def _refuse(send: Send, status: int, words: str) -> None:
-    body = f'{{"error": "{words}"}}'.encode()
+async def _refuse(send: Send, status: int, reason: str) -> None:
+    body = f'{{"error": "{reason}"}}'.encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -29,7 +29,7 @@ from ..analysis.stored_rows import TableRows
 from ..palette import Look, assign_looks
 
 SMALL = ("chains", "scores", "floors", "sources", "editors")  # copied whole from a dataset on the Hub
-_REPEATED = ["chain", "editor", "source", "program", "status", "reasons", "signature"]
+_REPEATED = ["chain", "editor", "source", "program", "status", "reasons", "signature"]  # dictionary-encoded
 MANY_STEPS = 60_000  # scored steps; beyond, reading the latency of each call would be too slow
 PUBLISHED = Path(__file__).with_name("published.json")  # publishing the Space writes its dataset's name there
 DAMAGED_FILE = (pa.ArrowException, OSError)
@@ -82,7 +82,7 @@ def open_dataset(where: str | None = None, revision: str | None = None) -> "Serv
 
 
 class ServedDataset(Analysis):
-    """One scored dataset, as every tab reads it."""
+    """One scored dataset, shared by all tabs."""
 
     def __init__(self, reader: Reader):
         self.reader, self.folder = reader, reader.folder
@@ -188,7 +188,7 @@ class ServedDataset(Analysis):
 
     @cached_property
     def names(self) -> dict[str, list[str]]:
-        """By property of a chain that visitors can choose by, its values."""
+        """The values of each property that visitors can choose chains by."""
         values = {
             "editor": [chain.editor for chain in self.chains],
             "source": [chain.source.id for chain in self.chains],
@@ -230,9 +230,9 @@ def _read_scores(reader: Reader) -> pa.Table:
     columns: dict[str, pa.Array] = {}
     empty: dict[pa.DataType, pa.Array] = {}
     for name in reader.plain_columns(files[0]):
-        words = [name] if name in _REPEATED else []
-        column = reader.table("scores", [name], words).unify_dictionaries().combine_chunks()[name].combine_chunks()
-        if column.null_count == len(column) and not words:
+        encoded = [name] if name in _REPEATED else []
+        column = reader.table("scores", [name], encoded).unify_dictionaries().combine_chunks()[name].combine_chunks()
+        if column.null_count == len(column) and not encoded:
             column = empty.setdefault(column.type, column)
         columns[name] = column
     table = pa.table(columns)

@@ -1,4 +1,4 @@
-"""The tabs of the Space, found by their place: `space/TAB/tab.py`, and `studies/STUDY/tab/tab.py` for a study's.
+"""The tabs of the Space, found by path: `space/TAB/tab.py`, and `studies/STUDY/tab/tab.py` for the tab of a study.
 
 A tab is a folder of three files. `tab.py` has
     TITLE           the tab's title
@@ -22,7 +22,7 @@ from types import ModuleType
 from typing import Any
 
 SPACE = Path(__file__).parent
-_ROOM = SPACE.parent
+_SPACES_APP = SPACE.parent
 _PACKAGE = __name__.rsplit(".", 2)[0]
 
 
@@ -30,14 +30,14 @@ _PACKAGE = __name__.rsplit(".", 2)[0]
 def find_tabs() -> dict[str, tuple[Path, ModuleType]]:
     """Every tab's folder and module, by its id in the page's address."""
     tabs = {}
-    for file in (*SPACE.glob("*/tab.py"), *_ROOM.glob("studies/*/tab/tab.py")):
+    for file in (*SPACE.glob("*/tab.py"), *_SPACES_APP.glob("studies/*/tab/tab.py")):
         folder = file.parent
         id = (folder.parent if folder.name == "tab" else folder).name.replace("_", "-")
-        name = ".".join((_PACKAGE, *file.with_suffix("").relative_to(_ROOM).parts))
+        name = ".".join((_PACKAGE, *file.with_suffix("").relative_to(_SPACES_APP).parts))
         tabs[id] = folder, importlib.import_module(name)
     return dict(sorted(tabs.items(), key=lambda tab: (tab[1][1].ORDER, tab[0])))
 
 
 def listed(name: str) -> list[Any]:
-    """What all tabs list under this name, such as PUBLIC."""
+    """The items that all tabs list under this name, such as PUBLIC."""
     return [item for _, module in find_tabs().values() for item in getattr(module, name, ())]

@@ -53,7 +53,6 @@ def rows(analysis: Analysis) -> list[Row]:
 
 def _row(case: Case, outcome: Outcome) -> Row:
     round = outcome.kept if outcome.lost_at is None else outcome.lost_at
-
     missing = "a call failed" if case.end == "failed" else "a round could not be measured"
     return Row(
         chain=case.chain.id,
@@ -70,15 +69,15 @@ def _row(case: Case, outcome: Outcome) -> Row:
         missing=missing if is_missing_case(outcome) else None,
         not_judged="; ".join(f"{cause}: {code}" for cause, code in checks_left_out(case).items()) or None,
         number_of_round=round or None,
-        retained={f"retained_{name}": _at(round, case.judged(name)) for name in (*QUALITIES, *MEANINGS)},
-        applied=_yes_or_no(_at(round, case.applied)),
-        undone=_yes_or_no(_at(round, case.undone)),
-        left=_at(round, case.left),
-        part_lost=_yes_or_no(_at(round, case.part_lost)),
-        part_share=_at(round, case.raw["part_lost_share"]),
-        redrawn_share=_at(round, case.raw["part_redrawn_share"]),
-        framing=_at(round, case.raw["framing_loss"]),
-        of_causes={name: _at(round, case.raw[name]) for name in CAUSE_COLUMNS},
+        retained={f"retained_{name}": _in_round(round, case.judged(name)) for name in (*QUALITIES, *MEANINGS)},
+        applied=_yes_or_no(_in_round(round, case.applied)),
+        undone=_yes_or_no(_in_round(round, case.undone)),
+        left=_in_round(round, case.left),
+        part_lost=_yes_or_no(_in_round(round, case.part_lost)),
+        part_share=_in_round(round, case.raw["part_lost_share"]),
+        redrawn_share=_in_round(round, case.raw["part_redrawn_share"]),
+        framing=_in_round(round, case.raw["framing_loss"]),
+        of_causes={name: _in_round(round, case.raw[name]) for name in CAUSE_COLUMNS},
     )
 
 
@@ -86,5 +85,5 @@ def _yes_or_no(value: bool | None) -> str | None:
     return None if value is None else "yes" if value else "no"
 
 
-def _at(round: int, values: Sequence[T | None] | None) -> T | None:
+def _in_round(round: int, values: Sequence[T | None] | None) -> T | None:
     return values[round - 1] if values is not None and 0 < round <= len(values) else None

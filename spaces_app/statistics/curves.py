@@ -14,30 +14,30 @@ SECTION = EACH_GROUP
 ON_PAGE = OnPage(order=20, show=False)
 Row = CurveRow
 _SLICES = ("category", "kind")
-_FEWEST_SOURCES = 2  # a slice of fewer is not drawn
+_FEWEST_SOURCES = 2  # slices with fewer are left out
 
 
 def rows(analysis: Analysis) -> list[CurveRow]:
-    """All groups, overall and by category and kind; then the studies' own."""
+    """Curves of every group, overall and by category and kind, then those that studies add."""
     rows: list[CurveRow] = []
     for name, group in analysis.groups.items():
         rows += slice_curves(group, analysis.outcomes[name], "all")
         cases = group.all_cases
-        for by in _SLICES:
-            for value in sorted({getattr(case, by) for case in cases}):
-                if len({case.source for case in cases if getattr(case, by) == value}) >= _FEWEST_SOURCES:
+        for field in _SLICES:
+            for value in sorted({getattr(case, field) for case in cases}):
+                if len({case.source for case in cases if getattr(case, field) == value}) >= _FEWEST_SOURCES:
                     rows += slice_curves(
                         group,
                         analysis.outcomes[name],
-                        f"{by}: {value}",
-                        lambda case, by=by, value=value: getattr(case, by) == value,  # type: ignore[misc]
+                        f"{field}: {value}",
+                        lambda case, field=field, value=value: getattr(case, field) == value,  # type: ignore[misc]
                         ("kept", "quality"),
                     )
     return rows + [row for module in study_modules("curves") for row in module.curves(analysis)]
 
 
 def figures(rows: Sequence[CurveRow], context: FigureContext) -> list[Drawing | None]:
-    """By slice only for the first group."""
+    """Draw slices only for the first group."""
     looks = context.looks
     overall = [row for row in rows if row.slice == "all"]
     by_metric = {name: [row for row in overall if row.metric == f"retained {name}"] for name in RETAINED}

@@ -1,4 +1,4 @@
-"""What was measured and how; sentences are made from these facts."""
+"""What was measured and how; the report's sentences are made from these facts."""
 
 from collections import Counter
 
@@ -26,7 +26,7 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """Those of one group of programs begin with its name."""
+    """Facts about one group of programs begin with the group's name."""
     cases = analysis.cases
     facts: dict[str, Fact] = {
         "suite": ", ".join(sorted({case.chain.suite for case in cases})),
@@ -45,7 +45,7 @@ def rows(analysis: Analysis) -> list[Row]:
         "limits": "95%",
         "sources for a verdict": RANKED_FROM,
     }
-    facts |= _where_chains_went(analysis)
+    facts |= _chain_counts(analysis)
     for end, count in sorted(Counter(case.end for case in cases).items()):
         facts[f"chains that ended {end}"] = count
     for name in analysis.groups:
@@ -55,16 +55,16 @@ def rows(analysis: Analysis) -> list[Row]:
     return [Row(fact=fact, value=value) for fact, value in facts.items()]
 
 
-def _where_chains_went(analysis: Analysis) -> dict[str, int]:
+def _chain_counts(analysis: Analysis) -> dict[str, int]:
     place_of = account_for(analysis)
     counts = Counter(place_of.values())
     shown = [place for place in places() if place != UNKNOWN or counts[place]]
     chain_counts = {"chains generated": len(analysis.chains)} | {place: counts[place] for place in shown}
     counted = {chain for chain, place in place_of.items() if place.startswith("cases ")}
-    gaps = Counter(
+    checks_missing = Counter(
         code for case in analysis.cases if case.chain.id in counted for code in set(checks_left_out(case).values())
     )
-    return chain_counts | {f"edit check left out, {code}": count for code, count in sorted(gaps.items())}
+    return chain_counts | {f"edit check left out, {code}": count for code, count in sorted(checks_missing.items())}
 
 
 def _group_facts(analysis: Analysis, name: str) -> dict[str, Fact]:

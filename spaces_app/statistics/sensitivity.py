@@ -61,7 +61,7 @@ def _mean_rounds(group: CaseGroup, rule: Callable[[Case], Outcome], horizon: int
     for editor in group.tested(2):
         outcomes = count_failures(group.cases[editor], [rule(case) for case in group.cases[editor]])
         if watched := [outcome for outcome in outcomes if outcome.time]:
-            # A chain watched up to a round was not at risk after it.
+            # A loss counts just after the last round kept: chains that ended in that round are not at risk of it.
             kept = [min(outcome.kept, horizon) + 1e-9 * outcome.lost for outcome in watched]
             alive = kaplan_meier(kept, [outcome.lost for outcome in watched])
             means[editor] = round(float(area(*alive, horizon)), 6)
@@ -69,7 +69,7 @@ def _mean_rounds(group: CaseGroup, rule: Callable[[Case], Outcome], horizon: int
 
 
 def _kendall_tau(values: Mapping[str, float], others: Mapping[str, float]) -> float | None:
-    """Tau-b; None if one of them has no order."""
+    """Tau-b; None if fewer than two editors are in both, or if all are tied in one."""
     from scipy import stats  # takes half a second, which only a report should pay
 
     both = [editor for editor in values if editor in others]

@@ -1,4 +1,4 @@
-"""`convergebench weights honesty`: downloads the network that reads words in pictures."""
+"""`convergebench weights honesty`: downloads the network that recognises text in pictures."""
 
 from ..._weights import parameters_command
 

@@ -1,4 +1,4 @@
-"""`convergebench import TABLE --layout scores`: adds scores that others published to a dataset."""
+"""`convergebench import TABLE --layout scores`: adds scores published elsewhere to a dataset."""
 
 import json
 from pathlib import Path

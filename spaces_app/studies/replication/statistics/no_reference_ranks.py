@@ -1,4 +1,4 @@
-"""How well each metric's score follows the damage."""
+"""Rank correlations of each metric's score with the damage, and from which step on the score surely differs."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -57,7 +57,7 @@ def rows(analysis: Analysis) -> Iterator[Row]:
 
 
 def _correlation(scores: Mapping[int, float], other: Mapping[int, float]) -> float | None:
-    """Spearman's, over common steps; None if either never changes."""
+    """Spearman's correlation over the common steps; None if these are too few or either never changes."""
     steps = sorted(scores.keys() & other.keys())
     first, second = [scores[step] for step in steps], [other[step] for step in steps]
     if len(steps) < _FEWEST or len(set(first)) == 1 or len(set(second)) == 1:
@@ -70,9 +70,9 @@ def _mean(correlations: Sequence[float | None], sources: Sequence[str]) -> Estim
 
 
 def _certain_from(sources: Iterable[Sequence[series.Run]], sign: int) -> int | None:
-    """The step from which on the change since step 1 has that sign for certain.
+    """The first step from which on every change since step 1 has this sign, beyond 95% limits.
 
-    A source's change is the mean of its runs; limits are Student's over sources.
+    A source's change is the mean of its runs; the limits are those of Student's t over sources.
     """
     changes: dict[int, list[float]] = defaultdict(list)
     for runs in sources:
@@ -80,13 +80,13 @@ def _certain_from(sources: Iterable[Sequence[series.Run]], sign: int) -> int | N
         for step in {step for scores in of_source for step in scores} - {FIRST}:
             since_first = [scores[step] - scores[FIRST] for scores in of_source if step in scores]
             changes[step].append(sign * float(np.mean(since_first)))
-    first = None
+    start = None
     for step in sorted(changes, reverse=True):
         values = np.array(changes[step])
         if len(values) < 2:
-            return first
-        reach = special.stdtrit(len(values) - 1, (1 + _LEVEL) / 2) * values.std(ddof=1) / np.sqrt(len(values))
-        if values.mean() - reach <= 0:
-            return first
-        first = step
-    return first
+            return start
+        margin = special.stdtrit(len(values) - 1, (1 + _LEVEL) / 2) * values.std(ddof=1) / np.sqrt(len(values))
+        if values.mean() - margin <= 0:
+            return start
+        start = step
+    return start

@@ -17,7 +17,7 @@ from ..restored import Restored, RestoredSet, metric_title, prompt_name, restore
 TITLE = "Restored pictures that the page shows"
 SECTION = "Restoration"
 ON_PAGE = OnPage(show=False)
-_MOST = 6  # degraded pictures
+_MOST_SHOWN = 6  # degraded pictures
 
 
 class Row(TableRow):
@@ -70,27 +70,27 @@ def rows(analysis: Analysis) -> list[Row]:
 def _first_passes(table: RestoredSet) -> dict[tuple[str, str], Restored]:
     choices = {method: table.choose_prompts(method) for method in table.methods}
     passes: dict[tuple[str, str], Restored] = {}
-    for r in sorted(table.pictures, key=lambda restored: restored.run):
-        if r.round == 1 and r.chain and choices[r.method].get(r.clean) == r.prompt:
-            passes.setdefault((r.method, r.picture), r)
+    for row in sorted(table.pictures, key=lambda restored: restored.run):
+        if row.round == 1 and row.chain and choices[row.method].get(row.clean) == row.prompt:
+            passes.setdefault((row.method, row.picture), row)
     return passes
 
 
 def _typical_pictures(table: RestoredSet, shown: Iterable[Restored]) -> list[tuple[str, str, int]]:
-    """Of each degradation the picture in the middle by its mean over methods.
+    """The median picture of each degradation, by its mean score over methods.
 
-    With the metric, and the number of pictures it was chosen among.
+    Returned with the metric and the number of pictures it was chosen from.
     """
-    of_picture: dict[str, list[Restored]] = defaultdict(list)
+    by_picture: dict[str, list[Restored]] = defaultdict(list)
     for restored in shown:
         if restored.values:
-            of_picture[restored.picture].append(restored)
+            by_picture[restored.picture].append(restored)
     groups: dict[tuple[str, str], list[tuple[float, str]]] = defaultdict(list)
-    for picture, passes in of_picture.items():
+    for picture, passes in by_picture.items():
         metric = next(name for name in table.metrics if any(name in restored.values for restored in passes))
         mean = fmean(restored.values[metric] for restored in passes if metric in restored.values)
         groups[passes[0].degradation, metric].append((mean, picture))
-    largest = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))[:_MOST]
+    largest = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))[:_MOST_SHOWN]
     return [(sorted(means)[(len(means) - 1) // 2][1], metric, len(means)) for (_, metric), means in largest]
 
 
@@ -100,16 +100,16 @@ def strips(table: Table, reader: Reader) -> list[Strip]:
     names = display_names(row.editor for row in rows)
     strips = []
     for picture in dict.fromkeys(row.picture for row in rows):
-        of_picture = [row for row in rows if row.picture == picture]
-        first = of_picture[0]
+        picture_rows = [row for row in rows if row.picture == picture]
+        first = picture_rows[0]
         frames = [make_frame(reader.picture(first.chain, 0), "degraded", f"{first.title}, degraded")]
-        frames += [_frame(row, names[row.editor], reader, lengths[row.chain]) for row in of_picture]
+        frames += [_frame(row, names[row.editor], reader, lengths[row.chain]) for row in picture_rows]
         clean = reader.reference(first.chain)
         words = "not known" if clean is None else f"{first.title}, clean"
         frames.append(replace(make_frame(clean, "clean", words), words=words))
         kind = ", ".join(filter(None, (first.degradation.replace("-", " "), first.scene))) or "restoration"
-        middle = f"the median of {first.of_pictures} by {metric_title(first.by)}"
-        why = middle if first.of_pictures > 1 else "the only one"
+        choice = f"the median of {first.of_pictures} by {metric_title(first.by)}"
+        why = choice if first.of_pictures > 1 else "the only one"
         strips.append(Strip(first.title, f"{kind}: {why}", tuple(frames)))
     return strips
 
