@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-Series = Sequence[float | None]
+from .._shared.series import Series
 
 _HALF_WAY = 0.5
 _SHAPE_FROM = 10  # rounds; shorter curves do not tell shapes apart
@@ -83,7 +83,7 @@ def _residual(values: np.ndarray, bases: np.ndarray) -> float:
     return float((y @ y - np.divide(along**2, squares, out=np.zeros(len(squares)), where=squares > 0)).min())
 
 
-def shape(values: Sequence[float | None], rounds: Sequence[int]) -> dict[str, Any]:
+def shape(values: Series, rounds: Sequence[int]) -> dict[str, Any]:
     """The best shape and the weight of each (they add up to 1); null with a reason below 10 rounds or 6 points.
 
     Reference: Hurvich and Tsai, Regression and time series model selection in small samples, Biometrika 76 (1989).
@@ -91,19 +91,17 @@ def shape(values: Sequence[float | None], rounds: Sequence[int]) -> dict[str, An
     >>> shape([0.1 + 0.02 * n for n in range(1, 13)], range(1, 13))["shape"]
     'linear'
     """
-    pairs = [(n, v) for n, v in zip(rounds, values, strict=False) if v is not None and np.isfinite(v)]
-    if len(pairs) < _POINTS or pairs[-1][0] < _SHAPE_FROM:
-        last = pairs[-1][0] if pairs else 0
-        reason = f"{len(pairs)} values up to round {last}; a shape needs {_POINTS} values and {_SHAPE_FROM} rounds"
+    at, curve = measured(values, rounds)
+    size, last = len(curve), int(at[-1]) if len(at) else 0
+    if size < _POINTS or last < _SHAPE_FROM:
+        reason = f"{size} values up to round {last}; a shape needs {_POINTS} values and {_SHAPE_FROM} rounds"
         return {"shape": None, "weights": None, "reason": reason}
-    at, measured = (np.array(axis, float) for axis in zip(*pairs, strict=True))
-    size = len(measured)
-    smallest = max(float(((measured - measured.mean()) ** 2).sum()) * 1e-10, 1e-30)  # a perfect fit has no logarithm
+    smallest = max(float(((curve - curve.mean()) ** 2).sum()) * 1e-10, 1e-30)  # a perfect fit has no logarithm
     criterion = dict.fromkeys(_SHAPES, np.inf)
     for name, fitted, bases in _families(at):
         parameters = fitted + 1  # and the variance
         penalty = 2 * parameters + 2 * parameters * (parameters + 1) / (size - parameters - 1)
-        residual = max(_residual(measured, bases), smallest)
+        residual = max(_residual(curve, bases), smallest)
         criterion[name] = min(criterion[name], size * np.log(residual / size) + penalty)
     scores = np.array(list(criterion.values()))
     weights = np.exp(-(scores - scores.min()) / 2)
