@@ -107,8 +107,10 @@ class _ArrayReader(pickle.Unpickler):
 
 
 def read_pickle(path: Path) -> dict[str, Any]:
-    fields = vars(_ArrayReader(path.read_bytes()).load())
-    return {name: getattr(value, "array", value) for name, value in fields.items()}
+    components = _ArrayReader(path.read_bytes()).load()
+    if not hasattr(components, "__dict__"):
+        raise pickle.UnpicklingError(f"{path.name} holds {type(components).__name__}, no principal components")
+    return {name: getattr(value, "array", value) for name, value in vars(components).items()}
 
 
 def visualquality_r1(repository: str, device: str) -> Judge:

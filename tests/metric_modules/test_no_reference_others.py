@@ -162,6 +162,13 @@ def test_a_pickle_that_names_a_function_is_refused(models, tmp_path):
         models.read_pickle(path)
 
 
+def test_a_pickle_of_something_else_is_refused(models, tmp_path):
+    path = tmp_path / "pca.pkl"
+    path.write_bytes(pickle.dumps({"mean_": [0.0]}))
+    with pytest.raises(pickle.UnpicklingError, match=r"pca\.pkl holds dict, no principal components"):
+        models.read_pickle(path)
+
+
 def test_an_array_of_joblib_is_read_without_joblib(models, tmp_path):
     """As joblib writes them: a head in the pickle, then the length of a padding, the padding and the bytes."""
     values = np.arange(6.0).reshape(2, 3)
