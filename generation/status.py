@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .files import LOCK
-from .store import PLAN, Damaged, cost_of_folder, read_checked, read_json, read_run, recover_steps
+from .store import PLAN, Damaged, cost_of_folder, read_checked, read_json, read_run
 
 _WINDOW = 3600.0  # seconds over which the pace is measured
 _FRESH = 600.0  # seconds; a chain on another machine counts as running if it wrote something since
@@ -125,14 +125,15 @@ def _read_chain(
 
 
 def _read_begun(folder: Path, held_locks: set[int] | None, now: float) -> tuple[str, int, float]:
-    steps = recover_steps(folder, truncate=False)
+    path = folder / "steps.jsonl"
+    lines = path.read_bytes().count(b"\n") if path.exists() else 0  # unchecked, for a process may be adding to them
     times = [(folder / name).stat().st_mtime for name in ("steps.jsonl", LOCK) if (folder / name).exists()]
     written, state = max(times, default=now), "interrupted"
     with suppress(FileNotFoundError):
         lock = (folder / LOCK).stat().st_ino
         if lock in held_locks if held_locks is not None else now - written < _FRESH:
             state = "running"
-    return state, max(0, len(steps) - 1), written
+    return state, max(0, lines - 1), written
 
 
 def _held_locks() -> set[int] | None:

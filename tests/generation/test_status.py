@@ -120,6 +120,16 @@ def test_cost_is_that_of_the_steps_what_was_asked_again_included(tmp_path):
     assert read_status(tmp_path / "run").whole.spent == store.cost_so_far(tmp_path / "run") == 2.0
 
 
+def test_answers_that_arrive_while_it_looks_do_not_stop_it(tmp_path):
+    folder = stores.keep(tmp_path / "run", stores.chain())
+    (folder / "done.json").unlink()
+    lines = (folder / "steps.jsonl").read_bytes().splitlines(keepends=True)
+    assert len(lines) > 2
+    (folder / "steps.jsonl").write_bytes(lines[0])  # as it was read before the last answers were stored
+    found = read_status(tmp_path / "run")
+    assert (found.whole.chains, found.whole.done, found.whole.calls_done) == (1, 0, 0)
+
+
 def test_what_is_no_run_is_one_sentence(tmp_path):
     result = CliRunner().invoke(main, ["status", str(tmp_path)])
     assert result.exit_code == 2
