@@ -74,6 +74,10 @@ class Editor(hosted.PolledEditor):
             path, sent = replicate.order_of(name, body)
             prediction = self.post(f"/replicate{path}", sent, prefer="wait")  # it is answered within a minute
             return replicate.finished(self, prediction, details)
+        if weights := self._hosting.get("adapterWeightsPath"):  # the model is a LoRA, which fal applies to its base
+            from huggingface_hub import hf_hub_url
+
+            body["loras"] = [{"path": hf_hub_url(self.model, weights), "scale": 1}]
         order = self.post(f"/fal-ai/{name}{_QUEUE}", body)
         path = urllib.parse.urlsplit(order["response_url"]).path  # seldom the same as the model's id
         address = f"{self.address()}/fal-ai{path}"

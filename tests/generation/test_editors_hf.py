@@ -48,6 +48,12 @@ def test_fal_is_sent_an_order_behind_the_router(ask):
     assert body == {"prompt": "Paint the door green."}
 
 
+def test_fal_is_sent_the_weights_of_a_lora(ask):
+    _, [order] = ask(lambda server: setattr(server, "hosting", {"adapterWeightsPath": "door.safetensors"}))
+    [lora] = order.json()["loras"]
+    assert (lora["path"].endswith(f"/{hf.MODEL}/resolve/main/door.safetensors"), lora["scale"]) == (True, 1)
+
+
 def predicted(status="succeeded", **more):
     return lambda server: told({"id": "r2", "status": status, "output": [f"{server.base}/delivery/0"], **more})
 
