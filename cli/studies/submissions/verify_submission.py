@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from ..._hub import hub_client
 from ..._shared import json_option
 
 _MOST_SHOWN = 10
@@ -54,11 +55,10 @@ def command(
     from convergebench.generation.audits import read_salt
     from convergebench.generation.studies.submissions.suite_cases import departures
     from convergebench.metric_modules.studies.submissions.recompute import recompute
-    from huggingface_hub import HfApi
 
     folder, seed = Path(submission), seed or secrets.token_hex(8)
     if repo:
-        folder = submissions.fetch(HfApi(library_name="convergebench"), submission, repo, revision)
+        folder = submissions.fetch(hub_client(as_json), submission, repo, revision)
     wrong = submissions.check(folder) or departures(Reader(folder).chains(), read_salt(salt_file))
     again = None if wrong else recompute(folder, seed, None if every else sample, quiet=as_json)
     wrong = again.wrong if again else wrong
