@@ -45,11 +45,8 @@ def command(
     """
     from convergebench.dataset_builder.publishing import results
 
-    rows, editors, now = (
-        results.read_leaderboard(leaderboard),
-        results.chains_by_editor(dataset),
-        datetime.datetime.now(datetime.UTC),
-    )
+    rows, editors = results.read_leaderboard(leaderboard), results.chains_by_editor(dataset)
+    now = datetime.datetime.now(datetime.UTC)
     address, date = f"https://huggingface.co/datasets/{repo}", now.date().isoformat()
     source = {"dataset_id": repo, "dataset_revision": revision, "date": date, "source_url": address}
     written = results.write_results(editors, rows, Path("eval_results"), source)
