@@ -39,9 +39,6 @@ class OwnEditor:
     concurrency: int
     summary: str  # the first line of the user's docstring
 
-    def price(self) -> float:
-        return 0.0
-
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         try:
             result = self.function(image.copy(), instruction, *([seed] if _takes_seed(self.function) else []))
