@@ -22,7 +22,6 @@ from convergebench.generation.ledger import Ledger
 from convergebench.metric_modules._judges import backends, questions, run
 from vendors.loopback import serving, told, wait_until_idle
 
-RATES = {"text": 2.0, "image": 2.0, "output": 10.0}  # US dollars for a million tokens
 USAGE = {"prompt_tokens": 3000, "completion_tokens": 20}
 PRICE = Decimal("0.0062")
 REFUSAL = "I had rather not say."

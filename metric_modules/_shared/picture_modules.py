@@ -81,6 +81,16 @@ class AloneModule(PictureModule):
         return means(rows, [name]) | {"signature": signature_text(name, self._made.signature)}
 
 
+def means_and_reasons(
+    spec: Mapping[str, Any], rows: Sequence[dict[str, Any]], fields: Iterable[str]
+) -> dict[str, object]:
+    """The means of rows that hold a reason in place of a missing number, and each example's reasons as sentences."""
+    reasons = [{name: value for name, value in row.items() if isinstance(value, str | tuple)} for row in rows]
+    numbers = [row | dict.fromkeys(missing) for row, missing in zip(rows, reasons, strict=True)]
+    words = [{name: reason_text(spec, reason) for name, reason in missing.items()} for missing in reasons]
+    return means(numbers, fields) | {"reasons": words}
+
+
 def means(rows: Sequence[Row], fields: Iterable[str]) -> dict[str, object]:
     """The mean of each field over the examples that have it, and as FIELD_values one value for each example.
 

@@ -7,7 +7,7 @@ import datasets
 from convergebench.metric_modules._shared import picture_modules
 from convergebench.metric_modules._shared.images import pixels
 from convergebench.metric_modules._shared.looks import look
-from convergebench.metric_modules._shared.scoring import reason_text, signature_text
+from convergebench.metric_modules._shared.scoring import signature_text
 from convergebench.metric_modules.edit_applied.cycles import roles
 from convergebench.metric_modules.edit_applied.judge import Judgement, judge_step
 from convergebench.metric_modules.edit_applied.measure import SIGNATURE
@@ -43,16 +43,5 @@ class EditApplied(picture_modules.PictureModule):
             given: dict[str, Any] = {"source": looks[0], "small": small, "greys": greys, "source_grey": greys[0]}
             forward, undo = (judge_step(cycle, True, position, looks, **given) for position in (1, 2))
             judged.append({name: forward[name] for name in _FORWARD} | {name: undo[name] for name in _UNDO})
-        return {
-            **picture_modules.means([_measured(row) for row in judged], _FORWARD + _UNDO),
-            "reasons": [_reasons(row) for row in judged],
-            "signature": signature_text("edit_applied", SIGNATURE, small_program=small),
-        }
-
-
-def _measured(row: Judgement) -> dict[str, float | None]:
-    return {name: None if isinstance(value, str) else value for name, value in row.items()}
-
-
-def _reasons(row: Judgement) -> dict[str, str]:
-    return {name: reason_text(SPEC, value) for name, value in row.items() if isinstance(value, str)}
+        signature = signature_text("edit_applied", SIGNATURE, small_program=small)
+        return picture_modules.means_and_reasons(SPEC, judged, _FORWARD + _UNDO) | {"signature": signature}

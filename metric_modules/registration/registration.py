@@ -5,7 +5,7 @@ The pure functions are in align.py and measure.py.
 
 from convergebench.metric_modules._shared import picture_modules
 from convergebench.metric_modules._shared.images import Size, pairs
-from convergebench.metric_modules._shared.scoring import reason_text, signature_text
+from convergebench.metric_modules._shared.scoring import signature_text
 from convergebench.metric_modules.psnr.measure import SIGNATURE as PSNR_SIGNATURE
 from convergebench.metric_modules.registration.align import anchors
 from convergebench.metric_modules.registration.measure import FIELDS, SIGNATURE, compare
@@ -26,8 +26,4 @@ class Registration(picture_modules.PictureModule):
             signature_text("psnr", PSNR_SIGNATURE),
             signature_text("ssim", ssim_signature()),
         ]
-        numbers = [{name: v if isinstance(v, float) else None for name, v in row.items()} for row in registered]
-        reasons = [
-            {name: reason_text(SPEC, v) for name, v in row.items() if not isinstance(v, float)} for row in registered
-        ]
-        return picture_modules.means(numbers, FIELDS) | {"reasons": reasons, "signature": "; ".join(parts)}
+        return picture_modules.means_and_reasons(SPEC, registered, FIELDS) | {"signature": "; ".join(parts)}
