@@ -1,14 +1,12 @@
 """The manifest is complete and honest, and its pictures are the ones it means."""
 
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from convergebench.generation import pictures, programs, suites
 from convergebench.generation.records import KINDS, ORIGINS, UserError
 from convergebench.generation.sources import catalogue
 
-HOUSE = Path(__file__).parents[2]
 V1 = [catalogue.row(id) for id in suites.load("v1").sources]
 HERE = [row for row in catalogue.manifest().values() if row.package in ("installed:scikit-image", "painted")]
 SMALL = [row for row in HERE if row.width * row.height <= 2**21]

@@ -47,7 +47,6 @@ HONEST = ("paint", "paint:wear=0.0")
 LEVEL = "paint:wear=0.0"  # no dishonest editor may stand beside it or above
 METRICS = ("psnr", "ssim", "edit_applied", "honesty")
 TABLE = re.compile(r"<!-- red team -->\n.*?<!-- end -->\n", re.DOTALL)
-CAUSES = {"applied": "edits not made", "undone": "edits not taken back"}
 
 
 def red_team_plan(
