@@ -57,16 +57,20 @@ def test_the_original_is_not_unrelated_at_any_size(dataset, monkeypatch, side):
     assert score(dataset, ORIGINAL, FADING[:1])["floors"] == plain
 
 
-def test_what_cannot_be_computed_is_absent_with_its_reason(dataset, monkeypatch):
+@pytest.mark.parametrize(("error", "reason"), [
+    (ImportError, "torch is not installed"),
+    (ValueError, "its weights are damaged"),
+])  # fmt: skip
+def test_what_cannot_be_computed_is_absent_with_its_reason(dataset, monkeypatch, error, reason):
     def choose(requested, *rest, choose=tab.metrics.choose):
         if "lpips" in requested:
-            raise ImportError
+            raise error
         return choose(requested, *rest)
 
     monkeypatch.setattr(tab.metrics, "choose", choose)
     monkeypatch.setattr(tab, "_metrics", _METRICS)
     answer = score(dataset, ORIGINAL, FADING[:2])
-    assert answer["absent"] == {"lpips": "torch is not installed"}
+    assert answer["absent"] == {"lpips": reason}
     assert answer["steps"][1]["scores"]["lpips"] is None
     monkeypatch.setattr(tab, "_pictures_of", lambda dataset: ({}, {}))
     assert verdict(score(dataset, ORIGINAL, FADING[:2]))["quality"] == []

@@ -74,8 +74,9 @@ class _Uploads(Reader):
 def _metrics() -> metrics.Metrics:
     try:
         return metrics.choose([*_METRICS, "lpips"], "cpu", "float32")
-    except ImportError:
-        return replace(metrics.choose(_METRICS, "cpu", "float32"), absent={"lpips": "torch is not installed"})
+    except (ImportError, ValueError) as error:
+        why = "torch is not installed" if isinstance(error, ImportError) else "its weights are damaged"
+        return replace(metrics.choose(_METRICS, "cpu", "float32"), absent={"lpips": why})
 
 
 @lru_cache(maxsize=1)
