@@ -10,7 +10,7 @@ from convergebench.metric_modules.halflife.outcomes import Outcome
 
 from ...analysis.cases import Case
 from ...analysis.groups import CaseGroup
-from ...analysis.reasons import losing_step
+from ...analysis.reasons import TITLES, losing_step
 from ..chains.tab import chain_facts
 from ..headline import ALL, Choice, leaderboard
 from ..served_dataset import Answer, ServedDataset
@@ -87,7 +87,7 @@ def failures(
         rows.append(chain_facts(case.chain) | end | lost)
     return {
         "total": len(matching),
-        "causes": [{"cause": name, "title": CAUSES[name].title, "count": count} for name, count in causes.items()],
+        "causes": [{"cause": name, "title": TITLES[name], "count": count} for name, count in causes.items()],
         "rows": rows,
     }
 
@@ -111,7 +111,7 @@ def neighbours(dataset: ServedDataset, chain: str, filters: list[str]) -> dict:
 
 
 def known(dataset: ServedDataset) -> Answer:
-    return {"causes": {name: cause.title for name, cause in CAUSES.items()}, "sorts": _SORTS}
+    return {"causes": TITLES, "sorts": _SORTS}
 
 
 PUBLIC = (failures,)
