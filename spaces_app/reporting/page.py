@@ -98,7 +98,7 @@ def _table_parts(table: Table, page: OnPage, in_group: bool, names: Mapping[str,
     for value, rows in by_value.items():
         caption = table.title if value is None or in_group else f"{table.title}: {value}"
         caption = capitalised(rows[0][page.caption]) if page.caption else caption
-        part = _table_part(caption, table.shown(), rows, page.line_where, names)
+        part = _table_part(caption, table.shown(), rows, names, page.line_where)
         parts.append(part | {"folded": page.folded})
     return parts
 
@@ -107,10 +107,9 @@ def _table_part(
     caption: str,
     columns: list[Column],
     rows: Sequence[Mapping[str, Any]],
+    names: Mapping[str, str],
     line_where: str = "",
-    names: Mapping[str, str] | None = None,
 ) -> _Part:
-    names = names or {}
     shown, before = [], rows[0] if rows else {}
     for row in rows:
         cells = []
@@ -169,7 +168,7 @@ def render_page(
     if board.rows and sections[0].group:
         rows = board.where(group=board.rows[0]["group"])
         names = display_names(row["editor"] for row in rows.rows)
-        answer = _table_part(capitalised(rows.rows[0]["name"]), rows.shown(SHORT), rows.rows, "role", names)
+        answer = _table_part(capitalised(rows.rows[0]["name"]), rows.shown(SHORT), rows.rows, names, "role")
         drawing = next((drawing for drawing in sections[0].drawings if drawing.name == "survival"), None)
         sections[0].drawings = [other for other in sections[0].drawings if other is not drawing]
     return template("page.html").render(
@@ -186,5 +185,5 @@ def render_page(
 def table_html(table: Table, keys: Sequence[str]) -> str:
     """To stand inside another page, such as a notebook."""
     names = display_names(row["editor"] for row in table.rows)
-    part = _table_part(table.title, table.shown(keys), table.rows, names=names)
+    part = _table_part(table.title, table.shown(keys), table.rows, names)
     return str(template("table.html").module.table(part))  # type: ignore[attr-defined]  # a macro of the template
