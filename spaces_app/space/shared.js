@@ -269,7 +269,7 @@ window.addEventListener("popstate", () => apply());
 
 function attend(node) {
   if (!(node instanceof Element)) return;
-  for (const image of node.querySelectorAll("img[data-chain]:not([src]):not([data-own])")) seen.observe(image);
+  for (const image of node.querySelectorAll("img[data-chain]:not([src])")) seen.observe(image);
   for (const image of node.querySelectorAll("img[data-outline]")) {
     outlined(image, JSON.parse(image.dataset.outline));
     delete image.dataset.outline;

@@ -272,7 +272,7 @@ function about(view, now) {
   const rows = view.metrics.filter(({ name }) => has(now.scores[name]) || view.curves[name]).map(({ name, title, unit }) => {
     const kept = now.closing ? now.retained[name] ?? null : null;
     const gauge = make("meter", { min: 0, max: 1, value: kept ?? 0, "aria-label": `retained ${title}`, hidden: kept === null });
-    return make("tr", { "data-metric": name, title: now.reasons[name] ?? null, "data-low": has(kept) && kept < view.threshold }, make("th", { scope: "row" }, title),
+    return make("tr", { title: now.reasons[name] ?? null, "data-low": has(kept) && kept < view.threshold }, make("th", { scope: "row" }, title),
       make("td", {}, text(now.scores[name]), has(now.scores[name]) && unit === "dB" ? " dB" : ""), make("td", {}, gauge, kept === null ? "" : ` ${percent(kept)}`));
   });
   if (has(now.undo_ratio)) rows.push(make("tr", {}, make("th", { scope: "row" }, "Edit left after undo"), make("td", {}, percent(now.undo_ratio)), make("td", {})));
