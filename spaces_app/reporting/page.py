@@ -24,7 +24,7 @@ _VERDICTS = {"indicative": "too few pictures", "open": "no difference shown"}
 _NAMED = ("editor", "first", "second")  # columns that hold an editor
 METHODS = "Methods"
 # After the groups. A section that only a statistic names comes before the last.
-SECTIONS = ("Where editors fail first", "How stable is the ranking?", METHODS)
+SECTIONS = ("Where editors fail first", METHODS)
 
 
 class StandIn(NamedTuple):
