@@ -1,105 +1,66 @@
-"""Throughput of scoring on two cores beside one: by the threads of one process, and what the machine allows.
+"""Pictures per second of scoring on two cores beside one, and what the machine allows: two jobs of one core each.
 
-python tests/benchmarks/scaling.py [--turns 2] [--steps 6 60]     under four minutes where nothing else runs
-python tests/benchmarks/scaling.py --write                        writes what it prints into docs/limits.md too
+python tests/benchmarks/scaling.py     under four minutes if nothing else runs; docs/limits.md has what it printed
 
-A job has a price for starting (imports, networks, the index) and one for each picture. Two sizes of job tell them
-apart: pictures per second are those between the two sizes, and the whole job stands beside them with all that starting
-costs. All ways take turns, and the fastest turn of each counts. What the machine allows are two jobs of one core each,
-which share nothing: where they hinder each other, no program can do better.
+Two sizes of job tell the start (imports, networks, the index) from the time of each picture. All ways take turns, and
+the fastest turn of each counts.
 """
 
-import argparse
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
-from collections import defaultdict
-from collections.abc import Callable
+import time
+from itertools import product
 from pathlib import Path
 
 import scoring
-from timing import Spent, remove_scores, run_programs, write_between
+from timing import remove_scores
 
-ASKED = "psnr,ssim,lpips"
-SIDE = 512
-PAGE = Path(__file__).parents[2] / "docs" / "limits.md"
+ASKED, SIDE, TURNS = "psnr,ssim,lpips", 512, 2
 CHAINS = 8  # as many in both sizes, so that the originals are compared with each other as often
-LONG = 10_000  # pictures of a job that is predicted from the two
-ALLOWED = "two jobs, a core each"
+STEPS = (6, 60)  # of each chain
+WAYS = {"one core": [("one", "0")], "two cores, threads": [("one", "0,1")], "two jobs": [("one", "0"), ("two", "1")]}
+OPTIONS = ["--metrics", ASKED, "--device", "cpu", "--dtype", "float32"]
 
 
-def score_command(dataset: Path) -> list[str]:
-    remove_scores(dataset)
-    command = [sys.executable, "-m", "convergebench", "score", str(dataset), "--metrics", ASKED, "--device", "cpu"]
-    return [*command, "--dtype", "float32", "--json"]
-
-
-def main(turns: int, few: int, many: int) -> str:
-    first, second = sorted(os.sched_getaffinity(0))[:2]
-    with tempfile.TemporaryDirectory() as name:
-        place = Path(name)
-        scoring.without_network(place)
-        datasets = {}
-        for steps in (few, many):
-            (place / str(steps)).mkdir()
-            datasets[CHAINS * steps] = scoring.chains(place / str(steps), CHAINS, steps, SIDE)
-        twins = {size: shutil.copytree(path, path.with_name("twin")) for size, path in datasets.items()}
-        both = {first, second}
-        ways: dict[str, Callable[[int], Spent]] = {
-            "one core": lambda size: run_programs((score_command(datasets[size]), {first})),
-            "two cores, threads": lambda size: run_programs((score_command(datasets[size]), both)),
-            ALLOWED: lambda size: run_programs(
-                (score_command(datasets[size]), {first}), (score_command(twins[size]), {second})
-            ),
-        }
-        seen: dict[tuple[str, int], list[Spent]] = defaultdict(list)
-        for turn in range(turns):
-            for size in datasets:
-                for title, way in ways.items():
-                    seen[title, size].append(way(size))
-            print(f"turn {turn + 1} of {turns}", file=sys.stderr)
-        return report(list(ways), sorted(datasets), seen)
-
-
-def report(ways: list[str], sizes: list[int], seen: dict[tuple[str, int], list[Spent]]) -> str:
-    """Each way beside one core: the larger job as a whole, and what it does once it has started."""
-    few, many = sizes
-    lines = [
-        f"{few} and {many} pictures of 512x512, {ASKED} in float32; load {os.getloadavg()[0]:.1f} on "
-        f"{os.cpu_count()} cores; fastest of {len(seen[ways[0], few])} turns; cpu is seconds of the processor",
-        f"{'':24}{f'{few}, s':>9}{f'{many}, s':>9}{'start, s':>10}{'pictures/s':>12}{'cpu ms/picture':>16}"
-        f"{'cpu start, s':>14}",
+def seconds(folder: Path, jobs: list[tuple[str, str]]) -> float:
+    """Wall seconds of scoring these datasets at once, each on its cores."""
+    for name, _ in jobs:
+        remove_scores(folder / name)
+    started, command = time.perf_counter(), [sys.executable, "-m", "convergebench", "score"]
+    running = [
+        subprocess.Popen(["taskset", "-c", cores, *command, folder / name, *OPTIONS], stdout=subprocess.DEVNULL)
+        for name, cores in jobs
     ]
-    rates, wholes, starts = {}, {}, {}
-    for title in ways:
-        copies = 2 if title == ALLOWED else 1
-        clocks = [min(each.clock for each in seen[title, size]) for size in sizes]
-        cpu = [min(each.processor for each in seen[title, size]) for size in sizes]
-        picture, work = (clocks[1] - clocks[0]) / (many - few) / copies, (cpu[1] - cpu[0]) / (many - few) / copies
-        rates[title], wholes[title], starts[title] = 1 / picture, clocks[1] / copies, clocks[0] - few * picture * copies
-        lines.append(
-            f"{title:24}{clocks[0]:9.1f}{clocks[1]:9.1f}{starts[title]:10.1f}{rates[title]:12.1f}"
-            f"{1000 * work:16.1f}{(cpu[0] - few * work * copies) / copies:14.1f}"
-        )
-    one = ways[0]
-    for title in ways[1:]:
-        long = (starts[one] + LONG / rates[one]) / (starts[title] + LONG / rates[title])
-        foretold = f", {long:.2f} x in one of {LONG:,}" if title != ALLOWED else ""
-        lines.append(
-            f"{title}: {rates[title] / rates[one]:.2f} x one core in pictures a second, "
-            f"{wholes[one] / wholes[title]:.2f} x in the whole job of {many} with its start{foretold}"
-        )
-    return "\n".join(lines)
+    statuses = [process.wait() for process in running]
+    assert not any(statuses)
+    return time.perf_counter() - started
+
+
+def main(place: Path) -> None:
+    scoring.without_network(place)
+    folders = {CHAINS * steps: place / str(steps) for steps in STEPS}
+    for steps, folder in zip(STEPS, folders.values(), strict=True):
+        folder.mkdir()
+        shutil.copytree(scoring.chains(folder, CHAINS, steps, SIDE).rename(folder / "one"), folder / "two")
+    spent: dict[tuple[str, int], float] = {}
+    for way, size in [*product(WAYS, folders)] * TURNS:
+        spent[way, size] = min(seconds(folders[size], WAYS[way]), spent.get((way, size), float("inf")))
+    few, many = folders
+    print(f"{few} and {many} pictures of {SIDE}x{SIDE}, {ASKED} in float32; load {os.getloadavg()[0]:.1f}")
+    print(f"{'':24}{f'{few}, s':>9}{f'{many}, s':>9}{'start, s':>10}{'pictures/s':>12}")
+    rates = {}
+    for way, jobs in WAYS.items():
+        each = (spent[way, many] - spent[way, few]) / (many - few)
+        rates[way] = len(jobs) / each
+        start = spent[way, few] - few * each
+        print(f"{way:24}{spent[way, few]:9.1f}{spent[way, many]:9.1f}{start:10.1f}{rates[way]:12.1f}")
+    for way in list(WAYS)[1:]:
+        print(f"{way}: {rates[way] / rates['one core']:.2f} x one core in pictures a second")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--turns", type=int, default=2)
-    parser.add_argument("--steps", type=int, nargs=2, default=(6, 60), help="of a chain in both jobs")
-    parser.add_argument("--write", action="store_true", help="into docs/limits.md")
-    options = parser.parse_args()
-    text = main(options.turns, *options.steps)
-    print(text)
-    if options.write:
-        write_between(PAGE, "scaling", f"```text\n{text}\n```")
+    with tempfile.TemporaryDirectory() as name:
+        main(Path(name))

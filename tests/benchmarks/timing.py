@@ -1,10 +1,8 @@
-"""What the benchmarks share: seconds and memory of work and of programs, and tables in the docs."""
+"""What the benchmarks share: seconds and memory of work."""
 
 import multiprocessing
 import os
-import resource
 import shutil
-import subprocess
 import sys
 import threading
 import time
@@ -19,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the tests' helpers
 class Spent(NamedTuple):
     clock: float  # seconds
     processor: float  # seconds
-    megabytes: float = 0.0  # the largest resident size
+    megabytes: float  # the largest resident size
 
 
 def in_own_process(work: Callable[..., object], *arguments: object) -> Spent:
@@ -43,35 +41,6 @@ def _measured(sender: Any, work: Callable[..., object], arguments: Sequence[obje
     clock, seconds = time.perf_counter() - started, time.process_time() - processor
     # Not ru_maxrss, which begins at what the parent process held.
     sender.send((clock, seconds, _from_status(os.getpid(), "VmHWM")))
-
-
-def run_programs(*programs: tuple[list[str], set[int] | None]) -> Spent:
-    before, started = _children(), time.perf_counter()
-    running = [
-        subprocess.Popen(
-            command,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            preexec_fn=(lambda cores=cores: os.sched_setaffinity(0, cores)) if cores else None,
-        )
-        for command, cores in programs
-    ]
-    for process in running:
-        complaint = process.communicate()[1]
-        if process.returncode:
-            raise SystemExit(complaint)
-    clock = time.perf_counter() - started
-    try:
-        while True:  # what outlived a program, if this process adopted it
-            os.wait()
-    except ChildProcessError:
-        return Spent(clock, _children() - before)
-
-
-def _children() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def resident(process: Any) -> float:
@@ -104,9 +73,3 @@ def watched_memory(process: Any):
 def remove_scores(dataset: Path) -> None:
     for name in ("data/scores", "data/floors", ".scoring"):
         shutil.rmtree(dataset / name, ignore_errors=True)
-
-
-def write_between(page: Path, mark: str, text: str) -> None:
-    """Replace what a page has between <!-- MARK --> and <!-- end MARK -->."""
-    before, rest = page.read_text().split(f"<!-- {mark} -->\n")
-    page.write_text(f"{before}<!-- {mark} -->\n{text}\n<!-- end {mark} -->{rest.split(f'<!-- end {mark} -->')[1]}")

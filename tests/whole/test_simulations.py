@@ -33,18 +33,11 @@ def test_every_interval_covers_the_truth_in_93_percent(name):
     assert min(float(cell) for cells in rows.values() for cell in cells) >= 0.93
 
 
-@pytest.mark.parametrize("name", ["drift simulated", "drift over a server"])
-def test_drift_alarms_95_percent_and_false_alarms_5_percent(name):
-    rows = table(name, PAGE.with_name("judges.md"))
-    if name == "drift over a server":
-        shares = {words: float(cells[1].rstrip("%")) for words, cells in rows.items()}
-        assert min(int(cells[0]) for cells in rows.values()) >= 200
-        assert (shares["no drift"] <= 5, shares["one step in ten is answered otherwise"] >= 95) == (True, True)
-        return
-    found = {words: [float(cell.rstrip("%")) for cell in cells] for words, cells in rows.items()}
-    assert max(cells[0] for cells in found.values()) <= 5
-    assert min(cells[1] for cells in found.values()) >= 95
-    assert min(cells[2] for cells in list(found.values())[:2]) >= 95  # noise of 5% and more hides some of these
+def test_drift_alarms_95_percent_and_false_alarms_5_percent():
+    rows = table("drift simulated", PAGE.with_name("judges.md")).values()
+    shares = [[float(cell.rstrip("%")) for cell in cells] for cells in rows]
+    assert max(false for false, *_ in shares) <= 5
+    assert min(share for _, *seen in shares for share in seen) >= 95
 
 
 def test_nothing_moved_p_verdicts_or_ranks():

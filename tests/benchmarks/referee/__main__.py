@@ -15,8 +15,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
 
-from convergebench.generation.packages import cache_folder
-
 from . import predecessor, reed_vae, viescore
 from .measuring import Measuring
 from .sections import Section
@@ -56,17 +54,12 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=HOUSE / "docs" / "referee.md")
     parser.add_argument("--frozen", type=Path, default=FROZEN, help="sums that must come out again")
     parser.add_argument("--freeze", action="store_true", help="write the sums of this run there")
-    parser.add_argument("--kept", type=Path, default=cache_folder() / "referee.json", help="pairs measured before")
     given = parser.parse_args(words)
     if missing := [
         path for path in (getattr(given, name.replace("-", "_")) for name in PATHS) if path and not path.is_dir()
     ]:
         parser.error(f"there is no folder {missing[0]}")
-    measuring = Measuring(given.kept)
-    try:
-        sections = compare(given, measuring)
-    finally:
-        measuring.save()
+    sections = compare(given, Measuring())
     frozen = json.loads(given.frozen.read_text()) if given.frozen.is_file() else {}
     if given.freeze:
         frozen |= {name: value for section in sections for name, value in section.measured.items()}

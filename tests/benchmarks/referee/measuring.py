@@ -1,6 +1,5 @@
 """Distances of pictures in files by the functions of the metric folders, each pair of contents measured once."""
 
-import json
 from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import sha256
@@ -10,28 +9,20 @@ from typing import Any
 import numpy as np
 from convergebench.generation.pictures import decode_array, resize_to
 from convergebench.metric_modules._shared.looks import look
-from convergebench.metric_modules.edit_applied import measure as edit_applied
 from convergebench.metric_modules.edit_applied.judge import judge_part
 from convergebench.metric_modules.psnr import measure as psnr
 from convergebench.metric_modules.ssim import measure as ssim
 
 Distances = dict[str, float]
-VERSION = 1  # of the file of pairs
 
 
 class Measuring:
-    """Measures pairs of files; with a file to keep them in, pairs of the same bytes are not measured again."""
+    """Measures pairs of files; pairs of the same bytes are measured once."""
 
-    def __init__(self, kept: Path | None = None, with_lpips: bool = True):
-        self.kept = kept
+    def __init__(self, with_lpips: bool = True):
         self.pairs: dict[str, Distances] = {}
         self.featured: tuple[Path | None, Any] = (None, None)  # the last reference and its features in LPIPS
         self.model = load_lpips() if with_lpips else None
-        weights = "" if self.model is None else self.model.digest[:12]
-        self.conditions = f"{VERSION} psnr {psnr.SIGNATURE} ssim {ssim.signature()} lpips {weights}"
-        if kept and kept.is_file():
-            found = json.loads(kept.read_text())
-            self.pairs = found["pairs"] if found["conditions"] == self.conditions else {}
 
     def distances(self, reference: Path, prediction: Path) -> Distances:
         key = f"{digest(reference)} {digest(prediction)}"
@@ -40,28 +31,23 @@ class Measuring:
         return self.pairs[key]
 
     def measure(self, reference: Path, prediction: Path) -> Distances:
-        found = psnr_and_ssim(reference, prediction)
+        distances = psnr_and_ssim(reference, prediction)
         if self.model is not None:
             from convergebench.metric_modules.lpips import measure as lpips
 
             if self.featured[0] != reference:
                 self.featured = reference, lpips.features(self.model, [picture(reference)])
             [distance] = lpips.distances(self.model, self.featured[1], [fitted(prediction, reference)])
-            found |= distance
-        return found
+            distances |= distance
+        return distances
 
     def lost_region(self, reference: Path, prediction: Path) -> float:
         """The share of the picture that the largest region of another colour or other structure covers."""
-        key = f"{digest(reference)} {digest(prediction)} {edit_applied.SIGNATURE['version']}"
+        key = f"{digest(reference)} {digest(prediction)} region"
         if key not in self.pairs:
             judged = judge_part(look(picture(reference)), look(picture(prediction)))
             self.pairs[key] = {"region": max(judged["part_lost_share"], judged["part_redrawn_share"])}
         return self.pairs[key]["region"]
-
-    def save(self) -> None:
-        if self.kept:
-            self.kept.parent.mkdir(parents=True, exist_ok=True)
-            self.kept.write_text(json.dumps({"conditions": self.conditions, "pairs": self.pairs}))
 
 
 def psnr_and_ssim(reference: Path, prediction: Path, window: str = "gaussian") -> Distances:
