@@ -51,8 +51,8 @@ def _suggestion(given: str, allowed: list[str]) -> str:
 class Kinds(click.Group):
     """A verb with several kinds, each of them a file VERB_KIND.py.
 
-    `convergebench list editors` names the kind. A kind whose module has a function `recognises(args)` is also chosen
-    without being named.
+    The kind is named by a word (`convergebench list editors`) or an option (`convergebench import PATH --layout table`).
+    A kind whose module has a function `recognises(args)` is also chosen without being named.
     """
 
     def __init__(self, name: str, about: str):
@@ -65,34 +65,29 @@ class Kinds(click.Group):
         return _command(f"{self.name} {name}") if name in self.list_commands(ctx) else None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        kinds = self.list_commands(ctx)
+        kinds, option = self.list_commands(ctx), "layout" if self.name == "import" else "kind"
+        if option == "layout":
+            parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+            parser.add_argument("--layout")
+            parsed, rest = parser.parse_known_args(args)
+            if parsed.layout is None and args and not {"--help", "-h"} & {*args}:
+                ctx.fail(f"no --layout given; the layouts are {', '.join(kinds)}")
+            args = rest if parsed.layout is None else [parsed.layout, *rest]
         if args and args[0] not in (*kinds, "--help", "-h"):
-            # Studies are asked first: the core's kind may recognise everything.
-            modules = sorted((_modules()[f"{self.name} {kind}"], kind) for kind in kinds)
-            modules.sort(key=lambda pair: ".studies." not in pair[0])
-            recognisers = [(kind, getattr(importlib.import_module(name), "recognises", None)) for name, kind in modules]
-            kind = next((kind for kind, recognises in recognisers if recognises and recognises(args)), None)
+            kind = self._recognising(kinds, args)
             if kind is None:
-                ctx.fail(f"no kind {args[0]!r} of {self.name}; {_suggestion(args[0], kinds)}")
+                ctx.fail(f"no {option} {args[0]!r}; {_suggestion(args[0], kinds)}")
             args = [kind, *args]
         return super().parse_args(ctx, args)
 
-
-class Layouts(Kinds):
-    """`convergebench import PATH --layout LAYOUT`: the kinds are the layouts."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-        parser.add_argument("--layout")
-        parsed, rest = parser.parse_known_args(args)
-        layouts = self.list_commands(ctx)
-        if parsed.layout in layouts:
-            return super().parse_args(ctx, [parsed.layout, *rest])
-        if parsed.layout is not None:
-            ctx.fail(f"no layout {parsed.layout!r}; {_suggestion(parsed.layout, layouts)}")
-        if args and not {"--help", "-h"} & set(args):
-            ctx.fail(f"no --layout given; the layouts are {', '.join(layouts)}")
-        return super().parse_args(ctx, args)
+    def _recognising(self, kinds: list[str], args: list[str]) -> str | None:
+        modules = {kind: _modules()[f"{self.name} {kind}"] for kind in kinds}
+        # Studies are asked first: the core's kind may recognise everything.
+        for kind, module in sorted(modules.items(), key=lambda item: ".studies." not in item[1]):
+            recognises = getattr(importlib.import_module(module), "recognises", None)
+            if recognises and recognises(args):
+                return kind
+        return None
 
 
 _GROUPS = {
@@ -100,7 +95,7 @@ _GROUPS = {
     "publish": Kinds("publish", "Upload a dataset, the metrics or the Space; write results for others."),
     "weights": Kinds("weights", "Download a metric's weights into the user's cache, once."),
     "verify": Kinds("verify", "Check every hash and count of a run, a dataset or a submission."),
-    "import": Layouts(
+    "import": Kinds(
         "import",
         "Bring in chains, published scores or labels made elsewhere.\n\n"
         "\b\nconvergebench import PATH --layout LAYOUT [options of that layout]\n"
@@ -142,43 +137,34 @@ class Verbs(click.Group):
             sys.stdout.reconfigure(errors="backslashreplace")
         try:
             return super().invoke(ctx)
-        except UserError as error:
-            raise click.UsageError(str(error)) from error
-        except OSError as error:
-            if sentence := _path_sentence(error):
-                raise click.UsageError(sentence) from error
-            raise
         except MemoryError as error:
             advice = "run the same command again with fewer --workers; finished work is kept"
             raise click.ClickException(f"out of memory; {advice}") from error
-        except UnicodeEncodeError as error:
-            if "surrogates" not in error.reason:
-                raise
-            where = str(error.object).encode("utf-8", "backslashreplace").decode()[:80]
-            raise click.UsageError(
-                f"{where!r} contains bytes that are not text; such a path cannot be used here"
-            ) from error
-        except RuntimeError as error:  # Path.resolve on a loop of links, before Python 3.13
-            if str(error).startswith("Symlink loop"):
-                raise click.UsageError(f"{str(error)[0].lower()}{str(error)[1:]}; give another path") from error
-            raise
-        except ModuleNotFoundError as error:
-            if sentence := _install_line(error.name or ""):
+        except (UserError, OSError, ModuleNotFoundError, RuntimeError, UnicodeEncodeError) as error:
+            if sentence := _sentence(error):
                 raise click.UsageError(sentence) from error
             raise
 
 
-def _path_sentence(error: OSError) -> str | None:
-    """What is wrong with a path or with the disk; None if the error is about neither."""
+def _sentence(error: Exception) -> str | None:
+    """What a user can change; None if the fault is ours."""
     from convergebench.generation.files import CAUSES
 
-    if error.errno not in CAUSES:
-        return None
-    if error.filename is None:  # a file that was already open
-        return f"a file cannot be written: {CAUSES[error.errno]}"
-    name = str(error.filename)
-    shown = name if len(name) <= 80 else f"{name[:40]}...{name[-20:]}"
-    return f"{shown!r} cannot be used: {CAUSES[error.errno]}"
+    if isinstance(error, UserError):
+        return str(error)
+    if isinstance(error, ModuleNotFoundError):
+        return _install_line(error.name or "")
+    if isinstance(error, OSError) and error.errno in CAUSES:
+        name = str(error.filename)
+        shown = name if len(name) <= 80 else f"{name[:40]}...{name[-20:]}"
+        what = f"{shown!r} cannot be used" if error.filename else "a file cannot be written"
+        return f"{what}: {CAUSES[error.errno]}"
+    if isinstance(error, UnicodeEncodeError) and "surrogates" in error.reason:
+        path = str(error.object).encode("utf-8", "backslashreplace").decode()[:80]
+        return f"{path!r} contains bytes that are not text; such a path cannot be used here"
+    if str(error).startswith("Symlink loop"):  # Path.resolve, before Python 3.13
+        return f"{error}; give another path"
+    return None
 
 
 def _install_line(module: str) -> str | None:

@@ -7,28 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ._shared import Verb, apply_options, json_option
+from ._shared import json_option, option_group
 
 if TYPE_CHECKING:
     from convergebench.dataset_builder.importing.chains import Findings
 
 
-def chain_options(verb: Verb) -> Verb:
-    options = (
-        click.option("--out", type=click.Path(path_type=Path), help="The run's folder. Default: runs/EDITOR."),
-        click.option(
-            "--originals",
-            type=click.Path(path_type=Path),
-            help="Folder of the pictures that chains start from, NAME.png for source NAME, if editors were given "
-            "different encodings.",
-        ),
-        click.option("--kind", help="What the sources show: face, object, scene, texture or text."),
-        click.option("--origin", type=click.Choice(["real", "synthetic"]), default="real", show_default=True),
-        click.option("--licence", default="unknown", show_default=True, help="Of the sources; publishing needs it."),
-        click.option("--attribution", default="unknown", show_default=True, help="Of the sources."),
-        json_option,
-    )  # fmt: skip
-    return apply_options(verb, options)
+chain_options = option_group(
+    click.option("--out", type=click.Path(path_type=Path), help="The run's folder. Default: runs/EDITOR."),
+    click.option(
+        "--originals",
+        type=click.Path(path_type=Path),
+        help="Folder of the pictures that chains start from, NAME.png for source NAME, if editors were given "
+        "different encodings.",
+    ),
+    click.option("--kind", help="What the sources show: face, object, scene, texture or text."),
+    click.option("--origin", type=click.Choice(["real", "synthetic"]), default="real", show_default=True),
+    click.option("--licence", default="unknown", show_default=True, help="Of the sources; publishing needs it."),
+    click.option("--attribution", default="unknown", show_default=True, help="Of the sources."),
+    json_option,
+)
 
 
 def store_findings(

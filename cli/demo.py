@@ -1,6 +1,5 @@
 """`convergebench demo`: chains, dataset, scores and report of a small suite, in the current folder."""
 
-import shutil
 import sys
 import time
 from pathlib import Path
@@ -42,11 +41,9 @@ def command(suite: str, workers: int) -> None:
     click.echo(f"4. the report, into {_REPORT}\n")
     click.echo(cb.report(_DATASET, _REPORT))
     click.echo(f"\nDone in {time.monotonic() - started:.0f} s. Look at:")
-    program = "convergebench" if shutil.which("convergebench") else sys.argv[0]
-    python = "python" if program == "convergebench" else Path(program).with_name("python")
     click.echo(f"  {_REPORT / 'index.html'} in a browser")
-    click.echo(f"  {program} space {_DATASET}")
-    click.echo(f"  {python} -c \"import datasets; print(datasets.load_dataset('{_DATASET}', 'scores'))\"")
+    click.echo(f"  convergebench space {_DATASET}")
+    click.echo(f"  python -c \"import datasets; print(datasets.load_dataset('{_DATASET}', 'scores'))\"")
 
 
 def _fetch_weights() -> None:

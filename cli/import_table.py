@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from ._import import chain_options, store_findings
-from ._shared import column_option, parse_columns
+from ._shared import column_option
 
 
 @click.command("table", short_help="A CSV or JSONL of picture paths.")
@@ -17,7 +17,7 @@ from ._shared import column_option, parse_columns
     "--closes/--open", default=True, show_default=True, help="Whether a finished round should equal the source."
 )
 @chain_options
-def command(path: Path, editor: str | None, columns: tuple[str, ...], closes: bool, **options: Any) -> None:
+def command(path: Path, editor: str | None, columns: dict[str, str], closes: bool, **options: Any) -> None:
     """Import a CSV or JSONL that has one row for each picture, with its path.
 
     The files' bytes are kept as they are, and files that cannot be read are listed. Exits with status 1 if part of a
@@ -29,5 +29,5 @@ def command(path: Path, editor: str | None, columns: tuple[str, ...], closes: bo
     """
     from convergebench.dataset_builder.importing import layout_table
 
-    findings = layout_table.find_chains(path, editor, parse_columns(columns), options["kind"], closes)
+    findings = layout_table.find_chains(path, editor, columns, options["kind"], closes)
     store_findings(findings, editor or path.stem, **options)

@@ -13,38 +13,37 @@ Importing the package imports nothing heavy; a function loads what it needs when
 """
 
 import importlib
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from convergebench.dataset_builder import build as build
-    from convergebench.functions import import_chains as import_chains
-    from convergebench.functions import plan as plan
-    from convergebench.functions import publish as publish
-    from convergebench.functions import space as space
-    from convergebench.functions import status as status
-    from convergebench.functions import verify as verify
+    from convergebench.dataset_builder.importing.chains import Imported
+    from convergebench.dataset_builder.publishing.verify import Finding
     from convergebench.generation import generate as generate
+    from convergebench.generation.plan import Plan
+    from convergebench.generation.status import Status
     from convergebench.metric_modules import score as score
     from convergebench.metric_modules._judges.run import judge as judge
     from convergebench.spaces_app import report as report
 
     __version__: str
 
-# A function and the module that has it.
-_FUNCTIONS = {
+# The functions of rooms, and the room of each.
+_OF_ROOMS = {
     "generate": "generation",
     "build": "dataset_builder",
     "score": "metric_modules",
     "judge": "metric_modules._judges.run",
     "report": "spaces_app",
-    **dict.fromkeys(("import_chains", "plan", "publish", "space", "status", "verify"), "functions"),
 }
-__all__ = sorted(_FUNCTIONS)
+__all__ = sorted([*_OF_ROOMS, "import_chains", "plan", "publish", "space", "status", "verify"])
 
 
 def __getattr__(name: str) -> object:
-    if name in _FUNCTIONS:
-        return getattr(importlib.import_module(f"{__name__}.{_FUNCTIONS[name]}"), name)
+    if name in _OF_ROOMS:
+        return getattr(importlib.import_module(f"{__name__}.{_OF_ROOMS[name]}"), name)
     if name == "__version__":
         from importlib.metadata import version
 
@@ -54,3 +53,103 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return [*__all__, "__version__"]
+
+
+def plan(
+    editor: str | Sequence[str] = (),
+    suite: str | Path = "demo",
+    *,
+    rounds: int | None = None,
+    runs: int | None = None,
+    pictures: str | Path | None = None,
+    kind: str | None = None,
+    audit: bool = True,
+    salt_file: str | Path | None = None,
+    **selection: Any,
+) -> "Plan":
+    """The chains that `generate` would run with the same arguments, without running them."""
+    from convergebench.generation import audits, suites
+    from convergebench.generation import plan as planning
+
+    editors = [editor] if isinstance(editor, str) else list(editor)
+    loaded = suites.load(str(suite), pictures, kind)
+    salt = audits.read_salt(salt_file)
+    return planning.make_plan(loaded, editors, rounds, runs, audit, salt, **selection)
+
+
+def status(run: str | Path) -> "Status":
+    """How far a run is: chains by how they ended, money spent, calls a second, time left."""
+    from convergebench.generation.status import read_status
+
+    return read_status(Path(run))
+
+
+def verify(folder: str | Path) -> "list[Finding]":
+    """What is broken in a run or a dataset; an empty list if nothing is."""
+    from convergebench.dataset_builder.publishing.verify import verify as check
+
+    return check(Path(folder))
+
+
+def import_chains(
+    path: str | Path,
+    layout: str,
+    editor: str | None = None,
+    out: str | Path | None = None,
+    *,
+    originals: str | Path | None = None,
+    origin: str = "real",
+    licence: str = "unknown",
+    attribution: str = "unknown",
+    **options: Any,
+) -> "Imported":
+    """Store chains made elsewhere as a run, their bytes unchanged; what could not be imported is in `problems`.
+
+    `layout` is edit-converge-bench, table or dataset; further options are those of the layout's `find_chains`.
+    """
+    from convergebench.dataset_builder.importing import chains, layout_pairs, layout_table, layout_turns
+    from convergebench.generation.records import one_of
+
+    layouts = {"edit-converge-bench": layout_pairs, "table": layout_table, "dataset": layout_turns}
+    one_of("layout", layout, tuple(layouts))
+    if layout == "table":
+        options.setdefault("columns", {})
+    place = str(path) if layout == "dataset" else Path(path)
+    findings = layouts[layout].find_chains(place, editor, **options)
+    rights = {"origin": origin, "licence": licence, "attribution": attribution}
+    run, folder = Path(out) if out else None, Path(originals) if originals else None
+    return chains.import_into_run(findings, editor or Path(path).stem, run, folder, rights)[1]
+
+
+def publish(dataset: str | Path, repo: str, tag: str | None = None, *, dry_run: bool = False) -> str | None:
+    """Upload a dataset folder to NAMESPACE/NAME on the Hub, in one commit with a tag; its id, or None for a dry run."""
+    from convergebench.dataset_builder.publishing.publish import publish as upload
+    from huggingface_hub import HfApi
+
+    plan = upload(HfApi(library_name="convergebench"), Path(dataset), repo, tag, dry_run=dry_run)
+    return cast("str | None", plan["commit"])
+
+
+def space(
+    dataset: str | Path,
+    port: int = 7860,
+    *,
+    open_browser: bool = False,
+    previews: str | Path | None = None,
+    say: Callable[[str], object] = print,
+) -> None:
+    """Serve a scored dataset to a browser on this machine, until Ctrl+C."""
+    import os
+
+    from convergebench.generation.records import UserError
+    from convergebench.spaces_app.space import served_dataset
+
+    if previews:
+        os.environ["CONVERGEBENCH_PREVIEWS"] = str(previews)
+    opened = served_dataset.open_dataset(str(dataset))
+    from convergebench.spaces_app import app
+
+    try:
+        app.serve(opened, port, inbrowser=open_browser, say=say)
+    except OSError as error:
+        raise UserError(f"the Space cannot listen on port {port} ({error}); choose another with --port") from error

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ..._shared import column_option, dataset_option, json_option, parse_columns
+from ..._shared import column_option, dataset_option, json_option
 
 
 @click.command("scores", short_help="Scores that others published.")
@@ -19,7 +19,7 @@ from ..._shared import column_option, dataset_option, json_option, parse_columns
 @click.option("--restoration", is_flag=True, help="Rows are restored pictures, or means over them.")
 @click.option("--signature", default="unknown", help="What is known of how the numbers were made.")
 @json_option
-def command(table: Path, dataset: Path, columns: tuple[str, ...], as_json: bool, **options: Any) -> None:
+def command(table: Path, dataset: Path, columns: dict[str, str], as_json: bool, **options: Any) -> None:
     """Add a CSV, JSON or JSONL of published scores to the dataset's config `published`.
 
     \b
@@ -32,7 +32,7 @@ def command(table: Path, dataset: Path, columns: tuple[str, ...], as_json: bool,
     """
     from convergebench.dataset_builder.studies.published.published_scores import import_scores
 
-    counts = import_scores(table, dataset, parse_columns(columns), **options)
+    counts = import_scores(table, dataset, columns, **options)
     if as_json:
         click.echo(json.dumps(counts))
         return
