@@ -51,7 +51,7 @@ def _suggestion(given: str, allowed: list[str]) -> str:
 class Kinds(click.Group):
     """A verb with several kinds, each of them a file VERB_KIND.py.
 
-    The kind is named by a word (`convergebench list editors`) or an option (`convergebench import PATH --layout table`).
+    A word names the kind (`convergebench list editors`), or an option (`convergebench import PATH --layout table`).
     A kind whose module has a function `recognises(args)` is also chosen without being named.
     """
 
