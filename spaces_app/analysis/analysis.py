@@ -16,7 +16,7 @@ from .cases import Case, read_cases
 from .comparisons import GroupComparison, compare_group
 from .floors import Floors
 from .groups import HALF, CaseGroup, count_failures, group_cases, merge_reasons, outcome_of_case
-from .stored_rows import StoredRows, narrow
+from .stored_rows import StoredRows, TableRows
 
 Row = Mapping[str, Any]
 _R = TypeVar("_R", bound=dataset_columns.Row)
@@ -41,29 +41,24 @@ class Analysis:
 
     def __init__(
         self,
-        scores: Iterable[ScoreRow | Row],
+        scores: StoredRows[ScoreRow] | Iterable[Row],
         chains: Sequence[FinishedChain],
         floors: Iterable[FloorRow | Row] = (),
-        calls: Iterable[StepRow | Row] = (),
+        calls: StoredRows[StepRow] | Iterable[Row] = (),
         roles: Mapping[str, str] | None = None,  # by editor: editor, baseline or transport
         options: Options = Options(),
         tables: Mapping[str, Iterable[Any]] | None = None,  # by name; read by studies
     ):
-        self.scores: Sequence[ScoreRow] | StoredRows[ScoreRow] = (
-            scores
-            if isinstance(scores, StoredRows)
-            else [row if isinstance(row, ScoreRow) else ScoreRow.from_scores(row) for row in scores]
-        )
+        self.scores = scores if isinstance(scores, StoredRows) else TableRows.of(scores, ScoreRow)
         self.chains = chains
         self.floor_rows = _typed(floors, FloorRow)
         self.options = options
         self.roles = roles or {}
         self.floors = Floors(self.floor_rows, chains)
-        self.look_alikes = self.floors.look_alikes(chains)
-        self.excluded = list(self.look_alikes)
+        self.look_alikes = self.floors.look_alikes(chains)  # their cases do not count
         self._tables = tables or {}
         self._computed: dict[Callable[[Analysis], Any], Any] = {}
-        self._calls = calls if isinstance(calls, StoredRows) else _typed(calls, StepRow)
+        self._calls = calls if isinstance(calls, StoredRows) else TableRows.of(calls, StepRow)
 
     def table(self, name: str) -> Iterable[Row]:
         """The rows of another table, such as the labels, if there is one."""
@@ -81,24 +76,8 @@ class Analysis:
         return result
 
     @cached_property
-    def _cases_and_left_out(self) -> tuple[list[Case], list[str]]:
-        return read_cases(self.scores, self.chains, self.floors, self._calls)
-
-    @property
     def cases(self) -> list[Case]:
-        return self._cases_and_left_out[0]
-
-    @property
-    def left_out(self) -> list[str]:
-        """The ids of chains that count twice or have no scores."""
-        return self._cases_and_left_out[1]
-
-    @cached_property
-    def unscored(self) -> list[str]:
-        """The editors without scores for any chain."""
-        scored = {row.chain for row in narrow(self.scores, ["chain"])}
-        measured = {chain.editor for chain in self.chains if chain.id in scored}
-        return sorted({chain.editor for chain in self.chains} - measured)
+        return read_cases(self.scores, self.chains, self.floors, self._calls)
 
     @cached_property
     def apart(self) -> dict[str, tuple[str, ...]]:
@@ -107,19 +86,21 @@ class Analysis:
 
     @cached_property
     def groups(self) -> dict[str, CaseGroup]:
-        return group_cases(self.cases, self.excluded, self.apart, self.roles)
+        return group_cases(self.cases, self.look_alikes, self.apart, self.roles)
 
     @cached_property
     def outcomes(self) -> dict[str, dict[str, list[Outcome]]]:
         """By group and editor."""
+        threshold, framing = self.options.threshold, self.options.framing
         return {
-            name: {editor: self._outcomes(cases, group.checks_of(editor)) for editor, cases in group.cases.items()}
+            name: {
+                editor: count_failures(
+                    cases, [outcome_of_case(case, group.checks_of(editor), threshold, framing) for case in cases]
+                )
+                for editor, cases in group.cases.items()
+            }
             for name, group in self.groups.items()
         }
-
-    def _outcomes(self, cases: Sequence[Case], checks: Sequence[str]) -> list[Outcome]:
-        threshold, framing = self.options.threshold, self.options.framing
-        return count_failures(cases, [outcome_of_case(case, checks, threshold, framing=framing) for case in cases])
 
     @cached_property
     def comparisons(self) -> dict[str, GroupComparison]:

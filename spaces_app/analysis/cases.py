@@ -20,7 +20,7 @@ from convergebench.metric_modules.specs import (
 
 from .floors import Floors
 from .program_groups import group_of_chain
-from .stored_rows import StoredRows, by_chain, narrow
+from .stored_rows import StoredRows
 
 COLUMNS = score_columns()
 CURVES = shown_columns("curve")  # drawn over rounds, each in its own unit
@@ -86,9 +86,9 @@ class Case:
 
 
 # Causes that no single column decides: a case and its checks -> values by round.
-SERIES: dict[str, Callable[[Case, Sequence[str]], Sequence[Sequence[float | None] | None]]] = {
-    "applied": lambda case, checks: [case.applied] if "edits" in checks else [],
-    "undone": lambda case, checks: [case.undone] if "edits" in checks else [],
+SERIES: dict[str, Callable[[Case, Sequence[str]], Sequence[Sequence[float | None]]]] = {
+    "applied": lambda case, checks: [case.applied] if case.applied and "edits" in checks else [],
+    "undone": lambda case, checks: [case.undone] if case.undone and "edits" in checks else [],
     "quality": lambda case, checks: [case.judged(name) for name in QUALITIES if name in checks],
     "part_lost": lambda case, checks: [case.part_lost] if "part_lost" in checks else [],
     "framing": lambda case, checks: [case.raw["framing_loss"]],
@@ -109,32 +109,24 @@ _NOT_SCORED = ScoreRow.from_scores({})  # for a step without a row
 
 
 def read_cases(
-    scores: Sequence[ScoreRow] | StoredRows[ScoreRow],
-    chains: Iterable[FinishedChain],
-    floors: Floors,
-    calls: Iterable[StepRow] = (),
-) -> tuple[list[Case], list[str]]:
-    """The cases, and the ids of chains without scores or a longer twin."""
+    scores: StoredRows[ScoreRow], chains: Iterable[FinishedChain], floors: Floors, calls: StoredRows[StepRow]
+) -> list[Case]:
+    """Of all chains but those without scores or with a longer twin."""
     chosen: dict[tuple[str, str, str, int], FinishedChain] = {}
-    left_out = []
-    scored = {row.chain for row in narrow(scores, ["chain"])}
+    scored = scores.counts()
     for chain in sorted(chains, key=lambda chain: (-chain.rounds, chain.id)):
         key = (chain.editor, chain.source.id, chain.program.id, chain.run)
         # A chain that failed before it was scored is a case: missing must not help.
-        if key in chosen or (chain.id not in scored and chain.status != "failed"):
-            left_out.append(chain.id)
-        else:
-            chosen[key] = chain
+        if chain.id in scored or chain.status == "failed":
+            chosen.setdefault(key, chain)
     by_id = {chain.id: chain for chain in chosen.values()}
-    means = {name: _mean_call(rows, by_id[name]) for name, rows in by_chain(calls) if name in by_id}
+    means = {name: _mean_call(rows, by_id[name]) for name, rows in calls.by_chain() if name in by_id}
     cases = {
         name: case_of_chain(by_id[name], rows, floors, *means.get(name, ()))
-        for name, rows in by_chain(narrow(scores, _CASE_COLUMNS))
+        for name, rows in scores.select(_CASE_COLUMNS).by_chain()
         if name in by_id
     }
-    return [
-        cases.get(name) or case_of_chain(chain, (), floors, *means.get(name, ())) for name, chain in by_id.items()
-    ], left_out
+    return [cases.get(name) or case_of_chain(chain, (), floors, *means.get(name, ())) for name, chain in by_id.items()]
 
 
 def _mean_call(calls: Sequence[StepRow], chain: FinishedChain) -> tuple[float | None, float | None]:

@@ -1,14 +1,18 @@
-"""Groups of cases that a headline counts, their checks, and outcomes."""
+"""Groups of cases that a headline counts, their checks and outcomes, and what became of every chain."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from convergebench.metric_modules.halflife.causes import CAUSES, FAILED, Cause, Limits
+from convergebench.metric_modules.halflife.causes import CAUSES, FAILED, Limits
 from convergebench.metric_modules.halflife.outcomes import Outcome, convergence, convergence_name, curve_outcome
 
 from .cases import COLUMNS, MEANINGS, QUALITIES, RETAINED, SERIES, Case, Values
-from .program_groups import program_groups
+from .program_groups import NO_GROUP, program_groups
+
+if TYPE_CHECKING:
+    from .analysis import Analysis
 
 CHECKS = ("edits", *QUALITIES, "part_lost", *MEANINGS)
 CHECK_TITLES = {
@@ -21,6 +25,13 @@ _COVERED = 0.9  # of an editor's returns; a metric that reaches fewer is not che
 HALF = 0.5
 # Under test, listed apart for a reason, or an end of the scale.
 ROLES = {"editor": "editors", "apart": "editors listed apart", "baseline": "baselines"}
+
+_CASES = ("cases kept", "cases lost", "cases missing")
+LEFT_OUT = "left out: "
+AUDITED = LEFT_OUT + "under recall audit"
+_LOOK_ALIKE = LEFT_OUT + "a reference that unrelated pictures resemble"
+_UNSCORED = LEFT_OUT + "count twice or have no scores"
+UNKNOWN = LEFT_OUT + "a program of a study that is not installed"
 
 _Reasons = Mapping[str, Sequence[str]]  # by editor
 OutcomesByEditor = Mapping[str, Sequence[Outcome]]  # in the order of the editor's cases
@@ -50,10 +61,9 @@ class CaseGroup:
     def role_title(self, editor: str) -> str:
         return ROLES[self.roles[editor]]
 
-    def tested(self, least: int = 1) -> list[str]:
-        """The editors under test; all if there are fewer than `least`."""
-        names = [editor for editor in self.cases if self.roles[editor] == "editor"]
-        return names if len(names) >= least else list(self.cases)
+    def tested(self) -> list[str]:
+        """The editors under test, or all if there are none."""
+        return [editor for editor in self.cases if self.roles[editor] == "editor"] or list(self.cases)
 
     @property
     def all_cases(self) -> list[Case]:
@@ -67,17 +77,17 @@ class CaseGroup:
 
 def group_cases(
     cases: Iterable[Case],
-    excluded: Sequence[str] = (),
-    apart: _Reasons | None = None,
-    roles: Mapping[str, str] | None = None,
+    excluded: Container[str],
+    apart: _Reasons,
+    roles: Mapping[str, str],
 ) -> dict[str, CaseGroup]:
-    """By name; `apart` has reasons, `roles` editor, baseline or transport."""
+    """By name; `roles` are editor, baseline or transport."""
     by_group: dict[str, dict[str, list[Case]]] = defaultdict(lambda: defaultdict(list))
     for case in cases:
         if "audit" not in case.chain.chain.settings and case.source not in excluded:
             by_group[case.group][case.editor].append(case)
     return {
-        name: _make_group(name, dict(sorted(by_group[name].items())), apart or {}, roles or {})
+        name: _make_group(name, dict(sorted(by_group[name].items())), apart, roles)
         for name, group in program_groups().items()
         if group.counted and name in by_group
     }
@@ -153,44 +163,29 @@ def _any_measured(case: Case) -> bool:
     return any(_is_measured(case, place) for place in range(case.rounds))
 
 
-def _series_of(case: Case, cause: Cause, checks: Sequence[str]) -> list[Sequence[float | None]]:
-    if cause.decided_by not in SERIES:
-        return [case.raw[cause.decided_by]]
-    return [series for series in SERIES[cause.decided_by](case, checks) if series is not None]
-
-
 def outcome_of_case(
     case: Case,
     checks: Sequence[str],
     threshold: float = HALF,
-    horizon: int | None = None,
     framing: float | None = None,
 ) -> Outcome:
     """`framing` is the largest loss that does not end the case."""
-    rounds, end, end_round = _watched(case, horizon)
     values = {
-        cause.name: series
+        cause.name: SERIES[column](case, checks) if column in SERIES else [case.raw[column]]
         for cause in CAUSES.values()
-        if cause.decided_by and (series := _series_of(case, cause, checks))
+        if (column := cause.decided_by)
     }
-    outcome = convergence(rounds, values, end, end_round, Limits(threshold, framing), case.not_judged)
-    return _failed_if_unmeasured(outcome, rounds)
+    rounds, limits = range(1, case.rounds + 1), Limits(threshold, framing)
+    return _failed_if_unmeasured(convergence(rounds, values, case.end, case.end_round, limits, case.not_judged), case)
 
 
 def outcome_of_curve(case: Case, values: Values, threshold: float = HALF) -> Outcome:
-    rounds, end, end_round = _watched(case)
-    return _failed_if_unmeasured(curve_outcome(values, rounds, threshold, end=end, end_round=end_round), rounds)
+    outcome = curve_outcome(values, range(1, case.rounds + 1), threshold, end=case.end, end_round=case.end_round)
+    return _failed_if_unmeasured(outcome, case)
 
 
-def _watched(case: Case, horizon: int | None = None) -> tuple[list[int], str, int | None]:
-    rounds = list(range(1, min(case.rounds, horizon or case.rounds) + 1))
-    if case.end_round is not None and case.end_round > rounds[-1]:
-        return rounds, "complete", None
-    return rounds, case.end, case.end_round
-
-
-def _failed_if_unmeasured(outcome: Outcome, rounds: Sequence[int]) -> Outcome:
-    return replace(outcome, failed=True) if not outcome.lost and outcome.kept < rounds[-1] else outcome
+def _failed_if_unmeasured(outcome: Outcome, case: Case) -> Outcome:
+    return replace(outcome, failed=True) if not outcome.lost and outcome.kept < case.rounds else outcome
 
 
 def count_failures(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> list[Outcome]:
@@ -210,3 +205,26 @@ def is_missing_case(outcome: Outcome) -> bool:
 
 def lowest_quality(case: Case, checks: Sequence[str]) -> Values:
     return case.lowest(name for name in QUALITIES if name in checks)
+
+
+def places() -> tuple[str, ...]:
+    of_studies = (place for group in program_groups().values() for place in group.outcomes)
+    return (*_CASES, *of_studies, AUDITED, _LOOK_ALIKE, _UNSCORED, UNKNOWN)
+
+
+def account_for(analysis: "Analysis") -> dict[str, str]:
+    """The place of every chain by its id."""
+    place_of = dict.fromkeys((chain.id for chain in analysis.chains), _UNSCORED)
+    for case in analysis.cases:
+        group = program_groups().get(case.group)
+        if group and group.outcome:
+            place_of[case.chain.id] = group.outcome(analysis, case)
+        elif "audit" in case.chain.chain.settings:
+            place_of[case.chain.id] = AUDITED
+        else:
+            place_of[case.chain.id] = UNKNOWN if case.group == NO_GROUP else _LOOK_ALIKE
+    for group_cases in analysis.groups.values():
+        for case, outcome in analysis.with_outcomes(group_cases):
+            state = "missing" if is_missing_case(outcome) else "lost" if outcome.lost else "kept"
+            place_of[case.chain.id] = f"cases {state}"
+    return place_of

@@ -33,17 +33,32 @@ class StoredRows(Generic[R]):
     def select(self, columns: Collection[str]) -> "StoredRows[R]":
         return StoredRows(self.reader, self.kind, columns)
 
-    def of_chains(self, chains: Collection[str]) -> Iterator[R]:
-        """No other row becomes an object."""
+    def of_chains(self, chains: Collection[str]) -> dict[str, list[R]]:
+        """By chain; no other row becomes an object."""
         wanted = pa.array(sorted(chains), pa.string())
+        by_chain: dict[str, list[R]] = defaultdict(list)
         for part in self._parts() if chains else ():
-            yield from self._typed(part.filter(pc.is_in(part["chain"].cast(pa.string()), wanted)).to_pylist())
+            for row in self._typed(part.filter(pc.is_in(part["chain"].cast(pa.string()), wanted)).to_pylist()):
+                by_chain[row.chain].append(row)
+        return by_chain
 
     def with_any(self, columns: Collection[str]) -> Iterator[R]:
         """The rows that have a value in any of these columns."""
         for part in self._parts():
             if valid := [pc.is_valid(part[column]) for column in columns if column in part.column_names]:
                 yield from self._typed(part.filter(functools.reduce(pc.or_, valid)).to_pylist())
+
+    def counts(self) -> Counter[str]:
+        """By chain."""
+        return Counter(row.chain for row in self.select(["chain"]))
+
+    def by_chain(self) -> Iterator[tuple[str, list[R]]]:
+        """Each chain with its rows, as soon as all of them are read."""
+        counts, unfinished = self.counts(), defaultdict[str, list[R]](list)
+        for row in self:
+            unfinished[row.chain].append(row)
+            if len(unfinished[row.chain]) == counts[row.chain]:
+                yield row.chain, unfinished.pop(row.chain)
 
     def _parts(self) -> Iterator[pa.Table]:
         for file, group in self.reader.groups(self.kind.TABLE):
@@ -63,28 +78,32 @@ class StoredRows(Generic[R]):
             yield self.kind.from_values(absent | row)  # type: ignore[operator]  # a row is a dictionary
 
 
-class TableRows(StoredRows[ScoreRow]):
-    """The rows of a table of scores in memory, those of each chain side by side."""
+class TableRows(StoredRows[R]):
+    """The rows of a table in memory."""
 
-    kind = ScoreRow
+    def __init__(self, table: pa.Table, kind: type[R], columns: Collection[str] | None = None):
+        self.table, self.kind, self.columns = table, kind, columns
 
-    def __init__(self, table: pa.Table, columns: Collection[str] | None = None):
-        self.table, self.columns = table, columns
+    @classmethod
+    def of(cls, rows: Iterable[Mapping[str, Any]], kind: type[R]) -> "TableRows[R]":
+        rows = list(rows)
+        names = dict.fromkeys(name for row in rows for name in row)
+        return cls(pa.table({name: [row.get(name) for row in rows] for name in names}), kind)
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
 
-    def __iter__(self) -> Iterator[ScoreRow]:
+    def __iter__(self) -> Iterator[R]:
         names = self.table.column_names
         for part in self._parts():
             columns = [_plain_values(column) for column in part.itercolumns()]
             yield from self._typed(dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True))
 
-    def select(self, columns: Collection[str]) -> "TableRows":
+    def select(self, columns: Collection[str]) -> "TableRows[R]":
         # A column without values takes time to read and adds nothing.
         names = [name for name in columns if name in self.table.column_names]
         filled = [name for name in names if self.table[name].null_count < self.table.num_rows]
-        return TableRows(self.table.select(filled), columns)
+        return TableRows(self.table.select(filled), self.kind, columns)
 
     def _parts(self) -> Iterator[pa.Table]:
         for start in range(0, len(self), _ROWS_AT_ONCE):
@@ -102,32 +121,3 @@ def _plain_values(column: pa.ChunkedArray) -> list[Any]:
     if not pa.types.is_boolean(array.type) and not (is_number and not array.null_count):
         return list(array.to_pylist())
     return list(array.to_numpy(zero_copy_only=False).tolist())
-
-
-def narrow(rows: Iterable[R], columns: Collection[str]) -> Iterable[R]:
-    """Only these columns, if the rows are read from files."""
-    return rows.select(columns) if isinstance(rows, StoredRows) else rows
-
-
-def rows_of(rows: Iterable[R], chains: Collection[str]) -> Iterable[R]:
-    if isinstance(rows, StoredRows):
-        return rows.of_chains(chains)
-    return (row for row in rows if row.chain in chains)
-
-
-def with_any(rows: Iterable[ScoreRow], columns: Collection[str]) -> Iterator[ScoreRow]:
-    """The rows that have a value in any of these columns."""
-    if isinstance(rows, StoredRows):
-        return rows.with_any(columns)
-    return (row for row in rows if any(row.value(column) is not None for column in columns))
-
-
-def by_chain(rows: Iterable[R]) -> Iterator[tuple[str, list[R]]]:
-    """Each chain with its rows, as soon as all of them are read."""
-    counts = Counter(row.chain for row in rows.select(["chain"])) if isinstance(rows, StoredRows) else {}
-    grouped: dict[str, list[R]] = defaultdict(list)
-    for row in rows:
-        grouped[row.chain].append(row)
-        if len(grouped[row.chain]) == counts.get(row.chain):
-            yield row.chain, grouped.pop(row.chain)
-    yield from grouped.items()

@@ -14,7 +14,6 @@ from ..analysis.analysis import Analysis
 from ..analysis.cases import Case
 from ..analysis.display_names import display_name
 from ..analysis.reasons import frames_of, losing_step, loss_clause, typical_cases
-from ..analysis.stored_rows import rows_of
 
 SIDE = 192  # pixels: sharp on a phone's screen at two thirds of it
 _QUALITY = 55
@@ -54,7 +53,7 @@ def typical_strips(analysis: Analysis, tested: Sequence[str], reader: Reader) ->
 
 
 def _typical_strip(analysis: Analysis, case: Case, outcome: Outcome, checks: Sequence[str], reader: Reader) -> Strip:
-    scores = {row.step: row for row in rows_of(analysis.scores, {case.chain.id})}
+    scores = {row.step: row for row in analysis.scores.of_chains({case.chain.id})[case.chain.id]}
     lost_step = losing_step(case, outcome, scores)
     frames = []
     for shown in frames_of(case, checks, lost_step):

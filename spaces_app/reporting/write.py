@@ -54,7 +54,7 @@ class Report:
 
 
 def read_analysis(reader: Reader, options: Options = Options()) -> Analysis:  # noqa: B008 - frozen
-    calls = StoredRows(reader, StepRow, CALLS) if reader.files("steps") else ()
+    calls = StoredRows(reader, StepRow, CALLS)
     roles = {label: editor.role for label, editor in reader.editors().items()}
     tables = {name: list(reader.rows(name)) for name in reader.configs() if name not in _READ_OTHERWISE}
     scores, floors = StoredRows(reader, ScoreRow), reader.rows_of(FloorRow)

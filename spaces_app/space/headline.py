@@ -121,7 +121,7 @@ def _chosen_group(dataset: ServedDataset, choice: Choice) -> CaseGroup | None:
         and choice.category in (ALL, case.category)
         and (not choice.editors or case.editor in choice.editors)
     ]
-    return group_cases(cases, dataset.excluded, dataset.apart, dataset.roles).get(choice.group)
+    return group_cases(cases, dataset.look_alikes, dataset.apart, dataset.roles).get(choice.group)
 
 
 def _outcome(case: Case, group: CaseGroup, choice: Choice) -> Outcome:

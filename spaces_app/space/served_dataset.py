@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from convergebench.dataset_builder.dataset.columns import Values
 from convergebench.dataset_builder.dataset.damage import refuse_missing
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.dataset_builder.dataset.rows import FloorRow, StepRow
+from convergebench.dataset_builder.dataset.rows import FloorRow
 from convergebench.generation.records import FinishedChain, Step, UserError
 from convergebench.metric_modules.scores import ScoreRow
 
@@ -95,7 +95,7 @@ class ServedDataset(Analysis):
         self.score_table = _read_scores(reader)
         self._slice_of = _slices_by_chain(self.score_table)
         super().__init__(
-            TableRows(self.score_table),
+            TableRows(self.score_table, ScoreRow),
             chains,
             reader.rows_of(FloorRow),
             _mean_calls(reader, chains, self.score_table.num_rows),
@@ -249,7 +249,7 @@ def _slices_by_chain(scores: pa.Table) -> dict[str, tuple[int, int]]:
     return {names[codes[start]]: (int(start), int(end)) for start, end in zip(starts, ends, strict=False)}
 
 
-def _mean_calls(reader: Reader, chains: Iterable[FinishedChain], scored_steps: int) -> list[StepRow]:
+def _mean_calls(reader: Reader, chains: Iterable[FinishedChain], scored_steps: int) -> list[Answer]:
     """The mean latency and cost of each chain's answered calls, as a row of the config `steps`.
 
     On the Hub and in very large folders only the costs are known: reading all steps would take too long.
@@ -258,7 +258,7 @@ def _mean_calls(reader: Reader, chains: Iterable[FinishedChain], scored_steps: i
         # The call that ended a chain was not answered.
         answered = [(chain, chain.calls - (chain.status != "complete")) for chain in chains]
         return [_mean_call(chain.id, None, chain.cost / n) for chain, n in answered if chain.cost is not None and n > 0]
-    rows: list[StepRow] = []
+    rows: list[Answer] = []
     for file in reader.files("steps"):
         try:
             calls = reader.file_table(file, ["chain", "round", "status", "latency", "cost"])
@@ -271,5 +271,5 @@ def _mean_calls(reader: Reader, chains: Iterable[FinishedChain], scored_steps: i
     return rows
 
 
-def _mean_call(chain: str, latency: float | None, cost: float | None) -> StepRow:
-    return StepRow.from_values({"chain": chain, "round": 1, "status": "ok", "latency": latency, "cost": cost})
+def _mean_call(chain: str, latency: float | None, cost: float | None) -> Answer:
+    return {"chain": chain, "round": 1, "status": "ok", "latency": latency, "cost": cost}

@@ -5,12 +5,10 @@ from collections import Counter
 from convergebench.metric_modules.halflife.comparison import LEVEL, RANKED_FROM
 from convergebench.metric_modules.scores import signature_of, signature_texts
 
-from ..analysis.accounting import UNKNOWN, account_for, places
 from ..analysis.analysis import Analysis
 from ..analysis.cases import checks_left_out
 from ..analysis.floors import excluded_text
-from ..analysis.groups import CHECKS, coverage, is_missing_case
-from ..analysis.stored_rows import narrow
+from ..analysis.groups import CHECKS, UNKNOWN, account_for, coverage, is_missing_case, places
 from ..analysis.tables import TableRow, column, format_value
 from . import OnPage
 
@@ -32,8 +30,8 @@ def rows(analysis: Analysis) -> list[Row]:
         "suite": ", ".join(sorted({case.chain.suite for case in cases})),
         "editors": len({case.editor for case in cases}),
         "chains": len(cases),
-        "chains that count twice or have no scores": len(analysis.left_out),
-        "editors without scores": ", ".join(analysis.unscored) or "none",
+        "chains that count twice or have no scores": len(analysis.chains) - len(cases),
+        "editors without scores": ", ".join(_unscored(analysis)) or "none",
         "chains under audit": sum("audit" in case.chain.chain.settings for case in cases),
         "score rows": len(analysis.scores),
         "floor pairs": len(analysis.floor_rows),
@@ -53,6 +51,12 @@ def rows(analysis: Analysis) -> list[Row]:
     for number, signature in enumerate(_signatures(analysis), 1):
         facts[f"signature {number}"] = signature
     return [Row(fact=fact, value=value) for fact, value in facts.items()]
+
+
+def _unscored(analysis: Analysis) -> list[str]:
+    scored = analysis.scores.counts()
+    measured = {chain.editor for chain in analysis.chains if chain.id in scored}
+    return sorted({chain.editor for chain in analysis.chains} - measured)
 
 
 def _chain_counts(analysis: Analysis) -> dict[str, int]:
@@ -85,6 +89,6 @@ def _group_facts(analysis: Analysis, name: str) -> dict[str, Fact]:
 
 
 def _signatures(analysis: Analysis) -> list[str]:
-    written = {row.signature for row in narrow(analysis.scores, ["signature"]) if row.signature}
+    written = {row.signature for row in analysis.scores.select(["signature"]) if row.signature}
     signatures = [signature_of({"signature": signature}) for signature in written]
     return sorted({text for signature in signatures for text in signature_texts(signature)})

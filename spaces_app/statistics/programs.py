@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from ..analysis.accounting import LEFT_OUT, UNKNOWN, account_for, places
 from ..analysis.analysis import Analysis
+from ..analysis.groups import LEFT_OUT, UNKNOWN, account_for, places
 from ..analysis.tables import Column, TableRow, column, columns_by_key
 from . import OnPage
 

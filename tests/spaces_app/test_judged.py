@@ -9,8 +9,8 @@ import pytest
 from convergebench.dataset_builder.studies.labels.labels import Label
 from convergebench.generation.records import Chain, FinishedChain, Program, Source
 from convergebench.metric_modules._judges import drift
-from convergebench.spaces_app.analysis.accounting import account_for
 from convergebench.spaces_app.analysis.analysis import Analysis
+from convergebench.spaces_app.analysis.groups import account_for
 from convergebench.spaces_app.reporting.sentences import page_sentences
 from convergebench.spaces_app.reporting.write import make_report
 from convergebench.spaces_app.studies.additions.statistics import additions

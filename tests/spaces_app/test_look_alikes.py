@@ -59,7 +59,7 @@ def test_the_space_says_why_nothing_counts(tmp_path, monkeypatch):
     dataset = ServedDataset(Reader(folder))
     assert "resemble" not in dataset.why_nothing_counts
     dataset.look_alikes = {"brick": ["a", "b", "c", "d"]}
-    dataset.excluded = list(dataset.names["source"])
+    dataset.groups = {}
     with pytest.raises(UserError, match=r"resemble them: brick \(like a, b, c and 1 more\)"):
         checked(dataset, Choice())
 

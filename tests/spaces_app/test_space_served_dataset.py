@@ -9,8 +9,9 @@ import pyarrow as pa
 import pytest
 import small_dataset
 from convergebench.generation.records import UserError
+from convergebench.metric_modules.scores import ScoreRow
 from convergebench.spaces_app.analysis import stored_rows
-from convergebench.spaces_app.analysis.stored_rows import TableRows, by_chain
+from convergebench.spaces_app.analysis.stored_rows import TableRows
 from convergebench.spaces_app.space import served_dataset
 from convergebench.spaces_app.space.headline import leaderboard
 from convergebench.spaces_app.space.leaderboard.table import leaderboard_html
@@ -79,15 +80,15 @@ def test_a_table_in_memory_gives_its_rows(monkeypatch):
     table = pa.table({"chain": chains} | columns)
     rows = table.to_pylist()
     monkeypatch.setattr(stored_rows, "_ROWS_AT_ONCE", 2)
-    stored = TableRows(table)
+    stored = TableRows(table, ScoreRow)
 
     def values(given):
         return [{name: row.value(name) for name in table.column_names} for row in given]
 
     assert repr(values(stored)) == repr(rows)  # the types too
-    grouped = {chain: values(chain_rows) for chain, chain_rows in by_chain(stored)}
+    grouped = {chain: values(chain_rows) for chain, chain_rows in stored.by_chain()}
     assert grouped == {"a": rows[:2], "b": rows[2:3], "c": rows[3:]}
-    assert list(TableRows(table.slice(0, 0))) == []
+    assert list(TableRows(table.slice(0, 0), ScoreRow)) == []
 
 
 def test_one_blas_thread_and_the_system_allocator_are_used():

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.dataset_builder.dataset.rows import FloorRow
+from convergebench.dataset_builder.dataset.rows import FloorRow, StepRow
 from convergebench.generation import programs, suites
 from convergebench.generation.plan import Plan, make_plan
 from convergebench.generation.records import Chain
@@ -22,11 +22,10 @@ from convergebench.metric_modules.edit_applied.judge import judge_step
 from convergebench.metric_modules.edit_applied.whole_picture import grey
 from convergebench.metric_modules.halflife.outcomes import convergence
 from convergebench.metric_modules.scores import ScoreRow
-from convergebench.spaces_app.analysis.accounting import places
 from convergebench.spaces_app.analysis.analysis import Analysis, Options
 from convergebench.spaces_app.analysis.cases import read_cases
 from convergebench.spaces_app.analysis.floors import Floors
-from convergebench.spaces_app.analysis.groups import outcome_of_case
+from convergebench.spaces_app.analysis.groups import outcome_of_case, places
 from convergebench.spaces_app.analysis.stored_rows import StoredRows
 from convergebench.spaces_app.statistics import programs as program_table
 from convergebench.spaces_app.statistics.programs import key_of
@@ -77,8 +76,8 @@ def made(tmp_path_factory):
 def outcomes(made):
     reader = made
     floors = Floors(reader.rows_of(FloorRow), reader.chains())
-    cases, left_out = read_cases(StoredRows(reader, ScoreRow), reader.chains(), floors)
-    assert not left_out
+    cases = read_cases(StoredRows(reader, ScoreRow), reader.chains(), floors, StoredRows(reader, StepRow))
+    assert len(cases) == len(reader.chains())
     return {case.program: outcome_of_case(case, CHECKS) for case in cases if case.group != "additions"}
 
 

@@ -14,7 +14,7 @@ from convergebench.generation.plan import Plan, make_plan
 from convergebench.generation.records import Chain
 from convergebench.generation.scheduler import generate
 from convergebench.generation.sources import catalogue
-from convergebench.spaces_app.analysis.accounting import places
+from convergebench.spaces_app.analysis.groups import places
 from convergebench.spaces_app.reporting.write import make_report, read_analysis
 from convergebench.spaces_app.statistics import programs as program_table
 from convergebench.spaces_app.studies.depth.statistics import depth

@@ -38,7 +38,7 @@ def about(dataset: ServedDataset) -> dict:
         "suites": [{"suite": suite, "version": version} for suite, version in suites],
         "chains": len(dataset.chains),
         "scored_steps": dataset.score_table.num_rows,
-        "excluded_pictures": dataset.excluded,
+        "excluded_pictures": list(dataset.look_alikes),
     }
 
 

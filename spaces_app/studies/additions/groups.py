@@ -1,6 +1,6 @@
 """Programs that only add: no round returns to its start, so no headline counts them."""
 
-from ...analysis.accounting import AUDITED
+from ...analysis.groups import AUDITED
 from ...analysis.program_groups import ProgramGroup
 
 _COUNTED = "counted as additions"

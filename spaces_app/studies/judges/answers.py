@@ -14,7 +14,6 @@ from convergebench.metric_modules.scores import ScoreRow
 
 from ...analysis.analysis import Analysis
 from ...analysis.answers import StepAnswer, StepKey
-from ...analysis.stored_rows import rows_of
 from ...analysis.tables import Estimate, estimate
 
 Answer = Mapping[str, Any]  # a row of the config `judgements`
@@ -62,7 +61,7 @@ def answers(analysis: Analysis) -> Iterator[StepAnswer]:
 
 def scores_of_judged(analysis: Analysis) -> dict[StepKey, ScoreRow]:
     chains = {chain for answers in analysis.once(Judged).by_step.values() for chain, _ in answers}
-    return {(row.chain, row.step): row for row in rows_of(analysis.scores, chains)}
+    return {(row.chain, row.step): row for rows in analysis.scores.of_chains(chains).values() for row in rows}
 
 
 def agreement(name: str, pairs: Sequence[tuple[Pair, str]]) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from convergebench.metric_modules.nr_gap.ranges import COLUMNS
 from convergebench.metric_modules.scores import ScoreRow
 
 from ...analysis.analysis import Analysis
-from ...analysis.stored_rows import by_chain, rows_of
 
 SECTION = "Do scores without a reference see the damage?"
 WITH_ORIGINAL = "LPIPS (sees the original)"  # the others are compared with it
@@ -44,7 +43,7 @@ def _scored_chains(analysis: Analysis) -> Iterator[tuple[FinishedChain, str, Run
         for chain in analysis.chains
         if chain.program.category == "replicate" and "audit" not in chain.chain.settings
     }
-    for name, rows in by_chain(rows_of(analysis.scores, chains)):
+    for name, rows in analysis.scores.of_chains(chains).items():
         answered = [row for row in rows if row.status == "ok"]
         lpips = _by_step(answered, "lpips")
         for column, metric in _NAMES.items():

@@ -1,8 +1,8 @@
 """Programs that restore a degraded picture: they have their own tables, and no headline counts them."""
 
-from ...analysis.accounting import AUDITED
 from ...analysis.analysis import Analysis
 from ...analysis.cases import Case
+from ...analysis.groups import AUDITED
 from ...analysis.program_groups import ProgramGroup
 from .restored import CATEGORY, is_disturbed, own_restorations
 

@@ -19,7 +19,6 @@ from scipy import stats
 
 from ...analysis.analysis import Analysis
 from ...analysis.cases import COLUMNS, CURVES, column_range
-from ...analysis.stored_rows import by_chain, rows_of
 from ...analysis.tables import Column, Estimate, TableRow, column, estimate
 
 CATEGORY = "restoration"
@@ -67,7 +66,7 @@ def own_restorations(analysis: Analysis) -> list[Restored]:
     """One for each pass of each chain; without a picture it has no values."""
     chains = {case.chain.id: case.chain for case in analysis.cases if case.chain.program.category == CATEGORY}
     chains = {name: chain for name, chain in chains.items() if not is_disturbed(chain)}
-    scores, restored = dict(by_chain(rows_of(analysis.scores, chains))), []
+    scores, restored = analysis.scores.of_chains(chains), []
     for chain in sorted(chains.values(), key=lambda chain: chain.order):
         passes = [row for row in scores.get(chain.id, ()) if row.position == len(chain.program.cycle)]
         passes.sort(key=lambda row: row.round)

@@ -11,11 +11,10 @@ import numpy as np
 from convergebench.metric_modules.halflife.intervals import share_interval
 from convergebench.metric_modules.scores import ScoreRow
 
-from ....analysis.accounting import account_for
 from ....analysis.analysis import Analysis
 from ....analysis.answers import PEOPLE, Answers, all_answers, judges_asked
 from ....analysis.cases import Case
-from ....analysis.stored_rows import by_chain, rows_of
+from ....analysis.groups import account_for
 from ....analysis.tables import Column, Estimate, TableRow, column, columns_by_key, estimate
 from ....statistics import OnPage
 
@@ -107,7 +106,7 @@ class _Seen:
 
 def _seen_chains(analysis: Analysis) -> Iterator[tuple[str, _Seen]]:
     cases = [case for case in analysis.cases if case.group == "additions" and "audit" not in case.chain.chain.settings]
-    scores = dict(by_chain(rows_of(analysis.scores, {case.chain.id for case in cases})))
+    scores = analysis.scores.of_chains({case.chain.id for case in cases})
     answers = analysis.once(all_answers)
     chains_of = {
         judge: {chain for question in _OF_PEOPLE for chain, _ in answers.get((judge, question), {})}

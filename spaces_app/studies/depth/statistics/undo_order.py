@@ -1,7 +1,7 @@
 """Nested against crossed undo: two edits undone in reverse order, or in the order in which they were made."""
 
 from ....analysis.analysis import Analysis
-from ....analysis.paired_programs import Side, compare_sides
+from ....analysis.comparisons import Side, compare_sides
 from ....analysis.tables import Estimate, TableRow, column
 from ....statistics import OnPage
 

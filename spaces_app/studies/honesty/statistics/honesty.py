@@ -20,7 +20,6 @@ from convergebench.metric_modules.scores import ScoreRow
 from scipy import special
 
 from ....analysis.analysis import Analysis
-from ....analysis.stored_rows import narrow, with_any
 from ....analysis.tables import TableRow, column, format_value
 
 TITLE = "Checks of honesty"
@@ -70,7 +69,7 @@ def rows(analysis: Analysis) -> list[Row]:
     for chain in analysis.chains:
         if chain.chain.settings.get("audit") == "marks" or "salt" in chain.chain.settings:
             cases[chain.editor][MARKS]  # an audited editor has a row even without cases
-    for row in with_any(narrow(analysis.scores, ["chain", "round", *_COLUMNS]), _COLUMNS):
+    for row in analysis.scores.select(["chain", "round", *_COLUMNS]).with_any(_COLUMNS):
         if row.chain in chains:
             for name in _COLUMNS:
                 if row.value(name) is not None:

@@ -3,7 +3,7 @@
 from functools import partial
 
 from ....analysis.analysis import Analysis
-from ....analysis.paired_programs import Side, compare_sides
+from ....analysis.comparisons import Side, compare_sides
 from ....analysis.tables import Estimate, TableRow, column
 from ....statistics import OnPage
 

@@ -8,7 +8,6 @@ from convergebench.metric_modules.halflife.intervals import mean_over_clusters
 
 from ....analysis.analysis import Analysis
 from ....analysis.cases import QUALITIES
-from ....analysis.stored_rows import rows_of
 from ....analysis.tables import Estimate, TableRow, column, estimate
 from ....statistics import OnPage
 from .. import series
@@ -40,7 +39,7 @@ def rows(analysis: Analysis) -> Iterator[Row]:
     }
     # The lowest retained quality, by editor, step, program and source, in each run.
     qualities: dict[tuple[str, int, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for row in rows_of(analysis.scores, chains):
+    for row in [row for rows in analysis.scores.of_chains(chains).values() for row in rows]:
         chain = chains[row.chain]
         if values := [value for name in QUALITIES if (value := row.value(f"retained_{name}")) is not None]:
             qualities[chain.editor, row.step, chain.program.id][chain.source.id].append(min(values))

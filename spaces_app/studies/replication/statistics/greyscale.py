@@ -9,7 +9,6 @@ from convergebench.metric_modules.halflife.intervals import mean_over_clusters
 from convergebench.metric_modules.scores import ScoreRow
 
 from ....analysis.analysis import Analysis
-from ....analysis.stored_rows import with_any
 from ....analysis.tables import Estimate, TableRow, column, estimate
 from ....statistics import OnPage
 
@@ -36,7 +35,7 @@ def rows(analysis: Analysis) -> Iterator[Row]:
     """Limits are over sources."""
     chains = {chain.id: chain for chain in analysis.chains if "audit" not in chain.chain.settings}
     steps: dict[tuple[str, str, str], list[ScoreRow]] = defaultdict(list)
-    for row in with_any(analysis.scores, ["coloured_share"]):
+    for row in analysis.scores.with_any(["coloured_share"]):
         if chain := chains.get(row.chain):
             program, place = chain.program, row.position - 1
             instruction = program.cycle[place]
