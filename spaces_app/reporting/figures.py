@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from ..analysis.display_names import LONGEST, display_names
-from ..analysis.round_curves import CurveRow
 from ..analysis.tables import Estimate, Table, capitalised, format_value
 from ..palette import GRID, INK, MUTED, PAPER, Look, finish_svg
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from ..statistics.curves import CurveRow
 
 SMALL = 9.3  # the smallest letters: 12 pixels in the narrowest figure
 _WIDTH = 5.2  # inches at 72 units each: a desktop shows two figures side by side
@@ -121,7 +122,7 @@ def new_panels(
 
 def draw_lines(
     axes: "Axes",
-    rows: Sequence[CurveRow],
+    rows: Sequence["CurveRow"],
     looks: Mapping[str, Look],
     medians: bool = False,
     share: bool = False,
@@ -142,7 +143,7 @@ def draw_lines(
     axes.set_xlim(*((first - 0.5, first + 0.5) if last == first else (first, last)))
 
 
-def _draw_line(axes: "Axes", curve: Sequence[CurveRow], look: Look, share: bool, with_band: bool) -> None:
+def _draw_line(axes: "Axes", curve: Sequence["CurveRow"], look: Look, share: bool, with_band: bool) -> None:
     step: Literal["post"] | None = "post" if share else None
     start = [(0, Estimate(1.0, 1.0, 1.0))] if share else []
     points = start + [(row.round, row.mean) for row in curve]
@@ -179,14 +180,14 @@ def figure_names(labels: Iterable[str], panels: int = 1) -> dict[str, str]:
     return {label: textwrap.fill(name, width) for label, name in display_names(labels).items()}
 
 
-def last_values(rows: Sequence[CurveRow], form: str = "share") -> str:
+def last_values(rows: Sequence["CurveRow"], form: str = "share") -> str:
     last = {row.editor: row for row in rows}
     ends = [f"{editor} {format_value(row.mean.value, form)} after round {row.round}" for editor, row in last.items()]
     return "; ".join(ends) + "."
 
 
 def one_panel(
-    name: str, rows: Sequence[CurveRow], looks: Mapping[str, Look], title: str, metric: str, share: bool = False
+    name: str, rows: Sequence["CurveRow"], looks: Mapping[str, Look], title: str, metric: str, share: bool = False
 ) -> Drawing | None:
     """On the scale from 0 to 1; `metric` is its name."""
     if not rows:
@@ -202,7 +203,7 @@ def one_panel(
 
 def small_panels(
     name: str,
-    parts: Mapping[str, Sequence[CurveRow]],
+    parts: "Mapping[str, Sequence[CurveRow]]",
     looks: Mapping[str, Look],
     title: str,
     medians: bool = False,

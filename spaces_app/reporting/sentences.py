@@ -10,10 +10,10 @@ from ..analysis.cases import COLUMNS, MEANINGS, QUALITIES
 from ..analysis.display_names import display_names
 from ..analysis.groups import CHECK_TITLES, CHECKS, ROLES
 from ..analysis.program_groups import program_groups
-from ..analysis.round_curves import CurveRow
 from ..analysis.tables import Table, format_cell, rows_of
 from ..statistics import facts as facts_table
 from ..statistics import find_statistics, leaderboard
+from ..statistics.curves import CurveRow
 from ..studies import study_modules
 from .page import METHODS, StandIn, template
 

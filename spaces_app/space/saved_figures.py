@@ -8,7 +8,6 @@ from convergebench.generation.records import UserError
 
 from ..analysis.cases import spread_rounds
 from ..analysis.display_names import display_names
-from ..analysis.round_curves import CurveRow
 from ..palette import MUTED
 from ..reporting.figures import (
     Drawing,
@@ -19,6 +18,7 @@ from ..reporting.figures import (
     new_figure,
     set_unit_scale,
 )
+from ..statistics.curves import CurveRow
 from .headline import HALF
 from .previews import decode, previews_of
 from .served_dataset import DAMAGED_FILE, Answer, ServedDataset

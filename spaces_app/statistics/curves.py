@@ -1,10 +1,16 @@
-"""Degradation curves: mean and median per round."""
+"""Degradation curves: means, medians and shares per round, with bands over sources."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+
+import numpy as np
+from convergebench.metric_modules.halflife.intervals import share_interval, student_interval
+from convergebench.metric_modules.halflife.outcomes import Outcome
+from convergebench.metric_modules.halflife.survival import kaplan_meier
 
 from ..analysis.analysis import Analysis
-from ..analysis.cases import RETAINED, TITLES, panel_title
-from ..analysis.round_curves import CurveRow, slice_curves
+from ..analysis.cases import CURVES, RETAINED, TITLES, Case, column_range, panel_title
+from ..analysis.groups import CaseGroup, OutcomesByEditor, lowest_quality
+from ..analysis.tables import Estimate, TableRow, column, estimate
 from ..reporting.figures import Drawing, FigureContext, one_panel, small_panels
 from ..studies import study_modules
 from . import EACH_GROUP, OnPage
@@ -12,9 +18,28 @@ from . import EACH_GROUP, OnPage
 TITLE = "Curves over rounds"
 SECTION = EACH_GROUP
 ON_PAGE = OnPage(order=20, show=False)
-Row = CurveRow
 _SLICES = ("category", "kind")
 _FEWEST_SOURCES = 2  # slices with fewer are left out
+_Pairs = Sequence[tuple[Case, Outcome]]
+_Place = Mapping[str, str]  # the values of group, slice, editor and on
+
+
+class CurveRow(TableRow):
+    """One round of one curve."""
+
+    group: str = column("Programs")
+    slice: str = column("Slice")
+    editor: str = column("Editor")
+    metric: str = column("Metric")
+    round: int = column("Round", "count")
+    mean: Estimate = column("Mean", "number")
+    median: float | None = column("Median", "number")
+    cases: int = column("Tests", "count")
+    sources: int | None = column("Pictures", "count")
+    on: str = column("On which cases")
+
+
+Row = CurveRow
 
 
 def rows(analysis: Analysis) -> list[CurveRow]:
@@ -34,6 +59,88 @@ def rows(analysis: Analysis) -> list[CurveRow]:
                         ("kept", "quality"),
                     )
     return rows + [row for module in study_modules("curves") for row in module.curves(analysis)]
+
+
+def slice_curves(
+    group: CaseGroup,
+    outcomes: OutcomesByEditor,
+    label: str,
+    is_in_slice: Callable[[Case], bool] = lambda case: True,
+    metrics: Sequence[str] | None = None,
+) -> list[CurveRow]:
+    """On common cases, unless these are less than half of the cases of an editor."""
+    chosen: dict[str, _Pairs] = {}
+    for editor, cases in group.cases.items():
+        pairs = zip(cases, outcomes[editor], strict=True)
+        if pairs_in_slice := [pair for pair in pairs if is_in_slice(pair[0]) and not pair[1].failed]:
+            chosen[editor] = pairs_in_slice
+    keys = [{case.key for case, _ in pairs} for pairs in chosen.values()]
+    common = set.intersection(*keys) if keys else set()
+    on = "common" if all(len(common) * 2 >= len(pairs) for pairs in chosen.values()) else "own"
+    rows: list[CurveRow] = []
+    for editor, pairs in chosen.items():
+        place = {"group": group.name, "slice": label, "editor": editor, "on": on}
+        shown = [pair for pair in pairs if on == "own" or pair[0].key in common]
+        rows += _editor_curves(group, shown, metrics, place)
+    return rows
+
+
+def _editor_curves(group: CaseGroup, pairs: _Pairs, metrics: Sequence[str] | None, place: _Place) -> Iterator[CurveRow]:
+    cases = [case for case, _ in pairs]
+    rounds = min(case.rounds for case in cases)
+    sources = [case.source for case in cases]
+    curves: dict[str, Sequence[Sequence[float | None]]] = {
+        "quality": [lowest_quality(case, group.checks_of(case.editor)) for case in cases],
+        **{f"retained {name}": [case.retained[name] for case in cases] for name in RETAINED},
+        **{name: [case.raw[name] for case in cases] for name in CURVES},
+    }
+    if metrics is None or "kept" in metrics:
+        yield from _survival([outcome for _, outcome in pairs], sources, rounds, place)
+    for metric, lists in curves.items():
+        if metrics is None or metric in metrics:
+            filled = [[*curve[:rounds], *[None] * (rounds - len(curve))] for curve in lists]
+            yield from mean_curve(np.array(filled, float), sources, metric, place)
+
+
+def _survival(outcomes: Sequence[Outcome], sources: Sequence[str], rounds: int, place: _Place) -> Iterator[CurveRow]:
+    times, lost = [outcome.time for outcome in outcomes], [outcome.lost for outcome in outcomes]
+    grid, alive = kaplan_meier(times, lost)
+    for round in range(1, rounds + 1):
+        before = grid <= round
+        pairs = zip(outcomes, sources, strict=True)
+        watched = [(outcome, source) for outcome, source in pairs if outcome.time >= round or outcome.lost]
+        if not watched:
+            return
+        marks = np.array([outcome.time > round or not outcome.lost for outcome, _ in watched])
+        watched_sources = [source for _, source in watched]
+        yield CurveRow(
+            **place,
+            metric="kept",
+            round=round,
+            mean=estimate(float(alive[before][-1]) if before.any() else 1.0, share_interval(marks, watched_sources)),
+            median=None,
+            cases=len(watched),
+            sources=len(set(watched_sources)),
+        )
+
+
+def mean_curve(values: np.ndarray, sources: Sequence[Hashable], metric: str, place: _Place) -> Iterator[CurveRow]:
+    """A column of `values` is a round; limits end where the metric's range does."""
+    for index in range(values.shape[1]):
+        has_value = ~np.isnan(values[:, index])
+        if not has_value.any():
+            continue
+        numbers = values[has_value, index]
+        names = [name for name, is_used in zip(sources, has_value, strict=True) if is_used]
+        yield CurveRow(
+            **place,
+            metric=metric,
+            round=index + 1,
+            mean=estimate(float(numbers.mean()), student_interval(numbers, names), *column_range(metric)),
+            median=float(np.median(numbers)),
+            cases=len(numbers),
+            sources=len(set(names)),
+        )
 
 
 def figures(rows: Sequence[CurveRow], context: FigureContext) -> list[Drawing | None]:

@@ -9,10 +9,10 @@ import warnings
 import pytest
 from convergebench.metric_modules.halflife.causes import CAUSES
 from convergebench.spaces_app.analysis import tables
-from convergebench.spaces_app.analysis.round_curves import CurveRow
 from convergebench.spaces_app.palette import BASELINE_MARKER, MUTED, Look
 from convergebench.spaces_app.reporting.figures import draw_lines, new_figure
 from convergebench.spaces_app.reporting.sentences import methods_paragraph, page_sentences
+from convergebench.spaces_app.statistics.curves import CurveRow
 from simulated import FLOORS, chain_row, dataset, end_chain, floor_rows, report, score_rows
 
 EDITORS = {"better": 1.8, "equal-one": 1.0, "equal-two": 1.0}

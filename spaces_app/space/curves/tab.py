@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from convergebench.generation.records import UserError
 
 from ...analysis.cases import COLUMNS, CURVES, RETAINED
-from ...analysis.round_curves import CurveRow, slice_curves
+from ...statistics.curves import CurveRow, slice_curves
 from ..headline import ALL, WORST_OF, Choice, leaderboard, measured
 from ..served_dataset import Answer, ServedDataset
 

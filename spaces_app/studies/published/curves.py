@@ -10,7 +10,7 @@ from convergebench.dataset_builder.studies.published.tables import PublishedRow
 
 from ...analysis.analysis import Analysis
 from ...analysis.cases import CURVES
-from ...analysis.round_curves import CurveRow, mean_curve
+from ...statistics.curves import CurveRow, mean_curve
 
 _CaseAndRun = tuple[str, int]
 

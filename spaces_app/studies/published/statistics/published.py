@@ -7,11 +7,11 @@ from convergebench.metric_modules.halflife.summary import summarise
 
 from ....analysis.analysis import Analysis
 from ....analysis.cases import COLUMNS, CURVES, TITLES
-from ....analysis.round_curves import CurveRow
 from ....analysis.tables import Estimate, TableRow, column, estimate, rows_of
 from ....palette import assign_looks
 from ....reporting.figures import Drawing, FigureContext, add_legend, draw_lines, last_values, new_panels
 from ....statistics import OnPage
+from ....statistics.curves import CurveRow
 from ..curves import PublishedMetric, published_metrics
 
 TITLE = "Published scores"
