@@ -12,11 +12,6 @@ def check_series(name: str, series: Sequence[Series]) -> None:
             raise ValueError(f"{name} {number} must be a list of numbers, with None for a missing one, got {values!r}")
 
 
-def check_confidence(confidence: float) -> None:
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must be between 0 and 1, such as 0.95, got {confidence}")
-
-
 def check_counts(name: str, entries: Sequence | None, count: int) -> list:
     """The entries as a list, empty for None; raise ValueError unless there is one for each curve."""
     if entries is not None and len(entries) != count:

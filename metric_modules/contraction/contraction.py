@@ -6,15 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 from convergebench.metric_modules._shared import modules
-from convergebench.metric_modules._shared.series import (
-    Series,
-    check_confidence,
-    check_counts,
-    check_series,
-    checked_rounds,
-)
+from convergebench.metric_modules._shared.series import Series, check_counts, check_series, checked_rounds
 from convergebench.metric_modules.contraction.growth import exponent, factor, fixed_point_distance, measured, shape
-from convergebench.metric_modules.halflife.intervals import mean_over_clusters
+from convergebench.metric_modules.halflife.intervals import CONFIDENCE, mean_over_clusters
 
 _GROWTHS = {"jitter": 0.0, "random walk": 1.0, "drift": 2.0}
 
@@ -24,7 +18,6 @@ def contraction(
     steps: Sequence[Series] | None = None,
     rounds: Sequence[int] | None = None,
     clusters: Sequence[Hashable] | None = None,
-    confidence: float = 0.95,
 ) -> dict[str, object]:
     """Factor, growth, shape and fixed point of chains from their distances. Range: q and exponents from 0 up.
 
@@ -34,7 +27,6 @@ def contraction(
     at, moves = checked_rounds(mse, rounds), check_counts("lists of steps", steps, len(mse))
     check_series("list of steps", moves)
     sources = check_counts("clusters", clusters, len(mse)) or list(range(len(mse)))
-    check_confidence(confidence)
     _check_distances([value for values in (*mse, *moves) for value in values], any(map(len, mse)))
     q = [factor(values) for values in moves] or [None] * len(mse)
     chains = {
@@ -45,7 +37,7 @@ def contraction(
     result: dict[str, object] = {}
     low, high = np.inf, -np.inf
     for name, values in chains.items():
-        mean, interval = mean_over_clusters(values, sources, confidence)
+        mean, interval = mean_over_clusters(values, sources)
         start = name.removesuffix("_exponent").removesuffix("_rmse")
         count = sum(value is not None for value in values)
         low, high = interval if name == "growth_exponent" and interval else (low, high)
@@ -53,7 +45,7 @@ def contraction(
     shapes = [shape(values, at)["shape"] for values in mse]
     reached = [_reached(values) for values in moves] or [None] * len(mse)
     columns = zip(*(_padded(values, len(at)) for values in mse), strict=True)
-    whole = shape([mean_over_clusters(column, sources, confidence)[0] for column in columns], at)
+    whole = shape([mean_over_clusters(column, sources)[0] for column in columns], at)
     return result | {
         "growth": [name for name, power in _GROWTHS.items() if low <= power <= high],
         "shape": whole["shape"],
@@ -64,7 +56,7 @@ def contraction(
             dict(zip((*chains, "shape", "reached"), row, strict=True))
             for row in zip(*chains.values(), shapes, reached, strict=True)
         ],
-        "signature": f"q=log-linear|exponent=log-log|shape=AICc|rounds={at[0]}-{at[-1]}|confidence={confidence}",
+        "signature": f"q=log-linear|exponent=log-log|shape=AICc|rounds={at[0]}-{at[-1]}|confidence={CONFIDENCE}",
     }
 
 

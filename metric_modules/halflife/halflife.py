@@ -5,27 +5,20 @@ from collections.abc import Hashable, Sequence
 from typing import ClassVar
 
 from convergebench.metric_modules._shared import modules
-from convergebench.metric_modules._shared.series import Series, check_confidence, check_counts, checked_rounds
+from convergebench.metric_modules._shared.series import Series, check_counts, checked_rounds
 from convergebench.metric_modules.halflife.causes import END_CAUSES
-from convergebench.metric_modules.halflife.intervals import RESAMPLES, SEED
+from convergebench.metric_modules.halflife.intervals import CONFIDENCE, RESAMPLES, SEED
 from convergebench.metric_modules.halflife.outcomes import ENDS, curve_outcome, is_measured
-from convergebench.metric_modules.halflife.summary import summarise
-from convergebench.metric_modules.halflife.survival import kaplan_meier
-
-_SCALES = ("retained", "absolute")
-_DIRECTIONS = ("higher", "lower")
+from convergebench.metric_modules.halflife.survival import kaplan_meier, summarise
 
 
 def half_life(
     curves: Sequence[Series],
     rounds: Sequence[int] | None = None,
-    scale: str = "retained",
     threshold: float | None = None,
     better: str = "higher",
     ends: Sequence[str] | None = None,
-    end_rounds: Sequence[int | None] | None = None,
     clusters: Sequence[Hashable] | None = None,
-    confidence: float = 0.95,
 ) -> dict[str, object]:
     """The half-life of curves of one metric, one curve per chain.
 
@@ -35,20 +28,23 @@ def half_life(
     >>> half_life([[0.9] * 4 + [0.3] * 6, [0.9] * 6 + [0.4] * 4, [0.9] * 10])["half_life_text"]
     '7'
     """
-    limit = 0.5 if threshold is None and scale == "retained" else threshold
-    _check_options(scale, limit, better, confidence)
+    limit = 0.5 if threshold is None else threshold
+    if better not in ("higher", "lower"):
+        raise ValueError(f"no direction {better!r}; the directions are higher, lower")
+    if not math.isfinite(limit) or (better == "lower" and threshold is None):
+        raise ValueError(f"threshold must be a number in the metric's own unit, got {threshold} with better={better!r}")
     at = checked_rounds(curves, rounds)
     all_ends = check_counts("ends", ends, len(curves)) or ["complete"] * len(curves)
-    all_end_rounds = check_counts("end_rounds", end_rounds, len(curves)) or [None] * len(curves)
     check_counts("clusters", clusters, len(curves))
     outcomes = []
-    for number, (curve, end, end_round) in enumerate(zip(curves, all_ends, all_end_rounds, strict=True), 1):
-        _check_curve(number, curve, at, scale, end, end_round)
-        outcomes.append(curve_outcome(curve, at, limit, better, end, end_round))  # type: ignore[arg-type]  # not None
+    for number, (curve, end) in enumerate(zip(curves, all_ends, strict=True), 1):
+        _check_curve(number, curve, at, threshold is None, end)
+        outcomes.append(curve_outcome(curve, at, limit, better, end))
     grid, alive = kaplan_meier([outcome.time for outcome in outcomes], [outcome.lost for outcome in outcomes])
+    scale = "retained" if threshold is None else "absolute"
     signature = f"scale={scale}|threshold={limit}|better={better}|rounds={','.join(map(str, at))}"
     return {
-        **summarise(outcomes, at, clusters, confidence),
+        **summarise(outcomes, at, clusters),
         "curve": {"rounds": [int(round) for round in grid], "survival": alive.tolist()},
         "per_chain": [
             {
@@ -59,36 +55,20 @@ def half_life(
             }
             for outcome in outcomes
         ],
-        "signature": f"{signature}|confidence={confidence}|bootstrap={RESAMPLES}|seed={SEED}",
+        "signature": f"{signature}|confidence={CONFIDENCE}|bootstrap={RESAMPLES}|seed={SEED}",
     }
 
 
-def _check_options(scale: str, threshold: float | None, better: str, confidence: float) -> None:
-    for name, value, allowed in (("scale", scale, _SCALES), ("direction", better, _DIRECTIONS)):
-        if value not in allowed:
-            raise ValueError(f"no {name} {value!r}; the {name}s are {', '.join(allowed)}")
-    if threshold is None or not math.isfinite(threshold):
-        raise ValueError(f"threshold must be a number in the metric's own unit on the absolute scale, got {threshold}")
-    if scale == "retained" and (better == "lower" or not 0 < threshold <= 1):
-        given = f"got {threshold} with better={better!r}"
-        raise ValueError(f"on the retained scale higher is better and the threshold must be from 0 to 1, {given}")
-    check_confidence(confidence)
-
-
 def _check_curve(
-    number: int, curve: Sequence[float | None], rounds: Sequence[int], scale: str, end: str, end_round: int | None
+    number: int, curve: Sequence[float | None], rounds: Sequence[int], is_retained: bool, end: str
 ) -> None:
     if end not in ENDS:
         raise ValueError(f"curve {number} ends with {end!r}; an end is one of {', '.join(ENDS)}")
     outside = [value for value in curve if is_measured(value) and not 0 <= value <= 1]  # type: ignore[operator]
-    if scale == "retained" and outside:
-        raise ValueError(f"curve {number} holds {outside[0]:g}; on the retained scale values must be from 0 to 1")
-    last = max((round for round, value in zip(rounds, curve, strict=False) if is_measured(value)), default=0)
-    if end in END_CAUSES and last == rounds[-1]:
+    if is_retained and outside:
+        raise ValueError(f"curve {number} holds {outside[0]:g}; without a threshold values must be from 0 to 1")
+    if end in END_CAUSES and len(curve) == len(rounds) and is_measured(curve[-1]):
         raise ValueError(f"curve {number} ends with {end!r} yet has a value in the last round, {rounds[-1]}")
-    if end_round is not None and not last < end_round <= rounds[-1] and end != "complete":
-        allowed = f"after its last value, round {last}, and at most in round {rounds[-1]}"
-        raise ValueError(f"curve {number} must end {allowed}, got {end_round}")
 
 
 class HalfLife(modules.Module):

@@ -11,16 +11,19 @@ from math import gcd
 import numpy as np
 from scipy import special
 
-from .survival import median, survival
-
 RESAMPLES = 2000
 SEED = 0  # the same chains give the same interval
-_CONFIDENCE = 0.95
+CONFIDENCE = 0.95
 _UNSEEN = 1.0  # the size, as a share of all rounds, of the one loss or gain that is added to those seen
 _STRETCH = 0.1  # of the reach, squared: found by simulation on short and unequal rounds
 _FEW = 8.0  # sources with the rarer mark at which the estimated dependence gets half the weight
 
 Limits = tuple[float, float]
+
+
+def student_quantile(free: float) -> float:
+    """How many standard errors Student's limits are from the mean."""
+    return float(special.stdtrit(free, (1 + CONFIDENCE) / 2))
 
 
 def membership(clusters: Sequence[Hashable]) -> np.ndarray:
@@ -29,29 +32,6 @@ def membership(clusters: Sequence[Hashable]) -> np.ndarray:
     rows = np.zeros((len(place), len(clusters)))
     rows[[place[name] for name in clusters], np.arange(len(clusters))] = 1
     return rows
-
-
-def median_interval(
-    times: np.ndarray, lost: np.ndarray, clusters: Sequence[Hashable], confidence: float
-) -> tuple[float, float] | None:
-    """Limits of the Kaplan-Meier median from a bootstrap over clusters; infinity if a limit is past the end.
-
-    Percentile limits are expanded, because with few clusters the plain ones are too narrow.
-    Reference: Hesterberg, What teachers should know about the bootstrap, The American Statistician 69 (2015).
-    """
-    member = membership(clusters)
-    size = len(member)
-    if size < 2:
-        return None
-    grid = np.unique(times[lost])
-    deaths = member @ ((times[:, None] == grid) & lost[:, None])
-    at_risk = member @ (times[:, None] >= grid)
-    drawn = drawn_clusters(size)
-    medians = np.sort(median(grid, survival(drawn @ deaths, drawn @ at_risk)))
-    reach = special.stdtrit(size - 1, (1 + confidence) / 2) * np.sqrt(size / (size - 1))
-    tail = special.ndtr(-reach)
-    low = max(int(np.ceil(tail * RESAMPLES)), 1)
-    return float(medians[low - 1]), float(medians[RESAMPLES - low])
 
 
 @lru_cache(maxsize=4)
@@ -110,12 +90,12 @@ def student_interval(values: np.ndarray, sources: Sequence[Hashable]) -> Limits 
     if len(set(sources)) < 2:
         return None
     spread, free = variance(values, sources)
-    reach = float(special.stdtrit(free, (1 + _CONFIDENCE) / 2)) * spread**0.5
+    reach = student_quantile(free) * spread**0.5
     return float(values.mean()) - reach, float(values.mean()) + reach
 
 
 def mean_over_clusters(
-    values: Sequence[float | None], clusters: Sequence[Hashable], confidence: float
+    values: Sequence[float | None], clusters: Sequence[Hashable]
 ) -> tuple[float | None, list[float] | None]:
     """The mean of the clusters' means, with Student's t limits from two clusters on."""
     groups: dict[Hashable, list[float]] = {}
@@ -128,15 +108,12 @@ def mean_over_clusters(
     centre = float(means.mean())
     if len(means) < 2:
         return centre, None
-    reach = float(special.stdtrit(len(means) - 1, (1 + confidence) / 2) * means.std(ddof=1) / np.sqrt(len(means)))
+    reach = float(student_quantile(len(means) - 1) * means.std(ddof=1) / np.sqrt(len(means)))
     return centre, [centre - reach, centre + reach]
 
 
 def share_interval(
-    marks: np.ndarray,
-    sources: Sequence[Hashable],
-    programs: Sequence[Hashable] | None = None,
-    confidence: float = _CONFIDENCE,
+    marks: np.ndarray, sources: Sequence[Hashable], programs: Sequence[Hashable] | None = None
 ) -> Limits | None:
     """Score limits of a share of marks (0 or 1); the groups determine the effective number of chains.
 
@@ -155,7 +132,7 @@ def share_interval(
     rare = marks if share <= 0.5 else 1 - marks
     seen = int((totals(rare, sources) > 0).sum())
     worth = (seen + _FEW) / (seen / worth + _FEW / min(size, worth))
-    square = float(special.stdtrit(free, (1 + confidence) / 2)) ** 2
+    square = student_quantile(free) ** 2
     centre = (share + square / (2 * worth)) / (1 + square / worth)
     reach = np.sqrt(square * (share * (1 - share) / worth + square / (4 * worth**2))) / (1 + square / worth)
     return float(max(centre - reach, 0)), float(min(centre + reach, 1))
@@ -167,7 +144,6 @@ def mean_interval(
     last: float,
     programs: Sequence[Hashable] | None = None,
     first: float = 0.0,
-    confidence: float = _CONFIDENCE,
 ) -> Limits | None:
     """Limits of a mean between the first and the last possible round: the widest of three at each end.
 
@@ -181,12 +157,12 @@ def mean_interval(
         return None
     centre = float(values.mean())
     spread, free = variance(values, sources, programs)
-    reach = float(special.stdtrit(free, (1 + confidence) / 2)) * spread**0.5
+    reach = student_quantile(free) * spread**0.5
     low, high = centre - reach, centre + reach
     if 0 < centre < last:
         low, high = min(low, last - _stretched(last - centre, reach, last)), max(high, _stretched(centre, reach, last))
-    low = min(low, last - _beyond(last - values, sources, programs, last, confidence))
-    high = max(high, _beyond(values, sources, programs, last, confidence))
+    low = min(low, last - _beyond(last - values, sources, programs, last))
+    high = max(high, _beyond(values, sources, programs, last))
     return first + float(max(low, 0.0)), first + float(min(high, last))
 
 
@@ -196,17 +172,13 @@ def _stretched(centre: float, reach: float, last: float) -> float:
 
 
 def _beyond(
-    distance: np.ndarray,
-    sources: Sequence[Hashable],
-    programs: Sequence[Hashable] | None,
-    last: float,
-    confidence: float,
+    distance: np.ndarray, sources: Sequence[Hashable], programs: Sequence[Hashable] | None, last: float
 ) -> float:
     """How far the mean may be from an end, by the share of chains away from it; 0 if all chains are."""
     away = distance > 1e-6
     if away.all():
         return 0.0
-    share = share_interval(away, sources, programs, confidence) or (0.0, 1.0)
+    share = share_interval(away, sources, programs) or (0.0, 1.0)
     groups = int((totals(away, sources) > 0).sum())
     mean_distance = float(distance[away].mean()) if groups else 0.0
     return share[1] * (mean_distance * groups + _UNSEEN * last) / (groups + 1)

@@ -1,14 +1,19 @@
-"""Survival analysis of censored chains: the Kaplan-Meier curve, its median, restricted mean and tests."""
+"""Survival of censored chains: the Kaplan-Meier curve, its median and restricted mean, tests and intervals."""
 
 from collections.abc import Hashable, Sequence
+from typing import Any
 
 import numpy as np
 from scipy import special
+
+from .intervals import RESAMPLES, drawn_clusters, mean_interval, membership, share_interval, student_quantile
+from .outcomes import Outcome, bracket_text
 
 _Numbers = Sequence[float] | np.ndarray
 _Flags = Sequence[bool] | np.ndarray
 
 _HALF = 0.5 + 1e-12  # tolerates rounding if exactly half of the chains survive
+_MEDIAN_FROM = 10  # rounds; for shorter chains the share that survives is given
 
 
 def _counts(times: _Numbers, lost: _Flags, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -17,7 +22,7 @@ def _counts(times: _Numbers, lost: _Flags, grid: np.ndarray) -> tuple[np.ndarray
     return deaths, (at >= grid).sum(axis=0)
 
 
-def survival(deaths: np.ndarray, at_risk: np.ndarray) -> np.ndarray:
+def _survival(deaths: np.ndarray, at_risk: np.ndarray) -> np.ndarray:
     """The survival curve, along the last axis; times at which nothing is at risk are skipped."""
     return np.cumprod(1 - np.divide(deaths, at_risk, out=np.zeros(deaths.shape), where=at_risk > 0), axis=-1)
 
@@ -31,7 +36,7 @@ def kaplan_meier(times: _Numbers, lost: _Flags) -> tuple[np.ndarray, np.ndarray]
     (array([2., 3.]), array([0.75, 0.5 ]))
     """
     grid = np.unique(np.asarray(times, float)[np.asarray(lost, bool)])
-    return grid, survival(*_counts(times, lost, grid))
+    return grid, _survival(*_counts(times, lost, grid))
 
 
 def median(grid: np.ndarray, alive: np.ndarray) -> np.ndarray:
@@ -61,8 +66,8 @@ def pseudo_values(times: _Numbers, lost: _Flags, horizon: float) -> np.ndarray:
     grid = np.unique(at[gone])
     deaths, at_risk = _counts(at, gone, grid)
     own_death = (at[:, None] == grid) & gone[:, None]
-    without_one = area(grid, survival(deaths - own_death, at_risk - (at[:, None] >= grid)), horizon)
-    return len(at) * area(grid, survival(deaths, at_risk), horizon) - (len(at) - 1) * without_one
+    without_one = area(grid, _survival(deaths - own_death, at_risk - (at[:, None] >= grid)), horizon)
+    return len(at) * area(grid, _survival(deaths, at_risk), horizon) - (len(at) - 1) * without_one
 
 
 def log_rank(times: _Numbers, lost: _Flags, other_times: _Numbers, other_lost: _Flags) -> tuple[float, float]:
@@ -101,3 +106,104 @@ def cumulative_incidence(
         deaths, _ = _counts(times, np.array([other == cause for other in causes], bool), grid)
         incidence[cause] = np.cumsum(before * deaths / at_risk)
     return grid, incidence
+
+
+def _median_interval(times: np.ndarray, lost: np.ndarray, clusters: Sequence[Hashable]) -> tuple[float, float] | None:
+    """Limits of the Kaplan-Meier median from a bootstrap over clusters; infinity if a limit is past the end.
+
+    Percentile limits are expanded, because with few clusters the plain ones are too narrow.
+    Reference: Hesterberg, What teachers should know about the bootstrap, The American Statistician 69 (2015).
+    """
+    member = membership(clusters)
+    size = len(member)
+    if size < 2:
+        return None
+    grid = np.unique(times[lost])
+    deaths = member @ ((times[:, None] == grid) & lost[:, None])
+    at_risk = member @ (times[:, None] >= grid)
+    drawn = drawn_clusters(size)
+    medians = np.sort(median(grid, _survival(drawn @ deaths, drawn @ at_risk)))
+    tail = special.ndtr(-student_quantile(size - 1) * np.sqrt(size / (size - 1)))
+    low = max(int(np.ceil(tail * RESAMPLES)), 1)
+    return float(medians[low - 1]), float(medians[RESAMPLES - low])
+
+
+def summarise(
+    outcomes: Sequence[Outcome],
+    rounds: Sequence[int],
+    clusters: Sequence[Hashable] | None = None,
+    programs: Sequence[Hashable] | None = None,
+) -> dict[str, Any]:
+    """Half-life, restricted mean and survival of chains from their outcomes; `clusters` names each chain's source.
+
+    The intervals cover other sources under these programs; if `programs` names each chain's program, some are also
+    given for other programs (`..._interval_two_way`). Chains without a measured round are counted separately.
+    """
+    if not any(outcome.time for outcome in outcomes):
+        blank = dict.fromkeys(summarise([Outcome(1)], [1], None, programs and [0]))
+        return blank | {
+            "half_life_reason": "no chain has a measured round",
+            "chains": 0,
+            "chains_unmeasured": len(outcomes),
+        }
+    names = range(len(outcomes)) if clusters is None else clusters
+    watched, sources, chain_programs = zip(
+        *[row for row in zip(outcomes, names, programs or names, strict=True) if row[0].time], strict=True
+    )
+    times = np.array([outcome.time for outcome in watched], float)
+    lost = np.array([outcome.lost for outcome in watched], bool)
+    # A chain watched up to a round was not at risk of the loss that others met after that round.
+    kept = np.array([outcome.kept + 1e-9 * outcome.lost for outcome in watched])
+    grid, alive = kaplan_meier(times, lost)
+    # After the last chain that was still watched nothing is known, unless all chains are lost.
+    horizon = float(rounds[-1]) if alive.size and alive[-1] < 1e-12 else min(float(rounds[-1]), times.max())
+    seen = np.flatnonzero(lost | (times >= horizon))
+    survived, seen_sources = ~lost[seen], [sources[place] for place in seen]
+    means, means_kept = (pseudo_values(values, lost, horizon) for values in (times, kept))
+    result = {
+        **_half_life(grid, alive, rounds, horizon, _median_interval(times, lost, sources)),
+        "restricted_mean": float(area(grid, alive, horizon)),
+        "restricted_mean_interval": mean_interval(means, sources, horizon, first=min(1.0, horizon)),
+        "mean_rounds_kept": round(float(area(*kaplan_meier(kept, lost), horizon)), 6),
+        "mean_rounds_kept_interval": mean_interval(means_kept, sources, horizon),
+        "survival": float(alive[-1]) if alive.size else 1.0,
+        "survival_interval": share_interval(survived, seen_sources),
+        "last_round": int(horizon),
+        "share_censored": float(1 - lost.mean()),
+        "share_failed": float(np.mean([outcome.failed for outcome in watched])),
+        "chains": len(watched),
+        "chains_unmeasured": len(outcomes) - len(watched),
+        "clusters": len(set(sources)),
+    }
+    if programs is not None:
+        seen_programs = [chain_programs[place] for place in seen]
+        result |= {
+            "mean_rounds_kept_interval_two_way": mean_interval(means_kept, sources, horizon, chain_programs),
+            "survival_interval_two_way": share_interval(survived, seen_sources, seen_programs),
+        }
+    return result
+
+
+def _half_life(
+    grid: np.ndarray, alive: np.ndarray, rounds: Sequence[int], horizon: float, limits: tuple[float, float] | None
+) -> dict[str, Any]:
+    middle = float(median(grid, alive))
+    short, outlived = rounds[-1] < _MEDIAN_FROM, np.isinf(middle)
+    good = max((earlier for earlier in rounds if earlier < middle), default=0)
+    reason, text = None, f">{horizon:.0f}" if outlived else bracket_text(good, int(middle))
+    if short:
+        reason = f"chains of {_plural(rounds[-1])} give a share that survives; a median needs {_MEDIAN_FROM}"
+        text = f"{alive[-1] if alive.size else 1:.0%} survive {_plural(int(horizon))}"
+    elif outlived:
+        reason = f"more than half survive round {horizon:.0f}"
+    return {
+        "half_life": None if reason else int(middle),
+        "half_life_bracket": None if reason else [good, int(middle)],
+        "half_life_text": text,
+        "half_life_interval": None if short or limits is None else [None if np.isinf(x) else int(x) for x in limits],
+        "half_life_reason": reason,
+    }
+
+
+def _plural(rounds: int) -> str:
+    return f"{rounds} round{'s' * (rounds != 1)}"

@@ -47,7 +47,7 @@ def estimate(
 
 
 def from_summary(summary: Mapping[str, Any], name: str, limits: str = "interval") -> Estimate:
-    """A value of `halflife.summary.summarise` with its limits."""
+    """A value of `halflife.survival.summarise` with its limits."""
     return estimate(summary.get(name), summary.get(f"{name.removesuffix('_text')}_{limits}"))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from convergebench.metric_modules.halflife.causes import CAUSES
 from convergebench.metric_modules.halflife.intervals import mean_interval
 from convergebench.metric_modules.halflife.outcomes import Outcome
-from convergebench.metric_modules.halflife.summary import summarise
+from convergebench.metric_modules.halflife.survival import summarise
 
 from ..analysis.analysis import Analysis
 from ..analysis.cases import MEANINGS, Case

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 from convergebench.metric_modules.halflife.halflife import half_life
-from convergebench.metric_modules.halflife.intervals import median_interval, share_interval
+from convergebench.metric_modules.halflife.intervals import share_interval
 from convergebench.metric_modules.halflife.outcomes import Outcome, convergence, convergence_name, curve_outcome
-from convergebench.metric_modules.halflife.summary import summarise
+from convergebench.metric_modules.halflife.survival import _median_interval, summarise
 
 GAPS = [1, 2, 3, 5, 10, 15, 20]
 
@@ -59,19 +59,12 @@ def test_giving_no_picture_never_helps(end):
     assert ended["restricted_mean"] < without["restricted_mean"]
 
 
-def test_the_round_of_the_end_counts_where_it_is_known():
-    result = half_life(
-        [[0.9, 0.9, 0.9, 0.9], [0.9] * 7], rounds=GAPS, ends=["refused", "complete"], end_rounds=[7, None]
-    )
-    assert result["per_chain"][0]["bracket"] == [5, 7]
-
-
 def test_absolute_thresholds_work_in_both_directions():
     psnr = [[40.0 - n for n in range(1, 13)]] * 2
-    assert half_life(psnr, scale="absolute", threshold=35.0)["half_life"] == 6
+    assert half_life(psnr, threshold=35.0)["half_life"] == 6
     lpips = [[0.05 * n for n in range(1, 13)]] * 2
-    assert half_life(lpips, scale="absolute", threshold=0.32, better="lower")["half_life"] == 7
-    assert half_life([[math.inf] * 12] * 2, scale="absolute", threshold=30.0)["half_life_text"] == ">12"
+    assert half_life(lpips, threshold=0.32, better="lower")["half_life"] == 7
+    assert half_life([[math.inf] * 12] * 2, threshold=30.0)["half_life_text"] == ">12"
 
 
 def test_more_than_half_surviving_is_printed_as_such():
@@ -153,10 +146,9 @@ def test_the_order_of_chains_does_not_matter():
         ({"ends": ["complete", "died"]}, "curve 2 ends with 'died'"),
         ({"ends": ["complete", "refused"]}, "yet has a value in the last round"),
         ({"clusters": ["a"]}, "got 1 clusters"),
-        ({"scale": "absolute"}, "got None"),
-        ({"better": "lower"}, "higher is better"),
-        ({"scale": "dB"}, "no scale 'dB'"),
-        ({"confidence": 95}, "got 95"),
+        ({"threshold": math.nan}, "got nan"),
+        ({"better": "lower"}, "got None with better='lower'"),
+        ({"better": "more"}, "no direction 'more'"),
         ({"predictions": [[31.0, 30.0]]}, "curve 1 holds 31"),
         ({"predictions": [0.9, 0.8]}, "curve 1 must be a list"),
         ({"predictions": [[0.9], "abc"]}, "curve 2 must be a list"),
@@ -250,7 +242,7 @@ def test_convergence_is_summed_up_like_a_half_life():
 
 def test_bootstrap_limits_are_expanded_for_few_sources():
     times, lost_all = np.array([1.0, 2, 3, 4, 5, 6]), np.ones(6, bool)
-    assert median_interval(times, lost_all, range(6), 0.95) == (1.0, 6.0)
+    assert _median_interval(times, lost_all, range(6)) == (1.0, 6.0)
 
 
 def test_a_share_of_independent_chains_has_wilsons_interval():

@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 from convergebench.metric_modules.halflife.comparison import (
     Comparison,
+    _drawn_p,
     compare,
     judge_alone,
     judge_together,
     rank_intervals,
-)
-from convergebench.metric_modules.halflife.sign_flips import (
-    _drawn_p,
     sign_flip_p,
     step_down,
 )

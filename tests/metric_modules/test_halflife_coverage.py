@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from convergebench.metric_modules.halflife.intervals import _clustered, mean_interval, variance
 from convergebench.metric_modules.halflife.outcomes import curve_outcome
-from convergebench.metric_modules.halflife.summary import summarise
+from convergebench.metric_modules.halflife.survival import summarise
 from scipy import stats
 from simulations import coverage
 

@@ -3,7 +3,7 @@
 from itertools import combinations
 
 import numpy as np
-from convergebench.metric_modules.halflife.sign_flips import step_down
+from convergebench.metric_modules.halflife.comparison import step_down
 
 from . import markdown
 

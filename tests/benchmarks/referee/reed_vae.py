@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from convergebench.metric_modules.halflife.outcomes import QUALITIES, Outcome, convergence
-from convergebench.metric_modules.halflife.summary import summarise
+from convergebench.metric_modules.halflife.survival import summarise
 
 from .measuring import Measuring, retained
 from .sections import Claim, Section, origin, table

@@ -51,7 +51,7 @@ def _row(editor: str, role: str, group: str, cases: Sequence[Case]) -> Row:
     squares = [[None if value is None else value * value for value in case.raw["rmse"]] for case in cases]
     factors = [factor(case.raw["rmse_previous"]) for case in cases]
     means = [
-        mean_over_clusters([curve[place] if place < len(curve) else None for curve in squares], sources, 0.95)[0]
+        mean_over_clusters([curve[place] if place < len(curve) else None for curve in squares], sources)[0]
         for place in range(len(rounds))
     ]
     fit = shape(means, rounds)
@@ -62,11 +62,11 @@ def _row(editor: str, role: str, group: str, cases: Sequence[Case]) -> Row:
         editor=editor,
         role=role,
         group=group,
-        q=estimate(*mean_over_clusters(factors, sources, 0.95)),
-        exponent=estimate(*mean_over_clusters([exponent(curve, rounds) for curve in squares], sources, 0.95)),
+        q=estimate(*mean_over_clusters(factors, sources)),
+        exponent=estimate(*mean_over_clusters([exponent(curve, rounds) for curve in squares], sources)),
         shape=fit["shape"],
         weight=fit["weights"][fit["shape"]] if fit["shape"] and fit["weights"] else None,
-        rest=estimate(*mean_over_clusters(rests, sources, 0.95)),
+        rest=estimate(*mean_over_clusters(rests, sources)),
         cases=len(cases),
         reason="; ".join(reasons) or None,
     )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from convergebench.metric_modules.halflife.outcomes import curve_outcome
-from convergebench.metric_modules.halflife.summary import summarise
+from convergebench.metric_modules.halflife.survival import summarise
 
 from ....analysis.analysis import Analysis
 from ....analysis.cases import COLUMNS, CURVES, TITLES

@@ -55,6 +55,6 @@ def rows(analysis: Analysis) -> Iterator[Row]:
                 step=step,
                 plain=fmean(before),
                 denoise=fmean(after),
-                difference=estimate(*mean_over_clusters(gains, sources, 0.95)),
+                difference=estimate(*mean_over_clusters(gains, sources)),
                 sources=len(sources),
             )

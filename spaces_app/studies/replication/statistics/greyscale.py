@@ -48,7 +48,7 @@ def rows(analysis: Analysis) -> Iterator[Row]:
         colours: dict[int, list[float]] = defaultdict(list)
         for row in of_place:
             colours[row.round].append(row.value("colour_left"))
-        strict = mean_over_clusters([float(share == 0) for share in shares], sources, 0.95)
+        strict = mean_over_clusters([float(share == 0) for share in shares], sources)
         yield Row(
             editor=editor,
             program=program_id,

@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
-from convergebench.metric_modules.halflife.intervals import mean_over_clusters
+from convergebench.metric_modules.halflife.intervals import mean_over_clusters, student_quantile
 from convergebench.metric_modules.nr_gap.gaps import FIRST
-from scipy import special, stats
+from scipy import stats
 
 from ....analysis.analysis import Analysis
 from ....analysis.tables import Estimate, TableRow, column, estimate
@@ -20,7 +20,6 @@ NOTE = (
     "A metric that sees the damage has -1, one that takes it for quality has +1. From the named step on, "
     "the score is below (or above) that of step 1, beyond 95% limits over sources."
 )
-_LEVEL = 0.95
 _FEWEST = 3  # steps of a chain: two are always correlated by +1 or -1
 
 
@@ -66,7 +65,7 @@ def _correlation(scores: Mapping[int, float], other: Mapping[int, float]) -> flo
 
 
 def _mean(correlations: Sequence[float | None], sources: Sequence[str]) -> Estimate:
-    return estimate(*mean_over_clusters(correlations, sources, _LEVEL), -1.0, 1.0)
+    return estimate(*mean_over_clusters(correlations, sources), -1.0, 1.0)
 
 
 def _certain_from(sources: Iterable[Sequence[series.Run]], sign: int) -> int | None:
@@ -85,7 +84,7 @@ def _certain_from(sources: Iterable[Sequence[series.Run]], sign: int) -> int | N
         values = np.array(changes[step])
         if len(values) < 2:
             return start
-        margin = special.stdtrit(len(values) - 1, (1 + _LEVEL) / 2) * values.std(ddof=1) / np.sqrt(len(values))
+        margin = student_quantile(len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
         if values.mean() - margin <= 0:
             return start
         start = step
