@@ -11,7 +11,7 @@ import click
 from ._shared import json_option
 
 if TYPE_CHECKING:
-    from convergebench.generation.status import Progress, Status
+    from convergebench.generation.status import Status
 
 
 @click.command("status", short_help="How far a run or a dataset is.")
@@ -34,7 +34,7 @@ def command(folder: Path, as_json: bool) -> None:
         click.echo(json.dumps(values) if as_json else _dataset_text(values))
         return
     run_status = read_status(folder)
-    click.echo(json.dumps(run_status, default=vars) if as_json else _as_text(run_status))
+    click.echo(json.dumps(vars(run_status)) if as_json else _as_text(str(folder), run_status))
 
 
 def _dataset_status(folder: Path) -> dict[str, Any]:
@@ -75,24 +75,24 @@ def _dataset_text(values: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _as_text(status: "Status") -> str:
+def _as_text(folder: str, status: "Status") -> str:
     whole = status.whole
-    lines = [f"{status.run}: suite {status.suite} version {status.suite_version}", f"  {_counts(whole)}"]
+    lines = [f"{folder}: suite {status.suite} version {status.suite_version}", f"  {_counts(whole)}"]
     pace = "" if status.calls_a_second is None else f"; {status.calls_a_second:.2g} calls a second"
     left = "" if not status.seconds_left else f", {timedelta(seconds=round(status.seconds_left))} left"
-    lines.append(f"  {whole.calls_done:,} of {whole.calls:,} calls; ${whole.spent:,.2f} spent{pace}{left}")
-    if whole.done < whole.chains and not whole.running:
+    lines.append(f"  {whole['calls_done']:,} of {whole['calls']:,} calls; ${whole['spent']:,.2f} spent{pace}{left}")
+    if whole["done"] < whole["chains"] and not whole["running"]:
         lines.append("  no process is working on it; run the same command again to resume")
-    lines += ["", *(f"editor {name}: {_counts(part)}; ${part.spent:,.2f}" for name, part in status.editors.items())]
+    lines += ["", *(f"editor {name}: {_counts(part)}; ${part['spent']:,.2f}" for name, part in status.editors.items())]
     for end, reasons in status.reasons.items():
         lines += [f"\n{end}:", *(f"  {count:>6}  {reason}" for reason, count in reasons.items())]
     return "\n".join(lines)
 
 
-def _counts(part: "Progress") -> str:
-    """'12 of 20 chains done (11 complete, 1 refused), 3 running, 5 not begun'."""
-    ends = ", ".join(f"{count:,} {end}" for end, count in sorted(part.ends.items()))
-    words = [f"{part.done:,} of {part.chains:,} chains done{f' ({ends})' if ends else ''}"]
-    for count, state in ((part.running, "running"), (part.interrupted, "interrupted"), (part.waiting, "not begun")):
-        words += [f"{count:,} {state}"] if count else []
-    return ", ".join(words)
+def _counts(part: dict[str, float]) -> str:
+    """'12 of 20 chains done (11 complete, 1 refused), 3 running, 5 waiting'."""
+    from convergebench.generation.status import ENDS
+
+    ends = ", ".join(f"{part[end]:,} {end}" for end in sorted(ENDS) if part[end])
+    states = [f"{part[state]:,} {state}" for state in ("running", "interrupted", "waiting") if part[state]]
+    return ", ".join([f"{part['done']:,} of {part['chains']:,} chains done{f' ({ends})' if ends else ''}", *states])
