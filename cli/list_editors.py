@@ -34,12 +34,12 @@ def command(spec: str | None, as_json: bool) -> None:
 
 
 def _check(spec: str, as_json: bool) -> bool:
-    from convergebench.generation import check as checking
     from convergebench.generation.calls import Unusable
+    from convergebench.generation.loop import check
     from convergebench.generation.records import UserError
 
     try:
-        answer = checking.check(spec)
+        answer = check(spec)
     except Unusable as error:
         raise UserError(str(error)) from error
     if as_json:

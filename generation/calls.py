@@ -1,19 +1,26 @@
-"""Calls an editor within limits of concurrency, rate and money, and retries for named reasons only."""
+"""Calls editors within limits of concurrency, rate and money; Ctrl-C starts nothing new and lets paid calls finish."""
 
 import contextlib
 import dataclasses
 import math
 import random
+import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from .ledger import Budget
 from .records import Answer, storable
 from .vendors.keys import NoKey, scrub
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+GRACE = 60.0  # seconds for calls in flight to finish after Ctrl-C, because they are paid for
 
 
 class Fault(Exception):
@@ -77,31 +84,27 @@ class Caller:
         """The answer to `call`, with the cost of all attempts; raises Rejected to be recorded.
 
         Unusable, UserError (of the budget) and CancelledError, for a call that was not made, end the run.
-
         `judge` turns bytes that are not a picture into an answer without one, not retried but counted as a failure.
         """
         try:
-            return self._judged(self._try_until_answered(call), judge)
+            received = self._try_until_answered(call)
+            answer = judge(received)
+            answer = dataclasses.replace(answer, reason=scrub(storable(answer.reason)))  # it may quote what came back
+            if answer.status == "failed" or (answer.status == "no_image" and received.status == "ok"):
+                fault = self._count_failure(answer.reason, 0.0)
+                if isinstance(fault, Unusable):
+                    raise fault
+                return answer
         except Unusable:
             self.stop()  # at once, so that waiting calls do not try what cannot work
             raise
+        with self._lock:
+            self._failures, self._answered = 0, True
+            self._wake_first()
+        return answer
 
     def stop(self) -> None:
         self._stopping.set()
-
-    def _judged(self, received: Answer, judge: Callable[[Answer], Answer]) -> Answer:
-        """The answer as judged; a good one resets the count of failures in a row."""
-        answer = judge(received)
-        answer = dataclasses.replace(answer, reason=scrub(storable(answer.reason)))  # it may quote what came back
-        if answer.status == "failed" or (answer.status == "no_image" and received.status == "ok"):
-            fault = self._count_failure(answer.reason, 0.0)
-            if isinstance(fault, Unusable):
-                raise fault
-        else:
-            with self._lock:
-                self._failures, self._answered = 0, True
-                self._wake_first()
-        return answer
 
     def _try_until_answered(self, call: Callable[[], Answer]) -> Answer:
         spent, paid = 0.0, 0
@@ -137,7 +140,7 @@ class Caller:
                 raise
             except (NoKey, Unusable) as error:
                 cost = 0.0
-                raise error if isinstance(error, Unusable) else Unusable(str(error)) from error
+                raise Unusable(str(error)) from error
             finally:
                 self.budget.pay(hold, cost)
 
@@ -208,3 +211,64 @@ def _with_possible_cost(answer: Answer) -> Answer:
     if cost is None or (isinstance(cost, int | float) and math.isfinite(cost) and cost >= 0):
         return answer
     return dataclasses.replace(answer, cost=None, details={**answer.details, "cost_said": str(cost)})
+
+
+# --- many calls at once
+
+
+def do_all(
+    items: Iterable[_Item],
+    do: Callable[[_Item], _Result],
+    record: Callable[[Future[_Result], _Item], None],
+    stop: Callable[[str], None],
+    at_once: int,
+) -> int:
+    """Do every item, `at_once` at a time, and record each in this thread as it ends; returns how many were abandoned.
+
+    `stop` is called with a reason on Ctrl-C, SIGTERM or an internal error; after that `do` must start nothing that
+    costs money. Running items then have a minute to finish, or until a second Ctrl-C.
+    """
+    pool = ThreadPoolExecutor(max_workers=at_once)
+    running: dict[Future[_Result], _Item] = {}
+    unsent = iter(items)
+    deadline: float | None = None
+    try:
+        with _sigterm_interrupts():
+            while True:
+                try:
+                    for item in unsent:
+                        running[pool.submit(do, item)] = item
+                    while running and (deadline is None or time.monotonic() < deadline):
+                        seconds = None if deadline is None else deadline - time.monotonic()
+                        for future in wait(running, seconds, return_when=FIRST_COMPLETED)[0]:
+                            record(future, running[future])
+                            del running[future]
+                    break
+                except KeyboardInterrupt:
+                    if deadline is not None:  # Ctrl-C was pressed twice
+                        break
+                    stop("interrupted; give the same command again to go on")
+                    deadline = time.monotonic() + GRACE
+        return sum(future.running() for future in running)
+    except BaseException:
+        stop("an internal error")
+        raise
+    finally:
+        pool.shutdown(wait=deadline is None, cancel_futures=True)
+
+
+@contextlib.contextmanager
+def _sigterm_interrupts() -> Iterator[None]:
+    """SIGTERM, which a machine that shuts down sends, acts like Ctrl-C."""
+    if threading.current_thread() is not threading.main_thread():  # only the main thread can handle signals
+        yield
+        return
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

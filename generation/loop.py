@@ -1,44 +1,46 @@
-"""The core loop: one chain, from its last finished step to its end. It knows no vendor."""
+"""The core loop: one chain, from its prepared input or its last finished step to its end. It knows no vendor."""
 
 import dataclasses
-from collections.abc import Callable
+import functools
+import itertools
+import threading
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 from PIL import Image
 
-from . import audits, pictures
-from .calls import Rejected
-from .editors import Edits, trait
-from .records import Answer, Chain, Step
+from . import audits, editors, pictures
+from .calls import Caller, Rejected
+from .editors import trait
+from .records import Answer, Chain, Step, Turn
 from .store import ChainWriter
+from .store_reader import read_source_file
 
 Judge = Callable[[Answer], Answer]
 Ask = Callable[[Callable[[], Answer], Judge], Answer]
 Prepare = Callable[[Chain], tuple[Image.Image, Image.Image | None]]
 Report = Callable[[Chain, Step], None]
+_Size = tuple[int, int]
 
 
-def run_chain(chain: Chain, editor: Edits, run: Path, prepared: Prepare, ask: Ask, report: Report) -> str:
+def run_chain(chain: Chain, editor: editors.Edits, run: Path, prepared: Prepare, ask: Ask, report: Report) -> str:
     """Ask for every step that is not there yet, each from the pixels of the one before."""
     with ChainWriter.open(run, chain) as writer:
         if not writer.steps:
             writer.begin(*prepared(chain))
         picture = writer.picture(-1) if writer.steps[-1].status in ("input", "ok") else None
-        for number, round, position, instruction in chain.asks():
-            if number < len(writer.steps):
-                continue
-            if picture is None:
-                break
+        asks = itertools.islice(chain.asks(), len(writer.steps) - 1, None)
+        while picture and (asked := next(asks, None)):
+            number, *_, instruction = asked
             seed = chain.seed(number)
             if not trait(editor, "varies_size"):
                 picture = at_chain_size(picture, writer.size)
             disturbed, note = audits.audited_input(chain, number, picture, writer.picture)
             answer, picture, latency = _ask_for_answer(editor, disturbed, instruction, seed, writer, ask)
             step = Step(
-                number,
-                round,
-                position,
-                instruction,
+                *asked,
                 answer.status,
                 seed,
                 latency=latency,
@@ -53,22 +55,15 @@ def run_chain(chain: Chain, editor: Edits, run: Path, prepared: Prepare, ask: As
         return writer.finish()
 
 
-def at_chain_size(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
-    """The picture at the chain's size, turned as it is: a larger canvas could hide the original."""
-    if (picture.width - picture.height) * (size[0] - size[1]) < 0:
-        size = size[::-1]
-    return picture if picture.size == size else picture.resize(size, Image.Resampling.LANCZOS)
-
-
 def _ask_for_answer(
-    editor: Edits, picture: Image.Image, instruction: str, seed: int, writer: ChainWriter, ask: Ask
+    editor: editors.Edits, picture: Image.Image, instruction: str, seed: int, writer: ChainWriter, ask: Ask
 ) -> tuple[Answer, Image.Image | None, float | None]:
     received: Image.Image | None = None
     history = [writer.history()] if trait(editor, "remembers") else []
 
     def judge_answer(answer: Answer) -> Answer:
         nonlocal received
-        answer, received = judge(answer, min(writer.size) / 2)
+        answer, received = _judge(answer, min(writer.size) / 2)
         return answer
 
     try:
@@ -78,7 +73,7 @@ def _ask_for_answer(
     return answer, received, None if trait(editor, "embedded") else round(answer.seconds, 3)
 
 
-def judge(answer: Answer, shortest: float) -> tuple[Answer, Image.Image | None]:
+def _judge(answer: Answer, shortest: float) -> tuple[Answer, Image.Image | None]:
     """Set the answer's status to ok, shrunk or no_image; also returns the decoded picture."""
     if answer.status != "ok":
         return answer, None
@@ -90,3 +85,73 @@ def judge(answer: Answer, shortest: float) -> tuple[Answer, Image.Image | None]:
         reason = f"the answer is {picture.width}x{picture.height}, less than half of the input's short side"
         return dataclasses.replace(answer, status="shrunk", reason=reason), picture
     return answer, picture
+
+
+# --- the size of pictures
+
+
+def at_chain_size(picture: Image.Image, size: _Size) -> Image.Image:
+    """The picture at the chain's size, turned as it is: a larger canvas could hide the original."""
+    if (picture.width - picture.height) * (size[0] - size[1]) < 0:
+        size = size[::-1]
+    return picture if picture.size == size else picture.resize(size, Image.Resampling.LANCZOS)
+
+
+def prepared_size(size: _Size, short_side: int, sizes: tuple[_Size, ...]) -> _Size:
+    """The declared size of the nearest shape, then area; else that of the short side."""
+
+    def distance(goal: _Size) -> tuple[float, int]:
+        """The distance of the aspect ratios, rounded so that size settles near ties."""
+        ratio = float(np.log(goal[0] / goal[1] * size[1] / size[0]))
+        return round(abs(ratio), 3), abs(min(goal) - short_side)
+
+    if sizes:
+        return min(sizes, key=distance)
+    scale = short_side / min(size)
+    return max(1, round(size[0] * scale)), max(1, round(size[1] * scale))
+
+
+def prepare_from(run: Path, choices: Sequence[editors.Choice]) -> Prepare:
+    """A function that gives a chain's input, and its reference if it is another picture.
+
+    They are resized once, to a size at which the editor is stable: the first round's crop would count as decay.
+    """
+    sizes = {choice.label: trait(choice.editor, "sizes")() for choice in choices}
+    one_at_a_time = threading.Lock()  # or all chains of a source would prepare it at once
+
+    @functools.lru_cache(maxsize=8)
+    def picture(sha256: str, short_side: int, goals: tuple[_Size, ...]) -> Image.Image:
+        source = pictures.decode(read_source_file(run, sha256)[1])
+        return pictures.fit_to(source, prepared_size(source.size, short_side, goals))
+
+    def prepared(chain: Chain) -> tuple[Image.Image, Image.Image | None]:
+        goal = (int(chain.settings["short_side"] or 0), sizes[chain.editor])
+        reference = chain.source.reference
+        with one_at_a_time:
+            return picture(chain.source.sha256, *goal), picture(reference, *goal) if reference else None
+
+    return prepared
+
+
+# --- trying an editor
+
+
+def check(spec: str) -> dict[str, Any]:
+    """One cheap call on the smallest picture at which the editor is stable; raises Unusable if no call can work."""
+    choice = editors.choose(spec)
+    sizes, price = trait(choice.editor, "sizes")(), trait(choice.editor, "price")()
+    size = min(sizes, key=lambda size: size[0] * size[1], default=(512, 512))
+    start = Image.new("RGB", size, (214, 208, 196))
+    start.paste((139, 98, 62), (0, round(size[1] * 0.6), *size))  # a table in front of a wall
+    history = [[Turn("", pictures.encode_png(start))]] if trait(choice.editor, "remembers") else []
+    facts: dict[str, Any] = {"editor": choice.label, "sent": f"{size[0]}x{size[1]}", "price": price}
+    caller = Caller(attempts=2, price=price or 0.0)
+    try:
+        answer = caller.ask(lambda: choice.editor.edit(start, "add a red ball", 1, *history))
+    except Rejected as error:
+        return {**facts, "status": "failed", "reason": str(error), "cost": error.cost}
+    answer, picture = _judge(answer, 0)
+    facts |= {"status": answer.status, "reason": answer.reason, "cost": answer.cost, "details": dict(answer.details)}
+    if picture:
+        facts |= {"received": f"{picture.width}x{picture.height}", "type": pictures.sniff(answer.data)}
+    return {**facts, "bytes": len(answer.data), "seconds": round(answer.seconds, 2)}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import audits, editors, suites
-from .prepare import prepared_size
+from .loop import prepared_size
 from .records import Chain, UserError
 
 _BYTES_A_PIXEL = 1.5  # of a typical photograph as PNG
@@ -40,9 +40,6 @@ class Plan:
         hosted = {choice.label: editors.trait(choice.editor, "hosted")() for choice in self.choices}
         unknown = [label for label, price in self.prices.items() if price is None]
         return {label: hosted[label].no_price() if hosted[label] else "its file says none" for label in unknown}
-
-    def choice(self, chain: Chain) -> editors.Choice:
-        return next(choice for choice in self.choices if choice.label == chain.editor)
 
 
 def _select(

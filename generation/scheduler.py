@@ -6,14 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import store
-from .calls import Caller, Unusable
+from .calls import Caller, Unusable, do_all
 from .editors import Choice, editor_info, trait
 from .files import Locked
-from .interruptible import do_all
 from .ledger import Budget, Ledger
-from .loop import Report, run_chain
+from .loop import Report, prepare_from, run_chain
 from .plan import Plan, check_max_cost
-from .prepare import prepare_from
 from .records import Chain, UserError
 from .requirements import FetchedByFirstCall
 from .sources import catalogue
@@ -61,12 +59,13 @@ def generate(
     budget = Budget(max_cost, Ledger(run, store.cost_so_far(run)) if is_paid else None)
     outcome = Outcome(run, already=len(chains) - len(waiting), before=budget.spent)
     callers = {choice.label: make_caller(choice, budget) for choice in plan.choices}
-    prepared = prepare_from(run, {choice.label: trait(choice.editor, "sizes")() for choice in plan.choices})
+    edits = {choice.label: choice.editor for choice in plan.choices}
+    prepared = prepare_from(run, plan.choices)
 
     def take(chain: Chain) -> str:
         if outcome.stopped:
             raise CancelledError
-        return run_chain(chain, plan.choice(chain).editor, run, prepared, callers[chain.editor].ask, report)
+        return run_chain(chain, edits[chain.editor], run, prepared, callers[chain.editor].ask, report)
 
     def stop(reason: str) -> None:
         outcome.stopped = outcome.stopped or reason

@@ -19,8 +19,7 @@ import anyio.to_thread
 from convergebench.generation import editors, pictures, plan, store, suites
 from convergebench.generation.editors import editor_info, trait
 from convergebench.generation.ledger import Budget, Ledger
-from convergebench.generation.loop import run_chain
-from convergebench.generation.prepare import prepare_from
+from convergebench.generation.loop import prepare_from, run_chain
 from convergebench.generation.records import Chain, Step, UserError
 from convergebench.generation.scheduler import make_caller, require_ready
 from inspect_ai import Task, task
@@ -116,7 +115,7 @@ class _Run:
         is_paid = trait(self.editor, "price")() != 0
         ledger = Ledger(self.folder, store.cost_so_far(self.folder)) if is_paid else None
         self.caller = make_caller(choice, Budget(max_cost, ledger=ledger))
-        self.prepared = prepare_from(self.folder, {choice.label: trait(self.editor, "sizes")()})
+        self.prepared = prepare_from(self.folder, [choice])
 
     def steps(self, chain: Chain, tell: Callable[[Step, bytes], None]) -> list[tuple[Step, bytes]]:
         folder = self.folder / "chains" / chain.id

@@ -19,9 +19,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeVar
 
-from convergebench.generation.calls import Caller, Rejected, Transient, Unusable
+from convergebench.generation.calls import Caller, Rejected, Transient, Unusable, do_all
 from convergebench.generation.files import disk_errors_explained
-from convergebench.generation.interruptible import do_all
 from convergebench.generation.ledger import Budget, Ledger
 from convergebench.generation.records import Answer, UserError, canonical
 

@@ -72,7 +72,7 @@ class VendorAnswer(Door):
                 mock.patch.object(wire, "pause", self.tire),
                 mock.patch.dict(os.environ, KEYS),
             ):
-                reply = self.caller.ask(edit, lambda answer: loop.judge(answer, 4)[0])
+                reply = self.caller.ask(edit, lambda answer: loop._judge(answer, 4)[0])
         except Fault as fault:
             said(fault)
             fields: dict[str, Any] = {"reason": str(fault)}

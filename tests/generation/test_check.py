@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.generation.calls import Unusable
-from convergebench.generation.check import check
+from convergebench.generation.loop import check
 from vendors import bfl, chains
 from vendors.loopback import picture, serving
 

@@ -6,7 +6,7 @@ import threading
 import time
 
 import pytest
-from convergebench.generation import interruptible
+from convergebench.generation import calls
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +38,7 @@ def run(seconds, items=3, at_once=3):
         time.sleep(seconds)
         return item
 
-    abandoned = interruptible.do_all(range(items), do, lambda future, item: done.append(future.result()), stop, at_once)
+    abandoned = calls.do_all(range(items), do, lambda future, item: done.append(future.result()), stop, at_once)
     return abandoned, told, done
 
 
@@ -52,7 +52,7 @@ def test_after_ctrl_c_what_runs_ends_and_nothing_begins():
 
 @pytest.mark.parametrize(("after", "grace"), [((0.1, 0.2), 60.0), ((0.1,), 0.1)])
 def test_a_second_ctrl_c_or_the_end_of_the_grace_gives_up(monkeypatch, after, grace):
-    monkeypatch.setattr(interruptible, "GRACE", grace)
+    monkeypatch.setattr(calls, "GRACE", grace)
     interrupt_soon(*after)
     began = time.monotonic()
     abandoned, told, done = run(5)
@@ -63,5 +63,5 @@ def test_a_second_ctrl_c_or_the_end_of_the_grace_gives_up(monkeypatch, after, gr
 def test_a_fault_while_recording_stops_the_others_and_is_raised():
     told = []
     with pytest.raises(ZeroDivisionError):
-        interruptible.do_all(range(3), lambda item: item, lambda future, item: 1 / 0, told.append, 3)
+        calls.do_all(range(3), lambda item: item, lambda future, item: 1 / 0, told.append, 3)
     assert told == ["an internal error"]

@@ -30,7 +30,7 @@ ALLOWED = {
             f"generation.{name}"
             for name in (
                 *("calls", "editors", "ledger", "options", "requirements"),
-                *("files", "interruptible", "pictures", "progress", "records", "vendors"),
+                *("files", "pictures", "progress", "records", "vendors"),
             )
         ),
     ),
