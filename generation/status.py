@@ -23,6 +23,7 @@ _FRESH = 600.0  # seconds; a chain on another machine counts as running if it wr
 _SHOWN = 5  # how many reasons are listed
 _NUMBERS = re.compile(r"[0-9a-f]{8,}|\d+")  # ids and counts, which are ignored when reasons are compared
 _Counts = dict[str, float]
+_WAITING: _Counts = {"waiting": 1}
 
 
 @dataclass
@@ -52,18 +53,17 @@ def read_status(run: Path) -> Status:
     recent = 0.0
     begun = _folders(run / "chains")
     for chain in plan["chains"].keys() | begun.keys():
-        editor, calls = plan["chains"].get(chain) or (None, 0)
-        counts: _Counts = {"waiting": 1}
-        if chain in begun:
-            try:
-                editor, calls = _read_plan(begun[chain]) if editor is None else (editor, calls)
+        counts, reason, written = _WAITING, "", since
+        try:
+            editor, calls = plan["chains"].get(chain) or _read_plan(begun[chain])
+            if chain in begun:
                 counts, reason, written = _read_chain(begun[chain], calls, held_locks, now)
-            except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-                advice = "`convergebench verify` says what is broken"
-                raise Damaged(f"{begun[chain]} cannot be read ({error}); {advice}") from error
-            recent += counts["calls_done"] if "running" in counts or ("done" in counts and written >= since) else 0
-            if reason:
-                reasons[next(iter(counts))][reason] += 1
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            advice = "`convergebench verify` says what is broken"
+            raise Damaged(f"{begun.get(chain, run)} cannot be read ({error}); {advice}") from error
+        recent += counts["calls_done"] if "running" in counts or ("done" in counts and written >= since) else 0
+        if reason:
+            reasons[next(iter(counts))][reason] += 1
         for name, count in (("chains", 1), ("calls", calls), *counts.items()):
             editors[editor][name] = round(editors[editor][name] + count, 6)
     whole = {name: round(sum(counts[name] for counts in editors.values()), 6) for name in _COUNTS}
