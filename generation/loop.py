@@ -97,6 +97,11 @@ def at_chain_size(picture: Image.Image, size: _Size) -> Image.Image:
     return picture if picture.size == size else picture.resize(size, Image.Resampling.LANCZOS)
 
 
+def prepare(picture: Image.Image, short_side: int, sizes: tuple[_Size, ...] = ()) -> Image.Image:
+    """Resize and crop evenly, once: otherwise the first round's crop would count as decay."""
+    return pictures.fit_to(picture, prepared_size(picture.size, short_side, sizes))
+
+
 def prepared_size(size: _Size, short_side: int, sizes: tuple[_Size, ...]) -> _Size:
     """The declared size of the nearest shape, then area; else that of the short side."""
 
@@ -112,17 +117,13 @@ def prepared_size(size: _Size, short_side: int, sizes: tuple[_Size, ...]) -> _Si
 
 
 def prepare_from(run: Path, choices: Sequence[editors.Choice]) -> Prepare:
-    """A function that gives a chain's input, and its reference if it is another picture.
-
-    They are resized once, to a size at which the editor is stable: the first round's crop would count as decay.
-    """
+    """A function that gives a chain's input, and its reference if it is another picture."""
     sizes = {choice.label: trait(choice.editor, "sizes")() for choice in choices}
     one_at_a_time = threading.Lock()  # or all chains of a source would prepare it at once
 
     @functools.lru_cache(maxsize=8)
     def picture(sha256: str, short_side: int, goals: tuple[_Size, ...]) -> Image.Image:
-        source = pictures.decode(read_source_file(run, sha256)[1])
-        return pictures.fit_to(source, prepared_size(source.size, short_side, goals))
+        return prepare(pictures.decode(read_source_file(run, sha256)[1]), short_side, goals)
 
     def prepared(chain: Chain) -> tuple[Image.Image, Image.Image | None]:
         goal = (int(chain.settings["short_side"] or 0), sizes[chain.editor])

@@ -12,7 +12,7 @@ import itertools
 
 import numpy
 from convergebench.generation import editors, pictures, suites
-from convergebench.generation.prepare import prepare
+from convergebench.generation.loop import prepare
 from convergebench.generation.sources import catalogue
 from PIL import Image
 from scipy.stats import spearmanr

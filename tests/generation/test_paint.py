@@ -8,7 +8,7 @@ import skimage.data
 from convergebench.generation import editors, pictures, programs, suites
 from convergebench.generation.editors.paint import drawing, finding, placing, toning
 from convergebench.generation.editors.paint.instructions import Request, parse
-from convergebench.generation.prepare import prepare
+from convergebench.generation.loop import prepare
 from convergebench.generation.sources import synthetic
 from PIL import Image
 from skimage.metrics import structural_similarity

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.generation import editors, packages, pictures, plan, programs, suites
-from convergebench.generation.prepare import prepare
+from convergebench.generation.loop import prepare
 from convergebench.generation.records import UserError
 from convergebench.generation.sources import catalogue
 from convergebench.generation.studies.restoration import degradations

@@ -2,7 +2,7 @@
 
 import numpy
 from convergebench.generation import editors, pictures
-from convergebench.generation.prepare import prepare
+from convergebench.generation.loop import prepare
 from convergebench.generation.sources import catalogue
 from convergebench.metric_modules.psnr import measure as psnr
 from convergebench.metric_modules.retained.floors import CEILINGS, floor, retained_value
