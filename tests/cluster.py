@@ -1,9 +1,8 @@
 """A stand-in for Slurm on this machine: the scripts that it is given really run.
 
 `python cluster.py sbatch ...`, `srun ...` and `scontrol ...` are Slurm's programs; `slurm(folder)` makes a folder of
-them for PATH. `score FOLDER ...` scores by an executor and writes what the shards held in the end, `generate` is the
-other verb. Where a file `kills` stands in a folder, the next tasks there are killed, each when it has finished so many
-chains or files.
+them for PATH. `score FOLDER ...` scores by an executor and writes what the shards held in the end. If a folder has a
+file `kills`, the next tasks there are killed, each when it has finished so many chains.
 """
 
 import json
@@ -38,16 +37,16 @@ def sbatch(here: Path, *words: str) -> None:
     number = len(list(here.glob("*.slurm"))) + 1
     script = here / f"{number}.slurm"
     script.write_text(text)
-    watched(here, number)
-    waits = [each.split(":")[1] for each in about.get("dependency", "").split(",") if each.startswith("afterok")]
+    copy_watched(here, number)
+    waits = [word.split(":")[1] for word in about.get("dependency", "").split(",") if word.startswith("afterok")]
     ended = [1] if any((here / f"{wait}.failed").exists() for wait in waits) else array(here, number, script, about)
     if any(ended):
         (here / f"{number}.failed").touch()
     print("Submitted batch job", number)
 
 
-def watched(here: Path, number: int) -> None:
-    """Keep a copy of the folder that the file `watch` names, as it was before this job."""
+def copy_watched(here: Path, number: int) -> None:
+    """Copy the folder that the file `watch` names, as it was before this job."""
     if (here / "watch").exists() and (folder := Path((here / "watch").read_text())).exists():
         shutil.copytree(folder, here / "seen" / str(number))
 
@@ -76,20 +75,20 @@ def array(here: Path, number: int, script: Path, about: dict[str, str]) -> list[
 
 def take_kills(folder: Path) -> list[int]:
     path = folder / "kills"
-    found = [int(word) for word in path.read_text().split()] if path.exists() else []
+    counts = [int(word) for word in path.read_text().split()] if path.exists() else []
     path.unlink(missing_ok=True)
-    return found
+    return counts
 
 
 def chains_scored(folder: Path) -> int:
     return sum(path.read_bytes().count(b'"chain"') for path in folder.rglob(".scoring/*.jsonl"))
 
 
-def things_finished(folder: Path) -> int:
+def chains_generated(folder: Path) -> int:
     return len(list(folder.rglob("chains/*/done.json")))
 
 
-COUNTS = {"scores": chains_scored, "chains": things_finished}  # by the stage of a verb
+COUNTS = {"scores": chains_scored, "chains": chains_generated}  # by the stage of a verb
 
 
 def ended_or_killed(
@@ -100,7 +99,7 @@ def ended_or_killed(
     chains: int | None = None,
     count: Callable[[Path], int] = chains_scored,
 ) -> int:
-    """How a program ended, which is killed with all its children when it has finished so many."""
+    """The exit code of a program, which is killed with all its children when it has finished so many chains."""
     about = {"stdout": output, "stderr": output, "env": {**os.environ, **own}, "start_new_session": True}
     process = subprocess.Popen(command, **about)
     while process.poll() is None:
@@ -127,15 +126,9 @@ def score(dataset: Path, words: str) -> None:
     metric_modules.score(dataset, **json.loads(words), quiet=True)
 
 
-def generate(run: Path, words: str) -> None:
-    from convergebench import generation
-
-    generation.generate(**json.loads(words), out=run, quiet=True)
-
-
 def main(program: str, *words: str) -> None:
-    if program in ("score", "generate"):
-        globals()[program](Path(words[0]), *words[1:])
+    if program == "score":
+        score(Path(words[0]), words[1])
     elif program == "sbatch":
         sbatch(Path(os.environ["STAND_IN"]), *words)
     elif program == "srun":

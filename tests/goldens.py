@@ -1,8 +1,7 @@
 """Hashes of what the demo, a simulated suite and a small dataset of each study come to: a change must change none.
 
-python tests/goldens.py FOLDER          print them, working in FOLDER
-python tests/goldens.py FOLDER --write  and keep them in goldens.json
-python tests/goldens.py FOLDER --check  compare them with goldens.json
+python tests/goldens.py FOLDER          compare them with goldens.json, working in FOLDER
+python tests/goldens.py FOLDER --write  write goldens.json
 """
 
 import csv
@@ -154,17 +153,14 @@ def as_number(text: str) -> str:
         return ""
 
 
-def main(folder: str, what: str = "") -> None:
+def main(folder: str, option: str = "") -> None:
     hashes = demo(Path(folder)) | simulated_suite() | studies(Path(folder))
-    if what == "--write":
+    if option == "--write":
         KEPT.write_text(json.dumps(hashes, indent=1) + "\n")
-    elif what == "--check":
-        kept = json.loads(KEPT.read_text())
-        differing = sorted(name for name in kept.keys() | hashes.keys() if kept.get(name) != hashes.get(name))
-        print("\n".join(f"differs: {name}" for name in differing) or f"all {len(kept)} goldens are the same")
-        sys.exit(bool(differing))
-    else:
-        print(json.dumps(hashes, indent=1))
+    kept = json.loads(KEPT.read_text())
+    differing = sorted(name for name in kept.keys() | hashes.keys() if kept.get(name) != hashes.get(name))
+    print("\n".join(f"differs: {name}" for name in differing) or f"all {len(kept)} goldens are the same")
+    sys.exit(bool(differing))
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
 python tests/benchmarks/no_reference.py
 
-Fetches pyiqa's releases, which hold the pictures and the numbers, and the published parameters. Ends with 1 where one
-differs by more than 1 %, or where a batch changes a number.
+Fetches pyiqa's releases, which hold the pictures and the numbers, and the published parameters. Exits with status 1
+if a number differs by more than 1%, or if a batch changes it.
 """
 
 import csv
@@ -36,26 +36,23 @@ def main() -> int:
         metric.PARAMETERS.fetch(lambda line: None)
     pristine, regression = niqe.pristine(), brisque.published_regression()
     metrics = {
-        "niqe": lambda picture: niqe.niqe(picture, *pristine),
-        "brisque": lambda picture: brisque.brisque(picture, *regression),
-        "piqe": piqe.piqe,
+        "niqe": (niqe, lambda picture: niqe.niqe(picture, *pristine)),
+        "brisque": (brisque, lambda picture: brisque.brisque(picture, *regression)),
+        "piqe": (piqe, piqe.piqe),
     }
-    scorers = {
-        "niqe": niqe.Scorer("cpu", "float32", {}), "brisque": brisque.Scorer("cpu", "float32", {}),
-        "piqe": piqe.Scorer("cpu", "float32", {}),
-    }  # fmt: skip
     worst, changed = 0.0, 0
-    for metric, compute in metrics.items():
+    for metric, (module, compute) in metrics.items():
         alone = {name: compute(picture) for name, picture in pictures.items()}
-        batch = [row[metric] for row in scorers[metric].compare(None, list(pictures.values()), [{}] * len(pictures))]
+        rows = module.Scorer("cpu", "float32", {}).compare(None, list(pictures.values()), [{}] * len(pictures))
+        batch = [row[metric] for row in rows]
         changed += batch != list(alone.values())
         same = "the same" if batch == list(alone.values()) else "OTHER"
         print(f"{metric:8} a batch of {len(batch)} gives {same} numbers")
         for name in pictures:
-            told, found = float(published[f"{metric}(ours)"][f"{name}.bmp"]), float(alone[name])
-            gap = abs(found / told - 1)
+            published_score, score = float(published[f"{metric}(ours)"][f"{name}.bmp"]), float(alone[name])
+            gap = abs(score / published_score - 1)
             worst = max(worst, gap)
-            print(f"{metric:8} {name}  published {told:9.4f}  here {found:9.4f}  {gap:6.2%}")
+            print(f"{metric:8} {name}  published {published_score:9.4f}  here {score:9.4f}  {gap:6.2%}")
         large = np.tile(pictures["I04"], (3, 3, 1))
         started = time.process_time()
         for _ in range(3):

@@ -258,50 +258,43 @@ def test_slurm_makes_the_files_of_one_process(dataset, alone, tmp_path):
     assert repeated(dataset, [earlier]) == []
 
 
+DEMO = {"editor": ["jpeg", "paint"], "suite": "demo", "limit": 10, "rounds": 3, "quiet": True}
+
+
+def generating(folder, *options):
+    words = ["--suite", "demo", "--limit", "10", "--rounds", "3", "--editor", "jpeg", "--editor", "paint"]
+    return [sys.executable, "-m", "convergebench.cli", "generate", *words, "--out", str(folder), *options]
+
+
 @pytest.mark.slow
 def test_a_killed_slurm_run_makes_the_files_of_one_process(tmp_path):
-    words = {"editor": ["jpeg", "paint"], "suite": "demo", "limit": 10, "rounds": 2}
     one, four = tmp_path / "one", tmp_path / "four"
-    generation.generate(**words, out=one, quiet=True)
-    programs, log = cluster.slurm(tmp_path / "programs"), tmp_path / "log"
-    env, by_slurm = {"PATH": f"{programs}:{os.environ['PATH']}"}, {"executor": "slurm", "tasks": 4}
-    by_slurm["executor_args"] = {"partition": "cpu"}
+    generation.generate(**DEMO, out=one)
+    programs = cluster.slurm(tmp_path / "programs")
     (programs / "watch").write_text(str(four))
     (programs / "kills").write_text("6 3")
-    command = ["generate", four, json.dumps({**words, **by_slurm})]
-    assert ended_verb(log, env, *command) == 0, log.read_text()
+    command = generating(four, "--executor", "slurm", "--tasks", "4", "--executor-arg", "partition=cpu")
+    env = {**os.environ, "OMP_NUM_THREADS": "1", "PATH": f"{programs}:{os.environ['PATH']}"}
+    subprocess.run(command, env=env, check=True)
     done = {path: path.stat().st_mtime_ns for path in four.glob("chains/*/done.json")}
-    assert ended_verb(log, env, *command) == 0, log.read_text()
+    subprocess.run(command, env=env, check=True)
     assert 0 < len(done) < len(list(four.glob("chains/*/done.json"))) == len(list(one.glob("chains/*")))
     assert {path: path.stat().st_mtime_ns for path in done} == done
 
 
-def ended_verb(log, env, *words):
-    """How a verb ended that is never killed itself, though tasks of it are."""
-    command = [sys.executable, cluster.__file__, *map(str, words)]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", **env}
-    with log.open("a") as output:
-        return cluster.ended_or_killed(command, environment, output, log.parent)
-
-
 @pytest.mark.slow
 def test_a_killed_run_by_tasks_makes_the_files_of_one_process(tmp_path):
-    words = {"editor": ["jpeg", "paint"], "suite": "demo", "limit": 14, "rounds": 3, "quiet": True}
     one, eight = tmp_path / "one", tmp_path / "eight"
-    generation.generate(**words, out=one)
-    suite = ["--suite", "demo", "--limit", "14", "--rounds", "3"]
-    command = [sys.executable, "-m", "convergebench.cli", "generate", *suite]
-    command += ["--editor", "jpeg", "--editor", "paint", "--out", str(eight), "--executor", "local", "--tasks", "8"]
-    with (tmp_path / "log").open("w") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
-        while len(list(eight.glob("chains/*/done.json"))) < 5:
-            assert process.poll() is None, (tmp_path / "log").read_text()
-        os.killpg(process.pid, 9)
-        process.wait()
+    generation.generate(**DEMO, out=one)
+    process = subprocess.Popen(generating(eight, "--executor", "local", "--tasks", "8"), start_new_session=True)
+    while len(list(eight.glob("chains/*/done.json"))) < 5:
+        assert process.poll() is None
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
     done = {path: path.stat().st_mtime_ns for path in eight.glob("chains/*/done.json")}
-    outcome = generation.generate(**words, out=eight, executor="local", tasks=8)
+    outcome = generation.generate(**DEMO, out=eight, executor="local", tasks=8)
     assert outcome.already == len(done) < len(list(one.glob("chains/*")))
     assert {path: path.stat().st_mtime_ns for path in done} == done
-    dataset_builder.build(one, tmp_path / "a" / "convergebench", quiet=True)
-    dataset_builder.build(eight, tmp_path / "b" / "convergebench", quiet=True)
-    assert content(tmp_path / "a" / "convergebench") == content(tmp_path / "b" / "convergebench") != {}
+    for run in (one, eight):
+        dataset_builder.build(run, tmp_path / f"dataset of {run.name}", quiet=True)
+    assert content(tmp_path / "dataset of one") == content(tmp_path / "dataset of eight") != {}

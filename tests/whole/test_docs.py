@@ -5,6 +5,7 @@ import runpy
 import tomllib
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 
@@ -17,18 +18,17 @@ def test_the_page_of_commands_is_what_help_says():
     assert (HOUSE / "docs" / "commands.md").read_text() == WRITE["commands"](), "run `python docs/write.py`"
 
 
-def test_the_page_of_hosted_editors_is_up_to_date():
-    page = (HOUSE / "docs" / "editors.md").read_text()
-    assert WRITE["put"](page, "models", WRITE["hosted_editors"]()) == page, "run `python docs/write.py`"
-
-
-def test_the_page_of_no_reference_metrics_has_the_one_table():
-    page = (HOUSE / "docs" / "banana100.md").read_text()
-    assert WRITE["put"](page, "no-reference", WRITE["no_reference_metrics"]()) == page, "run `python docs/write.py`"
-
-
-def test_the_costs_in_the_readme_are_those_of_the_plans():
-    assert WRITE["put"](README, "costs", WRITE["costs"]()) == README, "run `python docs/write.py`"
+@pytest.mark.parametrize(
+    ("page", "table", "write"),
+    [
+        ("docs/editors.md", "models", "hosted_editors"),
+        ("docs/banana100.md", "no-reference", "no_reference_metrics"),
+        ("README.md", "costs", "costs"),
+    ],
+)
+def test_a_table_is_up_to_date(page, table, write):
+    text = (HOUSE / page).read_text()
+    assert WRITE["put"](text, table, WRITE[write]()) == text, "run `python docs/write.py`"
 
 
 def test_the_readme_is_short_and_opens_with_the_two_commands():
