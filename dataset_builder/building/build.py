@@ -31,7 +31,7 @@ from ..dataset.columns import Config, Row
 from ..dataset.damage import check_file
 from ..dataset.reader import Reader
 from ..dataset.rows import BUILT, CHAINS, EDITORS, SOURCES, STEPS, chain_row, editor_row, source_row, step_row
-from ..dataset.schema import Written, config_of, write, write_listed
+from ..dataset.schema import Written, config_of, write
 from . import card
 from .card_tables import editor_folders
 
@@ -198,7 +198,7 @@ def _drop_stale_scores(folder: Path) -> int:
             (folder / file).unlink()
         elif not all(stays):
             rows = itertools.compress(reader.file_rows(file), stays)
-            write_listed(folder, file, config_of(reader.footer(file), "scores"), rows)
+            write(folder / file, config_of(reader.footer(file), "scores"), rows, folder)
     return dropped
 
 

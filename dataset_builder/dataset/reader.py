@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", bound=Row)
 _OTHER_BYTES = "damaged: its bytes are not those that its sha256 names"
-_PLACE = ("chain", "editor", "source", "program")  # the columns whose bounds say which row groups hold a chain
 
 
 class Place(NamedTuple):
@@ -64,10 +63,8 @@ class Reader:
 
             self.remote = Remote(endpoint=api.endpoint, token=api.token) if api else Remote()
         self.footer = lru_cache(maxsize=4096)(self._footer)
-        self._cached_bounds = lru_cache(maxsize=4096)(self._bounds)
-        self._cached_hashes = lru_cache(maxsize=64)(self._reference_hashes)
-        self._cached_pictures = lru_cache(maxsize=4)(self._pictures)
-        self._cached_steps = lru_cache(maxsize=256)(self._steps)
+        self._pictures = lru_cache(maxsize=4)(self._read_pictures)  # neighbours are usually next
+        self._steps = lru_cache(maxsize=256)(self._read_steps)
 
     @property
     def folder(self) -> Path:
@@ -98,29 +95,12 @@ class Reader:
         from huggingface_hub import snapshot_download
 
         repo, _, revision = self.root.removeprefix("datasets/").partition("@")
+        place = {"repo_type": "dataset", "revision": revision or None}
+        client = {"endpoint": self.api.endpoint, "token": self.api.token} if self.api else {}
         patterns = ["README.md", *(f"data/{config}/**" for config in configs)]
-        self._copied = Path(
-            snapshot_download(
-                repo,
-                repo_type="dataset",
-                revision=revision or None,
-                allow_patterns=patterns,
-                endpoint=self.api.endpoint if self.api else None,
-                token=self.api.token if self.api else None,
-            )
-        )
+        self._copied = Path(snapshot_download(repo, allow_patterns=patterns, **place, **client))
         self.root = f"datasets/{repo}@{self._copied.name}"
         return self._copied
-
-    def open(self, file: str, dictionaries: Sequence[str] = (), source: Any = None) -> pq.ParquetFile:
-        """A new handle, because pyarrow allows one thread for each."""
-        return pq.ParquetFile(
-            source or self._source(file),
-            metadata=self.footer(file),
-            read_dictionary=list(dictionaries),
-            pre_buffer=False,
-            page_checksum_verification=True,
-        )
 
     def read(
         self, file: str, group: int, columns: Sequence[str] | None = None, dictionaries: Sequence[str] = ()
@@ -129,14 +109,19 @@ class Reader:
         names = list(columns) if columns is not None else None
         remote = self._remote_for(file)
         if remote is None:
-            with self.open(file, dictionaries) as opened:
+            with self._open(file, self.folder / file, dictionaries) as opened:
                 return opened.read_row_group(group, columns=names)
         start, end = extent(self.footer(file), group, names)
         path = f"{self.root}/{file}"
         fetched = {"data": {(start, end): remote.cat_file(path, start, end, cache_type="none")}, "strict": True}
         with remote.open(path, "rb", cache_type="parts", cache_options=fetched) as source:
             # pyarrow's own threads would call Python to read, and can outlive the interpreter.
-            return self.open(file, dictionaries, source).read_row_group(group, columns=names, use_threads=False)
+            return self._open(file, source, dictionaries).read_row_group(group, columns=names, use_threads=False)
+
+    def _open(self, file: str, source: Any, dictionaries: Sequence[str]) -> pq.ParquetFile:
+        """A new handle, because pyarrow allows one thread for each."""
+        options = {"read_dictionary": list(dictionaries), "page_checksum_verification": True, "pre_buffer": False}
+        return pq.ParquetFile(source, metadata=self.footer(file), **options)
 
     def _remote_for(self, file: str) -> "HfFileSystem | None":
         return None if self._copied and (self._copied / file).exists() else self.remote
@@ -146,7 +131,7 @@ class Reader:
         return remote.open(f"{self.root}/{file}", "rb", cache_type="none") if remote else self.folder / file
 
     def _footer(self, file: str) -> pq.FileMetaData:
-        with self.damage_explained(file):
+        with self._damage_explained(file):
             return pq.read_metadata(self._source(file))
 
     def is_ours(self, file: str) -> bool:
@@ -161,7 +146,7 @@ class Reader:
 
         Pictures have no digest here: their hashes are in other columns, or in the metadata.
         """
-        with self.damage_explained(file):
+        with self._damage_explained(file):
             footer = self.footer(file)
             listed = [] if self._remote_for(file) else manifest.entries_of(self.folder, file)
             if not self.is_ours(file):
@@ -201,12 +186,12 @@ class Reader:
         names = list(columns or self.plain_columns(file))
         if parts := list(self._parts(file, names, dictionaries)):
             return pa.concat_tables(parts)
-        return self.open(file, dictionaries).schema_arrow.empty_table().select(names)
+        return self._open(file, self._source(file), dictionaries).schema_arrow.empty_table().select(names)
 
     def _parts(self, file: str, columns: Sequence[str] | None, dictionaries: Sequence[str] = ()) -> Iterator[pa.Table]:
         """Each row group; raises after the last one if a value is not as written."""
         written, read = self.digests(file), TableDigest()
-        with self.damage_explained(file):
+        with self._damage_explained(file):
             for group in range(self.footer(file).num_row_groups):
                 part = self.read(file, group, columns, dictionaries)
                 read.update(part)
@@ -241,12 +226,12 @@ class Reader:
 
     def file_rows(self, file: str, columns: Sequence[str] | None = None) -> Iterator[Values]:
         for part in self._parts(file, columns):
-            with self.damage_explained(file):
+            with self._damage_explained(file):
                 rows = part.to_pylist()
             yield from rows
 
     @contextlib.contextmanager
-    def damage_explained(self, file: str) -> Iterator[None]:
+    def _damage_explained(self, file: str) -> Iterator[None]:
         """Turn a read error into one that names the file and says what to do."""
         try:
             yield
@@ -271,10 +256,6 @@ class Reader:
     # Records
 
     def sources(self) -> dict[str, Source]:
-        return self._sources
-
-    @cached_property
-    def _sources(self) -> dict[str, Source]:
         return {row.source: row.record() for row in self.rows_of(SourceRow)}
 
     def chains(self) -> list[FinishedChain]:
@@ -283,8 +264,9 @@ class Reader:
 
     @cached_property
     def _chains(self) -> dict[str, FinishedChain]:
+        sources = self.sources()
         rows = map(ChainRow.from_values, self.table("chains").to_pylist())
-        return {row.chain: row.record(self.sources().get(row.source)) for row in rows}
+        return {row.chain: row.record(sources.get(row.source)) for row in rows}
 
     def chain(self, chain_id: str) -> FinishedChain:
         try:
@@ -316,18 +298,20 @@ class Reader:
                 yield PlacedStep(row.chain, row.record(), place)
 
     def _placed_steps(self, chain: FinishedChain) -> dict[int, PlacedStep]:
-        return self._cached_steps(chain.id, chain.editor, chain.source.id, chain.program.id)
+        return self._steps(chain.id, chain.editor, chain.source.id, chain.program.id)
 
-    def _steps(self, chain: str, editor: str, source: str, program: str) -> dict[int, PlacedStep]:
-        place = dict(zip(_PLACE, (chain, editor, source, program), strict=True))
+    def _read_steps(self, chain: str, editor: str, source: str, program: str) -> dict[int, PlacedStep]:
+        place = {"chain": chain, "editor": editor, "source": source, "program": program}
+
+        def is_elsewhere(file: str) -> bool:
+            return not editor.startswith(re.split("[_-]", file.split("/")[-2])[0])
 
         # First the files whose folder begins as the editor's name does.
-        is_elsewhere = [not editor.startswith(re.split("[_-]", file.split("/")[-2])[0]) for file in self._step_files]
-        for _, file in sorted(zip(is_elsewhere, self._step_files, strict=True)):
+        for file in sorted(self._step_files, key=is_elsewhere):
             steps: dict[int, PlacedStep] = {}
-            with self.damage_explained(file):
-                for group, bounds in enumerate(self._cached_bounds(file)):
-                    if all(low <= place[name] <= high for name, (low, high) in bounds.items()):
+            with self._damage_explained(file):
+                for group in range(self.footer(file).num_row_groups):
+                    if _may_hold(self.footer(file), group, place):
                         part = self.read(file, group, self.plain_columns(file))
                         self._refuse_nulls(file, part)
                         for number, row in enumerate(part.to_pylist()):
@@ -341,18 +325,6 @@ class Reader:
     @cached_property
     def _step_files(self) -> list[str]:
         return self.files("steps")
-
-    def _bounds(self, file: str) -> list[dict[str, tuple[str, str]]]:
-        footer = self.footer(file)
-        columns = {footer.schema.column(number).path: number for number in range(footer.num_columns)}
-        bounds: list[dict[str, tuple[str, str]]] = []
-        for group in range(footer.num_row_groups):
-            bounds.append({})
-            for name in columns.keys() & {*_PLACE}:
-                statistics = footer.row_group(group).column(columns[name]).statistics
-                if statistics is not None and statistics.has_min_max:
-                    bounds[-1][name] = (statistics.min, statistics.max)
-        return bounds
 
     # Pictures
 
@@ -376,22 +348,27 @@ class Reader:
         return {row["chain"]: place for row, place in places if row["reference"]}
 
     def picture_at(self, place: Place, column: str = "image") -> bytes | None:
-        """The bytes of one picture; a reference's are checked.
-
-        The last few row groups are kept, since neighbours are usually next.
-        """
-        value = self._cached_pictures(place.file, place.group, column)[place.row]
-        data: bytes | None = value.as_py() if value.is_valid else None
-        digest = data and sha256(data).hexdigest()
-        if column == "reference" and digest != self._cached_hashes(place.file).get(place):
+        """The bytes of one picture; a reference's are checked."""
+        pictures, digests = self._pictures(place.file, place.group, column)
+        data: bytes | None = pictures[place.row].as_py()
+        if column == "reference" and (data and sha256(data).hexdigest()) != digests.get(place):
             raise UnreadableFile(f"{self.where}/{place.file}: the reference in row {place.row} is {_OTHER_BYTES}")
         return data
 
-    def _reference_hashes(self, file: str) -> dict[Place, str | None]:
+    def _read_pictures(self, file: str, group: int, column: str) -> tuple[pa.Array, dict[Place, str | None]]:
+        """The pictures of a row group, and the hash of each reference of its file."""
         hashes = json.loads((self.footer(file).metadata or {}).get(REFERENCES, b"[]"))
-        return dict(zip(self._places(file), hashes, strict=False))
-
-    def _pictures(self, file: str, group: int, column: str) -> pa.Array:
         pictures = self.read(file, group, [column]).column(0).combine_chunks()
         # Unlike `field`, `flatten` knows that a missing picture is a null struct. pyarrow.compute would cost 9 MB more.
-        return pictures.flatten()[pictures.type.get_field_index("bytes")]
+        data = pictures.flatten()[pictures.type.get_field_index("bytes")]
+        return data, dict(zip(self._places(file), hashes, strict=False))
+
+
+def _may_hold(footer: pq.FileMetaData, group: int, place: Values) -> bool:
+    """Whether the bounds of a row group's columns allow a row with these values."""
+    row_group = footer.row_group(group)
+    for column in map(row_group.column, range(row_group.num_columns)):
+        value, bounds = place.get(column.path_in_schema), column.statistics
+        if value is not None and bounds and bounds.has_min_max and not bounds.min <= value <= bounds.max:
+            return False
+    return True

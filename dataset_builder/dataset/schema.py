@@ -96,11 +96,6 @@ def write(path: Path, config: Config, rows: Iterable[Row | Values], dataset: Pat
     return written
 
 
-def write_listed(folder: Path, file: str, config: Config, rows: Iterable[Row | Values]) -> Written:
-    """Write a table into a dataset, listed in its manifest."""
-    return write(folder / file, config, rows, folder)
-
-
 def _write(path: Path, config: Config, rows: Iterable[Row | Values]) -> None:
     schema, digest, references = arrow(config.columns), TableDigest(), list[str | None]()
     digest.update(schema.empty_table())

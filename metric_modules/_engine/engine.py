@@ -16,7 +16,7 @@ from typing import Any
 
 from convergebench.dataset_builder.dataset.reader import Place, Reader
 from convergebench.dataset_builder.dataset.rows import FLOORS
-from convergebench.dataset_builder.dataset.schema import write_listed
+from convergebench.dataset_builder.dataset.schema import write
 from convergebench.generation.files import Locked, locked
 from convergebench.generation.records import UserError
 
@@ -248,9 +248,9 @@ def finish(job: Job, outcome: Outcome) -> None:
                 outcome.damage += [f"chain {row['chain']}, step {row['step']}: {sentence}" for sentence in sentences]
                 yield row
 
-    outcome.rows = write_listed(job.folder, "data/scores/0000.parquet", scores_config(specs), rows()).rows
+    outcome.rows = write(job.folder / "data/scores/0000.parquet", scores_config(specs), rows(), job.folder).rows
     floors = table.floor_rows(job.tasks, job.results, job.metrics.specs)
-    outcome.pairs = write_listed(job.folder, "data/floors/0000.parquet", FLOORS, floors).rows
+    outcome.pairs = write(job.folder / "data/floors/0000.parquet", FLOORS, floors, job.folder).rows
     clear(job.folder / FOLDER)
 
 

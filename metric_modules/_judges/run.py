@@ -17,7 +17,7 @@ from pathlib import Path
 from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.dataset.rows import place_of
-from convergebench.dataset_builder.dataset.schema import write_listed
+from convergebench.dataset_builder.dataset.schema import write
 from convergebench.generation.files import Locked, disk_errors_explained, locked, write_whole
 from convergebench.generation.progress import progress_bar
 from convergebench.generation.records import Answer, UserError, canonical
@@ -164,7 +164,7 @@ class Run:
         dataset, rows = self.reader.folder, sorted(self.rows.values(), key=lambda row: row.order)
         with disk_errors_explained(dataset), locked(dataset / FOLDER, wait=True), locked(dataset):
             card.refuse_other_folders(dataset)
-            write_listed(dataset, self.file, JUDGEMENTS, rows)
+            write(dataset / self.file, JUDGEMENTS, rows, dataset)
             card.write(dataset)
             self.journal.path.unlink()
 

@@ -200,7 +200,7 @@ def test_scores_stay_only_with_the_pictures_they_were_made_from(tmp_path):
     steps = Reader(tmp_path / "out").table("steps", shared).to_pylist()
     file = tmp_path / "out/data/scores/0000.parquet"
     scores = [nothing | step | {"psnr": 30.0} for step in steps if step["step"]]
-    schema.write_listed(tmp_path / "out", "data/scores/0000.parquet", SCORES, scores)
+    schema.write(tmp_path / "out" / "data/scores/0000.parquet", SCORES, scores, tmp_path / "out")
     before = file.read_bytes()
     assert build(tmp_path / "out", tmp_path / "run").stale == 0
     assert file.read_bytes() == before

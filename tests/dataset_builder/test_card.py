@@ -55,7 +55,7 @@ def test_the_digest_changes_with_the_files_alone(folder):
     card.write(folder)
     assert digests() == before
     rows = [{**row, "cost": 7.0} for row in Reader(folder).rows("chains")]
-    schema.write_listed(folder, "data/chains/0000.parquet", CHAINS, rows)
+    schema.write(folder / "data/chains/0000.parquet", CHAINS, rows, folder)
     card.write(folder)
     assert digests()["chains"] != before["chains"]
     assert digests()["steps"] == before["steps"]

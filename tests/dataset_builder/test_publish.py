@@ -91,7 +91,7 @@ def test_a_schema_change_asks_for_a_major_version(hub, api, folder, tmp_path):
     publish(api, folder, REPO, "v1.0.0")
     wider = replace(CHAINS, columns=(*CHAINS.columns, Column("mood", "string", "")))
     rows = [row | {"mood": "calm"} for row in Reader(folder).rows("chains")]
-    schema.write_listed(folder, "data/chains/0000.parquet", wider, rows)
+    schema.write(folder / "data/chains/0000.parquet", wider, rows, folder)
     card.write(folder)
     with pytest.raises(UserError, match=r"data/chains/0000.parquet does not have the columns of chains in this"):
         publish(api, folder, REPO, "v1.1.0")

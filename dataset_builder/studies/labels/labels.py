@@ -17,7 +17,7 @@ from ...building import card
 from ...dataset.columns import Row
 from ...dataset.reader import Reader
 from ...dataset.rows import StepRow
-from ...dataset.schema import write_listed
+from ...dataset.schema import write
 from ...importing.tables import number, objects, read_table, text, whole
 
 FORMAT = 1  # of a file of labels
@@ -168,7 +168,7 @@ def import_labels(files: Sequence[Path], folder: Path) -> dict[str, Any]:
         before = {(label.rater, *label.item): label for label in reader.rows_of(Label)}
         after = latest([*before.values(), *known])
         rows = [after[key] for key in sorted(after, key=lambda key: [str(part) for part in key])]
-        write_listed(folder, _FILE, LABELS, rows)
+        write(folder / _FILE, LABELS, rows, folder)
         card.write(folder)
     return {
         "file": str(folder / _FILE),

@@ -14,7 +14,7 @@ from ...building import card
 from ...dataset.columns import Column, Values
 from ...dataset.reader import Reader
 from ...dataset.rows import ChainRow, StepRow
-from ...dataset.schema import hash_file, write_listed
+from ...dataset.schema import hash_file, write
 from ...importing.tables import number, read_table, text, whole
 from .tables import PUBLISHED
 
@@ -97,7 +97,7 @@ def _write(folder: Path, table: Path, metrics: Sequence[str], rows: Sequence[_Ro
     file = f"data/{PUBLISHED.name}/{name}.parquet"
     with disk_errors_explained(folder), locked(folder):
         card.refuse_other_folders(folder)
-        write_listed(folder, file, config, rows)
+        write(folder / file, config, rows, folder)
         card.write(folder)
     return folder / file
 
