@@ -100,7 +100,7 @@ def test_a_schema_change_asks_for_a_major_version(hub, api, folder, tmp_path):
 def test_a_chain_that_lacks_a_step_is_not_published(hub, api, folder):
     rows = list(Reader(folder).rows("steps"))
     paint = [row for row in rows if row["editor"] == "paint"]
-    schema.write_listed(folder, "data/steps/paint/0000.parquet", STEPS, paint[:-1])
+    schema.write(folder / "data/steps/paint/0000.parquet", STEPS, paint[:-1], folder)
     card.write(folder)
     with pytest.raises(UserError, match=rf"chain {paint[0]['chain']} has 4 steps instead of 5; affected: the scores"):
         publish(api, folder, REPO, "v1.0.0")
