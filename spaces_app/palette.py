@@ -4,7 +4,6 @@ A figure is drawn once in the light colours. Rules of CSS turn each of them into
 serves both, and a viewer without CSS shows the light one.
 """
 
-import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -38,7 +37,6 @@ SERIES = (
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "p", "h", "<", ">")  # as matplotlib calls them
 BASELINE_MARKER = "d"
 _DASHES = ("--", (0, (5, 1.5, 1, 1.5)), (0, (1.5, 1.5)), (0, (7, 2)), (0, (3, 1, 1, 1, 1, 1)))
-_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 _DARK = "@media screen and (prefers-color-scheme: dark)"
 
 
@@ -81,26 +79,3 @@ def dark_rules() -> str:
         for name in ("fill", "stroke")
     ]
     return f"{_DARK}{{{''.join(rules)}}}"
-
-
-_WIDE = 900  # pixels, of a drawing in a file of its own
-
-
-def finish_svg(svg: str, name: str, title: str, description: str, alone: bool) -> str:
-    """matplotlib's SVG with a title, a description, ids of its own and the reader's fonts.
-
-    With `alone`, the file has the dark colours itself; inside a page, the page has them.
-    """
-    body = svg[svg.index("<svg") :].replace("'DejaVu Sans'", _FONT).replace('"DejaVu Sans"', _FONT)
-    body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
-    body = re.sub(r'\bid="', f'id="{name}-', body)
-    body = re.sub(r'(xlink:href="#|url\(#)', rf"\g<1>{name}-", body)
-    head = f'<title id="{name}-title">{title}</title><desc id="{name}-desc">{description}</desc>'
-    if alone:
-        head += f"<style>{dark_rules()}</style>"
-    opening, rest = body.split(">", 1)
-    size = re.compile(r' width="([\d.]+)pt" height="([\d.]+)pt"')
-    width, height = map(float, size.search(opening).groups())  # type: ignore[union-attr]  # matplotlib writes both
-    pixels = f' width="{_WIDE}" height="{_WIDE * height / width:.0f}"' if alone else ""
-    opening = f'{size.sub(pixels, opening)} role="img" aria-labelledby="{name}-title {name}-desc">'
-    return opening + head + rest

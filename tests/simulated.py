@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from types import SimpleNamespace
 
 import numpy
 from convergebench.dataset_builder.dataset.rows import ChainRow
@@ -124,8 +125,7 @@ def finished(chains):
 
 def report(scores, chains, floors=(), calls=(), published=(), **options):
     from convergebench.spaces_app.analysis.analysis import Analysis, Options
-    from convergebench.spaces_app.reporting.write import make_report
+    from convergebench.spaces_app.statistics import compute_tables
 
-    return make_report(
-        Analysis(scores, finished(chains), floors, calls, ROLES, Options(**options), {"published": published})
-    )
+    analysis = Analysis(scores, finished(chains), floors, calls, ROLES, Options(**options), {"published": published})
+    return SimpleNamespace(analysis=analysis, tables=compute_tables(analysis))

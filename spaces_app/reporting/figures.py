@@ -2,6 +2,7 @@
 
 import html
 import io
+import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import numpy as np
 
 from ..analysis.display_names import LONGEST, display_names
 from ..analysis.tables import Estimate, Table, capitalised, format_value
-from ..palette import GRID, INK, MUTED, PAPER, Look, finish_svg
+from ..palette import GRID, INK, MUTED, PAPER, Look, dark_rules
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,13 +21,16 @@ if TYPE_CHECKING:
 
     from ..statistics.curves import CurveRow
 
+FORMS = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}  # of the files of a drawing
 SMALL = 9.3  # the smallest letters: 12 pixels in the narrowest figure
 _WIDTH = 5.2  # inches at 72 units each: a desktop shows two figures side by side
 _LETTERS = 10
 _LEGEND_LINE = 0.23  # inches
 _LONGEST_OF_TWO = 23  # letters of a name, if two stand side by side in a legend
 _MOST_BANDS = 6  # editors in one panel; with more, bands would hide each other
+_WIDE = 900  # pixels, of a drawing in a file of its own
 _SHARP = 216  # dots an inch in the PNGs: three times the size on a page
+_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 _STYLE = {
     "font.family": "DejaVu Sans",
     "font.size": _LETTERS,
@@ -75,23 +79,39 @@ class Drawing:
 
     @cached_property
     def _plain_svg(self) -> str:
-        return self._file("svg", {"Date": None}, transparent=True).decode()
+        svg = self._save("svg", metadata={"Date": None}, transparent=True).decode()
+        body = svg[svg.index("<svg") :].replace("'DejaVu Sans'", _FONT).replace('"DejaVu Sans"', _FONT)
+        body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
+        body = re.sub(r'\bid="', f'id="{self.name}-', body)
+        return re.sub(r'(xlink:href="#|url\(#)', rf"\g<1>{self.name}-", body)
 
     def svg(self, alone: bool = True) -> str:
-        """`alone` is for a file, otherwise for a page."""
-        return finish_svg(self._plain_svg, self.name, html.escape(self.title), html.escape(self.description), alone)
+        """With ids of its own and words for a screen reader.
 
-    def pdf(self) -> bytes:
-        return self._file("pdf", {"CreationDate": None, "Producer": None})
+        With `alone`, the file has the dark colours itself; inside a page, the page has them.
+        """
+        name, opening, rest = self.name, *self._plain_svg.split(">", 1)
+        head = f'<title id="{name}-title">{html.escape(self.title)}</title>'
+        head += f'<desc id="{name}-desc">{html.escape(self.description)}</desc>'
+        size = re.compile(r' width="([\d.]+)pt" height="([\d.]+)pt"')
+        width, height = map(float, size.search(opening).groups())  # type: ignore[union-attr]  # matplotlib writes both
+        pixels = f' width="{_WIDE}" height="{_WIDE * height / width:.0f}"' if alone else ""
+        opening = f'{size.sub(pixels, opening)} role="img" aria-labelledby="{name}-title {name}-desc">'
+        return opening + head + (f"<style>{dark_rules()}</style>" if alone else "") + rest
 
-    def png(self) -> bytes:
-        return self._file("png", {"Software": None}, dpi=_SHARP)
+    def file(self, form: str) -> bytes:
+        """Of the SVG first: the other forms keep its layout."""
+        if form == "svg":
+            return self.svg().encode()
+        if form == "pdf":
+            return self._save("pdf", metadata={"CreationDate": None, "Producer": None})
+        return self._save("png", metadata={"Software": None}, dpi=_SHARP)
 
-    def _file(self, form: str, metadata: Mapping[str, None], **options: Any) -> bytes:
+    def _save(self, form: str, **options: Any) -> bytes:
         buffer = io.BytesIO()
         with house_style():
-            self.figure.savefig(buffer, format=form, metadata=dict(metadata), **options)
-        self.figure.set_layout_engine("none")  # other formats keep this layout
+            self.figure.savefig(buffer, format=form, **options)
+        self.figure.set_layout_engine("none")
         return buffer.getvalue()
 
 
@@ -187,18 +207,25 @@ def last_values(rows: Sequence["CurveRow"], form: str = "share") -> str:
 
 
 def one_panel(
-    name: str, rows: Sequence["CurveRow"], looks: Mapping[str, Look], title: str, metric: str, share: bool = False
+    name: str,
+    rows: Sequence["CurveRow"],
+    looks: Mapping[str, Look],
+    title: str,
+    metric: str,
+    share: bool = False,
+    raw: bool = False,
 ) -> Drawing | None:
-    """On the scale from 0 to 1; `metric` is its name."""
+    """On the scale from 0 to 1, unless the metric is `raw`; `metric` is its name."""
     if not rows:
         return None
     figure, grid = new_figure(height=3.36)
     axes = grid[0, 0]
     draw_lines(axes, rows, looks, share=share, bands=len({row.editor for row in rows}) <= _MOST_BANDS)
-    set_unit_scale(axes, share=share)
-    axes.set_ylabel("share of tests" if share else "retained quality")
+    if not raw:
+        set_unit_scale(axes, share=share)
+    axes.set_ylabel(metric if raw else "share of tests" if share else "retained quality")
     add_legend(figure, axes)
-    return Drawing(name, title, f"{capitalised(metric)}: {last_values(rows)}", figure)
+    return Drawing(name, title, f"{capitalised(metric)}: {last_values(rows, 'number' if raw else 'share')}", figure)
 
 
 def small_panels(

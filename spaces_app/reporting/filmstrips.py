@@ -3,7 +3,8 @@
 import base64
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.pictures import Undecodable, decode
@@ -17,25 +18,15 @@ from ..analysis.reasons import frames_of, losing_step, loss_clause, typical_case
 
 SIDE = 192  # pixels: sharp on a phone's screen at two thirds of it
 _QUALITY = 55
-
-
-@dataclass(frozen=True)
-class Frame:
-    """One small picture as a data URI; if there is none, `words` say why."""
-
-    label: str
-    words: str
-    uri: str = ""
-    width: int = 0
-    height: int = 0
-    is_loss: bool = False
+# One picture for the template: label, words, uri, size and is_loss. Without a uri, the words say why.
+Frame = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Strip:
     editor: str
     title: str
-    frames: tuple[Frame, ...]
+    frames: Sequence[Frame]
     why: str = ""  # of a typical case: when and why it was lost
 
 
@@ -59,23 +50,23 @@ def _typical_strip(analysis: Analysis, case: Case, outcome: Outcome, checks: Seq
     for shown in frames_of(case, checks, lost_step):
         data = reader.picture(case.chain.id, shown.step) if shown.exists else None
         label = " ".join(filter(None, (shown.label, shown.share)))
-        frame = make_frame(data, label, f"{case.source}, {case.program}: {label}")
-        frames.append(replace(frame, is_loss=shown.is_loss))
+        frames.append(make_frame(data, label, f"{case.source}, {case.program}: {label}", shown.is_loss))
     clause = loss_clause(case, outcome, checks, analysis.options.threshold, scores.get(lost_step or -1))
     why = f"lost in round {outcome.lost_at}: {clause}" if outcome.lost else f"survived all {case.rounds} rounds"
     title = f"a typical test: “{case.chain.program.cycle[0]}” on {case.source}"
-    return Strip(display_name(case.editor), title, tuple(frames), why)
+    return Strip(display_name(case.editor), title, frames, why)
 
 
-def make_frame(data: bytes | None, label: str, words: str) -> Frame:
+def make_frame(data: bytes | None, label: str, words: str, is_loss: bool = False) -> Frame:
+    frame = {"label": label, "words": "no picture", "uri": "", "size": (0, 0), "is_loss": is_loss}
     if data is None:
-        return Frame(label, "no picture")
+        return frame
     try:
         small = decode(data)
     except Undecodable as error:
-        return Frame(label, f"unreadable: {error}")
+        return frame | {"words": f"unreadable: {error}"}
     small.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
     buffer = io.BytesIO()
     small.save(buffer, "WEBP", quality=_QUALITY, method=4)
     uri = "data:image/webp;base64," + base64.b64encode(buffer.getvalue()).decode()
-    return Frame(label, words, uri, *small.size)
+    return frame | {"words": words, "uri": uri, "size": small.size}

@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+import jinja2
 from convergebench.metric_modules.scores import Missing
 
 from ..analysis.cases import COLUMNS, MEANINGS, QUALITIES
@@ -15,40 +17,48 @@ from ..statistics import facts as facts_table
 from ..statistics import find_statistics, leaderboard
 from ..statistics.curves import CurveRow
 from ..studies import study_modules
-from .page import METHODS, StandIn, template
 
+HERE = Path(__file__).parent
+METHODS = "Methods"  # the last section
 Facts = Mapping[str, Any]
+Tables = Mapping[str, Table]
 
 
-def facts_of(tables: Mapping[str, Table]) -> Facts:
+def template(name: str) -> jinja2.Template:
+    """In HTML, everything that comes from a table is escaped."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE),
+        autoescape=jinja2.select_autoescape(["html"]),
+        undefined=jinja2.StrictUndefined,
+    )
+    return environment.get_template(name)
+
+
+def facts_of(tables: Tables) -> Facts:
     return {row.fact: row.value for row in rows_of(tables, facts_table.Row)}
 
 
-def page_sentences(tables: Mapping[str, Table]) -> dict[str, list[str]]:
+def page_sentences(tables: Tables) -> dict[str, list[str]]:
     """By the part of the page."""
     board, facts = rows_of(tables, leaderboard.Row), facts_of(tables)
-    sentences = {
-        group: _group_sentences(group, [row for row in board if row.group == group], tables, facts)
-        for group in dict.fromkeys(row.group for row in board)
-    }
-    if board:
-        lead = _lead_sentences(board, tables, facts)
-    else:
-        other = stand_in(tables)
-        lead = other.lead if other else [why_nothing_counts(facts)]
+    by_group: dict[str, list[leaderboard.Row]] = {}
+    for row in board:
+        by_group.setdefault(row.group, []).append(row)
+    other = stand_in(tables)
+    lead = _lead_sentences(board, tables, facts) if board else other["lead"] if other else [why_nothing_counts(facts)]
     alarms = [
         f"ALARM: {alarm}"
         for name, statistic in find_statistics().items()
         if hasattr(statistic, "alarms")
         for alarm in statistic.alarms(tables[name].typed_rows)
     ]
-    return sentences | {
+    return {group: _group_sentences(group, rows, tables, facts) for group, rows in by_group.items()} | {
         "lead": lead + alarms,
         METHODS: [part for part in methods_paragraph(tables).split("\n\n") if not part.startswith("#")],
     }
 
 
-def _lead_sentences(board: Sequence[leaderboard.Row], tables: Mapping[str, Table], facts: Facts) -> list[str]:
+def _lead_sentences(board: Sequence[leaderboard.Row], tables: Tables, facts: Facts) -> list[str]:
     group = [row for row in board if row.group == board[0].group]
     rows = [row for row in group if row.role == ROLES["editor"]] or group
     column = next(column for column in tables["leaderboard"].columns if column.key == "rounds_kept")
@@ -64,16 +74,16 @@ def _lead_sentences(board: Sequence[leaderboard.Row], tables: Mapping[str, Table
         f"{_counted(len(roles) - baselines, 'editor')} and {_counted(baselines, 'baseline')}, "
         f"{_counted(facts['chains'], 'test')} on {_counted(facts['sources'], 'picture')} of the suite {facts['suite']}."
     )
-    sentences = [" ".join(survivals), counts]
-    if facts["editors without scores"] != "none":
-        sentences.append(
-            f"Not on this page, because their chains have no scores: {facts['editors without scores']}; "
-            "`convergebench score` adds them."
-        )
-    return sentences
+    unscored = facts["editors without scores"]
+    left_out = (
+        f"Not on this page, because their chains have no scores: {unscored}; `convergebench score` adds them."
+        if unscored != "none"
+        else ""
+    )
+    return [sentence for sentence in (" ".join(survivals), counts, left_out) if sentence]
 
 
-def stand_in(tables: Mapping[str, Table]) -> StandIn | None:
+def stand_in(tables: Tables) -> dict[str, Any] | None:
     """The first study that answers, if no case is counted."""
     if tables["leaderboard"].rows:
         return None
@@ -86,57 +96,44 @@ def _counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _group_sentences(
-    group: str, board: Sequence[leaderboard.Row], tables: Mapping[str, Table], facts: Facts
-) -> list[str]:
+def _group_sentences(group: str, board: Sequence[leaderboard.Row], tables: Tables, facts: Facts) -> list[str]:
     programs = program_groups()[group]
     checks = facts[f"{group}: checks"].split(", ")
-    missing = [
-        CHECK_TITLES[check]
-        for check in CHECKS
-        if check not in checks and not (check == "edits" and not programs.asks_edits)
-    ]
-    sentences = [
-        f"These are {programs.description}: {facts[f'{group}: cases']} tests on {facts[f'{group}: sources']} pictures, "
-        f"up to {facts[f'{group}: rounds']} rounds. Baselines, below the double line, show the best and worst possible "
-        "scores; they have no rank."
-    ]
-    if missing:
-        sentences.append(f"Left out, because fewer than half of the editors have it: {', '.join(missing)}.")
+    asked = [check for check in CHECKS if check != "edits" or programs.asks_edits]
+    missing = ", ".join(CHECK_TITLES[check] for check in asked if check not in checks)
     partial = facts[f"{group}: checks that only some editors have"]
-    if partial != "none":
-        sentences.append(f"Only some editors have {partial}; `convergebench score` adds what is missing.")
-    sentences += [f"{row.editor} is listed apart, without a rank: {row.apart}." for row in board if row.apart]
-    if any(row.role == ROLES["editor"] and row.rank.value is None for row in board):
-        sentences.append(
-            f"Editors that share fewer than {facts['sources for a verdict']} pictures are not ranked: too few to tell "
-            "a difference from chance."
-        )
-    if excluded := excluded_sentence(facts):
-        sentences.append(excluded)
+    unranked = any(row.role == ROLES["editor"] and row.rank.value is None for row in board)
     on = {row.on for row in rows_of(tables, CurveRow) if row.group == group and row.slice == "all"}
     tests = "tests that all editors finished without technical failure" if on == {"common"} else "each editor's tests"
-    sentences.append(
+    sentences = {
+        f"These are {programs.description}: {facts[f'{group}: cases']} tests on {facts[f'{group}: sources']} pictures, "
+        f"up to {facts[f'{group}: rounds']} rounds. Baselines, below the double line, show the best and worst possible "
+        "scores; they have no rank.": True,
+        f"Left out, because fewer than half of the editors have it: {missing}.": missing,
+        f"Only some editors have {partial}; `convergebench score` adds what is missing.": partial != "none",
+        **{f"{row.editor} is listed apart, without a rank: {row.apart}.": row.apart for row in board},
+        f"Editors that share fewer than {facts['sources for a verdict']} pictures are not ranked: too few to tell "
+        "a difference from chance.": unranked,
+        excluded_sentence(facts): True,
         f"Curves are drawn on {tests}. A refused test is no longer in the curves of quality; in that of survival it "
-        f"counts as failed. Bands and brackets are {facts['limits']} confidence intervals across pictures."
-    )
-    return sentences
+        f"counts as failed. Bands and brackets are {facts['limits']} confidence intervals across pictures.": True,
+    }
+    return [sentence for sentence, is_said in sentences.items() if sentence and is_said]
 
 
 def excluded_sentence(facts: Facts) -> str:
     """Empty if all pictures count."""
-    if facts["excluded sources"] == "none":
-        return ""
-    return f"Left out, because too many unrelated pictures resemble them: {facts['excluded sources']}."
+    excluded = facts["excluded sources"]
+    return "" if excluded == "none" else f"Left out, because too many unrelated pictures resemble them: {excluded}."
 
 
 def why_nothing_counts(facts: Facts) -> str:
     excluded = excluded_sentence(facts)
-    encodings = "Encodings of one picture share one step 0 if they are imported with `--originals`."
-    return " ".join(["No case of these scores is counted.", *([excluded, encodings] if excluded else [])])
+    encodings = " Encodings of one picture share one step 0 if they are imported with `--originals`."
+    return "No case of these scores is counted." + (f" {excluded}{encodings}" if excluded else "")
 
 
-def methods_paragraph(tables: Mapping[str, Table]) -> str:
+def methods_paragraph(tables: Tables) -> str:
     """In Markdown, for a paper."""
     facts = facts_of(tables)
     groups = [name.partition(":")[0] for name in facts if name.endswith(": headline")]
@@ -155,8 +152,7 @@ def methods_paragraph(tables: Mapping[str, Table]) -> str:
 
 
 def _titles(columns: Sequence[str]) -> str:
-    *first, last = [COLUMNS[name].title for name in columns]
-    return f"{', '.join(first)} and {last}" if first else last
+    return " and ".join(", ".join(COLUMNS[name].title for name in columns).rsplit(", ", 1))
 
 
 def where_chains_went(facts: Facts) -> str:

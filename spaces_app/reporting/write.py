@@ -19,13 +19,14 @@ from ..analysis.groups import ROLES
 from ..analysis.stored_rows import StoredRows
 from ..analysis.tables import Table, all_as_json, as_csv, as_json, as_latex, as_text, capitalised, rows_of
 from ..statistics import compute_tables, find_statistics, leaderboard, on_page
+from .figures import FORMS
 from .filmstrips import Strip, typical_strips
 from .page import make_sections, render_page, slug, table_html
 from .sentences import (
+    Tables,
     excluded_sentence,
     facts_of,
     methods_paragraph,
-    page_sentences,
     stand_in,
     where_chains_went,
     why_nothing_counts,
@@ -45,14 +46,6 @@ _HEADLINE = (
 )
 
 
-@dataclass(frozen=True)
-class Report:
-    """All tables by their names, and what they were made from."""
-
-    analysis: Analysis
-    tables: dict[str, Table]
-
-
 def read_analysis(reader: Reader, options: Options = Options()) -> Analysis:  # noqa: B008 - frozen
     calls = StoredRows(reader, StepRow, CALLS)
     roles = {label: editor.role for label, editor in reader.editors().items()}
@@ -61,38 +54,29 @@ def read_analysis(reader: Reader, options: Options = Options()) -> Analysis:  # 
     return Analysis(scores, reader.chains(), floors, calls, roles, options, tables)
 
 
-def make_report(analysis: Analysis) -> Report:
-    return Report(analysis, compute_tables(analysis))
-
-
 def write_files(
-    report: Report, out: Path, strips: Mapping[str, Sequence[Strip]] | None = None, top: Sequence[Strip] = ()
+    tables: Tables, out: Path, strips: Mapping[str, Sequence[Strip]] | None = None, top: Sequence[Strip] = ()
 ) -> int:
     """How many; `strips` are pictures by statistic, and the page begins with `top`."""
-    sections = make_sections(report.tables, list(report.analysis.groups), strips or {})
-    sentences = page_sentences(report.tables)
-    for section in sections:
-        section.sentences = sentences.get(section.group or section.title, [])
-    files = _table_files(report)
-    for drawing in [drawing for section in sections for drawing in section.drawings]:
-        files[f"figures/{drawing.name}.svg"] = drawing.svg().encode()
-        files[f"figures/{drawing.name}.pdf"] = drawing.pdf()
-        files[f"figures/{drawing.name}.png"] = drawing.png()
-    files["methods.md"] = methods_paragraph(report.tables).encode()
-    page = render_page(sections, sentences["lead"], report.tables, top, stand_in(report.tables))
-    _replace_files(out, files | {PAGE: page.encode()})
-    return len(files) + 1
+    sections = make_sections(tables, strips or {})
+    files = _table_files(tables)
+    for drawing in [drawing for section in sections for drawing in section["drawings"]]:
+        files |= {f"figures/{drawing.name}.{form}": drawing.file(form) for form in FORMS}
+    files["methods.md"] = methods_paragraph(tables).encode()
+    files[PAGE] = render_page(sections, tables, top).encode()
+    _replace_files(out, files)
+    return len(files)
 
 
-def _table_files(report: Report) -> dict[str, bytes]:
-    tables = [table for table in report.tables.values() if table.rows]
-    files = {f"{table.name}.csv": as_csv(table).encode() for table in tables}
-    files["tables.json"] = all_as_json(tables).encode()
+def _table_files(tables: Tables) -> dict[str, bytes]:
+    filled = {name: table for name, table in tables.items() if table.rows}
+    files = {f"{name}.csv": as_csv(table).encode() for name, table in filled.items()}
+    files["tables.json"] = all_as_json(filled.values()).encode()
     shown = {name for name, statistic in find_statistics().items() if on_page(statistic).show}
-    files["tables.tex"] = "\n".join(as_latex(table) for table in tables if table.name in shown).encode()
-    board = report.tables["leaderboard"]
+    files["tables.tex"] = "\n".join(as_latex(filled[name]) for name in filled if name in shown).encode()
+    board = tables["leaderboard"]
     files["leaderboard.json"] = as_json(board).encode()  # what `convergebench publish results` reads
-    for group in report.analysis.groups:
+    for group in dict.fromkeys(row["group"] for row in board.rows):
         files[f"leaderboard-{slug(group)}.tex"] = leaderboard.latex(board.where(group=group)).encode()
     return files
 
@@ -164,50 +148,51 @@ def write_board(
     suites: Mapping[str, Sequence[str]] | None = None,
 ) -> Board:
     """A dataset that cannot be used is a UserError."""
-    check_dataset(dataset, threshold)
-    if framing is not None and not 0 < framing <= 1:
-        raise UserError(f"--framing must be above 0 and at most 1, got {framing:g}")
+    for option, value in (("threshold", threshold), ("framing", framing)):
+        if value is not None and not 0 < value <= 1:
+            raise UserError(f"--{option} must be above 0 and at most 1, got {value:g}")
+    reader = open_scored(dataset)
     try:
         with disk_errors_explained(out):
-            report, files = _write_report(Reader(dataset), out, Options(threshold, framing, suites or {}))
+            analysis = read_analysis(reader, Options(threshold, framing, suites or {}))
+            tables = compute_tables(analysis)
+            files = write_files(tables, out, _strips(tables, reader), _top_strips(analysis, tables, reader))
     except (ValueError, UnreadableFile) as error:
         raise UserError(str(error)) from error
     except OSError as error:
         raise UserError(f"cannot write to {out}: {error.strerror}; choose another folder") from error
-    table, facts = headline(report.tables), facts_of(report.tables)
+    table, facts = headline(tables), facts_of(tables)
     chains = " ".join(filter(None, [where_chains_went(facts), excluded_sentence(facts) if table.rows else ""]))
     return Board(table, out / PAGE, files, chains)
 
 
-def _write_report(reader: Reader, out: Path, options: Options) -> tuple[Report, int]:
-    report = make_report(read_analysis(reader, options))
-    strips = {
-        name: statistic.strips(report.tables[name], reader)
+def _strips(tables: Tables, reader: Reader) -> dict[str, Sequence[Strip]]:
+    return {
+        name: statistic.strips(tables[name], reader)
         for name, statistic in find_statistics().items()
         if hasattr(statistic, "strips")
     }
-    board = rows_of(report.tables, leaderboard.Row)
+
+
+def _top_strips(analysis: Analysis, tables: Tables, reader: Reader) -> Sequence[Strip]:
+    board = rows_of(tables, leaderboard.Row)
     tested = [row.editor for row in board if row.group == board[0].group and row.role == ROLES["editor"]]
-    top = typical_strips(report.analysis, tested, reader) if tested else ()
-    return report, write_files(report, out, strips, top)
+    return typical_strips(analysis, tested, reader) if tested else ()
 
 
-def headline(tables: Mapping[str, Table]) -> Table:
+def headline(tables: Tables) -> Table:
     """The first group's leaderboard; or what a study or a sentence says instead."""
     board, other = tables["leaderboard"], stand_in(tables)
-    if other:
-        return other.table
-    if not board.rows:
-        return replace(board, title=why_nothing_counts(facts_of(tables)))
-    return replace(board.where(group=board.rows[0]["group"]), title=board.rows[0]["name"])
+    if board.rows:
+        return replace(board.where(group=board.rows[0]["group"]), title=board.rows[0]["name"])
+    return other["table"] if other else replace(board, title=why_nothing_counts(facts_of(tables)))
 
 
-def check_dataset(dataset: Path, threshold: float) -> None:
-    if not 0 < threshold <= 1:
-        raise UserError(f"--threshold must be above 0 and at most 1, got {threshold:g}")
+def open_scored(dataset: Path) -> Reader:
     reader = Reader(dataset)
     if not reader.files("chains"):
         raise UserError(f"{dataset} is not a dataset: it has no data/chains; `convergebench build` makes one")
     if not reader.files("scores") and not reader.files("published"):
         raise UserError(f"{dataset} has no scores yet; `convergebench score {dataset}` adds them")
     refuse_missing(dataset)
+    return reader

@@ -9,7 +9,8 @@ A folder may hold any of these; deleting it removes its study and nothing else:
     curves.py           curves(analysis): more rows for the table of curves
     tab/                a tab of the Space (see space.tabs)
     metric_lines.py     metric_lines(columns): more lines on the Space's tab of metrics
-    page.py             stand_in(tables, facts): what the page says if no case of the dataset is counted, or None
+    page.py             stand_in(tables, facts): the page's title, how_to_read, lead and a table for the terminal, for a
+                        dataset without a case that counts; or None
 """
 
 import importlib

@@ -11,7 +11,8 @@ from convergebench import spaces_app
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.metric_modules.scores import missing_values
-from convergebench.spaces_app.reporting.write import make_report, read_analysis
+from convergebench.spaces_app.reporting.write import read_analysis
+from convergebench.spaces_app.statistics import compute_tables
 from convergebench.spaces_app.studies.restoration.restored import restored_sets
 
 CLEAN = ("harbour", "market", "tower")
@@ -54,7 +55,7 @@ def dataset(tmp_path_factory):
 
 
 def test_methods_are_compared_over_clean_pictures(dataset):
-    tables = make_report(read_analysis(Reader(dataset))).tables
+    tables = compute_tables(read_analysis(Reader(dataset)))
     rows = {row["editor"]: row for row in tables["restoration_methods"].rows}
     assert rows["sharp"]["psnr"] > rows["dull"]["psnr"] + 5
     assert rows["sharp"]["best_in"].startswith("PSNR, SSIM")
@@ -68,11 +69,11 @@ def test_methods_are_compared_over_clean_pictures(dataset):
 
 def test_the_report_shows_typical_restored_pictures(dataset, tmp_path):
     spaces_app.report(dataset, tmp_path / "report")
-    report = make_report(read_analysis(Reader(dataset)))
-    shown = report.tables["restoration_pictures"].rows
+    analysis = read_analysis(Reader(dataset))
+    shown = compute_tables(analysis)["restoration_pictures"].rows
     typical = {row["degradation"]: (row["of_pictures"], row["by"]) for row in shown}
     assert typical == {"motion-blur": (3, "psnr"), "old-film": (3, "psnr"), "old photo": (1, "piqe")}
-    [methods] = report.analysis.once(restored_sets)
+    [methods] = analysis.once(restored_sets)
     values = defaultdict(list)
     for one in methods.pictures:
         if one.degradation == "motion-blur":

@@ -20,7 +20,8 @@ from convergebench.generation.records import UserError
 from convergebench.metric_modules._engine import engine
 from convergebench.spaces_app.analysis.analysis import Options
 from convergebench.spaces_app.analysis.tables import as_json
-from convergebench.spaces_app.reporting.write import check_dataset, make_report, read_analysis
+from convergebench.spaces_app.reporting.write import open_scored, read_analysis
+from convergebench.spaces_app.statistics import compute_tables
 from fuzz.mutations import mutate
 
 PICTURES = ("image", "reference")
@@ -63,12 +64,12 @@ def rows_of(folder: Path, configs: tuple[str, ...]) -> dict[str, str]:
 
 def tables_of(folder: Path) -> dict[str, str]:
     """Every table of a dataset's report, without its drawings; raises UserError as the verb does."""
-    check_dataset(folder, 0.5)
+    reader = open_scored(folder)
     try:
-        report = make_report(read_analysis(Reader(folder), Options()))
+        tables = compute_tables(read_analysis(reader, Options()))
     except (ValueError, UnreadableFile) as error:
         raise UserError(str(error)) from error
-    return {name: as_json(table) for name, table in report.tables.items()}
+    return {name: as_json(table) for name, table in tables.items()}
 
 
 def files_below(folder: Path) -> list[Path]:

@@ -10,7 +10,8 @@ from convergebench.generation import editors, plan, scheduler, store, store_read
 from convergebench.generation.calls import Rejected, Unusable
 from convergebench.generation.records import Answer, UserError
 from convergebench.metric_modules._engine import engine
-from convergebench.spaces_app.reporting.write import make_report, read_analysis
+from convergebench.spaces_app.reporting.write import read_analysis
+from convergebench.spaces_app.statistics import compute_tables
 from counting import SUITE, Counting, choose, png
 
 
@@ -81,7 +82,7 @@ def test_a_failed_chain_that_is_retried_counts_in_the_report(tmp_path):
     def headline():
         build.build(store_reader.find_finished({tmp_path / "run"}), out)
         engine.run(engine.prepare(out, ["psnr"], "cpu", None))
-        board = make_report(read_analysis(Reader(out))).tables["leaderboard"]
+        board = compute_tables(read_analysis(Reader(out)))["leaderboard"]
         assert "failed" in {column.key for column in board.columns if column.shown}
         row = board.rows[0]
         return row["failed"], row["cause"], row["rounds_kept"]

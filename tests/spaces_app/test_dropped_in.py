@@ -119,7 +119,7 @@ from convergebench.spaces_app.reporting.write import write_files
 scores, chains, floors = dataset({"one": 9.0, "two": 9.0}, sources=4, programs=1, rounds=6)
 for row in scores:
     row["changed_size"] = row["editor"] == "one" and row["round"] > 2
-write_files(report(scores, chains, floors), Path("report"))
+write_files(report(scores, chains, floors).tables, Path("report"))
 from convergebench.spaces_app.space.failures.tab import known
 print(known(None))
 """

@@ -12,7 +12,7 @@ from convergebench.metric_modules._judges import drift
 from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.analysis.groups import account_for
 from convergebench.spaces_app.reporting.sentences import page_sentences
-from convergebench.spaces_app.reporting.write import make_report
+from convergebench.spaces_app.statistics import compute_tables
 from convergebench.spaces_app.studies.additions.statistics import additions
 from convergebench.spaces_app.studies.judges.answers import Judged, kappa
 from convergebench.spaces_app.studies.judges.statistics import judged_edits, judges, self_evaluation
@@ -182,10 +182,11 @@ def drifting(moved):
 def test_a_judge_that_drifted_is_an_alarm_on_the_page():
     for moved, alarmed in ((0, False), (8, True)):
         chains, said = drifting(moved)
-        made = make_report(analysis(chains, [row for each in chains for row in scores(each, edit_applied=True)], said))
-        lead = page_sentences(made.tables)["lead"]
+        rows = [row for each in chains for row in scores(each, edit_applied=True)]
+        made = compute_tables(analysis(chains, rows, said))
+        lead = page_sentences(made)["lead"]
         assert any(line.startswith("ALARM: seer on edit_applied, run 2") for line in lead) is alarmed
-        [row] = made.tables["judges"].rows
+        [row] = made["judges"].rows
         assert ("ALARM in run 2" in row["drift"], "another model name" in row["drift"]) == (alarmed, not alarmed)
 
 

@@ -11,8 +11,9 @@ from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.studies.labels.labels import QUESTIONS, Label, label_from_values
 from convergebench.generation.records import UserError
 from convergebench.spaces_app.analysis.analysis import Analysis
-from convergebench.spaces_app.reporting.write import make_report, read_analysis
+from convergebench.spaces_app.reporting.write import read_analysis
 from convergebench.spaces_app.space.served_dataset import open_dataset
+from convergebench.spaces_app.statistics import compute_tables
 from convergebench.spaces_app.studies.labels.statistics.label_agreement import krippendorff_alpha
 from convergebench.spaces_app.studies.labels.tab import tab as labels_tab
 from convergebench.spaces_app.studies.restoration.statistics import judged_infidelity
@@ -97,7 +98,7 @@ def labelled(folder):
             places = {"other_chain": other["chain"], "other_step": other["step"]}
             everybody["anna"].append(label("anna", "pair", "second", row, **places))
     imported(folder, *(write(folder.parent / f"{rater}.json", labels) for rater, labels in everybody.items()))
-    return make_report(read_analysis(Reader(folder))).tables
+    return compute_tables(read_analysis(Reader(folder)))
 
 
 def test_ratings_have_their_spread_and_the_best_is_first(labelled):
@@ -217,7 +218,7 @@ def test_people_count_additions_in_the_space(tmp_path):
         labels.append(given | {"rater": "carla", "question": "count", "answer": "unclear"})
     file = write(tmp_path / "counts.json", labels)
     imported(folder, file)
-    tables = make_report(read_analysis(Reader(folder))).tables
+    tables = compute_tables(read_analysis(Reader(folder)))
     [row] = tables["label_agreement"].rows
     assert (row["question"], row["alpha"], row["shared"], row["labels"]) == ("How many are there", 1.0, 30, 90)
     rows = {row["editor"]: row for row in tables["additions"].rows if row["judged_by"] == "people"}

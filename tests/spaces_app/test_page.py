@@ -11,14 +11,16 @@ import pytest
 from convergebench.spaces_app.analysis import tables
 from convergebench.spaces_app.analysis.display_names import display_names
 from convergebench.spaces_app.palette import GRID, INK, MUTED, PAPER
-from convergebench.spaces_app.reporting.filmstrips import Frame, Strip
+from convergebench.spaces_app.reporting.filmstrips import Strip, make_frame
 from convergebench.spaces_app.reporting.page import SHORT, in_words
 from convergebench.spaces_app.reporting.write import write_files
 from simulated import dataset, report
 
 TINY = "data:image/webp;base64,UklGRiQAAABXRUJQVlA4IBgAAAAwAQCdASoBAAEAAUAmJaQAA3AA/v3AgAA="
-STRIPS = [Strip("one", "picture-01: refused in round 3", (Frame("original", "the original", TINY, 1, 1),
-                                                          Frame("round 3", "no picture")))]  # fmt: skip
+STRIPS = [Strip("one", "picture-01: refused in round 3", [
+    {"label": "original", "words": "the original", "uri": TINY, "size": (1, 1), "is_loss": False},
+    make_frame(None, "round 3", ""),
+])]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +29,7 @@ def laid(tmp_path_factory):
     out = tmp_path_factory.mktemp("report")
     editors = {"one": 1.5, "<b>two</b> & more": 1.0, "identity": 0.01}
     made = report(*dataset(editors, sources=13, programs=2, rounds=10, clip=False))
-    write_files(made, out, {"facts": STRIPS})
+    write_files(made.tables, out, {"facts": STRIPS})
     return out, made
 
 
@@ -91,7 +93,7 @@ def test_every_number_of_the_page_is_in_the_tables_beside_it(laid, page):
             else:
                 forms = [form for form in tables.FORMS if form != "count" or isinstance(value, int)]
                 told |= {number for form in forms for number in numbers(tables.format_value(value, form))}
-    strips = {number for strip in STRIPS for number in numbers(strip.title + strip.frames[1].label)}
+    strips = {number for strip in STRIPS for number in numbers(strip.title + strip.frames[1]["label"])}
     shown = set(numbers(" ".join([*page.text, *page.words])))
     assert len(shown) > 80
     assert shown - told - strips == set()
@@ -197,6 +199,6 @@ def test_what_was_not_computed_is_said_and_not_drawn(laid, page):
 
 def test_the_same_scores_give_the_same_files(laid, tmp_path):
     made = laid[1]
-    write_files(made, tmp_path, {"facts": STRIPS})
+    write_files(made.tables, tmp_path, {"facts": STRIPS})
     for path in sorted(laid[0].rglob("*.*")):
         assert path.read_bytes() == (tmp_path / path.relative_to(laid[0])).read_bytes(), path.name

@@ -13,7 +13,7 @@ SIZES = [(390, "light"), (390, "dark"), (1400, "light"), (1400, "dark")]
 def address(tmp_path_factory):
     out = tmp_path_factory.mktemp("report")
     editors = {"one": 1.5, "an-editor-with-a-long-name:steps=28,guidance=2.5": 1.0, "identity": 0.01}
-    write_files(report(*dataset(editors, sources=12, programs=2, rounds=10)), out)
+    write_files(report(*dataset(editors, sources=12, programs=2, rounds=10)).tables, out)
     return (out / "index.html").as_uri()
 
 

@@ -12,7 +12,8 @@ from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.records import Chain, FinishedChain, Program, Source
 from convergebench.metric_modules.second_pass import measure as second_pass
 from convergebench.spaces_app.analysis.analysis import Analysis, Options
-from convergebench.spaces_app.reporting.write import make_report, read_analysis, write_files
+from convergebench.spaces_app.reporting.write import read_analysis, write_files
+from convergebench.spaces_app.statistics import compute_tables
 from convergebench.spaces_app.studies.restoration.restored import metric_title
 
 METRICS = ("psnr", "ssim", "lpips", "musiq", "maniqa", "clipiqa")
@@ -35,7 +36,7 @@ def tables(tmp_path_factory):
         given = ["import", "--layout", "scores", table, "--dataset", folder, "--restoration", *study.COLUMNS, *words]
         done = CliRunner().invoke(main, [str(word) for word in given])
         assert done.exit_code == 0, done.output
-    return make_report(read_analysis(Reader(folder))).tables
+    return compute_tables(read_analysis(Reader(folder)))
 
 
 def of_table(tables, name, table):
@@ -139,7 +140,7 @@ def simulated(methods, prompts=PROMPTS, rounds=1, runs=1, truth=True, status="co
 
 def tables_of(*args, roles=None, **options):
     chains, scores = simulated(*args, **options)
-    return make_report(Analysis(scores, chains, roles=roles)).tables
+    return compute_tables(Analysis(scores, chains, roles=roles))
 
 
 @pytest.fixture(scope="module")
@@ -200,7 +201,7 @@ def test_a_restoration_without_a_picture_is_counted_as_one():
 def test_chains_of_each_program_add_up():
     chains, scores = simulated({"better": 0.0}, prompts=("s1", "lf1"))
     options = Options(suites={"restoration": ["restore-s1", "restore-lf1", "restore-l1"], "another": ["hat"]})
-    table = make_report(Analysis(scores[:-3], chains, options=options)).tables["programs"]
+    table = compute_tables(Analysis(scores[:-3], chains, options=options))["programs"]
     assert sum(row["chains"] for row in table.rows) == len(chains) == 56
     assert "56 chains generated = 53 restorations with scores + 3 left out" in table.note
 
@@ -210,7 +211,7 @@ def test_a_pass_that_takes_the_first_back_undoes_it():
     turned = [row | ({"pass_direction": -0.6, "pass_size": 0.5} if row["round"] == 2 else {}) for row in scores]
     for place, row in enumerate(turned):
         row["pass_direction"] = row.get("pass_direction") and row["pass_direction"] + 0.01 * (place % 7)
-    table = make_report(Analysis(turned, chains)).tables["restoration_passes"]
+    table = compute_tables(Analysis(turned, chains))["restoration_passes"]
     [row] = [row for row in table.rows if row.get("verdict")]
     assert (row["verdict"], row["size"], row["clean"]) == ("undoes", 0.5, 14)
     assert row["direction_high"] < 0
@@ -242,7 +243,7 @@ def test_a_page_of_restorations_is_about_restoring(tmp_path):
     roles = {"identity": "baseline"}
     chains, scores = simulated({"better": 1.0, "worse": 0.0, "identity": -1.0}, prompts=PROMPTS)
     analysis = Analysis(scores, chains, roles=roles)
-    write_files(make_report(analysis), tmp_path)
+    write_files(compute_tables(analysis), tmp_path)
     page = (tmp_path / "index.html").read_text()
     assert "How well are degraded pictures restored?" in page
     assert "better is best in PSNR" in page

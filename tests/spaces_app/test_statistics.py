@@ -46,7 +46,7 @@ from simulated import dataset, report
 from convergebench.spaces_app.reporting.write import write_files
 import convergebench.spaces_app.statistics as statistics
 made = report(*dataset({"one": 1.5, "two": 0.2, "identity": 0.01}, sources=4, programs=2, rounds=10))
-print(write_files(made, Path("report")), statistics.__file__)
+print(write_files(made.tables, Path("report")), statistics.__file__)
 """
 
 
@@ -80,8 +80,8 @@ def test_an_awkward_picture_looks_right_in_a_filmstrip(name):
 
     awkward = awkward_pictures.PICTURES[name]
     frame = make_frame(awkward.data, "round 1", "words")
-    with Image.open(io.BytesIO(base64.b64decode(frame.uri.partition(",")[2]))) as small:
-        assert small.size == (frame.width, frame.height)
+    with Image.open(io.BytesIO(base64.b64decode(frame["uri"].partition(",")[2]))) as small:
+        assert small.size == frame["size"]
         assert max(small.size) <= SIDE
         # WebP of low quality changes colours more than JPEG of high quality.
         awkward_pictures.assert_looks_right(small.convert("RGB"), awkward, tolerance=16)
@@ -91,9 +91,9 @@ def test_an_awkward_picture_looks_right_in_a_filmstrip(name):
 def test_a_strip_says_why_there_is_no_picture(name):
     data, words = awkward_pictures.BROKEN[name]
     frame = make_frame(data, "round 1", "words")
-    assert frame.uri == ""
-    assert frame.words.startswith("unreadable")
-    assert words in frame.words
+    assert frame["uri"] == ""
+    assert frame["words"].startswith("unreadable")
+    assert words in frame["words"]
 
 
 @pytest.mark.parametrize("folder", ["analysis", "reporting", "space", "statistics", "studies"])

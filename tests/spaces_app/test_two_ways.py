@@ -11,7 +11,7 @@ from convergebench.generation import programs, suites
 from convergebench.generation.ledger import Budget, Ledger
 from convergebench.metric_modules._judges import backends, undos
 from convergebench.spaces_app.analysis.analysis import Analysis
-from convergebench.spaces_app.reporting.write import make_report
+from convergebench.spaces_app.statistics import compute_tables
 from vendors.loopback import serving, told
 
 ROUNDS = 10
@@ -27,7 +27,7 @@ def made(kept, sources=14, roles=None):
             chains.append(chain)
             scores += simulated.score_rows(chain, rounds + source % 2)
     floors = simulated.floor_rows(sources)
-    return make_report(Analysis(scores, simulated.finished(chains), floors, roles=roles)).tables
+    return compute_tables(Analysis(scores, simulated.finished(chains), floors, roles=roles))
 
 
 def test_crossed_and_nested_undo_share_pictures():

@@ -3,6 +3,7 @@
 import itertools
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -15,7 +16,8 @@ from convergebench.generation.records import Chain
 from convergebench.generation.scheduler import generate
 from convergebench.generation.sources import catalogue
 from convergebench.spaces_app.analysis.groups import places
-from convergebench.spaces_app.reporting.write import make_report, read_analysis
+from convergebench.spaces_app.reporting.write import read_analysis
+from convergebench.spaces_app.statistics import compute_tables
 from convergebench.spaces_app.statistics import programs as program_table
 from convergebench.spaces_app.studies.depth.statistics import depth
 
@@ -77,7 +79,8 @@ def scored(tmp_path_factory):
     for words in (["build", folder / "run", "--out"], ["score", "--metrics", "psnr,ssim,edit_applied"]):
         done = CliRunner().invoke(main, [*map(str, words), str(folder / "dataset")])
         assert done.exit_code == 0, done.output
-    return make_report(read_analysis(Reader(folder / "dataset")))
+    analysis = read_analysis(Reader(folder / "dataset"))
+    return SimpleNamespace(analysis=analysis, tables=compute_tables(analysis))
 
 
 @pytest.mark.slow

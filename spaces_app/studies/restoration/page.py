@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from ...analysis.tables import Table
-from ...reporting.page import StandIn
 
 _TITLE = "How well are degraded pictures restored?"
 _HOW_TO_READ = (
@@ -14,7 +13,7 @@ _HOW_TO_READ = (
 )
 
 
-def stand_in(tables: Mapping[str, Table], facts: Mapping[str, Any]) -> StandIn | None:
+def stand_in(tables: Mapping[str, Table], facts: Mapping[str, Any]) -> dict[str, Any] | None:
     table = replace(tables["restoration_methods"].where(table=None), note="")
     rows = table.rows
     if not rows:
@@ -25,4 +24,5 @@ def stand_in(tables: Mapping[str, Table], facts: Mapping[str, Any]) -> StandIn |
         f"{len(rows)} ways to restore {pictures} degraded pictures, "
         f"made from {clean} clean ones, of the suite {facts['suite']}."
     )
-    return StandIn(_TITLE, _HOW_TO_READ, [best, scope] if best else [scope], table)
+    lead = [best, scope] if best else [scope]
+    return {"title": _TITLE, "how_to_read": _HOW_TO_READ, "lead": lead, "table": table}

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from statistics import fmean
 
 from convergebench.dataset_builder.dataset.reader import Reader
@@ -106,11 +105,11 @@ def strips(table: Table, reader: Reader) -> list[Strip]:
         frames += [_frame(row, names[row.editor], reader, lengths[row.chain]) for row in picture_rows]
         clean = reader.reference(first.chain)
         words = "not known" if clean is None else f"{first.title}, clean"
-        frames.append(replace(make_frame(clean, "clean", words), words=words))
+        frames.append(make_frame(clean, "clean", words) | {"words": words})
         kind = ", ".join(filter(None, (first.degradation.replace("-", " "), first.scene))) or "restoration"
         choice = f"the median of {first.of_pictures} by {metric_title(first.by)}"
         why = choice if first.of_pictures > 1 else "the only one"
-        strips.append(Strip(first.title, f"{kind}: {why}", tuple(frames)))
+        strips.append(Strip(first.title, f"{kind}: {why}", frames))
     return strips
 
 
