@@ -93,7 +93,6 @@ class Kinds(click.Group):
 _GROUPS = {
     "list": Kinds("list", "List editors, metrics, suites, sources, prices or labels."),
     "publish": Kinds("publish", "Upload a dataset, the metrics or the Space; write results for others."),
-    "weights": Kinds("weights", "Download a metric's weights into the user's cache, once."),
     "verify": Kinds("verify", "Check every hash and count of a run, a dataset or a submission."),
     "import": Kinds(
         "import",

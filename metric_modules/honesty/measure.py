@@ -16,6 +16,7 @@ _COLUMNS = (
 )
 
 PARAMETERS = reader.NETWORK
+fetch_weights = PARAMETERS.fetch
 _Kept = tuple[np.ndarray, np.ndarray]  # a picture at 512 on the short side, and its cells
 
 

