@@ -5,9 +5,9 @@ from typing import Any, ClassVar
 
 import datasets
 
-from .images import Pair, exact, examples, in_batches, pairs, pixels
+from .images import Pair, exact, examples, in_batches, pairs
 from .modules import Module
-from .scoring import AloneScorer, Signature, reason_text, signature_text
+from .scoring import Signature, reason_text, signature_text
 
 Row = Mapping[str, float | None]  # an example's numbers; None for a missing one
 Compare = Callable[[list[Pair]], Sequence[Row]]  # the rows of a batch of predictions with their references
@@ -58,27 +58,6 @@ class PictureModule(Module):
         if predictions is None and references is None and len(self) == 0:
             raise ValueError("there are no examples; give predictions and references, or add them first")
         return super().compute(predictions=predictions, references=references, **options)
-
-
-class AloneModule(PictureModule):
-    """A module that judges each picture on its own; `scorer` is the class that the scoring engine runs."""
-
-    columns: ClassVar[dict[str, object]] = {"predictions": _PICTURE}
-    example: ClassVar[dict[str, object]] = {}
-    scorer: Callable[..., AloneScorer]
-    _made: AloneScorer | None = None
-
-    def _compute(
-        self, predictions: list[object], device: str = "cpu", dtype: str = "float64", batch_size: int = 1
-    ) -> dict[str, object]:
-        self._made = self._made or self.scorer("cpu", "float64", {})
-        name, rows = self._made.column, []
-        for number, picture in enumerate(predictions):
-            value = self._made.score(pixels(picture, f"prediction {number}"))
-            if not isinstance(value, float):
-                raise ValueError(f"prediction {number}: {reason_text(self.spec, value)}")
-            rows.append({name: value})
-        return means(rows, [name]) | {"signature": signature_text(name, self._made.signature)}
 
 
 def means_and_reasons(

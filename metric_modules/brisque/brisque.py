@@ -1,11 +1,11 @@
 """BRISQUE as an `evaluate` module; the pure functions are in measure.py."""
 
-from convergebench.metric_modules._shared import picture_modules
+from convergebench.metric_modules.brisque import alone
 from convergebench.metric_modules.brisque.measure import PARAMETERS, Scorer
 from convergebench.metric_modules.brisque.spec import SPEC
 
 
-class Brisque(picture_modules.AloneModule):
+class Brisque(alone.AloneModule):
     """A score of visible damage that was learned from the opinions of people; lower is better, 0 to 100 on the pictures
     it was learned from, and beyond on others. There is no reference: a picture is judged on its own."""
 

@@ -6,9 +6,9 @@ import cv2
 import numpy as np
 from scipy.special import gammaln
 
-from .._shared.nss import NEIGHBOURS, asymmetric_fit, contrast_normalised, half_size, luma, symmetric_fit
 from .._shared.published import PublishedFile
-from .._shared.scoring import AloneScorer, Reason, Signature
+from .._shared.scoring import Reason, Signature
+from .nss import NEIGHBOURS, AloneScorer, asymmetric_fit, contrast_normalised, half_size, luma, symmetric_fit
 
 PARAMETERS = PublishedFile(
     metric="brisque",

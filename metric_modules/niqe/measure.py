@@ -5,9 +5,9 @@ from functools import partial
 
 import numpy as np
 
-from .._shared.nss import contrast_normalised, half_size, luma, patch_features
 from .._shared.published import PublishedFile
-from .._shared.scoring import AloneScorer, Reason, Signature
+from .._shared.scoring import Reason, Signature
+from ..brisque.nss import AloneScorer, contrast_normalised, half_size, luma, patch_features
 
 PARAMETERS = PublishedFile(
     metric="niqe",

@@ -1,11 +1,11 @@
 """NIQE as an `evaluate` module; the pure functions are in measure.py."""
 
-from convergebench.metric_modules._shared import picture_modules
+from convergebench.metric_modules.brisque import alone
 from convergebench.metric_modules.niqe.measure import PARAMETERS, Scorer
 from convergebench.metric_modules.niqe.spec import SPEC
 
 
-class Niqe(picture_modules.AloneModule):
+class Niqe(alone.AloneModule):
     """How far a picture is from undamaged photographs, by the statistics of its contrast; lower is better, 0 is as near
     as can be, without an upper end. There is no reference: a picture is judged on its own."""
 

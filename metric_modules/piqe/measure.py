@@ -4,8 +4,8 @@ from functools import partial
 
 import numpy as np
 
-from .._shared.nss import GREY, contrast_normalised
-from .._shared.scoring import AloneScorer, Signature
+from .._shared.scoring import Signature
+from ..brisque.nss import GREY, AloneScorer, contrast_normalised
 
 # These four are those of Venkatanath et al., Blind image quality evaluation using perception based features (2015).
 _BLOCK = 16
