@@ -12,12 +12,12 @@ from convergebench.dataset_builder.dataset.rows import SOURCES, source_row
 from convergebench.dataset_builder.dataset.schema import write
 from convergebench.generation.records import Source
 from convergebench.generation.store_reader import StoredChain, read_chain, read_source_file
-from convergebench.metric_modules._engine import metrics, table
+from convergebench.metric_modules._engine import metrics
 from convergebench.metric_modules._engine.chains import find_chains
 from convergebench.metric_modules._engine.engine import BATCH, Job
 from convergebench.metric_modules._engine.floors import floor_medians, floor_place, floor_task, originals_of
-from convergebench.metric_modules._engine.results import Results, ShardLines, open_shard
-from convergebench.metric_modules._engine.worker import Worker
+from convergebench.metric_modules._engine.results import Results, chain_rows, floor_rows
+from convergebench.metric_modules._engine.worker import compare_floors, score_chains
 from convergebench.metric_modules.halflife.outcomes import Outcome
 from convergebench.spaces_app.analysis.analysis import Analysis
 
@@ -29,7 +29,7 @@ class OneChainScorer:
 
     def __init__(self, run: Path, sources: Sequence[Source], names: Sequence[str] | None = None):
         self.run, self.sources = run, sources
-        self.metrics = metrics.choose(names, None, None)
+        self.runs, self.absent = metrics.choose(names, None, None)
         self.floors = Results()
         self.lock = threading.Lock()
 
@@ -52,21 +52,14 @@ class OneChainScorer:
             originals[stored.source.id], floor_place(chain)[2], [originals[id] for id in sorted(originals)]
         )
         results = Results(floors={key: values for key, values in self.floors.floors.items() if key[0] == task.key})
-        job = Job(folder, reader, [chain], self.metrics, [task], results)
-        specs = self.metrics.specs
-        (folder / "work").mkdir()
-        lines, worker = ShardLines(folder / "work"), Worker(job, lambda count, words: None)
-        with open_shard(folder / "work", "0000.jsonl") as shard:
-            worker.compare_floors([task] if job.lacking_floors(task) else [], shard)
-            results.add_lines(lines.new(), specs, {})
-            self.floors.floors |= results.floors
-            medians = floor_medians(results.pairs(task, specs), {source.id for source in self.sources})
-            worker.score([chain], BATCH, {floor_place(chain): medians}, shard)
-        results.add_lines(lines.new(), specs, {stored.id: chain.digest})
-        scored = table.chain_rows(chain, results, job.stored_specs(), self.metrics.absent, medians)
-        scores = [row for row, _ in scored]
-        analysis = Analysis(
-            scores, [reader.chain(stored.id)], table.floor_rows([task], results, specs), roles={stored.editor: role}
-        )
+        job = Job(folder, reader, [chain], self.runs, self.absent, [task], results)
+        for line in compare_floors(job, [task] if job.lacking_floors(task) else []):
+            results.add(line)
+        self.floors.floors |= results.floors
+        medians = floor_medians(results.pairs(task), {source.id for source in self.sources})
+        for line in score_chains(job, [chain], BATCH, {floor_place(chain): medians}):
+            results.add(line)
+        scores = [row for row, _ in chain_rows(chain, results, job.stored_specs(), self.absent, medians)]
+        analysis = Analysis(scores, [reader.chain(stored.id)], floor_rows([task], results), roles={stored.editor: role})
         outcomes = [outcome for group in analysis.outcomes.values() for outcome in group.get(stored.editor, ())]
         return scores, outcomes[0] if outcomes else None

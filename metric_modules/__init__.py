@@ -54,10 +54,11 @@ def score(
     job = engine.prepare(folder, **settings)
     if writes:
         card.refuse_other_folders(folder)
+    images = sum(len(chain.scored_steps) for chain in job.part(rank, size)[0])
     title = "score" if size == 1 else f"score, part {rank + 1} of {size}"
     is_quiet = quiet or (rank > 0 and shard is None)
     with disk_errors_explained(folder), locked(folder) if writes else nullcontext():
-        with progress_bar(title, job.images(rank, size), "images", is_quiet) as advance:
+        with progress_bar(title, images, "images", is_quiet) as advance:
             if shard is not None:
                 return engine.run_part(job, rank, size, batch, advance)
             outcome = engine.run(job, rank, size, wait_for_all, batch, advance)

@@ -2,7 +2,6 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -30,15 +29,11 @@ class DatasetChain:
     input: PlacedStep | None
     steps: dict[int, PlacedStep | None]  # by number, from 1
     own_reference: Place | None  # in `chains`, if the reference is another picture than the input
+    input_copies: list[Place]  # in this chain and in others with the same input
 
     @cached_property
     def scored_steps(self) -> list[PlacedStep]:
         return [placed for placed in self.steps.values() if placed and is_scored(placed.step)]
-
-    @property
-    def short_side(self) -> int | None:
-        """The suite's evaluation size; None for the reference's own."""
-        return self.chain.short_side
 
     @property
     def reference(self) -> str:
@@ -51,7 +46,11 @@ class DatasetChain:
     @cached_property
     def digest(self) -> str:
         """A hash of its pictures; with another one it is scored again."""
-        content = [self.reference, self.short_side, *(placed and placed.step.sha256 for placed in self.steps.values())]
+        content = [
+            self.reference,
+            self.chain.short_side,
+            *(placed and placed.step.sha256 for placed in self.steps.values()),
+        ]
         return sha256(json.dumps(content).encode()).hexdigest()[:16]
 
     @property
@@ -59,7 +58,7 @@ class DatasetChain:
         """The evaluation size as text."""
         if not (self.input and self.input.step.width and self.input.step.height):
             return "unknown"
-        width, height = evaluation_size(self.input.step.width, self.input.step.height, self.short_side)
+        width, height = evaluation_size(self.input.step.width, self.input.step.height, self.chain.short_side)
         return f"{width}x{height}"
 
     @property
@@ -81,15 +80,20 @@ def _area(step: Step) -> int:
 def find_chains(reader: Reader) -> list[DatasetChain]:
     """Every chain of the dataset, those with equal references side by side."""
     steps: dict[str, dict[int, PlacedStep]] = defaultdict(dict)
+    inputs: dict[str | None, list[Place]] = defaultdict(list)
     for placed in reader.all_steps(skip_unreadable=True):
         steps[placed.chain][placed.step.step] = placed
+        if placed.step.step == 0:
+            inputs[placed.step.sha256].append(placed.place)
     embedded = [row["reference"] is not None for row in reader.table("chains", ["reference.path"]).to_pylist()]
     chains = []
     for chain, place, has_reference in zip(reader.chains(), reader.places("chains"), embedded, strict=True):
         chain_steps = steps.get(chain.id, {})
         numbered = {number: chain_steps.get(number) for number in range(1, (chain.calls or 0) + 1)}
         reference = place if has_reference or chain.source.reference else None
-        chains.append(DatasetChain(chain, chain_steps.get(0), numbered, reference))
+        first = chain_steps.get(0)
+        copies = inputs[first.step.sha256] if first else []
+        chains.append(DatasetChain(chain, first, numbered, reference, copies))
     return sorted(chains, key=lambda chain: (chain.chain.source.id, chain.reference, chain.chain.order))
 
 
@@ -114,10 +118,10 @@ def read_picture(
     return decode_array(data)
 
 
-def read_input(reader: Reader, chain: DatasetChain, copies: Sequence[Place]) -> np.ndarray:
+def read_input(reader: Reader, chain: DatasetChain) -> np.ndarray:
     """A chain's input, from any intact copy in the dataset."""
     reason = Undecodable("its file is not in the dataset")
-    for place in copies:
+    for place in chain.input_copies:
         try:
             return read_picture(reader, place, chain.input.step.sha256 if chain.input else None)
         except Undecodable as error:
@@ -125,8 +129,8 @@ def read_input(reader: Reader, chain: DatasetChain, copies: Sequence[Place]) -> 
     raise reason
 
 
-def read_reference(reader: Reader, chain: DatasetChain, copies: Sequence[Place]) -> np.ndarray:
+def read_reference(reader: Reader, chain: DatasetChain) -> np.ndarray:
     """The picture that a chain is compared with, at its own size."""
     if chain.own_reference is not None:
         return read_picture(reader, chain.own_reference, None, "reference")
-    return read_input(reader, chain, copies)
+    return read_input(reader, chain)

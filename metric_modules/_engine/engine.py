@@ -7,31 +7,32 @@ process dies, accelerate ends all of them, and the same command resumes from the
 
 import contextlib
 import shutil
-from collections import defaultdict
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from convergebench.dataset_builder.dataset.reader import Place, Reader
+from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.dataset.rows import FLOORS
 from convergebench.dataset_builder.dataset.schema import write
 from convergebench.generation.files import Locked, locked
 from convergebench.generation.records import UserError
 
 from ..scores import Missing, scores_config
-from ..specs import Spec
-from . import metrics, table
+from ..specs import Spec, scored_specs
+from . import metrics
 from .chains import DatasetChain, find_chains
 from .floors import FloorPlace, FloorTask, Medians, floor_medians, floor_place, plan_floors, suite_sources
-from .metrics import MetricRun, Metrics
-from .results import FOLDER, Results, ShardLines, open_shard, read_results
-from .worker import Advance, Worker
+from .metrics import MetricRun
+from .results import FOLDER, Results, add_line, chain_rows, floor_rows, new_lines, open_shard, read_results
+from .worker import compare_floors, score_chains
 
 BATCH = 4
 GPU_BATCH = 32  # a whole chain of v1, all of whose pictures have one size
 _HELD = ".held"  # in the folder of the shards: a lock for each task
+_Advance = Callable[[int, str], None]
+_Work = tuple[list[DatasetChain], list[FloorTask]]
 
 
 @dataclass
@@ -41,35 +42,31 @@ class Job:
     folder: Path
     reader: Reader
     chains: list[DatasetChain]
-    metrics: Metrics
+    runs: Sequence[MetricRun]
+    absent: dict[str, str]  # by metric: why it cannot be computed here
     tasks: list[FloorTask]
-    results: Results
+    results: Results = field(default_factory=Results)
+    unfinished: _Work = ([], [])  # what the files lack, whatever the shards hold
+    offsets: dict[Path, int] = field(default_factory=dict)  # up to which the shards were read
 
     def lacking(self, chain: DatasetChain) -> list[MetricRun]:
         """The metrics that are still to be computed for a chain."""
         scores, name = self.results.scores, chain.chain.id
-        runs = self.metrics.runs if chain.scored_steps else ()
+        runs = self.runs if chain.scored_steps else ()
         return [run for run in runs if (name, run.name) not in scores or scores[name, run.name][0] != run.signature]
 
     def lacking_floors(self, task: FloorTask) -> list[MetricRun]:
         """The metrics whose floor is still to be computed for a reference."""
         key, floors = task.key, self.results.floors
-        runs = [run for run in self.metrics.runs if run.spec.floors]
+        runs = [run for run in self.runs if run.spec.floors]
         return [run for run in runs if floors.get((key, run.name), (None,))[0] != run.floor_signature]
 
     def stored_specs(self) -> dict[str, Spec]:
         """The metrics with columns; an optional one has if it has results."""
         computed = {name for _, name in self.results.scores}
-        return {name: spec for name, spec in self.metrics.specs.items() if not spec.optional or name in computed}
+        return {name: spec for name, spec in scored_specs().items() if not spec.optional or name in computed}
 
-    @cached_property
-    def unfinished(self) -> tuple[list[DatasetChain], list[FloorTask]]:
-        """What the files lack, computed before any shard is read."""
-        self.results.forget_damage()
-        chains = [chain for chain in self.chains if self.lacking(chain)]
-        return chains, [task for task in self.tasks if self.lacking_floors(task)]
-
-    def part(self, rank: int, size: int) -> tuple[list[DatasetChain], list[FloorTask]]:
+    def part(self, rank: int, size: int) -> _Work:
         """One part's unfinished chains, and the floors that they need.
 
         The first part also has the floors that no chain needs.
@@ -77,40 +74,30 @@ class Job:
         all_chains, tasks = self.unfinished
         chains = [all_chains[index] for index in share([chain.cost for chain in all_chains], rank, size)]
         needed, needed_by_all = ({floor_place(chain)[1:] for chain in some} for some in (chains, all_chains))
-        return chains, [
-            task for task in tasks if task.place in needed or (rank == 0 and task.place not in needed_by_all)
-        ]
+        floors = [task for task in tasks if task.place in needed or (rank == 0 and task.place not in needed_by_all)]
+        return chains, floors
 
-    def images(self, rank: int, size: int) -> int:
-        """How many pictures one part has to score."""
-        return sum(len(chain.scored_steps) for chain in self.part(rank, size)[0])
+    def take_in(self, shard: str = "") -> None:
+        """Add finished work from the shards to the results, if it is of the present pictures.
 
-    def take_in(self, lines: ShardLines) -> None:
-        """Add finished work from the shards to the results."""
+        With the name of one part's shard, those of the other parts are skipped: their chains are not this part's.
+        """
         digests = {chain.chain.id: chain.digest for chain in self.chains}
-        self.results.add_lines(lines.new(), self.metrics.specs, digests)
+        paths = sorted((self.folder / FOLDER).glob("*.jsonl"))
+        read = [path for path in paths if not shard or path.name == shard or path.name[4:] != shard[4:]]
+        for line in new_lines(read, self.offsets):
+            if "task" in line or digests.get(line["chain"]) == line["digest"]:
+                self.results.add(line)
 
     def floor_medians(self) -> dict[FloorPlace, Medians]:
         """The floor of each column, for every suite, source and evaluation size."""
         medians: dict[FloorPlace, Medians] = {}
         suites = suite_sources(self.chains)
         for task in self.tasks:
-            pairs = self.results.pairs(task, self.metrics.specs)
+            pairs = self.results.pairs(task)
             for suite, sources in suites.items() if pairs else ():
                 medians[suite, *task.place] = floor_medians(pairs, sources)
         return medians
-
-    def input_copies(self, chain: DatasetChain) -> list[Place]:
-        """Where a chain's input can be read, in this chain or in another."""
-        return self._copies[chain.input.step.sha256] if chain.input else []
-
-    @cached_property
-    def _copies(self) -> dict[str | None, list[Place]]:
-        copies: dict[str | None, list[Place]] = defaultdict(list)
-        for chain in self.chains:
-            if chain.input:
-                copies[chain.input.step.sha256].append(chain.input.place)
-        return copies
 
 
 @dataclass
@@ -139,11 +126,12 @@ def prepare(
     reader = Reader(folder)
     if not reader.files("chains"):
         raise UserError(f"{folder} is not a dataset: it has no data/chains; `convergebench build` makes one")
-    chosen = metrics.choose(requested, device, dtype, {"ssim": {"window": window}})
+    runs, absent = metrics.choose(requested, device, dtype, {"ssim": {"window": window}})
     chains = find_chains(reader)
     tasks = plan_floors(reader, chains)
-    job = Job(folder, reader, chains, chosen, tasks, read_results(reader, chains, tasks, chosen.specs))
-    job.unfinished  # noqa: B018 - before any shard is read
+    job = Job(folder, reader, chains, runs, absent, tasks, read_results(reader, chains, tasks))
+    job.results.forget_damage()
+    job.unfinished = [chain for chain in chains if job.lacking(chain)], list(filter(job.lacking_floors, tasks))
     return job
 
 
@@ -153,48 +141,47 @@ def run(
     size: int = 1,
     barrier: Callable[[], None] = lambda: None,
     batch: int = BATCH,
-    advance: Advance = lambda count, words: None,
+    advance: _Advance = lambda count, words: None,
 ) -> Outcome:
     """Score what is missing, with other processes; the first one writes."""
     with _locked_for(job) if rank == 0 else contextlib.nullcontext():
         barrier()  # another launch may still be writing the folder
-        lines = ShardLines(job.folder / FOLDER)
-        job.take_in(lines)
+        job.take_in()
         job.results.forget_damage()  # it may have been repaired since
         barrier()  # all have read the shards of earlier launches before anyone adds to them
-        outcome = _compute(job, rank, size, lines, batch, advance)
+        outcome = _compute(job, rank, size, batch, advance)
         barrier()
         if rank == 0:
-            job.take_in(lines)
+            job.take_in()
             finish(job, outcome)
     return outcome
 
 
 def run_part(
-    job: Job, rank: int, size: int, batch: int = BATCH, advance: Advance = lambda count, words: None
+    job: Job, rank: int, size: int, batch: int = BATCH, advance: _Advance = lambda count, words: None
 ) -> Outcome:
     """Compute one part independently of the others: its chains with their floors."""
-    folder = job.folder / FOLDER
-    with part_held(folder, f"{rank:04d}"):
-        # The chains of other parts of this size are not ours; those of another size may be.
-        mine, others = _shard_name(rank, size), f"-of-{size:04d}.jsonl"
-        lines = ShardLines(folder, lambda name: name.endswith(others) and name != mine)
-        return _compute(job, rank, size, lines, batch, advance)
+    with part_held(job.folder / FOLDER, f"{rank:04d}"):
+        return _compute(job, rank, size, batch, advance, is_alone=True)
 
 
-def _shard_name(rank: int, size: int) -> str:
-    return f"{rank:04d}-of-{size:04d}.jsonl"
-
-
-def _compute(job: Job, rank: int, size: int, lines: ShardLines, batch: int, advance: Advance) -> Outcome:
-    chains, tasks = job.part(rank, size)
-    job.take_in(lines)
-    worker = Worker(job, advance)
-    with open_shard(job.folder / FOLDER, _shard_name(rank, size)) as shard:
-        worker.compare_floors([task for task in tasks if job.lacking_floors(task)], shard)
-        job.take_in(lines)
-        worker.score([chain for chain in chains if job.lacking(chain)], batch, job.floor_medians(), shard)
-    return Outcome(rank, worker.chains, worker.images, worker.seconds, absent=dict(job.metrics.absent))
+def _compute(job: Job, rank: int, size: int, batch: int, advance: _Advance, is_alone: bool = False) -> Outcome:
+    (chains, tasks), outcome = job.part(rank, size), Outcome(rank, absent=dict(job.absent))
+    name = f"{rank:04d}-of-{size:04d}.jsonl"
+    skipping = name if is_alone else ""
+    job.take_in(skipping)
+    with open_shard(job.folder / FOLDER, name) as shard:
+        for line in compare_floors(job, list(filter(job.lacking_floors, tasks))):
+            add_line(shard, line)
+        job.take_in(skipping)
+        started = time.monotonic()
+        for line in score_chains(job, list(filter(job.lacking, chains)), batch, job.floor_medians()):
+            add_line(shard, line)
+            outcome.chains += 1
+            outcome.images += len(line["rows"])
+            advance(len(line["rows"]), "")
+        outcome.seconds = time.monotonic() - started
+    return outcome
 
 
 @contextlib.contextmanager
@@ -210,17 +197,16 @@ def part_held(folder: Path, name: str) -> Iterator[None]:
 def _locked_for(job: Job) -> Iterator[None]:
     """Lock the folder; UserError while another process or task holds it."""
     folder = job.folder / FOLDER
+    holder = "another process"
     with contextlib.ExitStack() as stack:
         try:
             stack.enter_context(locked(folder))
-        except Locked:
-            raise UserError(f"{job.folder} is being scored by another process; wait for it") from None
-        for part in sorted((folder / _HELD).glob("*")):
-            try:
+            for part in sorted((folder / _HELD).glob("*")):
+                holder = f"task {part.name}"
                 with locked(part):
                     pass
-            except Locked:
-                raise UserError(f"{job.folder} is being scored by task {part.name}; wait for it") from None
+        except Locked:
+            raise UserError(f"{job.folder} is being scored by {holder}; wait for it") from None
         yield
     with contextlib.suppress(OSError):
         folder.rmdir()
@@ -242,14 +228,14 @@ def finish(job: Job, outcome: Outcome) -> None:
     def rows() -> Iterator[dict[str, Any]]:
         for chain in sorted(job.chains, key=lambda chain: chain.chain.order):
             floors = medians.get(floor_place(chain), {})
-            for row, values in table.chain_rows(chain, job.results, specs, job.metrics.absent, floors):
+            for row, values in chain_rows(chain, job.results, specs, job.absent, floors):
                 missing = {value for value in values.values() if isinstance(value, Missing) and value.reason.damage}
                 sentences = sorted(reason.sentence for reason in missing)
                 outcome.damage += [f"chain {row['chain']}, step {row['step']}: {sentence}" for sentence in sentences]
                 yield row
 
     outcome.rows = write(job.folder / "data/scores/0000.parquet", scores_config(specs), rows(), job.folder).rows
-    floors = table.floor_rows(job.tasks, job.results, job.metrics.specs)
+    floors = floor_rows(job.tasks, job.results)
     outcome.pairs = write(job.folder / "data/floors/0000.parquet", FLOORS, floors, job.folder).rows
     clear(job.folder / FOLDER)
 

@@ -57,17 +57,14 @@ class FloorTask:
     @property
     def key(self) -> str:
         """A key that changes with any picture of the task."""
-        content = [
-            self.reference.sha256,
-            self.short_side,
-            *(f"{other.source}:{other.sha256}" for other in self.unrelated),
-        ]
+        others = [f"{other.source}:{other.sha256}" for other in self.unrelated]
+        content = [self.reference.sha256, self.short_side, *others]
         return sha256(repr(content).encode()).hexdigest()[:16]
 
 
 def floor_place(chain: DatasetChain) -> FloorPlace:
     """The key of a chain's floors: suite, source and evaluation size."""
-    side = chain.short_side
+    side = chain.chain.short_side
     if side is None and chain.input and chain.input.step.width and chain.input.step.height:
         side = min(chain.input.step.width, chain.input.step.height)
     return chain.chain.suite, chain.chain.source.id, side or 0
@@ -115,7 +112,7 @@ def floor_task(reference: Original, short_side: int, others: Iterable[Original])
 
 def compare_unrelated(reader: Reader, task: FloorTask, runs: Sequence[MetricRun]) -> dict[str, Values]:
     """Each metric's values for every unrelated source, by the source's id."""
-    reference = Reference.at_evaluation_size(task.reference.read(reader), task.short_side)
+    reference = Reference(task.reference.read(reader), task.short_side)
     pairs: dict[str, Values] = {}
     for other in task.unrelated:
         unrelated = resize_to(other.read(reader), *reference.size)

@@ -45,19 +45,10 @@ class MetricRun:
         return (self.exact or self).signature
 
 
-@dataclass(frozen=True)
-class Metrics:
-    """The metrics of a run, in the order of their columns."""
-
-    runs: tuple[MetricRun, ...]
-    absent: dict[str, str]  # by metric: why it cannot be computed here
-    specs: dict[str, Spec]  # of every metric that has columns, requested or not
-
-
 def choose(
     requested: Sequence[str] | None, device: str | None, dtype: str | None, options: Options | None = None
-) -> Metrics:
-    """Load metrics, by default all but the optional ones, onto a device."""
+) -> tuple[list[MetricRun], dict[str, str]]:
+    """Load metrics onto a device, by default all but the optional ones; and say why some cannot be computed here."""
     specs = scored_specs()
     names = [name for name, spec in specs.items() if (not spec.optional if requested is None else name in requested)]
     for name in requested or ():
@@ -69,7 +60,7 @@ def choose(
     if dtype is not None:
         one_of("dtype", dtype, DTYPES)
     runs: dict[str, MetricRun] = {}
-    absent = {}
+    absent: dict[str, str] = {}
     for name in names:
         spec = specs[name]
         module = importlib.import_module(f"convergebench.metric_modules.{spec.folder}.measure")
@@ -84,7 +75,7 @@ def choose(
             continue
         exact = getattr(scorer, "exact", None)
         runs[name] = MetricRun(spec, scorer, MetricRun(spec, exact) if exact else None)
-    return Metrics(tuple(runs.values()), absent, specs)
+    return list(runs.values()), absent
 
 
 def typed(value: object) -> Value:

@@ -1,4 +1,4 @@
-"""Earlier results: in the dataset, and in shards of unfinished runs.
+"""Results: in shards of unfinished runs, in the dataset's files, and as the rows that become these files.
 
 A shard is one process's file: a line for each finished chain or floor task, durable before it counts. A crash at any
 byte loses at most the line being written. Finished work is not computed again, whatever number of processes resume it.
@@ -8,27 +8,39 @@ import itertools
 import json
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from io import FileIO
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.dataset_builder.dataset.rows import FLOORS
+from convergebench.dataset_builder.dataset.rows import FLOORS, place_of
 from convergebench.generation.pictures import DECODING
+from convergebench.generation.records import Step
 
-from ..scores import SCORES, Missing, Values, missing_values, signature_of
-from ..specs import Spec
-from .chains import DatasetChain
-from .floors import FloorTask
+from ..retained.floors import retained_value
+from ..scores import (
+    CHANGED_SIZE,
+    SCORES,
+    Missing,
+    Value,
+    Values,
+    missing_values,
+    reasons_json,
+    signature_json,
+    signature_of,
+)
+from ..specs import ScoreColumn, Spec, scored_specs
+from .chains import DatasetChain, is_scored
+from .floors import FloorTask, Medians
 from .metrics import Part, typed
 
 FOLDER = ".scoring"
 CHECKED = len('{"check": "0123456789abcdef", ')  # offset in a line of the text that its checksum covers
 _ENGINE_VERSION = 1
-Line = dict[str, Any]  # of a shard, as JSON
+Line = dict[str, Any]  # of a shard: a chain's values or a floor task's
 
 
 def open_shard(folder: Path, name: str) -> FileIO:
@@ -49,27 +61,18 @@ def _with_checksum(rest: bytes) -> bytes:
     return b'{"check": "%s", %s' % (sha256(rest).hexdigest()[:16].encode(), rest)
 
 
-class ShardLines:
-    """The lines of the shards, each read once, without the `skipped` files."""
-
-    def __init__(self, folder: Path, skipped: Callable[[str], bool] = lambda name: False):
-        self.folder, self.skipped = folder, skipped
-        self.offsets: dict[Path, int] = {}
-
-    def new(self) -> Iterator[Line]:
-        """The intact lines since the last call; half a line waits."""
-        for path in sorted(self.folder.glob("*.jsonl")):
-            if self.skipped(path.name):
-                continue
-            start = self.offsets.get(path, 0)
-            with path.open("rb") as file:
-                file.seek(start)
-                data = file.read()
-            end = data.rfind(b"\n") + 1
-            self.offsets[path] = start + end
-            for line in data[:end].splitlines():
-                if line == _with_checksum(line[CHECKED:]):
-                    yield json.loads(line)
+def new_lines(shards: Iterable[Path], offsets: dict[Path, int]) -> Iterator[Line]:
+    """The intact lines after the offsets, which are moved to their ends; half a line waits."""
+    for path in shards:
+        start = offsets.get(path, 0)
+        with path.open("rb") as file:
+            file.seek(start)
+            data = file.read()
+        end = data.rfind(b"\n") + 1
+        offsets[path] = start + end
+        for line in data[:end].splitlines():
+            if line == _with_checksum(line[CHECKED:]):
+                yield json.loads(line)
 
 
 @dataclass
@@ -79,22 +82,21 @@ class Results:
     scores: dict[tuple[str, str], tuple[Part, dict[int, Values]]] = field(default_factory=dict)
     floors: dict[tuple[str, str], tuple[Part, dict[str, Values]]] = field(default_factory=dict)  # by task and metric
 
-    def add_lines(self, lines: Iterable[Line], specs: Mapping[str, Spec], digests: Mapping[str, str]) -> None:
-        """Add finished work from shards if it belongs to the present pictures."""
-        for line in lines:
+    def add(self, line: Line) -> None:
+        """Add a finished chain or floor task."""
+        for name, part in line["parts"].items():
+            names = scored_specs()[name].names
             if "task" in line:
-                for name, part in line["parts"].items():
-                    pairs = {other: _select(values, specs[name]) for other, values in line["values"].items()}
-                    self.floors[line["task"], name] = part, pairs
-            elif digests.get(line["chain"]) == line["digest"]:
-                for name, part in line["parts"].items():
-                    rows = {int(step): _select(values, specs[name]) for step, values in line["rows"].items()}
-                    self.scores[line["chain"], name] = part, rows
+                pairs = {other: _select(values, names) for other, values in line["values"].items()}
+                self.floors[line["task"], name] = part, pairs
+            else:
+                rows = {int(step): _select(values, names) for step, values in line["rows"].items()}
+                self.scores[line["chain"], name] = part, rows
 
-    def pairs(self, task: FloorTask, metrics: Iterable[str]) -> dict[str, Values]:
-        """The values of all these metrics for each unrelated source."""
+    def pairs(self, task: FloorTask) -> dict[str, Values]:
+        """The values of all metrics for each unrelated source."""
         values: dict[str, Values] = defaultdict(dict)
-        for name in metrics:
+        for name in scored_specs():
             for other, row in self.floors.get((task.key, name), ({}, {}))[1].items():
                 values[other].update(row)
         return values
@@ -107,50 +109,44 @@ class Results:
                 del self.scores[key]
 
 
-def _select(values: Mapping[str, object], spec: Spec) -> Values:
-    return {column: typed(values[column]) for column in spec.names if column in values}
+def _select(values: Mapping[str, object], columns: Collection[str]) -> Values:
+    return {column: typed(values[column]) for column in columns if column in values}
 
 
-def engine_signature(chain: DatasetChain) -> Part:
-    """How a chain's pictures are decoded, and their size."""
+def _engine_signature(chain: DatasetChain) -> Part:
     return {"version": _ENGINE_VERSION, "size": chain.size, "resize": "lanczos", "pixels": DECODING}
 
 
-def read_results(
-    reader: Reader, chains: Sequence[DatasetChain], tasks: Sequence[FloorTask], specs: Mapping[str, Spec]
-) -> Results:
+def read_results(reader: Reader, chains: Sequence[DatasetChain], tasks: Sequence[FloorTask]) -> Results:
     """What the files hold of pictures that are still the same."""
-    results = Results()
-    _add_scores(results, reader, {chain.chain.id: chain for chain in chains}, specs)
+    results, specs = Results(), scored_specs()
+    chain_of = {chain.chain.id: chain for chain in chains}
+    # A chain's rows are consecutive; if some are elsewhere, the chain is computed again.
+    for id, group in itertools.groupby(reader.rows(SCORES.name), key=lambda row: row["chain"]):
+        rows = list(group)
+        if id in chain_of and _are_of_pictures(rows, chain_of[id]):
+            signature, scored = signature_of(rows[0]), {placed.step.step for placed in chain_of[id].scored_steps}
+            for metric in signature.keys() & specs.keys():
+                values = {row["step"]: _recorded(row, specs[metric].names) for row in rows if row["step"] in scored}
+                results.scores[id, metric] = signature[metric], values
     metric_of = {column: name for name, spec in specs.items() for column in spec.names}
     keys = {task.key for task in tasks}
     for row in reader.rows(FLOORS.name):
         signature, name = signature_of(row), metric_of.get(row["metric"])
         key = signature.get("pictures")
         if key in keys and name in signature:
-            _, values = results.floors.setdefault((str(key), name), (signature[name], {}))
-            values.setdefault(row["other"], {})[row["metric"]] = row["value"]
+            _, pairs = results.floors.setdefault((str(key), name), (signature[name], {}))
+            pairs.setdefault(row["other"], {})[row["metric"]] = row["value"]
     return results
 
 
-def _add_scores(
-    results: Results, reader: Reader, chains: Mapping[str, DatasetChain], specs: Mapping[str, Spec]
-) -> None:
-    # A chain's rows are consecutive; if some are elsewhere, the chain is computed again.
-    for name, group in itertools.groupby(reader.rows(SCORES.name), key=lambda row: row["chain"]):
-        chain, rows = chains.get(name), list(group)
-        if chain is None:
-            continue
-        pictures = [(number, placed and placed.step.sha256) for number, placed in chain.steps.items()]
-        if [(row["step"], row["sha256"]) for row in rows] != pictures:
-            continue
-        signature = signature_of(rows[0])
-        if signature.get("engine") != engine_signature(chain) or len({row["signature"] for row in rows}) > 1:
-            continue
-        scored = {placed.step.step for placed in chain.scored_steps}
-        for metric in signature.keys() & specs.keys():
-            values = {row["step"]: _recorded(row, specs[metric].names) for row in rows if row["step"] in scored}
-            results.scores[chain.chain.id, metric] = signature[metric], values
+def _are_of_pictures(rows: Sequence[Mapping[str, Any]], chain: DatasetChain) -> bool:
+    pictures = [(number, placed and placed.step.sha256) for number, placed in chain.steps.items()]
+    return (
+        [(row["step"], row["sha256"]) for row in rows] == pictures
+        and signature_of(rows[0]).get("engine") == _engine_signature(chain)
+        and len({row["signature"] for row in rows}) == 1
+    )
 
 
 def _recorded(row: Mapping[str, Any], columns: Sequence[str]) -> Values:
@@ -160,3 +156,84 @@ def _recorded(row: Mapping[str, Any], columns: Sequence[str]) -> Values:
         value = json.loads(value) if isinstance(value, str) else value
         values[column] = missing.get(column, Missing("missing")) if value is None else value
     return values
+
+
+def chain_rows(
+    chain: DatasetChain,
+    results: Results,
+    specs: Mapping[str, Spec],
+    absent: Mapping[str, str],
+    floors: Medians,
+) -> Iterator[tuple[dict[str, Any], Values]]:
+    """A chain's rows as they are written, each with its values."""
+    done, program = chain.chain, chain.chain.program
+    computed = {name: results.scores[done.id, name] for name in specs if (done.id, name) in results.scores}
+    signature = {"engine": _engine_signature(chain), **{name: part for name, (part, _) in computed.items()}}
+    # Without a clean picture, metrics that compare with the reference say nothing: those with a ceiling.
+    is_blind = program.category == "restoration" and chain.own_reference is None
+    comparing = [column.name for spec in specs.values() for column in spec.columns if column.ceiling is not None]
+    with_floors = [column for spec in specs.values() for column in spec.columns if column.floor]
+    before = chain.input and chain.input.step
+    for number, placed in chain.steps.items():
+        step = placed and placed.step
+        unscored, values = _why_unscored(step), Values()
+        for name, spec in specs.items():
+            if unscored or name not in computed:
+                reason = Missing("absent", absent[name]) if name in absent else Missing("not_asked", name)
+                values |= dict.fromkeys(spec.names, unscored or reason)
+            else:
+                values |= computed[name][1][number]
+        if is_blind:
+            values |= {name: Missing("no_clean_picture") for name in comparing if not isinstance(values[name], Missing)}
+        values |= {column.retained: _retained(column, values[column.name], floors) for column in with_floors}
+        if step and step.width is not None and before and before.width is not None:
+            values[CHANGED_SIZE] = (step.width, step.height) != (before.width, before.height)
+        else:
+            values[CHANGED_SIZE] = unscored or Missing("previous_missing")
+        before = step if step and step.width is not None else before
+        row = {
+            **place_of(done),
+            "step": number,
+            "round": (number - 1) // len(program.cycle) + 1,
+            "position": (number - 1) % len(program.cycle) + 1,
+            "status": step.status if step else "missing",
+            "sha256": step and step.sha256,
+            **{name: _stored(value) for name, value in values.items()},
+            "reasons": reasons_json(values),
+            "signature": signature_json(signature),
+        }
+        yield row, values
+
+
+def _why_unscored(step: Step | None) -> Missing | None:
+    if step is None:
+        return Missing("missing")
+    return None if is_scored(step) else Missing(step.status, step.reason or "")
+
+
+def _retained(column: ScoreColumn, value: Value, floors: Medians) -> Value:
+    """The value scaled so that 1 is an untouched picture and 0 an unrelated one."""
+    ceiling = column.ceiling or 0.0
+    if isinstance(value, Missing):
+        return value
+    if floors.get(column.name, ceiling) == ceiling:
+        return Missing("no_floor")
+    return retained_value(cast(float, value), floors[column.name], ceiling)
+
+
+def _stored(value: Value) -> float | bool | str | None:
+    if isinstance(value, Missing):
+        return None
+    return json.dumps(value, sort_keys=True) if isinstance(value, dict) else value
+
+
+def floor_rows(tasks: Sequence[FloorTask], results: Results) -> Iterator[dict[str, object]]:
+    """Every unrelated pair's values."""
+    for task in tasks:
+        computed = [(name, *results.floors.get((task.key, name), ({}, {}))) for name in scored_specs()]
+        for other in task.unrelated:
+            pair = {"source": task.reference.source, "other": other.source, "short_side": task.short_side}
+            for name, part, values in computed:
+                signature = signature_json({name: part, "pictures": task.key})
+                for column, value in values.get(other.source, {}).items():
+                    yield pair | {"metric": column, "value": value, "signature": signature}

@@ -3,11 +3,10 @@
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass, field
 from threading import Lock
 
 import numpy as np
-from convergebench.dataset_builder.dataset.reader import Place, PlacedStep, Reader
+from convergebench.dataset_builder.dataset.reader import PlacedStep, Reader
 from convergebench.generation.pictures import Undecodable, evaluation_size, resize_to
 
 from ..scores import Missing, Value, Values
@@ -16,97 +15,35 @@ from .metrics import MetricRun, typed
 
 _IsNear = Callable[[str, Value], bool]  # whether a column's value is near a threshold
 _Digest = str | None  # of a picture's bytes: steps with equal pictures share their values
+_Read = tuple[np.ndarray, dict[str, object]]  # at the evaluation size, and reduced for each round metric
 _Embeddings = dict[_Digest, object]  # what a round metric keeps of each picture
 
 
-@dataclass
 class Reference:
     """A reference at the evaluation size, with the prepared form of each metric."""
 
-    picture: np.ndarray
-    prepared: dict[MetricRun, object] = field(default_factory=dict)
-    lock: Lock = field(default_factory=Lock)
-
-    @classmethod
-    def at_evaluation_size(cls, picture: np.ndarray, short_side: int | None) -> "Reference":
-        height, width = picture.shape[:2]
-        return cls(resize_to(picture, *evaluation_size(width, height, short_side)))
-
-    @property
-    def size(self) -> tuple[int, int]:
-        return self.picture.shape[1], self.picture.shape[0]
+    def __init__(self, picture: np.ndarray, short_side: int | None = None):
+        self.size = evaluation_size(picture.shape[1], picture.shape[0], short_side)
+        self.picture = resize_to(picture, *self.size)
+        self._prepared: dict[MetricRun, object] = {}
+        self._lock = Lock()
 
     def prepared_for(self, run: MetricRun) -> object:
         """What the metric compares with, computed at the first call."""
-        with self.lock:
-            if run not in self.prepared:
-                self.prepared[run] = run.scorer.prepare(self.picture)
-            return self.prepared[run]
-
-
-@dataclass(frozen=True)
-class ReadPicture:
-    """A picture at the evaluation size, or why it cannot be read."""
-
-    key: _Digest
-    picture: np.ndarray | None = None
-    reduced: Mapping[str, object] = field(default_factory=dict)  # by round metric
-    missing: Missing | None = None
-
-
-@dataclass(frozen=True)
-class PictureReader:
-    """Reads a chain's pictures ahead of the work on them, in batches."""
-
-    reader: Reader
-    copies: Callable[[DatasetChain], Sequence[Place]]  # of a chain's input
-    pool: Executor
-    batch: int
-
-    def batches(
-        self, chain: DatasetChain, size: tuple[int, int], rounds: Sequence[MetricRun]
-    ) -> Iterator[list[ReadPicture]]:
-        """Each distinct picture once; the next batch is read during scoring."""
-        first: dict[_Digest, PlacedStep] = {}
-        for placed in chain.scored_steps:
-            first.setdefault(placed.step.sha256, placed)
-        steps = list(first.values())
-        batches = [steps[start : start + self.batch] for start in range(0, len(steps), self.batch)]
-        reading: list[list[Future[ReadPicture]]] = []
-        for number in range(len(batches)):
-            for batch in batches[number + len(reading) : number + 2]:
-                reading.append([self.pool.submit(self._read, placed, size, rounds) for placed in batch])
-            yield [future.result() for future in reading.pop(0)]
-
-    def _read(self, placed: PlacedStep, size: tuple[int, int], rounds: Sequence[MetricRun]) -> ReadPicture:
-        digest = placed.step.sha256
-        try:
-            picture = read_picture(self.reader, placed.place, digest)
-        except Undecodable as error:
-            return ReadPicture(digest, missing=Missing("unreadable", str(error)))
-        return _reduced(digest, picture, size, [run for run in rounds if _covers(run, placed.step.round)])
-
-    def read_input(self, chain: DatasetChain, size: tuple[int, int], rounds: Sequence[MetricRun]) -> list[ReadPicture]:
-        """What the first call was given, if the dataset has an intact copy."""
-        if chain.input is None:
-            return []
-        try:
-            picture = read_input(self.reader, chain, self.copies(chain))
-        except Undecodable:
-            return []
-        return [_reduced(chain.input.step.sha256, picture, size, rounds)]
-
-
-def _reduced(key: _Digest, picture: np.ndarray, size: tuple[int, int], rounds: Sequence[MetricRun]) -> ReadPicture:
-    return ReadPicture(key, resize_to(picture, *size), {run.name: run.scorer.reduce(picture) for run in rounds})
+        with self._lock:
+            if run not in self._prepared:
+                self._prepared[run] = run.scorer.prepare(self.picture)
+            return self._prepared[run]
 
 
 def score_chain(
+    reader: Reader,
     chain: DatasetChain,
     reference: Reference,
     runs: Sequence[MetricRun],
     is_near: _IsNear,
-    pictures: PictureReader,
+    decoders: Executor,
+    batch: int = 1,
 ) -> dict[int, Values]:
     """The values of every scored step; equal pictures share them."""
     rounds = [run for run in runs if run.spec.kind == "round"]
@@ -114,14 +51,19 @@ def score_chain(
     values: dict[_Digest, Values] = {}
     embeddings: dict[str, _Embeddings] = {run.name: {} for run in rounds}
     returns = _Returns(chain, [run for run in runs if hasattr(run.scorer, "compare_previous")])
-    start = pictures.read_input(chain, reference.size, rounds) if rounds or returns.runs else []
+    start = _read_start(reader, chain, reference.size, rounds) if rounds or returns.runs else {}
     returns.add(start)
-    for batch in pictures.batches(chain, reference.size, rounds):
-        values |= {read.key: dict.fromkeys(columns, read.missing) for read in batch if read.missing}
-        readable = [read for read in batch if read.picture is not None]
-        values |= zip((read.key for read in readable), compare(reference, readable, runs, is_near), strict=True)
-        _embed(embeddings, rounds, readable)
-        returns.add(readable)
+    for reading in _read_ahead(reader, chain, reference.size, rounds, decoders, batch):
+        pictures: dict[_Digest, _Read] = {}
+        for digest, future in reading.items():
+            try:
+                pictures[digest] = future.result()
+            except Undecodable as error:
+                values[digest] = dict.fromkeys(columns, Missing("unreadable", str(error)))
+        arrays = [picture for picture, _ in pictures.values()]
+        values |= zip(pictures, compare(reference, arrays, runs, is_near), strict=True)
+        _embed(embeddings, rounds, pictures)
+        returns.add(pictures)
     rows = {placed.step.step: dict(values[placed.step.sha256]) for placed in chain.scored_steps}
     rows = {number: returns.values(number) | row for number, row in rows.items()}
     _embed(embeddings, rounds, start)
@@ -131,12 +73,54 @@ def score_chain(
     return rows
 
 
+def _read_ahead(
+    reader: Reader,
+    chain: DatasetChain,
+    size: tuple[int, int],
+    rounds: Sequence[MetricRun],
+    decoders: Executor,
+    batch: int,
+) -> Iterator[dict[_Digest, Future[_Read]]]:
+    """Each distinct picture once, in batches; the next batch is read during scoring."""
+
+    def read(placed: PlacedStep) -> _Read:
+        picture = read_picture(reader, placed.place, placed.step.sha256)
+        return _reduced(picture, size, [run for run in rounds if _covers(run, placed.step.round)])
+
+    first: dict[_Digest, PlacedStep] = {}
+    for placed in chain.scored_steps:
+        first.setdefault(placed.step.sha256, placed)
+    steps = list(first.values())
+    reading = []
+    for start in range(0, len(steps), batch):
+        some = steps[start : start + batch]
+        reading.append({placed.step.sha256: decoders.submit(read, placed) for placed in some})
+        if len(reading) == 2:
+            yield reading.pop(0)
+    yield from reading
+
+
+def _read_start(
+    reader: Reader, chain: DatasetChain, size: tuple[int, int], rounds: Sequence[MetricRun]
+) -> dict[_Digest, _Read]:
+    """What the first call was given, if the dataset has an intact copy."""
+    if chain.input is None:
+        return {}
+    try:
+        return {chain.input.step.sha256: _reduced(read_input(reader, chain), size, rounds)}
+    except Undecodable:
+        return {}
+
+
+def _reduced(picture: np.ndarray, size: tuple[int, int], rounds: Sequence[MetricRun]) -> _Read:
+    return resize_to(picture, *size), {run.name: run.scorer.reduce(picture) for run in rounds}
+
+
 class _Returns:
     """Compares each return with the one before it, for metrics that do so."""
 
     def __init__(self, chain: DatasetChain, runs: Sequence[MetricRun]):
         self.runs = runs
-        self.columns = [column for run in runs for column in run.scorer.previous_columns]
         digests = {placed.step.step: placed.step.sha256 for placed in chain.scored_steps}
         if chain.input is not None:
             digests[0] = chain.input.step.sha256
@@ -147,49 +131,49 @@ class _Returns:
         self.compared: dict[tuple[_Digest, _Digest], Values] = {}
         self.held: dict[_Digest, np.ndarray] = {}
 
-    def add(self, pictures: Sequence[ReadPicture]) -> None:
+    def add(self, pictures: Mapping[_Digest, _Read]) -> None:
         """Compare complete pairs, and hold the pictures that later ones need."""
-        self.held |= {read.key: read.picture for read in pictures if read.picture is not None and self.runs}
-        for after, before in set(self.pairs.values()) - self.compared.keys():
-            if after in self.held and before in self.held:
-                values: Values = {}
-                for run in self.runs:
-                    compared = run.scorer.compare_previous(self.held[before], self.held[after])
-                    values |= {column: typed(value) for column, value in compared.items()}
-                self.compared[after, before] = values
-        needed = {key for pair in self.pairs.values() if pair not in self.compared for key in pair}
-        self.held = {key: picture for key, picture in self.held.items() if key in needed}
+        if self.runs:
+            self.held |= {digest: picture for digest, (picture, _) in pictures.items()}
+        for pair in set(self.pairs.values()) - self.compared.keys():
+            if self.held.keys() >= set(pair):
+                after, before = map(self.held.get, pair)
+                compared = [run.scorer.compare_previous(before, after) for run in self.runs]
+                self.compared[pair] = {column: typed(value) for row in compared for column, value in row.items()}
+        needed = {digest for pair in self.pairs.values() if pair not in self.compared for digest in pair}
+        self.held = {digest: picture for digest, picture in self.held.items() if digest in needed}
 
     def values(self, number: int) -> Values:
         """The values of a step, or why there are none."""
-        code = "previous_missing" if number in self.pairs else "ends_no_round"
-        pair = self.pairs.get(number, (None, None))
-        return self.compared.get(pair) or dict.fromkeys(self.columns, Missing(code))
+        if compared := self.compared.get(self.pairs.get(number, (None, None))):
+            return compared
+        missing = Missing("previous_missing" if number in self.pairs else "ends_no_round")
+        return {column: missing for run in self.runs for column in run.scorer.previous_columns}
 
 
 def compare(
-    reference: Reference, pictures: Sequence[ReadPicture], runs: Sequence[MetricRun], is_near: _IsNear
+    reference: Reference, pictures: Sequence[np.ndarray], runs: Sequence[MetricRun], is_near: _IsNear
 ) -> list[Values]:
     """The picture metrics; near a threshold in float32."""
     rows: list[Values] = [{} for _ in pictures]
-    arrays = [read.picture for read in pictures]
     for run in [run for run in runs if run.spec.kind == "picture" and pictures]:
-        compared = run.scorer.compare(reference.prepared_for(run), arrays, rows)
+        compared = run.scorer.compare(reference.prepared_for(run), pictures, rows)
         for number, values in enumerate(compared):
             if run.exact and any(is_near(column, value) for column, value in values.items()):
-                side = reference.prepared_for(run.exact)
-                [compared[number]] = run.exact.scorer.compare(side, [arrays[number]], [rows[number]])
+                prepared = reference.prepared_for(run.exact)
+                [compared[number]] = run.exact.scorer.compare(prepared, [pictures[number]], [rows[number]])
         for row, values in zip(rows, compared, strict=True):
             row |= {column: typed(value) for column, value in values.items()}
     return rows
 
 
-def _embed(embeddings: Mapping[str, _Embeddings], runs: Sequence[MetricRun], pictures: Sequence[ReadPicture]) -> None:
+def _embed(embeddings: Mapping[str, _Embeddings], runs: Sequence[MetricRun], pictures: Mapping[_Digest, _Read]) -> None:
     for run in runs:
-        if reads := [read for read in pictures if run.name in read.reduced]:
-            reduced, arrays = [read.reduced[run.name] for read in reads], [read.picture for read in reads]
+        covered = {digest: read for digest, read in pictures.items() if run.name in read[1]}
+        if covered:
+            arrays, reduced = [read[0] for read in covered.values()], [read[1][run.name] for read in covered.values()]
             embedded = run.scorer.embed(reduced, arrays) if hasattr(run.scorer, "embed") else reduced
-            embeddings[run.name].update(zip((read.key for read in reads), embedded, strict=True))
+            embeddings[run.name].update(zip(covered, embedded, strict=True))
 
 
 def _judge_rounds(

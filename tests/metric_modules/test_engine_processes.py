@@ -15,7 +15,7 @@ import pytest
 import scored
 from convergebench.generation.files import locked
 from convergebench.generation.records import UserError
-from convergebench.metric_modules._engine import engine, results, worker
+from convergebench.metric_modules._engine import engine, results
 
 ASKED = ["psnr", "ssim", "lpips", "registration", "edit_applied"]
 LAUNCH = [sys.executable, "-m", "accelerate.commands.launch", "--multi_gpu"]
@@ -88,7 +88,7 @@ def test_finished_work_is_not_repeated_by_other_processes(dataset, alone, monkey
     class Died(RuntimeError):
         pass
 
-    whole, seen = worker.add_line, []
+    whole, seen = engine.add_line, []
 
     def dying(shard, line):
         whole(shard, line)
@@ -97,10 +97,10 @@ def test_finished_work_is_not_repeated_by_other_processes(dataset, alone, monkey
             shard.write(b'{"chain": "torn at this by')
             raise Died
 
-    monkeypatch.setattr(worker, "add_line", dying)
+    monkeypatch.setattr(engine, "add_line", dying)
     with pytest.raises(Died):
         engine.run(engine.prepare(dataset, ASKED, "cpu", None))
-    monkeypatch.setattr(worker, "add_line", whole)
+    monkeypatch.setattr(engine, "add_line", whole)
     outcomes = together(dataset, 2)
     assert sum(outcome.chains for outcome in outcomes) == 13 - 5
     assert content(dataset) == alone

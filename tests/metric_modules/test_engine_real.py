@@ -4,7 +4,7 @@ import pytest
 from convergebench.generation.pictures import decode_array, resize_to
 from convergebench.metric_modules import specs
 from convergebench.metric_modules._engine import metrics
-from convergebench.metric_modules._engine.score_chain import ReadPicture, Reference, compare
+from convergebench.metric_modules._engine.score_chain import Reference, compare
 from convergebench.metric_modules.lpips import weights
 from real_chains import FOLDER
 from skimage.metrics import peak_signal_noise_ratio, structural_similarity
@@ -25,9 +25,8 @@ def real_chains():
 
 
 def values(dtype, reference, pictures):
-    runs = metrics.choose(["psnr", "ssim", "lpips"], "cpu", dtype).runs
-    read = [ReadPicture(str(number), picture) for number, picture in enumerate(pictures)]
-    return compare(Reference(reference), read, runs, lambda column, value: False)
+    runs, _ = metrics.choose(["psnr", "ssim", "lpips"], "cpu", dtype)
+    return compare(Reference(reference), pictures, runs, lambda column, value: False)
 
 
 def test_real_chains_agree_in_every_dtype():

@@ -20,7 +20,7 @@ from convergebench.cli._shared import parse_arguments
 from convergebench.dataset_builder.building import build as building
 from convergebench.generation.cluster import launch_of, raised_if_killed
 from convergebench.generation.records import UserError
-from convergebench.metric_modules._engine import engine, results, worker
+from convergebench.metric_modules._engine import engine, results
 
 ASKED = ["psnr", "ssim", "lpips", "registration", "edit_applied"]
 CHAINS = 13
@@ -82,7 +82,7 @@ def test_parts_in_any_order_are_used_by_the_plain_command(dataset, alone):
 
 
 def test_a_part_that_died_resumes(dataset, alone, monkeypatch):
-    whole, seen = worker.add_line, []
+    whole, seen = engine.add_line, []
 
     def dying(shard, line):
         whole(shard, line)
@@ -92,10 +92,10 @@ def test_a_part_that_died_resumes(dataset, alone, monkeypatch):
             raise KeyboardInterrupt
 
     asked = ["psnr", "ssim"]
-    monkeypatch.setattr(worker, "add_line", dying)
+    monkeypatch.setattr(engine, "add_line", dying)
     with pytest.raises(KeyboardInterrupt):
         metric_modules.score(dataset, asked, device="cpu", shard="0/2", quiet=True)
-    monkeypatch.setattr(worker, "add_line", whole)
+    monkeypatch.setattr(engine, "add_line", whole)
     again = metric_modules.score(dataset, asked, device="cpu", shard="0/2", quiet=True)
     assert again.chains + 3 + metric_modules.score(dataset, asked, device="cpu", quiet=True).chains == CHAINS
     assert again.chains

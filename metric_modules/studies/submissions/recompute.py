@@ -9,21 +9,21 @@ import json
 import random
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import comb, isclose
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.progress import progress_bar
 
-from ..._engine import metrics, table
+from ..._engine import metrics
 from ..._engine.chains import DatasetChain, find_chains
 from ..._engine.engine import BATCH, Job
 from ..._engine.floors import FloorPlace, Medians, floor_place, plan_floors
-from ..._engine.results import Results, ShardLines, open_shard, read_results
-from ..._engine.worker import Worker
+from ..._engine.metrics import MetricRun
+from ..._engine.results import Results, chain_rows, read_results
+from ..._engine.worker import compare_floors, score_chains
 from ...scores import signature_of
 from ...specs import scored_specs
 
@@ -59,28 +59,28 @@ def recompute(folder: Path, seed: str, count: int | None, quiet: bool = False) -
     sample = chains if count is None or count >= len(chains) else drawn.sample(chains, count)
     task_sample = tasks if count is None else drawn.sample(tasks, min(_FLOORS, len(tasks)))
     outcome = Recomputed(len(chains), sorted(chain.chain.id for chain in sample), floors=len(task_sample))
-    recorded = read_results(reader, chains, tasks, scored_specs())
+    recorded = read_results(reader, chains, tasks)
     for signature, signed in _by_signature(chains, rows):
-        chosen = _chosen_metrics(signature, outcome)
-        scored = [{(chain.chain.id, run.name) for run in chosen.runs} <= recorded.scores.keys() for chain in signed]
+        runs = _chosen_metrics(signature, outcome)
+        scored = [{(chain.chain.id, run.name) for run in runs} <= recorded.scores.keys() for chain in signed]
         if not all(scored):
             first = signed[scored.index(False)].chain.id
             outcome.wrong.append(f"chain {first}: its scores are of other pictures or of another engine")
             continue
-        medians = Job(folder, reader, chains, chosen, tasks, recorded).floor_medians()
-        retained = [column.retained for run in chosen.runs for column in run.spec.columns if column.floor]
+        medians = Job(folder, reader, chains, runs, {}, tasks, recorded).floor_medians()
+        retained = [column.retained for run in runs for column in run.spec.columns if column.floor]
         exact = dict.fromkeys(retained, _PIXELS_TOLERANCE)
-        outcome.wrong += _differences(signed, recorded, chosen, medians, exact, rows, "score and floor")
-        job = Job(folder, reader, [chain for chain in sample if chain in signed], chosen, task_sample, Results())
+        outcome.wrong += _differences(signed, recorded, medians, exact, rows, "score and floor")
+        job = Job(folder, reader, [chain for chain in sample if chain in signed], runs, {}, task_sample)
         images = sum(len(chain.scored_steps) for chain in job.chains)
-        with progress_bar("score again", images, "images", quiet) as advance, TemporaryDirectory() as temporary:
-            with open_shard(Path(temporary), "0000.jsonl") as shard:
-                worker = Worker(job, advance)
-                worker.compare_floors(job.tasks, shard)
-                worker.score(job.chains, BATCH, medians, shard)
-            job.take_in(ShardLines(Path(temporary)))
-        tolerances = {column: _tolerance(run) for run in chosen.runs for column in run.spec.names}
-        outcome.wrong += _differences(job.chains, job.results, chosen, {}, tolerances, rows, "picture")
+        with progress_bar("score again", images, "images", quiet) as advance:
+            for line in compare_floors(job, job.tasks):
+                job.results.add(line)
+            for line in score_chains(job, job.chains, BATCH, medians):
+                job.results.add(line)
+                advance(len(line["rows"]), "")
+        tolerances = {column: _tolerance(run) for run in runs for column in run.spec.names}
+        outcome.wrong += _differences(job.chains, job.results, {}, tolerances, rows, "picture")
         outcome.wrong += _floor_differences(job, recorded)
         outcome.steps += images
     return outcome
@@ -95,29 +95,28 @@ def _by_signature(chains: Sequence[DatasetChain], rows: _Rows) -> Iterator[tuple
         yield json.loads(text), group
 
 
-def _chosen_metrics(signature: Mapping[str, Any], outcome: Recomputed) -> metrics.Metrics:
+def _chosen_metrics(signature: Mapping[str, Any], outcome: Recomputed) -> list[MetricRun]:
     specs = scored_specs()
     dtypes = {part["dtype"] for part in signature.values() if isinstance(part, dict) and "dtype" in part}
     dtype = dtypes.pop() if len(dtypes) == 1 else "float32"
     options = {"ssim": {"window": signature["ssim"].get("window", "gaussian")}} if "ssim" in signature else {}
-    chosen = metrics.choose([name for name in signature if name in specs], "cpu", dtype, options)
+    chosen, absent = metrics.choose([name for name in signature if name in specs], "cpu", dtype, options)
     runs = []
-    for run in chosen.runs:
+    for run in chosen:
         if run.signature == signature[run.name]:
             runs.append(run)
             continue
         ours, theirs = (json.dumps(part, sort_keys=True) for part in (run.signature, signature[run.name]))
         outcome.wrong.append(f"{run.name} was computed as {theirs}, and here it is {ours}; score with this version")
     unknown = signature.keys() - specs.keys() - _NOT_METRICS
-    outcome.left_out |= chosen.absent | dict.fromkeys(unknown, "no such metric here")
+    outcome.left_out |= absent | dict.fromkeys(unknown, "no such metric here")
     outcome.metrics = sorted({*outcome.metrics, *(run.name for run in runs)})
-    return replace(chosen, runs=tuple(runs))
+    return runs
 
 
 def _differences(
     chains: Sequence[DatasetChain],
     results: Results,
-    chosen: metrics.Metrics,
     floors: Mapping[FloorPlace, Medians],
     tolerances: Mapping[str, float],
     rows: _Rows,
@@ -125,7 +124,7 @@ def _differences(
 ) -> Iterator[str]:
     for chain in chains:
         medians, id = floors.get(floor_place(chain), {}), chain.chain.id
-        for computed, _ in table.chain_rows(chain, results, chosen.specs, {}, medians):
+        for computed, _ in chain_rows(chain, results, scored_specs(), {}, medians):
             row, step = rows.get((id, computed["step"]), {}), computed["step"]
             if wrong := [name for name, most in tolerances.items() if _differs(row.get(name), computed[name], most)]:
                 stored, expected = _shown(row.get(wrong[0])), _shown(computed[wrong[0]])
@@ -134,7 +133,7 @@ def _differences(
 
 
 def _floor_differences(job: Job, recorded: Results) -> Iterator[str]:
-    for task, run in itertools.product(job.tasks, job.metrics.runs):
+    for task, run in itertools.product(job.tasks, job.runs):
         key = task.key, run.name
         computed, stored = (results.floors.get(key, ({}, {}))[1] for results in (job.results, recorded))
         for other, row in computed.items():
@@ -145,7 +144,7 @@ def _floor_differences(job: Job, recorded: Results) -> Iterator[str]:
                     yield f"the floor of {column} {between} is {_shown(found)} and not {_shown(value)}"
 
 
-def _tolerance(run: metrics.MetricRun) -> float:
+def _tolerance(run: MetricRun) -> float:
     return _PIXELS_TOLERANCE if run.spec.kind == "picture" and "dtype" not in run.signature else _TOLERANCE
 
 

@@ -20,9 +20,8 @@ from convergebench.generation.pictures import resize_to
 from convergebench.generation.records import UNKNOWN, Chain, FinishedChain, Program, Source, Step, UserError
 from convergebench.metric_modules._engine import metrics
 from convergebench.metric_modules._engine.chains import DatasetChain, read_input
-from convergebench.metric_modules._engine.results import Results
-from convergebench.metric_modules._engine.score_chain import PictureReader, ReadPicture, Reference, compare, score_chain
-from convergebench.metric_modules._engine.table import chain_rows
+from convergebench.metric_modules._engine.results import Results, chain_rows
+from convergebench.metric_modules._engine.score_chain import Reference, compare, score_chain
 from convergebench.metric_modules.scores import ScoreRow
 from convergebench.metric_modules.specs import ceilings, shown_columns
 
@@ -71,12 +70,12 @@ class _Uploads(Reader):
 
 
 @lru_cache(maxsize=1)
-def _metrics() -> metrics.Metrics:
+def _metrics() -> tuple[list[metrics.MetricRun], dict[str, str]]:
     try:
         return metrics.choose([*_METRICS, "lpips"], "cpu", "float32")
     except (ImportError, ValueError) as error:
         why = "torch is not installed" if isinstance(error, ImportError) else "its weights are damaged"
-        return replace(metrics.choose(_METRICS, "cpu", "float32"), absent={"lpips": why})
+        return metrics.choose(_METRICS, "cpu", "float32")[0], {"lpips": why}
 
 
 @lru_cache(maxsize=1)
@@ -191,20 +190,21 @@ def _series(dataset: ServedDataset, files: Sequence[_File], cycle: tuple[str, ..
     program = Program("yours", cycle, "", True, "clear", small=small)
     chain = Chain(source, program, "yours", {"short_side": side}, 1, len(steps) // len(cycle))
     suite = like.suite if like else "yours"
-    return DatasetChain(FinishedChain("yours", chain, suite, "1", "complete", len(steps), None), first, steps, None)
+    return DatasetChain(
+        FinishedChain("yours", chain, suite, "1", "complete", len(steps), None), first, steps, None, [first.place]
+    )
 
 
 def _scored(dataset: ServedDataset, series: DatasetChain, files: Sequence[_File]) -> dict:
-    chosen, uploads, copies = _metrics(), _Uploads(files), [Place("", 0, 0)]
-    original = Reference.at_evaluation_size(read_input(uploads, series, copies), series.short_side)
+    (runs, absent), uploads, chain = _metrics(), _Uploads(files), series.chain
+    original = Reference(read_input(uploads, series), chain.short_side)
     with ThreadPoolExecutor(1) as decoder:
-        pictures = PictureReader(uploads, lambda chain: copies, decoder, 1)
-        values = score_chain(series, original, chosen.runs, _is_near, pictures)
-    chain, specs = series.chain, {run.name: run.spec for run in chosen.runs}
-    floors = dataset.floors if chain.suite != "yours" else _floors(dataset, chain, original, chosen.runs)
+        values = score_chain(uploads, series, original, runs, _is_near, decoder)
+    specs = {run.name: run.spec for run in runs}
+    floors = dataset.floors if chain.suite != "yours" else _floors(dataset, chain, original, runs)
     medians = {name: low for name in ceilings() if (low := floors.floor(chain, name)) is not None}
     results = Results({(chain.id, name): ({}, values) for name in specs})
-    rows = [ScoreRow.from_scores(row) for row, _ in chain_rows(series, results, specs, chosen.absent, medians)]
+    rows = [ScoreRow.from_scores(row) for row, _ in chain_rows(series, results, specs, absent, medians)]
     case, scores = case_of_chain(chain, rows, floors), {row.step: row for row in rows}
     checks = _checks(dataset, case)
     steps = [placed.step for placed in (series.input, *series.steps.values()) if placed]
@@ -215,7 +215,7 @@ def _scored(dataset: ServedDataset, series: DatasetChain, files: Sequence[_File]
     return view | {
         "verdicts": [{"threshold": limit, **ending(case, checks, scores, limit)} for limit in _THRESHOLDS],
         "floors": medians,
-        "absent": {name: why.split(";")[0].split(" in /")[0] for name, why in chosen.absent.items()},
+        "absent": {name: why.split(";")[0].split(" in /")[0] for name, why in absent.items()},
         "compared_at": series.size,
     }
 
@@ -229,13 +229,14 @@ def _checks(dataset: ServedDataset, case: Case) -> tuple[str, ...]:
 def _floors(
     dataset: ServedDataset, chain: FinishedChain, original: Reference, runs: Sequence[metrics.MetricRun]
 ) -> Floors:
-    pictures = [ReadPicture(name, resize_to(other, *original.size)) for name, other in _pictures_of(dataset)[1].items()]
+    pictures = {name: resize_to(other, *original.size) for name, other in _pictures_of(dataset)[1].items()}
+    compared = compare(original, list(pictures.values()), runs, _is_near)
     rows, others = [], [chain]
-    for picture, values in zip(pictures, compare(original, pictures, runs, _is_near), strict=True):
+    for id, values in zip(pictures, compared, strict=True):
         numbers = {name: value for name, value in values.items() if isinstance(value, float)}
-        if picture.key and (numbers["rmse"] > _SAME_RMSE or numbers["ssim"] < _SAME_SSIM):
-            others.append(replace(chain, chain=replace(chain.chain, source=replace(chain.source, id=picture.key))))
-            place = {"source": chain.source.id, "other": picture.key, "short_side": chain.short_side}
+        if numbers["rmse"] > _SAME_RMSE or numbers["ssim"] < _SAME_SSIM:
+            others.append(replace(chain, chain=replace(chain.chain, source=replace(chain.source, id=id))))
+            place = {"source": chain.source.id, "other": id, "short_side": chain.short_side}
             rows += [place | {"metric": name, "value": numbers[name]} for name in ceilings() if name in numbers]
     return Floors(map(FloorRow.from_values, rows), others)
 
