@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from ._hub import hub_client
 from ._shared import dataset_option, json_option
 
 
@@ -15,7 +14,6 @@ from ._shared import dataset_option, json_option
 @dataset_option
 @click.option("--repo", required=True, metavar="NAMESPACE/NAME", help="Where the dataset is on the Hub.")
 @click.option("--revision", help="The published version that was measured, such as v1.0.0.")
-@click.option("--propose", is_flag=True, help="Open a pull request in each of the models' repositories.")
 @click.option("--organization", help="Who measured; also writes records for Every Eval Ever.")
 @click.option(
     "--relationship",
@@ -30,7 +28,6 @@ def command(
     dataset: Path,
     repo: str,
     revision: str | None,
-    propose: bool,
     organization: str | None,
     relationship: str,
     as_json: bool,
@@ -55,8 +52,6 @@ def command(
         origin = {"source_organization_name": organization, "evaluator_relationship": relationship}
         records = results.write_records(editors, rows, Path("every_eval_ever"), origin, repo, int(now.timestamp()))
         outcome["records"] = {editor: str(path) for editor, path in records.items()}
-    if propose:
-        outcome["proposed"] = results.propose(hub_client(as_json), written)
     if as_json:
         click.echo(json.dumps(outcome))
         return

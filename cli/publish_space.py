@@ -10,7 +10,6 @@ from ._shared import json_option
 
 
 @click.command("space", short_help="The Space that shows a dataset.")
-@click.argument("folder", type=click.Path(path_type=Path), required=False)
 @click.option("--repo", required=True, metavar="NAMESPACE/NAME", help="Where to.")
 @tag_option
 @click.option(
@@ -20,26 +19,20 @@ from ._shared import json_option
 )
 @dry_run_option
 @json_option
-def command(folder: Path | None, repo: str, tag: str | None, dataset: str | None, dry_run: bool, as_json: bool) -> None:
+def command(repo: str, tag: str | None, dataset: str | None, dry_run: bool, as_json: bool) -> None:
     """Upload the Space in one commit, and tag it.
 
     \b
     convergebench publish space --repo NAMESPACE/convergebench --tag v1.0.0
     """
     from convergebench.dataset_builder.publishing import spaces
-    from convergebench.generation.records import UserError
     from convergebench.spaces_app.space.publish_folder import copy_space_to
 
-    if folder and (folder / "data").is_dir():
-        raise UserError(
-            f"{folder} is a dataset, not a Space; leave the path out, and name the dataset on the Hub with --dataset"
-        )
     api = hub_client(as_json)
+    shown, revision = spaces.shown_dataset(api, repo, dataset)
+    if not as_json:
+        click.echo(f"{repo} shows {shown} at {revision or 'its newest commit'}")
     with tempfile.TemporaryDirectory() as temporary:
-        if folder is None:
-            shown, revision = spaces.shown_dataset(api, repo, dataset)
-            folder = copy_space_to(Path(temporary), repo, shown, revision)
-            if not as_json:
-                click.echo(f"{repo} shows {shown} at {revision or 'its newest commit'}")
+        folder = copy_space_to(Path(temporary), repo, shown, revision)
         published = spaces.publish_files(api, spaces.space_files(folder), repo, tag, dry_run)
     print_spaces({repo: published}, as_json, what="space", repo=repo, tag=tag, dry_run=dry_run)

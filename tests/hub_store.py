@@ -3,7 +3,6 @@
 import hashlib
 import json
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -80,8 +79,6 @@ class Store:
         self.folder = folder
         self.repos: dict[tuple[str, str], Repo] = {}
         self.lock = threading.RLock()
-        self.cas: Path | None = None  # where Xet clients put their chunks, once that is enabled
-        self.restore: Callable[[Path, str, int, Path], bool] = lambda cas, sha256, size, target: False
         for name in ("lfs", "git", "parts"):
             (folder / name).mkdir(parents=True, exist_ok=True)
 
@@ -118,7 +115,7 @@ class Store:
 
     def pointer(self, sha256: str, size: int) -> File:
         path = self.large(sha256)
-        if not path.exists() and not (self.cas and self.restore(self.cas, sha256, size, path)):
+        if not path.exists():
             raise Refusal(400, f"LFS object {sha256} was not uploaded")
         text = f"version https://git-lfs.github.com/spec/v1\noid sha256:{sha256}\nsize {path.stat().st_size}\n"
         return File(git_oid(text.encode()), path.stat().st_size, sha256)
@@ -153,8 +150,6 @@ class Store:
                         files = {path: file for path, file in files.items() if not path.startswith(prefix)}
                     case other:
                         raise Refusal(400, f"unknown operation {other!r}")
-            if "eval.yaml" in files and files["eval.yaml"] != head.files.get("eval.yaml"):
-                refuse_bad_benchmark(self.blob(files["eval.yaml"]).read_bytes())
             if pull_request:
                 revision = f"refs/pr/{1 + sum(name.startswith('refs/pr/') for name in repo.branches)}"
             repo.branches[revision] = repo.add(head.oid, title, message, files)
@@ -169,29 +164,6 @@ class Store:
     def contents(self, type: str, id: str, revision: str) -> dict[str, bytes]:
         files = self.repo(type, id).at(revision).files
         return {path: self.blob(file).read_bytes() for path, file in sorted(files.items())}
-
-
-# The closed list of packages/tasks/src/eval.ts in huggingface.js, as @huggingface/tasks 0.21.54 has it.
-NAMES = """
-exgentic inspect-ai math-arena mteb olmocr-bench harbor ifstruct pier redline-bench archipelago benchflow apex-evals
-screenspot-pro swe-bench swe-bench-pro nemo-evaluator yc-bench open-asr-leaderboard mdpbench real5-omnidocbench
-parsebench video-mme-v2 claw-eval researchclawbench pbench wildclawbench
-"""
-FRAMEWORKS = set(NAMES.split())
-
-
-def refuse_bad_benchmark(data: bytes) -> None:
-    """A dataset's eval.yaml holds listed fields only, and names a framework of the closed list."""
-    import yaml
-
-    about = yaml.safe_load(data)
-    if extra := set(about) - {"name", "description", "evaluation_framework", "tasks"}:
-        raise Refusal(400, f"eval.yaml: unknown fields {sorted(extra)}")
-    if about["evaluation_framework"] not in FRAMEWORKS:
-        raise Refusal(400, f"eval.yaml: unknown evaluation_framework {about['evaluation_framework']!r}")
-    for task in about["tasks"]:
-        if set(task) != {"id", "config", "split"}:
-            raise Refusal(400, f"eval.yaml: a task has id, config and split, not {sorted(task)}")
 
 
 def git_oid(data: bytes) -> str:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from convergebench.generation.records import UserError
 
@@ -24,36 +24,20 @@ from .verify import check_publishable, verify_references
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
-_LEVELS = ("patch", "minor", "major")
+_LEVELS = ("major", "minor", "patch")
 _TAG = re.compile(r"v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
 
 
-class Version(NamedTuple):
-    """A version of the dataset or of a Space."""
-
-    major: int
-    minor: int
-    patch: int
-
-    def __str__(self) -> str:
-        return f"v{self.major}.{self.minor}.{self.patch}"
-
-    @classmethod
-    def parse(cls, tag: str) -> "Version":
-        match = _TAG.fullmatch(tag)
-        if not match:
-            raise UserError(f"{tag!r} is not a tag; a tag is vMAJOR.MINOR.PATCH, such as v1.0.0")
-        return cls(*map(int, match.groups()))
-
-    def next(self, level: str) -> "Version":
-        place = _LEVELS[::-1].index(level)
-        numbers = [*self[:place], self[place] + 1, 0, 0]
-        return Version(*numbers[:3])
+def parse_version(tag: str) -> tuple[int, ...]:
+    match = _TAG.fullmatch(tag)
+    if not match:
+        raise UserError(f"{tag!r} is not a tag; a tag is vMAJOR.MINOR.PATCH, such as v1.0.0")
+    return tuple(map(int, match.groups()))
 
 
 def version_tags(tags: Sequence[str]) -> list[str]:
     """The tags that are versions, the newest last."""
-    return sorted((tag for tag in tags if _TAG.fullmatch(tag)), key=Version.parse)
+    return sorted((tag for tag in tags if _TAG.fullmatch(tag)), key=parse_version)
 
 
 @dataclass(frozen=True)
@@ -186,17 +170,16 @@ def _major_changes(old: State, new: State) -> list[str]:
 
 def check_tag(tag: str, tags: Sequence[str], change: Change) -> None:
     """Refuse a tag that is not later, or whose level is too low."""
-    wanted = Version.parse(tag)
-    published = version_tags(tags)
+    wanted, published = parse_version(tag), version_tags(tags)
     if not published:
         return
-    last = Version.parse(published[-1])
+    last = parse_version(published[-1])
     if wanted <= last:
-        raise UserError(f"the tag {tag} does not come after the last one, {last}; choose a later one")
-    level = "major" if wanted.major > last.major else "minor" if wanted.minor > last.minor else "patch"
-    if _LEVELS.index(level) < _LEVELS.index(change[0]):
-        needed = last.next(change[0])
-        raise UserError(f"{tag} is a {level} version after {last}, but {change[1][0]}; it must be {needed} or later")
+        raise UserError(f"the tag {tag} does not come after the last one, {published[-1]}; choose a later one")
+    place = next(place for place in range(3) if wanted[place] > last[place])
+    if place > _LEVELS.index(change[0]):
+        words = f"a {_LEVELS[place]} version after {published[-1]}, but {change[1][0]}"
+        raise UserError(f"{tag} is {words}; it must be a {change[0]} version")
 
 
 def _version_text(api: "HfApi", repo: str, tag: str, changes: Sequence[str]) -> str:

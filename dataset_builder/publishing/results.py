@@ -9,22 +9,17 @@ import re
 import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from convergebench.generation.files import refuse_strangers_file
 from convergebench.generation.records import FinishedChain, UserError, canonical
 
 from ..dataset.reader import Reader
 from ..importing.tables import json_file
-from . import hub
-
-if TYPE_CHECKING:
-    from huggingface_hub import HfApi
 
 NAME, _BENCHMARK = "ConvergeBench", "convergebench"  # the former also marks a results file as written by us
 _TASK = "convergence"  # as docs/eval.yaml names it
-_GROUP = "round trips"  # the programs whose rounds kept are proposed to model repositories
-_IN_REPO = ".eval_results/convergebench.yaml"
+_GROUP = "round trips"  # the programs whose rounds kept are for model repositories
 _REPO = re.compile(r"\w[\w.-]*/\w[\w.-]*")  # also keeps the file inside its folder
 _Json = dict[str, Any]
 # Columns of the leaderboard: title, unit, description, greatest score (None: the rounds of the chains).
@@ -69,28 +64,11 @@ def write_results(
             entries.setdefault(model, []).append(entry)
     written = {}
     for model, model_entries in entries.items():
-        written[model] = path = out / model / _IN_REPO
+        written[model] = path = out / model / ".eval_results" / "convergebench.yaml"
         refuse_strangers_file(path, lambda data: NAME.encode() in data)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(yaml.safe_dump(eval_result_entries_to_yaml(model_entries), sort_keys=False), encoding="utf-8")
     return written
-
-
-def propose(api: "HfApi", written: Mapping[str, Path]) -> dict[str, str]:
-    """Open a pull request in each model repository; returns the addresses."""
-    for model in written:
-        remote = hub.read_repo(api, model, "model")
-        if _IN_REPO in remote.files:
-            with hub.hub_errors_explained(model):
-                published = Path(api.hf_hub_download(model, _IN_REPO, revision=remote.revision))
-            if NAME.encode() not in published.read_bytes():
-                raise UserError(f"{model} holds {_IN_REPO}, which this benchmark did not write; nothing was proposed")
-    opened: dict[str, str] = {}
-    kwargs: _Json = {"path_in_repo": _IN_REPO, "commit_message": "Add results of ConvergeBench", "create_pr": True}
-    for model, path in written.items():
-        with hub.hub_errors_explained(model):
-            opened[model] = str(api.upload_file(path_or_fileobj=path, repo_id=model, **kwargs).pr_url)
-    return opened
 
 
 def write_records(

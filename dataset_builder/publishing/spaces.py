@@ -13,7 +13,7 @@ from ..building.card import front_matter
 from ..dataset import manifest
 from ..dataset.manifest import MANIFEST
 from . import hub
-from .publish import Version, version_tags
+from .publish import parse_version, version_tags
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -23,16 +23,9 @@ Published = tuple[str | None, int, int]  # the commit, unless it is a dry run; t
 
 
 def publish_metrics(
-    api: "HfApi",
-    folder: Path,
-    repo: str,
-    tag: str | None,
-    dry_run: bool = False,
+    api: "HfApi", folder: Path, namespace: str, tag: str | None, dry_run: bool = False
 ) -> dict[str, Published]:
-    """Publish a metric, or each one of a folder, to its Space under one tag.
-
-    `repo` may name the Space if there is one metric.
-    """
+    """Publish a metric, or each one of a folder, to its Space in a namespace, under one tag."""
     from importlib.metadata import version
 
     if (folder / f"{folder.resolve().name}.py").exists():
@@ -41,10 +34,8 @@ def publish_metrics(
         folders = sorted(path.parent for path in folder.glob("*/*.py") if path.stem == path.parent.name)
     if not folders:
         raise UserError(f"{folder} holds no metric; a metric is a folder NAME with NAME.py in it")
-    namespace, _, name = repo.partition("/")
-    if name and (len(folders) > 1 or folders[0].resolve().name != name):
-        names = ", ".join(path.resolve().name for path in folders)
-        raise UserError(f"--repo is {repo!r} but {folder} holds {names}; give the namespace alone, {namespace!r}")
+    if "/" in namespace:
+        raise UserError(f"--repo is {namespace!r}; give the namespace alone, {namespace.split('/')[0]!r}")
     # `evaluate` asks a Space for the tag of its own version first, and would always load that version.
     if tag == f"v{version('evaluate')}" or (tag and re.fullmatch(r"v0\.4\.\d+", tag)):
         raise UserError(f"a metric's Space must not have the tag {tag}: `evaluate` would load that instead of main")
@@ -78,15 +69,11 @@ def shown_dataset(api: "HfApi", repo: str, named: str | None) -> tuple[str, str 
 
 
 def publish_files(
-    api: "HfApi",
-    files: Mapping[str, Path],
-    repo: str,
-    tag: str | None,
-    dry_run: bool = False,
+    api: "HfApi", files: Mapping[str, Path], repo: str, tag: str | None, dry_run: bool = False
 ) -> Published:
     """Publish files as a Space; equal ones are tagged without a commit."""
     if tag:
-        Version.parse(tag)
+        parse_version(tag)
     sdk = front_matter(files["README.md"])[0].get("sdk") if "README.md" in files else None
     if sdk not in ("gradio", "static", "docker"):
         raise UserError(f"the card for {repo} names no sdk in its YAML; a Space needs one, such as sdk: gradio")

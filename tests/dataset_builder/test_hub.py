@@ -4,30 +4,13 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
-import hub_xet
-import huggingface_hub
 import pytest
 from convergebench.dataset_builder.publishing.publish import publish
 from hub_fixtures import REPO, local
 from hub_server import Cut, Refusal
 
 pytest_plugins = ["hub_fixtures"]
-
-
-def test_a_version_goes_up_and_comes_down_through_xet(hub, api, made, folder, tmp_path, monkeypatch):
-    """The way that is taken unless HF_HUB_DISABLE_XET says otherwise; chunks that are there do not travel again."""
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_DISABLE_XET", False)
-    hub_xet.enable(hub)
-    publish(api, folder, REPO, "v1.0.0")
-    publish(api, made / "second" / "convergebench", REPO, "v1.1.0")
-    assert hub.store.contents("dataset", REPO, "v1.0.0") == local(folder)
-    assert not any("/lfs/" in exchange.path for exchange in hub.log)
-    with hub.counting() as log:
-        copy = api.snapshot_download(REPO, repo_type="dataset", revision="v1.0.0", local_dir=tmp_path / "copy")
-    assert {path: (Path(copy) / path).read_bytes() for path in local(folder)} == local(folder)
-    assert not any("/content/" in exchange.path for exchange in log)
 
 
 CLIENTS = """

@@ -80,7 +80,7 @@ def test_a_tag_never_moves_and_keeps_its_promise(hub, api, made, folder):
     assert publish(api, folder, REPO, "v1.0.0")["commit"] == commit  # as after a process that died after the tag
     with pytest.raises(UserError, match=r"the tag v1\.0\.0 exists already at NS/convergebench and never moves"):
         publish(api, made / "second" / "convergebench", REPO, "v1.0.0")
-    with pytest.raises(UserError, match=r"v1\.0\.1 is a patch version .* it must be v1\.1\.0 or later"):
+    with pytest.raises(UserError, match=r"v1\.0\.1 is a patch version .* it must be a minor"):
         publish(api, made / "second" / "convergebench", REPO, "v1.0.1")
     assert list(hub.store.repo("dataset", REPO).tags) == ["v1.0.0"]
     publish(api, folder, REPO, "v1.0.1")
@@ -205,10 +205,3 @@ def test_a_strangers_file_in_our_place_is_refused(hub, api, folder, path):
 def test_a_token_that_may_not_write_is_one_sentence(hub, folder):
     with pytest.raises(UserError, match=r"the Hub answered 401 for NS/convergebench .*hf auth login"):
         publish(HfApi(endpoint=hub.url, token=hub.token + "x"), folder, REPO, "v1.0.0")
-
-
-def test_large_files_may_go_up_in_parts(hub, api, folder):
-    hub.part_size = 5_000
-    publish(api, folder, REPO, "v1.0.0")
-    assert any("/lfs/part/" in exchange.path for exchange in hub.log)
-    assert hub.store.contents("dataset", REPO, "v1.0.0") == local(folder)
