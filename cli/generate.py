@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.option("--out", type=click.Path(path_type=Path), help="The run's folder. Default: runs/SUITE.")
 @click.option("--workers", type=click.IntRange(1), help="Chains run at once. Default: 8, or the editors' own limit.")
 @click.option(
-    "--max-cost", type=click.FloatRange(0), help="Stop before all processes of the run have cost more US dollars."
+    "--max-cost", type=click.FloatRange(0), help="Most US dollars that the run may cost, all processes together."
 )
 @click.option("--retry", metavar="STATUS,...", help="Repeat chains that ended as refused, no_image, failed or shrunk.")
 @executor_options

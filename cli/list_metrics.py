@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from convergebench.metric_modules.specs import Spec
 
 
-@click.command("metrics", short_help="Metrics, and what is missing here for them.")
+@click.command("metrics", short_help="Metrics, and what each still needs.")
 @json_option
 def command(as_json: bool) -> None:
-    """List the metrics with what each measures, and what is missing here for it.
+    """List the metrics with what each measures, and what must still be installed for it.
 
     `convergebench score --metrics` takes these names, except metrics "from numbers", which are for `evaluate.load`
     alone. Optional ones are computed only if named, and no headline rests on them.

@@ -7,14 +7,14 @@ import click
 from ._shared import json_option
 
 
-@click.command("prices", short_help="What the hosted models cost, and when they end.")
+@click.command("prices", short_help="Prices and end dates of the hosted models.")
 @click.option("--refresh", is_flag=True, help="Fetch LiteLLM's public table first, and print what changed.")
 @json_option
 def command(refresh: bool, as_json: bool) -> None:
-    """List what the hosted models cost, in US dollars a picture, when they end, and the source of each.
+    """List the hosted models with their price (US dollars a picture), end date and source.
 
-    docs/editors.md has the shipped list. --refresh puts LiteLLM's newer one over it; the file named by
-    CONVERGEBENCH_PRICES goes over both.
+    docs/editors.md has the shipped list. Prices that --refresh fetches override it, and those in the file named by
+    CONVERGEBENCH_PRICES override both.
 
     \b
     convergebench list prices

@@ -15,7 +15,7 @@ from ._shared import json_option
 @click.option(
     "--inputs",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Also write what editors are given to this folder.",
+    help="Folder into which to write the degraded pictures of the suite.",
 )
 @json_option
 def command(suite: str, out: Path | None, inputs: Path | None, as_json: bool) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @click.command("dataset", short_help="A dataset, in one commit, tagged.")
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("convergebench"))
-@click.option("--repo", required=True, metavar="NAMESPACE/NAME", help="Where to.")
+@click.option("--repo", required=True, metavar="NAMESPACE/NAME", help="The repository to upload to.")
 @tag_option
 @dry_run_option
 @json_option

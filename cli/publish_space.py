@@ -10,7 +10,7 @@ from ._shared import json_option
 
 
 @click.command("space", short_help="The Space that shows a dataset.")
-@click.option("--repo", required=True, metavar="NAMESPACE/NAME", help="Where to.")
+@click.option("--repo", required=True, metavar="NAMESPACE/NAME", help="The repository to upload to.")
 @tag_option
 @click.option(
     "--dataset",

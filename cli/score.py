@@ -17,9 +17,9 @@ _MOST_DAMAGE_SHOWN = 10
 
 @click.command("score", short_help="Add metrics and floors to a dataset; resumes.")
 @click.argument("dataset", type=click.Path(path_type=Path))
-@click.option("--metrics", help="Only these, separated by commas; others are kept. Default: all but the optional ones.")
+@click.option("--metrics", help="Names, separated by commas; other scores stay. Default: all but the optional ones.")
 @click.option("--device", help="cpu or cuda. Default: cuda if there is one.")
-@click.option("--dtype", help="float32, bfloat16 or float16. Default: bfloat16 if the hardware multiplies it.")
+@click.option("--dtype", help="float32, bfloat16 or float16. Default: bfloat16 if the hardware supports it.")
 @click.option("--batch-size", type=click.IntRange(1), help="Pictures computed at once; changes memory, never results.")
 @click.option(
     "--ssim-window",

@@ -16,10 +16,10 @@ def recognises(args: list[str]) -> bool:
 
 @click.command("folder", short_help="A run or a dataset.")
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--repair", is_flag=True, help="Move what is broken aside, so that it can be made again.")
+@click.option("--repair", is_flag=True, help="Move broken files aside; then repeat the command that wrote them.")
 @json_option
 def command(folder: Path, repair: bool, as_json: bool) -> None:
-    """Check a run or a dataset, and say precisely what is broken and what depends on it.
+    """Check a run or a dataset; name everything that is broken, and what depends on it.
 
     \b
     convergebench verify runs/demo
@@ -38,7 +38,7 @@ def command(folder: Path, repair: bool, as_json: bool) -> None:
         for finding in findings:
             click.echo(f"broken: {finding.sentence}", err=True)
         for path in moved:
-            click.echo(f"moved: {path} to {folder / verifying.SET_ASIDE}; run {commands} again to make it anew")
+            click.echo(f"moved: {path} to {folder / verifying.SET_ASIDE}; run {commands} again to replace it")
         if not findings:
             click.echo(f"{folder}: nothing is broken")
     if findings:

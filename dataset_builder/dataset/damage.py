@@ -35,7 +35,7 @@ def refuse_missing(folder: Path, besides: str = "") -> None:
     written, replacing = manifest.read(folder)
     for file in sorted(written.keys() - replacing):
         if file.startswith("data/") and file.split("/")[1] != besides and not (folder / file).exists():
-            raise UnreadableFile(f"{folder / file} is missing; restore it, or let {made_by(file)} make it anew")
+            raise UnreadableFile(f"{folder / file} is missing; restore it, or let {made_by(file)} rewrite it")
 
 
 def _check_step(file: str, row: Values) -> None:

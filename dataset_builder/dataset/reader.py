@@ -241,7 +241,7 @@ class Reader:
             if self._remote_for(file):
                 raise
             cause = (str(error).splitlines() or [type(error).__name__])[0][:200]
-            advice = f"restore it, or let `convergebench verify --repair` set it aside and {made_by(file)} make it anew"
+            advice = f"restore it, or let `convergebench verify --repair` set it aside and {made_by(file)} rewrite it"
             raise UnreadableFile(f"{self.folder / file} cannot be read: {cause}; {advice}") from error
 
     def places(self, config: str = "steps") -> list[Place]:

@@ -44,7 +44,7 @@ def find_chains(path: Path, editor: str, prompts: Path | None = None, kind: str 
     names = {case: case.resolve().name for case in cases}
     entry_of = {case: entries.get(name) or entries.get(_split_case(name)[1]) or {} for case, name in names.items()}
     if prompts and not any(entry_of.values()):
-        raise UserError(f"{prompts} has the words of none of these cases, such as {names[cases[0]]}; {_PROMPTS_FORM}")
+        raise UserError(f"{prompts} has no instructions for these cases, such as {names[cases[0]]}; {_PROMPTS_FORM}")
     for case, entry in entry_of.items():
         yield from _find_chain(case, entry, editor, kind)
 

@@ -202,7 +202,7 @@ def test_damaged_scores_are_refused_and_never_hashed(clean, dataset):
     assert (dataset / "README.md").read_text() == before
     for attempt in (lambda: score(dataset), lambda: scored.built(clean.parent / "run", dataset)):
         with pytest.raises(
-            UserError, match=r"scores/0000\.parquet cannot be read: .* `convergebench score` make it anew"
+            UserError, match=r"scores/0000\.parquet cannot be read: .* `convergebench score` rewrite it"
         ):
             attempt()
     path.unlink()

@@ -17,7 +17,7 @@ SECTION = "ask models"
 @click.option("--program", "programs", multiple=True, help="Only this program; repeatable.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The suite to write, such as undos.toml.")
 @plan_option
-@click.option("--max-cost", type=click.FloatRange(0), help="Stop before the model has cost more US dollars here.")
+@click.option("--max-cost", type=click.FloatRange(0), help="Most US dollars that the model may cost on this suite.")
 @json_option
 def command(
     suite: str, spec: str, programs: tuple[str, ...], out: Path, only_plan: bool, max_cost: float | None, as_json: bool

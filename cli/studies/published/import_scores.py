@@ -14,10 +14,16 @@ from ..._shared import column_option, dataset_option, json_option
 @dataset_option
 @click.option("--editor", help="Whose scores these are, if the table does not say.")
 @column_option
-@click.option("--zero-is-missing", "zeros", multiple=True, metavar="METRIC", help="Its zeros were not computed.")
-@click.option("--zero-is-real", "real_zeros", multiple=True, metavar="METRIC", help="Its zeros were measured.")
+@click.option(
+    "--zero-is-missing",
+    "zeros",
+    multiple=True,
+    metavar="METRIC",
+    help="Its zeros mean 'not computed'.",
+)
+@click.option("--zero-is-real", "real_zeros", multiple=True, metavar="METRIC", help="Its zeros are measured values.")
 @click.option("--restoration", is_flag=True, help="Rows are restored pictures, or means over them.")
-@click.option("--signature", default="unknown", help="What is known of how the numbers were made.")
+@click.option("--signature", default="unknown", help="How the numbers were computed, if known.")
 @json_option
 def command(table: Path, dataset: Path, columns: dict[str, str], as_json: bool, **options: Any) -> None:
     """Add a CSV, JSON or JSONL of published scores to the dataset's config `published`.
