@@ -1,6 +1,6 @@
 """A case is a chain as the statistics see it: what each round kept."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from math import inf
 from operator import attrgetter
@@ -11,12 +11,7 @@ from convergebench.metric_modules.edit_applied.cycles import roles
 from convergebench.metric_modules.halflife.causes import CAUSES
 from convergebench.metric_modules.retained.floors import retained_value
 from convergebench.metric_modules.scores import Fault, ScoreRow, score_column_names
-from convergebench.metric_modules.specs import (
-    checked_columns,
-    retained_columns,
-    score_columns,
-    shown_columns,
-)
+from convergebench.metric_modules.specs import checked_columns, retained_columns, score_columns, shown_columns
 
 from .floors import Floors
 from .program_groups import group_of_chain
@@ -74,15 +69,12 @@ class Case:
             for value, aligned in zip(self.retained[name], self.registered[name], strict=True)
         ]
 
-    def lowest(self, names: Iterable[str]) -> Values:
-        """Round by round; empty without names."""
-        lists = [self.judged(name) for name in names]
+    def quality(self, checks: Container[str] | None = None) -> Values:
+        """The lowest retained quality of those that are checked, by default of those that were computed."""
+        if checks is None:
+            checks = [name for name in QUALITIES if any(value is not None for value in self.retained[name])]
+        lists = [self.judged(name) for name in QUALITIES if name in checks]
         return [None if None in values else min(values) for values in zip(*lists, strict=True)]
-
-    @property
-    def quality(self) -> Values:
-        """The lowest retained quality of those that were computed."""
-        return self.lowest(name for name in QUALITIES if any(value is not None for value in self.retained[name]))
 
 
 # Causes that no single column decides: a case and its checks -> values by round.

@@ -96,42 +96,34 @@ def group_cases(
 def merge_reasons(*findings: _Reasons) -> dict[str, tuple[str, ...]]:
     """An editor's reasons in the order of the findings, none twice.
 
-    >>> merge_reasons({"a": ["no"], "b": []}, {"a": ["no", "never"]})
+    >>> merge_reasons({"a": ["no"]}, {"a": ["no", "never"]})
     {'a': ('no', 'never')}
     """
-    merged: dict[str, dict[str, None]] = {}
-    for reasons in findings:
-        for editor, editor_reasons in reasons.items():
-            for reason in editor_reasons:
-                merged.setdefault(editor, {})[reason] = None
-    return {editor: tuple(editor_reasons) for editor, editor_reasons in merged.items()}
+    merged: dict[str, list[str]] = defaultdict(list)
+    for editor, reasons in [item for finding in findings for item in finding.items()]:
+        merged[editor] += reasons
+    return {editor: tuple(dict.fromkeys(reasons)) for editor, reasons in merged.items()}
 
 
 def _make_group(name: str, cases: dict[str, list[Case]], apart: _Reasons, roles: Mapping[str, str]) -> CaseGroup:
     """A check counts if half of the editors have it; who lacks it is apart."""
-    having = _editors_by_check(cases)
+    shares = {editor: coverage(editor_cases) for editor, editor_cases in cases.items()}
+    having = {check: {editor for editor in cases if shares[editor][check] >= _COVERED} for check in CHECKS}
     # An editor that never answered lacks no metric: it has lost everything.
-    measured = [editor for editor, listed in cases.items() if any(map(_any_measured, listed))] or list(cases)
+    measured = [editor for editor in cases if any(map(_measured_rounds, cases[editor]))] or list(cases)
     voters = {editor for editor in measured if role_in_tables(editor, roles, apart) == "editor"} or {*measured}
     checks = tuple(check for check in CHECKS if len(having[check] & voters) * 2 >= len(voters))
     partial = [check for check in CHECKS if having[check] & voters and check not in checks]
     lacking = dict.fromkeys(cases, ()) | {
         editor: tuple(check for check in checks if editor not in having[check]) for editor in measured
     }
-    reasons = merge_reasons({editor: apart.get(editor, ()) for editor in cases}, _why_unranked(lacking))
+    reasons = merge_reasons(apart, {editor: [_why_unranked(missing)] for editor, missing in lacking.items() if missing})
     table_roles = {editor: role_in_tables(editor, roles, reasons) for editor in cases}
     return CaseGroup(name, cases, checks, partial, table_roles, lacking, reasons)
 
 
-def _editors_by_check(cases: Mapping[str, Sequence[Case]]) -> dict[str, set[str]]:
-    shares = {editor: coverage(editor_cases) for editor, editor_cases in cases.items()}
-    return {check: {editor for editor in cases if shares[editor][check] >= _COVERED} for check in CHECKS}
-
-
-def _why_unranked(lacking: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    titles = {editor: ", ".join(CHECK_TITLES[check] for check in checks) for editor, checks in lacking.items()}
-    mark = "not checked, because its scores lack it"
-    return {editor: [f"{mark}: {text}"] for editor, text in titles.items() if text}
+def _why_unranked(missing: Sequence[str]) -> str:
+    return f"not checked, because its scores lack it: {', '.join(CHECK_TITLES[check] for check in missing)}"
 
 
 def role_in_tables(editor: str, roles: Mapping[str, str], apart: _Reasons) -> str:
@@ -142,7 +134,7 @@ def role_in_tables(editor: str, roles: Mapping[str, str], apart: _Reasons) -> st
 
 
 def coverage(cases: Sequence[Case]) -> dict[str, float]:
-    returns = [(case, place) for case in cases for place in range(case.rounds) if _is_measured(case, place)]
+    returns = [(case, place) for case in cases for place in _measured_rounds(case)]
     size = max(len(returns), 1)
     with_edits = [(case, place) for case, place in returns if case.applied is not None]
     shares = {name: sum(case.retained[name][place] is not None for case, place in returns) / size for name in RETAINED}
@@ -154,13 +146,10 @@ def coverage(cases: Sequence[Case]) -> dict[str, float]:
     return shares | {"part_lost": parts / size, "edits": float(judged or not with_edits)}
 
 
-def _is_measured(case: Case, place: int) -> bool:
-    """Whether a return was scored at all; `place` counts rounds from 0."""
-    return any(case.raw[name][place] is not None for name in ("psnr", "rmse", "ssim"))
-
-
-def _any_measured(case: Case) -> bool:
-    return any(_is_measured(case, place) for place in range(case.rounds))
+def _measured_rounds(case: Case) -> list[int]:
+    """The rounds, from 0, whose return was scored at all."""
+    columns = zip(*(case.raw[name] for name in ("psnr", "rmse", "ssim")), strict=True)
+    return [place for place, values in enumerate(columns) if any(value is not None for value in values)]
 
 
 def outcome_of_case(
@@ -201,10 +190,6 @@ def count_failures(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> list[O
 def is_missing_case(outcome: Outcome) -> bool:
     """Whether a call failed, which is a loss, or a return has no scores."""
     return outcome.failed or outcome.cause == FAILED
-
-
-def lowest_quality(case: Case, checks: Sequence[str]) -> Values:
-    return case.lowest(name for name in QUALITIES if name in checks)
 
 
 def places() -> tuple[str, ...]:

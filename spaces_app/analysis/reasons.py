@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any
 
 from convergebench.metric_modules.edit_applied.cycles import roles
 from convergebench.metric_modules.halflife.causes import CAUSES
@@ -10,7 +10,7 @@ from convergebench.metric_modules.halflife.outcomes import Outcome
 from convergebench.metric_modules.scores import ScoreRow
 
 from .cases import COLUMNS, MEANINGS, QUALITIES, Case, CaseKey, spread_rounds
-from .groups import HALF, CaseGroup, OutcomesByEditor, lowest_quality
+from .groups import HALF, CaseGroup, OutcomesByEditor
 
 TITLES = {cause.name: cause.title for cause in CAUSES.values()}  # for headings and filters
 _RETURNS = 4  # in a strip
@@ -87,20 +87,10 @@ def typical_cases(
     return sorted(common, key=lambda key: (-len(distance[key]), sum(distance[key]) / len(distance[key]), key))
 
 
-class _CaseFrame(NamedTuple):
-    """One frame of a strip."""
-
-    step: int
-    label: str
-    share: str | None  # of quality that was retained, for a return
-    exists: bool  # whether the chain has this step
-    is_loss: bool
-    is_spare: bool  # left out on phones
-
-
-def frames_of(case: Case, checks: Sequence[str], lost_step: int | None) -> list[_CaseFrame]:
+def frames_of(case: Case, checks: Sequence[str], lost_step: int | None) -> list[dict[str, Any]]:
+    """The frames of a strip; `share` is the quality that a return retained, and spare ones are left out on phones."""
     length = len(case.chain.program.cycle)
-    quality = lowest_quality(case, checks)
+    quality = case.quality(checks)
     forward = _forward_places(case.chain.program.cycle, True)[:1]
     returns = [round * length for round in spread_rounds(case.rounds, _RETURNS)]
     steps = [0, *forward, *returns]
@@ -112,17 +102,16 @@ def frames_of(case: Case, checks: Sequence[str], lost_step: int | None) -> list[
         value = quality[round - 1] if step and is_return and round <= len(quality) else None
         verb = ("undone" if forward else "round") if is_return else "edited"
         frames.append(
-            _CaseFrame(
-                step,
-                f"{verb} {round}" if step else "original",
-                None if value is None else f"{value:.0%}",
-                exists=step <= case.chain.calls,
-                is_loss=step == lost_step,
-                is_spare=0 < step < case.rounds * length and step not in (lost_step, *forward),
-            )
+            {
+                "step": step,
+                "label": f"{verb} {round}" if step else "original",
+                "share": None if value is None else f"{value:.0%}",
+                "is_there": step <= case.chain.calls,
+                "is_loss": step == lost_step,
+                "is_spare": 0 < step < case.rounds * length and step not in (lost_step, *forward),
+            }
         )
-    spare = [place for place, frame in enumerate(frames) if frame.is_spare]
+    spare = [frame for frame in frames if frame["is_spare"]]
     if spare and len(frames) - len(spare) < _ON_PHONES:
-        place = spare[len(spare) // 2]
-        frames[place] = frames[place]._replace(is_spare=False)
+        spare[len(spare) // 2]["is_spare"] = False
     return frames

@@ -14,7 +14,6 @@ from ..analysis.groups import (
     CaseGroup,
     count_failures,
     group_cases,
-    lowest_quality,
     outcome_of_case,
     outcome_of_curve,
 )
@@ -128,7 +127,7 @@ def _outcome(case: Case, group: CaseGroup, choice: Choice) -> Outcome:
     checks = group.checks_of(case.editor)
     if choice.metric == "convergence":
         return outcome_of_case(case, checks, choice.threshold)
-    values = lowest_quality(case, checks) if choice.metric == "quality" else case.retained[choice.metric]
+    values = case.quality(checks) if choice.metric == "quality" else case.retained[choice.metric]
     outcome = outcome_of_curve(case, values, choice.threshold)
     lost_to = "meaning lost" if choice.metric in MEANINGS else "quality lost"
     return replace(outcome, cause=lost_to) if outcome.cause == "below the threshold" else outcome

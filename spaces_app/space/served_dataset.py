@@ -23,7 +23,7 @@ from ..analysis.analysis import Analysis
 from ..analysis.cases import Case
 from ..analysis.display_names import display_names
 from ..analysis.floors import excluded_text
-from ..analysis.groups import HALF, CaseGroup, lowest_quality, outcome_of_case
+from ..analysis.groups import HALF, CaseGroup, outcome_of_case
 from ..analysis.reasons import losing_step, loss_clause
 from ..analysis.stored_rows import TableRows
 from ..palette import Look, assign_looks
@@ -219,7 +219,7 @@ def ending(case: Case, checks: Sequence[str], scores: Mapping[int, ScoreRow], th
         "lost_step": step,
         "clause": loss_clause(case, outcome, checks, threshold, row),
         "outline": lost_outline(row),
-        "quality": lowest_quality(case, checks),
+        "quality": case.quality(checks),
     }
 
 

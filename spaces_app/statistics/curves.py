@@ -9,7 +9,7 @@ from convergebench.metric_modules.halflife.survival import kaplan_meier
 
 from ..analysis.analysis import Analysis
 from ..analysis.cases import CURVES, RETAINED, TITLES, Case, column_range, panel_title
-from ..analysis.groups import CaseGroup, OutcomesByEditor, lowest_quality
+from ..analysis.groups import CaseGroup, OutcomesByEditor
 from ..analysis.tables import Estimate, TableRow, column, estimate
 from ..reporting.figures import Drawing, FigureContext, one_panel, small_panels
 from ..studies import study_modules
@@ -90,7 +90,7 @@ def _editor_curves(group: CaseGroup, pairs: _Pairs, metrics: Sequence[str] | Non
     rounds = min(case.rounds for case in cases)
     sources = [case.source for case in cases]
     curves: dict[str, Sequence[Sequence[float | None]]] = {
-        "quality": [lowest_quality(case, group.checks_of(case.editor)) for case in cases],
+        "quality": [case.quality(group.checks_of(case.editor)) for case in cases],
         **{f"retained {name}": [case.retained[name] for case in cases] for name in RETAINED},
         **{name: [case.raw[name] for case in cases] for name in CURVES},
     }

@@ -18,7 +18,6 @@ from ..analysis.groups import (
     OutcomesByEditor,
     count_failures,
     is_missing_case,
-    lowest_quality,
     outcome_of_curve,
 )
 from ..analysis.tables import (
@@ -120,7 +119,7 @@ def _row(
     # A share at an earlier round would not be comparable.
     is_followed = summary["last_round"] == rounds[-1]
     cause, cause_share = _main_cause(outcomes)
-    lowest = [lowest_quality(case, checks) for case in cases]
+    lowest = [case.quality(checks) for case in cases]
     meaning = [case.retained[MEANINGS[0]] if MEANINGS and MEANINGS[0] in checks else [] for case in cases]
     quality = _curve_summary(cases, lowest, rounds, sources, threshold)
     meanings = _curve_summary(cases, meaning, rounds, sources, threshold)

@@ -109,7 +109,7 @@ def test_the_report_accounts_for_every_program(scored):
 
 @pytest.mark.slow
 def test_jpeg_ends_where_its_plain_decay_is_after_as_many_steps(scored):
-    plain = {case.source: case.quality for case in scored.analysis.groups["replication"].cases["jpeg:quality=30"]}
+    plain = {case.source: case.quality() for case in scored.analysis.groups["replication"].cases["jpeg:quality=30"]}
     cases = [
         case
         for case in scored.analysis.groups["round trips"].cases["jpeg:quality=30"]
@@ -118,4 +118,4 @@ def test_jpeg_ends_where_its_plain_decay_is_after_as_many_steps(scored):
     assert len(cases) == 10 * 3
     for case in cases:
         steps = len(case.chain.program.cycle)
-        assert case.quality[0] == pytest.approx(plain[case.source][steps - 1], abs=1e-9), case.program
+        assert case.quality()[0] == pytest.approx(plain[case.source][steps - 1], abs=1e-9), case.program

@@ -8,7 +8,7 @@ from convergebench.metric_modules.scores import ScoreRow
 from convergebench.metric_modules.specs import optional_columns, retained_columns, score_columns, shown_columns
 
 from ...analysis.cases import Case
-from ...analysis.groups import HALF, lowest_quality, outcome_of_case
+from ...analysis.groups import HALF, outcome_of_case
 from ...palette import SERIES
 from ..previews import previews_of
 from ..served_dataset import DAMAGED_FILE, Answer, NoPicture, ServedDataset, damage_sentence, lost_outline
@@ -130,7 +130,7 @@ def pick(dataset: ServedDataset, how: str = "surprise", editor: str = "") -> str
 
     def lasted(case: Case) -> tuple[float, float]:
         checks = dataset.checks_of(case)
-        values = [value for value in lowest_quality(case, checks) if value is not None]
+        values = [value for value in case.quality(checks) if value is not None]
         return outcome_of_case(case, checks).kept, sum(values) / len(values) if values else 0.0
 
     return (min if how == "worst" else max)(cases, key=lasted).chain.id

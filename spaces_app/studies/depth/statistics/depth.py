@@ -62,7 +62,7 @@ def half_depth(shares: dict[int, float]) -> str | None:
 
 
 def _row(editor: str, role: str, depth: int, cases: Sequence[tuple[Case, bool]], half: str | None) -> Row:
-    ends = [case.quality[0] for case, _ in cases if case.quality]
+    ends = [quality[0] for case, _ in cases if (quality := case.quality())]
     qualities = [value for value in ends if value is not None]
     made = [case.applied[0] for case, _ in cases if case.applied and case.applied[0] is not None]
     return Row(
