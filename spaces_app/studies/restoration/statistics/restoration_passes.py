@@ -52,7 +52,7 @@ def _method_rows(table: RestoredSet, method: str) -> Iterator[Row]:
         }
         for number in numbers:
             first, values = passes[1], passes[number]
-            if not (common := values.keys() & first.keys()):
+            if not (common := [key for key in values if key in first]):
                 continue
             pair = table.compare((f"pass {number}", "pass 1"), metric, values, first)
             sign = better_sign(metric)
