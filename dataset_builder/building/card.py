@@ -14,11 +14,10 @@ from convergebench.generation.files import write_whole
 from convergebench.generation.records import UserError
 
 from ..dataset import manifest
-from ..dataset.columns import Config
 from ..dataset.reader import Reader
 from ..dataset.rows import ChainRow, SourceRow
 from ..dataset.schema import SPLIT, config_of, hash_file, values_digest
-from .card_tables import columns_table, configs_table, editor_folders, licence_fields, licences_table, statistics
+from .card_tables import config_section, editor_folders, licence_fields, licences_table, statistics
 
 REPO = "convergebench/convergebench"
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
@@ -44,15 +43,14 @@ def write(folder: Path, repo: str | None = None, versions: str | None = None) ->
     meta |= licence_fields(sources, repo)
     meta["size_categories"] = [next((words for most, words in _SIZES if steps < most), "n>1M")]
     infos = [_table_info(reader, name, entries) for name in reader.configs()]
-    meta["configs"], meta["dataset_info"], tables = (list(part) for part in zip(*infos, strict=True))
+    meta["configs"], meta["dataset_info"], sections = (list(part) for part in zip(*infos, strict=True))
     editor = min(folders, default="paint")
     values = {
         "repo": repo,
         "totals": totals,
         "editor": editor,
         "editor_files": f"data/steps/{folders.get(editor, editor)}/*.parquet",
-        "configs": configs_table(tables),
-        "columns": "\n\n".join(columns_table(config) for config, *_ in tables),
+        "configs": "\n\n".join(sections),
         "statistics": statistics_text,
         "licences": licences_table(sources),
         "versions": versions or passage(folder, VERSIONS) or NOT_PUBLISHED,
@@ -67,7 +65,8 @@ def write(folder: Path, repo: str | None = None, versions: str | None = None) ->
 
 def _table_info(
     reader: Reader, name: str, entries: manifest.Entries
-) -> tuple[dict[str, object], dict[str, object], tuple[Config, int, int, int]]:
+) -> tuple[dict[str, object], dict[str, object], str]:
+    """What the card's YAML says of a config, in its two places, and the section about it."""
     files = reader.files(name)
     footers = [reader.footer(file) for file in files]
     config, rows = config_of(footers[0], name), sum(footer.num_rows for footer in footers)
@@ -88,7 +87,7 @@ def _table_info(
         "download_size": download,
         "dataset_size": size,
     }
-    return yaml_config, yaml_info, (config, rows, len(files), download)
+    return yaml_config, yaml_info, config_section(config, rows, len(files), download)
 
 
 def _entry(reader: Reader, file: str) -> manifest.Entry:

@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 
 from convergebench.generation.records import PICTURED
@@ -60,19 +60,11 @@ def _table(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def columns_table(config: Config) -> str:
-    """A Markdown section with the columns of a config and their meanings."""
-    rows = [[_code(column.name), column.type, column.meaning] for column in config.columns]
-    return f"### {config.name}\n\n" + _table(["column", "type", "meaning"], rows)
-
-
-def configs_table(configs: Iterable[tuple[Config, int, int, int]]) -> str:
-    """Each config with its rows, files and bytes."""
-    rows = [
-        [f"`{config.name}`", f"one row is {config.row}", f"{count:,}", files, size_text(download)]
-        for config, count, files, download in configs
-    ]
-    return _table(["config", "what a row is", "rows", "files", "download"], rows) + "\n\nEach has one split, `test`."
+def config_section(config: Config, rows: int, files: int, size: float) -> str:
+    """A Markdown section of a config: its size, and its columns with their meanings."""
+    columns = [[_code(column.name), column.type, column.meaning] for column in config.columns]
+    sizes = f"{count_text(rows, 'row')} in {count_text(files, 'file')}, {size_text(size)}"
+    return f"### {config.name}\n\nOne row is {config.row}: {sizes}.\n\n{_table(['column', 'type', 'meaning'], columns)}"
 
 
 def editor_folders(editors: Iterable[str]) -> dict[str, str]:
@@ -91,53 +83,36 @@ def editor_folders(editors: Iterable[str]) -> dict[str, str]:
 def statistics(reader: Reader, chains: Sequence[ChainRow], sources: int) -> tuple[int, str, str]:
     """The number of steps, a summary in one line, and the tables."""
     statuses: dict[str, Counter[str]] = defaultdict(Counter)  # of each editor's calls
-    types: dict[str, Counter[str]] = defaultdict(Counter)
     steps = pictures = size = 0
-    for row in reader.rows_of(StepRow, ["editor", "step", "status", "type", "bytes"]):
+    for row in reader.rows_of(StepRow, ["editor", "step", "status", "bytes"]):
         steps += 1
-        if row.status in PICTURED:
-            pictures += 1
-            size += row.bytes or 0
+        pictures += row.status in PICTURED
+        size += row.bytes or 0
         if row.step:
             statuses[row.editor][row.status] += 1
-            types[row.editor][row.type or ""] += 1
-    by_editor: dict[str, list[ChainRow]] = defaultdict(list)
-    for chain in chains:
-        by_editor[chain.editor].append(chain)
-    nouns = {"chain": len(chains), "editor": len(by_editor), "source picture": sources, "step": steps}
+    editors = sorted({chain.editor for chain in chains})
+    nouns = {"chain": len(chains), "editor": len(editors), "source picture": sources, "step": steps}
     texts = [count_text(count, noun) for noun, count in (nouns | {"picture": pictures}).items()]
     totals = "{} of {} on {}: {}, {}, {}".format(*texts, size_text(size))
-    return steps, totals, "\n\n".join(_tables(by_editor, statuses, types, chains))
-
-
-def _tables(
-    by_editor: Mapping[str, Sequence[ChainRow]],
-    statuses: Mapping[str, Counter[str]],
-    types: Mapping[str, Counter[str]],
-    chains: Sequence[ChainRow],
-) -> Iterator[str]:
-    suites = Counter(f"{row.suite} {row.suite_version}".strip() for row in chains)
-    yield f"Suites: {_counts_text(suites)} (chains)."
-    editors = []
-    for editor, rows in sorted(by_editor.items()):
-        paid = [row.cost for row in rows if row.cost is not None]
-        cost = f"{sum(paid):.2f}" if paid else "not stated"
-        counts = _counts_text(statuses[editor]), _counts_text(types[editor])
-        editors.append([_code(editor), f"{len(rows):,}", f"{statuses[editor].total():,}", *counts, cost])
-    yield _table(["editor", "chains", "calls", "answers by status", "by type", "US dollars"], editors)
-    yield "Chains by category of program and kind of source:"
-    by_category = Counter((row.category, row.kind) for row in chains)
-    kinds, categories = (sorted({place[index] for place in by_category}) for index in (1, 0))
-    cells = [[plain(category), *(f"{by_category[category, kind]:,}" for kind in kinds)] for category in categories]
-    yield _table(["category", *map(plain, kinds)], cells)
-    yield "Programs:"
-    cycles = {row.program: json.loads(row.cycle) for row in sorted(chains, key=lambda row: row.program)}
+    rows = []
+    for editor in editors:
+        costs = [chain.cost for chain in chains if chain.editor == editor]
+        paid = [cost for cost in costs if cost is not None]
+        calls = [f"{statuses[editor].total():,}", _counts_text(statuses[editor])]
+        rows.append([_code(editor), f"{len(costs):,}", *calls, f"{sum(paid):.2f}" if paid else "not stated"])
+    suites = Counter(f"{chain.suite} {chain.suite_version}".strip() for chain in chains)
+    cycles = {chain.program: json.loads(chain.cycle) for chain in sorted(chains, key=lambda chain: chain.program)}
     cycle_texts = {name: plain(" → ".join(cycle[:4])) + " → ..." * (len(cycle) > 4) for name, cycle in cycles.items()}
-    yield _table(["program", "cycle"], [[_code(name), text] for name, text in cycle_texts.items()])
+    tables = [
+        f"Suites: {_counts_text(suites)} (chains).",
+        _table(["editor", "chains", "calls", "answers by status", "US dollars"], rows),
+        _table(["program", "cycle"], [[_code(name), text] for name, text in cycle_texts.items()]),
+    ]
+    return steps, totals, "\n\n".join(tables)
 
 
 def _counts_text(counter: Counter[str]) -> str:
-    return ", ".join(f"{count:,} {plain(name)}" for name, count in sorted(counter.items()) if name) or "none"
+    return ", ".join(f"{count:,} {plain(name)}" for name, count in sorted(counter.items())) or "none"
 
 
 def licence_fields(sources: Iterable[SourceRow], repo: str) -> Mapping[str, object]:

@@ -18,21 +18,19 @@ def _metric_folders() -> dict[str, dict[str, bytes]]:
 
 
 def check_metric_folders(out: Path) -> None:
-    """Raise if copying would replace a file that a build did not write."""
-    foreign = [name for name in _metric_folders() if (out / name).exists() and not (out / name).is_dir()]
-    changed: list[str] = []
+    """Raise if copying would replace a file that is not as a build wrote it."""
+    in_the_way = []
     for name, files in _metric_folders().items():
+        if (out / name).exists() and not (out / name).is_dir():
+            in_the_way.append(name)
+            continue
         for file, data in files.items():
             path = out / name / file
-            if name in foreign or not path.exists() or (path.is_file() and path.read_bytes() == data):
-                continue
-            if path.is_file() and manifest.is_as_written(out / name, file):
-                continue
-            (changed if file in manifest.listed(out / name) else foreign).append(f"{name}/{file}")
-    advice = "move them or choose another folder"
-    manifest.refuse(out, foreign, "`convergebench build` did not write", advice)
-    advice = f"`convergebench verify {out} --repair` sets them aside"
-    manifest.refuse(out, changed, "is no longer as `convergebench build` wrote it", advice)
+            is_same = path.is_file() and (path.read_bytes() == data or manifest.is_as_written(out / name, file))
+            if path.exists() and not is_same:
+                in_the_way.append(f"{name}/{file}")
+    advice = f"move them, or let `convergebench verify {out} --repair` set aside what a build wrote"
+    manifest.refuse(out, in_the_way, "`convergebench build` did not write as they are", advice)
 
 
 def changed_files(out: Path) -> list[str]:

@@ -79,7 +79,6 @@ def expect(folder: Path, entries: Mapping[str, Entry], name: str = MANIFEST) -> 
 
 def record(folder: Path, entries: Mapping[str, Entry], name: str = MANIFEST) -> None:
     """List exactly these files, once all are written."""
-    folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / name, text(entries))
 
 

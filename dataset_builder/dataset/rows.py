@@ -46,8 +46,6 @@ class StepRow(StepPlace):
 
 @dataclass(frozen=True, kw_only=True)
 class ChainRow(ChainPlace):
-    """A row of `chains`."""
-
     TABLE: ClassVar = "chains"
     ROW: ClassVar = "one chain: a source taken through a program by an editor"
 
@@ -86,8 +84,6 @@ class ChainRow(ChainPlace):
 
 @dataclass(frozen=True, kw_only=True)
 class SourceRow(Row):
-    """A row of `sources`."""
-
     TABLE: ClassVar = "sources"
     ROW: ClassVar = "one starting picture"
 
@@ -106,14 +102,11 @@ class SourceRow(Row):
     degradation: Annotated[str, "what is wrong with the picture, if it is to be restored"]
 
     def record(self) -> Source:
-        """The starting picture."""
         return Source.from_dict({**vars(self), "id": self.source})
 
 
 @dataclass(frozen=True, kw_only=True)
 class EditorRow(Row):
-    """A row of `editors`."""
-
     TABLE: ClassVar = "editors"
     ROW: ClassVar = "one editor with its options"
 

@@ -68,9 +68,9 @@ def test_every_column_is_explained_as_the_schema_says(folder):
     meta, body = read(folder)
     assert [config["config_name"] for config in meta["configs"]] == ["steps", "chains", "sources", "editors", "scores"]
     assert meta["configs"][0]["default"] is True
-    assert f"| `scores` | one row is {SCORES.row} | 3 |" in body
+    assert f"One row is {SCORES.row}: 3 rows in 1 file, " in body
     for config in read(folder)[0]["configs"]:
-        section = re.search(rf"### {config['config_name']}\n\n(.*?)\n\n", body, re.DOTALL)[1]
+        section = re.search(rf"### {config['config_name']}\n\n.*?\n\n(.*?)\n\n", body, re.DOTALL)[1]
         rows = [line.split(" | ") for line in section.splitlines()[2:]]
         names = (configs() | {"scores": SCORES})[config["config_name"]].columns
         assert [row[0].strip("| `") for row in rows][: len(names)] == [column.name for column in names]
@@ -98,7 +98,7 @@ def test_the_code_in_the_card_runs_on_a_local_copy(folder, tmp_path, monkeypatch
 def test_the_card_counts_from_the_data(folder):
     meta, body = read(folder)
     assert "2 chains of 2 editors on 1 source picture: 10 steps, 9 pictures" in body
-    assert "| `paint` | 1 | 4 | 3 ok, 1 refused | 3 png | 0.16 |" in body
+    assert "| `paint` | 1 | 4 | 3 ok, 1 refused | 0.16 |" in body
     assert "| `source-1` | Noise | face | real | CC0-1.0 | Nobody \\| Noone |" in body
     assert meta["license"] == ["cc0-1.0"]
     assert "{{" not in body.replace("{{\\url", "")

@@ -208,7 +208,7 @@ def test_a_changed_metric_folder_is_set_aside_and_copied(folder):
     (dataset / "psnr" / "psnr.py").write_text("cut")
     again = CliRunner().invoke(main, ["build", str(run), "--out", str(dataset)])
     assert again.exit_code == 2
-    assert "psnr/psnr.py, which is no longer as `convergebench build` wrote it" in again.output
+    assert "psnr/psnr.py, which `convergebench build` did not write" in again.output
     assert verify(dataset, "--repair").exit_code == 1
     assert (dataset / ".set-aside" / "1" / "psnr" / "psnr.py").read_text() == "cut"
     assert CliRunner().invoke(main, ["build", str(run), "--out", str(dataset)]).exit_code == 0
