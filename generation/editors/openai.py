@@ -1,6 +1,5 @@
 """OpenAI's image models through the images/edits endpoint, and the user's own servers with the same API."""
 
-import functools
 import os
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -34,7 +33,7 @@ class Editor(hosted.HostedEditor):
 
     For a server of your own, such as vLLM-Omni or SGLang, give its address and a model that is not OpenAI's:
     `base_url=http://HOST:8000,model=Qwen/Qwen-Image-Edit-2511`. It is sent seed, steps and guidance; the version and
-    accelerations that it reports are part of a chain's identity. Several addresses, joined by +, share the calls.
+    accelerations that it reports are part of a chain's identity.
     """
 
     model: str = "gpt-image-2.5-sunburst"
@@ -76,20 +75,13 @@ class Editor(hosted.HostedEditor):
 
     @property
     def concurrency(self) -> int:
-        return 4 * len(self._addresses) if self._served else super().concurrency
+        return 4 if self._served else super().concurrency
 
     def address(self) -> str:
-        return self._addresses[0]
-
-    @property
-    def _addresses(self) -> list[str]:
-        listed = self.base_url.split("+")
-        if len(listed) > 1 and not self._served:
-            raise UserError(f"openai:base_url must be one address unless they are your own servers, got {listed}")
-        return [wire.base_address(address, self.home).removesuffix("/v1") + "/v1" for address in listed]
+        return wire.base_address(self.base_url, self.home).removesuffix("/v1") + "/v1"
 
     def identity(self) -> dict[str, str]:
-        return {"server": image_servers.describe_all(self._addresses, self.model)} if self._served else {}
+        return {"server": image_servers.describe(self.address(), self.model)} if self._served else {}
 
     def ready(self) -> str | None:
         return None if self._served else super().ready()
@@ -100,7 +92,7 @@ class Editor(hosted.HostedEditor):
     def price(self) -> float | None:
         """The highest cost: of the dearest size, with the input picture's tokens."""
         price, sent = self.hosted().price, self.facts.get("input", 0.0)
-        if self._served and price is None and all(map(image_servers.costs_nothing, self._addresses)):
+        if self._served and price is None and image_servers.costs_nothing(self.address()):
             return 0.0
         if not isinstance(price, dict):
             return price
@@ -116,26 +108,21 @@ class Editor(hosted.HostedEditor):
         account = {name: os.environ[variable] for name, variable in _ACCOUNT.items() if os.environ.get(variable)}
         return super().headers() | account
 
-    @functools.cached_property
-    def _load(self) -> tuple[dict[str, int], dict[str, float]]:
-        return dict.fromkeys(self._addresses, 0), {}
-
     def ask(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         data = pictures.encode_png(image)
         form: Json = {"model": self.model, "prompt": instruction, "output_format": "png", "n": 1}
         if self._served:
             extra = {"seed": seed, **self._extras}
             form |= {"size": f"{image.width}x{image.height}", "response_format": "b64_json", **extra}
-            with image_servers.least_loaded(*self._load) as address:
-                return self._request(address, "image", data, form, instruction, {"address": address, "sent": extra})
+            return self._request("image", data, form, instruction, {"address": self.address(), "sent": extra})
         width, height = nearest(image.size, self.sizes())
         form |= {"size": f"{width}x{height}", "quality": self.quality}
         form |= {"input_fidelity": self._fidelity} if self._fidelity else {}
-        return self._request(self.address(), "image[]", data, form, instruction, {})
+        return self._request("image[]", data, form, instruction, {})
 
-    def _request(self, home: str, name: str, data: bytes, form: Json, instruction: str, sent: Json) -> Answer:
+    def _request(self, name: str, data: bytes, form: Json, instruction: str, sent: Json) -> Answer:
         files = {name: ("picture.png", data, "image/png")}
-        response = wire.send("POST", f"{home}/images/edits", self.headers(), data=form, files=files)
+        response = wire.send("POST", f"{self.address()}/images/edits", self.headers(), data=form, files=files)
         reply = self.checked(response, wire.parse_json(response))
         row = hosted.first_row(reply)
         details: Json = sent | {"input_fidelity": self._fidelity, "revised_prompt": row.get("revised_prompt")}

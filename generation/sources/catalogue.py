@@ -8,30 +8,17 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar
 
 from PIL import Image
 
 from .. import packages, studies
 from ..files import disk_errors_explained, locked, refuse_strangers_file, write_whole
 from ..pictures import Undecodable, decode, encode_png, has_hash, pixel_hash
-from ..records import KINDS, UNKNOWN, Source, UserError, Values, check_fields, check_types, one_of, unique
+from ..records import KINDS, UNKNOWN, Source, UserError, Values, check_fields, check_types
 from . import synthetic
 
-_LICENCES = (
-    "Apache-2.0",
-    "CC0-1.0",
-    "CC-BY-2.0",
-    "CC-BY-4.0",
-    "CC-BY-SA-3.0",
-    "CC-BY-SA-4.0",
-    "GPL-2.0-or-later",
-    "MIT",
-    "public domain",
-)
 _ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".avif", ".bmp", ".gif", ".tif", ".tiff")  # of a user's own pictures
 _OWN_FIELDS = ("file", "id", "kind", "origin", "licence", "attribution", "title", "unfit")
 _AT_ONCE = 4  # packages fetched at the same time
@@ -39,43 +26,29 @@ _LIST = ".sources"  # in a folder of pictures: the names of the files that were 
 
 
 @dataclass(frozen=True)
-class Row:
-    """One row of sources.toml."""
+class Row(Source):
+    """One row of sources.toml, or a picture of the user's own.
 
-    id: str
-    title: str
-    kind: str
-    origin: str  # real: a photograph or scan of something physical; synthetic: made on a computer
-    package: str  # installed:NAME, pypi:NAME==VERSION, debian:NAME, painted or own
-    path: str  # inside the package; of a painted picture, its name in synthetic.py and seed
-    sha256: str  # of the file in the package; of a painted picture, its pixels as binary PPM
-    width: int  # after the crop
-    height: int
-    licence: str
-    attribution: str
+    `sha256` is of the file in the package; of a painted picture, of its pixels as binary PPM. Width and height are
+    those after the crop.
+    """
+
+    package: str = "own"  # or installed:NAME, pypi:NAME==VERSION, debian:NAME, painted
+    path: str = ""  # inside the package; of a painted picture, its name in synthetic.py and seed
     intent: str = ""  # what an editor would want to do with it
     crop: tuple[int, int, int, int] | None = None  # left, top, width, height
     cropped: str = ""  # sha256 of the cropped pixels as binary PPM
     unfit: tuple[str, ...] = ()  # programs that make no sense here, such as a hat for someone who wears one
-    scene: str = ""  # of the restoration suite's thirteen categories
-    degradation: ClassVar[str] = ""
 
     @property
     def file(self) -> str:
         return self.id + (".png" if self.package == "painted" or self.crop else Path(self.path).suffix)
 
 
-def _from_row(values: Values) -> Row:
-    check_fields(f"source {values.get('id')!r}", values, [field.name for field in fields(Row)])
-    one_of(f"licence of source {values.get('id')!r}", str(values.get("licence")), _LICENCES)
-    row: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
-    return Row(**row)
-
-
 @cache
 def manifest() -> dict[str, Row]:
-    values = tomllib.loads(files(__package__).joinpath("sources.toml").read_text(encoding="utf-8"))
-    return unique("source", ((row.id, row) for row in map(_from_row, values["source"])))
+    rows = tomllib.loads(Path(__file__).with_name("sources.toml").read_text(encoding="utf-8"))["source"]
+    return {row["id"]: Row(**{**row, "unfit": tuple(row.get("unfit", ()))}) for row in rows}
 
 
 def row(id: str) -> Row:
@@ -88,8 +61,8 @@ def row(id: str) -> Row:
 
 def as_source(row: Row) -> Source:
     """What a chain records of the picture."""
-    shared = {field.name for field in fields(Source)} - {"sha256", "reference"}
-    return Source(sha256=row.cropped or row.sha256, **{name: getattr(row, name) for name in shared})
+    values = {field.name: getattr(row, field.name) for field in fields(Source)}
+    return Source(**{**values, "sha256": row.cropped or row.sha256})
 
 
 def source(id: str) -> Source:
@@ -251,7 +224,6 @@ def _read_own_row(path: Path, row: Values, kind: str | None) -> Row:
         title=row.get("title", path.stem),
         kind=str(chosen),
         origin=row.get("origin", "real"),
-        package="own",
         path=str(path),
         sha256=hashlib.sha256(data).hexdigest(),
         width=picture.width,

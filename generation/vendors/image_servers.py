@@ -1,21 +1,15 @@
-"""The user's own servers with OpenAI's images/edits API, such as vLLM-Omni: what they run, and which to call next."""
+"""The user's own servers with OpenAI's images/edits API, such as vLLM-Omni: what they run."""
 
-import contextlib
 import functools
 import ipaddress
-import threading
-import time
 import urllib.parse
-from collections.abc import Iterator, Sequence
 
 from ..calls import Rejected, Transient
 from ..records import UserError, canonical
 from . import wire
 from .wire import Json
 
-REST = 10.0  # seconds for which a server that failed is not called
-_PATIENCE = 5.0  # seconds for a server to describe itself or answer its health check
-_LOCK = threading.Lock()
+_PATIENCE = 5.0  # seconds for a server to describe itself
 # Fields of a model's card that may change although the model does not.
 _PASSING = ("created", "permission", "object", "num_gpus")
 _SHAPES = ("version", "cache", "quant", "precision", "dtype", "attention", "compile", "lora", "scheduler")
@@ -52,47 +46,9 @@ def _ask(address: str) -> Json | None:
     return value if isinstance(value, dict) else None
 
 
-def describe_all(addresses: Sequence[str], model: str) -> str:
-    first, *others = {describe(address, model) for address in addresses}
-    if others:
-        raise UserError(f"{' and '.join(addresses)} do not run the same: {first} and {others[0]}")
-    return first
-
-
 def costs_nothing(address: str) -> bool:
     host = urllib.parse.urlsplit(address).hostname or ""
     try:
         return ipaddress.ip_address(host).is_private
     except ValueError:
         return host == "localhost" or "." not in host
-
-
-@contextlib.contextmanager
-def least_loaded(calls: dict[str, int], failed: dict[str, float]) -> Iterator[str]:
-    """An address with few calls in flight; one that failed rests until its health check succeeds."""
-    for address, since in list(failed.items()):
-        if time.monotonic() - since >= REST:
-            failed[address] = time.monotonic()
-            if _is_healthy(address):
-                failed.pop(address, None)
-    with _LOCK:
-        usable = [address for address in calls if address not in failed]
-        address = min(usable or calls, key=lambda address: calls[address])
-        calls[address] += 1
-    try:
-        yield address
-    except Transient as error:
-        if error.retry_after is None:
-            failed[address] = time.monotonic()
-        raise
-    finally:
-        with _LOCK:
-            calls[address] -= 1
-
-
-def _is_healthy(address: str) -> bool:
-    try:
-        with wire.one_call(_PATIENCE):
-            return wire.send("GET", f"{address.removesuffix('/v1')}/health", {}).status_code == 200
-    except Transient:
-        return False

@@ -21,7 +21,6 @@ _BRANDS = {
     "xai": "xAI",
     "bfl": "FLUX",
     "migan": "MI-GAN",
-    "waifu2x": "waifu2x",
     "identity": "No edit",
     "oracle": "Perfect undo",
     "random": "Random picture",

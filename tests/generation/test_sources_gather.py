@@ -20,9 +20,8 @@ def file_of(colour: str, kind: str = "PNG") -> bytes:
 def row(id: str, package: str, data: bytes, **changes) -> catalogue.Row:
     digest = hashlib.sha256(data).hexdigest()
     values = {"path": f"pictures/{id}.png", "sha256": digest, "width": 64, "height": 48, **changes}
-    return catalogue.Row(
-        id, id, "object", "real", package, licence="CC0-1.0", attribution="nobody", intent="a test", **values
-    )
+    values |= {"kind": "object", "origin": "real", "licence": "CC0-1.0", "attribution": "nobody"}
+    return catalogue.Row(id, package=package, **values)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import hashlib
 
 import numpy
 import pytest
-from convergebench.generation.sources import synthetic, whole_numbers
+from convergebench.generation.sources import synthetic
 
 PIXELS = {
     "boards": "0b00726c16f89f1b9eaa91ff201761a20aa3b56110f4ec4da8921f52bcbea2ac",
@@ -54,9 +54,9 @@ def test_the_whole_root_is_exact_where_floating_point_is_not():
     squares = roots * roots
     for offset in (-1, 0, 1):
         values = numpy.maximum(squares + offset, 0)
-        result = whole_numbers.root(values)
+        result = synthetic.root(values)
         assert ((result * result <= values) & ((result + 1) > values // (result + 1))).all()
 
 
 def test_draws_do_not_depend_on_numpys_distributions():
-    assert whole_numbers.draw([5, 1], 4, 0, 1000).tolist() == DRAWN
+    assert synthetic.draw([5, 1], 4, 0, 1000).tolist() == DRAWN

@@ -1,7 +1,6 @@
 """A server of one's own that speaks images/edits, by the fields of vLLM-Omni's and SGLang's forms."""
 
 import base64
-import threading
 
 from vendors.loopback import Reply, Request, Server, told
 from vendors.openai import fields
@@ -18,17 +17,12 @@ class ImageServer:
 
     def __init__(self, *pictures: bytes, version: str | None = "0.24.0", **card: object):
         self.pictures = pictures
-        self.version, self.card, self.well = version, card, True
+        self.version, self.card = version, card
         self.info: dict[str, object] = {}
-        self.dies_after = -1
-        self.gate = threading.Event()
-        self.gate.set()
         self.sent: list[dict[str, str]] = []
 
     def __call__(self, server: Server, request: Request) -> Reply:
         assert "openai-key" not in request.headers.get("authorization", ""), "the key is for OpenAI"
-        if request.path == "/health":
-            return told({}, 200 if self.well else 503)
         if request.path == "/version" and self.version:
             return told({"version": self.version})
         if request.path == "/server_info":
@@ -38,16 +32,11 @@ class ImageServer:
             return told({"object": "list", "data": [card]})
         if request.path != "/v1/images/edits":
             return told({"detail": "Not Found"}, 404)
-        if 0 <= self.dies_after <= len(self.sent):
-            self.well = False
-        if not self.well:
-            return told({"detail": "shutting down"}, 503)
         form = fields(request)
         assert set(form) <= FORM
         kind, given = form.pop("image")
         assert kind == "image/png"
         self.sent.append({name: data.decode() for name, (_, data) in form.items()})
-        self.gate.wait(5)
         answer = self.pictures[(len(self.sent) - 1) % len(self.pictures)] if self.pictures else given
         data = base64.b64encode(answer).decode()
         return told({"created": 1, "data": [{"b64_json": data, "url": None, "revised_prompt": None}]})

@@ -56,7 +56,6 @@ def test_every_verb_explains_itself_without_any_extra():
         (["weights", "lpips"], "LPIPS needs torch and safetensors, which pip install 'convergebench[score]' brings"),
         (["score", "DATASET", "--device", "cuda"], "device 'cuda' needs torch: pip install 'convergebench[score]'"),
         (["generate", "--suite", "smoke", "--editor", "vae"], "pip install 'convergebench[diffusers]'"),
-        (["generate", "--suite", "smoke", "--editor", "waifu2x"], "pip install 'convergebench[score]'"),
         (["generate", "--suite", "smoke", "--editor", "migan"], "pip install 'convergebench[migan]'"),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, list) else None,

@@ -15,7 +15,7 @@ import numpy as np
 from PIL import Image
 
 from ...records import UserError
-from ...sources.whole_numbers import ONE, Whole, across, draw, fractal, mix, root
+from ...sources.synthetic import ONE, Whole, across, draw, fractal, mix, root
 
 _GREY = np.array((77, 150, 29), np.int64)  # of 256: how much red, green and blue weigh in grey
 _ANGLES = [[(2 * n + 1) * k * math.pi / 16 for n in range(8)] for k in range(8)]
