@@ -18,10 +18,18 @@ def serve(
     gc.disable()  # collecting garbage takes a seventh of the start, and all of this stays
     try:
         from convergebench.spaces_app.space.request_limit import keep_memory_low
-        from convergebench.spaces_app.space.server import launch, make_server
+        from convergebench.spaces_app.space.server import make_server
 
         server = make_server(dataset)
-        address = launch(server, port, inbrowser)
+        _, address, _ = server.launch(
+            server_port=port,
+            prevent_thread_lock=True,
+            inbrowser=inbrowser,
+            show_error=True,
+            state_session_capacity=500,  # visitors whose last request Gradio remembers
+            run_history=False,
+            quiet=True,
+        )
     finally:
         gc.freeze()
         gc.enable()

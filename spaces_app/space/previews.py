@@ -41,7 +41,6 @@ class Previews:
         self.folder = folder or cache_folder(dataset)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.size = sum(path.stat().st_size for path in self._own_files())
-        self.locks = [threading.Lock() for _ in range(64)]
         self.clearing = threading.Lock()
         # A decoded picture is large, and glibc keeps what a thread has freed, so few threads decode for all requests.
         self.workers = ThreadPoolExecutor(os.cpu_count() or 2, "previews")
@@ -54,29 +53,23 @@ class Previews:
         `at` is for details: the chain and the step, with a space between, whose most changed place is shown.
         """
         if kind not in KINDS:
-            raise UserError(f"no picture of kind {str(kind)[:40]!r}; the kinds are {', '.join(KINDS)}")
+            raise UserError(f"no picture of kind {kind[:40]!r}; the kinds are {', '.join(KINDS)}")
         if gain not in GAINS:
-            raise UserError(f"gain is {str(gain)[:40]!r}; it must be one of {', '.join(map(str, GAINS))}")
+            raise UserError(f"gain is {gain}; it must be one of {', '.join(map(str, GAINS))}")
         self.dataset.chain(chain)
-        at = self._checked_place(at or f"{chain} {step}") if kind == "detail" else ""
-        cache_key = f"{chain} {step} {kind} {gain if kind == 'difference' else ''}{at}"
-        name = hashlib.sha256(cache_key.encode()).hexdigest()[:32]
-        with self.locks[int(name[:2], 16) % len(self.locks)]:
-            for ending in _ENDINGS:
-                path = self.folder / f"{name}.{ending}"
-                if path.is_file():
-                    os.utime(path)
-                    return path
-            return self.workers.submit(self._write_preview, chain, step, kind, gain, name, at).result()
-
-    def _checked_place(self, at: str) -> str:
-        chain, _, step = at.partition(" ")
-        if not step.isdecimal() or len(step) > 6:
+        anchor = re.fullmatch(r"(\S*) (\d{1,6})", (at or f"{chain} {step}") if kind == "detail" else " 0")
+        if anchor is None:
             raise UserError(f"no place {at[:40]!r}; it must be the id of a chain and a step, with a space between")
-        self.dataset.chain(chain)
-        return f"{chain} {int(step)}"
+        key = f"{chain} {step} {kind} {gain if kind == 'difference' else ''} {anchor[0]}"
+        name = hashlib.sha256(key.encode()).hexdigest()[:32]
+        for ending in _ENDINGS:
+            path = self.folder / f"{name}.{ending}"
+            if path.is_file():
+                os.utime(path)
+                return path
+        return self.workers.submit(self._write_preview, chain, step, kind, gain, name, anchor).result()
 
-    def _write_preview(self, chain: str, step: int, kind: str, gain: int, name: str, at: str) -> Path:
+    def _write_preview(self, chain: str, step: int, kind: str, gain: int, name: str, anchor: re.Match[str]) -> Path:
         data = self._received(chain, step)
         picture = decode(data)  # the bytes too are sent only if a browser can show them
         if kind == "received":
@@ -86,7 +79,7 @@ class Previews:
         if kind == "difference":
             picture = _difference(self.original(chain), picture, gain)
         if kind == "detail":
-            picture = _cut_out(picture, self.place(at))
+            picture = _cut_out(picture, self.place(anchor[1], int(anchor[2])))
         else:
             picture.thumbnail((_SIDES[kind], _SIDES[kind]), Image.Resampling.LANCZOS, reducing_gap=2.0)
         buffer = io.BytesIO()
@@ -108,22 +101,17 @@ class Previews:
 
     def changed_box(self, chain: str, step: int) -> list[float]:
         """Around the place that changed most: left, top, width and height."""
-        place = self.workers.submit(self.place, self._checked_place(f"{chain} {step}")).result()
+        place = self.workers.submit(self.place, chain, step).result()
         return [*(min(max(middle - _BOX / 2, 0), 1 - _BOX) for middle in place), _BOX, _BOX]
 
-    def _place(self, at: str) -> tuple[float, float]:
-        chain, _, step = at.partition(" ")
+    def _place(self, chain: str, step: int) -> tuple[float, float]:
         try:
-            return _most_changed_place(self.original(chain), decode(self._received(chain, int(step))))
+            return _most_changed_place(self.original(chain), decode(self._received(chain, step)))
         except NoPicture:
             return 0.5, 0.5
 
     def _write(self, name: str, data: bytes) -> Path:
-        """Write a file atomically, without a sync: it need not survive a power cut.
-
-        Beyond the limit, remove the least recently used files down to nine tenths of it, except new ones that a browser
-        has yet to fetch.
-        """
+        """Write a file atomically, without a sync: it need not survive a power cut."""
         with tempfile.NamedTemporaryFile(dir=self.folder, prefix="part-", delete=False) as file:
             file.write(data)
         path = Path(file.name).replace(self.folder / name)
@@ -131,16 +119,20 @@ class Previews:
         self.size += len(data)
         if self.size > self.limit and self.clearing.acquire(blocking=False):
             try:
-                files = sorted((file.stat().st_mtime, file.stat().st_size, file) for file in self._own_files())
-                self.size = sum(size for _, size, _ in files)
-                for used, size, file_path in files:
-                    if self.size <= 0.9 * self.limit or used > time.time() - JUST_MADE:
-                        break
-                    file_path.unlink(missing_ok=True)
-                    self.size -= size
+                self._remove_least_used()
             finally:
                 self.clearing.release()
         return path
+
+    def _remove_least_used(self) -> None:
+        """Down to nine tenths of the limit, except new files that a browser has yet to fetch."""
+        files = sorted((file.stat().st_mtime, file.stat().st_size, file) for file in self._own_files())
+        self.size = sum(size for _, size, _ in files)
+        for used, size, path in files:
+            if self.size <= 0.9 * self.limit or used > time.time() - JUST_MADE:
+                break
+            path.unlink(missing_ok=True)
+            self.size -= size
 
 
 @lru_cache(maxsize=1)

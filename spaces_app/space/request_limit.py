@@ -13,6 +13,7 @@ import time
 import weakref
 from collections import deque
 
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_BYTES = 90_000_000  # of one request: a full series in base64
@@ -21,8 +22,7 @@ _SMALL = 1_000_000  # requests up to this size do not wait
 MOST_WAITING = 64
 MOST_SECONDS_TO_SEND = 120.0  # once it has room; a slower request would keep others waiting
 _LONGEST_HELD = 600.0  # seconds, even if something still refers to it
-_TRIM_EVERY = 2.0  # seconds
-CHECK = 2.0  # seconds between garbage collections while requests wait
+_COLLECT_EVERY = 2.0  # seconds
 SHARE = "convergebench.share"  # key of a large request's share in its scope
 
 
@@ -33,19 +33,21 @@ class RequestLimit:
         self.app, self.most = app, most
         self.left = together  # bytes that are free for large requests; first come, first served
         self.waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
-        self.trimming = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        size = self._declared_size(scope) if scope["type"] == "http" else 0
+        if scope["type"] != "http":
+            return await self.app(scope, receive, send)
+        size = self._declared_size(scope)
         if size > self.most:
-            await _refuse(send, 413, f"the request has more than {self.most:,} bytes, the most that is accepted")
-        elif size > _SMALL and len(self.waiting) >= MOST_WAITING:
-            await _refuse(send, 503, "many large requests are waiting already; try again in some minutes")
-        else:
-            if size > _SMALL:
-                # A copy: the server keeps the original scope until the connection closes.
-                scope = {**scope, SHARE: await self._take(size)}
-            await self.app(scope, self._limit_received(receive) if scope["type"] == "http" else receive, send)
+            reason = f"the request has more than {self.most:,} bytes, the most that is accepted"
+            return await JSONResponse({"error": reason}, 413)(scope, receive, send)
+        if size > _SMALL and len(self.waiting) >= MOST_WAITING:
+            reason = "many large requests are waiting already; try again in some minutes"
+            return await JSONResponse({"error": reason}, 503)(scope, receive, send)
+        if size > _SMALL:
+            # A copy: the server keeps the original scope until the connection closes.
+            scope = {**scope, SHARE: await self._take(size)}
+        return await self.app(scope, self._limit_received(receive), send)
 
     def _declared_size(self, scope: Scope) -> int:
         """The bytes that the headers declare, or the limit if they do not say."""
@@ -60,12 +62,9 @@ class RequestLimit:
         loop = asyncio.get_running_loop()
         turn: asyncio.Future[None] = loop.create_future()
         self.waiting.append((size, turn))
-        self._admit_waiting()
+        self._give_back(0)
         try:
-            while not turn.done():
-                await asyncio.wait([turn], timeout=CHECK)
-                if not turn.done():
-                    gc.collect()
+            await asyncio.wait([turn])
         except asyncio.CancelledError:
             if turn.done():
                 self._give_back(size)
@@ -78,24 +77,13 @@ class RequestLimit:
         loop.call_later(_LONGEST_HELD, finalizer)  # calling it once more does nothing
         return share
 
-    def _admit_waiting(self) -> None:
-        while self.waiting and self.waiting[0][0] <= self.left:
-            size, turn = self.waiting.popleft()
-            self.left -= size
-            turn.set_result(None)
-
     def _give_back(self, size: int) -> None:
+        """And let in who fits now."""
         self.left += size
-        self._admit_waiting()
-        if not self.trimming:
-            self.trimming = True
-            loop = asyncio.get_running_loop()
-            loop.call_later(0.5, loop.run_in_executor, None, self._trim)
-
-    def _trim(self) -> None:
-        self.trimming = False
-        gc.collect()
-        _give_memory_back()
+        while self.waiting and self.waiting[0][0] <= self.left:
+            taken, turn = self.waiting.popleft()
+            self.left -= taken
+            turn.set_result(None)
 
     def _limit_received(self, receive: Receive) -> Receive:
         received, has_more = 0, True
@@ -115,24 +103,15 @@ class RequestLimit:
         return receive_limited
 
 
-async def _refuse(send: Send, status: int, reason: str) -> None:
-    body = f'{{"error": "{reason}"}}'.encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
-
-
-def _give_memory_back() -> None:
-    if sys.platform == "linux" and (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)):
-        trim(0)
-
-
 def keep_memory_low() -> None:
-    """Give memory back every few seconds from now on."""
+    """Every few seconds from now on, collect garbage and give memory back to the system."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
 
     def repeat() -> None:
         while True:
-            time.sleep(_TRIM_EVERY)
-            _give_memory_back()
+            time.sleep(_COLLECT_EVERY)
+            gc.collect()
+            if trim:
+                trim(0)
 
     threading.Thread(target=repeat, daemon=True).start()

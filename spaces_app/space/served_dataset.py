@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +42,10 @@ class NoPicture(UserError):
     """A picture cannot be shown; the message says why."""
 
 
-def damage_sentence(error: BaseException) -> str:
-    """An error's first line for visitors, without the paths of this machine."""
+def explain(error: BaseException) -> str:
+    """An error as a visitor may read it: of a damaged file the first line, without the paths of this machine."""
+    if isinstance(error, UserError):
+        return str(error)
     line = (str(error).splitlines() or [type(error).__name__])[0]
     words = " ".join(word for word in line.split() if "/" not in word)[:200]
     return f"a file of this dataset cannot be read ({words})"
@@ -92,8 +95,7 @@ class ServedDataset(Analysis):
         if reader.remote is None:
             refuse_missing(self.folder, besides="steps")  # a chain's pictures may be missing
         self.chain_of = {chain.id: chain for chain in chains}
-        self.score_table = _read_scores(reader)
-        self._slice_of = _slices_by_chain(self.score_table)
+        self.score_table, self._slice_of = _read_scores(reader)
         super().__init__(
             TableRows(self.score_table, ScoreRow),
             chains,
@@ -168,17 +170,13 @@ class ServedDataset(Analysis):
 
     def chain(self, chain: str) -> FinishedChain:
         if chain not in self.chain_of:
-            raise UserError(
-                f"no chain {str(chain)[:40]!r} in this dataset; the address may come from another version of it"
-            )
+            raise UserError(f"no chain {chain[:40]!r} in this dataset; the address may be of another version")
         return self.chain_of[chain]
 
     def step(self, chain: str, number: int) -> Step:
         steps = {step.step: step for step in self.reader.steps_of(self.chain(chain))}
         if number not in steps:
-            raise UserError(
-                f"chain {chain} has no step {str(number)[:40]!r}; its steps are 0 to {max(steps, default=0)}"
-            )
+            raise UserError(f"chain {chain} has no step {number}; its steps are 0 to {max(steps, default=0)}")
         return steps[number]
 
     def _scores_of(self, chain: str) -> dict[int, ScoreRow]:
@@ -189,14 +187,12 @@ class ServedDataset(Analysis):
     @cached_property
     def names(self) -> dict[str, list[str]]:
         """The values of each property that visitors can choose chains by."""
-        values = {
-            "editor": [chain.editor for chain in self.chains],
-            "source": [chain.source.id for chain in self.chains],
-            "program": [chain.program.id for chain in self.chains],
-            "kind": [chain.source.kind for chain in self.chains],
-            "category": [chain.program.category for chain in self.chains],
-        }
-        return {name: list(dict.fromkeys(listed)) for name, listed in values.items()}
+        values = zip(
+            *((of.editor, of.source.id, of.program.id, of.source.kind, of.program.category) for of in self.chains),
+            strict=True,
+        )
+        keys = ("editor", "source", "program", "kind", "category")
+        return {key: list(dict.fromkeys(listed)) for key, listed in zip(keys, values, strict=True)}
 
     @cached_property
     def runs_of(self) -> dict[tuple[str, str, str], list[str]]:
@@ -223,8 +219,8 @@ def ending(case: Case, checks: Sequence[str], scores: Mapping[int, ScoreRow], th
     }
 
 
-def _read_scores(reader: Reader) -> pa.Table:
-    """All scores by chain, read by column so that nothing is in memory twice."""
+def _read_scores(reader: Reader) -> tuple[pa.Table, dict[str, tuple[int, int]]]:
+    """All scores by chain, and where each chain's begin and end; by column, so that nothing is in memory twice."""
     if not (files := reader.files("scores")):
         raise UserError(f"{reader.folder} has no scores yet; `convergebench score {reader.folder}` adds them")
     columns: dict[str, pa.Array] = {}
@@ -236,17 +232,12 @@ def _read_scores(reader: Reader) -> pa.Table:
             column = empty.setdefault(column.type, column)
         columns[name] = column
     table = pa.table(columns)
-    codes = columns["chain"].indices.to_numpy(zero_copy_only=False)
+    codes, names = columns["chain"].indices.to_numpy(zero_copy_only=False), columns["chain"].dictionary.to_pylist()
     order = np.lexsort((table["step"].to_numpy(), codes))
-    return table if (np.diff(order) == 1).all() else table.take(pa.array(order)).combine_chunks()
-
-
-def _slices_by_chain(scores: pa.Table) -> dict[str, tuple[int, int]]:
-    column = scores["chain"].combine_chunks()
-    codes, names = column.indices.to_numpy(zero_copy_only=False), column.dictionary.to_pylist()
-    starts = np.flatnonzero(np.diff(codes, prepend=-1))
-    ends = [*starts[1:], len(codes)]
-    return {names[codes[start]]: (int(start), int(end)) for start, end in zip(starts, ends, strict=False)}
+    if (np.diff(order) != 1).any():
+        table = table.take(pa.array(order)).combine_chunks()
+    ends = np.searchsorted(codes[order], np.arange(len(names) + 1)).tolist()
+    return table, dict(zip(names, pairwise(ends), strict=True))
 
 
 def _mean_calls(reader: Reader, chains: Iterable[FinishedChain], scored_steps: int) -> list[Answer]:

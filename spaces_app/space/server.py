@@ -13,50 +13,32 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 
+from ..reporting.figures import FORMS, house_style
 from . import request_limit
 from .page import page_files
 from .previews import IMAGES, previews_of
-from .served_dataset import DAMAGED_FILE, ServedDataset, damage_sentence
+from .served_dataset import DAMAGED_FILE, ServedDataset, explain
 from .tabs import find_tabs, listed
 
 _TYPES = {str: "a text", int: "a whole number", float: "a number", list[str]: "a list of texts"}
-_FORMS = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
 # An address contains a hash of its content, so a cached copy never becomes wrong.
 _CACHED_FOREVER = {"cache-control": "public, max-age=31536000, immutable"}
 _VISIBILITY = {"PUBLIC": "public", "FOR_THE_PAGE": "undocumented"}  # a tab's name for the kind of endpoint -> Gradio's
-_SESSIONS = 500  # visitors whose last request Gradio remembers
 
 
 def make_server(dataset: ServedDataset) -> gr.Server:
     server = gr.Server(
         title="ConvergeBench", docs_url=None, redoc_url=None, middleware=[Middleware(request_limit.RequestLimit)]
     )
-    confidential = [function.__name__ for function in listed("CONFIDENTIAL")]
     for kind, visibility in _VISIBILITY.items():
-        for name, answer in answers(dataset, kind).items():
-            function = _forgetting(answer, server) if name in confidential else answer
-            server.api(function, name=name, queue=False, api_visibility=visibility)
+        for function in listed(kind):
+            answer = _endpoint(function, dataset)
+            if function in listed("CONFIDENTIAL"):
+                answer = _forgetting(answer, server)
+            server.api(answer, name=function.__name__, queue=False, api_visibility=visibility)
     _add_files(server, dataset)
     _add_figures(server, dataset)
     return server
-
-
-def launch(server: gr.Server, port: int | None, inbrowser: bool) -> str:
-    _, address, _ = server.launch(
-        server_port=port,
-        prevent_thread_lock=True,
-        inbrowser=inbrowser,
-        show_error=True,
-        state_session_capacity=_SESSIONS,
-        run_history=False,
-        quiet=True,
-    )
-    return address
-
-
-def answers(dataset: ServedDataset, kind: str) -> dict[str, Callable]:
-    """The endpoints of all tabs of one kind: PUBLIC or FOR_THE_PAGE."""
-    return {function.__name__: _endpoint(function, dataset) for function in listed(kind)}
 
 
 def _endpoint(function: Callable, dataset: ServedDataset) -> Callable:
@@ -77,22 +59,16 @@ def _endpoint(function: Callable, dataset: ServedDataset) -> Callable:
                     raise UserError(f"{name} is {str(value)[:40]!r}; it must be {_TYPES[kind]}")
             return function(dataset, *bound.args, **bound.kwargs)
         except (UserError, *DAMAGED_FILE) as error:
-            raise gr.Error(_sentence(error), print_exception=False) from error
+            raise gr.Error(explain(error), print_exception=False) from error
 
     answer.__signature__ = signature  # type: ignore[attr-defined]
     return answer
 
 
-def _is_of_type(value: object, kind: object) -> bool:
+def _is_of_type(value: object, kind: Any) -> bool:
     if kind == list[str]:
         return isinstance(value, list) and all(isinstance(item, str) for item in value)
-    if isinstance(value, bool):
-        return False
-    return isinstance(value, int | float) if kind is float else isinstance(value, kind)  # type: ignore[arg-type]
-
-
-def _sentence(error: Exception) -> str:
-    return str(error) if isinstance(error, UserError) else damage_sentence(error)
+    return isinstance(value, int | float if kind is float else kind) and not isinstance(value, bool)
 
 
 def _forgetting(answer: Callable, server: gr.Server) -> Callable:
@@ -150,18 +126,18 @@ def _add_figures(server: gr.Server, dataset: ServedDataset) -> None:
 
     @server.get("/figures/{name}.{form}")
     def figure(name: str, form: str, request: Request) -> Response:
-        if name not in figures or form not in _FORMS:
+        if name not in figures or form not in FORMS:
             return _missing()
+        query, parameters = request.query_params, inspect.signature(figures[name]).parameters
+        lists = {key for key in parameters if parameters[key].annotation == list[str]}  # the others are texts
+        values = {key: query.getlist(key) if key in lists else query[key] for key in parameters if key in query}
         try:
-            # The arguments of a figure are texts and lists of texts.
-            query, values = request.query_params, {}
-            for one in inspect.signature(figures[name]).parameters.values():
-                if one.name in query:
-                    values[one.name] = query.getlist(one.name) if one.annotation == list[str] else query[one.name]
-            with drawing:
+            with drawing, house_style():
                 drawn = figures[name](dataset, **values)
-                content = getattr(drawn, form)()
+                content = drawn.file(form) if drawn else b""
         except (UserError, *DAMAGED_FILE) as error:
-            return Response(f"{_sentence(error)}\n", 400, media_type="text/plain")
+            return Response(f"{explain(error)}\n", 400, media_type="text/plain")
+        if not drawn:
+            return _missing()
         headers = {"content-disposition": f'attachment; filename="{drawn.name}.{form}"'}
-        return Response(content, headers=headers, media_type=_FORMS[form])
+        return Response(content, headers=headers, media_type=FORMS[form])

@@ -11,7 +11,7 @@ from ...analysis.cases import Case
 from ...analysis.groups import HALF, outcome_of_case
 from ...palette import SERIES
 from ..previews import previews_of
-from ..served_dataset import DAMAGED_FILE, Answer, NoPicture, ServedDataset, damage_sentence, lost_outline
+from ..served_dataset import DAMAGED_FILE, Answer, NoPicture, ServedDataset, explain, lost_outline
 
 TITLE, ORDER = "Viewer", 50
 _FIELDS = ("step", "round", "position", "instruction", "status", "reason", "seed", "type", "width", "height", "bytes",
@@ -108,10 +108,8 @@ def picture(dataset: ServedDataset, chain: str, step: int, kind: str = "view", g
     """
     try:
         path = previews_of(dataset).path(chain, step, kind, gain, at)
-    except NoPicture as error:
-        return {"url": None, "reason": str(error)}
-    except DAMAGED_FILE as error:
-        return {"url": None, "reason": damage_sentence(error)}
+    except (NoPicture, *DAMAGED_FILE) as error:
+        return {"url": None, "reason": explain(error)}
     return {"url": f"/pictures/{path.parent.name}/{path.name}", "reason": None}
 
 

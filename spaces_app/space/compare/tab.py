@@ -2,15 +2,24 @@
 
 from typing import TYPE_CHECKING
 
+from convergebench.generation.records import UserError
+
+from ...analysis.cases import spread_rounds
+from ...palette import MUTED
 from ..chains.tab import chain_facts
-from ..headline import leaderboard
-from ..served_dataset import ServedDataset
+from ..headline import HALF, leaderboard
+from ..previews import decode, previews_of
+from ..served_dataset import DAMAGED_FILE, ServedDataset
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from ...reporting.figures import Drawing
 
 TITLE, ORDER = "Compare", 30
 _MOST = 6  # editors in one comparison
+_MOST_ROUNDS = 7  # in the saved figure
+_LOST = "#b84900"  # as --cb-bad on the page
 _FIRST = 4  # unless a visitor chooses editors
 
 
@@ -45,9 +54,43 @@ def _compare_figure(
     program: str = "",
     editors: list[str] = [],  # noqa: B006 - read only
 ) -> "Drawing":
-    from ..saved_figures import compared_pictures
+    """Editors as rows and rounds as columns, each with its picture and what it retained."""
+    from ...reporting.figures import Drawing, new_figure
+    from ...reporting.page import slug
 
-    return compared_pictures(dataset, compare(dataset, source, program, editors))
+    compared = compare(dataset, source, program, editors)
+    rows, cycle = compared["rows"], compared["rows"][0]["cycle"]
+    shown = [("original", 0, 0), *([("edited 1", 0, 1)] if len(cycle) > 1 else [])]
+    rounds = spread_rounds(max(row["rounds"] for row in rows), _MOST_ROUNDS)
+    shown += [(f"undone {round}", round, round * len(cycle)) for round in rounds]
+    title = f"{' / '.join(cycle)}: {dataset.title(compared['source'])}"
+    figure, grid = new_figure(len(rows), len(shown), 1.0 + 1.35 * len(rows))
+    figure.set_figwidth(1.1 + 1.2 * len(shown))
+    figure.suptitle(title, x=0.01, ha="left", fontsize=11)
+    for line, row in zip(grid, rows, strict=True):
+        for axes, (_, round, step) in zip(line, shown, strict=True):
+            _show(axes, dataset, row["chain"], step)
+            quality = row["quality"][round - 1] if 0 < round <= len(row["quality"]) else None
+            if quality is not None:
+                axes.set_xlabel(f"{quality:.0%}", color=_LOST if quality < HALF else MUTED.light, fontsize=9.5)
+        ended = f"lost in round {row['lost_at']}" if row["lost_at"] else "survived" if row["kept"] else ""
+        line[0].set_ylabel(f"{dataset.display[row['editor']][:22]}\n{ended}", fontsize=9.5)
+    for axes, (label, _, _) in zip(grid[0], shown, strict=True):
+        axes.set_title(label, fontsize=9.5)
+    words = "; ".join(f"{dataset.display[row['editor']]}: {row['clause'] or 'not lost'}" for row in rows)
+    return Drawing(slug(f"compare {compared['source']} {compared['program']}"), title, words, figure)
+
+
+def _show(axes: "Axes", dataset: ServedDataset, chain: str, step: int) -> None:
+    axes.grid(False)
+    axes.set(xticks=[], yticks=[])
+    axes.spines[:].set_visible(False)
+    try:
+        path = previews_of(dataset).path(chain, step, "small")
+    except (UserError, *DAMAGED_FILE):
+        axes.text(0.5, 0.5, "no picture", ha="center", va="center", fontsize=9, color=MUTED.light)
+    else:
+        axes.imshow(decode(path.read_bytes()))
 
 
 PUBLIC = (compare,)

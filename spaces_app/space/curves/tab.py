@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from convergebench.generation.records import UserError
 
 from ...analysis.cases import COLUMNS, CURVES, RETAINED
+from ...analysis.tables import capitalised
 from ...statistics.curves import CurveRow, slice_curves
 from ..headline import ALL, WORST_OF, Choice, leaderboard, measured
 from ..served_dataset import Answer, ServedDataset
@@ -71,13 +72,16 @@ def _curves_figure(
     kind: str = ALL,
     category: str = ALL,
     editors: list[str] = [],  # noqa: B006 - read only
-) -> "Drawing":
-    from ..saved_figures import curves_over_rounds
+) -> "Drawing | None":
+    from ...reporting.figures import one_panel
+    from ...reporting.page import slug
 
     dataset.check_editors(editors)
-    rows = _curve_rows(dataset, metric, Choice(group, kind, category))
-    rows = [row for row in rows if not editors or row.editor in editors]
-    return curves_over_rounds(dataset, metric, metric_titles(dataset)[metric], rows)
+    rows = [row for row in _curve_rows(dataset, metric, Choice(group, kind, category))
+            if not editors or row.editor in editors]  # fmt: skip
+    title = capitalised(metric_titles(dataset)[metric])
+    name, raw = slug(f"curves {metric}"), metric in COLUMNS
+    return one_panel(name, rows, dataset.looks, title, title, share=metric == "kept", raw=raw)
 
 
 def known(dataset: ServedDataset) -> Answer:
