@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .transforms import asked_transforms
+from .whole_picture import asked_transforms
 
 _FILLERS = frozenset(
     ["a", "again", "an", "and", "back", "from", "in", "it", "of", "on", "out", "put", "the", "this", "to", "undo"]

@@ -23,7 +23,7 @@ from .._shared.looks import (
 )
 from . import whole_picture
 from .cycles import Role, roles
-from .transforms import asked_transforms, find_transform, residual, square
+from .whole_picture import asked_transforms, find_transform, residual, square
 
 # docs/verdicts.md tabulates the accuracy of verdicts under other limits: shares of 0.1% to 1%, LEFT from 0.2 to 0.6.
 SHARE = 0.003  # of the picture: the smallest area of an edit or of a lost part

@@ -11,7 +11,6 @@ from .._shared import looks
 from .._shared.looks import SIDE, Placement, look
 from .._shared.scoring import Program, Signature, Value
 from . import judge, whole_picture
-from .transforms import MARGIN
 from .whole_picture import grey
 
 _NUMBERS = ("undo_ratio", "undo_explained", "part_lost_share", "part_redrawn_share", "part_outline")
@@ -37,7 +36,7 @@ SIGNATURE: Signature = {
     "left": judge.LEFT,
     "meaning": judge.MEANING_LEFT,
     **_limits(judge, "explained near"),
-    "margin": MARGIN,
+    "margin": whole_picture.MARGIN,
     **_limits(judge, "alike strange contrast coarse window"),
     **_limits(whole_picture, "blurred sharpened weakest greyed tinted towards"),
     "worn": judge.WORN,

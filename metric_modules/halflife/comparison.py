@@ -69,10 +69,8 @@ def compare(
     common = [case for case in first if first[case] is not None and second.get(case) is not None]
     left_out = len(first.keys() | second.keys()) - len(common)
     gains = {case: first[case] - second[case] for case in common}  # type: ignore[operator]
-    if cell_of is None:
-        by_source = averaged(gains, source_of)
-    else:
-        by_source = averaged(averaged(gains, cell_of), {cell_of[case]: source_of[case] for case in common})
+    cells: Mapping[Case, Hashable] = cell_of or {case: case for case in common}
+    by_source = averaged(averaged(gains, cells), {cells[case]: source_of[case] for case in common})
     size = len(by_source)
     if not size:
         return Comparison(*names, 0, left_out, 0, None, None, None)

@@ -49,7 +49,6 @@ def half_life(
         "per_chain": [
             {
                 "half_life": outcome.lost_at,  # None if it was not lost; the text says how far it was followed
-                "bracket": [outcome.kept, outcome.lost_at],
                 "text": outcome.text,
                 "cause": outcome.cause,
             }

@@ -141,11 +141,7 @@ def summarise(
     """
     if not any(outcome.time for outcome in outcomes):
         blank = dict.fromkeys(summarise([Outcome(1)], [1], None, programs and [0]))
-        return blank | {
-            "half_life_reason": "no chain has a measured round",
-            "chains": 0,
-            "chains_unmeasured": len(outcomes),
-        }
+        return blank | {"chains": 0, "chains_unmeasured": len(outcomes)}
     names = range(len(outcomes)) if clusters is None else clusters
     watched, sources, chain_programs = zip(
         *[row for row in zip(outcomes, names, programs or names, strict=True) if row[0].time], strict=True
@@ -190,20 +186,11 @@ def _half_life(
     middle = float(median(grid, alive))
     short, outlived = rounds[-1] < _MEDIAN_FROM, np.isinf(middle)
     good = max((earlier for earlier in rounds if earlier < middle), default=0)
-    reason, text = None, f">{horizon:.0f}" if outlived else bracket_text(good, int(middle))
+    text = f">{horizon:.0f}" if outlived else bracket_text(good, int(middle))
     if short:
-        reason = f"chains of {_plural(rounds[-1])} give a share that survives; a median needs {_MEDIAN_FROM}"
-        text = f"{alive[-1] if alive.size else 1:.0%} survive {_plural(int(horizon))}"
-    elif outlived:
-        reason = f"more than half survive round {horizon:.0f}"
+        text = f"{alive[-1] if alive.size else 1:.0%} survive {horizon:.0f} round{'s' * int(horizon != 1)}"
     return {
-        "half_life": None if reason else int(middle),
-        "half_life_bracket": None if reason else [good, int(middle)],
+        "half_life": None if short or outlived else int(middle),
         "half_life_text": text,
         "half_life_interval": None if short or limits is None else [None if np.isinf(x) else int(x) for x in limits],
-        "half_life_reason": reason,
     }
-
-
-def _plural(rounds: int) -> str:
-    return f"{rounds} round{'s' * (rounds != 1)}"

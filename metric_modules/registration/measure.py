@@ -13,21 +13,13 @@ from ..ssim.measure import reference as ssim_reference
 from ..ssim.measure import smallest
 from .align import FEWEST, LEVELS, RESIDUAL, STILL, Anchors, Placement, anchors, locate
 
-_COLUMNS = {  # field: column of the scores, which also have the raw PSNR and SSIM
-    "shift_x": "shift_x",
-    "shift_y": "shift_y",
-    "scale": "scale",
-    "residual": "registration_residual",
-    "framing": "framing_loss",
-    "psnr": "psnr_registered",
-    "ssim": "ssim_registered",
-}
-FIELDS = tuple(_COLUMNS)
+_REGISTERED = ("psnr_registered", "ssim_registered")
+FIELDS = ("shift_x", "shift_y", "scale", "registration_residual", "framing_loss", *_REGISTERED)
 _LEVELS = "/".join(map(str, LEVELS))
 SIGNATURE: Signature = {"version": 2, "levels": _LEVELS, "residual": RESIDUAL, "still": STILL, "blocks": FEWEST}
 
 
-def undone(prediction: np.ndarray, placement: Placement) -> tuple[np.ndarray, tuple[slice, slice]]:
+def _undone(prediction: np.ndarray, placement: Placement) -> tuple[np.ndarray, tuple[slice, slice]]:
     """The prediction laid back on its reference, and the rows and columns in which both show something."""
     height, width = prediction.shape[:2]
     if placement.still:
@@ -58,16 +50,14 @@ def _framing_loss(shape: tuple[int, ...], placement: Placement) -> float:
     return 1 - common / (width * height * (1 + placement.scale**2) - common)
 
 
-def psnr_and_ssim(reference: np.ndarray, prediction: np.ndarray) -> dict[str, float | Reason]:
+def psnr_and_ssim(reference: np.ndarray, prediction: np.ndarray) -> tuple[float, float | Reason]:
     fits = min(reference.shape[:2]) >= smallest()
-    return {
-        "psnr": psnr_and_rmse(reference, prediction)["psnr"],
-        "ssim": ssim(ssim_reference(reference), prediction) if fits else "smaller_than_window",
-    }
+    similarity = ssim(ssim_reference(reference), prediction) if fits else "smaller_than_window"
+    return psnr_and_rmse(reference, prediction)["psnr"], similarity
 
 
 def compare(
-    blocks: Anchors, reference: np.ndarray, prediction: np.ndarray, raw: Mapping[str, float] | None = None
+    blocks: Anchors, reference: np.ndarray, prediction: np.ndarray, raw: Sequence[float | Reason] = ()
 ) -> dict[str, float | Reason]:
     """Where a prediction is on its reference, and how alike they are there; or why that cannot be said.
 
@@ -75,7 +65,7 @@ def compare(
     unregistered pair, if already computed; they are reused for the many pairs that have not moved.
     """
     placement = locate(blocks, prediction)
-    residual = {"residual": placement.residual} if isfinite(placement.residual) else {}
+    residual = {"registration_residual": placement.residual} if isfinite(placement.residual) else {}
     if not placement.accepted:
         reason: Reason = "blocks_lost"
         if placement.blocks < FEWEST:
@@ -84,11 +74,11 @@ def compare(
             reason = "blocks_disagree", f"{placement.residual:.1f} px off; less than {RESIDUAL:g} px is accepted"
         return dict.fromkeys(FIELDS, reason) | residual
     values = {"shift_x": placement.x, "shift_y": placement.y, "scale": placement.scale, **residual}
-    values["framing"] = _framing_loss(reference.shape[:2], placement)
-    if raw is not None and placement.still:
-        return {**values, **raw}
-    laid, (rows, columns) = undone(prediction, placement)
-    return {**values, **psnr_and_ssim(reference[rows, columns], laid[rows, columns])}
+    values["framing_loss"] = _framing_loss(reference.shape[:2], placement)
+    if not (len(raw) == 2 and placement.still):
+        laid, (rows, columns) = _undone(prediction, placement)
+        raw = psnr_and_ssim(reference[rows, columns], laid[rows, columns])
+    return {**values, **dict(zip(_REGISTERED, raw, strict=True))}
 
 
 class Scorer:
@@ -108,7 +98,6 @@ class Scorer:
     ) -> list[dict[str, float | Reason]]:
         rows = []
         for picture, values in zip(pictures, earlier, strict=True):
-            raw = {name: value for name in ("psnr", "ssim") if isinstance(value := values.get(name), float)}
-            registered = compare(*reference, picture, raw if len(raw) == 2 else None)
-            rows.append({_COLUMNS[name]: value for name, value in registered.items()})
+            raw = [values.get(name) for name in ("psnr", "ssim")]
+            rows.append(compare(*reference, picture, [value for value in raw if isinstance(value, float)]))
         return rows

@@ -10,7 +10,7 @@ from convergebench.metric_modules._shared.looks import find_edit, look
 from convergebench.metric_modules.edit_applied.cycles import roles
 from convergebench.metric_modules.edit_applied.edit_applied import EditApplied
 from convergebench.metric_modules.edit_applied.judge import cosine, judge_forward, judge_step
-from convergebench.metric_modules.edit_applied.transforms import TRANSFORMS, asked_transforms, find_transform
+from convergebench.metric_modules.edit_applied.whole_picture import TRANSFORMS, asked_transforms, find_transform
 from PIL import Image
 from skimage import data
 
