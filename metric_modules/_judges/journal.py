@@ -26,6 +26,7 @@ from convergebench.generation.records import Answer, UserError, canonical
 
 from .backends import BaseJudge, Shown
 
+_APPENDING = threading.Lock()
 Item = TypeVar("Item")
 Line = dict[str, Any]  # of a journal: an answer, with the cost of its call and the call's name in the ledger
 Progress = Callable[[int], AbstractContextManager[Callable[[int, str], object]]]
@@ -58,25 +59,32 @@ def file_stem(label: str) -> str:
     return f"{words}-{hashlib.sha256(label.encode()).hexdigest()[:8]}"
 
 
-class Journal:
-    """The paid answers of one judge, and the ledger of its calls."""
+def read_journal(path: Path) -> list[Line]:
+    """The paid answers of one judge; an incomplete last line is removed."""
+    if not path.exists():
+        return []
+    data = path.read_bytes()
+    end = data.rfind(b"\n") + 1
+    if end < len(data):
+        os.truncate(path, end)
+    try:
+        return [json.loads(line) for line in data[:end].splitlines()]
+    except ValueError as error:
+        raise UserError(f"{path} cannot be read ({error}); restore it, or remove it to ask again") from error
 
-    def __init__(self, path: Path):
-        self.path, self._lock = path, threading.Lock()
-        self.lines = _read_lines(path)
 
-    def append(self, line: Line) -> None:
-        """Add an answer; it is on disk when this returns."""
-        with self._lock, disk_errors_explained(self.path.parent), self.path.open("ab") as file:
-            file.write((canonical(line) + "\n").encode())
-            file.flush()
-            os.fsync(file.fileno())
-        self.lines.append(line)
+def append_to_journal(path: Path, line: Line) -> None:
+    """Add an answer; it is on disk when this returns."""
+    with _APPENDING, disk_errors_explained(path.parent), path.open("ab") as file:
+        file.write((canonical(line) + "\n").encode())
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def ask_all(
     judge: BaseJudge,
-    journal: Journal,
+    journal: Path,
+    lines: list[Line],
     outcome: Outcome,
     limits: tuple[float | None, float | None, float],
     items: Sequence[Item],
@@ -84,7 +92,7 @@ def ask_all(
     entry: Callable[[Item, Answer, float | None, float], Line],
     advance: Progress,
 ) -> None:
-    """Ask about every item, until all are done or the run has to stop.
+    """Ask about every item, until all are done or the run has to stop; new answers are added to `lines` as well.
 
     `limits` are the most that a call costs, the limit of the cost, and what was spent
     before there was a ledger. `entry` makes the line of an answer, given its cost and
@@ -92,9 +100,14 @@ def ask_all(
     """
     price, max_cost, opening = limits
     ledger = None
-    answered = {line["call"]: line["own"] for line in journal.lines if line["call"]}
+    answered = {line["call"]: line["own"] for line in lines if line["call"]}
     if price != 0 and (items or answered):
-        ledger = _JudgeLedger(journal.path.parent, opening, answered)
+        unfinished = Ledger(journal.parent, opening)
+        # A process may have died after it stored an answer and before it settled the cost.
+        with unfinished.turn():
+            for call in unfinished.unsettled.keys() & answered.keys():
+                unfinished.settle(call, Decimal(str(answered[call])))
+        ledger = _JudgeLedger(journal.parent)
     budget = Budget(max_cost, ledger=ledger)
     outcome.before = budget.spent
     at_once, rate = judge.concurrency, judge.requests_a_minute
@@ -120,7 +133,9 @@ def ask_all(
             own = caller.price if answer.cost is None else answer.cost
             cost = round(billed + own, 6) if caller.price or answer.cost is not None else None
             line = entry(item, answer, cost, round(time.monotonic() - started, 3))
-            journal.append({**line, "call": ledger and ledger.take_call(), "own": own})
+            line |= {"call": ledger and ledger.take_call(), "own": own}
+            append_to_journal(journal, line)
+            lines.append(line)
             return answer
 
         caller.ask(attempt)
@@ -145,34 +160,10 @@ def ask_all(
         outcome.spent = float(budget.paid)
 
 
-def _read_lines(journal: Path) -> list[Line]:
-    if not journal.exists():
-        return []
-    data = journal.read_bytes()
-    end = data.rfind(b"\n") + 1
-    if end < len(data):
-        with journal.open("r+b") as file:
-            file.truncate(end)
-    try:
-        return [json.loads(line) for line in data[:end].splitlines()]
-    except ValueError as error:
-        raise UserError(f"{journal} cannot be read ({error}); restore it, or remove it to ask again") from error
-
-
 class _JudgeLedger(Ledger):
     """It knows the call that this thread is about to make."""
 
-    def __init__(self, folder: Path, opening: float, answered: dict[str, float]):
-        self.thread = threading.local()
-        super().__init__(folder, opening)
-        # A process may have died after it stored an answer and before it settled the cost.
-        for call in self.unsettled.keys() & answered.keys():
-            with self.turn():
-                amount, cost = self.unsettled.pop(call), Decimal(str(answered[call]))
-                self.settle(call, cost)
-                self.settled += cost
-                if cost > amount:
-                    self.dearest[amount] = max(cost, self.dearest.get(amount, cost))
+    thread = threading.local()
 
     def intend(self, amount: Decimal) -> str:
         self.thread.call = super().intend(amount)

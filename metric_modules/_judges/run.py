@@ -27,7 +27,7 @@ from . import backends, drift, questions
 from .answers import CALIBRATION, JUDGEMENTS, Identity, Judgement, identity_of
 from .asks import Ask, plan_asks, read_pictures, read_step
 from .backends import BaseJudge, Shown
-from .journal import Journal, Line, Outcome, ask_all, file_stem, refuse_unlimitable_cost
+from .journal import Line, Outcome, ask_all, file_stem, read_journal, refuse_unlimitable_cost
 from .questions import Question
 
 FOLDER = ".judging"  # hidden, and never published
@@ -55,11 +55,12 @@ class Run:
         self.reader, self.judge, self.question = Reader(dataset), judge, question
         self.file = f"data/{JUDGEMENTS.name}/{file_stem(judge.label)}-{question.name}.parquet"
         folder = dataset / FOLDER / file_stem(judge.label)
-        self.journal, self._begun = Journal(folder / f"{question.name}.jsonl"), folder / f"{question.name}.session.json"
+        self.journal, self._begun = folder / f"{question.name}.jsonl", folder / f"{question.name}.session.json"
+        self._lines = read_journal(self.journal)
         is_written = (dataset / self.file).exists()
         rows = self.reader.file_table(self.file).to_pylist() if is_written else []
         self.rows: dict[Identity, Judgement] = {}
-        for row in [*rows, *(line["judgement"] for line in self.journal.lines)]:
+        for row in [*rows, *(line["judgement"] for line in self._lines)]:
             self._add(Judgement(**row))
         asks, self.left_out = plan_asks(self.reader, question, judge.knows)
         chosen = _chosen(asks, limit, editors, programs)
@@ -98,7 +99,7 @@ class Run:
             return []
         rows = [row for row in self._of_question() if row.purpose == CALIBRATION]
         sampled, earlier = {row.key for row in rows}, {row.key for row in rows if row.session < self.session}
-        ordered = sorted(in_random_order(asks), key=lambda ask: ask.key not in sampled)
+        ordered = sorted(_in_random_order(asks), key=lambda ask: ask.key not in sampled)
         calls = [
             replace(ask, purpose=CALIBRATION, session=self.session, repeat=repeat)
             for repeat in range(1, drift.FIRST_REPEATS + 1)
@@ -112,7 +113,7 @@ class Run:
         refuse_unlimitable_cost(max_cost, self.price, label)
         outcome = Outcome(label, self.question.name, self.session or None, already=self.already)
         outcome.left_out = dict(self.left_out)
-        before = len(self.journal.lines)
+        before = len(self._lines)
 
         def entry(ask: Ask, answer: Answer, cost: float | None, latency: float) -> Line:
             return {"judgement": dict(judgement_of(ask, self.judge, answer, cost, latency).values)}
@@ -125,9 +126,9 @@ class Run:
                 write_whole(self._begun, canonical(begun).encode())
             limits = (self.price, max_cost, self._cost_so_far())
             bar = partial(progress_bar, "asking", unit="answers", quiet=quiet)
-            ask_all(self.judge, self.journal, outcome, limits, self.calls, self._shown, entry, bar)
+            ask_all(self.judge, self.journal, self._lines, outcome, limits, self.calls, self._shown, entry, bar)
         finally:
-            new = [Judgement(**line["judgement"]) for line in self.journal.lines[before:]]
+            new = [Judgement(**line["judgement"]) for line in self._lines[before:]]
             for judgement in new:
                 self._add(judgement)
             try:
@@ -159,23 +160,23 @@ class Run:
 
         Raises Locked if another command is writing; the journal then stays.
         """
-        if not self.journal.path.exists():
+        if not self.journal.exists():
             return
         dataset, rows = self.reader.folder, sorted(self.rows.values(), key=lambda row: row.order)
         with disk_errors_explained(dataset), locked(dataset / FOLDER, wait=True), locked(dataset):
             card.refuse_other_folders(dataset)
             write(dataset / self.file, JUDGEMENTS, rows, dataset)
             card.write(dataset)
-            self.journal.path.unlink()
+            self.journal.unlink()
 
 
 def _chosen(asks: list[Ask], limit: int | None, editors: Sequence[str], programs: Sequence[str]) -> list[Ask]:
     asks = [ask for ask in asks if not editors or ask.chain.editor in editors]
     asks = [ask for ask in asks if not programs or ask.chain.program.id in programs]
-    return in_random_order(asks)[:limit] if limit is not None else asks
+    return _in_random_order(asks)[:limit] if limit is not None else asks
 
 
-def in_random_order(asks: Sequence[Ask]) -> list[Ask]:
+def _in_random_order(asks: Sequence[Ask]) -> list[Ask]:
     """In a fixed pseudo-random order: the first few are a sample of all."""
     return sorted(asks, key=lambda ask: ask.key)
 

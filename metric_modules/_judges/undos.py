@@ -17,7 +17,7 @@ from convergebench.generation.records import Answer, Program
 
 from ..edit_applied.cycles import roles
 from .backends import BaseJudge, Shown
-from .journal import Journal, Line, Outcome, ask_all, file_stem, refuse_unlimitable_cost
+from .journal import Line, Outcome, ask_all, file_stem, read_journal, refuse_unlimitable_cost
 
 _WORDS = """An image editor was given one picture and this instruction: "{instruction}"
 Write the one instruction that takes exactly this change back and changes nothing else. \
@@ -32,14 +32,13 @@ def has_one_undo(program: Program) -> bool:
     return [role.kind for role in roles(program.cycle, program.closes)] == ["forward", "undo"] and not program.items
 
 
-def kept_folder(out: Path, judge: BaseJudge) -> Path:
+def _kept_folder(out: Path, judge: BaseJudge) -> Path:
     return out.parent / f".{out.stem}-undos" / file_stem(judge.label)
 
 
 def missing_undos(judge: BaseJudge, programs: Iterable[Program], out: Path) -> list[Program]:
     refuse_strangers_file(out, lambda data: data.startswith(_FIRST_WORDS.encode()))
-    journal = Journal(kept_folder(out, judge) / _JOURNAL)
-    written = {line["asked"] for line in journal.lines if line["words"]}
+    written = {line["asked"] for line in read_journal(_kept_folder(out, judge) / _JOURNAL) if line["words"]}
     return [program for program in programs if _digest(program) not in written]
 
 
@@ -56,9 +55,9 @@ def write_undos(
     """
     price, outcome = most_dollars(judge, programs), Outcome(judge.label, "undo")
     refuse_unlimitable_cost(max_cost, price, judge.label)
-    folder = kept_folder(out, judge)
+    folder = _kept_folder(out, judge)
     with disk_errors_explained(folder), locked(folder):
-        journal = Journal(folder / _JOURNAL)
+        journal = read_journal(folder / _JOURNAL)
         missing = {program.id: program for program in missing_undos(judge, programs, out)}
 
         def shown(id: str) -> Shown:
@@ -67,10 +66,10 @@ def write_undos(
         def entry(id: str, answer: Answer, cost: float | None, latency: float) -> Line:
             return {"asked": _digest(missing[id]), **_read_undo(answer)}
 
-        limits = (price, max_cost, sum(line["own"] for line in journal.lines))
+        limits = (price, max_cost, sum(line["own"] for line in journal))
         bar = partial(progress_bar, "undos", unit="undos", quiet=quiet)
-        ask_all(judge, journal, outcome, limits, list(missing), shown, entry, bar)
-    lines, unasked = {line["asked"]: line for line in journal.lines}, {"reason": f"not asked: {outcome.stopped}"}
+        ask_all(judge, folder / _JOURNAL, journal, outcome, limits, list(missing), shown, entry, bar)
+    lines, unasked = {line["asked"]: line for line in journal}, {"reason": f"not asked: {outcome.stopped}"}
     found = {program.id: lines.get(_digest(program), unasked) for program in programs}
     words = {id: str(line["words"]) for id, line in found.items() if line.get("words")}
     reasons = {id: str(line["reason"]) for id, line in found.items() if id not in words} | outcome.left

@@ -81,7 +81,7 @@ def compare(
         spread = (fsum((means - centre) ** 2) / (size - 1) / size) ** 0.5
         reach = student_quantile(size - 1) * spread
         interval = (centre - reach, centre + reach)
-    return Comparison(*names, len(common), left_out, size, centre, interval, sign_flip_p(means), by_source=by_source)
+    return Comparison(*names, len(common), left_out, size, centre, interval, _sign_flip_p(means), by_source=by_source)
 
 
 def averaged(values: Mapping[Case, float], group_of: Mapping[Case, Group]) -> dict[Group, float]:
@@ -107,7 +107,7 @@ def judge_together(pairs: Sequence[Comparison]) -> list[Comparison]:
         table[[row_of[source] for source in by_source], column] = list(by_source.values())
     judged = list(pairs)
     # A single pair has nothing to be corrected for.
-    stepped = step_down(table) if len(family) > 1 else np.zeros(len(family))
+    stepped = _step_down(table) if len(family) > 1 else np.zeros(len(family))
     for place, corrected in zip(family, stepped, strict=True):
         pair = pairs[place]
         p = max(float(corrected), pair.p_value or 0.0)
@@ -167,16 +167,16 @@ def _whole(values: np.ndarray) -> tuple[np.ndarray, float]:
     return units // divisor, len(values) / 2 / divisor
 
 
-def sign_flip_p(differences: Sequence[float] | np.ndarray) -> float:
+def _sign_flip_p(differences: Sequence[float] | np.ndarray) -> float:
     """Two-sided p of a mean of differences: the share of sign patterns that give a mean at least as far from zero.
 
     Exact for any number of differences that share a coarse grid, as rounds kept do, and for up to 40 of any kind.
     Otherwise from 20,000 seeded patterns, with the observed one counted among them.
     Reference: Fisher, The Design of Experiments (1935), section 21.
 
-    >>> sign_flip_p([1.0, 2.0, 3.0])
+    >>> _sign_flip_p([1.0, 2.0, 3.0])
     0.25
-    >>> sign_flip_p([1.0] * 40) == 2 / 2**40
+    >>> _sign_flip_p([1.0] * 40) == 2 / 2**40
     True
     """
     values = np.asarray(differences, float)
@@ -234,7 +234,7 @@ def _random_signs(size: int) -> np.ndarray:
     return np.random.default_rng(_SEED).integers(0, 2, (_FLIPS, size)) * 2.0 - 1
 
 
-def step_down(differences: np.ndarray) -> np.ndarray:
+def _step_down(differences: np.ndarray) -> np.ndarray:
     """p of every column, corrected for all of them: step-down max-T over joint flips of the rows.
 
     One row per source, one column per pair, NaN if a pair has no common case on a source. One flip turns a source's

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .._shared.scoring import Signature
-from ..nr_gap.ranges import COLUMNS
+from ..nr_gap.gaps import COLUMNS
 
 _ONE_AT_A_TIME = Lock()  # libraries keep state between the lines of one call
 _TOGETHER_ON_A_GPU = 8
@@ -32,7 +32,7 @@ Judge = tuple[Callable[[Sequence[np.ndarray]], list[Score]], int, Signature]
 class Scorer:
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, object], *, metric: str):
         self.metric = metric
-        self.scores, self.most_together, signature = judge_of(metric, device)
+        self.scores, self.most_together, signature = _judge_of(metric, device)
         self.signature = {"version": 1, **signature, "device": device.partition(":")[0], "batch": self.most_together}
 
     def prepare(self, picture: np.ndarray) -> None:
@@ -46,10 +46,10 @@ class Scorer:
         return [{self.metric: score} for score in scores]
 
 
-def judge_of(metric: str, device: str) -> Judge:
+def _judge_of(metric: str, device: str) -> Judge:
     name = COLUMNS[metric].library_name
     if COLUMNS[metric].computed_by == "pyiqa":
-        return pyiqa_network(name, device)
+        return _pyiqa_network(name, device)
     absent = [library for library in ("torch", "transformers") if importlib.util.find_spec(library) is None]
     if absent:
         raise FileNotFoundError(f"{' and '.join(absent)} is not installed: pip install 'convergebench[score]'")
@@ -67,7 +67,7 @@ def missing_weights(metric: str) -> str | None:
     return "needs pip install 'convergebench[no-reference]' where torchvision may be"
 
 
-def pyiqa_network(name: str, device: str) -> Judge:
+def _pyiqa_network(name: str, device: str) -> Judge:
     if importlib.util.find_spec("pyiqa") is None:
         raise FileNotFoundError(
             "pyiqa is not installed: pip install 'convergebench[no-reference]' "
@@ -75,7 +75,7 @@ def pyiqa_network(name: str, device: str) -> Judge:
         )
     import torch
 
-    model = create(name, device)
+    model = _create(name, device)
 
     def scores(pictures: Sequence[np.ndarray]) -> list[Score]:
         batch = torch.from_numpy(np.stack(pictures)).permute(0, 3, 1, 2).to(torch.float32) / 255
@@ -89,11 +89,11 @@ def pyiqa_network(name: str, device: str) -> Judge:
         return [float(value) for value in output.detach().cpu().reshape(len(pictures), -1).mean(1)]
 
     most_together = 1 if device == "cpu" or name in TAKE_ONE else _TOGETHER_ON_A_GPU
-    weights = digest_of(tensors_of(model.net))
+    weights = digest_of(_tensors_of(model.net))
     return scores, most_together, {"pyiqa": version_of("pyiqa"), "torch": version_of("torch"), "weights": weights}
 
 
-def create(name: str, device: str) -> Any:
+def _create(name: str, device: str) -> Any:
     try:
         import pyiqa
 
@@ -106,7 +106,7 @@ def create(name: str, device: str) -> Any:
         raise FileNotFoundError(f"the weights of {name} did not arrive: {first_line(error)}") from error
 
 
-def tensors_of(thing: Any, name: str = "net", seen: set[int] | None = None) -> dict[str, Any]:
+def _tensors_of(thing: Any, name: str = "net", seen: set[int] | None = None) -> dict[str, Any]:
     """All numbers that a network holds, also in lists and arrays beside its state."""
     import torch
 
@@ -133,7 +133,7 @@ def tensors_of(thing: Any, name: str = "net", seen: set[int] | None = None) -> d
     elif isinstance(thing, (list, tuple)):
         inside = dict(enumerate(thing))
     for key, value in inside.items():
-        tensors |= tensors_of(value, f"{name}.{key}", seen)
+        tensors |= _tensors_of(value, f"{name}.{key}", seen)
     return tensors
 
 

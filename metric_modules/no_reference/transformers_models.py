@@ -49,7 +49,7 @@ def rali(repository: str, device: str) -> Judge:
         encoder = CLIPModel.from_pretrained(folder / "best")
         images: Any = CLIPImageProcessorPil.from_pretrained(folder / "best")
         checkpoint = torch.load(folder / "ckpt.pt", map_location="cpu", weights_only=True)["state_dict"]
-        mean = read_pickle(folder / "pca.pkl")["mean_"]
+        mean = _read_pickle(folder / "pca.pkl")["mean_"]
     except (OSError, KeyError, pickle.UnpicklingError) as error:
         raise FileNotFoundError(f"{folder} is not a complete checkpoint of RALI: {first_line(error)}") from error
     tensors = {name[len("clip.") :]: value for name, value in checkpoint.items() if name.startswith("clip.")}
@@ -66,14 +66,14 @@ def rali(repository: str, device: str) -> Judge:
         seen = images(images=[Image.fromarray(picture) for picture in pictures], return_tensors="pt")
         with torch.inference_mode():
             output = encoder.get_image_features(pixel_values=seen["pixel_values"].to(device))
-            return score_of(output.pooler_output.to(torch.float32), parts).tolist()
+            return _score_of(output.pooler_output.to(torch.float32), parts).tolist()
 
     weights = digest_of({**encoder.state_dict(), **parts})
     signature: Signature = {"model": repository, "weights": weights, "transformers": version_of("transformers")}
     return scores, 1 if device == "cpu" else 8, signature
 
 
-def score_of(embedding: torch.Tensor, parts: Mapping[str, torch.Tensor]) -> torch.Tensor:
+def _score_of(embedding: torch.Tensor, parts: Mapping[str, torch.Tensor]) -> torch.Tensor:
     scale = parts["pca_scale"].abs()
     scale = scale.where(scale >= _SMALLEST_SCALE, 1.0)
     projected = (embedding - parts["pca_mean"]) / scale @ parts["pca_components"].T
@@ -106,7 +106,7 @@ class _ArrayReader(pickle.Unpickler):
         return np.frombuffer(data, dtype).reshape(shape, order="F" if order == "F" else "C")
 
 
-def read_pickle(path: Path) -> dict[str, Any]:
+def _read_pickle(path: Path) -> dict[str, Any]:
     components = _ArrayReader(path.read_bytes()).load()
     if not hasattr(components, "__dict__"):
         raise pickle.UnpicklingError(f"{path.name} holds {type(components).__name__}, no principal components")

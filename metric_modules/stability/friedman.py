@@ -33,17 +33,12 @@ def friedman(table: np.ndarray) -> tuple[float, float]:
     return statistic, float(stats.chi2.sf(statistic, runs - 1))
 
 
-def _rank_sum_distribution(ranked: np.ndarray) -> np.ndarray:
+@lru_cache(maxsize=16)
+def _distribution(data: bytes, runs: int) -> np.ndarray:
     """How likely all sums of ranks are: an axis for each run but the last.
 
     Ranks are whole numbers from 0, so a cell's place is its sums.
     """
-    rows = np.sort(ranked.astype(np.int64), axis=1)
-    return _distribution(rows[np.lexsort(rows.T)].tobytes(), rows.shape[1])
-
-
-@lru_cache(maxsize=16)
-def _distribution(data: bytes, runs: int) -> np.ndarray:
     ranked = np.frombuffer(data, np.int64).reshape(-1, runs)
     reach = int(ranked.max(axis=1).sum()) + 1
     cells = np.zeros((reach,) * (runs - 1))
@@ -58,12 +53,6 @@ def _distribution(data: bytes, runs: int) -> np.ndarray:
     return cells
 
 
-def _squares(ranked: np.ndarray, cells: np.ndarray) -> np.ndarray:
-    places = np.indices(cells.shape)
-    last = ranked.sum() - places.sum(axis=0)
-    return (places**2).sum(axis=0) + last**2
-
-
 def permutation_p(table: np.ndarray) -> tuple[float, bool]:
     """The share of permutations with such a statistic, and whether it is exact.
 
@@ -74,8 +63,11 @@ def permutation_p(table: np.ndarray) -> tuple[float, bool]:
     observed = (ranked.sum(axis=0) ** 2).sum()
     images, runs = ranked.shape
     if factorial(runs) * images * (ranked.max(axis=1).sum() + 1) ** (runs - 1) <= _WORK:
-        cells = _rank_sum_distribution(ranked)
-        return float(cells[_squares(ranked, cells) >= observed - 1e-9].sum()), True
+        rows = np.sort(ranked.astype(np.int64), axis=1)
+        cells = _distribution(rows[np.lexsort(rows.T)].tobytes(), runs)
+        sums = np.indices(cells.shape)
+        squares = (sums**2).sum(axis=0) + (ranked.sum() - sums.sum(axis=0)) ** 2
+        return float(cells[squares >= observed - 1e-9].sum()), True
     random = np.random.default_rng(_SEED)
     hits = sum((random.permuted(ranked, axis=1).sum(axis=0) ** 2).sum() >= observed - 1e-9 for _ in range(_DRAWS))
     return (1 + int(hits)) / (1 + _DRAWS), False

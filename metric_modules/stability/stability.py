@@ -8,14 +8,12 @@ from convergebench.metric_modules.stability.friedman import complete_rows, fried
 from scipy.stats import rankdata
 
 
-def stability(table: Sequence[Sequence[float | None]], level: float = 0.05) -> dict[str, object]:
+def stability(table: Sequence[Sequence[float | None]]) -> dict[str, object]:
     """Friedman's test of repeated runs. Rows are images, columns runs; the direction of the score does not matter.
 
     >>> stability([[0.9, 0.8, 0.7]] * 6)["statistic"]
     12.0
     """
-    if not 0 < level < 1:
-        raise ValueError(f"level must be between 0 and 1, such as 0.05, got {level}")
     values, left_out = complete_rows(table)
     statistic, p_value = friedman(values)
     exact_p, exact = permutation_p(values)
@@ -24,7 +22,6 @@ def stability(table: Sequence[Sequence[float | None]], level: float = 0.05) -> d
         "p_chi_square": p_value,
         "p_permutation": exact_p,
         "permutation_exact": exact,
-        "differ": exact_p < level,
         "rank_sums": rankdata(values, axis=1).sum(axis=0).tolist(),
         "runs": values.shape[1],
         "images": values.shape[0],

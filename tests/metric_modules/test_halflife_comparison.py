@@ -7,12 +7,12 @@ import pytest
 from convergebench.metric_modules.halflife.comparison import (
     Comparison,
     _drawn_p,
+    _sign_flip_p,
+    _step_down,
     compare,
     judge_alone,
     judge_together,
     rank_intervals,
-    sign_flip_p,
-    step_down,
 )
 from simulations.family_error import family_error
 
@@ -38,8 +38,8 @@ def test_the_exact_p_is_that_of_all_patterns(kind, size):
         "ninths": rng.integers(-9, 20, size) / 9,
         "mixed": rng.integers(-20, 40, size) / rng.integers(1, 26, size),
     }[kind]
-    assert sign_flip_p(d) == pytest.approx(brute(d), abs=1e-12)
-    assert sign_flip_p(d) == sign_flip_p(-d[rng.permutation(size)])
+    assert _sign_flip_p(d) == pytest.approx(brute(d), abs=1e-12)
+    assert _sign_flip_p(d) == _sign_flip_p(-d[rng.permutation(size)])
 
 
 def naive_step_down(d):
@@ -64,17 +64,17 @@ def test_step_down_is_westfall_and_young():
     rng = np.random.default_rng(4)
     x = rng.normal(0, 1, (9, 5)) + np.array([0, 0, 0.5, 1.5, 3])
     d = np.array([x[:, a] - x[:, b] for a in range(5) for b in range(a + 1, 5)]).T
-    assert step_down(d) == pytest.approx(naive_step_down(d))
+    assert _step_down(d) == pytest.approx(naive_step_down(d))
 
 
 def test_adding_a_pair_never_lowers_a_p():
     rng = np.random.default_rng(5)
     d = rng.normal(0.5, 1, (13, 6))
     d[rng.random(d.shape) < 0.2] = np.nan
-    few, all_ = step_down(d[:, :4]), step_down(d)
+    few, all_ = _step_down(d[:, :4]), _step_down(d)
     assert (all_[:4] >= few - 1e-12).all()
-    assert (step_down(d[:, ::-1])[::-1] == all_).all()
-    assert (step_down(-d) == all_).all()
+    assert (_step_down(d[:, ::-1])[::-1] == all_).all()
+    assert (_step_down(-d) == all_).all()
 
 
 def cases(difference: float, sources: int, programs: int = 3) -> tuple[dict, dict, dict]:

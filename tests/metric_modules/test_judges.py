@@ -22,6 +22,7 @@ from convergebench.generation.records import UserError
 from convergebench.generation.vendors import image_servers
 from convergebench.metric_modules._judges import asks, backends, drift, questions, run
 from convergebench.metric_modules._judges.backends import paint
+from convergebench.metric_modules._judges.journal import append_to_journal
 from judging import SENTINEL, Vendor
 from simulations.drift import alarms
 from vendors.loopback import Reply, serving, told
@@ -268,7 +269,7 @@ def test_an_unsettled_answer_is_settled_and_not_asked_again(data, priced):
         assert list(judging.ledger_of(data).unsettled) == [last["call"]]
         kept = judging.planned_run(data, server.base)
         row = dict(next(iter(kept.rows.values())).values)
-        kept.journal.append({"judgement": row, "call": last["call"], "own": last["settled"]})
+        append_to_journal(kept.journal, {"judgement": row, "call": last["call"], "own": last["settled"]})
         outcome = judging.judge(data, server.base, limit=3)
     assert (outcome.asked, judging.ledger_of(data).unsettled) == (0, {})
     assert judging.ledger_of(data).settled == sum(vendor.bills.values())
@@ -419,7 +420,7 @@ def test_paint_knows_where_it_drew_each_thing(painted):
     chain = next(chain for chain in reader.chains() if chain.program.id == "add-apples")
     for step in reader.steps_of(chain)[1:]:
         before, after = (np.asarray(asks.read_step(reader, chain, step.step - back)) for back in (1, 0))
-        left, top, cover = paint.draw_again(before, step.instruction, step.seed)
+        left, top, cover = paint._draw_again(before, step.instruction, step.seed)
         changed = abs(after.astype(int) - before).max(2)
         rows, columns = slice(top, top + cover.shape[0]), slice(left, left + cover.shape[1])
         assert np.median(changed[rows, columns][cover]) > 5 * max(np.median(changed), 1)
@@ -427,10 +428,10 @@ def test_paint_knows_where_it_drew_each_thing(painted):
 
 def test_a_thing_that_is_covered_is_no_longer_there():
     thing, large = (10, 10, np.ones((10, 10), np.bool_)), np.ones((40, 20), np.bool_)
-    assert paint.is_seen(thing, [])
-    assert paint.is_seen(thing, [(17, 0, large)])
-    assert not paint.is_seen(thing, [(14, 10, large)])
-    assert not paint.is_seen(thing, [(8, 13, large)])
+    assert paint._is_seen(thing, [])
+    assert paint._is_seen(thing, [(17, 0, large)])
+    assert not paint._is_seen(thing, [(14, 10, large)])
+    assert not paint._is_seen(thing, [(8, 13, large)])
 
 
 def test_paint_counts_what_it_drew(painted):

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from convergebench.metric_modules.no_reference import measure
-from convergebench.metric_modules.nr_gap.ranges import COLUMNS
+from convergebench.metric_modules.nr_gap.gaps import COLUMNS
 from skimage import data
 
 PICTURES = [np.ascontiguousarray(data.astronaut()[:160, :224]), np.ascontiguousarray(data.coffee()[:160, :224])]
@@ -28,7 +28,7 @@ def test_no_more_pictures_go_together_than_the_signature_tells(monkeypatch, toge
         seen.append(len(pictures))
         return [float(picture.mean()) for picture in pictures]
 
-    monkeypatch.setattr(measure, "judge_of", lambda metric, device: (brightness, together, {"model": "bright"}))
+    monkeypatch.setattr(measure, "_judge_of", lambda metric, device: (brightness, together, {"model": "bright"}))
     scorer = measure.Scorer("cpu", "float32", {}, metric="musiq")
     rows = scorer.compare(None, [PICTURES[0], PICTURES[1], PICTURES[0]], [{}] * 3)
     assert seen == calls
@@ -50,7 +50,7 @@ def hiding(seed):
 
 
 def test_the_digest_covers_what_is_beside_the_state():
-    digest = lambda network: measure.digest_of(measure.tensors_of(network))  # noqa: E731
+    digest = lambda network: measure.digest_of(measure._tensors_of(network))  # noqa: E731
     one, same, other_part, other_trees = hiding(0), hiding(0), hiding(1), hiding(0)
     other_trees.trees["thresholds"] = np.arange(4.0) + 1e-9
     assert digest(one) == digest(same)
@@ -67,7 +67,7 @@ def pyiqa_of(monkeypatch):
         model.net = hiding(0)
         model.forward = forward
         monkeypatch.setattr(measure.importlib.util, "find_spec", lambda name: True)
-        monkeypatch.setattr(measure, "create", lambda name, device: model)
+        monkeypatch.setattr(measure, "_create", lambda name, device: model)
 
     return made
 
@@ -102,13 +102,13 @@ def test_a_missing_package_is_named_and_stdout_stays_clean(monkeypatch, capsys):
 
     monkeypatch.setitem(sys.modules, "pyiqa", SimpleNamespace(create_metric=lacks))
     with pytest.raises(FileNotFoundError, match=r"clipiqa of pyiqa does not load: .*pip install 'setuptools<82'"):
-        measure.create("clipiqa", "cpu")
+        measure._create("clipiqa", "cpu")
     assert capsys.readouterr() == ("", "Downloading something\n")
 
 
 def test_what_takes_one_picture_gets_one_picture_on_a_gpu_too(pyiqa_of):
     pyiqa_of(lambda batch: batch.mean((1, 2, 3)))
-    together = {name: measure.pyiqa_network(name, "cuda")[1] for name in ("musiq", "qalign")}
+    together = {name: measure._pyiqa_network(name, "cuda")[1] for name in ("musiq", "qalign")}
     assert together == {"musiq": 8, "qalign": 1}
 
 
@@ -147,7 +147,7 @@ def test_rali_weighs_the_scores_of_the_prototypes_that_are_near(models):
     parts = {"pca_mean": torch.zeros(2), "pca_scale": torch.tensor([1.0, -1.0]), "pca_components": torch.eye(2)}
     parts |= {"prototypes": torch.eye(2), "proto_scores": torch.tensor([1.0, 5.0])}
     parts["logit_scale"] = torch.tensor(1 / 0.07)
-    found = models.score_of(torch.tensor([[3.0, 0.0], [0.0, 9.0], [2.0, 2.0]]), parts)
+    found = models._score_of(torch.tensor([[3.0, 0.0], [0.0, 9.0], [2.0, 2.0]]), parts)
     assert found.tolist() == pytest.approx([1, 5, 3], abs=1e-3)
 
 
@@ -159,14 +159,14 @@ def test_a_pickle_that_names_a_function_is_refused(models, tmp_path):
     path = tmp_path / "pca.pkl"
     path.write_bytes(pickle.dumps(Bad()))
     with pytest.raises(pickle.UnpicklingError, match=r"names builtins\.print, which is not read"):
-        models.read_pickle(path)
+        models._read_pickle(path)
 
 
 def test_a_pickle_of_something_else_is_refused(models, tmp_path):
     path = tmp_path / "pca.pkl"
     path.write_bytes(pickle.dumps({"mean_": [0.0]}))
     with pytest.raises(pickle.UnpicklingError, match=r"pca\.pkl holds dict, no principal components"):
-        models.read_pickle(path)
+        models._read_pickle(path)
 
 
 def test_an_array_of_joblib_is_read_without_joblib(models, tmp_path):
@@ -177,7 +177,7 @@ def test_an_array_of_joblib_is_read_without_joblib(models, tmp_path):
     path = tmp_path / "pca.pkl"
     array = b"\x02\xff\xff" + values.tobytes()
     path.write_bytes(begin + pickle.dumps(head, 3)[2:-1] + b"b" + array + b"sb.")
-    assert (models.read_pickle(path)["mean_"] == values).all()
+    assert (models._read_pickle(path)["mean_"] == values).all()
 
 
 @pytest.mark.slow

@@ -3,8 +3,7 @@
 import math
 
 import pytest
-from convergebench.metric_modules.nr_gap.gaps import normalised, nr_gap, series_gaps
-from convergebench.metric_modules.nr_gap.ranges import PI_CAP, RANGES, metric_name
+from convergebench.metric_modules.nr_gap.gaps import PI_CAP, RANGES, _series_gaps, metric_name, normalised, nr_gap
 
 
 def test_the_ends_of_every_range_are_0_and_100():
@@ -54,9 +53,9 @@ def test_runs_of_one_image_are_averaged():
 
 def test_every_step_may_be_given_and_missing_ones_are_null():
     scores = [50.0 - n for n in range(20)]
-    assert series_gaps(scores, "MUSIQ", range(1, 21)) == {5: -4.0, 10: -9.0, 20: -19.0}
-    assert series_gaps(scores[:10], "MUSIQ", range(1, 21))[20] is None
-    assert series_gaps([math.nan, *scores[1:]], "MUSIQ", range(1, 21)) == {5: None, 10: None, 20: None}
+    assert _series_gaps(scores, "MUSIQ", range(1, 21)) == {5: -4.0, 10: -9.0, 20: -19.0}
+    assert _series_gaps(scores[:10], "MUSIQ", range(1, 21))[20] is None
+    assert _series_gaps([math.nan, *scores[1:]], "MUSIQ", range(1, 21)) == {5: None, 10: None, 20: None}
 
 
 def test_names_are_read_as_people_write_them():

@@ -3,7 +3,7 @@
 from itertools import combinations
 
 import numpy as np
-from convergebench.metric_modules.halflife.comparison import step_down
+from convergebench.metric_modules.halflife.comparison import _step_down
 
 from . import markdown
 
@@ -59,7 +59,7 @@ def family_error(kind: str, sources: int, sets: int, seed: int = 2) -> float:
         pairs = list(combinations(range(len(kept)), 2))
         equals = np.array([second < editors for _, second in pairs])
         differences = np.array([kept[a] - kept[b] for a, b in pairs]).T
-        wrong += bool((step_down(differences)[equals] <= LEVEL).any())
+        wrong += bool((_step_down(differences)[equals] <= LEVEL).any())
     return wrong / sets
 
 

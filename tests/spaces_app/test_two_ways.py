@@ -132,7 +132,7 @@ def test_an_undo_of_a_dead_process_is_settled(tmp_path, priced, monkeypatch):
         words, reasons, again = undos.write_undos(judge, hat, out)
     assert len(server.requests) == 1
     assert (words, reasons, again.spent) == ({"hat": WRITTEN["hat"]}, {}, 0.0)
-    ledger = Ledger(undos.kept_folder(out, judge))
+    ledger = Ledger(undos._kept_folder(out, judge))
     assert (ledger.unsettled, float(ledger.spent)) == ({}, pytest.approx(again.before))
 
 

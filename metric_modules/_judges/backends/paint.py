@@ -46,7 +46,7 @@ class Judge(BaseJudge):
             raise Unusable("paint answers questions about steps only; it writes no undos")
         numbers = [number for number in ask.steps if 0 < number <= ask.step.step]
         drawn = [self._draw(ask, read, number) for number in numbers]
-        visible = [number for number in range(1, len(drawn) + 1) if is_seen(drawn[number - 1], drawn[number:])]
+        visible = [number for number in range(1, len(drawn) + 1) if _is_seen(drawn[number - 1], drawn[number:])]
         answers: dict[str, dict[str, object]] = {
             "edit_applied": {"applied": bool(drawn and drawn[-1][2].any())},
             "object_count": {"count": len(visible)},
@@ -57,11 +57,11 @@ class Judge(BaseJudge):
     def _draw(self, ask: Ask, read: Callable[[int], Image.Image], number: int) -> Drawn:
         key, step = (ask.chain.id, number), ask.steps[number]
         if key not in self._cache:
-            self._cache[key] = draw_again(np.asarray(read(number - 1)), step.instruction, step.seed or 0)
+            self._cache[key] = _draw_again(np.asarray(read(number - 1)), step.instruction, step.seed or 0)
         return self._cache[key]
 
 
-def draw_again(pixels: drawing.Pixels, instruction: str, seed: int) -> Drawn:
+def _draw_again(pixels: drawing.Pixels, instruction: str, seed: int) -> Drawn:
     """The pixels that an addition covers."""
     request = instructions.parse(instruction)
     if request is None or request.verb != "add":
@@ -74,7 +74,7 @@ def draw_again(pixels: drawing.Pixels, instruction: str, seed: int) -> Drawn:
     return columns.start, rows.start, cover[inside] > _DRAWN
 
 
-def is_seen(thing: Drawn, later: Sequence[Drawn]) -> bool:
+def _is_seen(thing: Drawn, later: Sequence[Drawn]) -> bool:
     left, top, cover = thing
     uncovered = cover.astype(np.uint8)
     for other_left, other_top, other in later:
