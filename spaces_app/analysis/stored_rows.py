@@ -94,10 +94,8 @@ class TableRows(StoredRows[R]):
         return int(self.table.num_rows)
 
     def __iter__(self) -> Iterator[R]:
-        names = self.table.column_names
         for part in self._parts():
-            columns = [_plain_values(column) for column in part.itercolumns()]
-            yield from self._typed(dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True))
+            yield from self._typed(part.to_pylist())
 
     def select(self, columns: Collection[str]) -> "TableRows[R]":
         # A column without values takes time to read and adds nothing.
@@ -108,16 +106,3 @@ class TableRows(StoredRows[R]):
     def _parts(self) -> Iterator[pa.Table]:
         for start in range(0, len(self), _ROWS_AT_ONCE):
             yield self.table.slice(start, _ROWS_AT_ONCE)
-
-
-def _plain_values(column: pa.ChunkedArray) -> list[Any]:
-    array = column.combine_chunks()
-    if array.null_count == len(array):
-        return [None] * len(array)
-    if pa.types.is_dictionary(array.type):
-        words = array.dictionary.to_pylist()
-        return [None if code is None else words[code] for code in _plain_values(pa.chunked_array([array.indices]))]
-    is_number = pa.types.is_floating(array.type) or pa.types.is_integer(array.type)
-    if not pa.types.is_boolean(array.type) and not (is_number and not array.null_count):
-        return list(array.to_pylist())
-    return list(array.to_numpy(zero_copy_only=False).tolist())

@@ -128,12 +128,12 @@ class Table:
     def columns(self) -> list[Column]:
         """Those without any value are in the files alone."""
         columns = self.row_type.columns(self.typed_rows)
-        if not self.rows:
-            return columns
-        empty = {column.key for column in columns if all(is_missing(row.get(column.key)) for row in self.rows)}
-        return [
-            column._replace(shown=column.shown and (column.always or column.key not in empty)) for column in columns
-        ]
+        listed = {column.key for column in columns if column.always or not self.rows} | self._filled
+        return [column._replace(shown=column.shown and column.key in listed) for column in columns]
+
+    @cached_property
+    def _filled(self) -> set[str]:
+        return {key for row in self.rows for key, value in row.items() if not is_missing(value)}
 
     @property
     def keys(self) -> list[str]:
@@ -142,19 +142,14 @@ class Table:
 
     def where(self, **values: Any) -> "Table":
         """The rows that have these values."""
-        is_chosen = [all(row[key] == value for key, value in values.items()) for row in self.rows]
-        chosen = [row for row, keep in zip(self.typed_rows, is_chosen, strict=True) if keep]
-        return replace(self, typed_rows=chosen)
+        pairs = zip(self.typed_rows, self.rows, strict=True)
+        return replace(self, typed_rows=[typed for typed, row in pairs if values.items() <= row.items()])
 
     def shown(self, keys: Sequence[str] = ()) -> list[Column]:
         """Those of `keys` that have a value, or those that the page shows."""
         if not keys:
             return [column for column in self.columns if column.shown]
-        return [
-            column
-            for column in self.columns
-            if column.key in keys and not all(is_missing(row.get(column.key)) for row in self.rows)
-        ]
+        return [column for column in self.columns if column.key in keys and column.key in self._filled]
 
 
 def rows_of(tables: Mapping[str, Table], row_type: type[T]) -> list[T]:
@@ -232,11 +227,13 @@ def _json(data: Row) -> str:
     return json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-_MATHS = {"<": "<", ">": ">", "×": r"\times", "−": "-", "½": r"\frac{1}{2}", "²": "^2", "τ": r"\tau", "χ": r"\chi",
-          "σ": r"\sigma", "Δ": r"\Delta", "≤": r"\leq", "≥": r"\geq"}  # fmt: skip
 _LATEX_SIGNS = {
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    **{sign: f"${command}$" for sign, command in _MATHS.items()},
+    "<": "$<$",
+    ">": "$>$",
+    "×": r"$\times$",
+    "²": "$^2$",
+    "χ": r"$\chi$",
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
@@ -249,8 +246,8 @@ _LATIN = 0x180  # LaTeX can typeset every letter up to here
 def _latex_text(text: str) -> str:
     r"""A character of another script, which would stop LaTeX, becomes its number.
 
-    >>> _latex_text("Kendall's τ, 50%"), _latex_text("模")
-    ("Kendall's $\\tau$, 50\\%", '[U+6A21]')
+    >>> _latex_text("χ², 50%"), _latex_text("模")
+    ('$\\chi$$^2$, 50\\%', '[U+6A21]')
     """
     return "".join(_LATEX_SIGNS.get(sign, sign if ord(sign) < _LATIN else f"[U+{ord(sign):04X}]") for sign in text)
 

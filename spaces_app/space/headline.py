@@ -102,7 +102,7 @@ def _leaderboard(dataset: ServedDataset, choice: Choice) -> Leaderboard:
         for editor, cases in group.cases.items()
     }
     compared = compare_group(group, outcomes)
-    rows = statistic.group_rows(group, outcomes, compared.ranks, choice.threshold)
+    rows = statistic.group_rows(group, outcomes, compared, choice.threshold)
     if choice.metric != "convergence":
         rows = [replace(row, name=metric_titles(dataset)[choice.metric]) for row in rows]
     return Leaderboard(

@@ -6,7 +6,6 @@ and the interval takes sources as independent (a sandwich estimate with t quanti
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 from convergebench.generation.records import REVERSIBILITY
@@ -19,6 +18,7 @@ TITLE = "Difficulty of programs as measured"
 SECTION = "Where editors fail first"
 ON_PAGE = OnPage(order=30)
 _FEWEST_SOURCES = 3  # fewer give no interval
+_Factor = tuple[Estimate, str | None]  # or the reason there is none
 
 
 class Row(TableRow):
@@ -66,29 +66,30 @@ def difficulty(
     # What outlived the last round counts as lost just after it.
     lives = np.log2([horizon + 1 if life is None else min(life, horizon + 1) for life in half_lives])
     effects = _program_effects(lives, np.array(editors), np.array(sources), np.array(programs)) if half_lives else {}
-    rows = []
-    for name in dict.fromkeys(programs):
-        places = [place for place, program in enumerate(programs) if program == name]
-        seen = len({sources[place] for place in places})
-        factor, reason = _factor(effects.get(name), seen)
-        rows.append(
-            Row(
-                group=group,
-                program=name,
-                declared=declared[name],
-                factor=factor,
-                behaves=None,
-                survived=float(np.mean([half_lives[place] is None for place in places])),
-                chains=len(places),
-                sources=seen,
-                reason=reason,
-            )
+    seen = {
+        name: {source for source, other in zip(sources, programs, strict=True) if other == name} for name in programs
+    }
+    factors = {name: _factor(effects.get(name), len(seen[name])) for name in seen}
+    rows = [
+        Row(
+            group=group,
+            program=name,
+            declared=declared[name],
+            factor=factor,
+            behaves=_likely_class(name, factors, declared),
+            survived=float(
+                np.mean([life is None for life, other in zip(half_lives, programs, strict=True) if other == name])
+            ),
+            chains=list(programs).count(name),
+            sources=len(seen[name]),
+            reason=reason,
         )
-    rows = [replace(row, behaves=_likely_class(row, rows)) for row in rows]
+        for name, (factor, reason) in factors.items()
+    ]
     return sorted(rows, key=lambda row: (row.factor.value is None, row.factor.value or 0, row.program))
 
 
-def _factor(effect: tuple[float, float] | None, sources: int) -> tuple[Estimate, str | None]:
+def _factor(effect: tuple[float, float] | None, sources: int) -> _Factor:
     """Or the reason there is none; 0.5 halves the average program's half-life."""
     from scipy.special import stdtrit
 
@@ -138,14 +139,15 @@ def _largest_linked(sources: np.ndarray, programs: np.ndarray) -> np.ndarray:
     return np.asarray(parts[rows] == np.bincount(parts[: len(names)]).argmax())
 
 
-def _likely_class(row: Row, rows: Sequence[Row]) -> str | None:
+def _likely_class(program: str, factors: Mapping[str, _Factor], declared: Mapping[str, str]) -> str | None:
+    factor, own_class = factors[program][0], declared[program]
     others: dict[str, list[float]] = {name: [] for name in REVERSIBILITY}
-    for other in rows:
-        if other is not row and other.factor.value:
-            others[other.declared].append(np.log2(other.factor.value))
+    for other, (of_other, _) in factors.items():
+        if other != program and of_other.value:
+            others[declared[other]].append(np.log2(of_other.value))
     levels = {name: float(np.mean(effects)) for name, effects in others.items() if effects}
-    if row.factor.value is None or row.declared not in levels:
+    if factor.value is None or own_class not in levels:
         return None
-    effect, low, high = np.log2(np.array(row.factor, float))
+    effect, low, high = np.log2(np.array(factor, float))
     nearest = min(levels, key=lambda name: abs(levels[name] - effect))
-    return None if low <= levels[row.declared] <= high or nearest == row.declared else nearest
+    return None if low <= levels[own_class] <= high or nearest == own_class else nearest

@@ -1,7 +1,7 @@
 """The headline: one row per editor, ranks with ties, baselines listed separately."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,25 +11,10 @@ from convergebench.metric_modules.halflife.outcomes import Outcome
 from convergebench.metric_modules.halflife.survival import summarise
 
 from ..analysis.analysis import Analysis
-from ..analysis.cases import MEANINGS, Case
-from ..analysis.groups import (
-    ROLES,
-    CaseGroup,
-    OutcomesByEditor,
-    count_failures,
-    is_missing_case,
-    outcome_of_curve,
-)
-from ..analysis.tables import (
-    Estimate,
-    Table,
-    TableRow,
-    as_latex,
-    column,
-    estimate,
-    format_value,
-    from_summary,
-)
+from ..analysis.cases import MEANINGS, Case, Values
+from ..analysis.comparisons import GroupComparison
+from ..analysis.groups import ROLES, CaseGroup, OutcomesByEditor, count_failures, is_missing_case, outcome_of_curve
+from ..analysis.tables import Estimate, Table, TableRow, as_latex, column, estimate, format_value, from_summary
 from ..reporting.figures import Drawing, FigureContext, add_legend, new_figure
 from . import EACH_GROUP, OnPage
 
@@ -79,38 +64,25 @@ def latex(table: Table) -> str:
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    rows: list[Row] = []
-    for name, group in analysis.groups.items():
-        ranks = analysis.comparisons[name].ranks
-        rows += group_rows(group, analysis.outcomes[name], ranks, analysis.options.threshold)
-    return rows
+    threshold, compared = analysis.options.threshold, analysis.comparisons
+    groups = analysis.groups.items()
+    return [
+        row for name, group in groups for row in group_rows(group, analysis.outcomes[name], compared[name], threshold)
+    ]
 
 
-def group_rows(
-    group: CaseGroup,
-    outcomes: OutcomesByEditor,
-    ranks: Mapping[str, tuple[int, int] | None],
-    threshold: float,
-) -> list[Row]:
+def group_rows(group: CaseGroup, outcomes: OutcomesByEditor, compared: GroupComparison, threshold: float) -> list[Row]:
+    ranks, roles = compared.ranks, list(ROLES.values())
     rows = [_row(editor, group, outcomes[editor], ranks.get(editor), threshold) for editor in group.cases]
-    roles = list(ROLES.values())
-    return sorted(
-        rows,
-        key=lambda row: (
-            roles.index(row.role),
-            row.rank.value or 10**6,
-            -(row.rounds_kept.value or 0),
-            row.editor,
-        ),
-    )
+
+    def order(row: Row) -> tuple[int, int, float, str]:
+        return roles.index(row.role), row.rank.value or 10**6, -(row.rounds_kept.value or 0), row.editor
+
+    return sorted(rows, key=order)
 
 
 def _row(
-    editor: str,
-    group: CaseGroup,
-    outcomes: Sequence[Outcome],
-    ranks: tuple[int, int] | None,
-    threshold: float,
+    editor: str, group: CaseGroup, outcomes: Sequence[Outcome], ranks: tuple[int, int] | None, threshold: float
 ) -> Row:
     cases, checks = group.cases[editor], group.checks_of(editor)
     sources = [case.source for case in cases]
@@ -120,9 +92,8 @@ def _row(
     is_followed = summary["last_round"] == rounds[-1]
     cause, cause_share = _main_cause(outcomes)
     lowest = [case.quality(checks) for case in cases]
-    meaning = [case.retained[MEANINGS[0]] if MEANINGS and MEANINGS[0] in checks else [] for case in cases]
-    quality = _curve_summary(cases, lowest, rounds, sources, threshold)
-    meanings = _curve_summary(cases, meaning, rounds, sources, threshold)
+    meanings = [case.retained[MEANINGS[0]] if MEANINGS and MEANINGS[0] in checks else [] for case in cases]
+    quality, meaning = (_curve_summary(cases, curves, rounds, threshold) for curves in (lowest, meanings))
     ends = Counter(case.end for case in cases)
     return Row(
         editor=editor,
@@ -141,8 +112,8 @@ def _row(
         last_round=summary["last_round"],
         quality_text=from_summary(quality, "half_life_text"),
         quality_kept=from_summary(quality, "mean_rounds_kept"),
-        meaning_text=from_summary(meanings, "half_life_text"),
-        meaning_kept=from_summary(meanings, "mean_rounds_kept"),
+        meaning_text=from_summary(meaning, "half_life_text"),
+        meaning_kept=from_summary(meaning, "mean_rounds_kept"),
         forward=_forward_share(cases),
         refused=ends["refused"] / len(cases),
         no_image=ends["no_image"] / len(cases),
@@ -165,20 +136,15 @@ def _main_cause(outcomes: Sequence[Outcome]) -> tuple[str | None, float | None]:
 
 
 def _curve_summary(
-    cases: Sequence[Case],
-    curves: Sequence[list[float | None]],
-    rounds: Sequence[int],
-    sources: Sequence[str],
-    threshold: float,
+    cases: Sequence[Case], curves: Sequence[Values], rounds: Sequence[int], threshold: float
 ) -> dict[str, Any]:
     if not any(curves):
         return {}
-    pairs = zip(cases, curves, strict=True)
-    outcomes = [outcome_of_curve(case, values, threshold) for case, values in pairs]
-    return summarise(count_failures(cases, outcomes), rounds, sources)
+    outcomes = [outcome_of_curve(case, values, threshold) for case, values in zip(cases, curves, strict=True)]
+    return summarise(count_failures(cases, outcomes), rounds, [case.source for case in cases])
 
 
-def _area_under(cases: Sequence[Case], curves: Sequence[Sequence[float | None]]) -> Estimate:
+def _area_under(cases: Sequence[Case], curves: Sequence[Values]) -> Estimate:
     """A round after the end retains nothing, so that ending early never helps."""
     areas, sources = [], []
     for case, values in zip(cases, curves, strict=True):
