@@ -66,25 +66,24 @@ def difficulty(
     # What outlived the last round counts as lost just after it.
     lives = np.log2([horizon + 1 if life is None else min(life, horizon + 1) for life in half_lives])
     effects = _program_effects(lives, np.array(editors), np.array(sources), np.array(programs)) if half_lives else {}
-    seen = {
-        name: {source for source, other in zip(sources, programs, strict=True) if other == name} for name in programs
-    }
-    factors = {name: _factor(effects.get(name), len(seen[name])) for name in seen}
+    cases: dict[str, list[tuple[str, bool]]] = {}  # by program: the source, and whether it survived
+    for name, source, life in zip(programs, sources, half_lives, strict=True):
+        cases.setdefault(name, []).append((source, life is None))
+    seen = {name: len({source for source, _ in of_program}) for name, of_program in cases.items()}
+    factors = {name: _factor(effects.get(name), seen[name]) for name in cases}
     rows = [
         Row(
             group=group,
             program=name,
             declared=declared[name],
-            factor=factor,
+            factor=factors[name][0],
             behaves=_likely_class(name, factors, declared),
-            survived=float(
-                np.mean([life is None for life, other in zip(half_lives, programs, strict=True) if other == name])
-            ),
-            chains=list(programs).count(name),
-            sources=len(seen[name]),
-            reason=reason,
+            survived=float(np.mean([survived for _, survived in of_program])),
+            chains=len(of_program),
+            sources=seen[name],
+            reason=factors[name][1],
         )
-        for name, (factor, reason) in factors.items()
+        for name, of_program in cases.items()
     ]
     return sorted(rows, key=lambda row: (row.factor.value is None, row.factor.value or 0, row.program))
 

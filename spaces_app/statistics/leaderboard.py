@@ -64,11 +64,10 @@ def latex(table: Table) -> str:
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    threshold, compared = analysis.options.threshold, analysis.comparisons
-    groups = analysis.groups.items()
-    return [
-        row for name, group in groups for row in group_rows(group, analysis.outcomes[name], compared[name], threshold)
-    ]
+    rows: list[Row] = []
+    for name, group in analysis.groups.items():
+        rows += group_rows(group, analysis.outcomes[name], analysis.comparisons[name], analysis.options.threshold)
+    return rows
 
 
 def group_rows(group: CaseGroup, outcomes: OutcomesByEditor, compared: GroupComparison, threshold: float) -> list[Row]:
