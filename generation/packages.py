@@ -100,6 +100,8 @@ def from_python_index(requirement: str, ending: str, sha256: str = "") -> tuple[
     name, _, wanted = requirement.partition("==")
     kind, settings = "wheel" if ending == ".whl" else "source distribution", _pip_settings()
     indexes = [settings.get("index-url", "https://pypi.org/simple"), *settings.get("extra-index-url", "").split()]
+    if settings.get("no-index", "").lower() in ("1", "true", "yes", "on"):
+        indexes = []
     reasons: list[str] = []
     for place in [*settings.get("find-links", "").split(), *indexes]:
         try:

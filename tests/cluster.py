@@ -1,11 +1,9 @@
 """A stand-in for Slurm on this machine: the scripts that it is given really run.
 
 `python cluster.py sbatch ...`, `srun ...` and `scontrol ...` are Slurm's programs; `slurm(folder)` makes a folder of
-them for PATH. `score FOLDER ...` scores by an executor and writes what the shards held in the end. If a folder has a
-file `kills`, the next tasks there are killed, each when it has finished so many chains.
+them for PATH. If a folder has a file `kills`, its numbers say after how many chains the next tasks there are killed.
 """
 
-import json
 import os
 import re
 import shutil
@@ -60,10 +58,10 @@ def array(here: Path, number: int, script: Path, about: dict[str, str]) -> list[
 
     def run(index: int) -> None:
         with gate, Path(about["output"].replace("%A", str(number)).replace("%a", str(index))).open("a") as output:
-            own = {"SLURM_ARRAY_TASK_ID": str(index), "SLURM_JOB_ID": str(number), "SLURM_NODELIST": "localhost"}
-            own |= dict(pair.split("=") for pair in about.get("export", "").split(",") if "=" in pair)
+            env = {"SLURM_ARRAY_TASK_ID": str(index), "SLURM_JOB_ID": str(number), "SLURM_NODELIST": "localhost"}
+            env |= dict(pair.split("=") for pair in about.get("export", "").split(",") if "=" in pair)
             kill = kills.pop() if kills else None
-            ended.append(ended_or_killed(["bash", str(script)], own, output, watch, kill, count))
+            ended.append(ended_or_killed(["bash", str(script)], env, output, watch, kill, count))
 
     threads = [threading.Thread(target=run, args=(index,)) for index in range(last + 1)]
     for thread in threads:
@@ -93,15 +91,14 @@ COUNTS = {"scores": chains_scored, "chains": chains_generated}  # by the stage o
 
 def ended_or_killed(
     command: list[str],
-    own: dict[str, str],
+    env: dict[str, str],
     output,
     watch: Path,
     chains: int | None = None,
     count: Callable[[Path], int] = chains_scored,
 ) -> int:
     """The exit code of a program, which is killed with all its children when it has finished so many chains."""
-    about = {"stdout": output, "stderr": output, "env": {**os.environ, **own}, "start_new_session": True}
-    process = subprocess.Popen(command, **about)
+    process = subprocess.Popen(command, stdout=output, stderr=output, env={**os.environ, **env}, start_new_session=True)
     while process.poll() is None:
         if chains is not None and count(watch) >= chains:
             os.killpg(process.pid, signal.SIGKILL)
@@ -110,26 +107,8 @@ def ended_or_killed(
     return process.returncode
 
 
-def score(dataset: Path, words: str) -> None:
-    """Score with the arguments that are given as JSON; beside the dataset, `shards.json` says what its shards held."""
-    from convergebench import metric_modules
-    from convergebench.metric_modules._engine import engine
-
-    clear = engine.clear
-
-    def clear_and_tell(folder: Path) -> None:
-        held = {path.name: path.read_text() for path in folder.glob("*.jsonl")}
-        (dataset.parent / "shards.json").write_text(json.dumps(held))
-        clear(folder)
-
-    engine.clear = clear_and_tell
-    metric_modules.score(dataset, **json.loads(words), quiet=True)
-
-
 def main(program: str, *words: str) -> None:
-    if program == "score":
-        score(Path(words[0]), words[1])
-    elif program == "sbatch":
+    if program == "sbatch":
         sbatch(Path(os.environ["STAND_IN"]), *words)
     elif program == "srun":
         command = [word for place, word in enumerate(words) if word[0] != "-" and words[place - 1] != "-n"]

@@ -14,7 +14,6 @@ from chromium import chromium
 from click.testing import CliRunner
 from convergebench import dataset_builder, generation, metric_modules
 from convergebench.cli.__main__ import main
-from convergebench.metric_modules.specs import specs
 from hub_server import HubServer
 from space_server import serving
 
@@ -35,44 +34,8 @@ print(json.dumps([scores.num_rows, first["status"], halflife["half_life"], psnr[
 """
 
 
-@pytest.mark.slow
-def test_everything_works_under_another_namespace(tmp_path, monkeypatch):
-    generation.generate("paint", "smoke", tmp_path / "run", quiet=True)
-    dataset_builder.build(tmp_path / "run", tmp_path / "data", quiet=True)
-    metric_modules.score(tmp_path / "data", ["psnr", "ssim", "edit_applied"], quiet=True)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
-    with HubServer(tmp_path / "hub") as hub:
-        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.url)
-        monkeypatch.setenv("HF_TOKEN", hub.token)
-        for words in (
-            ["dataset", str(tmp_path / "data"), "--repo", "lab/convergebench"],
-            ["metrics", "--repo", "lab"],
-            ["space", "--repo", "lab/front"],
-        ):
-            done = CliRunner().invoke(main, ["publish", *words, "--tag", "v1.0.0"])
-            assert done.exit_code == 0, done.output
-        metrics = sorted(spec.folder for spec in specs().values() if is_module(spec.folder))
-        environment = {"HF_ENDPOINT": hub.url, "HF_TOKEN": hub.token, "HF_HOME": str(tmp_path / "home")}
-        environment |= {"HF_HUB_DISABLE_XET": "1", "HF_HUB_OFFLINE": "0"}
-        done = subprocess.run([sys.executable, "-c", CLIENTS], input=json.dumps(metrics), env=os.environ | environment,
-                              capture_output=True, text=True, cwd=tmp_path, timeout=500)  # fmt: skip
-        assert done.returncode == 0, done.stderr[-3000:]
-        rows, status, half_life, psnr, loaded = json.loads(done.stdout.splitlines()[-1])
-        assert (rows, status, half_life, psnr) == (16, "input", 3, 100.0)
-        assert set(loaded) == set(metrics)
-        assert len(metrics) > 10
-        for repo, seen in (("lab/front", "paint"), ("lab/psnr", "Measure"), ("lab/halflife", "Half-life")):
-            folder = tmp_path / "spaces" / repo
-            for path, data in hub.store.contents("space", repo, "v1.0.0").items():
-                (folder / path).parent.mkdir(parents=True, exist_ok=True)
-                (folder / path).write_bytes(data)
-            about = environment | {"CONVERGEBENCH_DATASET": "", "PYTHONSAFEPATH": "", "PYTHONPATH": str(folder)}
-            with serving("", tmp_path / "cache", [sys.executable, str(folder / "app.py")], about, wait=400) as server:
-                assert seen in text_of(server.address, seen)
-
-
 METRICS = sorted(path.parent.name for path in Path(metric_modules.__file__).parent.glob("*/README.md"))
-# What these fetch once is on no machine of a test: their page must say so, in words, where others show a number.
+# A test's machine does not have what these download; their page must say so in words, where others show a number.
 FETCHED = {"brisque", "niqe"}
 RESULT = ".prose table:has(th:text-is('result'))"
 DOWNLOAD = """
@@ -83,20 +46,62 @@ for name in sys.argv[2:]:
 
 
 @pytest.fixture(scope="module")
-def metric_spaces(tmp_path_factory):
-    """Every metric published to a Hub under another namespace, and fetched from there by the Hub's own client."""
-    folder = tmp_path_factory.mktemp("metrics")
+def lab(tmp_path_factory):
+    """A Hub with a dataset, its Space and every metric below `lab/`: a folder, and the environment of its clients."""
+    folder = tmp_path_factory.mktemp("lab")
+    generation.generate("paint", "smoke", folder / "run", quiet=True)
+    dataset_builder.build(folder / "run", folder / "data", quiet=True)
+    metric_modules.score(folder / "data", ["psnr", "ssim", "edit_applied"], quiet=True)
     with pytest.MonkeyPatch.context() as patch, HubServer(folder / "hub") as hub:
         patch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
         patch.setattr("huggingface_hub.constants.ENDPOINT", hub.url)
         patch.setenv("HF_TOKEN", hub.token)
-        done = CliRunner().invoke(main, ["publish", "metrics", "--repo", "lab", "--tag", "v1.0.0"])
-        assert done.exit_code == 0, done.output
-        about = {"HF_ENDPOINT": hub.url, "HF_TOKEN": hub.token, "HF_HOME": str(folder / "home"), "HF_HUB_OFFLINE": "0"}
-        words = [sys.executable, "-c", DOWNLOAD, folder / "spaces", *METRICS]
-        about |= {"HF_HUB_DISABLE_XET": "1"}
-        subprocess.run(words, env=os.environ | about, check=True, capture_output=True, timeout=300)
-    scored.lpips_weights(folder / "cache")  # at random
+        for words in (
+            ["dataset", str(folder / "data"), "--repo", "lab/convergebench"],
+            ["metrics", "--repo", "lab"],
+            ["space", "--repo", "lab/front"],
+        ):
+            done = CliRunner().invoke(main, ["publish", *words, "--tag", "v1.0.0"])
+            assert done.exit_code == 0, done.output
+        client = {"HF_ENDPOINT": hub.url, "HF_TOKEN": hub.token, "HF_HOME": str(folder / "home")}
+        client |= {"HF_HUB_OFFLINE": "0", "HF_HUB_DISABLE_XET": "1"}
+        command = [sys.executable, "-c", DOWNLOAD, folder / "spaces", "front", *METRICS]
+        subprocess.run(command, env=os.environ | client, check=True, capture_output=True, timeout=300)
+        yield folder, client
+
+
+@pytest.mark.slow
+def test_clients_load_dataset_and_metrics_of_another_namespace(lab):
+    folder, client = lab
+    modules = [name for name in METRICS if (folder / "spaces" / name / f"{name}.py").exists()]
+    done = subprocess.run([sys.executable, "-c", CLIENTS], input=json.dumps(modules), env=os.environ | client,
+                          capture_output=True, text=True, cwd=folder, timeout=500)  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    rows, status, half_life, psnr, loaded = json.loads(done.stdout.splitlines()[-1])
+    assert (rows, status, half_life, psnr) == (16, "input", 3, 100.0)
+    assert set(loaded) == set(modules)
+    assert len(modules) > 10
+
+
+@pytest.mark.slow
+def test_the_space_of_another_namespace_shows_its_dataset(lab):
+    folder, client = lab
+    app = folder / "spaces" / "front"
+    env = client | {"CONVERGEBENCH_DATASET": "", "PYTHONSAFEPATH": "", "PYTHONPATH": str(app)}
+    with (
+        serving("", folder / "cache", [sys.executable, str(app / "app.py")], env, wait=400) as server,
+        chromium() as browser,
+    ):
+        page = browser.new_page()
+        page.goto(server.address, timeout=300_000)
+        page.get_by_text("paint").first.wait_for(timeout=300_000)
+
+
+@pytest.fixture(scope="module")
+def metric_spaces(lab):
+    """Every metric's Space as the Hub's client fetches it, with three pictures and random weights."""
+    folder, _ = lab
+    scored.lpips_weights(folder / "cache")
     scored.clip_model(folder / "clip")
     for number in (1, 2, 3):
         (folder / f"{number}.png").write_bytes(scored.encoded(scored.picture(number, (320, 240))))
@@ -108,16 +113,16 @@ def metric_spaces(tmp_path_factory):
 def test_metric_pages_work_under_another_namespace(name, metric_spaces):
     folder = metric_spaces / "spaces" / name
     command = [sys.executable, "-P", str(HOUSE / "tests" / "space_alone.py"), str(folder)]
-    about = {"XDG_CACHE_HOME": str(metric_spaces / "cache"), "HF_HOME": str(metric_spaces / "home")}
-    about |= {"PIP_NO_INDEX": "1", "PYTHONSAFEPATH": "", "PYTHONPATH": ""}
+    env = {"XDG_CACHE_HOME": str(metric_spaces / "cache"), "HF_HOME": str(metric_spaces / "home")}
+    env |= {"PIP_NO_INDEX": "1", "PYTHONSAFEPATH": "", "PYTHONPATH": ""}
     pictures = [metric_spaces / f"{number}.png" for number in (1, 2, 3)]
-    with serving("", metric_spaces / "log" / name, command, about, wait=300) as server:
-        said, problem = measured_in_browser(server.address, pictures, str(metric_spaces / "clip"))
+    with serving("", metric_spaces / "log" / name, command, env, wait=300) as server:
+        result, problem = measured_in_browser(server.address, pictures, str(metric_spaces / "clip"))
     if name in FETCHED:
         assert "did not arrive" in problem
     else:
         assert problem == ""
-        assert re.search(r"\d|: (yes|no)\b", said), said
+        assert re.search(r"\d|: (yes|no)\b", result), result
 
 
 @pytest.mark.slow
@@ -133,7 +138,7 @@ def test_a_metric_page_needs_its_own_requirements(metric_spaces):
 
 
 def measured_in_browser(address, pictures, model):
-    """Give the page pictures where it takes any, press its button: what it says, and what it complains of."""
+    """Upload pictures if the page takes any and press its button; its result and its error message."""
     with chromium() as browser:
         page = browser.new_page()
         page.goto(address, timeout=300_000)
@@ -150,15 +155,3 @@ def measured_in_browser(address, pictures, model):
         page.locator(RESULT).or_(problem).first.wait_for(timeout=300_000)
         page.wait_for_load_state("networkidle")
         return " ".join(page.locator(RESULT).all_inner_texts()), " ".join(problem.all_inner_texts())
-
-
-def is_module(folder):
-    return any((Path(root) / folder / f"{folder}.py").exists() for root in metric_modules.__path__)
-
-
-def text_of(address, awaited):
-    with chromium() as browser:
-        page = browser.new_page()
-        page.goto(address, timeout=300_000)
-        page.get_by_text(awaited).first.wait_for(timeout=300_000)
-        return page.inner_text("body")
