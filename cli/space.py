@@ -9,10 +9,7 @@ import click
 @click.argument("dataset", type=click.Path(path_type=Path))
 @click.option("--port", type=click.IntRange(1, 65535), default=7860, show_default=True, help="The port to listen on.")
 @click.option("--open", "open_browser", is_flag=True, help="Open it in the default browser.")
-@click.option(
-    "--previews", type=click.Path(path_type=Path), help="Folder for the preview images. Default: a temporary one."
-)
-def command(dataset: Path, port: int, open_browser: bool, previews: Path | None) -> None:
+def command(dataset: Path, port: int, open_browser: bool) -> None:
     """Serve a scored dataset to a browser on this machine, until Ctrl+C.
 
     \b
@@ -21,4 +18,4 @@ def command(dataset: Path, port: int, open_browser: bool, previews: Path | None)
     """
     import convergebench as cb
 
-    cb.space(dataset, port, open_browser=open_browser, previews=previews, say=click.echo)
+    cb.space(dataset, port, open_browser=open_browser)

@@ -13,7 +13,7 @@ Importing the package imports nothing heavy; a function loads what it needs when
 """
 
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -135,21 +135,15 @@ def space(
     port: int = 7860,
     *,
     open_browser: bool = False,
-    previews: str | Path | None = None,
-    say: Callable[[str], object] = print,
 ) -> None:
     """Serve a scored dataset to a browser on this machine, until Ctrl+C."""
-    import os
-
     from convergebench.generation.records import UserError
     from convergebench.spaces_app.space import served_dataset
 
-    if previews:
-        os.environ["CONVERGEBENCH_PREVIEWS"] = str(previews)
     opened = served_dataset.open_dataset(str(dataset))
     from convergebench.spaces_app import app
 
     try:
-        app.serve(opened, port, inbrowser=open_browser, say=say)
+        app.serve(opened, port, inbrowser=open_browser)
     except OSError as error:
         raise UserError(f"the Space cannot listen on port {port} ({error}); choose another with --port") from error

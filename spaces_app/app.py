@@ -2,17 +2,11 @@
 
 import gc
 import os
-from collections.abc import Callable
 
 from convergebench.spaces_app.space import served_dataset
 
 
-def serve(
-    dataset: served_dataset.ServedDataset,
-    port: int | None = None,
-    inbrowser: bool = False,
-    say: Callable[[str], object] = print,
-) -> None:
+def serve(dataset: served_dataset.ServedDataset, port: int | None = None, inbrowser: bool = False) -> None:
     """Serve a dataset until the process is ended."""
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
     gc.disable()  # collecting garbage takes a seventh of the start, and all of this stays
@@ -34,7 +28,7 @@ def serve(
         gc.freeze()
         gc.enable()
     keep_memory_low()
-    say(f"{dataset.folder} at {address}")
+    print(f"{dataset.folder} at {address}", flush=True)
     server.get_blocks().block_thread()
 
 

@@ -28,7 +28,6 @@ from convergebench.generation.store_reader import (
 
 from ..dataset import manifest
 from ..dataset.columns import Config, Row
-from ..dataset.damage import check_file
 from ..dataset.reader import Reader
 from ..dataset.rows import BUILT, CHAINS, EDITORS, SOURCES, STEPS, chain_row, editor_row, source_row, step_row
 from ..dataset.schema import Written, config_of, write
@@ -76,7 +75,7 @@ def build(
     with disk_errors_explained(out), locked(out):
         old, draft = Reader(out), out / DRAFT
         for file in old.files("scores"):
-            check_file(old, file)  # before anything is written: damaged values must not be copied
+            old.file_table(file)  # before anything is written: damaged values must not be copied
         try:
             written = write_files(draft, plan_files(chains, of_sources), progress, rights or {})
             editors = [editor_row(label, finished.editors[label]) for label in sorted(finished.editors)]

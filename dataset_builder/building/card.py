@@ -17,7 +17,7 @@ from ..dataset import manifest
 from ..dataset.reader import Reader
 from ..dataset.rows import ChainRow, SourceRow
 from ..dataset.schema import SPLIT, config_of, hash_file, values_digest
-from .card_tables import config_section, editor_folders, licence_fields, licences_table, statistics
+from .card_tables import config_section, editor_folders, licence_fields, licences_table, totals
 
 REPO = "convergebench/convergebench"
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
@@ -36,7 +36,7 @@ def write(folder: Path, repo: str | None = None, versions: str | None = None) ->
     reader = Reader(folder)
     entries = {file: _entry(reader, file) for file in reader.data_files()}
     chains, sources = list(reader.rows_of(ChainRow)), list(reader.rows_of(SourceRow))
-    steps, totals, statistics_text = statistics(reader, chains, len(sources))
+    steps, summary = totals(reader, chains, len(sources))
     folders = editor_folders({row.editor for row in chains})
     meta: dict[str, Any] = yaml.safe_load(head)
     repo = repo or passage(folder, r'load_dataset\("([^"]+/[^"]+)", split') or REPO
@@ -47,11 +47,10 @@ def write(folder: Path, repo: str | None = None, versions: str | None = None) ->
     editor = min(folders, default="paint")
     values = {
         "repo": repo,
-        "totals": totals,
+        "totals": summary,
         "editor": editor,
         "editor_files": f"data/steps/{folders.get(editor, editor)}/*.parquet",
         "configs": "\n\n".join(sections),
-        "statistics": statistics_text,
         "licences": licences_table(sources),
         "versions": versions or passage(folder, VERSIONS) or NOT_PUBLISHED,
     }
@@ -104,16 +103,6 @@ def _entry(reader: Reader, file: str) -> manifest.Entry:
 def digest(files: Sequence[str], hash_of: Callable[[str], str]) -> str:
     """One hash for a config: it changes when any of its files does."""
     return sha256("".join(f"{file} {hash_of(file)}\n" for file in files).encode()).hexdigest()
-
-
-def front_matter(path: Path) -> tuple[dict[str, Any], str]:
-    """A card's YAML and the text after it."""
-    import yaml
-
-    parts = path.read_text(encoding="utf-8").split("---\n", 2)
-    if len(parts) < 3 or parts[0]:
-        raise UserError(f"{path} does not begin with YAML between two lines of ---")
-    return yaml.safe_load(parts[1]) or {}, parts[2]
 
 
 def passage(folder: Path, pattern: str) -> str | None:

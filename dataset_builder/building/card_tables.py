@@ -1,8 +1,6 @@
 """The card's numbers and tables, counted from the dataset itself, as Markdown."""
 
-import json
 import re
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 
@@ -10,7 +8,7 @@ from convergebench.generation.records import PICTURED
 
 from ..dataset.columns import Config
 from ..dataset.reader import Reader
-from ..dataset.rows import ChainRow, SourceRow, StepRow
+from ..dataset.rows import ChainRow, SourceRow
 
 # The Hub's identifiers of licences; any other licence is "other" there, and the table of licences names it.
 _LICENCES = {
@@ -80,39 +78,14 @@ def editor_folders(editors: Iterable[str]) -> dict[str, str]:
     return folders
 
 
-def statistics(reader: Reader, chains: Sequence[ChainRow], sources: int) -> tuple[int, str, str]:
-    """The number of steps, a summary in one line, and the tables."""
-    statuses: dict[str, Counter[str]] = defaultdict(Counter)  # of each editor's calls
-    steps = pictures = size = 0
-    for row in reader.rows_of(StepRow, ["editor", "step", "status", "bytes"]):
-        steps += 1
-        pictures += row.status in PICTURED
-        size += row.bytes or 0
-        if row.step:
-            statuses[row.editor][row.status] += 1
-    editors = sorted({chain.editor for chain in chains})
-    nouns = {"chain": len(chains), "editor": len(editors), "source picture": sources, "step": steps}
-    texts = [count_text(count, noun) for noun, count in (nouns | {"picture": pictures}).items()]
-    totals = "{} of {} on {}: {}, {}, {}".format(*texts, size_text(size))
-    rows = []
-    for editor in editors:
-        costs = [chain.cost for chain in chains if chain.editor == editor]
-        paid = [cost for cost in costs if cost is not None]
-        calls = [f"{statuses[editor].total():,}", _counts_text(statuses[editor])]
-        rows.append([_code(editor), f"{len(costs):,}", *calls, f"{sum(paid):.2f}" if paid else "not stated"])
-    suites = Counter(f"{chain.suite} {chain.suite_version}".strip() for chain in chains)
-    cycles = {chain.program: json.loads(chain.cycle) for chain in sorted(chains, key=lambda chain: chain.program)}
-    cycle_texts = {name: plain(" → ".join(cycle[:4])) + " → ..." * (len(cycle) > 4) for name, cycle in cycles.items()}
-    tables = [
-        f"Suites: {_counts_text(suites)} (chains).",
-        _table(["editor", "chains", "calls", "answers by status", "US dollars"], rows),
-        _table(["program", "cycle"], [[_code(name), text] for name, text in cycle_texts.items()]),
-    ]
-    return steps, totals, "\n\n".join(tables)
-
-
-def _counts_text(counter: Counter[str]) -> str:
-    return ", ".join(f"{count:,} {plain(name)}" for name, count in sorted(counter.items())) or "none"
+def totals(reader: Reader, chains: Sequence[ChainRow], sources: int) -> tuple[int, str]:
+    """The number of steps, and a summary in one line."""
+    steps = reader.table("steps", ["status", "bytes"]).to_pydict()
+    counts = {"chain": len(chains), "editor": len({chain.editor for chain in chains}), "source picture": sources}
+    counts |= {"step": len(steps["status"]), "picture": sum(status in PICTURED for status in steps["status"])}
+    texts = [count_text(count, noun) for noun, count in counts.items()]
+    size = size_text(sum(filter(None, steps["bytes"])))
+    return counts["step"], "{} of {} on {}: {}, {}, {}".format(*texts, size)
 
 
 def licence_fields(sources: Iterable[SourceRow], repo: str) -> Mapping[str, object]:

@@ -90,6 +90,15 @@ class Reader:
         built = [table.name for table in BUILT]
         return [name for name in built if name in present] + sorted(present - {*built})
 
+    def refuse_missing(self, besides: str = "") -> None:
+        """Raise if a listed table, other than `besides`, is gone."""
+        written, replacing = manifest.read(self.folder)
+        for file in sorted(written.keys() - replacing):
+            is_table = file.startswith("data/") and file.split("/")[1] != besides
+            if is_table and not (self.folder / file).exists():
+                advice = f"restore it, or let {made_by(file)} make it anew"
+                raise UnreadableFile(f"{self.folder / file} is missing; {advice}")
+
     def copy_tables(self, configs: Sequence[str]) -> Path:
         """Fetch some configs whole into the Hub's cache; the reader stays at their commit."""
         from huggingface_hub import snapshot_download

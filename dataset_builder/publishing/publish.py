@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 from convergebench.generation.records import UserError
 
 from ..building import card
-from ..building.card import front_matter
 from ..building.card_tables import count_text, plain
 from ..dataset.manifest import MANIFEST
 from ..dataset.reader import Reader
 from . import hub
-from .verify import check_publishable, verify_references
+from .verify import check_publishable, front_matter, verify_references
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi

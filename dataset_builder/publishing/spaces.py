@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from convergebench.generation.records import UserError
 from convergebench.metric_modules.self_contained import self_contained
 
-from ..building.card import front_matter
 from ..dataset import manifest
 from ..dataset.manifest import MANIFEST
 from . import hub
 from .publish import parse_version, version_tags
+from .verify import front_matter
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi

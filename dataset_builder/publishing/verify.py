@@ -5,11 +5,13 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from convergebench.generation.files import locked
-from convergebench.generation.records import UserError
+from convergebench.generation.pictures import Undecodable, decode, pixel_hash
+from convergebench.generation.records import PICTURED, UserError
 from convergebench.generation.store_reader import (
     LEDGER,
     check_unfinished,
@@ -21,11 +23,10 @@ from convergebench.generation.store_reader import (
     read_steps,
 )
 
-from ..building.card import CARD, digest, front_matter
+from ..building.card import CARD, digest
 from ..building.metric_folders import changed_files
 from ..dataset import manifest
 from ..dataset.columns import Config, Values
-from ..dataset.damage import check_file
 from ..dataset.reader import Reader
 from ..dataset.rows import BUILT, EDITORS, SourceRow, configs
 from ..dataset.schema import arrow, hash_file
@@ -149,6 +150,43 @@ def set_aside(folder: Path, findings: list[Finding]) -> list[str]:
     return moved
 
 
+def check_file(reader: Reader, file: str, look: Callable[[Values], None] | None = None) -> None:
+    """Raise UserError for the first value or picture that is not as written."""
+    table = file.split("/")[1]
+    check = {"steps": _check_step, "sources": _check_source}.get(table)
+    if look or check:
+        for row in reader.file_rows(file):
+            if look:
+                look(row)
+            if check:
+                check(file, row)
+    else:
+        reader.file_table(file)
+    for place in reader.places(table) if table == "chains" else ():
+        if place.file == file:
+            reader.picture_at(place, "reference")
+
+
+def _check_step(file: str, row: Values) -> None:
+    image, step = row["image"], f"{file}: step {row['step']} of chain {row['chain']}"
+    if (image is None) == (row["status"] in PICTURED):
+        raise UserError(f"{step} is {row['status']!r} but {'has no' if image is None else 'has a'} picture")
+    if image and sha256(image["bytes"]).hexdigest() != row["sha256"]:
+        raise UserError(f"{step} is not the picture of its sha256")
+
+
+def _check_source(file: str, row: Values) -> None:
+    data = row["image"]["bytes"] if row["image"] else b""
+    if sha256(data).hexdigest() == row["sha256"]:
+        return
+    try:
+        is_same = pixel_hash(decode(data)) == row["sha256"]
+    except Undecodable:
+        is_same = False
+    if not is_same:
+        raise UserError(f"{file}: source {row['source']} is not the picture of its sha256")
+
+
 # Further requirements for publishing
 
 
@@ -207,6 +245,16 @@ def _check_card(folder: Path, reader: Reader) -> None:
         content = "content sha256 " + digest(files, lambda file: hash_file(folder / file))
         if not described[name]["description"].endswith(content):
             raise UserError(f"the files of {name} are not those the card was written for; build again")
+
+
+def front_matter(path: Path) -> tuple[dict[str, Any], str]:
+    """A card's YAML and the text after it."""
+    import yaml
+
+    parts = path.read_text(encoding="utf-8").split("---\n", 2)
+    if len(parts) < 3 or parts[0]:
+        raise UserError(f"{path} does not begin with YAML between two lines of ---")
+    return yaml.safe_load(parts[1]) or {}, parts[2]
 
 
 def check_text(place: str, text: str, secrets: dict[str, str]) -> None:

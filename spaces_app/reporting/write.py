@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from convergebench.dataset_builder.dataset import manifest
-from convergebench.dataset_builder.dataset.damage import refuse_missing
 from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
 from convergebench.dataset_builder.dataset.rows import FloorRow, StepRow
 from convergebench.generation.files import disk_errors_explained, locked
@@ -194,5 +193,5 @@ def open_scored(dataset: Path) -> Reader:
         raise UserError(f"{dataset} is not a dataset: it has no data/chains; `convergebench build` makes one")
     if not reader.files("scores") and not reader.files("published"):
         raise UserError(f"{dataset} has no scores yet; `convergebench score {dataset}` adds them")
-    refuse_missing(dataset)
+    reader.refuse_missing()
     return reader

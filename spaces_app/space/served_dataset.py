@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from convergebench.dataset_builder.dataset.columns import Values
-from convergebench.dataset_builder.dataset.damage import refuse_missing
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.dataset.rows import FloorRow
 from convergebench.generation.records import FinishedChain, Step, UserError
@@ -93,7 +92,7 @@ class ServedDataset(Analysis):
         if not chains:
             raise UserError(f"{self.folder} is not a dataset: data/chains is missing; `convergebench build` makes it")
         if reader.remote is None:
-            refuse_missing(self.folder, besides="steps")  # a chain's pictures may be missing
+            reader.refuse_missing(besides="steps")  # a chain's pictures may be missing
         self.chain_of = {chain.id: chain for chain in chains}
         self.score_table, self._slice_of = _read_scores(reader)
         super().__init__(

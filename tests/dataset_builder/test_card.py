@@ -98,7 +98,6 @@ def test_the_code_in_the_card_runs_on_a_local_copy(folder, tmp_path, monkeypatch
 def test_the_card_counts_from_the_data(folder):
     meta, body = read(folder)
     assert "2 chains of 2 editors on 1 source picture: 10 steps, 9 pictures" in body
-    assert "| `paint` | 1 | 4 | 3 ok, 1 refused | 0.16 |" in body
     assert "| `source-1` | Noise | face | real | CC0-1.0 | Nobody \\| Noone |" in body
     assert meta["license"] == ["cc0-1.0"]
     assert "{{" not in body.replace("{{\\url", "")

@@ -122,7 +122,7 @@ def test_a_cache_that_others_may_write_is_refused(dataset, tmp_path, monkeypatch
     else:
         base.mkdir()
         base.chmod(0o777)
-    with pytest.raises(UserError, match=rf"{base.name} can be changed by other users.*--previews"):
+    with pytest.raises(UserError, match=rf"{base.name} can be changed by other users.*CONVERGEBENCH_PREVIEWS"):
         cache_folder(dataset)
     assert how != "file" or base.read_text() == "theirs"
 
