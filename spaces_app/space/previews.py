@@ -161,9 +161,7 @@ def _refuse_others(folder: Path) -> None:
     if not stat.S_ISDIR(status.st_mode) or (
         hasattr(os, "getuid") and (status.st_uid != _USER or status.st_mode & 0o022)
     ):
-        raise UserError(
-            f"{folder} can be changed by other users; remove it or set CONVERGEBENCH_PREVIEWS"
-        )
+        raise UserError(f"{folder} can be changed by other users; remove it or set CONVERGEBENCH_PREVIEWS")
 
 
 def decode(data: bytes) -> Image.Image:
