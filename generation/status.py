@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .files import LOCK
-from .store import PLAN, Damaged, cost_of_folder, read_checked, read_json, read_run
+from .store import PLAN, Damaged, cost_of_folder, read_checked, read_json
 
 ENDS = ("complete", "shrunk", "refused", "no_image", "failed")
 # Interrupted chains were begun, but no process runs them; waiting ones were not begun. `calls_done` includes calls
@@ -42,7 +42,7 @@ class Status:
 def read_status(run: Path) -> Status:
     now = time.time()
     advice = "give the folder that `generate --out` or `build --out` made"
-    description = read_run(run, f"{run} holds neither a run nor a dataset; {advice}")
+    description = read_checked(run / "run.json", f"{run} holds neither a run nor a dataset; {advice}")
     plan: dict[str, Any] = {"hosts": [], "chains": {}}
     since = now - _WINDOW
     if (run / PLAN).exists():  # chains that were made elsewhere have no plan

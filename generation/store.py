@@ -52,7 +52,7 @@ def open_run(
     with disk_errors_explained(run), locked(run, wait=True):
         remove_unfinished(run)
         if (run / "run.json").exists():
-            if (before := read_run(run)) != description:
+            if (before := read_checked(run / "run.json")) != description:
                 raise UserError(f"{run} holds another run, {canonical(before)}; choose another folder")
         elif (run / "chains").is_dir():
             raise Damaged(f"{run} holds chains and no run.json; restore it, or give another folder")
@@ -68,21 +68,14 @@ def open_run(
         infos = {**(described or {}), **{label: info.to_dict() for label, info in (editors or {}).items()}}
         if infos != described:
             _write_checked(path, infos)
-        if planned:
-            _write_plan(run / PLAN, planned)
-
-
-def _write_plan(path: Path, chains: Iterable[Chain]) -> None:
-    plan: dict[str, Any] = {"hosts": [], "chains": {}}
-    with contextlib.suppress(Damaged):  # no decision depends on it
-        plan = read_checked(path)
-    planned = {chain.id: [chain.editor, chain.calls] for chain in chains}
-    hosts = sorted({*plan["hosts"], socket.gethostname()})
-    _write_checked(path, {"hosts": hosts, "chains": {**plan["chains"], **planned}})
-
-
-def read_run(run: Path, missing: str = "") -> dict[str, Any]:
-    return read_checked(run / "run.json", missing)
+        if not planned:
+            return
+        plan: dict[str, Any] = {"hosts": [], "chains": {}}
+        with contextlib.suppress(Damaged):  # no decision depends on it
+            plan = read_checked(run / PLAN)
+        chains = plan["chains"] | {chain.id: [chain.editor, chain.calls] for chain in planned}
+        hosts = sorted({*plan["hosts"], socket.gethostname()})
+        _write_checked(run / PLAN, {"hosts": hosts, "chains": chains})
 
 
 def read_checked(path: Path, missing: str = "") -> dict[str, Any]:
@@ -114,7 +107,7 @@ def cost_so_far(run: Path) -> float:
 
 
 def cost_of_folder(folder: Path) -> float:
-    """The same for one chain; unreadable lines are reported when it is opened."""
+    """What a chain cost; unreadable lines are reported when it is opened."""
     total = 0.0
     for path in (folder / "steps.jsonl", folder / ".retried.jsonl"):
         for line in path.read_bytes().split(b"\n")[:-1] if path.is_file() else ():
@@ -144,12 +137,10 @@ def reopen(run: Path, chain_id: str, ends: Collection[str]) -> bool:
     return True
 
 
-def remove_chain(run: Path, chain_id: str) -> str:
+def remove_chain(run: Path, chain_id: str) -> None:
     """Remove a chain. Sources stay, because other chains may begin with them."""
-    folder = run / "chains" / chain_id
-    (folder / "done.json").unlink(missing_ok=True)
-    shutil.rmtree(folder)
-    return chain_id
+    (run / "chains" / chain_id / "done.json").unlink(missing_ok=True)
+    shutil.rmtree(run / "chains" / chain_id)
 
 
 class ChainWriter:
@@ -169,8 +160,7 @@ class ChainWriter:
                 _write_json(path, chain.to_dict())
             elif read_json(path) != json.loads(canonical(chain.to_dict())):
                 raise Damaged(f"{path} is not the chain that is planned; restore it or remove the folder")
-            steps = recover_steps(folder)
-            refuse_other_steps(folder, steps, chain)
+            steps = recover_steps(folder, chain)
             remove_unfinished(folder)
             for answer in _answers_from(folder, len(steps)):
                 answer.unlink()
@@ -199,12 +189,7 @@ class ChainWriter:
         return self.steps[0].width or 0, self.steps[0].height or 0
 
     def picture(self, number: int) -> Image.Image:
-        step = self.steps[number]
-        path = self.folder / str(step.file)
-        data = path.read_bytes()
-        if hashlib.sha256(data).hexdigest() != step.sha256:
-            raise Damaged(f"{path} is not the file its record names; restore it or remove the chain's folder")
-        return pictures.decode(data)
+        return pictures.decode(read_answer(self.folder, self.steps[number]))
 
     def history(self) -> list[Turn]:
         steps = [step for step in self.steps if step.file]
@@ -212,11 +197,8 @@ class ChainWriter:
 
     def begin(self, picture: Image.Image, reference: Image.Image | None = None) -> None:
         if reference is not None:
-            self.keep_reference(reference)
+            write_whole(self.folder / "reference.png", pictures.encode_png(reference))
         self.append(Step(0, 0, 0, "", "input"), pictures.encode_png(picture), picture.size)
-
-    def keep_reference(self, reference: Image.Image) -> None:
-        write_whole(self.folder / "reference.png", pictures.encode_png(reference))
 
     def append(self, step: Step, data: bytes = b"", size: tuple[int, int] | None = None) -> Step:
         """Write a step: first its bytes, then its line."""
@@ -266,25 +248,7 @@ def describe_end(folder: Path, steps: Sequence[Step], data: bytes) -> dict[str, 
     }
 
 
-def refuse_other_steps(folder: Path, steps: Sequence[Step], chain: Chain, imported: bool = False) -> None:
-    """Raise Damaged unless these are the first steps that the chain asks for."""
-    problem = ""
-    if steps and (steps[0].status != "input" or len(steps) - 1 > chain.calls):
-        problem = " does not hold the steps of its chain"
-    for before, step, (number, *planned) in zip(steps, steps[1:], chain.asks(), strict=False):
-        if [step.round, step.position, step.instruction if not imported else planned[2]] != planned:
-            problem = problem or f", line {number + 1}, is not what the chain asks for in that place"
-        elif before.status not in ("input", "ok"):
-            problem = problem or f", line {number + 1}, comes after the chain's end"
-    if problem:
-        raise Damaged(f"{folder / 'steps.jsonl'}{problem}; restore the file or remove the folder")
-
-
-def _answers_from(folder: Path, number: int) -> list[Path]:
-    return [path for path in folder.iterdir() if _ANSWER.fullmatch(path.name) and int(path.stem) >= number]
-
-
-def recover_steps(folder: Path, truncate: bool = True) -> list[Step]:
+def recover_steps(folder: Path, chain: Chain | None = None, truncate: bool = True) -> list[Step]:
     """The finished steps of an unfinished chain; truncates an incomplete last line, whose step was in flight.
 
     Raises Damaged if steps lack their files, or paid answers their lines.
@@ -292,22 +256,27 @@ def recover_steps(folder: Path, truncate: bool = True) -> list[Step]:
     path = folder / "steps.jsonl"
     data = path.read_bytes() if path.exists() else b""
     whole = data.rfind(b"\n") + 1
-    steps = parse_steps(path, data[:whole])
+    steps = parse_steps(path, data[:whole], chain)
     for step in steps:
         if step.file and (not (folder / step.file).exists() or (folder / step.file).stat().st_size != step.bytes):
             advice = "restore it, or delete its line and those after it from steps.jsonl"
             raise Damaged(f"{folder / step.file} is missing or cut short; {advice}")
     if orphans := _answers_from(folder, len(steps) + 1):  # a crash leaves one at most, of the step in flight
-        first = min(orphans, key=lambda path: int(path.stem)).name
         advice = "restore the lines, or remove the folder to ask again"
-        raise Damaged(f"{path} ends after step {len(steps) - 1}, but {first} exists; {advice}")
+        raise Damaged(f"{path} ends after step {len(steps) - 1}, but {min(orphans).name} exists; {advice}")
     if truncate and whole < len(data):
         os.truncate(path, whole)
     return steps
 
 
-def parse_steps(path: Path, data: bytes) -> list[Step]:
-    steps = []
+def _answers_from(folder: Path, number: int) -> list[Path]:
+    return [path for path in folder.iterdir() if _ANSWER.fullmatch(path.name) and int(path.stem) >= number]
+
+
+def parse_steps(path: Path, data: bytes, chain: Chain | None = None) -> list[Step]:
+    """The steps, checked to be the first that the chain asks for, if one is given."""
+    steps: list[Step] = []
+    asks = {number: place for number, *place in chain.asks()} if chain else {}
     for number, line in enumerate(data.splitlines()):
         try:
             step = Step.from_dict(json.loads(line))
@@ -317,6 +286,16 @@ def parse_steps(path: Path, data: bytes) -> list[Step]:
                 raise ValueError(f"it names a file outside its folder, {step.file!r}")
             if step.has_picture and not (step.file and step.sha256 and step.width and step.height):
                 raise ValueError(f"it is {step.status!r} but names no picture")
+            if chain and (number == 0) != (step.status == "input"):
+                raise ValueError("only the first step is the input")
+            if chain and number > 0:
+                asked = asks.get(number, [None])
+                # What was imported may have been asked for in other words.
+                words = asked[-1] if "content" in chain.settings else step.instruction
+                if [step.round, step.position, words] != asked:
+                    raise ValueError("it is not what the chain asks for in that place")
+                if steps[-1].status not in ("input", "ok"):
+                    raise ValueError("it comes after the chain's end")
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError, UserError) as error:
             advice = "restore the file, or delete the lines from there on and generate again"
             raise Damaged(f"{path}, line {number + 1}, is not a step ({error}); {advice}") from error
@@ -327,11 +306,27 @@ def parse_steps(path: Path, data: bytes) -> list[Step]:
 # --- files
 
 
+def read_answer(folder: Path, step: Step) -> bytes:
+    """A step's bytes as received, checked against its record."""
+    path = folder / str(step.file)
+    data = read_bytes(path)
+    if len(data) != step.bytes:
+        raise Damaged(f"{path} has {len(data):,} bytes but its record says {step.bytes:,}; restore it")
+    if hashlib.sha256(data).hexdigest() != step.sha256:
+        raise Damaged(f"{path} is not the picture its record names (sha256 differs); restore it")
+    return data
+
+
+def read_bytes(path: Path, missing: str = "") -> bytes:
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        raise Damaged(missing or f"{path} is missing; restore it, or remove its folder and generate again") from None
+
+
 def read_json(path: Path, missing: str = "") -> dict[str, Any]:
     try:
-        values = json.loads(path.read_bytes())
-    except (FileNotFoundError, NotADirectoryError):
-        raise Damaged(missing or f"{path} is missing; restore it or remove its folder") from None
+        values = json.loads(read_bytes(path, missing))
     except (ValueError, RecursionError) as error:
         raise Damaged(f"{path} is not JSON ({error}); restore it, or remove its folder to make it again") from error
     if not isinstance(values, dict):

@@ -15,11 +15,11 @@ from .store import (
     Damaged,
     describe_end,
     parse_steps,
+    read_answer,
+    read_bytes,
     read_checked,
     read_json,
-    read_run,
     recover_steps,
-    refuse_other_steps,
 )
 
 
@@ -53,7 +53,7 @@ def find_finished(runs: Iterable[Path]) -> FoundChains:
     described: dict[str, EditorInfo] = {}
     for run in sorted(runs):
         missing = f"{run} holds no run.json; give the folder that `convergebench generate --out` made"
-        description = read_run(run, missing)
+        description = read_checked(run / "run.json", missing)
         described |= _read_editors(run)
         for folder in sorted((run / "chains").glob("[!.]*")):
             if not folder.is_dir():
@@ -97,8 +97,8 @@ def _foreign_files(chain: StoredChain) -> list[Path]:
 def read_chain(folder: Path, suite: str, suite_version: str) -> StoredChain:
     done, chain = read_json(folder / "done.json"), _read_description(folder)
     path = folder / "steps.jsonl"
-    data = _read_bytes(path)
-    steps = parse_steps(path, data)
+    data = read_bytes(path)
+    steps = parse_steps(path, data, chain)
     if not steps:
         raise Damaged(f"{path} is empty; restore it or generate the chain again")
     for name, value in describe_end(folder, steps, data).items():
@@ -106,7 +106,6 @@ def read_chain(folder: Path, suite: str, suite_version: str) -> StoredChain:
             place = "chain.json" if name == "chain" else "steps"
             said = f"{str(done.get(name))[:12]!r}, not {str(value)[:12]!r}"
             raise Damaged(f"{folder / 'done.json'} has another {name} than the {place} ({said}); restore them")
-    refuse_other_steps(folder, steps, chain, imported="content" in chain.settings)
     costs = [step.cost for step in steps if step.cost is not None]
     return StoredChain(
         id=chain.id,
@@ -137,20 +136,16 @@ def _read_description(folder: Path) -> Chain:
 
 def check_unfinished(folder: Path) -> None:
     """Raise Damaged if an unfinished chain cannot be resumed; writes nothing."""
-    steps = recover_steps(folder, truncate=False)
-    if not steps and not (folder / "chain.json").exists():
-        return  # killed before it wrote anything
-    chain = _read_description(folder)
-    refuse_other_steps(folder, steps, chain, imported="content" in chain.settings)
-    for step in steps:
+    is_begun = (folder / "chain.json").exists() or (folder / "steps.jsonl").exists()
+    for step in recover_steps(folder, _read_description(folder) if is_begun else None, truncate=False):
         if step.file:
-            _read_checked_picture(folder / step.file, step)
+            read_answer(folder, step)
 
 
 def read_steps(chain: StoredChain) -> list[Step]:
     """The steps of a finished chain, checked against its digest."""
     path = chain.folder / "steps.jsonl"
-    data = _read_bytes(path)
+    data = read_bytes(path)
     if hashlib.sha256(data).hexdigest() != chain.digest:
         raise Damaged(f"{path} is not the file that done.json was written for; restore it or generate the chain again")
     return parse_steps(path, data)
@@ -163,21 +158,12 @@ def read_picture(chain: StoredChain, step: Step) -> bytes | None:
     """The bytes as received, checked against the record; None if the step has no picture."""
     if not step.has_picture or step.file is None:
         return None
-    return _read_checked_picture(chain.folder / step.file, step)
-
-
-def _read_checked_picture(path: Path, step: Step) -> bytes:
-    data = _read_bytes(path)
-    if len(data) != step.bytes:
-        raise Damaged(f"{path} has {len(data):,} bytes but its record says {step.bytes:,}; restore it")
-    if hashlib.sha256(data).hexdigest() != step.sha256:
-        raise Damaged(f"{path} is not the picture its record names (sha256 differs); restore it")
-    return data
+    return read_answer(chain.folder, step)
 
 
 def read_reference(chain: StoredChain) -> bytes | None:
     path = chain.folder / "reference.png"
-    return _read_bytes(path) if chain.source.reference is not None or path.exists() else None
+    return read_bytes(path) if chain.source.reference is not None or path.exists() else None
 
 
 def reference_size(chain: StoredChain) -> int:
@@ -196,7 +182,7 @@ def read_source(chain: StoredChain) -> tuple[str, bytes]:
 def read_source_file(run: Path, sha256: str) -> tuple[str, bytes]:
     """A source's own file: its name and its bytes, checked against that name."""
     path = _source_path(run, sha256)
-    data = _read_bytes(path)
+    data = read_bytes(path)
     try:
         if not has_hash(data, sha256):
             raise Damaged(f"{path} is not the picture its name says (sha256 differs); restore it")
@@ -214,15 +200,8 @@ def _source_path(run: Path, sha256: str) -> Path:
 
 def files_of_run(run: Path) -> Iterator[tuple[str, Callable[[], object], str]]:
     """The files that belong to no chain: name, function that reads it, what depends on it."""
-    yield "run.json", partial(read_run, run), "all its chains"
+    yield "run.json", partial(read_checked, run / "run.json"), "all its chains"
     yield "editors.json", partial(_read_editors, run), "all its chains"
     yield LEDGER, partial(Ledger, run, check_only=True), "what the run may still spend"
     for path in sorted((run / "sources").glob(f"{'[0-9a-f]' * 64}.*")):  # other names are foreign files
         yield f"sources/{path.name}", partial(read_source_file, run, path.stem), "the chains that begin at it"
-
-
-def _read_bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise Damaged(f"{path} is missing; restore it, or remove its chain's folder and generate again") from None

@@ -12,8 +12,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from convergebench.generation.files import disk_errors_explained, locked
-from convergebench.generation.pictures import Undecodable, decode
+from convergebench.generation.files import disk_errors_explained, locked, write_whole
+from convergebench.generation.pictures import Undecodable, decode, encode_png
 from convergebench.generation.records import (
     KINDS,
     PICTURED,
@@ -127,7 +127,8 @@ def import_chains(
             elif chain := _import_chain(finding, out, rights or {}, imported):
                 key = _answers_key(chain)
                 if ids.setdefault(key, chain.id) != chain.id:
-                    imported.replaced.append(remove_chain(out, ids[key]))
+                    remove_chain(out, ids[key])
+                    imported.replaced.append(ids[key])
                 ids[key] = chain.id
     return imported
 
@@ -178,7 +179,7 @@ def _import_chain(finding: FoundChain, out: Path, rights: Mapping[str, str], imp
     short_side = min(picture.width, picture.height)
     with ChainWriter.draft(out) as writer:
         if reference is not None:
-            writer.keep_reference(reference)
+            write_whole(writer.folder / "reference.png", encode_png(reference))
         writer.append(Step(0, 0, 0, "", "input"), data, (picture.width, picture.height))
         _write_answers(finding, writer, short_side, imported)
         content = sha256(canonical([step.sha256 for step in writer.steps]).encode()).hexdigest()[:16]

@@ -13,7 +13,7 @@ from convergebench.dataset_builder.dataset.schema import write
 from convergebench.dataset_builder.publishing.publish import publish
 from convergebench.generation import store_reader as store
 from convergebench.generation.records import EditorInfo, UserError
-from convergebench.generation.store import open_run, read_run
+from convergebench.generation.store import open_run, read_checked
 from hub_fixtures import REPO
 
 pytest_plugins = ["hub_fixtures"]
@@ -30,7 +30,7 @@ def runs(tmp_path_factory):
     stores.keep(run, stores.chain("jpeg:quality=40", 1), reference=REFERENCE)
     fruits = replace(stores.program("fruit"), cycle=("add a {item}",), items=("pear", "fig"), closes=False)
     stores.keep(run, replace(stores.chain("jpeg:quality=40", 2), program=fruits))
-    open_run(run, read_run(run), {"paint": PAINT})
+    open_run(run, read_checked(run / "run.json"), {"paint": PAINT})
     return run
 
 

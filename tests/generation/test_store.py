@@ -79,7 +79,7 @@ def test_a_picture_changed_in_place_is_not_edited_further(run):
     (folder / "0002.png").write_bytes(data)
     with (
         store.ChainWriter.open(run, CHAIN) as writer,
-        pytest.raises(store.Damaged, match="is not the file its record names"),
+        pytest.raises(store.Damaged, match="is not the picture its record names"),
     ):
         writer.picture(-1)
 
@@ -184,7 +184,7 @@ def test_a_changed_digit_of_run_json_is_damage(tmp_path):
     store.open_run(tmp_path / "run", about)
     path = tmp_path / "run" / "run.json"
     whole = path.read_text()
-    assert store.read_run(tmp_path / "run") == {"format": 1, **about}
+    assert store.read_checked(tmp_path / "run" / "run.json") == {"format": 1, **about}
     for changed in (whole.replace('"1"', '"7"'), whole.replace("#check", "#chEck"), json.dumps({"format": 1, **about})):
         path.write_text(changed)
         with pytest.raises(store.Damaged, match=r"run.json is not as it was written; restore it"):

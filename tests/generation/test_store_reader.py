@@ -157,10 +157,10 @@ def test_a_chains_cost_is_that_of_its_steps(run):
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"instruction": "add a hat"}, "line 3, is not what the chain asks for in that place"),
-        ({"round": 2}, "line 3, is not what the chain asks for"),
-        ({"position": 1}, "line 3, is not what the chain asks for"),
-        ({"status": "refused"}, "line 4, comes after the chain's end"),
+        ({"instruction": "add a hat"}, "line 3, is not a step .it is not what the chain asks for"),
+        ({"round": 2}, "line 3, is not a step .it is not what the chain asks for"),
+        ({"position": 1}, "line 3, is not a step .it is not what the chain asks for"),
+        ({"status": "refused"}, "line 4, is not a step .it comes after the chain's end"),
     ],
 )
 def test_steps_that_the_chain_did_not_ask_for_are_damage(run, changes, says):
