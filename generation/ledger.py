@@ -4,8 +4,8 @@ RUN/ledger/calls.jsonl has a line of JSON for each event, only ever appended to,
 next thing happens:
 
 {"check": "...", "opening": 0.12}                    what the run's steps had cost when the ledger was begun
-{"call": "K7-0", "check": "...", "intent": 0.04}     written before a call: its expected cost
-{"call": "K7-0", "check": "...", "settled": 0.039}   written after it: its actual cost
+{"call": "5f..", "check": "...", "intent": 0.04}     written before a call: its expected cost
+{"call": "5f..", "check": "...", "settled": 0.039}   written after it: its actual cost
 
 A call without a settled line was in flight when its process died. The vendor may have billed it, so it counts as spent
 until a person checks the bill and adds the settled line by hand, which needs no checksum.
@@ -29,13 +29,11 @@ from .records import UserError, canonical
 PLACE = "ledger/calls.jsonl"
 SIZE = "size"  # next to it: its size in bytes, to detect lines lost from its end
 _ROOM = 64_000_000  # bytes that must be free before a paid call, so that its answer can be stored
-
-
 _Hold = tuple[Decimal, str | None]  # money set aside for a call in flight, and the name of the call in the ledger
 
 
 class Ledger:
-    """The ledger as one process sees it: it reads the lines of the others and adds its own."""
+    """The ledger of a run: reads the lines of other processes and appends those of this one."""
 
     def __init__(self, run: Path, opening: float = 0.0, check_only: bool = False):
         self.path = run / PLACE
@@ -43,8 +41,6 @@ class Ledger:
         self.settled = Decimal(0)
         self.unsettled: dict[str, Decimal] = {}
         self.dearest: dict[Decimal, Decimal] = {}  # by expected cost: the highest actual cost, if higher
-        self._process = secrets.token_hex(4)
-        self._calls = 0
         self._lines = 0
         self._read_to = 0  # bytes
         if check_only:
@@ -81,14 +77,10 @@ class Ledger:
         if (free := shutil.disk_usage(self.path.parent).free) < _ROOM:
             advice = "free some space and give the same command again"
             raise UserError(f"only {free // 1_000_000} MB are free for answers, so no call is paid for; {advice}")
-        return self._append("intent", amount, self._next_call())
+        return self._append("intent", amount, secrets.token_hex(8))
 
     def settle(self, call: str | None, cost: Decimal) -> None:
-        self._append("settled", cost, call or self._next_call())
-
-    def _next_call(self) -> str:
-        self._calls += 1
-        return f"{self._process}-{self._calls}"
+        self._append("settled", cost, call or secrets.token_hex(8))
 
     def _append(self, kind: str, amount: Decimal, call: str = "") -> str:
         entry = {"call": call, kind: float(amount)} if call else {kind: float(amount)}
@@ -190,21 +182,16 @@ class Budget:
     def hold(self, price: float) -> _Hold:
         """Reserve the price of a call; waits while calls in flight may still leave room for it."""
         with self._changed:
-            while (hold := self._try_to_hold(Decimal(str(price)))) is None:
-                spent, amount = self._spent_by_all, _expected(Decimal(str(price)), self._dearest)
+            while True:
+                with self.ledger.turn() if self.ledger and price else contextlib.nullcontext():
+                    spent, amount = self._spent_by_all, _expected(Decimal(str(price)), self._dearest)
+                    if spent + self.held + amount <= self.limit:
+                        call = self.ledger.intend(amount) if self.ledger and amount else None
+                        self._in_flight.append(amount)
+                        return amount, call
                 if spent + amount > self.limit or not self.held:
                     raise UserError(f"${spent} is spent, so a call at ${amount} would pass the limit of ${self.limit}")
                 self._changed.wait()
-        return hold
-
-    def _try_to_hold(self, price: Decimal) -> _Hold | None:
-        with self.ledger.turn() if self.ledger and price else contextlib.nullcontext():
-            amount = _expected(price, self._dearest)
-            if self._spent_by_all + self.held + amount > self.limit:
-                return None
-            call = self.ledger.intend(amount) if self.ledger and amount else None
-            self._in_flight.append(amount)
-            return amount, call
 
     def pay(self, hold: _Hold, cost: float) -> None:
         (amount, call), paid = hold, Decimal(str(cost))
