@@ -1,13 +1,11 @@
 """`convergebench plan`: what a run would do and cost, before anything runs."""
 
-from typing import TYPE_CHECKING, Any
+import json
+from typing import Any
 
 import click
 
 from ._shared import json_option, plan_options
-
-if TYPE_CHECKING:
-    from convergebench.generation.plan import Plan
 
 
 @click.command("plan", short_help="Count the chains, calls and dollars of a run.")
@@ -31,14 +29,9 @@ def command(
       --editor paint
     """
     import convergebench as cb
-
-    _print_plan(cb.plan(specs, suite, **options), max_cost, as_json)
-
-
-def _print_plan(plan: "Plan", max_cost: float | None, as_json: bool) -> None:
     from convergebench.generation import plan as planning
-    from convergebench.generation.records import canonical
 
+    plan = cb.plan(specs, suite, **options)
     rows, warnings = planning.summary(plan), planning.warnings(plan)
     fits = None if max_cost is None else planning.what_fits(plan, max_cost)
     if as_json:
@@ -46,16 +39,15 @@ def _print_plan(plan: "Plan", max_cost: float | None, as_json: bool) -> None:
         values |= {"warnings": warnings, "chains": [chain.id for chain in plan.chains]}
         if fits:
             values["fits"] = dict(zip(("cases", "of", "dollars"), fits, strict=True))
-        click.echo(canonical(values))
+        click.echo(json.dumps(values))
         return
     click.echo(f"{plan.suite.name} {plan.suite.version}: {plan.suite.title}\n")
     click.echo(f"{'editor':32} {'chains':>7} {'calls':>8} {'images':>8} {'GB':>8} {'dollars':>11}")
     for row in rows:
         dollars = "unknown" if row["dollars"] is None else f"{row['dollars']:,.2f}"
-        size = f"{row['bytes'] / 1e9:.2f}"
-        counts = f"{row['chains']:>7} {row['calls']:>8} {row['images']:>8}"
-        click.echo(f"{row['editor']!s:32} {counts} {size:>8} {dollars:>11}")
-    if fits and max_cost is not None:
+        counts = f"{row['chains']:>7} {row['calls']:>8} {row['images']:>8} {row['bytes'] / 1e9:>8.2f}"
+        click.echo(f"{row['editor']!s:32} {counts} {dollars:>11}")
+    if fits:
         cases, total, cost = fits
         advice = f"--limit {cases} fits" if cases else "no case fits"
         click.echo(f"\n{advice} ${max_cost:g}: {cases} of {total} cases cost ${cost:,.2f}")

@@ -67,7 +67,7 @@ def generate(
     choices = [spec if isinstance(spec, str) else editors.own_choice(spec, "", options) for spec in specs]
     loaded, salt = suites.load(str(suite), pictures, kind), audits.read_salt(salt_file)
     planned = plan.make_plan(loaded, choices, rounds, runs, audit, salt, **selection)
-    for warning in plan.warnings(planned, max_cost):
+    for warning in plan.warnings(planned):
         print(f"warning: {warning}", file=sys.stderr)
     run = Path(out) if out is not None else Path("runs") / planned.suite.name
     if executor is not None:

@@ -2,8 +2,9 @@
 
 import hashlib
 import heapq
+import itertools
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,10 +27,6 @@ class Plan:
     choices: tuple[editors.Choice, ...]
     chains: tuple[Chain, ...]
     salt_hash: str | None = None  # of the salt that chose the audits, if there is one
-
-    @property
-    def calls(self) -> int:
-        return sum(chain.calls for chain in self.chains)
 
     @property
     def prices(self) -> dict[str, float | None]:
@@ -140,7 +137,7 @@ def summary(plan: Plan) -> list[dict[str, Any]]:
     return rows
 
 
-def warnings(plan: Plan, max_cost: float | None = None) -> list[str]:
+def warnings(plan: Plan) -> list[str]:
     """What to know before money is spent."""
     sentences = []
     if plan.suite.own_pictures and len({chain.source.id for chain in plan.chains}) < _FEWEST_PICTURES:
@@ -149,12 +146,7 @@ def warnings(plan: Plan, max_cost: float | None = None) -> list[str]:
         model = editors.trait(choice.editor, "hosted")()
         if model and (warning := model.warning()):
             sentences.append(f"{choice.label}: {warning}")
-    sentences += [f"{label}: {why}" for label, why in plan.unpriced.items()]
-    if max_cost is not None and not plan.unpriced:
-        count, total, _ = what_fits(plan, max_cost)
-        if count < total:
-            sentences.append(f"{total - count} of {total} cases may not fit ${max_cost:g}; limit {count} does")
-    return sentences
+    return sentences + [f"{label}: {why}" for label, why in plan.unpriced.items()]
 
 
 def check_max_cost(plan: Plan, max_cost: float) -> None:
@@ -169,16 +161,12 @@ def what_fits(plan: Plan, max_cost: float) -> tuple[int, int, float]:
     """How many cases fit the money, in the order of --limit; how many there are; their cost."""
     check_max_cost(plan, max_cost)
     prices = plan.prices
-    costs: dict[Case, float] = {}
+    costs: dict[Case, float] = defaultdict(float)
     for chain in plan.chains:
-        costs[case_of(chain)] = costs.get(case_of(chain), 0.0) + chain.calls * (prices[chain.editor] or 0.0)
-    spent, count = 0.0, 0
-    for case in _balanced(plan.suite.name, plan.chains, len(costs)):
-        if spent + costs[case] > max_cost + 1e-9:
-            break
-        spent += costs[case]
-        count += 1
-    return count, len(costs), round(spent, 4)
+        costs[case_of(chain)] += chain.calls * (prices[chain.editor] or 0.0)
+    spent = [0.0, *itertools.accumulate(costs[case] for case in _balanced(plan.suite.name, plan.chains, len(costs)))]
+    count = sum(dollars <= max_cost + 1e-9 for dollars in spent) - 1
+    return count, len(costs), round(spent[count], 4)
 
 
 # --- a balanced few of the cases

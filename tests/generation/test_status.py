@@ -42,7 +42,7 @@ def test_a_finished_run_says_how_its_chains_ended_and_why(tmp_path):
     whole = found["whole"]
     assert (whole["chains"], whole["done"], whole["running"], whole["waiting"]) == (4, 4, 0, 0)
     assert [whole[end] for end in ("refused", "failed", "complete")] == [1, 1, 2]
-    assert whole["calls_done"] == whole["calls"] == made.calls
+    assert whole["calls_done"] == whole["calls"] == sum(chain.calls for chain in made.chains)
     assert found["reasons"] == {"failed": {"HTTP #: no": 1}, "refused": {"policy # forbids it": 1}}
     assert found["seconds_left"] == 0.0
     text = told(tmp_path / "run")

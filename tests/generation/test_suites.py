@@ -54,7 +54,7 @@ def test_banana100_is_the_studys_size_and_price():
     made = plan.make_plan(suite)
     assert len(suite.sources) == 13
     assert {chain.run for chain in made.chains} == {1, 2, 3, 4, 5}
-    assert abs(made.calls - 28_000) <= 10  # a cycle of three has no hundredth step
+    assert abs(sum(chain.calls for chain in made.chains) - 28_000) <= 10  # a cycle of three has no hundredth step
     assert 3_800 < sum(row["dollars"] for row in plan.summary(made)) < 4_100
     assert {chain.calls for chain in made.chains} == {99, 100}
 
