@@ -27,7 +27,7 @@ def command(suite: str, workers: int) -> None:
     started = time.monotonic()
     plan = cb.plan((), suite)
     run = Path("runs") / suite
-    click.echo(f"1. {len(plan.chains)} chains, {plan.calls} edits, into {run}")
+    click.echo(f"1. {len(plan.chains)} chains, {sum(chain.calls for chain in plan.chains)} edits, into {run}")
     if not run_and_report((), suite, run, workers=workers).clean:
         sys.exit(1)
     click.echo(f"2. the dataset, into {_DATASET}")

@@ -109,9 +109,7 @@ def _generate_by(launch: "Launch", plan: "Plan", run: Path, arguments: Mapping[s
             outcome.submitted = True
             return outcome
     cluster.remove_logs(launch)
-    for chain in undone:
-        end = str(store.read_json(run / "chains" / chain.id / "done.json").get("status"))
-        outcome.ends[end] = outcome.ends.get(end, 0) + 1
+    outcome.ends.update(str(store.read_json(run / "chains" / chain.id / "done.json")["status"]) for chain in undone)
     outcome.spent = store.cost_so_far(run) - before
     return outcome
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, Field, field, fields
+from dataclasses import MISSING, field, fields
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from .records import Setting, UserError, one_of
@@ -50,11 +50,11 @@ def parse_words(
 
 def take_rates(name: str, options: dict[str, Setting]) -> dict[str, int]:
     """Remove the rates from the options and return them."""
-    rates = {key: _parse(f"{name}:{key}", str(options.pop(key)), int) for key in RATES if key in options}
+    rates = {key: str(options.pop(key)) for key in RATES if key in options}
     for key, rate in rates.items():
-        if not isinstance(rate, int) or rate < 1:
+        if not rate.isdecimal() or int(rate) < 1:
             raise UserError(f"{name}:{key} must be a whole number of at least 1, got {rate}")
-    return {key: int(rate or 0) for key, rate in rates.items()}
+    return {key: int(rate) for key, rate in rates.items()}
 
 
 def take_seed(name: str, options: dict[str, Setting]) -> str:
@@ -87,20 +87,14 @@ def identity_and_label(
     name: str, instance: "DataclassInstance", extra: Mapping[str, Setting]
 ) -> tuple[dict[str, Setting], str]:
     """The options that shape answers; and the label, with those that are not defaults."""
-    by_name = {option.name: option for option in fields(instance)}
-    options = {key: getattr(instance, key) for key in by_name}
-    values = {key: value for key, value in options.items() if _is_identity(by_name[key], value)}
-    shown = {key: value for key, value in values.items() if value != _default_of(by_name[key])} | dict(extra)
+    values, shown = {}, dict(extra)
+    for option in fields(instance):
+        rule, value = option.metadata.get("identity", True), getattr(instance, option.name)
+        if rule and not (rule == WHERE_GIVEN and value in (None, "")):
+            values[option.name] = value
+            if value != (option.default if option.default_factory is MISSING else option.default_factory()):
+                shown[option.name] = value
     return values, name + ":" * bool(shown) + ",".join(f"{key}={value}" for key, value in sorted(shown.items()))
-
-
-def _is_identity(option: "Field[object]", value: object) -> bool:
-    rule = option.metadata.get("identity", True)
-    return value not in (None, "") if rule == WHERE_GIVEN else bool(rule)
-
-
-def _default_of(option: "Field[object]") -> object:
-    return option.default_factory() if option.default_factory is not MISSING else option.default
 
 
 def _parse(name: str, text: str, hint: object) -> Setting:

@@ -5,13 +5,16 @@ Programs of several edits out and back are composed from the edits of out_and_ba
 
 import tomllib
 from collections.abc import Iterator
-from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from . import studies
+<<<<<<< HEAD
 from .records import Program, UserError, Values, check_fields, check_types
+=======
+from .records import Program, UserError, Values, check_fields, unique
+>>>>>>> 65b6b0bb (Check the fields and the types of a user's record in one call)
 
 _HERE = Path(__file__).parent
 OUT_AND_BACK = "out and back"
@@ -46,9 +49,7 @@ def _out_and_back(table: Values) -> Iterator[dict[str, Any]]:
 
 
 def from_row(row: Values) -> Program:
-    what = f"program {row.get('id', '?')!r}"
-    check_fields(what, row, [field.name for field in fields(Program)], _REQUIRED)
-    check_types(what, Program, row)
+    check_fields(f"program {row.get('id', '?')!r}", row, Program, required=_REQUIRED)
     return Program.from_dict(row)
 
 

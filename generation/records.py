@@ -26,6 +26,8 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 T = TypeVar("T")
 Setting = str | int | float | bool | None
 Values = Mapping[str, Any]  # an object of JSON or TOML, before its fields are checked
+_TYPE_WORDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false", tuple: "a list"}
+_types_of = cache(get_type_hints)
 
 
 class UserError(Exception):
@@ -52,22 +54,15 @@ def unique(what: str, pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
 
 
 def check_fields(
-    what: str, values: Mapping[str, object], allowed: Collection[str], required: Sequence[str] = ()
+    what: str, values: Values, record: type, allowed: Collection[str] = (), required: Sequence[str] = ()
 ) -> None:
-    """Raise UserError if values have an unknown field or lack a required one."""
+    """Raise UserError for a field that is unknown, missing or of another type than in the record."""
+    allowed = allowed or [field.name for field in fields(record)]
     unknown = [name for name in values if name not in allowed]
     missing = [name for name in required if name not in values]
     if unknown or missing:
         wrong = f"has no field {', '.join(unknown)}" if unknown else f"lacks {', '.join(missing)}"
         raise UserError(f"{what} {wrong}; its fields are {', '.join(allowed)}")
-
-
-_types_of = cache(get_type_hints)
-_TYPE_WORDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false", tuple: "a list"}
-
-
-def check_types(what: str, record: type, values: Values) -> None:
-    """Raise UserError if a value is not of the type that the record's field declares."""
     for name, value in values.items():
         kind = _types_of(record).get(name)
         if kind is not None and not _is_of_type(value, kind):

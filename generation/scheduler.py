@@ -1,5 +1,6 @@
 """Runs a plan's chains, several at a time, until all are done or something stops the run."""
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ class Outcome:
     """How a run ended."""
 
     run: Path  # its folder
-    ends: dict[str, int] = field(default_factory=dict)
+    ends: Counter[str] = field(default_factory=Counter)
     already: int = 0
     left: dict[str, str] = field(default_factory=dict)  # chain id to one sentence
     stopped: str | None = None
@@ -84,7 +85,7 @@ def generate(
         except UserError as error:
             stop(str(error))
         else:
-            outcome.ends[end] = outcome.ends.get(end, 0) + 1
+            outcome.ends[end] += 1
 
     try:
         outcome.abandoned = do_all(waiting, take, record, stop, workers or _chains_at_once(plan.choices))

@@ -25,7 +25,7 @@ from convergebench.generation.records import (
     Step,
     UserError,
     canonical,
-    check_types,
+    check_fields,
 )
 from convergebench.generation.store import ChainWriter, keep_source, open_run, remove_chain
 from convergebench.generation.store_reader import find_finished
@@ -242,7 +242,7 @@ def imported_program(name: str, cycle: Sequence[str], metadata: Mapping[str, Any
     values |= {
         key: metadata[key] for key in ("category", "reversibility", "reason", "shows", "small") if key in metadata
     }
-    check_types(f"program {name!r}", Program, {**values, "id": name, "cycle": cycle})
+    check_fields(f"program {name!r}", {**values, "id": name, "cycle": cycle}, Program)
     return Program(id=name, cycle=tuple(cycle), closes=closes, **values)
 
 

@@ -16,7 +16,7 @@ from PIL import Image
 from .. import packages, studies
 from ..files import disk_errors_explained, locked, refuse_strangers_file, write_whole
 from ..pictures import Undecodable, decode, encode_png, has_hash, pixel_hash
-from ..records import KINDS, UNKNOWN, Source, UserError, Values, check_fields, check_types
+from ..records import KINDS, UNKNOWN, Source, UserError, Values, check_fields
 from . import synthetic
 
 _ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".avif", ".bmp", ".gif", ".tif", ".tiff")  # of a user's own pictures
@@ -189,9 +189,7 @@ def find_own(folder: Path, rows: Sequence[Values] = (), kind: str | None = None)
     if not folder.is_dir():
         raise UserError(f"no such folder: {folder}; --pictures must name a folder of pictures")
     for row in rows:
-        what = f"picture {row.get('file', '?')!r}"
-        check_fields(what, row, _OWN_FIELDS, ["file"])
-        check_types(what, Row, row)
+        check_fields(f"picture {row.get('file', '?')!r}", row, Row, _OWN_FIELDS, ["file"])
     paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() in _ENDINGS and path.is_file())
     names = {path.relative_to(folder).as_posix(): path for path in paths}
     if not names:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import programs, studies
-from ..records import Program, Setting, Source, UserError, Values, check_fields, check_types, unique
+from ..records import Program, Setting, Source, UserError, Values, check_fields, unique
 from ..sources import catalogue
 
 # Defaults of a user's own suite, and of a program in it.
@@ -144,8 +144,7 @@ def from_values(
     own_programs: Mapping[str, Program] | None = None,
     pictures: Mapping[str, catalogue.Row] | None = None,
 ) -> Suite:
-    check_fields(f"suite {name!r}", values, _FIELDS)
-    check_types(f"suite {name!r}", Suite, {key: value for key, value in values.items() if key != "variants"})
+    check_fields(f"suite {name!r}", {**values, "variants": ()}, Suite, _FIELDS)
     if "steps" in values:
         values = {**values, "rounds": values["steps"]}
     for key in ("steps", "rounds", "runs", "short_side"):
@@ -170,7 +169,7 @@ def _with_tuples(values: Values) -> dict[str, Any]:
 
 
 def _read_variant(suite: Suite, row: Values) -> Suite:
-    check_fields(f"variant {row.get('name')!r} of suite {suite.name!r}", row, _OF_VARIANTS)
+    check_fields(f"variant {row.get('name')!r} of suite {suite.name!r}", row, Suite, _OF_VARIANTS)
     steps = 0 if "rounds" in row else suite.steps
     return replace(suite, variants=(), **{"steps": steps, **_with_tuples(row)})
 

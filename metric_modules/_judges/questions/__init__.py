@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from convergebench.generation.records import UserError, check_fields, check_types, one_of
+from convergebench.generation.records import UserError, check_fields, one_of
 
 PICTURES = ("original", "reference", "before", "after")
 # Steps of a change, of its undo, or both; of programs that only add, their input too or once there is something to
@@ -75,8 +75,7 @@ def load(name: str) -> Question:
     except (OSError, ValueError) as error:
         raise UserError(f"{path} is not a readable question ({error})") from error
     allowed = [option.name for option in fields(Question) if option.name not in ("name", "sha256")]
-    check_fields(str(path), values, allowed, ("title", "words", "asked_of", "scale"))
-    check_types(str(path), Question, values)
+    check_fields(str(path), values, Question, allowed, ("title", "words", "asked_of", "scale"))
     one_of("asked_of", values["asked_of"], ASKED_OF)
     one_of("scale", values["scale"], _SCALES)
     for picture in values.get("pictures", ()):
