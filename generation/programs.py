@@ -10,11 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from . import studies
-<<<<<<< HEAD
-from .records import Program, UserError, Values, check_fields, check_types
-=======
-from .records import Program, UserError, Values, check_fields, unique
->>>>>>> 65b6b0bb (Check the fields and the types of a user's record in one call)
+from .records import Program, UserError, Values, check_fields
 
 _HERE = Path(__file__).parent
 OUT_AND_BACK = "out and back"
