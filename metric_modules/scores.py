@@ -105,10 +105,6 @@ def reasons_json(values: Mapping[str, Value]) -> str:
     return json.dumps(reasons, sort_keys=True, ensure_ascii=False)
 
 
-def signature_json(signature: Mapping[str, Any]) -> str:
-    return json.dumps(signature, ensure_ascii=False)
-
-
 def signature_of(row: Mapping[str, Any]) -> _Signature:
     """What a row's numbers depend on, by metric; empty if the row has no valid JSON."""
     try:

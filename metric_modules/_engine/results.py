@@ -21,17 +21,7 @@ from convergebench.generation.pictures import DECODING
 from convergebench.generation.records import Step
 
 from ..retained.floors import retained_value
-from ..scores import (
-    CHANGED_SIZE,
-    SCORES,
-    Missing,
-    Value,
-    Values,
-    missing_values,
-    reasons_json,
-    signature_json,
-    signature_of,
-)
+from ..scores import CHANGED_SIZE, SCORES, Missing, Value, Values, missing_values, reasons_json, signature_of
 from ..specs import ScoreColumn, Spec, scored_specs
 from .chains import DatasetChain, is_scored
 from .floors import FloorTask, Medians
@@ -159,38 +149,27 @@ def _recorded(row: Mapping[str, Any], columns: Sequence[str]) -> Values:
 
 
 def chain_rows(
-    chain: DatasetChain,
-    results: Results,
-    specs: Mapping[str, Spec],
-    absent: Mapping[str, str],
-    floors: Medians,
+    chain: DatasetChain, results: Results, specs: Mapping[str, Spec], absent: Mapping[str, str], floors: Medians
 ) -> Iterator[tuple[dict[str, Any], Values]]:
     """A chain's rows as they are written, each with its values."""
     done, program = chain.chain, chain.chain.program
     computed = {name: results.scores[done.id, name] for name in specs if (done.id, name) in results.scores}
     signature = {"engine": _engine_signature(chain), **{name: part for name, (part, _) in computed.items()}}
-    # Without a clean picture, metrics that compare with the reference say nothing: those with a ceiling.
-    is_blind = program.category == "restoration" and chain.own_reference is None
-    comparing = [column.name for spec in specs.values() for column in spec.columns if column.ceiling is not None]
-    with_floors = [column for spec in specs.values() for column in spec.columns if column.floor]
     before = chain.input and chain.input.step
     for number, placed in chain.steps.items():
-        step = placed and placed.step
-        unscored, values = _why_unscored(step), Values()
+        step, values = placed and placed.step, Values()
+        unscored = _why_unscored(step)
         for name, spec in specs.items():
             if unscored or name not in computed:
                 reason = Missing("absent", absent[name]) if name in absent else Missing("not_asked", name)
                 values |= dict.fromkeys(spec.names, unscored or reason)
             else:
                 values |= computed[name][1][number]
-        if is_blind:
-            values |= {name: Missing("no_clean_picture") for name in comparing if not isinstance(values[name], Missing)}
-        values |= {column.retained: _retained(column, values[column.name], floors) for column in with_floors}
-        if step and step.width is not None and before and before.width is not None:
-            values[CHANGED_SIZE] = (step.width, step.height) != (before.width, before.height)
-        else:
-            values[CHANGED_SIZE] = unscored or Missing("previous_missing")
-        before = step if step and step.width is not None else before
+        values |= _derived(chain, values, specs, floors)
+        size, size_before = _size(step), _size(before)
+        is_known = size and size_before
+        values[CHANGED_SIZE] = size != size_before if is_known else unscored or Missing("previous_missing")
+        before = step if size else before
         row = {
             **place_of(done),
             "step": number,
@@ -200,9 +179,24 @@ def chain_rows(
             "sha256": step and step.sha256,
             **{name: _stored(value) for name, value in values.items()},
             "reasons": reasons_json(values),
-            "signature": signature_json(signature),
+            "signature": json.dumps(signature, ensure_ascii=False),
         }
         yield row, values
+
+
+def _derived(chain: DatasetChain, values: Values, specs: Mapping[str, Spec], floors: Medians) -> Values:
+    columns, derived = [column for spec in specs.values() for column in spec.columns], Values()
+    # Without a clean picture, metrics that compare with the reference say nothing: those with a ceiling.
+    if chain.chain.program.category == "restoration" and chain.own_reference is None:
+        comparing = [column.name for column in columns if column.ceiling is not None]
+        derived = {name: Missing("no_clean_picture") for name in comparing if not isinstance(values[name], Missing)}
+    for column in [column for column in columns if column.floor]:
+        derived[column.retained] = _retained(column, derived.get(column.name, values[column.name]), floors)
+    return derived
+
+
+def _size(step: Step | None) -> tuple[int, int | None] | None:
+    return (step.width, step.height) if step and step.width is not None else None
 
 
 def _why_unscored(step: Step | None) -> Missing | None:
@@ -234,6 +228,6 @@ def floor_rows(tasks: Sequence[FloorTask], results: Results) -> Iterator[dict[st
         for other in task.unrelated:
             pair = {"source": task.reference.source, "other": other.source, "short_side": task.short_side}
             for name, part, values in computed:
-                signature = signature_json({name: part, "pictures": task.key})
+                signature = json.dumps({name: part, "pictures": task.key}, ensure_ascii=False)
                 for column, value in values.get(other.source, {}).items():
                     yield pair | {"metric": column, "value": value, "signature": signature}
