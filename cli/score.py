@@ -21,13 +21,6 @@ _MOST_DAMAGE_SHOWN = 10
 @click.option("--device", help="cpu or cuda. Default: cuda if there is one.")
 @click.option("--dtype", help="float32, bfloat16 or float16. Default: bfloat16 if the hardware supports it.")
 @click.option("--batch-size", type=click.IntRange(1), help="Pictures computed at once; changes memory, never results.")
-@click.option(
-    "--ssim-window",
-    type=click.Choice(["gaussian", "uniform7"]),
-    default="gaussian",
-    show_default=True,
-    help="SSIM's window: Gaussian of 11 pixels, or uniform of 7, as in many published numbers.",
-)
 @executor_options
 @json_option
 def command(

@@ -17,7 +17,6 @@ def score(
     device: str | None = None,
     dtype: str | None = None,
     batch_size: int | None = None,
-    ssim_window: str = "gaussian",
     shard: str | None = None,
     executor: str | None = None,
     tasks: int | None = None,
@@ -45,7 +44,7 @@ def score(
     folder = Path(dataset)
     batch = batch_size or (engine.BATCH if find_device(device) == "cpu" else engine.GPU_BATCH)
     requested = tuple(metrics) if metrics is not None else None
-    settings: dict[str, Any] = {"requested": requested, "device": device, "dtype": dtype, "window": ssim_window}
+    settings: dict[str, Any] = {"requested": requested, "device": device, "dtype": dtype}
     if executor is not None:
         launch = launch_of(executor, tasks, logs, executor_args, folder, "score")
         return parts.score_by(launch, folder, settings, batch)

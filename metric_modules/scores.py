@@ -6,13 +6,13 @@ holds JSON, {"engine": {...}, METRIC: {...}}; sentences are made for readers alo
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import Enum
 from functools import cache
 from typing import Any, ClassVar, NamedTuple, Self
 
-from convergebench.dataset_builder.dataset.columns import Column, Config, Row, StepPlace
+from convergebench.dataset_builder.dataset.columns import Column, Config, StepPlace
 
 from ._shared.scoring import signature_text
 from .specs import specs
@@ -206,12 +206,3 @@ class ScoreRow(StepPlace):
     @property
     def missing(self) -> dict[str, Missing]:
         return missing_values(self.__dict__)
-
-
-def _check_fields(row: type[Row]) -> None:
-    """Raise TypeError for a field without a column: it would always be None, and checks of it would never fire."""
-    if unknown := {field.name for field in fields(row)} - score_column_names():  # type: ignore[arg-type]  # a dataclass
-        raise TypeError(f"{row.__name__} has fields that are not columns of the scores: {', '.join(sorted(unknown))}")
-
-
-_check_fields(ScoreRow)

@@ -116,17 +116,13 @@ class Outcome:
 
 
 def prepare(
-    folder: Path,
-    requested: Sequence[str] | None = None,
-    device: str | None = None,
-    dtype: str | None = None,
-    window: str = "gaussian",
+    folder: Path, requested: Sequence[str] | None = None, device: str | None = None, dtype: str | None = None
 ) -> Job:
-    """Read the dataset and load the metrics; `window` is that of SSIM."""
+    """Read the dataset and load the metrics."""
     reader = Reader(folder)
     if not reader.files("chains"):
         raise UserError(f"{folder} is not a dataset: it has no data/chains; `convergebench build` makes one")
-    runs, absent = metrics.choose(requested, device, dtype, {"ssim": {"window": window}})
+    runs, absent = metrics.choose(requested, device, dtype)
     chains = find_chains(reader)
     tasks = plan_floors(reader, chains)
     job = Job(folder, reader, chains, runs, absent, tasks, read_results(reader, chains, tasks))

@@ -6,7 +6,7 @@ Every metric is found by its folder and run as CONTRIBUTING.md says; no metric i
 import importlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -17,7 +17,6 @@ from ..scores import Missing, Value
 from ..specs import Spec, scored_specs
 
 DTYPES = ("float32", "bfloat16", "float16")
-Options = Mapping[str, Mapping[str, object]]  # by metric: further arguments of its Scorer
 Part = dict[str, object]  # one metric's part of a signature
 
 
@@ -46,7 +45,7 @@ class MetricRun:
 
 
 def choose(
-    requested: Sequence[str] | None, device: str | None, dtype: str | None, options: Options | None = None
+    requested: Sequence[str] | None, device: str | None, dtype: str | None
 ) -> tuple[list[MetricRun], dict[str, str]]:
     """Load metrics onto a device, by default all but the optional ones; and say why some cannot be computed here."""
     specs = scored_specs()
@@ -67,9 +66,7 @@ def choose(
         earlier = {other: runs[other].scorer for other in spec.after if other in runs}
         arguments = {"metric": name} if spec.is_one_of_several else {}
         try:
-            scorer = module.Scorer(
-                device, dtype or fast_dtype(device), earlier, **arguments, **(options or {}).get(name, {})
-            )
+            scorer = module.Scorer(device, dtype or fast_dtype(device), earlier, **arguments)
         except FileNotFoundError as error:
             absent[name] = str(error)
             continue

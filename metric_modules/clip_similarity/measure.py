@@ -149,8 +149,6 @@ def _read(checkpoint: str, dtype: str, cached: bool) -> tuple[Any, Any]:
     from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
 
     network = AutoModel.from_pretrained(checkpoint, dtype=getattr(torch, dtype), local_files_only=cached)
-    if not hasattr(network, "get_image_features"):
-        raise ValueError(f"{checkpoint} is a {network.config.model_type}; a model with image features is needed")
     # CLIP's Pillow preparation by name: the automatic choice prefers torchvision if that is installed.
     if network.config.model_type == "clip":
         return network, CLIPImageProcessorPil.from_pretrained(checkpoint, local_files_only=cached)

@@ -148,11 +148,11 @@ def signature(window: str = "gaussian") -> Signature:
 class Scorer:
     """SSIM as the scoring engine runs it: float32 on the processor, whatever the device and the dtype."""
 
-    def __init__(self, device: str, dtype: str, earlier: Mapping[str, object], window: str = "gaussian"):
-        self.window, self.signature = window, signature(window)
+    def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
+        self.signature = signature()
 
     def prepare(self, picture: np.ndarray) -> _Reference | None:
-        return reference(picture, self.window) if min(picture.shape[:2]) >= smallest(self.window) else None
+        return reference(picture) if min(picture.shape[:2]) >= smallest() else None
 
     def compare(
         self, reference: _Reference | None, pictures: Sequence[np.ndarray], earlier: object

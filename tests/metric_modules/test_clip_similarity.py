@@ -58,15 +58,10 @@ def test_identity_is_one_and_order_does_not_matter(checkpoint):
 
 
 def test_bfloat16_stays_near_and_says_so_in_the_signature(checkpoint):
-    values, signatures = [], []
-    for dtype in measure.DTYPES:
-        known = measure.load(checkpoint, dtype=dtype)
-        one, other = measure.embed(known, pictures(2))
-        values.append(measure.compare(one, other))
-        signatures.append(measure.signature(known))
-    assert values[0] == pytest.approx(values[1], abs=0.01)
-    assert signatures[0]["dtype"] == "float32"
-    assert signatures[1]["dtype"] == "bfloat16"
+    models = [measure.load(checkpoint, dtype=dtype) for dtype in ("float32", "bfloat16")]
+    exact, short = (measure.compare(*measure.embed(model, pictures(2))) for model in models)
+    assert exact == pytest.approx(short, abs=0.01)
+    assert [measure.signature(model)["dtype"] for model in models] == ["float32", "bfloat16"]
 
 
 def test_another_clip_like_model_is_taken_by_its_folder(tmp_path):
@@ -82,11 +77,8 @@ def test_another_clip_like_model_is_taken_by_its_folder(tmp_path):
 
 
 def test_a_folder_that_holds_no_whole_clip_is_refused(tmp_path):
-    from transformers import BertConfig, BertModel, CLIPConfig
+    from transformers import CLIPConfig
 
-    BertModel(BertConfig(**SMALL, vocab_size=30)).save_pretrained(tmp_path / "bert")
-    with pytest.raises(ValueError, match="is a bert; a model with image features is needed"):
-        measure.load(str(tmp_path / "bert"))
     CLIPConfig().save_pretrained(tmp_path / "half")
     with pytest.raises(FileNotFoundError, match="half is not a complete model: ") as absent:
         measure.load(str(tmp_path / "half"))
@@ -97,19 +89,14 @@ class Broken(types.ModuleType):
     """transformers beside a torchvision that was built for another torch."""
 
     def __getattr__(self, name):
-        try:
-            raise RuntimeError("operator torchvision::nms does not exist")
-        except RuntimeError as error:
-            raise ModuleNotFoundError(f"Could not import module {name!r}.") from error
+        raise ModuleNotFoundError(f"no {name!r}") from RuntimeError("operator torchvision::nms does not exist")
 
 
 def test_a_broken_transformers_is_a_reason(monkeypatch):
     broken = Broken("transformers")
     broken.__spec__, broken.__path__ = types.SimpleNamespace(name="transformers"), []
     monkeypatch.setitem(sys.modules, "transformers", broken)
-    with pytest.raises(
-        FileNotFoundError, match=r"\(operator torchvision::nms does not exist\); a torchvision that was not"
-    ):
+    with pytest.raises(FileNotFoundError, match=r"\(operator torchvision::nms does not exist\)"):
         measure.Scorer("cpu", "float32", {})
 
 

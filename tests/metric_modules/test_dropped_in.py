@@ -7,29 +7,16 @@ import pytest
 import scored
 from house_copy import HouseCopy
 
-SPEC = """
-SPEC = {
-    "name": "darkness",
-    "title": "Darkness",
-    "kind": "picture",
-    "sees": "pictures that grow darker",
-    "misses": "everything else",
-    "columns": [
-        {
-            "name": "darkness",
-            "title": "Darkness",
-            "meaning": "grey levels by which the picture is darker or brighter than the reference",
-            "aspect": "light",
-            "unit": "grey levels",
-            "direction": "lower",
-            "low": 0.0,
-            "ceiling": 0.0,
-            "floor": True,
-            "show": "curve",
-        },
-    ],
-    "reasons": {"equal": ["nobody", "the picture is its reference, and {} is no answer"]},
-}
+MEANING = "grey levels by which the picture is darker or brighter than the reference"
+SPEC = f"""
+SPEC = {{
+    "name": "darkness", "title": "Darkness", "kind": "picture", "sees": "darker pictures", "misses": "all else",
+    "columns": [{{
+        "name": "darkness", "title": "Darkness", "meaning": "{MEANING}", "direction": "lower", "low": 0.0,
+        "ceiling": 0.0, "floor": True, "show": "curve",
+    }}],
+    "reasons": {{"equal": ["nobody", "the picture is its reference, and {{}} is no answer"]}},
+}}
 """
 MEASURE = """
 class Scorer:
@@ -73,7 +60,6 @@ def test_it_is_scored_and_stored_beside_the_others(dataset):
 
 
 def test_it_is_explained_on_the_card_and_in_the_file(dataset):
-    meaning = "grey levels by which the picture is darker or brighter than the reference"
-    assert meaning in (dataset / "README.md").read_text()
+    assert MEANING in (dataset / "README.md").read_text()
     metadata = pq.read_metadata(next((dataset / "data" / "scores").glob("*.parquet"))).metadata
-    assert json.loads(metadata[b"convergebench_columns"])["darkness"] == meaning
+    assert json.loads(metadata[b"convergebench_columns"])["darkness"] == MEANING

@@ -93,18 +93,6 @@ def pictures(folder):
     return {key: (start[key[0]], pixels) for key, pixels in found.items()}
 
 
-def test_ssim_uniform_window_is_scikit_images_default(dataset):
-    def score_with(window):
-        engine.run(engine.prepare(dataset, ["ssim"], "cpu", None, window))
-        return {key: row["ssim"] for key, row in scores(dataset).items() if row["ssim"] is not None}
-
-    uniform, shown = score_with("uniform7"), pictures(dataset)
-    for key, value in uniform.items():
-        assert value == pytest.approx(structural_similarity(*shown[key], channel_axis=2), abs=1e-6)
-    assert {json.loads(row["signature"])["ssim"]["window"] for row in scores(dataset).values()} == {"uniform7"}
-    assert score_with("gaussian") != uniform
-
-
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_every_value_agrees_with_its_reference_implementation(dataset, models, dtype):
     score(dataset, ["psnr", "ssim", "lpips", "clip"], dtype)

@@ -13,7 +13,6 @@ from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset import schema
 from convergebench.dataset_builder.dataset.rows import STEPS
 from convergebench.dataset_builder.publishing import verify
-from convergebench.generation.pictures import Undecodable, decode_array
 from convergebench.generation.records import UserError
 from convergebench.metric_modules._engine import engine, results
 from convergebench.metric_modules.scores import SCORES
@@ -136,13 +135,6 @@ def test_a_file_that_is_gone_or_torn_leaves_rows_that_say_so(dataset, how):
     assert found["gentle", "source-1", "dot", 3]["round"] == 2
 
 
-@pytest.mark.parametrize("data", [b"", b"sorry", b"\x89PNG\r\n\x1a\n", scored.encoded(scored.picture(1))[:-30]])
-def test_broken_bytes_are_named_without_an_address_in_memory(data):
-    with pytest.raises(Undecodable) as caught:
-        decode_array(data)
-    assert "0x" not in str(caught.value)
-
-
 def test_an_answer_is_resized_to_its_reference(tmp_path):
     chain = scored.chain("larger", 1, "copy")
     large = np.asarray(Image.fromarray(scored.picture(1)).resize((160, 100), Image.Resampling.BICUBIC))
@@ -152,16 +144,6 @@ def test_an_answer_is_resized_to_its_reference(tmp_path):
     found = [scores(dataset)["larger", "source-1", "copy", step] for step in (1, 2, 3)]
     assert [row["changed_size"] for row in found] == [True, False, False]
     assert all(row["psnr"] > 30 and json.loads(row["signature"])["engine"]["size"] == "64x48" for row in found)
-
-
-def test_a_chain_is_compared_with_its_own_reference(tmp_path):
-    chain = scored.chain("restorer", 1, "copy")
-    truth = scored.encoded(scored.picture(9))
-    scored.keep(tmp_path / "run", chain, [truth, scored.encoded(scored.picture(1)), truth], reference=truth)
-    dataset = scored.built(tmp_path / "run", tmp_path / "dataset")
-    score(dataset)
-    found = [scores(dataset)["restorer", "source-1", "copy", step]["rmse"] for step in (1, 2, 3)]
-    assert found[0] == found[2] == 0 < found[1]
 
 
 def test_a_flipped_bit_in_a_source_stops_the_scoring_by_name(clean, dataset):
@@ -178,12 +160,15 @@ def test_a_flipped_bit_in_a_source_stops_the_scoring_by_name(clean, dataset):
     assert scores(dataset) == scores(whole)
 
 
-def test_a_flipped_bit_in_a_reference_is_never_compared_with(tmp_path):
+def test_a_chain_is_compared_with_its_own_intact_reference(tmp_path):
     chain = scored.chain("restorer", 1, "copy")
     truth = scored.encoded(scored.picture(9))
     scored.keep(tmp_path / "run", chain, [truth, scored.encoded(scored.picture(1)), truth], reference=truth)
     dataset = scored.built(tmp_path / "run", tmp_path / "dataset")
     path = dataset / "data" / "chains" / "0000.parquet"
+    score(shutil.copytree(dataset, tmp_path / "whole"))
+    rmse = [scores(tmp_path / "whole")["restorer", "source-1", "copy", step]["rmse"] for step in (1, 2, 3)]
+    assert rmse[0] == rmse[2] == 0 < rmse[1]
     flip(path, place_of(path, truth))
     outcome = score(dataset)
     assert any("the reference: " in line for line in outcome.damage)
@@ -207,16 +192,6 @@ def test_damaged_scores_are_refused_and_never_hashed(clean, dataset):
             attempt()
     path.unlink()
     assert score(dataset).damage == []
-
-
-def test_a_flipped_bit_in_steps_is_never_hashed(dataset):
-    path = dataset / "data" / "steps" / "rough" / "0000.parquet"
-    flip(path, 2000)
-    before = (dataset / "README.md").read_text()
-    card.write(dataset)
-    assert (dataset / "README.md").read_text() == before
-    with pytest.raises(UserError, match="the files of steps are not those the card was written for"):
-        verify.check_publishable(dataset)
 
 
 def test_a_changed_shard_line_is_computed_again(tmp_path):

@@ -41,27 +41,21 @@ def with_alpha(alpha):
 
 ACCEPTED = {
     "rgb": (Image.fromarray(COLOUR), COLOUR),
-    "rgb array": (COLOUR, COLOUR),
     "array that is a view": (COLOUR[::-1, ::2], COLOUR[::-1, ::2]),
-    "png bytes": (encoded(Image.fromarray(COLOUR), "PNG"), COLOUR),
     "datasets' own dictionary": ({"bytes": encoded(Image.fromarray(COLOUR), "PNG"), "path": None}, COLOUR),
     "grey": (Image.fromarray(GREY), np.dstack([GREY] * 3)),
-    "grey array": (GREY, np.dstack([GREY] * 3)),
     "grey array with its channel": (GREY[..., None], np.dstack([GREY] * 3)),
     "one bit": (Image.fromarray(GREY > 127), np.dstack([np.where(GREY > 127, 255, 0)] * 3)),
     "palette": (PALETTE, np.asarray(PALETTE.convert("RGB"))),
-    "opaque alpha": (with_alpha(255), COLOUR),
     "opaque alpha array": (np.asarray(with_alpha(255)), COLOUR),
     "floats from 0 to 1": ((COLOUR / 255).astype(np.float32), COLOUR),
     "channels first": (COLOUR.transpose(2, 0, 1), COLOUR),
-    "tensor of bytes": (torch.from_numpy(COLOUR), COLOUR),
     "tensor of floats, channels first": (torch.from_numpy(COLOUR / 255).permute(2, 0, 1), COLOUR),
     "black": (np.zeros((4, 4, 3), np.uint8), np.zeros((4, 4, 3), np.uint8)),
     "one pixel": (COLOUR[:1, :1], COLOUR[:1, :1]),
 }
 
 REFUSED = {
-    "transparent": (with_alpha(254), "transparent"),
     "transparent array": (np.asarray(with_alpha(254)), "transparent"),
     "transparent palette": (encoded(PALETTE, "PNG", transparency=0), "transparent"),
     "cmyk": (encoded(Image.fromarray(COLOUR).convert("CMYK"), "JPEG"), "CMYK"),
@@ -74,26 +68,19 @@ REFUSED = {
     "not a number": (np.full((4, 4, 3), np.nan), "float64 from nan to nan"),
     "whole numbers": (COLOUR.astype(np.int64), "int64"),
     "bytes cut from 0 to 1": (np.eye(6, dtype=np.uint8), "bytes of 0 and 1 alone"),
-    "the same as an image": (Image.fromarray(np.eye(6, dtype=np.uint8)), "bytes of 0 and 1 alone"),
     "tensor of unclear axes": (torch.zeros(3, 8, 3), "channels could be first or last"),
-    "16-bit array": (COLOUR.astype(np.uint16), "uint16"),
-    "five channels": (np.zeros((4, 4, 5), np.uint8), "shape"),
     "batch as one picture": (np.zeros((2, 4, 4, 3), np.uint8), "shape"),
     "empty array": (np.zeros((0, 4, 3), np.uint8), "shape"),
     "no bytes": (b"", "empty"),
     "not a picture": (b"<html>not found</html>", "not an image file"),
     "postscript": (encoded(Image.fromarray(COLOUR), "EPS"), "not an image file"),
-    "another format": (encoded(Image.fromarray(COLOUR), "AVIF"), "not an image file"),
     "truncated png": (encoded(Image.fromarray(COLOUR), "PNG")[:-400], "cannot be used"),
-    "truncated jpeg": (encoded(Image.fromarray(COLOUR), "JPEG")[:-200], "cannot be used"),
     "animation": (
         encoded(Image.fromarray(COLOUR), "GIF", save_all=True, append_images=[Image.fromarray(COLOUR[::-1])]),
         "animation of 2 frames",
     ),
-    "bomb": (encoded(Image.new("1", (8193, 8192)), "PNG"), "8193x8192"),
     "bigger bomb": (encoded(Image.new("1", (20000, 20000)), "PNG"), "400000000"),
     "missing file": ("no/such/file.png", "no such file"),
-    "nothing": (None, "NoneType"),
     "number": (3, "int"),
 }
 
@@ -223,15 +210,8 @@ BATCH = np.stack([COLOUR, COLOUR[::-1]])
 
 @pytest.mark.parametrize(
     "batch",
-    [
-        BATCH,
-        BATCH / 255,
-        BATCH.transpose(0, 3, 1, 2),
-        torch.from_numpy(BATCH),
-        torch.from_numpy(BATCH / 255).float().permute(0, 3, 1, 2),
-        [torch.from_numpy(picture).permute(2, 0, 1) for picture in BATCH],
-    ],
-    ids=["bytes", "floats", "channels first", "tensor", "tensor of floats", "list of tensors"],
+    [BATCH, BATCH.transpose(0, 3, 1, 2), torch.from_numpy(BATCH / 255).float().permute(0, 3, 1, 2)],
+    ids=["bytes", "channels first", "tensor of floats"],
 )
 def test_a_batch_of_pictures_is_as_many_examples(batch, tmp_path):
     result = Psnr(cache_dir=str(tmp_path)).compute(predictions=batch, references=[COLOUR, COLOUR])
@@ -254,11 +234,6 @@ def test_a_column_of_a_dataset_is_read_from_the_files_bytes(tmp_path):
     )
     with pytest.raises(ValueError, match="prediction 0 has more than 8 bits"):
         metric.compute(predictions=deep["image"], references=[COLOUR[:4, :4]])
-
-
-def test_a_batch_of_other_axes_is_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"ndarray with shape \(24, 40, 3\); a batch of pictures has four axes"):
-        Psnr(cache_dir=str(tmp_path)).compute(predictions=COLOUR, references=[COLOUR])
 
 
 def test_cuda_where_there_is_none_is_one_sentence(monkeypatch):

@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from convergebench.metric_modules._shared import images
@@ -67,15 +68,7 @@ def test_two_ranks_return_what_one_process_does(tmp_path):
 
 
 def test_a_world_that_accelerate_does_not_see_is_refused(monkeypatch):
-    """Otherwise every process would believe to be alone, and gather nothing."""
-
-    class Alone:
-        num_processes, process_index = 1, 0
-
-        def __init__(self, cpu):
-            pass
-
     monkeypatch.setenv("WORLD_SIZE", "2")
-    monkeypatch.setattr("accelerate.PartialState", Alone)
+    monkeypatch.setattr("accelerate.PartialState", lambda cpu: SimpleNamespace(num_processes=1))
     with pytest.raises(RuntimeError, match="accelerate sees 1 processes, but WORLD_SIZE is 2"):
         images._dealt([1, 2], lambda batch: batch)

@@ -99,8 +99,7 @@ def _chosen_metrics(signature: Mapping[str, Any], outcome: Recomputed) -> list[M
     specs = scored_specs()
     dtypes = {part["dtype"] for part in signature.values() if isinstance(part, dict) and "dtype" in part}
     dtype = dtypes.pop() if len(dtypes) == 1 else "float32"
-    options = {"ssim": {"window": signature["ssim"].get("window", "gaussian")}} if "ssim" in signature else {}
-    chosen, absent = metrics.choose([name for name in signature if name in specs], "cpu", dtype, options)
+    chosen, absent = metrics.choose([name for name in signature if name in specs], "cpu", dtype)
     runs = []
     for run in chosen:
         if run.signature == signature[run.name]:

@@ -44,7 +44,8 @@ def run(path: Path) -> Section:
         section.claims.append(Claim(words, worst <= SAME))
     if absent:
         section.text.append(f"{absent} published returns have no picture here.")
-    section.text.append("Their SSIM has the uniform window of 7 pixels: `convergebench score --ssim-window uniform7`.")
+    words = 'Their SSIM has the uniform window of 7 pixels: the metric `ssim` computes it with `window="uniform7"`.'
+    section.text.append(words)
     if len(rows) <= 40:
         head = ["chain", "round", "PSNR published", "ours", "SSIM published", "ours"]
         section.text.append(table(head, rows))
