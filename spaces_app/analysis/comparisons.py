@@ -1,9 +1,8 @@
-"""Compares every two editors on their common cases, and an editor with itself when it is asked in two ways."""
+"""Compares every two editors on their common cases, and ranks them."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, TypeVar
 
 from convergebench.metric_modules.halflife.comparison import (
     Comparison,
@@ -15,18 +14,10 @@ from convergebench.metric_modules.halflife.comparison import (
 from convergebench.metric_modules.halflife.outcomes import Outcome
 
 from .cases import CaseKey
-from .groups import CaseGroup, OutcomesByEditor
-from .tables import TableRow, estimate
-
-if TYPE_CHECKING:
-    from .analysis import Analysis
+from .groups import ROLES, CaseGroup, OutcomesByEditor
 
 # By editor: each case's outcome and planned rounds.
 CaseOutcomes = Mapping[str, Mapping[CaseKey, tuple[Outcome, int]]]
-Side = tuple[str, int]  # what the programs have in common, and 0 or 1
-_SideOf = Callable[[str], Side | None]  # by the id of a program
-_Kept = dict[tuple[str, str, int], float]  # by source, what is common, and run
-R = TypeVar("R", bound=TableRow)
 
 
 @dataclass(frozen=True)
@@ -44,7 +35,7 @@ def compare_group(group: CaseGroup, outcomes: OutcomesByEditor) -> GroupComparis
     }
     mean_kept = {editor: sum(outcome.kept for outcome in kept) / len(kept) for editor, kept in outcomes.items()}
     longest_first = sorted(group.cases, key=lambda editor: -mean_kept[editor])
-    editors = [editor for editor in longest_first if group.roles[editor] == "editor"]
+    editors = [editor for editor in longest_first if group.roles[editor] == ROLES["editor"]]
     # An editor with fewer checks cannot be compared with the others.
     unranked = [editor for editor in longest_first if editor not in editors and not group.lacking[editor]]
     among = compare_editors(by_case, editors)
@@ -80,49 +71,3 @@ def _rounds_kept(outcome: Outcome, horizon: int | None) -> int | None:
 def verdict_name(pair: Comparison) -> str:
     """The editor that keeps more, 'open', or 'indicative': too few sources."""
     return {"first": pair.first, "second": pair.second}.get(pair.verdict, pair.verdict)
-
-
-def compare_sides(
-    analysis: "Analysis", make_row: Callable[..., R], names: tuple[str, str], side_of: _SideOf, **columns: str
-) -> list[R]:
-    """A row for each editor with cases on both sides: same picture, task and run."""
-    rows = []
-    for name, group in analysis.groups.items():
-        sides = {editor: _both_sides(group, analysis.outcomes[name], editor, side_of) for editor in group.cases}
-        common = {editor: first.keys() & second.keys() for editor, ((first, second), _) in sides.items()}
-        editors = [editor for editor, keys in common.items() if keys]
-        pairs = [compare(names, *sides[editor][0], {key: key[0] for key in common[editor]}) for editor in editors]
-        for editor, pair in zip(editors, judge_together(pairs), strict=True):
-            kept, undone = sides[editor]
-            first, second = (sum(side[key] for key in common[editor]) / len(common[editor]) for side in kept)
-            first_undone, second_undone = (sum(values) / len(values) if values else None for values in undone)
-            rows.append(
-                make_row(
-                    **columns,
-                    editor=editor,
-                    role=group.role_title(editor),
-                    first=first,
-                    second=second,
-                    difference=estimate(pair.difference, pair.interval),
-                    first_undone=first_undone,
-                    second_undone=second_undone,
-                    p_value=pair.p_value,
-                    verdict=verdict_name(pair),
-                    cases=pair.cases,
-                    sources=pair.sources,
-                )
-            )
-    return rows
-
-
-def _both_sides(
-    group: CaseGroup, outcomes: OutcomesByEditor, editor: str, side_of: _SideOf
-) -> tuple[tuple[_Kept, _Kept], tuple[list[bool], list[bool]]]:
-    kept: tuple[_Kept, _Kept] = ({}, {})
-    undone: tuple[list[bool], list[bool]] = ([], [])
-    for case, outcome in zip(group.cases[editor], outcomes[editor], strict=True):
-        place = side_of(case.program)
-        if place is not None and not outcome.failed:
-            kept[place[1]][case.source, place[0], case.chain.run] = float(outcome.kept)
-            undone[place[1]].extend(value for value in case.undone or [] if value is not None)
-    return kept, undone

@@ -41,12 +41,12 @@ def display_names(editors: Iterable[str]) -> dict[str, str]:
     {'seedream:model=seedream-4-0-250828': 'Seedream 4.0', 'jpeg:quality=75': 'JPEG only, quality 75'}
     """
     editors = list(editors)
-    names = {editor: display_name(editor) for editor in editors}
+    names = {editor: _display_name(editor) for editor in editors}
     counts = Counter(names.values())
     return {editor: name if counts[name] == 1 else editor for editor, name in names.items()}
 
 
-def display_name(editor: str) -> str:
+def _display_name(editor: str) -> str:
     name, _, settings = editor.partition(":")
     pairs = [part.split("=", 1) for part in settings.split(",") if part]
     if not re.fullmatch(r"[\w.+-]+", name) or any(len(pair) < 2 for pair in pairs):

@@ -43,7 +43,7 @@ class CaseGroup:
     cases: dict[str, list[Case]]
     checks: tuple[str, ...]  # what is checked in the cases of all ranked editors alike
     partial: list[str]  # checks left out though some editors have them
-    roles: dict[str, str]  # of each editor, a key of ROLES
+    roles: dict[str, str]  # of each editor, a title of ROLES
     lacking: dict[str, tuple[str, ...]]  # of each editor, checks without scores
     apart: dict[str, tuple[str, ...]]  # editor -> why
 
@@ -57,13 +57,6 @@ class CaseGroup:
     def checks_of(self, editor: str) -> tuple[str, ...]:
         """Fewer than for others if its scores lack a metric."""
         return tuple(check for check in self.checks if check not in self.lacking[editor])
-
-    def role_title(self, editor: str) -> str:
-        return ROLES[self.roles[editor]]
-
-    def tested(self) -> list[str]:
-        """The editors under test, or all if there are none."""
-        return [editor for editor in self.cases if self.roles[editor] == "editor"] or list(self.cases)
 
     @property
     def all_cases(self) -> list[Case]:
@@ -117,7 +110,7 @@ def _make_group(name: str, cases: dict[str, list[Case]], apart: _Reasons, roles:
         editor: tuple(check for check in checks if editor not in having[check]) for editor in measured
     }
     reasons = merge_reasons(apart, {editor: [_why_unranked(missing)] for editor, missing in lacking.items() if missing})
-    table_roles = {editor: role_in_tables(editor, roles, reasons) for editor in cases}
+    table_roles = {editor: ROLES[role_in_tables(editor, roles, reasons)] for editor in cases}
     return CaseGroup(name, cases, checks, partial, table_roles, lacking, reasons)
 
 

@@ -13,7 +13,7 @@ from PIL import Image
 
 from ..analysis.analysis import Analysis
 from ..analysis.cases import Case
-from ..analysis.display_names import display_name
+from ..analysis.display_names import display_names
 from ..analysis.reasons import frames_of, losing_step, loss_clause, typical_cases
 
 SIDE = 192  # pixels: sharp on a phone's screen at two thirds of it
@@ -54,7 +54,7 @@ def _typical_strip(analysis: Analysis, case: Case, outcome: Outcome, checks: Seq
     clause = loss_clause(case, outcome, checks, analysis.options.threshold, scores.get(lost_step or -1))
     why = f"lost in round {outcome.lost_at}: {clause}" if outcome.lost else f"survived all {case.rounds} rounds"
     title = f"a typical test: “{case.chain.program.cycle[0]}” on {case.source}"
-    return Strip(display_name(case.editor), title, frames, why)
+    return Strip(display_names([case.editor])[case.editor], title, frames, why)
 
 
 def make_frame(data: bytes | None, label: str, words: str, is_loss: bool = False) -> Frame:

@@ -38,7 +38,7 @@ def rows(analysis: Analysis) -> list[Row]:
                 for editor in group.cases:
                     pairs = analysis.with_outcomes(group, editor)
                     if chosen := [pair for pair in pairs if getattr(pair[0], by) == value]:
-                        rows.append(_row(name, by, value, editor, group.role_title(editor), chosen))
+                        rows.append(_row(name, by, value, editor, group.roles[editor], chosen))
     return rows
 
 

@@ -38,7 +38,7 @@ def rows(analysis: Analysis) -> list[Row]:
     rows = []
     for name, group in analysis.groups.items():
         for editor, cases in group.cases.items():
-            role, rounds = group.role_title(editor), max(case.rounds for case in cases)
+            role, rounds = group.roles[editor], max(case.rounds for case in cases)
             for round, kept, lost, count in _incidence(analysis.outcomes[name][editor], rounds):
                 row = Row(editor=editor, role=role, group=name, round=round, kept=kept, lost_to=lost, cases=count)
                 rows.append(row)

@@ -11,6 +11,7 @@ import numpy as np
 from convergebench.generation.records import REVERSIBILITY
 
 from ..analysis.analysis import Analysis
+from ..analysis.groups import ROLES
 from ..analysis.tables import Estimate, TableRow, column
 from . import OnPage
 
@@ -36,7 +37,8 @@ class Row(TableRow):
 def rows(analysis: Analysis) -> list[Row]:
     rows = []
     for name, group in analysis.groups.items():
-        pairs = [pair for pair in analysis.with_outcomes(group, *group.tested()) if not pair[1].failed]
+        tested = [editor for editor in group.cases if group.roles[editor] == ROLES["editor"]]
+        pairs = [pair for pair in analysis.with_outcomes(group, *tested) if not pair[1].failed]
         cases = [case for case, _ in pairs]
         lives = [outcome.lost_at for _, outcome in pairs]
         editors, sources, programs = ([getattr(case, key) for case in cases] for key in ("editor", "source", "program"))

@@ -96,7 +96,7 @@ def _row(
     ends = Counter(case.end for case in cases)
     return Row(
         editor=editor,
-        role=group.role_title(editor),
+        role=group.roles[editor],
         group=group.name,
         name=group.headline_name(checks),
         rank=Estimate(ranks[0], *ranks) if ranks else Estimate(),

@@ -4,13 +4,15 @@ A folder may hold any of these; deleting it removes its study and nothing else:
 
     statistics/*.py     statistics as in spaces_app/statistics, with the sections of the page that they name
     groups.py           GROUPS: groups of programs of its own (see analysis.program_groups)
-    answers.py          answers(analysis): what judges or people answered about steps, as analysis.answers.StepAnswer
+    answers.py          answers(analysis): what judges or people answered about steps, as step_answers.StepAnswer
     apart.py            reasons(analysis) -> {editor: reasons}: why editors are listed apart in every table
     curves.py           curves(analysis): more rows for the table of curves
     tab/                a tab of the Space (see space.tabs)
     metric_lines.py     metric_lines(columns): more lines on the Space's tab of metrics
     page.py             stand_in(tables, facts): the page's title, how_to_read, lead and a table for the terminal, for a
                         dataset without a case that counts; or None
+
+Files beside the folders are what several studies share.
 """
 
 import importlib

@@ -14,7 +14,7 @@ from convergebench.spaces_app.analysis.groups import account_for
 from convergebench.spaces_app.reporting.sentences import page_sentences
 from convergebench.spaces_app.statistics import compute_tables
 from convergebench.spaces_app.studies.additions.statistics import additions
-from convergebench.spaces_app.studies.judges.answers import Judged, kappa
+from convergebench.spaces_app.studies.judges.answers import judged_steps, kappa
 from convergebench.spaces_app.studies.judges.statistics import judged_edits, judges, self_evaluation
 from convergebench.spaces_app.studies.restoration.statistics import judged_infidelity
 from PIL import Image
@@ -208,7 +208,8 @@ def test_earlier_wordings_and_missing_chains_are_left_out():
     gone = answer(chain(run=2), 1, "edit_applied", 1.0, question_sha256="new", asked="2026-02-01T00:00:00")
     old = answer(one, 1, "edit_applied", 1.0, question_sha256="old", asked="2026-01-01T00:00:00")
     new = answer(one, 1, "edit_applied", 0.0, question_sha256="new", asked="2026-02-01T00:00:00")
-    assert Judged(analysis([one], [], [old, new, gone])).values("seer", "edit_applied") == {(one.id, 1): 0.0}
+    steps = judged_steps(analysis([one], [], [old, new, gone]))["seer", "edit_applied"]
+    assert {step: row["value"] for step, row in steps.items()} == {(one.id, 1): 0.0}
 
 
 def test_kappa_is_that_of_cohens_own_table():

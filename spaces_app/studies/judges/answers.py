@@ -1,66 +1,55 @@
 """Judges' answers to the newest wording of each question, and how far answers agree."""
 
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from convergebench.metric_modules._judges.answers import DATASET
-from convergebench.metric_modules._judges.drift import Drift, find_drift
 from convergebench.metric_modules.halflife.intervals import share_interval
 from convergebench.metric_modules.scores import ScoreRow
 
 from ...analysis.analysis import Analysis
-from ...analysis.answers import StepAnswer, StepKey
 from ...analysis.tables import Estimate, estimate
+from ..step_answers import StepAnswer, StepKey
 
 Answer = Mapping[str, Any]  # a row of the config `judgements`
 Pair = tuple[Any, Any]
 
 
-class Judged:
-    """The answers of all judges, to the newest wording of each question.
+def newest_answers(analysis: Analysis) -> dict[tuple[str, str], list[Answer]]:
+    """By judge and question, those to its newest wording; some may be about chains that are gone."""
+    rows = list(analysis.table("judgements"))
+    newest: dict[tuple[str, str], tuple[str, str]] = {}
+    for row in rows:
+        key = row["judge"], row["question"]
+        newest[key] = max(newest.get(key, ("", "")), (row["asked"], row["question_sha256"]))
+    by_question: dict[tuple[str, str], list[Answer]] = {key: [] for key in sorted(newest)}
+    for row in rows:
+        key = row["judge"], row["question"]
+        if newest[key][1] == row["question_sha256"]:
+            by_question[key].append(row)
+    return by_question
 
-    Answers about chains that are gone count for the judge, but for no editor.
-    """
 
-    def __init__(self, analysis: Analysis):
-        rows = list(analysis.table("judgements"))
-        chains = {chain.id for chain in analysis.chains}
-        newest: dict[tuple[str, str], tuple[str, str]] = {}
-        for row in rows:
-            key = row["judge"], row["question"]
-            newest[key] = max(newest.get(key, ("", "")), (row["asked"], row["question_sha256"]))
-        by_question: dict[tuple[str, str], list[Answer]] = defaultdict(list)
-        by_step: dict[tuple[str, str], dict[StepKey, Answer]] = defaultdict(dict)
-        for row in rows:
-            key = row["judge"], row["question"]
-            if newest[key][1] == row["question_sha256"]:
-                by_question[key].append(row)
-                if row["purpose"] == DATASET and row["chain"] in chains:
-                    by_step[key][row["chain"], row["step"]] = row
-        self.by_question = dict(sorted(by_question.items()))
-        self.by_step = {key: by_step.get(key, {}) for key in self.by_question}  # of the dataset's own chains
-
-    @cached_property
-    def drift(self) -> list[Drift]:
-        return find_drift(row for rows in self.by_question.values() for row in rows)
-
-    def values(self, judge: str, question: str) -> dict[StepKey, float]:
-        rows = self.by_step.get((judge, question), {})
-        return {step: row["value"] for step, row in rows.items() if row["value"] is not None}
+def judged_steps(analysis: Analysis) -> dict[tuple[str, str], dict[StepKey, Answer]]:
+    """The same of the dataset's own steps."""
+    chains = {chain.id for chain in analysis.chains}
+    return {
+        key: {(row["chain"], row["step"]): row for row in rows if row["purpose"] == DATASET and row["chain"] in chains}
+        for key, rows in analysis.once(newest_answers).items()
+    }
 
 
 def answers(analysis: Analysis) -> Iterator[StepAnswer]:
-    for (judge, question), rows in analysis.once(Judged).by_step.items():
+    for (judge, question), rows in analysis.once(judged_steps).items():
         for step, row in rows.items():
             yield StepAnswer(judge, question, step, row["value"], json.loads(row["answer"] or "{}"))
 
 
 def scores_of_judged(analysis: Analysis) -> dict[StepKey, ScoreRow]:
-    chains = {chain for answers in analysis.once(Judged).by_step.values() for chain, _ in answers}
+    chains = {chain for answers in analysis.once(judged_steps).values() for chain, _ in answers}
     return {(row.chain, row.step): row for rows in analysis.scores.of_chains(chains).values() for row in rows}
 
 

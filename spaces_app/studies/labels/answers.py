@@ -9,7 +9,7 @@ from convergebench.dataset_builder.studies.labels.labels import QUESTIONS, Label
 from convergebench.generation.records import FinishedChain
 
 from ...analysis.analysis import Analysis
-from ...analysis.answers import PEOPLE, StepAnswer
+from ..step_answers import PEOPLE, StepAnswer
 
 
 class LabelledItem(NamedTuple):

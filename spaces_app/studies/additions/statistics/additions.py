@@ -12,11 +12,11 @@ from convergebench.metric_modules.halflife.intervals import share_interval
 from convergebench.metric_modules.scores import ScoreRow
 
 from ....analysis.analysis import Analysis
-from ....analysis.answers import PEOPLE, Answers, all_answers, judges_asked
 from ....analysis.cases import Case
 from ....analysis.groups import account_for
 from ....analysis.tables import Column, Estimate, TableRow, column, columns_by_key, estimate
 from ....statistics import OnPage
+from ...step_answers import PEOPLE, Answers, all_answers, judges_asked
 
 TITLE = "Additions"
 SECTION = "Additions"
@@ -67,41 +67,45 @@ class _Seen:
     background: Mapping[int, float]  # LPIPS outside the additions
     whole: Mapping[int, float]  # LPIPS of the whole picture
 
-    @property
-    def rises(self) -> dict[int, float]:
-        """Of the count, in steps that were counted as was the one before."""
-        return {step: count - self.counts[step - 1] for step, count in self.counts.items() if step - 1 in self.counts}
 
-    def stays(self) -> float | None:
-        made = [step for step in range(1, max(self.there, default=0) + 1) if self.added.get(step, True)]
-        return mean(step in self.there[max(self.there)] for step in made) if made else None
+def _rises(chain: _Seen) -> dict[int, float]:
+    """Of the count, in steps that were counted as was the one before."""
+    return {step: count - chain.counts[step - 1] for step, count in chain.counts.items() if step - 1 in chain.counts}
 
-    def first_lost(self) -> float:
-        seen: set[int] = set()
-        for step in sorted(self.there):
-            if seen - self.there[step]:
-                return step
-            seen |= self.there[step]
-        return inf
 
-    @property
-    def first_miscount(self) -> float:
-        return min((step for step, rise in self.rises.items() if rise != 1), default=inf)
+def _stays(chain: _Seen) -> float | None:
+    made = [step for step in range(1, max(chain.there, default=0) + 1) if chain.added.get(step, True)]
+    return mean(step in chain.there[max(chain.there)] for step in made) if made else None
 
-    def count_error(self) -> float | None:
-        """How many more things the last picture has than requested."""
-        if 0 not in self.counts or len(self.counts) < 2:
-            return None
-        last = max(self.counts)
-        return self.counts[last] - self.counts[0] - last
 
-    def replaced(self) -> dict[int, bool]:
-        """For each step whose thing is there: did another thing disappear?"""
-        lost = {step: rise <= 0 for step, rise in self.rises.items() if self.added.get(step)}
-        for step, steps_there in self.there.items():
-            if self.added.get(step) and step - 1 in self.there:
-                lost[step] = lost.get(step, False) or bool(self.there[step - 1] - steps_there)
-        return lost
+def _first_lost(chain: _Seen) -> float:
+    seen: set[int] = set()
+    for step in sorted(chain.there):
+        if seen - chain.there[step]:
+            return step
+        seen |= chain.there[step]
+    return inf
+
+
+def _first_miscount(chain: _Seen) -> float:
+    return min((step for step, rise in _rises(chain).items() if rise != 1), default=inf)
+
+
+def _count_error(chain: _Seen) -> float | None:
+    """How many more things the last picture has than requested."""
+    if 0 not in chain.counts or len(chain.counts) < 2:
+        return None
+    last = max(chain.counts)
+    return chain.counts[last] - chain.counts[0] - last
+
+
+def _replaced(chain: _Seen) -> dict[int, bool]:
+    """For each step whose thing is there: did another thing disappear?"""
+    lost = {step: rise <= 0 for step, rise in _rises(chain).items() if chain.added.get(step)}
+    for step, steps_there in chain.there.items():
+        if chain.added.get(step) and step - 1 in chain.there:
+            lost[step] = lost.get(step, False) or bool(chain.there[step - 1] - steps_there)
+    return lost
 
 
 def _seen_chains(analysis: Analysis) -> Iterator[tuple[str, _Seen]]:
@@ -159,20 +163,20 @@ def rows(analysis: Analysis) -> list[Row]:
 
 
 def _row(program: str, judge: str, editor: str, chains: Sequence[_Seen]) -> Row:
-    rises = [rise for chain in chains for rise in chain.rises.values()]
+    rises = [rise for chain in chains for rise in _rises(chain).values()]
     return Row(
         program=program,
         editor=editor,
         judged_by=judge,
         added=_added(chains),
-        stays=_mean(map(_Seen.stays, chains)),
-        first_lost=_median_step((chain.first_lost(), chain.there) for chain in chains if chain.there),
+        stays=_mean(map(_stays, chains)),
+        first_lost=_median_step((_first_lost(chain), chain.there) for chain in chains if chain.there),
         counted_right=_mean(rise == 1 for rise in rises),
         none_added=_mean(rise < 1 for rise in rises),
         several_added=_mean(rise > 1 for rise in rises),
-        first_miscount=_median_step((chain.first_miscount, chain.counts) for chain in chains if chain.rises),
-        count_error=_mean(map(_Seen.count_error, chains)),
-        replaced=_mean(lost for chain in chains for lost in chain.replaced().values()),
+        first_miscount=_median_step((_first_miscount(chain), chain.counts) for chain in chains if _rises(chain)),
+        count_error=_mean(map(_count_error, chains)),
+        replaced=_mean(lost for chain in chains for lost in _replaced(chain).values()),
         background={f"background_{step}": _mean(chain.background.get(step) for chain in chains) for step in _STEPS},
         background_last=_mean(_last(chain.background) for chain in chains),
         whole_last=_mean(_last(chain.whole) for chain in chains),

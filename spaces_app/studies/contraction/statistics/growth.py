@@ -34,7 +34,7 @@ class Row(TableRow):
 def rows(analysis: Analysis) -> list[Row]:
     """One row per editor and group: 0 is jitter, 1 a random walk, 2 drift; q below 1 contracts."""
     return [
-        _row(editor, group.role_title(editor), name, cases)
+        _row(editor, group.roles[editor], name, cases)
         for name, group in analysis.groups.items()
         for editor, cases in group.cases.items()
     ]

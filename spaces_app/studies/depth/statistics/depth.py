@@ -44,9 +44,7 @@ def rows(analysis: Analysis) -> list[Row]:
             shares = {
                 depth: sum(returned for _, returned in pairs) / len(pairs) for depth, pairs in sorted(by_depth.items())
             }
-            rows += [
-                _row(editor, group.role_title(editor), depth, by_depth[depth], half_depth(shares)) for depth in shares
-            ]
+            rows += [_row(editor, group.roles[editor], depth, by_depth[depth], half_depth(shares)) for depth in shares]
     return rows
 
 

@@ -1,9 +1,9 @@
 """Nested against crossed undo: two edits undone in reverse order, or in the order in which they were made."""
 
 from ....analysis.analysis import Analysis
-from ....analysis.comparisons import Side, compare_sides
 from ....analysis.tables import Estimate, TableRow, column
 from ....statistics import OnPage
+from ...two_ways import Side, compare_sides
 
 TITLE = "Nested against crossed undo"
 SECTION = "Two ways to ask for the same thing"
@@ -31,13 +31,13 @@ class Row(TableRow):
 
 def rows(analysis: Analysis) -> list[Row]:
     """A row for each editor that was asked to undo the same two edits in both orders."""
-    return compare_sides(analysis, Row, ("nested", "crossed"), side_of)
+    return compare_sides(analysis, Row, ("nested", "crossed"), _side_of)
 
 
-def side_of(program: str) -> Side | None:
+def _side_of(program: str) -> Side | None:
     """What the programs of both orders have in common, and the order.
 
-    >>> side_of("ball-chair-crossed"), side_of("hat")
+    >>> _side_of("ball-chair-crossed"), _side_of("hat")
     (('ball-chair', 1), None)
     """
     return next(((program.removesuffix(end), side) for end, side in _ENDS.items() if program.endswith(end)), None)

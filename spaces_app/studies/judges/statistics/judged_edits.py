@@ -9,10 +9,10 @@ import numpy as np
 from convergebench.metric_modules.halflife.intervals import share_interval
 
 from ....analysis.analysis import Analysis
-from ....analysis.answers import StepKey
 from ....analysis.tables import Estimate, TableRow, column, estimate
 from ....statistics import OnPage
-from ..answers import Answer, Judged, scores_of_judged
+from ...step_answers import StepKey
+from ..answers import Answer, judged_steps, scores_of_judged
 
 TITLE = "The editors as judges see them"
 SECTION = "Judges"
@@ -37,7 +37,7 @@ class Row(TableRow):
 def rows(analysis: Analysis) -> list[Row]:
     """Answers without a value are left out."""
     answers: dict[tuple[str, str], dict[str, dict[StepKey, Answer]]] = defaultdict(lambda: defaultdict(dict))
-    for (judge, question), by_step in analysis.once(Judged).by_step.items():
+    for (judge, question), by_step in analysis.once(judged_steps).items():
         for step, answer in by_step.items():
             answers[judge, answer["editor"]][question][step] = answer
     return [

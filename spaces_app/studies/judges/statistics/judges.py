@@ -5,13 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
 from convergebench.metric_modules._judges.answers import CALIBRATION
-from convergebench.metric_modules._judges.drift import Drift
+from convergebench.metric_modules._judges.drift import Drift, find_drift
 
 from ....analysis.analysis import Analysis
-from ....analysis.answers import PEOPLE, StepKey, all_answers
 from ....analysis.tables import Estimate, TableRow, column
 from ....statistics import OnPage
-from ..answers import Answer, Judged, Pair, agreement, scores_of_judged
+from ...step_answers import PEOPLE, StepKey, all_answers
+from ..answers import Answer, Pair, agreement, judged_steps, newest_answers, scores_of_judged
 
 TITLE = "How reliable the judges are"
 SECTION = "Judges"
@@ -46,19 +46,21 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    return [_row(analysis, judge, question) for judge, question in analysis.once(Judged).by_question]
+    return [_row(analysis, judge, question) for judge, question in analysis.once(newest_answers)]
+
+
+def _drifts(analysis: Analysis) -> list[Drift]:
+    return find_drift(row for rows in analysis.once(newest_answers).values() for row in rows)
 
 
 def _row(analysis: Analysis, judge: str, question: str) -> Row:
-    judged = analysis.once(Judged)
-    answers, by_step = judged.by_question[judge, question], judged.by_step[judge, question]
+    answers, by_step = analysis.once(newest_answers)[judge, question], analysis.once(judged_steps)[judge, question]
     first, repeats = answers[0], _repeats(answers)
     without = Counter(answer["reason"] for answer in by_step.values() if answer["value"] is None)
-    later_runs = [run for run in judged.drift if (run.judge, run.question) == (judge, question)]
+    later_runs = [run for run in analysis.once(_drifts) if (run.judge, run.question) == (judge, question)]
     costs = [answer["cost"] for answer in answers if answer["cost"] is not None]
     with_rule = _by_rule(analysis, list(by_step), first["compared_with"])
     with_people = _by_people(analysis, first.get("labelled_as") or "")
-    values = {step: (value, by_step[step]["source"]) for step, value in judged.values(judge, question).items()}
     return Row(
         judge=judge,
         question=question,
@@ -68,8 +70,8 @@ def _row(analysis: Analysis, judge: str, question: str) -> Row:
         without=", ".join(f"{count} {reason}" for reason, count in sorted(without.items())) or None,
         rule_name=first["compared_with"],
         **agreement("itself", repeats),
-        **agreement("rule", _pairs(values, with_rule)),
-        **agreement("people", _pairs(values, with_people)),
+        **agreement("rule", _pairs(by_step, with_rule)),
+        **agreement("people", _pairs(by_step, with_people)),
         runs=len({answer["session"] for answer in answers}),
         drift=_drift_words(later_runs) or (ONE_RUN if repeats else _NO_REPEATS),
         alarm=" ".join(f"{run.sentence}." for run in later_runs if run.alarm) or None,
@@ -77,8 +79,9 @@ def _row(analysis: Analysis, judge: str, question: str) -> Row:
     )
 
 
-def _pairs(values: Mapping[StepKey, tuple[float, str]], others: Mapping[StepKey, float]) -> list[tuple[Pair, str]]:
-    return [((value, others[step]), source) for step, (value, source) in values.items() if step in others]
+def _pairs(answers: Mapping[StepKey, Answer], others: Mapping[StepKey, float]) -> list[tuple[Pair, str]]:
+    valued = {step: row for step, row in answers.items() if row["value"] is not None and step in others}
+    return [((row["value"], others[step]), row["source"]) for step, row in valued.items()]
 
 
 def _repeats(answers: Iterable[Answer]) -> list[tuple[Pair, str]]:

@@ -7,7 +7,7 @@ from statistics import mean, stdev
 from ....analysis.analysis import Analysis
 from ....analysis.tables import TableRow, column
 from ....statistics import OnPage
-from ..answers import Judged
+from ..answers import judged_steps
 
 TITLE = "First step whose reasoning summary mentions noise or artifacts"
 SECTION = "Self-evaluation"
@@ -40,7 +40,7 @@ def rows(analysis: Analysis) -> list[Row]:
     """Also one for all sources together."""
     chains = {chain.id: chain for chain in analysis.chains}
     runs: dict[tuple[str, str, str, str], list[_Run]] = defaultdict(list)
-    for (judge, question), by_step in analysis.once(Judged).by_step.items():
+    for (judge, question), by_step in analysis.once(judged_steps).items():
         values: dict[str, dict[int, float | None]] = defaultdict(dict)
         for (name, step), answer in by_step.items() if question == _QUESTION else ():
             values[name][step] = answer["value"]

@@ -3,9 +3,9 @@
 from functools import partial
 
 from ....analysis.analysis import Analysis
-from ....analysis.comparisons import Side, compare_sides
 from ....analysis.tables import Estimate, TableRow, column
 from ....statistics import OnPage
+from ...two_ways import Side, compare_sides
 
 TITLE = "Undo instructions written by a language model, against the suite's"
 SECTION = "Two ways to ask for the same thing"

@@ -9,9 +9,9 @@ from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.halflife.intervals import share_interval
 
 from ....analysis.analysis import Analysis
-from ....analysis.answers import PEOPLE, Answers, StepAnswer, all_answers, judges_asked
 from ....analysis.tables import Estimate, TableRow, column, estimate
 from ....statistics import OnPage
+from ...step_answers import PEOPLE, Answers, StepAnswer, all_answers, judges_asked
 from ..restored import CATEGORY, prompt_group, prompt_name
 
 TITLE = "Infidelity and over-generation, as judges and people see them"

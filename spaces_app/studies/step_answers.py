@@ -3,8 +3,8 @@
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
-from ..studies import study_modules
-from .analysis import Analysis
+from ..analysis.analysis import Analysis
+from . import study_modules
 
 PEOPLE = "people"  # instead of a judge's name
 StepKey = tuple[str, int]  # id of the chain, number of the step
