@@ -10,11 +10,11 @@ from convergebench.dataset_builder.dataset.reader import Place, Reader
 from convergebench.generation.pictures import Undecodable, resize_to
 from convergebench.generation.records import UserError
 
-from ..retained.floors import floor
 from ..scores import Value, Values
 from ..specs import ScoreColumn
 from .chains import DatasetChain, read_picture
 from .metrics import MetricRun, typed
+from .retained import floor
 from .score_chain import Reference
 
 _HALF = 0.5  # the threshold of retained quality that headlines use

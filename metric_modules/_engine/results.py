@@ -20,12 +20,12 @@ from convergebench.dataset_builder.dataset.rows import FLOORS, place_of
 from convergebench.generation.pictures import DECODING
 from convergebench.generation.records import Step
 
-from ..retained.floors import retained_value
 from ..scores import CHANGED_SIZE, SCORES, Missing, Value, Values, missing_values, reasons_json, signature_of
 from ..specs import ScoreColumn, Spec, scored_specs
 from .chains import DatasetChain, is_scored
 from .floors import FloorTask, Medians
 from .metrics import Part, typed
+from .retained import retained_value
 
 FOLDER = ".scoring"
 CHECKED = len('{"check": "0123456789abcdef", ')  # offset in a line of the text that its checksum covers

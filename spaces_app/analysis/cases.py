@@ -7,9 +7,9 @@ from operator import attrgetter
 
 from convergebench.dataset_builder.dataset.rows import StepRow
 from convergebench.generation.records import FinishedChain
+from convergebench.metric_modules._engine.retained import retained_value
 from convergebench.metric_modules.edit_applied.cycles import roles
 from convergebench.metric_modules.halflife.causes import CAUSES
-from convergebench.metric_modules.retained.floors import retained_value
 from convergebench.metric_modules.scores import Fault, ScoreRow, score_column_names
 from convergebench.metric_modules.specs import checked_columns, retained_columns, score_columns, shown_columns
 

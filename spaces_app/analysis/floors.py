@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from convergebench.dataset_builder.dataset.rows import FloorRow
 from convergebench.generation.records import FinishedChain
-from convergebench.metric_modules.retained.floors import SHARE, floor, resembling
+from convergebench.metric_modules._engine.retained import SHARE, floor, resembling
 from convergebench.metric_modules.specs import ceilings, checked_columns
 
 _ValuesByMetric = dict[str, dict[str, float]]  # metric -> unrelated picture -> value

@@ -18,7 +18,6 @@ from convergebench.dataset_builder.building.metric_folders import copy_metric_fo
 from convergebench.metric_modules.contraction.contraction import Contraction, contraction
 from convergebench.metric_modules.halflife.halflife import HalfLife, half_life
 from convergebench.metric_modules.nr_gap.nr_gap import NrGap, nr_gap
-from convergebench.metric_modules.retained.retained import Retained, retained
 from convergebench.metric_modules.stability.stability import Stability, stability
 
 HOUSE = Path(__file__).parents[2]
@@ -124,24 +123,21 @@ def test_the_examples_in_its_code_hold(folder):
 
 
 CURVES = [[0.9, None, 0.4], [0.9, 0.8], [float("nan"), 0.3, 0.2]]
-FLOORS = {"a": {"lpips": 0.5}, "b": {"lpips": 0.8}}
 
 CASES = {
-    HalfLife: (half_life, [CURVES], {"rounds": [1, 2, 5], "clusters": ["a", "b", "b"]}),
-    Contraction: (contraction, [CURVES], {"steps": [[3, 2], [3, 1], [2, 1]]}),
-    Stability: (stability, [[[1, 2, 3], [2, 1, 3], [1, None, 2]]], {}),
-    NrGap: (nr_gap, [[[50, 40, None, 30], [9, 8, 7, 6]]], {"metrics": ["MUSIQ", "NIMA"], "images": ["x", "x"]}),
-    Retained: (retained, [[0.1, None, 0.2], ["a", "a", "b"]], {"metric": "lpips", "floors": FLOORS}),
+    HalfLife: (half_life, CURVES, {"rounds": [1, 2, 5], "clusters": ["a", "b", "b"]}),
+    Contraction: (contraction, CURVES, {"steps": [[3, 2], [3, 1], [2, 1]]}),
+    Stability: (stability, [[1, 2, 3], [2, 1, 3], [1, None, 2]], {}),
+    NrGap: (nr_gap, [[50, 40, None, 30], [9, 8, 7, 6]], {"metrics": ["MUSIQ", "NIMA"], "images": ["x", "x"]}),
 }
 
 
 @pytest.mark.parametrize("module", CASES, ids=lambda module: module.__name__)
 def test_a_statistic_gets_missing_values_through_evaluate(module, tmp_path):
-    function, columns, options = CASES[module]
-    named = dict(zip(("predictions", "references"), columns, strict=False))
-    expected = json.dumps(function(*columns, **options))  # fails on anything that is not plain JSON
+    function, values, options = CASES[module]
+    expected = json.dumps(function(values, **options))  # fails on anything that is not plain JSON
     metric = module(cache_dir=str(tmp_path))
-    assert json.dumps(metric.compute(**named, **options)) == expected
-    for number in range(len(columns[0])):
-        metric.add_batch(**{name: values[number : number + 1] for name, values in named.items()})
+    assert json.dumps(metric.compute(predictions=values, **options)) == expected
+    for value in values:
+        metric.add_batch(predictions=[value])
     assert json.dumps(metric.compute(**options)) == expected

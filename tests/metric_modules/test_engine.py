@@ -14,10 +14,10 @@ from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.metric_modules._engine import engine, metrics, worker
 from convergebench.metric_modules._engine.floors import is_near_threshold
+from convergebench.metric_modules._engine.retained import floor
 from convergebench.metric_modules.clip_similarity import measure as clip
 from convergebench.metric_modules.lpips import measure as lpips
 from convergebench.metric_modules.lpips import weights
-from convergebench.metric_modules.retained.floors import floor
 from convergebench.metric_modules.scores import SCORES
 from PIL import Image
 from skimage.metrics import peak_signal_noise_ratio, structural_similarity
