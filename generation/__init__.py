@@ -44,9 +44,9 @@ def generate(
     """Run a suite with an editor: your own function, an `--editor` such as "jpeg:quality=40", or a list of both.
 
     Your function is `edit(image, instruction, seed)`: it takes a PIL picture, returns one or the bytes of a file, and
-    raises `Refused` to decline. It may be async, or be `edit_batch(images, instructions, seeds)`, which takes and
-    returns lists of up to `concurrency` items. Calling generate again with the same arguments resumes, as long as the
-    editor has the same `name` and `version`, by default the function's name and a hash of its file.
+    raises `Refused` to decline. It may be async; `concurrency` calls run at once. Calling generate again with the same
+    arguments resumes, as long as the editor has the same `name` and `version`, by default the function's name and a
+    hash of its file.
     Lists of `programs`, `categories`, `kinds` and `sources` choose cases, and `limit` takes a balanced few of them.
     Without an editor, those of the suite run.
     `suite` may be your own .toml file; `pictures` is a folder of your own originals, which are of this `kind`.
@@ -60,7 +60,7 @@ def generate(
 
     for end in retry:
         one_of("--retry", end, ("refused", "no_image", "failed", "shrunk"))
-    is_single = isinstance(editor, str) or callable(editor) or hasattr(editor, "edit_batch")
+    is_single = isinstance(editor, str) or callable(editor)
     specs: list[Any] = [editor] if is_single else list(editor)  # type: ignore[arg-type]
     editor_options = {"name": name, "version": version, "concurrency": concurrency}
     options = {key: str(value) for key, value in editor_options.items() if value is not None}

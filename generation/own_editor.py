@@ -1,23 +1,19 @@
 """The user's own Python function as an editor, passed as an object or named as ./my_editor.py:edit.
 
-The function may be async. As `edit_batch(images, instructions, seeds)` it takes many pictures at once.
+The function may be async, and may take no seed.
 """
 
 import asyncio
-import contextlib
 import functools
 import hashlib
 import importlib.util
 import inspect
-import queue
 import re
 import sys
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from PIL import Image
 
@@ -26,9 +22,7 @@ from .calls import Fault, Refused, Rejected
 from .records import Answer, UserError
 
 _WORD = re.compile(r"[A-Za-z0-9_.-]+")
-_CONCURRENCY = 8  # calls of an async function in flight, or pictures in a batch
-_PAUSE = 0.05  # seconds that a batch waits for one more picture
-_Request = tuple[Image.Image, str, int, "Future[object]"]
+_CONCURRENCY = 8  # calls of an async function in flight
 
 
 @dataclass(frozen=True)
@@ -37,11 +31,13 @@ class OwnEditor:
 
     function: Callable[..., object]
     concurrency: int
+    takes_seed: bool
     summary: str  # the first line of the user's docstring
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         try:
-            result = self.function(image.copy(), instruction, *([seed] if _takes_seed(self.function) else []))
+            seeds = [seed] if self.takes_seed else []
+            result = self.function(image.copy(), instruction, *seeds)
             if inspect.iscoroutine(result):
                 result = asyncio.run_coroutine_threadsafe(result, _event_loop()).result()
             return _as_answer(result)
@@ -57,46 +53,11 @@ def wrap(function: Callable[..., object], concurrency: int | None = None) -> Own
     # A model in this process is seldom safe to call from several threads at once.
     is_async = any(map(inspect.iscoroutinefunction, (function, type(function).__call__)))
     summary = (inspect.getdoc(function) or "").partition("\n")[0]
-    # A batch function is called `edit_batch`, or is an object's method of that name.
-    is_batch = getattr(function, "__name__", "") == "edit_batch"
-    if batch_function := function if is_batch else getattr(function, "edit_batch", None):
-        concurrency = concurrency or _CONCURRENCY
-        return OwnEditor(_batched(batch_function, concurrency), concurrency, summary)
-    return OwnEditor(function, concurrency or (_CONCURRENCY if is_async else 1), summary)
-
-
-def _batched(function: Callable[..., Any], size: int) -> Callable[[Image.Image, str, int], object]:
-    waiting: queue.SimpleQueue[_Request] = queue.SimpleQueue()
-
-    def run() -> None:
-        while True:
-            batch = [waiting.get()]
-            with contextlib.suppress(queue.Empty):
-                while len(batch) < size:
-                    batch.append(waiting.get(timeout=_PAUSE))
-            call(*zip(*batch, strict=True))
-
-    def call(images: Any, instructions: Any, seeds: Any, futures: Any) -> None:
-        """If the function raises, all its pictures fail; an exception that it returns fails only one."""
-        try:
-            answers = list(function(list(images), list(instructions), list(seeds)))
-            if len(answers) != len(images):
-                raise ValueError(f"edit_batch returned {len(answers)} answers for {len(images)} pictures")
-        except Exception as error:  # noqa: BLE001 - raised again in every thread that waits for an answer
-            answers = [error] * len(images)
-        for future, answer in zip(futures, answers, strict=True):
-            if isinstance(answer, Exception):
-                future.set_exception(answer)
-            else:
-                future.set_result(answer)
-
-    def ask(image: Image.Image, instruction: str, seed: int) -> object:
-        answer: Future[object] = Future()
-        waiting.put((image, instruction, seed, answer))
-        return answer.result()
-
-    threading.Thread(target=run, name="own batches", daemon=True).start()
-    return ask
+    try:
+        takes_seed = bool(inspect.signature(function).bind(None, "", 0))
+    except TypeError:
+        takes_seed = False
+    return OwnEditor(function, concurrency or (_CONCURRENCY if is_async else 1), takes_seed, summary)
 
 
 @functools.cache
@@ -118,14 +79,6 @@ def _as_answer(result: object) -> Answer:
     raise Rejected(f"the function must return a PIL picture, the bytes of a file or None, got {type(result).__name__}")
 
 
-def _takes_seed(function: Callable[..., object]) -> bool:
-    try:
-        inspect.signature(function).bind(None, "", 0)
-    except TypeError:
-        return False
-    return True
-
-
 def load(path: Path, name: str) -> Callable[..., object]:
     if not path.is_file():
         raise UserError(f"{path} does not exist; name your own editor as ./my_editor.py:edit")
@@ -135,8 +88,7 @@ def load(path: Path, name: str) -> Callable[..., object]:
         spec = importlib.util.spec_from_file_location(module_name, path)
         if spec is None or spec.loader is None:
             raise UserError(f"{path} is not a Python file")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[module_name] = module
+        module = sys.modules[module_name] = importlib.util.module_from_spec(spec)
         sys.path.insert(0, str(path.resolve().parent))
         try:
             spec.loader.exec_module(module)

@@ -11,10 +11,10 @@ from .calls import Caller, Unusable, do_all
 from .editors import Choice, editor_info, trait
 from .files import Locked
 from .ledger import Budget, Ledger
+from .local_models import FetchedByFirstCall
 from .loop import Report, prepare_from, run_chain
 from .plan import Plan, check_max_cost
 from .records import Chain, UserError
-from .requirements import FetchedByFirstCall
 from .sources import catalogue
 
 

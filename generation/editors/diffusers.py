@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 from PIL import Image
 
-from .. import pictures, requirements, torch_models
+from .. import local_models, pictures
 from ..calls import Rejected, Unusable
 from ..options import choice, number
 from ..records import Answer, UserError, Values
@@ -55,22 +55,22 @@ class Editor:
 
     model: str = "black-forest-labs/FLUX.1-Kontext-dev"
     revision: str | None = None
-    dtype: str = choice("bfloat16", torch_models.DTYPES)
+    dtype: str = choice("bfloat16", local_models.DTYPES)
     steps: int | None = number(None, least=1)
     guidance: float | None = None
     image_guidance: float | None = None
-    device: str = choice("auto", torch_models.DEVICES, identity=False)
+    device: str = choice("auto", local_models.DEVICES, identity=False)
     offload: str = choice("none", ("none", "model", "sequential"), identity=False)
     concurrency: ClassVar[int] = 1
     needs: ClassVar[str] = "weights, a GPU for most of them, and pip install 'convergebench[diffusers]'"
 
     def identity(self) -> dict[str, str]:
-        commit = requirements.hub_commit(self.model, _INDEX, self.revision)
+        commit = local_models.hub_commit(self.model, _INDEX, self.revision)
         return {"commit": commit} if commit else {}
 
     def ready(self) -> str | None:
-        missing = requirements.missing_packages("diffusers", *_PACKAGES)
-        return missing or requirements.missing_weights(self.model, _INDEX)
+        missing = local_models.missing_packages("diffusers", *_PACKAGES)
+        return missing or local_models.missing_weights(self.model, _INDEX)
 
     def sizes(self) -> tuple[Size, ...]:
         index = Path(self.model, _INDEX)
@@ -82,7 +82,7 @@ class Editor:
 
     @functools.cached_property
     def pipeline(self) -> Any:
-        requirements.require_packages("diffusers", *_PACKAGES)
+        local_models.require_packages("diffusers", *_PACKAGES)
         from diffusers import DiffusionPipeline
         from diffusers.utils import logging
 
@@ -92,7 +92,7 @@ class Editor:
         name = f"diffusers:model={self.model}"
         try:
             parts = {**where, **_without_video(self.model, where)}
-            pipeline = DiffusionPipeline.from_pretrained(self.model, dtype=torch_models.dtype(self.dtype), **parts)
+            pipeline = DiffusionPipeline.from_pretrained(self.model, dtype=local_models.dtype(self.dtype), **parts)
         except (OSError, ImportError) as error:
             line = "; pip install torchvision, of the version for your torch" * ("torchvision" in str(error))
             raise Unusable(f"{name} cannot be loaded: {str(error)[:300]}{line}") from error
@@ -103,7 +103,7 @@ class Editor:
             raise Unusable(f"{type(pipeline).__name__} needs {package}: pip install {package}")
         _mend(pipeline)
         pipeline.set_progress_bar_config(disable=True)
-        device = torch_models.device(self.device)
+        device = local_models.device(self.device)
         if self.offload == "model":
             pipeline.enable_model_cpu_offload(device=device)
         elif self.offload == "sequential":
@@ -118,13 +118,13 @@ class Editor:
             options = {"steps": self.steps, "guidance": self.guidance, "image_guidance": self.image_guidance}
             arguments = _arguments(pipeline, image, instruction, options)
             try:
-                with torch_models.seeded(seed):  # for random numbers that a pipeline draws without its generator
-                    result = pipeline(generator=torch_models.generator(seed), **arguments)
+                with local_models.seeded(seed):  # for random numbers that a pipeline draws without its generator
+                    result = pipeline(generator=local_models.generator(seed), **arguments)
                 picture = _picture_of(result)
             except Exception as error:  # an exception of a pipeline fails this step, not the run
                 raise Rejected(f"{type(pipeline).__name__}: {type(error).__name__}: {str(error)[:300]}") from error
         parameters = {key: value for key, value in arguments.items() if key not in ("image", "prompt", "output_type")}
-        details = {"pipeline": type(pipeline).__name__, "device": torch_models.device(self.device), **parameters}
+        details = {"pipeline": type(pipeline).__name__, "device": local_models.device(self.device), **parameters}
         details |= {package: importlib.metadata.version(package) for package in ("diffusers", "torch")}
         if any(getattr(result, "nsfw_content_detected", None) or ()):
             return Answer(status="refused", reason="the pipeline's safety checker", cost=0.0, details=details)
@@ -134,7 +134,7 @@ class Editor:
 def _without_video(model: str, where: dict[str, str]) -> dict[str, Any]:
     from diffusers import DiffusionPipeline
 
-    if requirements.is_installed("torchvision"):
+    if local_models.is_installed("torchvision"):
         return {}
     parts = DiffusionPipeline.load_config(model, **where).items()
     kinds = {name: part[1] for name, part in parts if isinstance(part, list) and part[1] in _VIDEO_PROCESSORS}

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from PIL import Image
 
-from .. import packages, requirements
+from .. import local_models, packages
 from ..calls import Unusable
 from ..files import locked, write_whole
 from ..records import Answer
@@ -28,12 +28,16 @@ class Editor:
     needs: ClassVar[str] = "pip install 'convergebench[migan]'; fetches 58 MB once"
 
     def ready(self) -> str | None:
-        missing = requirements.missing_packages("migan", *_PACKAGES)
-        return missing or (None if _cached_weights().exists() else requirements.FetchedByFirstCall("MI-GAN"))
+        missing = local_models.missing_packages("migan", *_PACKAGES)
+        return missing or (
+            None
+            if _cached_weights().exists()
+            else local_models.FetchedByFirstCall("the weights are not here yet; the first call fetches them")
+        )
 
     @functools.cached_property
     def network(self) -> Any:
-        requirements.require_packages("migan", *_PACKAGES)
+        local_models.require_packages("migan", *_PACKAGES)
         import onnxruntime
 
         return onnxruntime.InferenceSession(read_weights(), providers=["CPUExecutionProvider"])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from PIL import Image
 
-from .. import pictures, requirements, torch_models
+from .. import local_models, pictures
 from ..calls import Unusable
 from ..options import choice
 from ..records import Answer
@@ -26,9 +26,9 @@ class Editor:
 
     model: str = "black-forest-labs/FLUX.1-Kontext-dev"
     subfolder: str | None = "vae"
-    dtype: str = choice("float32", torch_models.DTYPES)
+    dtype: str = choice("float32", local_models.DTYPES)
     sample: bool = False  # draw from the posterior with the step's seed; otherwise its mode
-    device: str = choice("auto", torch_models.DEVICES, identity=False)
+    device: str = choice("auto", local_models.DEVICES, identity=False)
     role: ClassVar[str] = "transport"
     concurrency: ClassVar[int] = 1
     needs: ClassVar[str] = "weights and pip install 'convergebench[diffusers]'"
@@ -38,12 +38,12 @@ class Editor:
         return f"{self.subfolder}/config.json" if self.subfolder else "config.json"
 
     def identity(self) -> dict[str, str]:
-        commit = requirements.hub_commit(self.model, self._config)
+        commit = local_models.hub_commit(self.model, self._config)
         return {"commit": commit} if commit else {}
 
     def ready(self) -> str | None:
-        missing = requirements.missing_packages("diffusers", *_PACKAGES)
-        return missing or requirements.missing_weights(self.model, self._config)
+        missing = local_models.missing_packages("diffusers", *_PACKAGES)
+        return missing or local_models.missing_weights(self.model, self._config)
 
     @functools.cached_property
     def _lock(self) -> threading.Lock:
@@ -51,37 +51,37 @@ class Editor:
 
     @functools.cached_property
     def _autoencoder(self) -> Any:
-        requirements.require_packages("diffusers", *_PACKAGES)
+        local_models.require_packages("diffusers", *_PACKAGES)
         from diffusers import AutoModel
 
         where = {"subfolder": self.subfolder} if self.subfolder else {}
         if commit := self.identity().get("commit"):
             where["revision"] = commit
         try:
-            model = AutoModel.from_pretrained(self.model, dtype=torch_models.dtype(self.dtype), **where)
+            model = AutoModel.from_pretrained(self.model, dtype=local_models.dtype(self.dtype), **where)
         except OSError as error:
             raise Unusable(f"vae:model={self.model} cannot be loaded: {str(error)[:300]}") from error
         if not (hasattr(model, "encode") and hasattr(model, "decode")):
             raise Unusable(f"vae:model={self.model} is a {type(model).__name__}, which is not an autoencoder")
-        return model.to(torch_models.device(self.device)).eval()
+        return model.to(local_models.device(self.device)).eval()
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         import torch
 
         with self._lock, torch.inference_mode():
             model = self._autoencoder
-            pixels = torch_models.tensor(image) * 2 - 1
+            pixels = local_models.tensor(image) * 2 - 1
             padding = (0, -image.width % _MULTIPLE, 0, -image.height % _MULTIPLE)
             padded = torch.nn.functional.pad(pixels, padding, mode="replicate").to(model.device, model.dtype)
             video = type(model).__name__ in _VIDEO
             latents = self._latents_of(model.encode(padded.unsqueeze(2) if video else padded), seed)
             decoded = model.decode(latents).sample
             decoded = (decoded[:, :, 0] if video else decoded)[..., : image.height, : image.width]
-        data = pictures.encode_png(torch_models.picture((decoded + 1) / 2))
+        data = pictures.encode_png(local_models.picture((decoded + 1) / 2))
         return Answer(data, cost=0.0, details={"autoencoder": type(model).__name__})
 
     def _latents_of(self, output: Any, seed: int) -> "torch.Tensor":
         if not hasattr(output, "latent_dist"):
             return output.latents if hasattr(output, "latents") else output.latent
         posterior = output.latent_dist
-        return posterior.sample(torch_models.generator(seed)) if self.sample else posterior.mode()
+        return posterior.sample(local_models.generator(seed)) if self.sample else posterior.mode()

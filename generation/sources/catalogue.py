@@ -16,7 +16,7 @@ from PIL import Image
 from .. import packages, studies
 from ..files import disk_errors_explained, locked, refuse_strangers_file, write_whole
 from ..pictures import Undecodable, decode, encode_png, has_hash, pixel_hash
-from ..records import KINDS, UNKNOWN, Source, UserError, Values, check_fields
+from ..records import KINDS, UNKNOWN, Source, UserError, Values, check_fields, one_of, unique
 from . import synthetic
 
 _ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".avif", ".bmp", ".gif", ".tif", ".tiff")  # of a user's own pictures
@@ -195,17 +195,10 @@ def find_own(folder: Path, rows: Sequence[Values] = (), kind: str | None = None)
     if not names:
         raise UserError(f"{folder} has no pictures; they end in {', '.join(_ENDINGS)}")
     row_by_file = {str(row["file"]): row for row in rows}
-    if unknown := [file for file in row_by_file if file not in names]:
-        raise UserError(f"{folder} has no picture {unknown[0]!r}; it has {', '.join(list(names)[:5])}")
-    pictures: dict[str, Row] = {}
-    for name, path in names.items():
-        folder_kind = path.parent.name if path.parent.name in KINDS else None
-        picture = _read_own_row(path, row_by_file.get(name, {}), kind or folder_kind)
-        if picture.id in pictures:
-            earlier = pictures[picture.id].path
-            raise UserError(f"{path} and {earlier} would both be called {picture.id!r}; rename one of them")
-        pictures[picture.id] = picture
-    return pictures
+    for file in row_by_file:
+        one_of(f"picture in {folder}", file, names)
+    pictures = [_read_own_row(path, row_by_file.get(name, {}), kind) for name, path in names.items()]
+    return unique("picture", ((picture.id, picture) for picture in pictures))
 
 
 def _read_own_row(path: Path, row: Values, kind: str | None) -> Row:
@@ -214,7 +207,8 @@ def _read_own_row(path: Path, row: Values, kind: str | None) -> Row:
         picture = decode(data)
     except Undecodable as error:
         raise UserError(f"{path} is {error}") from error
-    if (chosen := row.get("kind", kind)) is None:
+    chosen = row.get("kind") or kind or (path.parent.name if path.parent.name in KINDS else None)
+    if chosen is None:
         advice = f"give --pictures-kind, put it into a folder named {', '.join(KINDS)}, or give its [[picture]] a kind"
         raise UserError(f"{path} has no kind, which decides what programs fit it: {advice}")
     return Row(

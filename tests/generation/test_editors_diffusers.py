@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy
 import pytest
 import tiny_pipelines
-from convergebench.generation import editors, pictures, torch_models
+from convergebench.generation import editors, local_models, pictures
 from convergebench.generation.calls import Rejected, Unusable
 from convergebench.generation.editors import diffusers as pipelines
 from convergebench.generation.records import UserError
@@ -281,4 +281,4 @@ def test_a_posterior_is_sampled_only_on_request(tmp_path):
 
 def test_pictures_come_back_from_tensors_unchanged():
     picture = Image.effect_noise((32, 16), 80).convert("RGB")
-    assert numpy.array_equal(numpy.asarray(torch_models.picture(torch_models.tensor(picture))), numpy.asarray(picture))
+    assert numpy.array_equal(numpy.asarray(local_models.picture(local_models.tensor(picture))), numpy.asarray(picture))

@@ -151,37 +151,6 @@ def test_calls_of_an_async_function_overlap_in_one_event_loop(tmp_path):
     assert len(loops) == 1
 
 
-class Brighter:
-    """Brightens several pictures in one call."""
-
-    def __init__(self):
-        self.sizes = []
-
-    def edit_batch(self, images, instructions, seeds):
-        self.sizes.append(len(images))
-        return [brighter(*request) for request in zip(images, instructions, seeds, strict=True)]
-
-
-def test_a_batch_gives_the_pictures_that_single_calls_give(tmp_path):
-    many = Brighter()
-    words = {"suite": "smoke", "rounds": 3, "name": "mine", "version": "1"}
-    assert generation.generate(many, out=tmp_path / "batch", concurrency=3, **words).clean
-    generation.generate(brighter, out=tmp_path / "single", **words)
-    assert pictures_of(tmp_path / "batch") == pictures_of(tmp_path / "single") != {}
-    assert 1 < max(many.sizes) <= 3
-
-
-def test_a_batch_fails_one_picture_or_all(tmp_path):
-    def edit_batch(images, instructions, seeds):
-        if "red ball" in instructions[0]:
-            raise MemoryError("too many")
-        refusal = generation.Refused("no")
-        return [refusal if "glasses" in words else image for image, words in zip(images, instructions, strict=True)]
-
-    outcome = generation.generate(edit_batch, suite="smoke", out=tmp_path, version="1", concurrency=1)
-    assert set(outcome.ends) == {"complete", "refused", "failed"}
-
-
 def test_a_run_that_is_killed_goes_on_where_it_stopped(tmp_path):
     (tmp_path / "mine.py").write_text(MINE.replace("PAUSE", "0.05"))
     script = tmp_path / "run.py"

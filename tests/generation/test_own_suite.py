@@ -103,7 +103,7 @@ def test_a_shipped_suite_runs_on_the_pictures_of_a_folder(folder, monkeypatch):
     ("change", "words"),
     [
         (("rounds = 2", "round = 2"), "has no field round"),
-        (('file = "mug.png"', 'file = "cup.png"'), "has no picture 'cup.png'; it has Two words.png"),
+        (('file = "mug.png"', 'file = "cup.png"'), "'cup.png'; it must be one of Two words.png"),
         (('kind = "object"', 'kind = "mug"'), "no kind 'mug'"),
         (('kind = "object"', 'colour = "red"'), "picture 'mug.png' has no field colour"),
         (('id = "logo"', 'id = "hat"'), "program 'hat' has the name of a shipped one"),
@@ -132,7 +132,7 @@ def test_a_name_that_is_taken_or_given_twice_is_refused(folder):
     with pytest.raises(UserError, match="name of a shipped suite"):
         suites.load(str(folder / "demo.toml"))
     shutil.copy(folder / "shots" / "mug.png", folder / "shots" / "Mug.jpg")
-    with pytest.raises(UserError, match="both be called 'mug'"):
+    with pytest.raises(UserError, match="picture 'mug' is given twice"):
         suites.load("demo", folder / "shots", "object")
     (folder / "shots" / "Mug.jpg").rename(folder / "shots" / "coffee.jpg")
     with pytest.raises(UserError, match="picture 'coffee' has the name of a shipped one"):

@@ -11,8 +11,8 @@ import pytest
 from convergebench.generation import editors, loop, pictures, plan, store
 from convergebench.generation.calls import Rejected, Unusable
 from convergebench.generation.files import locked
+from convergebench.generation.local_models import FetchedByFirstCall
 from convergebench.generation.records import Answer, UserError
-from convergebench.generation.requirements import FetchedByFirstCall
 from counting import SUITE, Counting, choose, digest, generate, planned, png
 from PIL import Image, ImageOps
 

@@ -29,7 +29,7 @@ ALLOWED = {
         *(
             f"generation.{name}"
             for name in (
-                *("calls", "editors", "ledger", "options", "requirements"),
+                *("calls", "editors", "ledger", "options", "local_models"),
                 *("files", "pictures", "progress", "records", "vendors"),
             )
         ),

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, cast
 
-from convergebench.generation import requirements
+from convergebench.generation import local_models
 from convergebench.generation.options import identity_and_label, number, parse_words
 from convergebench.generation.records import Answer, FinishedChain, Setting, UserError, one_of
 from convergebench.generation.vendors import models, wire
@@ -54,7 +54,7 @@ class BaseJudge:
 
     def ready(self) -> str | None:
         """What is missing on this machine; None if nothing is."""
-        return requirements.missing_packages("judges", "jsonschema")
+        return local_models.missing_packages("judges", "jsonschema")
 
     def most_dollars(self, letters: int, pictures: int) -> float | None:
         """What a call costs at most; None if unknown."""
@@ -77,7 +77,7 @@ class HostedJudge(HostedModel, BaseJudge):
     max_tokens: int = number(4000, least=1)
 
     def ready(self) -> str | None:
-        return requirements.missing("judges", ("jsonschema",), *self.key_names)
+        return local_models.missing("judges", ("jsonschema",), *self.key_names)
 
     def most_dollars(self, letters: int, pictures: int) -> float | None:
         return _dollars(self.rates(), letters / _LETTERS + pictures * _PICTURE_TOKENS, self.max_tokens)

@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 from typing import ClassVar
 
-from convergebench.generation import requirements
+from convergebench.generation import local_models
 from convergebench.generation.editors.openai import NO_CREDIT, SERVER_KEY
 from convergebench.generation.records import one_of
 from convergebench.generation.vendors import image_servers, wire
@@ -44,7 +44,7 @@ class Judge(HostedJudge):
 
     def ready(self) -> str | None:
         names = () if self._is_other_server else self.key_names
-        return requirements.missing("judges", ("jsonschema",), *names)
+        return local_models.missing("judges", ("jsonschema",), *names)
 
     def rates(self) -> tuple[float, float] | None:
         is_free = self._is_other_server and image_servers.costs_nothing(self.address())

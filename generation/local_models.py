@@ -1,14 +1,26 @@
-"""What an editor needs beyond this package: other packages, a key, weights."""
+"""What editors share that need more than this package: its packages, weights of the Hub, and torch."""
 
 import functools
 import importlib.util
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from PIL import Image
 
 from .calls import Unusable
+from .records import one_of
 from .vendors.keys import missing_key
 
+if TYPE_CHECKING:
+    import torch
+
 _HUB_PATIENCE = 4.0  # seconds
+DEVICES = ("auto", "cpu", "cuda", "mps")
+DTYPES = ("bfloat16", "float16", "float32")
 
 
 def missing(extra: str, modules: tuple[str, ...], *keys: str) -> str | None:
@@ -36,9 +48,6 @@ def is_installed(module: str) -> bool:
 class FetchedByFirstCall(str):
     """Weights of a model that are missing, which blocks no run because the first call fetches them."""
 
-    def __new__(cls, model: str) -> Self:
-        return super().__new__(cls, f"the weights of {model} are not on this machine yet; the first call fetches them")
-
 
 def missing_weights(model: str, config: str) -> str | None:
     """None if a model is a local folder or cached, else that the first call fetches it."""
@@ -46,7 +55,7 @@ def missing_weights(model: str, config: str) -> str | None:
 
     if Path(model, config).exists() or isinstance(try_to_load_from_cache(model, config), str):
         return None
-    return FetchedByFirstCall(model)
+    return FetchedByFirstCall(f"the weights of {model} are not here yet; the first call fetches them")
 
 
 @functools.cache
@@ -66,3 +75,53 @@ def hub_commit(model: str, config: str, revision: str | None = None) -> str | No
         return None if is_offline_mode() else HfApi().model_info(model, revision=revision, timeout=_HUB_PATIENCE).sha
     except (HfHubHTTPError, HFValidationError, httpx2.HTTPError, OSError):
         return None
+
+
+# --- torch
+
+
+def device(name: str) -> str:
+    import torch
+
+    one_of("device", name, DEVICES)
+    if name == "auto":
+        accelerator = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+        name = accelerator.type if accelerator else "cpu"
+    return f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if name == "cuda" else name
+
+
+def dtype(name: str) -> Any:
+    import torch
+
+    one_of("dtype", name, DTYPES)
+    return getattr(torch, name)
+
+
+def generator(seed: int) -> "torch.Generator":
+    """A random generator on the CPU, whose noise is the same on every machine."""
+    import torch
+
+    return torch.Generator("cpu").manual_seed(seed)
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Seed torch's global noise while the block runs, and restore its state afterwards."""
+    import torch
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
+
+
+def tensor(image: Image.Image) -> "torch.Tensor":
+    """A picture as a batch of one, channels first, from 0 to 1."""
+    import torch
+
+    return torch.from_numpy(np.array(image, dtype=np.float32) / 255).permute(2, 0, 1)[None]
+
+
+def picture(tensor: "torch.Tensor") -> Image.Image:
+    """The first picture of a batch, channels first, from 0 to 1."""
+    pixels = tensor[0].float().clamp(0, 1).permute(1, 2, 0).cpu().numpy()
+    return Image.fromarray(np.round(pixels * 255).astype(np.uint8))

@@ -9,7 +9,7 @@ import huggingface_hub
 import numpy
 import pytest
 import skimage.data
-from convergebench.generation import editors, packages, requirements
+from convergebench.generation import editors, local_models, packages
 from convergebench.generation.calls import Unusable
 from convergebench.generation.editors import migan
 from hub_server import HubServer
@@ -64,7 +64,7 @@ def test_wrong_or_absent_weights_are_never_kept(registry, files, says):
 
 
 def test_migan_without_onnxruntime_says_how_to_install_it(monkeypatch):
-    monkeypatch.setattr("convergebench.generation.requirements.is_installed", lambda name: False)
+    monkeypatch.setattr("convergebench.generation.local_models.is_installed", lambda name: False)
     assert "pip install 'convergebench[migan]'" in editors.choose("migan").editor.ready()
 
 
@@ -142,5 +142,5 @@ def test_the_list_of_editors_asks_no_hub(monkeypatch):
     def refuse(*words):
         raise AssertionError("the Hub was asked")
 
-    monkeypatch.setattr(requirements, "hub_commit", refuse)
+    monkeypatch.setattr(local_models, "hub_commit", refuse)
     assert editors.describe("vae")["options"]["subfolder"] == "vae"
