@@ -20,7 +20,7 @@ from ..analysis.groups import (
 from ..analysis.tables import Table
 from ..statistics import leaderboard as statistic
 from ..statistics import make_table, pairs
-from .served_dataset import ServedDataset
+from .served_dataset import ServedDataset, check_allowed
 
 ALL = "all"
 WORST_OF = f"worst of {', '.join(COLUMNS[name].title for name in QUALITIES)}"
@@ -67,29 +67,24 @@ def metric_titles(dataset: ServedDataset) -> dict[str, str]:
     return titles | {name: panel_title(name) for name in RETAINED if f"retained {name}" in measured(dataset)}
 
 
-def checked(dataset: ServedDataset, choice: Choice) -> Choice:
-    """The choice with its defaults; UserError for what is not allowed."""
+def leaderboard(dataset: ServedDataset, choice: Choice = _EVERYTHING) -> Leaderboard:
+    """The headline table for a choice; UserError for what is not allowed."""
     groups = list(dataset.groups)
     if not groups:
         raise UserError(dataset.why_nothing_counts)
+    names = dataset.names
     choice = choice._replace(group=choice.group or groups[0])
-    for what, value, allowed in (
-        ("group", choice.group, groups),
-        ("kind", choice.kind, [ALL, *dataset.names["kind"]]),
-        ("category", choice.category, [ALL, *dataset.names["category"]]),
-        ("metric", choice.metric, list(metric_titles(dataset))),
-        *(("editor", editor, dataset.names["editor"]) for editor in choice.editors),
+    for what, values, allowed in (
+        ("group", [choice.group], groups),
+        ("kind", [choice.kind], [ALL, *names["kind"]]),
+        ("category", [choice.category], [ALL, *names["category"]]),
+        ("metric", [choice.metric], list(metric_titles(dataset))),
+        ("editor", choice.editors, names["editor"]),
     ):
-        if value not in allowed:
-            raise UserError(f"no {what} {str(value)[:40]!r}; it must be one of {', '.join(allowed)}")
+        check_allowed(what, values, allowed)
     if not 0 < choice.threshold <= 1:
-        raise UserError(f"the threshold must be above 0 and at most 1, got {str(choice.threshold)[:40]}")
-    return choice
-
-
-def leaderboard(dataset: ServedDataset, choice: Choice = _EVERYTHING) -> Leaderboard:
-    """The headline table for a choice; recent tables are cached."""
-    return _leaderboard(dataset, checked(dataset, choice))
+        raise UserError(f"the threshold must be above 0 and at most 1, got {choice.threshold:g}")
+    return _leaderboard(dataset, choice)
 
 
 @lru_cache(maxsize=256)
@@ -105,9 +100,8 @@ def _leaderboard(dataset: ServedDataset, choice: Choice) -> Leaderboard:
     rows = statistic.group_rows(group, outcomes, compared, choice.threshold)
     if choice.metric != "convergence":
         rows = [replace(row, name=metric_titles(dataset)[choice.metric]) for row in rows]
-    return Leaderboard(
-        make_table(statistic, rows), make_table(pairs, pairs.group_rows(group.name, compared)), group, outcomes
-    )
+    versus = make_table(pairs, pairs.group_rows(group.name, compared))
+    return Leaderboard(make_table(statistic, rows), versus, group, outcomes)
 
 
 def _chosen_group(dataset: ServedDataset, choice: Choice) -> CaseGroup | None:

@@ -18,13 +18,12 @@ from convergebench.generation import pictures
 from convergebench.generation.records import UserError
 from PIL import Image, ImageChops
 
-from .served_dataset import NoPicture, ServedDataset
+from .served_dataset import NoPicture, ServedDataset, check_allowed
 
 KINDS = ("thumb", "small", "view", "difference", "detail", "received")
 GAINS = (1, 2, 4, 8, 16, 32)
 _SIDES = {"thumb": 176, "small": 448, "view": 1024, "difference": 1024, "detail": 400}
 _CELL = 16  # pixels of the grid that is searched for the place that changed most, at a short side of 512
-_BOX = 0.22  # of each side: what is marked around that place
 _LIMIT = 1_000_000_000  # bytes
 JUST_MADE = 120.0  # seconds during which a new file is not removed
 _ENDINGS = ("png", "jpg", "webp")  # what every browser shows
@@ -52,10 +51,8 @@ class Previews:
 
         `at` is for details: the chain and the step, with a space between, whose most changed place is shown.
         """
-        if kind not in KINDS:
-            raise UserError(f"no picture of kind {kind[:40]!r}; the kinds are {', '.join(KINDS)}")
-        if gain not in GAINS:
-            raise UserError(f"gain is {gain}; it must be one of {', '.join(map(str, GAINS))}")
+        check_allowed("kind", [kind], KINDS)
+        check_allowed("gain", [str(gain)], [str(gain) for gain in GAINS])
         self.dataset.chain(chain)
         anchor = re.fullmatch(r"(\S*) (\d{1,6})", (at or f"{chain} {step}") if kind == "detail" else " 0")
         if anchor is None:
@@ -98,11 +95,6 @@ class Previews:
     def _own_files(self) -> list[Path]:
         """The files that were written here; other files are neither counted nor removed."""
         return [path for path in self.folder.iterdir() if _OWN_NAME.fullmatch(path.name) and path.is_file()]
-
-    def changed_box(self, chain: str, step: int) -> list[float]:
-        """Around the place that changed most: left, top, width and height."""
-        place = self.workers.submit(self.place, chain, step).result()
-        return [*(min(max(middle - _BOX / 2, 0), 1 - _BOX) for middle in place), _BOX, _BOX]
 
     def _place(self, chain: str, step: int) -> tuple[float, float]:
         try:

@@ -4,7 +4,7 @@ import json
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -48,6 +48,12 @@ def explain(error: BaseException) -> str:
     line = (str(error).splitlines() or [type(error).__name__])[0]
     words = " ".join(word for word in line.split() if "/" not in word)[:200]
     return f"a file of this dataset cannot be read ({words})"
+
+
+def check_allowed(what: str, values: Iterable[str], allowed: Collection[str]) -> None:
+    for value in values:
+        if value not in allowed:
+            raise UserError(f"no {what} {value[:40]!r}; it must be one of {', '.join(allowed)}")
 
 
 def lost_outline(row: ScoreRow | None) -> list[list[list[float]]]:
@@ -131,9 +137,7 @@ class ServedDataset(Analysis):
         return ending(case, checks, self.scores_of(case.chain.id))
 
     def check_editors(self, editors: Iterable[str]) -> None:
-        for name in editors:
-            if name not in self.names["editor"]:
-                raise UserError(f"no editor {name[:40]!r}; the editors are {', '.join(self.names['editor'])}")
+        check_allowed("editor", editors, self.names["editor"])
 
     def is_tested(self, editor: str) -> bool:
         return self.roles.get(editor, "editor") == "editor"
@@ -239,27 +243,24 @@ def _read_scores(reader: Reader) -> tuple[pa.Table, dict[str, tuple[int, int]]]:
     return table, dict(zip(names, pairwise(ends), strict=True))
 
 
-def _mean_calls(reader: Reader, chains: Iterable[FinishedChain], scored_steps: int) -> list[Answer]:
+def _mean_calls(reader: Reader, chains: Iterable[FinishedChain], scored_steps: int) -> list[dict[str, Any]]:
     """The mean latency and cost of each chain's answered calls, as a row of the config `steps`.
 
     On the Hub and in very large folders only the costs are known: reading all steps would take too long.
     """
+    row = {"round": 1, "status": "ok", "latency": None}
     if reader.remote is not None or scored_steps > MANY_STEPS:
         # The call that ended a chain was not answered.
         answered = [(chain, chain.calls - (chain.status != "complete")) for chain in chains]
-        return [_mean_call(chain.id, None, chain.cost / n) for chain, n in answered if chain.cost is not None and n > 0]
-    rows: list[Answer] = []
+        means = [(chain.id, chain.cost / n) for chain, n in answered if chain.cost is not None and n > 0]
+        return [row | {"chain": name, "cost": cost} for name, cost in means]
+    rows: list[dict[str, Any]] = []
     for file in reader.files("steps"):
         try:
             calls = reader.file_table(file, ["chain", "round", "status", "latency", "cost"])
         except DAMAGED_FILE:
             continue  # visitors see the reason when they open one of its chains
         answers = calls.filter(pc.and_(pc.equal(calls["status"], "ok"), pc.greater(calls["round"], 0)))
-        means = answers.group_by("chain").aggregate([("latency", "mean"), ("cost", "mean")])
-        columns = [means[name].to_pylist() for name in ("chain", "latency_mean", "cost_mean")]
-        rows += [_mean_call(*values) for values in zip(*columns, strict=True)]
+        means = answers.group_by("chain").aggregate([("latency", "mean"), ("cost", "mean")]).to_pylist()
+        rows += [row | {"chain": m["chain"], "latency": m["latency_mean"], "cost": m["cost_mean"]} for m in means]
     return rows
-
-
-def _mean_call(chain: str, latency: float | None, cost: float | None) -> Answer:
-    return {"chain": chain, "round": 1, "status": "ok", "latency": latency, "cost": cost}

@@ -10,7 +10,7 @@ from convergebench.generation.records import UserError
 from convergebench.spaces_app.analysis.floors import Floors
 from convergebench.spaces_app.reporting.sentences import methods_paragraph, page_sentences
 from convergebench.spaces_app.reporting.write import headline
-from convergebench.spaces_app.space.headline import Choice, checked
+from convergebench.spaces_app.space.headline import leaderboard
 from convergebench.spaces_app.space.served_dataset import ServedDataset
 from simulated import dataset, report
 
@@ -61,7 +61,7 @@ def test_the_space_says_why_nothing_counts(tmp_path, monkeypatch):
     dataset.look_alikes = {"brick": ["a", "b", "c", "d"]}
     dataset.groups = {}
     with pytest.raises(UserError, match=r"resemble them: brick \(like a, b, c and 1 more\)"):
-        checked(dataset, Choice())
+        leaderboard(dataset)
 
 
 @pytest.fixture(scope="module")

@@ -53,7 +53,7 @@ def test_previews_keep_their_limit_and_what_was_just_made(dataset, tmp_path, mon
 @pytest.mark.parametrize(("chain", "rest", "words"), [
     ("../../etc/passwd", (1, "view", 8), "no chain '../../etc/passwd'"),
     (None, (99, "view", 8), "its steps are 0 to 8"),
-    (None, (1, "../view", 8), "the kinds are thumb"),
+    (None, (1, "../view", 8), "it must be one of thumb"),
     (None, (1, "difference", 10**9), "it must be one of 1, 2, 4"),
 ])  # fmt: skip
 def test_no_argument_names_a_file(dataset, previews, chain, rest, words):

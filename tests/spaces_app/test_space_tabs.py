@@ -13,7 +13,7 @@ from convergebench.spaces_app.space.chains import tab as chains
 from convergebench.spaces_app.space.curves import tab as curves
 from convergebench.spaces_app.space.failures.tab import failures
 from convergebench.spaces_app.space.headline import Choice, leaderboard
-from convergebench.spaces_app.space.leaderboard.story import story
+from convergebench.spaces_app.space.leaderboard.tab import story
 from convergebench.spaces_app.space.leaderboard.table import leaderboard_html
 from convergebench.spaces_app.space.page import page_files
 from convergebench.spaces_app.space.previews import Previews

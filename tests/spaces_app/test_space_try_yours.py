@@ -76,11 +76,6 @@ def test_what_cannot_be_computed_is_absent_with_its_reason(dataset, monkeypatch,
     assert verdict(score(dataset, ORIGINAL, FADING[:2]))["quality"] == []
 
 
-def test_files_are_taken_in_the_order_of_their_names(dataset):
-    answer = score(dataset, ORIGINAL, FADING[:3], [], [], ["round10.png", "round9.png", "round1.png"])
-    assert [step["name"] for step in answer["steps"][1:]] == ["round1.png", "round9.png", "round10.png"]
-
-
 @pytest.mark.parametrize(("data", "words"), [
     (small_dataset.decompression_bomb(), "exceeds limit"),
     (small_dataset.picture(1, side=32), "at least 64 pixels"),

@@ -92,10 +92,9 @@ function column(state, view) {
   const own = { view };
   [own.before, own.after] = [["cb-before", "the original"], ["cb-after", "this step"]].map(([name, alt]) => make("img", { class: name, alt, draggable: "false" }));
   own.empty = make("div", { class: "cb-empty" });
-  own.region = make("div", { class: "cb-region", hidden: true }, make("span", {}, "changed most"));
   own.handle = make("div", { class: "cb-handle", role: "slider", tabindex: "0", "aria-label": "Divider between original and step", "aria-valuemin": 0, "aria-valuemax": 100 });
   own.lost = make("div", { class: "cb-lost", hidden: true });
-  own.sheet = make("div", { class: "cb-sheet" }, own.before, own.after, own.region, own.lost, own.handle, own.empty);
+  own.sheet = make("div", { class: "cb-sheet" }, own.before, own.after, own.lost, own.handle, own.empty);
   own.stage = make("div", { class: "cb-stage", tabindex: "0", role: "group", "aria-label": `Picture of ${view.name}` }, own.sheet);
   own.labels = make("div", { class: "cb-labels" }, make("span", {}, "original"), make("span", {}, "this step"));
   own.info = make("div", { class: "cb-info", "aria-live": "polite" });
@@ -231,7 +230,7 @@ async function paint(state, own, number) {
   own.sheet.dataset.mode = state.mode;
   own.labels.hidden = !["divider", "side"].includes(state.mode);
   own.handle.hidden = state.mode !== "divider";
-  own.region.hidden = own.lost.hidden = true;
+  own.lost.hidden = true;
   if (now) own.curves.follow(now.round === 0 ? 0 : now.round - 1 + now.position / Math.max(view.cycle.length, 1), now.step);
   own.info.replaceChildren(...about(view, now));
   const blank = (reason) => { own.empty.textContent = reason; own.sheet.toggleAttribute("data-empty", Boolean(reason)); };
@@ -250,12 +249,6 @@ async function paint(state, own, number) {
     own.lost.replaceChildren(outline(now.outline, now.width || 1, now.height || 1, "meet"), make("span", {}, "area lost"));
     own.lost.hidden = false;
   }
-  if (!found.src || number === 0 || !now.closing || view.chain === "yours") return undefined;
-  const [left, top, wide, high] = await ask("place", view.chain, number);
-  if (state.step !== number) return undefined;
-  const half = state.mode === "side";
-  Object.assign(own.region.style, { left: `${half ? 50 + 50 * left : 100 * left}%`, top: `${100 * top}%`, width: `${100 * wide * (half ? 0.5 : 1)}%`, height: `${100 * high}%` });
-  own.region.hidden = false;
   return undefined;
 }
 

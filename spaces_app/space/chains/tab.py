@@ -11,7 +11,7 @@ from ...analysis.cases import Case
 from ...analysis.groups import HALF, outcome_of_case
 from ...palette import SERIES
 from ..previews import previews_of
-from ..served_dataset import DAMAGED_FILE, Answer, NoPicture, ServedDataset, explain, lost_outline
+from ..served_dataset import DAMAGED_FILE, Answer, NoPicture, ServedDataset, check_allowed, explain, lost_outline
 
 TITLE, ORDER = "Viewer", 50
 _FIELDS = ("step", "round", "position", "instruction", "status", "reason", "seed", "type", "width", "height", "bytes",
@@ -115,8 +115,7 @@ def picture(dataset: ServedDataset, chain: str, step: int, kind: str = "view", g
 
 def pick(dataset: ServedDataset, how: str = "surprise", editor: str = "") -> str:
     """The id of a chain: surprise, worst or longest; of one editor, or of all."""
-    if how not in _PICKS:
-        raise UserError(f"no pick {how[:40]!r}; it must be one of {', '.join(_PICKS)}")
+    check_allowed("pick", [how], _PICKS)
     dataset.check_editors([editor] if editor else [])
     if how == "surprise":
         return random.choice([chain.id for chain in dataset.chains if editor in ("", chain.editor)])
@@ -147,10 +146,4 @@ def find(dataset: ServedDataset, editor: str, source: str = "", program: str = "
     return {"chain": nearest["chain"], "sources": pictures, "programs": programs, "runs": runs}
 
 
-def place(dataset: ServedDataset, chain: str, step: int) -> list[float]:
-    """Around the place that changed most in a step: left, top, width and height as shares of the picture."""
-    return previews_of(dataset).changed_box(chain, step)
-
-
 PUBLIC = (find, chain, picture, pick)
-FOR_THE_PAGE = (place,)

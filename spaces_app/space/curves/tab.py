@@ -3,13 +3,11 @@
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from convergebench.generation.records import UserError
-
 from ...analysis.cases import COLUMNS, CURVES, RETAINED
 from ...analysis.tables import capitalised
 from ...statistics.curves import CurveRow, slice_curves
 from ..headline import ALL, WORST_OF, Choice, leaderboard, measured
-from ..served_dataset import Answer, ServedDataset
+from ..served_dataset import Answer, ServedDataset, check_allowed
 
 if TYPE_CHECKING:
     from ...reporting.figures import Drawing
@@ -30,8 +28,7 @@ def metric_titles(dataset: ServedDataset) -> dict[str, str]:
 
 
 def _curve_rows(dataset: ServedDataset, metric: str, choice: Choice) -> list[CurveRow]:
-    if metric not in metric_titles(dataset):
-        raise UserError(f"no metric {metric[:40]!r}; the metrics are {', '.join(metric_titles(dataset))}")
+    check_allowed("metric", [metric], metric_titles(dataset))
     board = leaderboard(dataset, choice)
     return slice_curves(board.group, board.outcomes, ALL, metrics=(metric,)) if board.group else []
 

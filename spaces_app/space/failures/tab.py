@@ -13,7 +13,7 @@ from ...analysis.groups import CaseGroup
 from ...analysis.reasons import TITLES, losing_step
 from ..chains.tab import chain_facts
 from ..headline import ALL, Choice, leaderboard
-from ..served_dataset import Answer, ServedDataset
+from ..served_dataset import Answer, ServedDataset, check_allowed
 
 TITLE, ORDER = "Failures", 20
 _PAGE = 60  # failures in one answer
@@ -47,10 +47,8 @@ def _chosen_failures(
         raise UserError(f"{len(filters)} filters were given; there are {len(_FILTERS)}")
     editor, cause, program, group, kind, category, sort = (*filters, *_FILTERS[len(filters) :])
     dataset.check_editors(filter(None, [editor]))
-    if cause not in ("", *CAUSES):
-        raise UserError(f"no cause {cause[:40]!r}; the causes are {', '.join(CAUSES)}")
-    if sort not in _SORTS:
-        raise UserError(f"no order {sort[:40]!r}; it must be one of {', '.join(_SORTS)}")
+    check_allowed("cause", filter(None, [cause]), CAUSES)
+    check_allowed("order", [sort], _SORTS)
     lost, counted = _lost_cases(dataset, group, kind, category)
     tested = [failure for failure in lost if dataset.is_tested(failure[0].editor)]
     matching = [

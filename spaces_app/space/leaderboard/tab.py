@@ -1,16 +1,17 @@
-"""Results: the story, and the headline table under a visitor's own choice."""
+"""Results: the best and the worst editor on a typical case, and the headline table under a visitor's choice."""
 
+import json
 from dataclasses import replace
 
-from convergebench.generation.records import UserError
-
-from ...analysis.groups import role_in_tables
+from ...analysis.cases import Case
+from ...analysis.groups import CaseGroup, role_in_tables
+from ...analysis.reasons import frames_of, typical_cases
 from ...analysis.tables import as_csv, as_json, rows_of
 from ...statistics.leaderboard import Row, latex
-from .. import headline
+from .. import headline, page
 from ..headline import ALL, HALF, Choice, metric_titles
-from ..served_dataset import Answer, ServedDataset
-from .story import story
+from ..served_dataset import Answer, ServedDataset, check_allowed
+from ..tabs import SPACE
 from .table import HEADINGS, MAIN, comparisons_html, leaderboard_html
 
 TITLE, ORDER = "Results", 10
@@ -25,7 +26,45 @@ _NOT_COUNTED = (
     "None of these tests is counted, so there are no rounds to survive. The report has their tables; "
     "Compare and the Viewer show the pictures."
 )
+_STORY = SPACE / "leaderboard" / "story.html"
 _FORMS = {"csv": as_csv, "json": as_json, "tex": latex}
+
+
+def story(dataset: ServedDataset, place: int = 0) -> str:
+    """The strips of a typical case; `place` 1 is the next most typical."""
+    board = headline.leaderboard(dataset)
+    measured = [row for row in board.table.rows if row["rounds_kept"] is not None]
+    rows = [row for row in measured if row["role"] == "editors"] or measured
+    if board.group is None or not rows:
+        return page.render(_STORY, note=board.table.note or "No test could be measured.")
+    # A single editor is shown beside the best baseline.
+    others = sorted((row for row in measured if row not in rows), key=lambda row: -row["rounds_kept"])
+    shown = [rows[0], *(rows[1:] or others[:1])[-1:]]
+    tested = [row["editor"] for row in rows]
+    cases = typical_cases(board.group, board.outcomes, tested, [tested[0], tested[-1]])
+    key = cases[place % len(cases)]
+    strips = [_strip(dataset, case, board.group) for row in shown for case in board.group.cases[row["editor"]]
+              if case.key == key]  # fmt: skip
+    lost = next((strip for strip in reversed(strips) if strip["lost_at"]), strips[-1])
+    return page.render(
+        _STORY,
+        note="",
+        best=rows[0],
+        worst=rows[-1] if len(rows) > 1 else None,
+        names=dataset.display,
+        strips=strips,
+        case=strips[0]["case"],
+        picture=dataset.title(strips[0]["case"].source),
+        anchor=f"{lost['case'].chain.id} {lost['lost_step'] or lost['frames'][-1].step}",
+        next=(place + 1) % len(cases),
+        is_typical=place % len(cases) == 0,
+    )
+
+
+def _strip(dataset: ServedDataset, case: Case, group: CaseGroup) -> Answer:
+    end = dataset.ending(case, group)
+    frames = frames_of(case, group.checks_of(case.editor), end["lost_step"])
+    return {**end, "case": case, "frames": frames, "outline": json.dumps(end["outline"])}
 
 
 def about(dataset: ServedDataset) -> dict:
@@ -71,8 +110,7 @@ def table(
     editors: list[str] = [],  # noqa: B006 - read only
 ) -> str:
     """The headline table as csv, json, tex (LaTeX) or html, or what `versus` says; of all editors or of these."""
-    if form not in (*_FORMS, "html", "versus"):
-        raise UserError(f"no form {form[:40]!r}; it must be one of {', '.join(_FORMS)}, html or versus")
+    check_allowed("form", [form], (*_FORMS, "html", "versus"))
     dataset.check_editors(editors)
     board = headline.leaderboard(dataset, Choice(group, kind, category, metric, threshold))
     if form not in _FORMS:

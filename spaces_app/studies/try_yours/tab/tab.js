@@ -68,7 +68,7 @@ export function open() {
     names.textContent = told.map(([title, files]) => `${title}: ${files.map((file) => file.name).join(", ")}. `).join("");
   };
   const drop = (id, label, take) => {
-    const chosen = (files) => { take([...files]); tell(); };
+    const chosen = (files) => { take([...files].sort((one, other) => one.name.localeCompare(other.name, "en", { numeric: true }))); tell(); };
     const input = make("input", { type: "file", id, accept: "image/*", multiple: id !== "original", onchange: () => chosen(input.files) });
     return make("label", { class: "cb-drop", ondragover: (event) => event.preventDefault(), ondrop: (event) => { event.preventDefault(); chosen(event.dataTransfer.files); } },
       make("b", {}, label), make("span", {}, "Drop a file here, or choose one."), input);

@@ -4,7 +4,6 @@ import base64
 import binascii
 import hashlib
 import itertools
-import re
 import threading
 import time
 from collections.abc import Sequence
@@ -103,14 +102,14 @@ def score_yours(
 ) -> dict:
     """An original, its returns and, for the whole verdict, the edit before each return: every step and verdict.
 
-    Pictures are files in base64; without an original, the first return is it. `words` are the two instructions,
-    the edit and the undo. `names` are those of the returns and then of the edits, by which both are sorted.
+    Pictures are files in base64, in their order; without an original, the first return is it. `words` are the two
+    instructions, the edit and the undo. `names` are those of the returns and then of the edits.
     """
     numbers = [f"{kind} {n:03d}" for kind, texts in (("return", returns), ("edit", edits)) for n in range(len(texts))]
     if names and len(names) != len(numbers):
         raise UserError(f"{len(names)} names were given for {len(numbers)} files")
     files = list(zip(names or numbers, _from_base64([*returns, *edits]), strict=True))
-    back, forward = (sorted(part, key=_natural_order) for part in (files[: len(returns)], files[len(returns) :]))
+    back, forward = files[: len(returns)], files[len(returns) :]
     if original:
         first = ("original", _from_base64([original])[0])
     elif len(back) > 1:
@@ -150,15 +149,6 @@ def _check_series(returns: Sequence[_File], edits: Sequence[_File]) -> None:
         raise UserError(f"{len(edits)} edits and {len(returns)} returns were given; give one edit for each return")
     if sum(len(data) for _, data in [*returns, *edits]) > _MOST_BYTES:
         raise UserError(f"the pictures have more than {_MOST_BYTES:,} bytes together; give fewer or smaller ones")
-
-
-def _natural_order(file: _File) -> list[tuple[int, str]]:
-    """A sort key by which round10 comes after round9.
-
-    >>> sorted([("r10.png", b""), ("r9.png", b"")], key=_natural_order)
-    [('r9.png', b''), ('r10.png', b'')]
-    """
-    return [(int(part), "") if part.isdecimal() else (-1, part.lower()) for part in re.split(r"(\d+)", file[0])]
 
 
 def _from_base64(texts: Sequence[str]) -> list[bytes]:
