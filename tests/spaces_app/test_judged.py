@@ -294,8 +294,9 @@ def test_a_missing_background_has_a_reason(background):
 # Infidelity
 
 
-def test_unfaithful_restorations_are_counted_by_prompt():
-    chains, said = [], []
+@pytest.mark.parametrize("judge", ["seer", "people"])
+def test_unfaithful_restorations_are_counted_by_prompt(judge):
+    chains, said, labels = [], [], []
     for name, unfaithful in (("restore-s1", 3), ("restore-l1", 1), ("restore-sf1", 1), ("restore-lf1", 0)):
         program = Program(name, ("Restore the picture.",), "restoration", True, "invents information")
         for number in range(5):
@@ -304,11 +305,14 @@ def test_unfaithful_restorations_are_counted_by_prompt():
             value = float(number < unfaithful) if (name, number) != ("restore-lf1", 4) else None
             kind = "object inserted" if value else "none"
             said.append(answer(one, 1, "infidelity", value, {"infidelity": bool(value), "kind": kind, "what": ""}))
+            word = "infidelity" if value else "none"
+            labels += [Label(rater=rater, question="failure", answer=word, chain=one.id, step=1) for rater in "ab"]
     rows = [row for each in chains for row in scores(each, psnr=30.0)]
-    found = {row.group: row for row in judged_infidelity.rows(analysis(chains, rows, said))}
+    given = {"judgements": said} if judge == "seer" else {"labels": labels}
+    found = {row.group: row for row in judged_infidelity.rows(analysis(chains, rows, **given))}
     assert list(found) == ["L1", "LF1", "S1", "SF1", "without fidelity words", "with fidelity words"]
-    assert (found["S1"].infidelity, found["S1"].kinds) == (3, "3 object inserted")
+    assert {row.judge for row in found.values()} == {judge}
+    assert (found["S1"].infidelity, found["S1"].pictures) == (3, 5)
+    assert found["S1"].kinds == ("3 object inserted" if judge == "seer" else None)
     free, faithful = found["without fidelity words"], found["with fidelity words"]
-    assert (free.infidelity_per_prompt, faithful.infidelity_per_prompt) == (2.0, 0.5)
-    assert (faithful.infidelity_share.value, faithful.without) == (1 / 9, 1)
-    assert faithful.infidelity_share.low < 1 / 9 < faithful.infidelity_share.high
+    assert (free.infidelity_per_prompt, faithful.infidelity_per_prompt) == (2.0, 0.5)  # as in the study

@@ -10,13 +10,11 @@ from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.studies.labels.labels import QUESTIONS, Label, label_from_values
 from convergebench.generation.records import UserError
-from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.reporting.write import read_analysis
 from convergebench.spaces_app.space.served_dataset import open_dataset
 from convergebench.spaces_app.statistics import compute_tables
 from convergebench.spaces_app.studies.labels.statistics.label_agreement import krippendorff_alpha
 from convergebench.spaces_app.studies.labels.tab import tab as labels_tab
-from convergebench.spaces_app.studies.restoration.statistics import judged_infidelity
 
 
 @pytest.mark.parametrize("measure", ["nominal", "interval"])
@@ -225,21 +223,3 @@ def test_people_count_additions_in_the_space(tmp_path):
     right, error = ({name: row[key] for name, row in rows.items()} for key in ("counted_right", "count_error"))
     assert right == {"steady": 1.0, "fading": 0.0, "identity": 0.0}
     assert error == {"steady": 0, "fading": -8, "identity": -8}
-
-
-def test_infidelity_seen_by_people_is_counted_by_prompt():
-    from test_restoration import simulated
-
-    chains, scores = simulated({"one": 0.0}, prompts=("s1", "s2", "sf1", "sf2"))
-    bad = {"restore-s1": 3, "restore-s2": 1, "restore-sf1": 1, "restore-sf2": 0}
-    labels = []
-    for chain in chains:
-        bad[chain.program.id] -= 1
-        answer = "infidelity" if bad[chain.program.id] >= 0 else "none"
-        given = {"question": "failure", "answer": answer, "chain": chain.id, "step": 1}
-        labels += [Label(rater=rater, **given) for rater in ("anna", "ben")]
-    rows = {row.group: row for row in judged_infidelity.rows(Analysis(scores, chains, tables={"labels": labels}))}
-    assert {row.judge for row in rows.values()} == {"people"}
-    assert (rows["S1"].infidelity, rows["S1"].pictures) == (3, 28)
-    assert rows["without fidelity words"].infidelity_per_prompt == 2.0  # the study has 2 and 0.5
-    assert rows["with fidelity words"].infidelity_per_prompt == 0.5
