@@ -42,7 +42,7 @@ def store_findings(
     **unused: Any,
 ) -> None:
     """Store the chains of a layout and print the counts; exit with status 1 if part of a case could not be imported."""
-    from convergebench.dataset_builder.building.card_tables import count_text
+    from convergebench.dataset_builder.building.card import count_text
     from convergebench.dataset_builder.importing import chains as importing
 
     rights = {"origin": origin, "licence": licence, "attribution": attribution}

@@ -37,7 +37,7 @@ def command(runs: tuple[Path, ...], out: Path, licence: str | None, attribution:
 
 
 def print_built(built: "Built", as_json: bool = False) -> None:
-    from convergebench.dataset_builder.building.card_tables import count_text, size_text
+    from convergebench.dataset_builder.building.card import count_text, size_text
 
     counts = {name: getattr(built, name) for name in ("chains", "steps", "sources", "files", "bytes")}
     if as_json:

@@ -43,7 +43,7 @@ def command(folder: Path, repo: str, tag: str | None, dry_run: bool, as_json: bo
 
 
 def _print_plan(version: str, plan: "Plan") -> None:
-    from convergebench.dataset_builder.building.card_tables import count_text, size_text
+    from convergebench.dataset_builder.building.card import count_text, size_text
 
     since = f"after {plan['last']} (a {plan['level']} change)" if plan["last"] else "(the first version)"
     lines = [f"{version} {since}", *plan["changes"]]

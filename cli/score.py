@@ -59,7 +59,7 @@ def command(
 
 
 def print_summary(dataset: Path, outcome: "Outcome") -> None:
-    from convergebench.dataset_builder.building.card_tables import count_text
+    from convergebench.dataset_builder.building.card import count_text
 
     rate = f" at {outcome.images / outcome.seconds:.1f} images/s" if outcome.images else ""
     click.echo(

@@ -60,7 +60,7 @@ def _dataset_status(folder: Path) -> dict[str, Any]:
 
 
 def _dataset_text(values: dict[str, Any]) -> str:
-    from convergebench.dataset_builder.building.card_tables import count_text
+    from convergebench.dataset_builder.building.card import count_text
 
     lines = [f"{values['dataset']}: {count_text(values['chains'], 'chain')}; scores of {values['scored']:,} of "]
     lines[0] += count_text(values["answers"], "answer")

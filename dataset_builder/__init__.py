@@ -28,17 +28,16 @@ def build(
     from convergebench.generation.store_reader import find_finished
 
     from .building import build as building
-    from .building.metric_folders import check_metric_folders, copy_metric_folders
 
     rights = {key: value for key, value in (("licence", licence), ("attribution", attribution)) if value}
     folders = [runs] if isinstance(runs, str | Path) else runs
 
     def write() -> "Built":
         finished = find_finished({Path(run) for run in folders})
-        check_metric_folders(Path(out))
+        building.check_metric_folders(Path(out))
         with progress_bar("build", finished.steps, "steps", quiet) as advance:
             built = building.build(finished, Path(out), lambda: advance(1, ""), rights)
-        copy_metric_folders(Path(out))
+        building.copy_metric_folders(Path(out))
         return built
 
     return by_the_first(write)

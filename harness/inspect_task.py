@@ -7,21 +7,35 @@ killed evaluation requests only the missing steps. The scores are those of
 """
 
 import base64
+import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import anyio.from_thread
 import anyio.to_thread
+from convergebench.dataset_builder.building.build import plan_files, write_files
+from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.dataset_builder.dataset.rows import SOURCES, source_row
+from convergebench.dataset_builder.dataset.schema import write
 from convergebench.generation import editors, pictures, plan, store, suites
 from convergebench.generation.editors import editor_info, trait
 from convergebench.generation.ledger import Budget, Ledger
 from convergebench.generation.loop import prepare_from, run_chain
 from convergebench.generation.records import Chain, Step, UserError
 from convergebench.generation.scheduler import make_caller, require_ready
+from convergebench.generation.store_reader import StoredChain, read_chain, read_source_file
+from convergebench.metric_modules._engine.chains import find_chains
+from convergebench.metric_modules._engine.engine import BATCH, Job
+from convergebench.metric_modules._engine.floors import floor_medians, floor_place, floor_task, originals_of
+from convergebench.metric_modules._engine.metrics import choose
+from convergebench.metric_modules._engine.results import Results, chain_rows, floor_rows
+from convergebench.metric_modules._engine.worker import compare_floors, score_chains
+from convergebench.metric_modules.halflife.outcomes import Outcome
+from convergebench.spaces_app.analysis.analysis import Analysis
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import (
@@ -39,8 +53,6 @@ from inspect_ai.model import (
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import ToolChoice, ToolInfo
-
-from .one_chain import OneChainScorer
 
 _CHAIN = "convergebench:chain"  # in a sample's store: the id of its chain
 _Result = TypeVar("_Result")
@@ -104,11 +116,12 @@ class _Run:
         if not isinstance(model.api, EditorAPI):
             raise UserError(f"{model} is not an editor of the benchmark; give --model convergebench/NAME")
         self.suite, self.folder, choice = suites.load(suite), Path(out), model.api.choice
-        sources = [self.suite.source(id) for id in self.suite.sources]
-        self.scorer = OneChainScorer(self.folder, sources, metrics or None)
+        self.sources = [self.suite.source(id) for id in self.suite.sources]
+        self.metric_runs, self.absent = choose(metrics or None, None, None)
+        self.floors, self.lock = Results(), threading.Lock()  # a picture's floors are computed once
         header = {"suite": self.suite.name, "suite_version": self.suite.version, "short_side": self.suite.short_side}
         store.open_run(self.folder, header, {choice.label: editor_info(choice)})
-        for source in sources:
+        for source in self.sources:
             store.keep_source(self.folder, source.sha256, self.suite.read(source.id))
         self.editor = choice.editor
         self.chains = {_case_id(chain): chain for chain in plan.make_plan(self.suite, [choice]).chains}
@@ -128,6 +141,38 @@ class _Run:
             run_chain(chain, self.editor, self.folder, self.prepared, ask, lambda _, step: tell(step, data_of(step)))
         steps = store.parse_steps(folder / "steps.jsonl", (folder / "steps.jsonl").read_bytes())
         return [(step, data_of(step)) for step in steps]
+
+    def score(self, chain_id: str) -> tuple[list[dict[str, Any]], Outcome | None]:
+        """A chain's rows as `convergebench score` gives them, and its outcome; None if it cannot be judged."""
+        stored = read_chain(self.folder / "chains" / chain_id, self.suite.name, self.suite.version)
+        with self.lock, tempfile.TemporaryDirectory() as folder:
+            return self._score_in(Path(folder), stored)
+
+    def _score_in(self, folder: Path, stored: StoredChain) -> tuple[list[dict[str, Any]], Outcome | None]:
+        write_files(folder, plan_files([stored], []), lambda: None, {})
+        files = [(source, *read_source_file(self.folder, source.sha256)) for source in self.sources]
+        rows = [source_row(source, data, path) for source, path, data in files]
+        write(folder / "data" / "sources" / "0000.parquet", SOURCES, rows)
+        reader = Reader(folder)
+        [chain] = find_chains(reader)
+        originals = originals_of(reader)
+        # In the engine's order of pictures, because float sums depend on the order.
+        task = floor_task(
+            originals[stored.source.id], floor_place(chain)[2], [originals[id] for id in sorted(originals)]
+        )
+        results = Results(floors={key: values for key, values in self.floors.floors.items() if key[0] == task.key})
+        job = Job(folder, reader, [chain], self.metric_runs, self.absent, [task], results)
+        for line in compare_floors(job, [task] if job.lacking_floors(task) else []):
+            results.add(line)
+        self.floors.floors |= results.floors
+        medians = floor_medians(results.pairs(task), {source.id for source in self.sources})
+        for line in score_chains(job, [chain], BATCH, {floor_place(chain): medians}):
+            results.add(line)
+        scores = [row for row, _ in chain_rows(chain, results, job.stored_specs(), self.absent, medians)]
+        roles = {stored.editor: trait(self.editor, "role")}
+        analysis = Analysis(scores, [reader.chain(stored.id)], floor_rows([task], results), roles=roles)
+        outcomes = [outcome for group in analysis.outcomes.values() for outcome in group.get(stored.editor, ())]
+        return scores, outcomes[0] if outcomes else None
 
 
 _beginning = threading.Lock()
@@ -223,8 +268,8 @@ def rounds_kept(suite: str, out: str, max_cost: float | None = None, metrics: li
 
     async def score(state: TaskState, target: Target) -> Score:
         run = await _run_of(suite, out, max_cost, tuple(metrics or ()), get_model())
-        role, id = trait(run.editor, "role"), str(state.store.get(_CHAIN))
-        rows, outcome = await _in_thread(lambda: run.scorer.score(id, run.suite.name, run.suite.version, role))
+        id = str(state.store.get(_CHAIN))
+        rows, outcome = await _in_thread(lambda: run.score(id))
         metadata = {"chain": id, "steps": rows}
         if outcome is None:
             return Score.unscored(explanation="too many unrelated pictures look like this one", metadata=metadata)

@@ -5,25 +5,27 @@ would make it return the rows of an earlier build, or those of another folder of
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from convergebench.generation.files import write_whole
-from convergebench.generation.records import UserError
+from convergebench.generation.records import PICTURED, UserError
 
 from ..dataset import manifest
+from ..dataset.columns import Config
 from ..dataset.reader import Reader
 from ..dataset.rows import ChainRow, SourceRow
 from ..dataset.schema import SPLIT, config_of, hash_file, values_digest
-from .card_tables import config_section, editor_folders, licence_fields, licences_table, totals
 
 REPO = "convergebench/convergebench"
-_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 NOT_PUBLISHED = "Not published yet."
 VERSIONS = r"this card changed\.\n\n(.*?)\n\n## Cite"
 CARD = "README.md"
+# The Hub's identifiers of licences; any other licence is "other" there, and the table of licences names it.
+_LICENCES = {"apache-2.0", "cc0-1.0", "cc-by-2.0", "cc-by-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0", "gpl-2.0", "mit"}
+_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "[": "&#91;", "]": "&#93;", "`": "&#96;"})
 
 
 def write(folder: Path, repo: str | None = None, versions: str | None = None) -> Path:
@@ -36,18 +38,16 @@ def write(folder: Path, repo: str | None = None, versions: str | None = None) ->
     reader = Reader(folder)
     entries = {file: _entry(reader, file) for file in reader.data_files()}
     chains, sources = list(reader.rows_of(ChainRow)), list(reader.rows_of(SourceRow))
-    steps, summary = totals(reader, chains, len(sources))
     folders = editor_folders({row.editor for row in chains})
     meta: dict[str, Any] = yaml.safe_load(head)
     repo = repo or passage(folder, r'load_dataset\("([^"]+/[^"]+)", split') or REPO
     meta |= licence_fields(sources, repo)
-    meta["size_categories"] = [next((words for most, words in _SIZES if steps < most), "n>1M")]
     infos = [_table_info(reader, name, entries) for name in reader.configs()]
     meta["configs"], meta["dataset_info"], sections = (list(part) for part in zip(*infos, strict=True))
     editor = min(folders, default="paint")
     values = {
         "repo": repo,
-        "totals": summary,
+        "totals": _totals(reader, chains, len(sources)),
         "editor": editor,
         "editor_files": f"data/steps/{folders.get(editor, editor)}/*.parquet",
         "configs": "\n\n".join(sections),
@@ -86,7 +86,7 @@ def _table_info(
         "download_size": download,
         "dataset_size": size,
     }
-    return yaml_config, yaml_info, config_section(config, rows, len(files), download)
+    return yaml_config, yaml_info, _config_section(config, rows, len(files), download)
 
 
 def _entry(reader: Reader, file: str) -> manifest.Entry:
@@ -122,3 +122,86 @@ def refuse_other_folders(folder: Path) -> None:
     reader, ours = Reader(folder), manifest.listed(folder)
     foreign = [file for file in reader.data_files() if file not in ours and not reader.is_ours(file)]
     manifest.refuse(folder, foreign, "this benchmark did not write", "move them or choose another folder")
+
+
+# Numbers and tables as Markdown
+
+
+def size_text(size: float) -> str:
+    """A size for readers: 1234567 becomes 1.2 MB."""
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if size < 1000:
+            return f"{size:,.0f} {unit}" if unit == "bytes" else f"{size:,.1f} {unit}"
+        size /= 1000
+    return f"{size:,.1f} TB"
+
+
+def count_text(count: int, noun: str) -> str:
+    """A count with its noun: 1234 and chain become 1,234 chains."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def plain(text: str) -> str:
+    """Escape text that Markdown would take for HTML, links, pictures or code.
+
+    >>> plain('<img src=x> [a](b) & `c`')
+    '&lt;img src=x&gt; &#91;a&#93;(b) &amp; &#96;c&#96;'
+    """
+    return text.translate(_ESCAPES)
+
+
+def _code(text: str) -> str:
+    """Text as inline code; a backtick, which would end it, becomes an apostrophe."""
+    return f"`{' '.join(text.replace('`', chr(39)).split())}`"
+
+
+def _table(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    lines = [titles, ["---"] * len(titles)]
+    lines += [[str(cell).replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _config_section(config: Config, rows: int, files: int, size: float) -> str:
+    """A Markdown section of a config: its size, and its columns with their meanings."""
+    columns = [[_code(column.name), column.type, column.meaning] for column in config.columns]
+    sizes = f"{count_text(rows, 'row')} in {count_text(files, 'file')}, {size_text(size)}"
+    return f"### {config.name}\n\nOne row is {config.row}: {sizes}.\n\n{_table(['column', 'type', 'meaning'], columns)}"
+
+
+def editor_folders(editors: Iterable[str]) -> dict[str, str]:
+    """A folder name for each editor, safe in any file system and any glob."""
+    folders: dict[str, str] = {}
+    used: set[str] = set()
+    for editor in sorted(editors):
+        name = re.sub(r"[^A-Za-z0-9._-]+", "-", editor).strip(".-") or "editor"
+        if name.casefold() in used:
+            name += "-" + sha256(editor.encode()).hexdigest()[:8]
+        used.add(name.casefold())
+        folders[editor] = name
+    return folders
+
+
+def _totals(reader: Reader, chains: Sequence[ChainRow], sources: int) -> str:
+    steps = reader.table("steps", ["status", "bytes"]).to_pydict()
+    counts = {"chain": len(chains), "editor": len({chain.editor for chain in chains}), "source picture": sources}
+    counts |= {"step": len(steps["status"]), "picture": sum(status in PICTURED for status in steps["status"])}
+    texts = [count_text(count, noun) for noun, count in counts.items()]
+    return "{} of {} on {}: {}, {}, {}".format(*texts, size_text(sum(filter(None, steps["bytes"]))))
+
+
+def licence_fields(sources: Iterable[SourceRow], repo: str) -> Mapping[str, object]:
+    """The licence fields of the card's YAML."""
+    licences = {row.licence or "unknown" for row in sources}
+    ids = {licence: licence.lower().removesuffix("-or-later") for licence in licences}
+    fields: dict[str, object] = {"license": sorted({id if id in _LICENCES else "other" for id in ids.values()})}
+    if unknown := sorted(licence for licence, id in ids.items() if id not in _LICENCES):
+        fields["license_name"] = "-".join(re.sub(r"[^a-z0-9.]+", "-", name.lower()) for name in unknown)[:96]
+        fields["license_link"] = f"https://huggingface.co/datasets/{repo}#licences-and-attributions"
+    return fields
+
+
+def licences_table(sources: Iterable[SourceRow]) -> str:
+    """Each source with its licence and attribution."""
+    titles = ["source", "title", "kind", "origin", "licence", "attribution"]
+    rows = [[_code(row.source), *(plain(row.values[name] or "") for name in titles[1:])] for row in sources]
+    return _table(titles, rows)

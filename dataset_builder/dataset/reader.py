@@ -18,9 +18,8 @@ from convergebench.generation.records import EditorInfo, FinishedChain, Source, 
 
 from . import manifest
 from .columns import Row, Values
-from .digests import TableDigest
 from .rows import BUILT, ChainRow, EditorRow, SourceRow, StepRow, configs, made_by
-from .schema import DIGESTS, REFERENCES, extent, values_digest
+from .schema import DIGESTS, REFERENCES, TableDigest, extent, values_digest
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi, HfFileSystem

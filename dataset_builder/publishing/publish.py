@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from convergebench.generation.records import UserError
 
 from ..building import card
-from ..building.card_tables import count_text, plain
+from ..building.card import count_text, plain
 from ..dataset.manifest import MANIFEST
 from ..dataset.reader import Reader
 from . import hub

@@ -23,8 +23,8 @@ from convergebench.generation.store_reader import (
     read_steps,
 )
 
+from ..building.build import changed_files
 from ..building.card import CARD, digest
-from ..building.metric_folders import changed_files
 from ..dataset import manifest
 from ..dataset.columns import Config, Values
 from ..dataset.reader import Reader

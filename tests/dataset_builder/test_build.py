@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import stores
 from convergebench.dataset_builder.building import build as building
-from convergebench.dataset_builder.building.card_tables import editor_folders
+from convergebench.dataset_builder.building.card import editor_folders
 from convergebench.dataset_builder.dataset import manifest, schema
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.dataset.rows import STEPS

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from convergebench.dataset_builder.dataset.digests import TableDigest
+from convergebench.dataset_builder.dataset.schema import TableDigest
 
 VALUES = {
     "string": pa.array(["a", None, "", "bä", "c" * 40, None], pa.string()),

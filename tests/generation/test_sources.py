@@ -62,7 +62,7 @@ def test_large_paintings_are_the_ones_of_the_manifest(row, tmp_path):
 
 
 def test_every_attribution_is_in_the_card_of_v1():
-    from convergebench.dataset_builder.building.card_tables import licence_fields, licences_table
+    from convergebench.dataset_builder.building.card import licence_fields, licences_table
     from convergebench.dataset_builder.dataset.rows import source_row
 
     rows = [source_row(catalogue.source(row.id), b"", "") for row in V1]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from convergebench.dataset_builder.building.metric_folders import copy_metric_folders
+from convergebench.dataset_builder.building.build import copy_metric_folders
 from convergebench.metric_modules.contraction.contraction import Contraction, contraction
 from convergebench.metric_modules.halflife.halflife import HalfLife, half_life
 from convergebench.metric_modules.nr_gap.nr_gap import NrGap, nr_gap

@@ -83,7 +83,7 @@ def _make(runs: tuple[Path, ...], out: Path, metrics: str | None, quiet: bool) -
 
 
 def _propose(repo: str, folder: Path, propose: bool, quiet: bool) -> dict[str, Any]:
-    from convergebench.dataset_builder.building.card_tables import count_text, size_text
+    from convergebench.dataset_builder.building.card import count_text, size_text
     from convergebench.dataset_builder.publishing import verify
     from convergebench.dataset_builder.studies.submissions import submission
 
@@ -96,7 +96,7 @@ def _propose(repo: str, folder: Path, propose: bool, quiet: bool) -> dict[str, A
 
 
 def _withdraw(repo: str, name: str, reason: str, propose: bool, quiet: bool) -> dict[str, Any]:
-    from convergebench.dataset_builder.building.card_tables import count_text
+    from convergebench.dataset_builder.building.card import count_text
     from convergebench.dataset_builder.studies.submissions import submission
 
     api = hub_client(quiet)

@@ -23,7 +23,7 @@ from convergebench.generation.records import PICTURED, FinishedChain, Step, User
 from convergebench.generation.store import ChainWriter, keep_source, open_run
 
 from ...building import card
-from ...building.card_tables import editor_folders
+from ...building.card import editor_folders
 from ...dataset.manifest import MANIFEST
 from ...dataset.reader import Reader
 from ...dataset.rows import SourceRow
