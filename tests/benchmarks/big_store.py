@@ -73,18 +73,18 @@ def link_chains(run: Path, place: Path, source, program, editor: str, steps: lis
     import stores
     from convergebench.generation.records import Chain, Step, canonical
 
-    asked = [
+    instructed = [
         Step.from_dict({**step.to_dict(), "instruction": program.cycle[step.position - 1] if step.step else ""})
         for step in steps
     ]
-    lines = "".join(canonical(step.to_dict()) + "\n" for step in asked)
+    lines = "".join(canonical(step.to_dict()) + "\n" for step in instructed)
     chains = [Chain(source, program, editor, {"short_side": SIDE}, turn, ROUNDS) for turn in range(1, runs + 1)]
     for chain in chains:
         folder = run / "chains" / chain.id
         folder.mkdir()
         (folder / "chain.json").write_text(canonical(chain.to_dict()))
         (folder / "steps.jsonl").write_text(lines)
-        for step in asked:
+        for step in instructed:
             with contextlib.suppress(FileExistsError):
                 os.link(place / step.file, folder / step.file)
         stores.finish(folder, 2 * ROUNDS)

@@ -64,7 +64,7 @@ def choose(ids: list[str], values: numpy.ndarray) -> list[int]:
                 for kind, n in SHARES.items()
             ]
             chosen = [int(index) for index in numpy.concatenate(parts)]
-        here, better = distance(values, chosen), True
+        smallest, better = distance(values, chosen), True
         while better:
             better = False
             for place, other in itertools.product(range(len(chosen)), range(len(ids))):
@@ -73,9 +73,9 @@ def choose(ids: list[str], values: numpy.ndarray) -> list[int]:
                 if not same or not ready[other] or other in chosen:
                     continue
                 trial = [*chosen[:place], other, *chosen[place + 1 :]]
-                if (there := distance(values, trial)) < here:
-                    chosen, here, better = trial, there, True
-        best = min(best, (here, sorted(chosen)))
+                if (trial_distance := distance(values, trial)) < smallest:
+                    chosen, smallest, better = trial, trial_distance, True
+        best = min(best, (smallest, sorted(chosen)))
     return best[1]
 
 

@@ -53,9 +53,9 @@ def main(place: Path) -> None:
     print(f"{'':24}{f'{few}, s':>9}{f'{many}, s':>9}{'start, s':>10}{'pictures/s':>12}")
     rates = {}
     for way, jobs in WAYS.items():
-        each = (spent[way, many] - spent[way, few]) / (many - few)
-        rates[way] = len(jobs) / each
-        start = spent[way, few] - few * each
+        seconds_per_picture = (spent[way, many] - spent[way, few]) / (many - few)
+        rates[way] = len(jobs) / seconds_per_picture
+        start = spent[way, few] - few * seconds_per_picture
         print(f"{way:24}{spent[way, few]:9.1f}{spent[way, many]:9.1f}{start:10.1f}{rates[way]:12.1f}")
     for way in list(WAYS)[1:]:
         print(f"{way}: {rates[way] / rates['one core']:.2f} x one core in pictures a second")

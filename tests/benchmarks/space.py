@@ -69,8 +69,8 @@ def processor_seconds(process):
 def change(server, client, session, chain, step):
     """Seconds for one step: the address of its picture, then the picture itself."""
     begun = time.perf_counter()
-    asked = {"data": [chain, step, "view", 8, ""], "session_hash": session}
-    answer = client.post(f"{server.address}/gradio_api/run/picture", json=asked)
+    body = {"data": [chain, step, "view", 8, ""], "session_hash": session}
+    answer = client.post(f"{server.address}/gradio_api/run/picture", json=body)
     assert answer.status_code == 200, answer.text
     picture = client.get(server.address + answer.json()["data"][0]["url"])
     assert picture.status_code == 200
@@ -86,7 +86,7 @@ def visitors(count, steps, one):
             return [one(client, chance) for _ in range(steps)]
 
     with ThreadPoolExecutor(count) as pool:
-        return [each for times in pool.map(visit, range(count)) for each in times]
+        return [seconds for times in pool.map(visit, range(count)) for seconds in times]
 
 
 def told(name, times):

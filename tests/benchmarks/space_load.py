@@ -66,10 +66,10 @@ def main():
             print(
                 f"most memory: {most():.0f} MB; {time.monotonic() - ended:.0f} s after the last request {after:.0f} MB"
             )
-            left = [path.name for path in (*temporary.rglob("*"), *(root / "cache" / "uploads").rglob("*"))
+            leftovers = [path.name for path in (*temporary.rglob("*"), *(root / "cache" / "uploads").rglob("*"))
                     if path.is_file()]  # fmt: skip
-            print(f"files left behind: {len(left)} {left[:3]}")
-    if answered < POSTS or most() >= MOST_MEMORY or after >= MEMORY_AFTER or left:
+            print(f"files left behind: {len(leftovers)} {leftovers[:3]}")
+    if answered < POSTS or most() >= MOST_MEMORY or after >= MEMORY_AFTER or leftovers:
         sys.exit(1)
 
 

@@ -72,9 +72,9 @@ def designs(name: str, sizes: list[tuple[int, int]], sets: int, programs: float,
 def one_table(sizes: list[tuple[int, int]], titles: list[str], sets: int, programs: float, unequal: bool) -> str:
     rows = []
     for name in SCENARIOS:
-        found = list(designs(name, sizes, sets, programs, unequal))
+        cells = list(designs(name, sizes, sets, programs, unequal))
         rows += [
-            [f"{name}: {figure}", *(f"{shares[place]:.3f}" for shares in found)] for place, figure in enumerate(FIGURES)
+            [f"{name}: {figure}", *(f"{shares[place]:.3f}" for shares in cells)] for place, figure in enumerate(FIGURES)
         ]
     return markdown(["limits of", *titles], rows)
 

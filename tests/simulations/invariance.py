@@ -67,10 +67,10 @@ def figures(pairs: list[Comparison]) -> dict[frozenset, tuple]:
     }
 
 
-def with_names(found: dict[frozenset, tuple], names: dict[str, str]) -> dict[frozenset, tuple]:
+def with_names(figures_of_pairs: dict[frozenset, tuple], names: dict[str, str]) -> dict[frozenset, tuple]:
     return {
-        frozenset(names[each] for each in pair): (*values[:2], names.get(values[2], values[2]))
-        for pair, values in found.items()
+        frozenset(names[editor] for editor in pair): (*values[:2], names.get(values[2], values[2]))
+        for pair, values in figures_of_pairs.items()
     }
 
 

@@ -26,20 +26,20 @@ def put(text: str, name: str, table: str) -> str:
 def main(words: list[str]) -> None:
     import simulations
 
-    known = [each.name for each in pkgutil.iter_modules(simulations.__path__) if each.name != "write"]
+    names = [module.name for module in pkgutil.iter_modules(simulations.__path__) if module.name != "write"]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", help=", ".join(known))
+    parser.add_argument("names", nargs="*", help=", ".join(names))
     parser.add_argument("--scale", type=float, default=1.0, help="of the numbers of sets")
-    asked = parser.parse_args(words)
-    for name in asked.names or known:
-        if name not in known:
-            parser.error(f"no simulation {name!r}; they are {', '.join(known)}")
+    options = parser.parse_args(words)
+    for name in options.names or names:
+        if name not in names:
+            parser.error(f"no simulation {name!r}; they are {', '.join(names)}")
         started = time.process_time()
         module = importlib.import_module(f"simulations.{name}")
         page = PAGE.with_name(getattr(module, "PAGE", PAGE.name))
-        for mark, table in module.tables(asked.scale).items():
+        for mark, table in module.tables(options.scale).items():
             print(f"\n{mark}\n\n{table}")
-            if asked.scale >= 1:
+            if options.scale >= 1:
                 page.write_text(put(page.read_text(encoding="utf-8"), mark, table), encoding="utf-8")
         print(f"\n{name}: {time.process_time() - started:.0f} s of the processor", flush=True)
 

@@ -31,8 +31,8 @@ def test_no_fault_loses_an_answer_or_passes_the_limit():
 
 @pytest.mark.slow
 def test_status_and_report_of_a_large_run_are_fast_and_small():
-    said = run("benchmarks/big_store.py", "4000")
-    lines = re.findall(r" 4,000 chains, +80,000 steps: (\w+) .* ([\d.]+) s of the processor, +(\d+) MB", said)
+    output = run("benchmarks/big_store.py", "4000")
+    lines = re.findall(r" 4,000 chains, +80,000 steps: (\w+) .* ([\d.]+) s of the processor, +(\d+) MB", output)
     figures = {stage: (float(seconds), int(megabytes)) for stage, seconds, megabytes in lines}
     assert figures["status"][0] < 3
     assert figures["report"][0] < 60

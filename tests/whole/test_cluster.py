@@ -152,10 +152,10 @@ def test_what_an_executor_lacks_is_one_sentence(tmp_path, executor, tasks, logs,
 
 
 def test_an_argument_is_json_where_it_can_be():
-    told = parse_arguments(
+    parsed = parse_arguments(
         None, None, ["partition=cpu", "cpus_per_task=4", "time=04:00:00", 'sbatch_args={"account": "me"}']
     )
-    assert told == {"partition": "cpu", "cpus_per_task": 4, "time": "04:00:00", "sbatch_args": {"account": "me"}}
+    assert parsed == {"partition": "cpu", "cpus_per_task": 4, "time": "04:00:00", "sbatch_args": {"account": "me"}}
 
 
 def test_a_replaced_pool_worker_counts_as_killed(monkeypatch):

@@ -52,13 +52,13 @@ def test_the_version_is_one_everywhere():
 
 
 def test_no_file_names_a_secret_a_machine_or_a_tracker():
-    words = re.compile(r"/work/|/root/|issue #?\d|file\.pythonhosted|sk-[A-Za-z0-9]{20}|hf_[A-Za-z0-9]{20}")
+    forbidden = re.compile(r"/work/|/root/|issue #?\d|file\.pythonhosted|sk-[A-Za-z0-9]{20}|hf_[A-Za-z0-9]{20}")
     for path in HOUSE.rglob("*"):
         hidden = any(part.startswith(".") and part != ".ci" for part in path.relative_to(HOUSE).parts)
-        told = path.suffix in (".py", ".md", ".toml", ".txt", ".cff") or path.name in ("Makefile", "run")
-        if path.is_file() and told and not hidden and path != Path(__file__):
+        is_text = path.suffix in (".py", ".md", ".toml", ".txt", ".cff") or path.name in ("Makefile", "run")
+        if path.is_file() and is_text and not hidden and path != Path(__file__):
             generated = path.relative_to(HOUSE).parts[0] in ("runs", "convergebench", "report", "build")
-            assert generated or not words.search(path.read_text(errors="ignore")), path
+            assert generated or not forbidden.search(path.read_text(errors="ignore")), path
 
 
 ARCHITECTURE = (HOUSE / "docs" / "architecture.md").read_text()
@@ -87,5 +87,5 @@ def test_every_file_that_the_architecture_names_is_there():
 def test_what_one_file_does_no_other_does():
     for call, file in ONE_FILE.items():
         assert f"`{file}`" in ARCHITECTURE
-        found = {path.relative_to(HOUSE).as_posix() for path in rooms_files() if call in path.read_text()}
-        assert found == {file}, call
+        files = {path.relative_to(HOUSE).as_posix() for path in rooms_files() if call in path.read_text()}
+        assert files == {file}, call

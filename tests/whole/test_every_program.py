@@ -119,12 +119,12 @@ ENDS = {"refused": "refused", "no_image": "no image", "shrunk": "shrunk", "faile
 
 @pytest.fixture(scope="module")
 def rounds(made):
-    found = {}
+    by_program = {}
     for row in made.rows("steps"):
         if row["round"] <= 1:
             picture = np.asarray(Image.open(BytesIO(row["image"]["bytes"])).convert("RGB"))
-            found.setdefault(row["program"], {})[row["step"]] = picture
-    return {name: [pictures[step] for step in sorted(pictures)] for name, pictures in found.items()}
+            by_program.setdefault(row["program"], {})[row["step"]] = picture
+    return {name: [pictures[step] for step in sorted(pictures)] for name, pictures in by_program.items()}
 
 
 def cause_of(name, pictures):
@@ -139,7 +139,7 @@ def cause_of(name, pictures):
         for column, wanted in (("applied", "forward"), ("undone", "undo"))
     }
     of_round = {
-        column: [all(known)] if (known := [value for value in values if not isinstance(value, str)]) else None
+        column: [all(judged)] if (judged := [value for value in values if not isinstance(value, str)]) else None
         for column, values in verdicts.items()
     }
     rmse = np.sqrt(np.square(pictures[0].astype(float) - pictures[-1]).mean())

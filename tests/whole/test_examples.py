@@ -96,10 +96,10 @@ def promised(code):
 
 
 def test_every_block_says_its_language():
-    known = {"python", "sh", "toml", "yaml", "html", "js", *READ_ONLY}
+    languages = {"python", "sh", "toml", "yaml", "html", "js", *READ_ONLY}
     for page in (*PAGES, *CARDS):
         for block in blocks(page):
-            assert block.language in known, f"{page}: ```{block.language} before {block.code[:40]!r}"
+            assert block.language in languages, f"{page}: ```{block.language} before {block.code[:40]!r}"
     for page in CARDS:
         assert {block.language for block in blocks(page)} == {"python"}, page
 

@@ -75,8 +75,8 @@ def test_the_wheel_without_the_checkout_runs_the_demo(wheel, tmp_path):
         assert result.returncode == 0, result.stderr
         return result.stdout
 
-    said = python("-m", "convergebench.cli", "demo", "--suite", "smoke")
-    assert "Look at:" in said
+    output = python("-m", "convergebench.cli", "demo", "--suite", "smoke")
+    assert "Look at:" in output
     assert (work / "convergebench" / "README.md").exists()
     where = python("-c", "import convergebench.generation as room; print(room.__file__)")
     assert Path(where.strip()).is_relative_to(installed)
@@ -103,6 +103,6 @@ def test_the_table_of_environments_has_a_place_for_every_extra():
     named = [name for names in rows.values() for name in names]
     assert sorted(named) == sorted({"", *PYPROJECT["project"]["optional-dependencies"]} - {"dev"})
     assert rows["score"] == ["score", "demo"]  # which ask for the same
-    told = (HOUSE / "docs" / "install.md").read_text()
-    assert [name for name in named if name and f"`[{name}]`" not in told] == []
+    page = (HOUSE / "docs" / "install.md").read_text()
+    assert [name for name in named if name and f"`[{name}]`" not in page] == []
     assert "convergebench[" not in str(wheels.asked_by("all", PYPROJECT["project"]["optional-dependencies"]))

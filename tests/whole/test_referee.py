@@ -36,7 +36,7 @@ def worse(pixels, seed, share):
 
 def make_museum(folder, scores):
     """ImagenHub's pictures, and beside them VIEScore's LPIPS and raters as a whole clone keeps them."""
-    known = measuring.Measuring()
+    measured = measuring.Measuring()
     random = np.random.default_rng(5)
     for number, name in enumerate(NAMES):
         save(folder / "GroundTruth" / name, noise(number))
@@ -45,7 +45,7 @@ def make_museum(folder, scores):
         published = {}
         for number, name in enumerate(NAMES):
             save(folder / editor / name, worse(noise(number), 9 * number, 0.1 + 0.3 * place))
-            values = known.distances(folder / "GroundTruth" / name, folder / editor / name)
+            values = measured.distances(folder / "GroundTruth" / name, folder / editor / name)
             published[name] = {"LPIPS": round(values["lpips"], 6)}
         path = scores / "_answers" / "results_autometrics" / viescore.TASK / f"{editor}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -115,11 +115,11 @@ def shifted(path):
 
 def test_published_values_come_out_again_and_the_page_tells_all(clones, capsys):
     assert run(clones) == 0
-    said = capsys.readouterr().out
-    assert "FAILS" not in said
-    assert "all 6 published LPIPS values whose pictures are here come out within 0.0001" in said
-    assert "the half-life of REED-VAE is 20 of 24 rounds (here 20)" in said
-    assert "SSIM of all 2 returns is the published one within 1e-06" in said
+    output = capsys.readouterr().out
+    assert "FAILS" not in output
+    assert "all 6 published LPIPS values whose pictures are here come out within 0.0001" in output
+    assert "the half-life of REED-VAE is 20 of 24 rounds (here 20)" in output
+    assert "SSIM of all 2 returns is the published one within 1e-06" in output
     assert "rater against rater" in (clones / "page.md").read_text()
 
 
@@ -150,10 +150,10 @@ def test_a_folder_of_something_else_is_a_claim_that_fails(tmp_path):
 
 
 def test_a_clone_of_the_predecessor_is_read(tmp_path):
-    about = {"image_filename": "scene_01.jpg", "edit_pair_name": "ball", "model": "flux"}
     quality = {"psnr": 20.0, "ssim": 0.5, "lpips": 0.0}
-    about["rounds"] = [{"round": 1, "quality": quality, "success": True}, {"round": 2, "success": False, "error": "x"}]
+    rounds = [{"round": 1, "quality": quality, "success": True}, {"round": 2, "success": False, "error": "x"}]
+    evaluation = {"image_filename": "scene_01.jpg", "edit_pair_name": "ball", "model": "flux", "rounds": rounds}
     (tmp_path / "results_flux").mkdir()
-    (tmp_path / "results_flux" / "results_flux_1.json").write_text(json.dumps({"evaluations": [about]}))
-    [found] = predecessor.published(tmp_path)
-    assert found == ("flux scene_01_ball", 1, tmp_path / "results_flux" / "scene_01_ball", 20.0, 0.5)
+    (tmp_path / "results_flux" / "results_flux_1.json").write_text(json.dumps({"evaluations": [evaluation]}))
+    [published_return] = predecessor.published(tmp_path)
+    assert published_return == ("flux scene_01_ball", 1, tmp_path / "results_flux" / "scene_01_ball", 20.0, 0.5)

@@ -108,8 +108,8 @@ def study_of(path):
     if "studies" in parts[:-2]:
         return parts[parts.index("studies") + 1]
     spec = path.parent / "spec.py"
-    said = re.search(r'"study": "(\w+)"', spec.read_text()) if spec.exists() else None
-    return said and said[1]
+    declared = re.search(r'"study": "(\w+)"', spec.read_text()) if spec.exists() else None
+    return declared and declared[1]
 
 
 def studies_named(name):

@@ -42,7 +42,7 @@ def test_drift_alarms_95_percent_and_false_alarms_5_percent():
 
 def test_nothing_moved_p_verdicts_or_ranks():
     counts = [re.fullmatch(r"(\d+) of (\d+)", cell) for cells in table("invariance").values() for cell in cells]
-    moved = [(int(found[1]), int(found[2])) for found in counts if found]
+    moved = [(int(count[1]), int(count[2])) for count in counts if count]
     assert len(moved) >= 6
     assert all(some == 0 and of > 0 for some, of in moved)
 

@@ -66,8 +66,8 @@ def test_commands_and_functions_give_the_same_numbers(board, folder):
 
 
 def pictures_of(folder):
-    found = folder.glob("runs/mine/chains/*/*.png")
-    return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
+    paths = folder.glob("runs/mine/chains/*/*.png")
+    return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
 
 
 @pytest.mark.slow
@@ -103,8 +103,8 @@ def test_the_notebook_resumes_after_a_killed_kernel(tmp_path, monkeypatch):
     assert before
     assert not (tmp_path / "killed" / "mine").exists()
     ran = {name: client(nbformat.read(NOTEBOOK, as_version=4), name) for name in ("killed", "whole")}
-    for each in ran.values():
-        each.execute()
+    for notebook_client in ran.values():
+        notebook_client.execute()
     assert pictures_of(tmp_path / "killed") == pictures_of(tmp_path / "whole")
     assert {path: path.stat().st_mtime_ns for path in before} == before, "what was there is not made again"
     shown = [

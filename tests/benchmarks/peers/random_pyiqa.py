@@ -41,7 +41,7 @@ def roi_pool(
     features: torch.Tensor, regions: torch.Tensor, scale: float, height: int, width: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """The largest value of each cell of each region, as torchvision's compiled operator computes it."""
-    found = features.new_zeros(len(regions), features.shape[1], height, width)
+    pooled = features.new_zeros(len(regions), features.shape[1], height, width)
     for number, (picture, *edges) in enumerate(regions.tolist()):
         left, top, right, bottom = (int(edge * scale + 0.5) for edge in edges)
         tall, wide = max(bottom - top + 1, 1) / height, max(right - left + 1, 1) / width
@@ -51,8 +51,8 @@ def roi_pool(
                 columns = slice(left + int(column * wide), left - int(-(column + 1) * wide // 1))
                 cell = features[int(picture), :, rows, columns].flatten(1)
                 if cell.shape[1]:
-                    found[number, :, row, column] = cell.amax(1)
-    return found, torch.zeros_like(found, dtype=torch.int32)
+                    pooled[number, :, row, column] = cell.amax(1)
+    return pooled, torch.zeros_like(pooled, dtype=torch.int32)
 
 
 def parameters() -> dict[str, Any]:

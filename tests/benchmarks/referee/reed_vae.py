@@ -51,13 +51,13 @@ def run(path: Path, measuring: Measuring) -> Section:
 
 
 def find_chains(root: Path) -> dict[tuple[str, str], dict[int, Path]]:
-    found: dict[tuple[str, str], dict[int, Path]] = {}
+    chains: dict[tuple[str, str], dict[int, Path]] = {}
     for folder in sorted(root.iterdir()):
         photograph, _, coder = folder.name.rpartition("_")
         if coder in CODERS and folder.is_dir():
             numbered = {re.search(r"_(\d+)\.png$", each.name): each for each in folder.iterdir()}
-            found[photograph, coder] = {int(number[1]): each for number, each in numbered.items() if number}
-    return found
+            chains[photograph, coder] = {int(number[1]): each for number, each in numbered.items() if number}
+    return chains
 
 
 def outcome(chains, photograph: str, coder: str, rounds: range, measuring: Measuring, shared: int) -> Outcome:

@@ -32,13 +32,13 @@ class Section:
 
     def compare_with(self, frozen: Mapping[str, float]) -> None:
         """Claim that every sum is what it was when it was frozen; sums that were not frozen are named."""
-        known = {name: value for name, value in self.measured.items() if name in frozen}
-        changed = [name for name, value in known.items() if abs(value - frozen[name]) > SAME * abs(frozen[name])]
-        if known:
-            sums = f"The sums of PSNR over all pictures ({len(known)} of them)"
+        shared = {name: value for name, value in self.measured.items() if name in frozen}
+        changed = [name for name, value in shared.items() if abs(value - frozen[name]) > SAME * abs(frozen[name])]
+        if shared:
+            sums = f"The sums of PSNR over all pictures ({len(shared)} of them)"
             words = f"{sums} have not changed since this page was first written"
             self.claims.append(Claim(words + (f"; not so: {', '.join(changed)}" if changed else ""), not changed))
-        if new := sorted(self.measured.keys() - known.keys()):
+        if new := sorted(self.measured.keys() - shared.keys()):
             self.text.append(f"Not frozen before, so not compared with an earlier run: {', '.join(new)}.")
 
     def markdown(self) -> str:

@@ -69,13 +69,13 @@ def published_lpips(path: Path) -> dict[Key, float]:
 def human_ratings(path: Path) -> list[dict[Key, tuple[float, float]]]:
     """Each rater's two scores by editor and answer: whether it is what was asked for, and how it looks."""
     files = {file.name: file for file in sorted(path.rglob("Text-Guided_IE_rater*.tsv"))}
-    found = []
+    raters = []
     for _, file in sorted(files.items()):
         with file.open(newline="", encoding="utf-8") as lines:
             rows = list(csv.DictReader(lines, delimiter="\t"))
         cells = [(editor, row["uid"], cell) for row in rows for editor, cell in row.items() if editor != "uid"]
-        found.append({(editor, uid): tuple(json.loads(cell)) for editor, uid, cell in cells if editor and cell})
-    return found
+        raters.append({(editor, uid): tuple(json.loads(cell)) for editor, uid, cell in cells if editor and cell})
+    return raters
 
 
 def museum(path: Path) -> Path | None:
@@ -134,7 +134,7 @@ def compare_pictures(
 def ground_truth_floors(folder: Path, measuring: Measuring) -> dict[str, dict[str, float]]:
     """The floor of each ground truth: the median over a few ground truths of other photographs, spread evenly."""
     names = sorted(each.name for each in folder.iterdir())
-    found = {}
+    floors = {}
     for place, name in enumerate(names):
         spread = [
             names[(place + step * len(names) // (FLOOR_PICTURES + 1)) % len(names)]
@@ -144,8 +144,8 @@ def ground_truth_floors(folder: Path, measuring: Measuring) -> dict[str, dict[st
             measuring.distances(folder / name, folder / each) for each in spread if photograph(each) != photograph(name)
         ]
         if rows:
-            found[name] = {column: float(np.median([row[column] for row in rows])) for column in QUALITIES}
-    return found
+            floors[name] = {column: float(np.median([row[column] for row in rows])) for column in QUALITIES}
+    return floors
 
 
 def compare_people(

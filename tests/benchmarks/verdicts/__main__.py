@@ -45,8 +45,8 @@ Row = dict[str, Any]
 
 
 def percent(rows: Iterable[Row], holds: Callable[[Row], bool]) -> str:
-    known = [holds(row) for row in rows]
-    return f"{100 * sum(known) / len(known):.0f}" if known else "-"
+    held = [holds(row) for row in rows]
+    return f"{100 * sum(held) / len(held):.0f}" if held else "-"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -119,7 +119,7 @@ def undoing(pictures: Pictures, sizes: tuple[float, ...] = (0.003, 0.01, 0.03, 0
 
 def judged(folder: Path) -> list[dict[str, object]]:
     """Each labelled round with what the program says of it; `folder` holds EDITOR/CHAIN/I0_source.png and so on."""
-    found: list[dict[str, object]] = []
+    rows: list[dict[str, object]] = []
     for row in csv.DictReader(EYE.read_text().splitlines()):
         chain, number = folder / row["editor"] / row["chain"], int(row["round"])
         names = [f"I{number - 1}_backward" if number > 1 else "I0_source", *(f"I{number}_{w}" for w in WAYS)]
@@ -131,11 +131,11 @@ def judged(folder: Path) -> list[dict[str, object]]:
         verdict = "not applied" if made["applied"] != 1 else "not undone" if back["undone"] != 1 else None
         verdict = verdict or ("part lost" if back["part_lost"] else "kept")
         rule = back["part_outline"]["rule"] if back["part_lost"] else ""
-        found.append({**row, "program": verdict, "rule": rule, "left": _number(back["undo_ratio"])})
-        found[-1] |= {"colour": back["part_lost_share"], "structure": back["part_redrawn_share"]}
+        rows.append({**row, "program": verdict, "rule": rule, "left": _number(back["undo_ratio"])})
+        rows[-1] |= {"colour": back["part_lost_share"], "structure": back["part_redrawn_share"]}
         returned = resize_to(shown[-1], *shown[0].shape[1::-1])
-        found[-1] |= {"ssim": ssim(reference(shown[0]), returned), "psnr": psnr_and_rmse(shown[0], returned)["psnr"]}
-    return found
+        rows[-1] |= {"ssim": ssim(reference(shown[0]), returned), "psnr": psnr_and_rmse(shown[0], returned)["psnr"]}
+    return rows
 
 
 def _number(value: float | str) -> float | None:

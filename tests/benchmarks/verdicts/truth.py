@@ -19,14 +19,14 @@ TRIES = 25  # places in which such a part is looked for
 @cache
 def photographs(most: int) -> dict[str, np.ndarray]:
     """The photographs of the suites that come with an installed package, at one short side."""
-    found = {}
+    pictures = {}
     for row in catalogue.manifest().values():
-        if row.package.startswith("installed:") and len(found) < most:
+        if row.package.startswith("installed:") and len(pictures) < most:
             image = Image.open(BytesIO(catalogue.read(row.id))).convert("RGB")
             zoom = SIDE / min(image.size)
             size = round(image.width * zoom), round(image.height * zoom)
-            found[row.id] = np.asarray(image.resize(size, Image.Resampling.LANCZOS))
-    return found
+            pictures[row.id] = np.asarray(image.resize(size, Image.Resampling.LANCZOS))
+    return pictures
 
 
 def blob(shown: np.ndarray, share: float, chance: np.random.Generator) -> np.ndarray:
