@@ -15,7 +15,7 @@ from convergebench.cli.__main__ import Kinds
 from convergebench.cli.__main__ import main as convergebench
 from convergebench.generation import editors, plan, suites
 from convergebench.generation.vendors import models
-from convergebench.metric_modules.nr_gap.gaps import TABLE
+from convergebench.metric_modules.no_reference.ranges import TABLE
 
 HOUSE = Path(__file__).parent.parent
 PRICED = (

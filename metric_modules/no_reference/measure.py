@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .._shared.scoring import Signature
-from ..nr_gap.gaps import COLUMNS
+from .ranges import COLUMNS
 
 _ONE_AT_A_TIME = Lock()  # libraries keep state between the lines of one call
 _TOGETHER_ON_A_GPU = 8

@@ -1,6 +1,6 @@
 """The specs of the no-reference metrics that other libraries compute."""
 
-from ..nr_gap.gaps import TABLE
+from .ranges import TABLE
 
 _NEEDS = {
     "pyiqa": "pip install 'convergebench[no-reference]', which brings torchvision, and weights that pyiqa fetches",

@@ -17,8 +17,6 @@ import yaml
 from convergebench.dataset_builder.building.build import copy_metric_folders
 from convergebench.metric_modules.contraction.contraction import Contraction, contraction
 from convergebench.metric_modules.halflife.halflife import HalfLife, half_life
-from convergebench.metric_modules.nr_gap.nr_gap import NrGap, nr_gap
-from convergebench.metric_modules.stability.stability import Stability, stability
 
 HOUSE = Path(__file__).parents[2]
 FOLDERS = sorted(path for path in (HOUSE / "metric_modules").iterdir() if (path / f"{path.name}.py").is_file())
@@ -127,8 +125,6 @@ CURVES = [[0.9, None, 0.4], [0.9, 0.8], [float("nan"), 0.3, 0.2]]
 CASES = {
     HalfLife: (half_life, CURVES, {"rounds": [1, 2, 5], "clusters": ["a", "b", "b"]}),
     Contraction: (contraction, CURVES, {"steps": [[3, 2], [3, 1], [2, 1]]}),
-    Stability: (stability, [[1, 2, 3], [2, 1, 3], [1, None, 2]], {}),
-    NrGap: (nr_gap, [[50, 40, None, 30], [9, 8, 7, 6]], {"metrics": ["MUSIQ", "NIMA"], "images": ["x", "x"]}),
 }
 
 

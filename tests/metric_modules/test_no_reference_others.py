@@ -7,10 +7,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from convergebench.metric_modules.no_reference import measure
-from convergebench.metric_modules.nr_gap.gaps import COLUMNS
+from convergebench.metric_modules.no_reference.ranges import COLUMNS, PI_CAP, RANGES, normalised
 from skimage import data
 
 PICTURES = [np.ascontiguousarray(data.astronaut()[:160, :224]), np.ascontiguousarray(data.coffee()[:160, :224])]
+
+
+def test_the_ends_of_every_range_are_0_and_100():
+    assert {name for name, row in RANGES.items() if not row[2]} == {"BRISQUE", "ILNIQE", "NIQE", "PI", "PIQE"}
+    for name, (low, high, higher) in RANGES.items():
+        assert (normalised(low, name), normalised(high, name)) == pytest.approx((0, 100) if higher else (100, 0))
+    assert ((10 - RANGES["NRQM"][0]) + RANGES["NIQE"][1]) / 2 == PI_CAP == RANGES["PI"][1]
 
 
 def test_score_says_the_install_line_of_what_is_not_here(monkeypatch):

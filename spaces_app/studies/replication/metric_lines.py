@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from convergebench.metric_modules.nr_gap.gaps import BY_PLAIN_NAME, RANGES, plain
+from convergebench.metric_modules.no_reference.ranges import BY_PLAIN_NAME, RANGES, plain
 
 
 def metric_lines(columns: Iterable[str]) -> dict[str, tuple[str, float, float]]:

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from convergebench.generation.records import FinishedChain
-from convergebench.metric_modules.nr_gap.gaps import COLUMNS, normalised
+from convergebench.metric_modules.no_reference.ranges import COLUMNS, normalised
 from convergebench.metric_modules.scores import ScoreRow
 
 from ...analysis.analysis import Analysis

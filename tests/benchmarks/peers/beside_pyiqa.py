@@ -26,7 +26,7 @@ OPERATORS = random_pyiqa.declare_operators()
 
 import pyiqa  # noqa: E402
 from convergebench.metric_modules.no_reference import measure  # noqa: E402
-from convergebench.metric_modules.nr_gap.gaps import COLUMNS  # noqa: E402
+from convergebench.metric_modules.no_reference.ranges import COLUMNS  # noqa: E402
 from skimage import data  # noqa: E402
 
 CREATE = measure.create

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from convergebench.metric_modules.nr_gap.gaps import STEPS
+from convergebench.metric_modules.no_reference.ranges import STEPS
 
 from ....analysis.analysis import Analysis
 from ....analysis.tables import TableRow, column, rows_of

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from statistics import fmean
 
-from convergebench.metric_modules.nr_gap.gaps import FIRST, STEPS
+from convergebench.metric_modules.no_reference.ranges import FIRST, STEPS
 
 from ....analysis.analysis import Analysis
 from ....analysis.tables import TableRow, column

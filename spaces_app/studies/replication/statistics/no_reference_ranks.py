@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from convergebench.metric_modules.halflife.intervals import mean_over_clusters, student_quantile
-from convergebench.metric_modules.nr_gap.gaps import FIRST
+from convergebench.metric_modules.no_reference.ranges import FIRST
 from scipy import stats
 
 from ....analysis.analysis import Analysis

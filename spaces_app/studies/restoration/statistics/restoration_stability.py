@@ -5,11 +5,11 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from convergebench.metric_modules.stability.friedman import friedman, permutation_p
 
 from ....analysis.analysis import Analysis
 from ....analysis.tables import column
 from ....statistics import OnPage
+from ..friedman import friedman, permutation_p
 from ..restored import MethodRow, RestoredSet, metric_title, prompt_name, rows_by_method
 
 TITLE = "Stability of repeated restorations"

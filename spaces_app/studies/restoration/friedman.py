@@ -1,6 +1,5 @@
 """Do repeated runs of one editor differ? Friedman's test, from rank sums and from every permutation."""
 
-from collections.abc import Sequence
 from functools import lru_cache
 from itertools import permutations
 from math import factorial
@@ -71,15 +70,3 @@ def permutation_p(table: np.ndarray) -> tuple[float, bool]:
     random = np.random.default_rng(_SEED)
     hits = sum((random.permuted(ranked, axis=1).sum(axis=0) ** 2).sum() >= observed - 1e-9 for _ in range(_DRAWS))
     return (1 + int(hits)) / (1 + _DRAWS), False
-
-
-def complete_rows(table: Sequence[Sequence[float | None]]) -> tuple[np.ndarray, int]:
-    """The rows with a value for every run, and how many were left out."""
-    widths = {np.array(row).size for row in table}
-    if len(widths) != 1 or widths.pop() < 2:
-        raise ValueError("every image needs a value for each of the same two or more runs, or None or NaN for it")
-    values = np.array(table, float)  # None is NaN
-    is_complete = np.isfinite(values).all(axis=1)
-    if is_complete.sum() < 2:
-        raise ValueError(f"{is_complete.sum()} of {len(values)} images have a value for every run; 2 are needed")
-    return values[is_complete], int((~is_complete).sum())
