@@ -1,10 +1,9 @@
-"""`convergebench status`: how a run is doing, or the building and scoring of a dataset, from its folder alone."""
+"""`convergebench status`: how a run is doing, from its folder alone."""
 
 import json
-import time
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,65 +13,22 @@ if TYPE_CHECKING:
     from convergebench.generation.status import Status
 
 
-@click.command("status", short_help="How far a run or a dataset is.")
+@click.command("status", short_help="How far a run is.")
 @click.argument("folder", type=click.Path(path_type=Path))
 @json_option
 def command(folder: Path, as_json: bool) -> None:
     """Show how far a run is: chains done, running, refused and failed with reasons, money, time left.
 
-    For a dataset it shows what is built and scored. It works while processes are at work on the folder, and afterwards.
+    It works while processes are at work on the folder, and afterwards.
 
     \b
     convergebench status runs/demo
     convergebench status runs/v1 --json
-    convergebench status convergebench
     """
     from convergebench.generation.status import read_status
 
-    if not (folder / "run.json").exists() and any((folder / name).is_dir() for name in ("data", ".building")):
-        values = _dataset_status(folder)
-        click.echo(json.dumps(values) if as_json else _dataset_text(values))
-        return
     run_status = read_status(folder)
     click.echo(json.dumps(vars(run_status)) if as_json else _as_text(str(folder), run_status))
-
-
-def _dataset_status(folder: Path) -> dict[str, Any]:
-    import pyarrow.parquet as pq
-    from convergebench.dataset_builder.building.build import DRAFT
-    from convergebench.dataset_builder.dataset.reader import Reader
-    from convergebench.metric_modules._engine.parts import scored_so_far
-
-    reader = Reader(folder)
-    rows = {
-        config: sum(pq.read_metadata(folder / file).num_rows for file in reader.files(config))
-        for config in ("chains", "steps", "scores")
-    }
-    draft = folder / DRAFT
-    return {
-        "dataset": str(folder),
-        "chains": rows["chains"],
-        "answers": rows["steps"] - rows["chains"],  # every chain has its input as step 0
-        "scored": rows["scores"],
-        "building": len(list(draft.rglob("*.parquet.json"))) if draft.is_dir() else None,
-        "scoring": scored_so_far(folder, time.time()),
-    }
-
-
-def _dataset_text(values: dict[str, Any]) -> str:
-    from convergebench.dataset_builder.building.card import count_text
-
-    lines = [f"{values['dataset']}: {count_text(values['chains'], 'chain')}; scores of {values['scored']:,} of "]
-    lines[0] += count_text(values["answers"], "answer")
-    if values["building"] is not None:
-        lines.append(f"  being built: {count_text(values['building'], 'file')} written, but not in place yet")
-    if scoring := values["scoring"]:
-        lines += [
-            f"  being scored: {count_text(scoring['chains'], 'chain')} finished, but not in the dataset's files yet",
-            f"  {scoring['working']:,} of {count_text(scoring['parts'], 'part')} finished something in the last ten "
-            f"minutes, the last of them {timedelta(seconds=round(scoring['quiet']))} ago",
-        ]
-    return "\n".join(lines)
 
 
 def _as_text(folder: str, status: "Status") -> str:

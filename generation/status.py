@@ -41,8 +41,7 @@ class Status:
 
 def read_status(run: Path) -> Status:
     now = time.time()
-    advice = "give the folder that `generate --out` or `build --out` made"
-    description = read_checked(run / "run.json", f"{run} holds neither a run nor a dataset; {advice}")
+    description = read_checked(run / "run.json", f"{run} holds no run; give the folder that `generate --out` made")
     plan: dict[str, Any] = {"hosts": [], "chains": {}}
     since = now - _WINDOW
     if (run / PLAN).exists():  # chains that were made elsewhere have no plan

@@ -1,10 +1,9 @@
-"""Scoring in parts with datatrove, and the progress of those parts.
+"""Scoring in parts with datatrove.
 
 A part depends on the dataset's files alone, so it is the same whenever it is started. Whoever writes the files at the
 end reads the finished parts and computes what is missing.
 """
 
-import re
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,10 +15,6 @@ from convergebench.generation.files import disk_errors_explained, locked
 
 from . import engine, metrics
 from .engine import Job, Outcome
-from .results import CHECKED, FOLDER
-
-_CHAIN = re.compile(rb', "chain": "([^"]+)"')  # the chain's id in a shard's line, after the checksum
-_FRESH = 600.0  # seconds; a part that finished something since then counts as working
 
 
 def work(rank: int, size: int, folder: Path, settings: Mapping[str, Any], batch: int) -> None:
@@ -38,25 +33,6 @@ def _collect(job: Job, batch: int) -> Outcome:
         outcome = engine.run(job, batch=batch)
         card.write(job.folder)
     return outcome
-
-
-def scored_so_far(dataset: Path, now: float) -> dict[str, float] | None:
-    """Finished scores that are not in the files yet; nothing is locked.
-
-    The number of chains, of parts into which the work was split, and of parts that finished something lately; and the
-    seconds since anything was finished.
-    """
-    shards = {path: path.stat().st_mtime for path in sorted((dataset / FOLDER).glob("*.jsonl"))}
-    if not shards:
-        return None
-    chains = set()
-    for path in shards:
-        with path.open("rb") as file:
-            chains |= {match[1] for line in file if (match := _CHAIN.match(line, CHECKED - 2))}
-    parts = max(int(path.stem.rpartition("-of-")[2]) for path in shards)
-    working = sum(now - changed < _FRESH for changed in shards.values())
-    quiet = max(0.0, now - max(shards.values()))
-    return {"chains": len(chains), "parts": parts, "working": working, "quiet": quiet}
 
 
 def score_by(launch: Launch, dataset: Path, settings: Mapping[str, Any], batch: int) -> Outcome:

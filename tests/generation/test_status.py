@@ -133,7 +133,7 @@ def test_answers_that_arrive_while_it_looks_do_not_stop_it(tmp_path):
 def test_what_is_no_run_is_one_sentence(tmp_path):
     result = CliRunner().invoke(main, ["status", str(tmp_path)])
     assert result.exit_code == 2
-    assert "neither a run nor a dataset; give the folder that `generate --out` or `build --out` made" in result.output
+    assert "holds no run; give the folder that `generate --out` made" in result.output
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,8 @@ from types import SimpleNamespace
 import cluster
 import pytest
 import scored
-from click.testing import CliRunner
 from convergebench import dataset_builder, generation, metric_modules
-from convergebench.cli.__main__ import main
 from convergebench.cli._shared import parse_arguments
-from convergebench.dataset_builder.building import build as building
 from convergebench.generation.cluster import launch_of, raised_if_killed
 from convergebench.generation.records import UserError
 from convergebench.metric_modules._engine import engine, results
@@ -114,28 +111,6 @@ def test_a_held_parts_shards_are_left_alone(dataset):
     folder = dataset / results.FOLDER
     with engine.part_held(folder, "0001"), pytest.raises(UserError, match="is being scored by task 0001; wait for it"):
         metric_modules.score(dataset, ["psnr"], device="cpu", quiet=True)
-
-
-def status_of(folder):
-    result = CliRunner().invoke(main, ["status", str(folder)])
-    assert result.exit_code == 0, result.output
-    return result.output
-
-
-def test_status_of_a_dataset_being_built_or_scored(run, dataset, tmp_path):
-    metric_modules.score(dataset, ["psnr"], device="cpu", shard="1/3", quiet=True)
-    finished = cluster.chains_scored(dataset)
-    while_scored = status_of(dataset)
-    assert f"{CHAINS} chains; scores of 0 of 59 answers" in while_scored
-    assert f"being scored: {finished} chains finished" in while_scored
-    assert "1 of 3 parts finished" in while_scored
-    metric_modules.score(dataset, ["psnr"], device="cpu", quiet=True)
-    assert status_of(dataset).count("\n") == 1
-    (tmp_path / "half" / building.DRAFT).mkdir(parents=True)
-    assert "being built: " in status_of(tmp_path / "half")
-    result = CliRunner().invoke(main, ["status", str(tmp_path)])
-    assert "holds neither a run nor a dataset" in result.output
-    assert result.exit_code == 2
 
 
 @pytest.mark.parametrize(
