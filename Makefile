@@ -86,7 +86,7 @@ fuzz: .venv/dev  ## 2,000 mutated inputs and 4,000 flipped bits of scores: nothi
 	$(BIN)/python -m pytest -q -s -m slow tests/dataset_builder/test_bit_flips.py
 
 .PHONY: faults
-faults: .venv/dev  ## 500 random faults in runs and datasets (half an hour)
+faults: .venv/dev  ## 500 random faults in runs (half an hour)
 	$(BIN)/python tests/faults/run.py
 
 # pyiqa needs torchvision, which must not be in our environment.

@@ -26,26 +26,21 @@ GRACE = 60.0  # seconds for calls in flight to finish after Ctrl-C, because they
 class Fault(Exception):
     """A call without an answer; its message is free of keys."""
 
-    def __init__(self, message: str):
+    def __init__(
+        self, message: str, charged: bool = False, cost: float | None = None, retry_after: float | None = None
+    ):
         super().__init__(scrub(storable(message)))
+        self.charged = charged  # whether the vendor may have billed it
+        self.cost = cost  # of all attempts, if money was spent
+        self.retry_after = retry_after
 
 
 class Transient(Fault):
-    """The call may work later; `charged` if the vendor may have billed it."""
-
-    def __init__(self, message: str, retry_after: float | None = None, charged: bool = False):
-        super().__init__(message)
-        self.retry_after = retry_after
-        self.charged = charged
+    """The call may work later."""
 
 
 class Rejected(Fault):
     """The call cannot work: the step is recorded as failed with this reason."""
-
-    def __init__(self, message: str, charged: bool = False, cost: float | None = None):
-        super().__init__(message)
-        self.charged = charged
-        self.cost = cost  # of all its attempts, if money was spent on it
 
 
 class Unusable(Fault):
@@ -125,16 +120,22 @@ class Caller:
 
     def _attempt_once(self, call: Callable[[], Answer], again: bool) -> Answer:
         with self._slot(again):
-            self._refuse_if_stopping()
+            if self._stopping.is_set():
+                raise CancelledError("the run is ending")
             hold = self.budget.hold(self.price)
             cost = 0.0
             started = time.monotonic()
             try:
-                self._refuse_if_stopping()  # it may have stopped while waiting for the budget
+                if self._stopping.is_set():  # while it waited for the budget
+                    raise CancelledError("the run is ending")
                 cost = self.price  # until the call says otherwise
-                answer = _with_possible_cost(call())
-                cost = self.price if answer.cost is None else answer.cost
-                return dataclasses.replace(answer, seconds=time.monotonic() - started)
+                answer = dataclasses.replace(call(), seconds=time.monotonic() - started)
+                if answer.cost is None:
+                    return answer
+                if isinstance(answer.cost, int | float) and math.isfinite(answer.cost) and answer.cost >= 0:
+                    cost = answer.cost
+                    return answer
+                return dataclasses.replace(answer, cost=None, details={**answer.details, "cost_said": str(answer.cost)})
             except (Transient, Rejected) as error:
                 cost = self.price if error.charged else 0.0
                 raise
@@ -143,10 +144,6 @@ class Caller:
                 raise Unusable(str(error)) from error
             finally:
                 self.budget.pay(hold, cost)
-
-    def _refuse_if_stopping(self) -> None:
-        if self._stopping.is_set():
-            raise CancelledError("the run is ending")
 
     def _with_cost(self, answer: Answer, spent: float) -> Answer:
         cost = answer.cost
@@ -203,14 +200,6 @@ class Caller:
         while self._started and self._started[0] <= now - 60:
             self._started.popleft()
         return self._started[0] + 60 - now if rate and len(self._started) >= rate else 0.0
-
-
-def _with_possible_cost(answer: Answer) -> Answer:
-    """Without a cost that is not an amount of money, so that the price counts instead."""
-    cost = answer.cost
-    if cost is None or (isinstance(cost, int | float) and math.isfinite(cost) and cost >= 0):
-        return answer
-    return dataclasses.replace(answer, cost=None, details={**answer.details, "cost_said": str(cost)})
 
 
 # --- many calls at once

@@ -127,13 +127,13 @@ def summary(plan: Plan) -> list[dict[str, Any]]:
     for choice in plan.choices:
         chains = [chain for chain in plan.chains if chain.editor == choice.label]
         sizes, price = editors.trait(choice.editor, "sizes")(), plan.prices[choice.label]
-        calls, area = sum(chain.calls for chain in chains), 0
+        calls, pixels = sum(chain.calls for chain in chains), 0
         for chain in chains:
             size = prepared_size((chain.source.width, chain.source.height), plan.suite.short_side, sizes)
-            area += (chain.calls + 1) * math.prod(size)
-        row = {"editor": choice.label, "chains": len(chains), "calls": calls, "images": calls + len(chains)}
-        row |= {"bytes": round(area * _BYTES_A_PIXEL), "dollars": None if price is None else round(calls * price, 2)}
-        rows.append(row)
+            pixels += (chain.calls + 1) * math.prod(size)
+        dollars = None if price is None else round(calls * price, 2)
+        counts = {"chains": len(chains), "calls": calls, "images": calls + len(chains)}
+        rows.append({"editor": choice.label, **counts, "bytes": round(pixels * _BYTES_A_PIXEL), "dollars": dollars})
     return rows
 
 

@@ -1,4 +1,4 @@
-"""The faults: each hurts the course of a run or a dataset, and says whether it met a command under way.
+"""The faults: each hurts the course of a run, and says whether it met a command under way.
 
 What must hold after each is checked here; what must hold at the end, in the course itself.
 """
@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from faults import processes
+from faults.course import CONCURRENCY, Course, Wrong
 from faults.processes import Command
-from faults.store_course import CONCURRENCY, Course, Wrong
 from fuzz.mutations import flipped
 
 ENDED = (0, 1)  # whole, or stopped for a reason that was said
@@ -73,7 +73,7 @@ def full_disk(course: Course) -> bool:
     code = command.end()
     ballast.unlink()
     course.look_at(command, code, (0, 1, 2))
-    if code and not any(word in command.said() for word in course.full_disk_words):
+    if code and not any(word in command.said() for word in ("disk is full", "would pass the limit", "stopped:")):
         raise Wrong(f"a full disk ends with {code} and says {command.said()[-600:]}")
     course.settle(0 if early else CONCURRENCY, "a full disk")
     return True
@@ -166,7 +166,7 @@ def damaged(how: str) -> Injury:
 
 
 # Each with its share.
-DATASET: dict[str, tuple[Injury, float]] = {
+FAULTS: dict[str, tuple[Injury, float]] = {
     "kill": (signalled(signal.SIGKILL), 9),
     "SIGTERM": (signalled(signal.SIGTERM), 4),
     "Ctrl-C": (signalled(signal.SIGINT), 4),
@@ -180,8 +180,6 @@ DATASET: dict[str, tuple[Injury, float]] = {
     "zeros": (damaged("zeros"), 2),
     "swap": (damaged("swap"), 3),
     "file gone": (damaged("file gone"), 2),
-}
-STORE = DATASET | {
     "Ctrl-C twice": (signalled(signal.SIGINT, signal.SIGINT), 4),
     "clock": (other_clock, 1.5),
 }
