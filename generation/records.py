@@ -7,7 +7,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache, lru_cache
 from types import UnionType
@@ -42,6 +42,15 @@ def canonical(value: object) -> str:
 def one_of(name: str, value: str, allowed: Collection[str]) -> None:
     if value not in allowed:
         raise UserError(f"no {name} {value!r}; it must be one of {', '.join(allowed)}")
+
+
+def unique(what: str, pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
+    rows: dict[str, T] = {}
+    for id, row in pairs:
+        if id in rows:
+            raise UserError(f"{what} {id!r} is given twice; rename one of them")
+        rows[id] = row
+    return rows
 
 
 def check_fields(

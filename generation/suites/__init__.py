@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import programs, studies
-from ..records import Program, Setting, Source, UserError, Values, check_fields
+from ..records import Program, Setting, Source, UserError, Values, check_fields, unique
 from ..sources import catalogue
 
 # Defaults of a user's own suite, and of a program in it.
@@ -116,10 +116,7 @@ def _read_own(path: Path) -> Suite:
         if not isinstance(table, list) or not all(isinstance(row, dict) for row in table):
             raise UserError(f"{path} needs tables for {name}; each begins with [[{name}]]")
     rows = [programs.from_row({**_OWN_PROGRAM, **row}) for row in tables["program"]]
-    ids = [row.id for row in rows]
-    if twice := [id for id in ids if ids.count(id) > 1]:
-        raise UserError(f"program {twice[0]!r} is given twice; rename one of them")
-    own_programs = dict(zip(ids, rows, strict=True))
+    own_programs = unique("program", ((row.id, row) for row in rows))
     folder = values.pop("pictures", None)
     if not isinstance(folder, str | None):
         raise UserError(f"{path} has {folder!r} for pictures; it must be the name of a folder")
