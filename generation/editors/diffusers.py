@@ -69,8 +69,7 @@ class Editor:
         return {"commit": commit} if commit else {}
 
     def ready(self) -> str | None:
-        missing = local_models.missing_packages("diffusers", *_PACKAGES)
-        return missing or local_models.missing_weights(self.model, _INDEX)
+        return local_models.missing_packages("diffusers", *_PACKAGES)
 
     def sizes(self) -> tuple[Size, ...]:
         index = Path(self.model, _INDEX)
@@ -83,6 +82,7 @@ class Editor:
     @functools.cached_property
     def pipeline(self) -> Any:
         local_models.require_packages("diffusers", *_PACKAGES)
+        import torch
         from diffusers import DiffusionPipeline
         from diffusers.utils import logging
 
@@ -92,7 +92,7 @@ class Editor:
         name = f"diffusers:model={self.model}"
         try:
             parts = {**where, **_without_video(self.model, where)}
-            pipeline = DiffusionPipeline.from_pretrained(self.model, dtype=local_models.dtype(self.dtype), **parts)
+            pipeline = DiffusionPipeline.from_pretrained(self.model, dtype=getattr(torch, self.dtype), **parts)
         except (OSError, ImportError) as error:
             line = "; pip install torchvision, of the version for your torch" * ("torchvision" in str(error))
             raise Unusable(f"{name} cannot be loaded: {str(error)[:300]}{line}") from error
@@ -113,12 +113,15 @@ class Editor:
         return pipeline
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
+        import torch
+
         with self._lock:
             pipeline = self.pipeline
             options = {"steps": self.steps, "guidance": self.guidance, "image_guidance": self.image_guidance}
             arguments = _arguments(pipeline, image, instruction, options)
             try:
-                with local_models.seeded(seed):  # for random numbers that a pipeline draws without its generator
+                with torch.random.fork_rng(devices=[]):
+                    torch.manual_seed(seed)  # for random numbers that a pipeline draws without its generator
                     result = pipeline(generator=local_models.generator(seed), **arguments)
                 picture = _picture_of(result)
             except Exception as error:  # an exception of a pipeline fails this step, not the run

@@ -28,12 +28,7 @@ class Editor:
     needs: ClassVar[str] = "pip install 'convergebench[migan]'; fetches 58 MB once"
 
     def ready(self) -> str | None:
-        missing = local_models.missing_packages("migan", *_PACKAGES)
-        return missing or (
-            None
-            if _cached_weights().exists()
-            else local_models.FetchedByFirstCall("the weights are not here yet; the first call fetches them")
-        )
+        return local_models.missing_packages("migan", *_PACKAGES)
 
     @functools.cached_property
     def network(self) -> Any:

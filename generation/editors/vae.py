@@ -42,8 +42,7 @@ class Editor:
         return {"commit": commit} if commit else {}
 
     def ready(self) -> str | None:
-        missing = local_models.missing_packages("diffusers", *_PACKAGES)
-        return missing or local_models.missing_weights(self.model, self._config)
+        return local_models.missing_packages("diffusers", *_PACKAGES)
 
     @functools.cached_property
     def _lock(self) -> threading.Lock:
@@ -52,13 +51,14 @@ class Editor:
     @functools.cached_property
     def _autoencoder(self) -> Any:
         local_models.require_packages("diffusers", *_PACKAGES)
+        import torch
         from diffusers import AutoModel
 
         where = {"subfolder": self.subfolder} if self.subfolder else {}
         if commit := self.identity().get("commit"):
             where["revision"] = commit
         try:
-            model = AutoModel.from_pretrained(self.model, dtype=local_models.dtype(self.dtype), **where)
+            model = AutoModel.from_pretrained(self.model, dtype=getattr(torch, self.dtype), **where)
         except OSError as error:
             raise Unusable(f"vae:model={self.model} cannot be loaded: {str(error)[:300]}") from error
         if not (hasattr(model, "encode") and hasattr(model, "decode")):

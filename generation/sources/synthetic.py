@@ -18,7 +18,7 @@ Whole = NDArray[np.int64]
 _Colour = tuple[int, int, int]
 
 ONE = 1 << 16  # noise and ramps run from 0 to ONE - 1
-_TURN = 1 << 12  # a full turn of sine()
+_TURN = 1 << 12  # a full turn of _sine()
 _SINE = np.array([round(math.sin(2 * math.pi * i / _TURN) * (1 << 14)) for i in range(_TURN)], np.int64)
 
 
@@ -27,7 +27,7 @@ def draw(seed: Sequence[int], count: int, low: int, high: int) -> Whole:
     return low + ((words >> np.uint64(32)).astype(np.int64) * (high - low) >> 32)
 
 
-def sine(turns: Whole) -> Whole:
+def _sine(turns: Whole) -> Whole:
     return _SINE[turns & (_TURN - 1)]
 
 
@@ -99,7 +99,7 @@ def root(values: Whole) -> Whole:
     return guess + ((guess + 1) * (guess + 1) <= values)
 
 
-def bearing(x: Whole, y: Whole) -> Whole:
+def _bearing(x: Whole, y: Whole) -> Whole:
     """A direction in 4096ths of a turn, evenly around a diamond rather than a circle."""
     span = abs(x) + abs(y)
     quarter = 1024 * abs(y) // np.maximum(span, 1)
@@ -184,8 +184,8 @@ def _particles(width: int, height: int, seed: int) -> Whole:
         grains = 2600
         angle = draw([seed, 4, puff], grains, 0, 4096)
         far = draw([seed, 5, puff], grains, 0, size * 2) * draw([seed, 6, puff], grains, 200, 1000) // 1000
-        columns = (across_ + (far * sine(angle + 1024) >> 14)) * min(width, height) >> 12
-        lines = (down + (far * sine(angle) >> 14)) * min(width, height) >> 12
+        columns = (across_ + (far * _sine(angle + 1024) >> 14)) * min(width, height) >> 12
+        lines = (down + (far * _sine(angle) >> 14)) * min(width, height) >> 12
         seen = (columns >= 1) & (columns < width - 1) & (lines >= 1) & (lines < height - 1)
         bright = np.minimum(255, np.asarray(hue) * 9 // 8 + 30)
         for step in range(1 + min(width, height) // 500):
@@ -203,11 +203,11 @@ def _gradient(width: int, height: int, seed: int) -> Whole:
     )
     for layer in range(3):
         bend = draw([seed, layer], 3, 0, 4096)
-        crest = tall * (46 + 14 * layer) // 100 + (sine(x * (3 + layer) // 8 + bend[0]) * tall // 14 >> 14)
-        crest = crest + (sine(x * 7 // 8 + bend[1]) * tall // 60 >> 14)
-        lean = x - (y - crest) * 2 + (sine((y + bend[2]) >> 1) >> 7)
-        light = (sine(lean * (2 + layer) // 9 + bend[2]) + (1 << 14)) << 1
-        ripples = sine(y * 46 + x * 5 + (sine(x * 3 // 2 + bend[0]) >> 4)) >> 3
+        crest = tall * (46 + 14 * layer) // 100 + (_sine(x * (3 + layer) // 8 + bend[0]) * tall // 14 >> 14)
+        crest = crest + (_sine(x * 7 // 8 + bend[1]) * tall // 60 >> 14)
+        lean = x - (y - crest) * 2 + (_sine((y + bend[2]) >> 1) >> 7)
+        light = (_sine(lean * (2 + layer) // 9 + bend[2]) + (1 << 14)) << 1
+        ripples = _sine(y * 46 + x * 5 + (_sine(x * 3 // 2 + bend[0]) >> 4)) >> 3
         far = np.clip((y - crest) * ONE // (tall * 6 // 10), 0, ONE)
         sand = ramp(
             light + ripples * far // ONE, [(0, (66, 46, 66)), (ONE // 2, (168, 110, 88)), (ONE, (238, 186, 128))]
@@ -222,10 +222,10 @@ def _feather(width: int, height: int, seed: int) -> Whole:
     down = int(y.max()) * 42 // 100
     dx, dy = x - middle, y - down
     away = root(dx * dx * 3 // 2 + np.where(dy > 0, dy * dy * 3 // 4, dy * dy * 5 // 4))
-    lean = bearing(dx * 2, -dy - 2600 - abs(dx) // 3)
+    lean = _bearing(dx * 2, -dy - 2600 - abs(dx) // 3)
     wave = noise(x, y, 9, 9, [seed, 2]) >> 9
-    barbs = sine(lean * 150 + wave * 24 + away)
-    fine = sine(away * 70 + lean * 30)
+    barbs = _sine(lean * 150 + wave * 24 + away)
+    fine = _sine(away * 70 + lean * 30)
     rings = away * 24 + (barbs >> 3) + ((noise(x, y, 6, 6, [seed, 3]) - ONE // 2) >> 3)
     colours = [
         (0, (12, 14, 56)), (7000, (18, 26, 110)), (12500, (16, 92, 168)), (17500, (28, 170, 170)),
@@ -234,7 +234,7 @@ def _feather(width: int, height: int, seed: int) -> Whole:
     ]  # fmt: skip
     light = 200 + (barbs * 46 >> 14) + (fine * 14 >> 14)
     picture = ramp(rings, colours) * light[..., None] // 220
-    stem = (abs(dx + (sine(y >> 1) >> 8)) < 26) & (dy > 600)
+    stem = (abs(dx + (_sine(y >> 1) >> 8)) < 26) & (dy > 600)
     gaps = np.clip((away - 2300) * 40 + barbs * 2, 0, ONE)
     picture = mix(picture, (16, 22, 20), gaps)
     return np.where(stem[..., None], np.asarray((222, 208, 168)) - abs(dx)[..., None], picture)
@@ -304,9 +304,9 @@ def _boards(width: int, height: int, seed: int) -> Whole:
     board, inside = (side * 5) >> 12, (side * 5) & 4095
     tone = draw([seed, 2], 64, -20, 21)[board & 63]
     start = draw([seed, 3], 64, 0, 4096)[board & 63]
-    bend = sine(along // 2 + start) >> 4
-    rings = sine(inside * 2 + bend * 3 + start * 7 + (sine(along + start * 3) >> 5))
-    fine = sine(inside * 23 + bend * 5 + start * 11)
+    bend = _sine(along // 2 + start) >> 4
+    rings = _sine(inside * 2 + bend * 3 + start * 7 + (_sine(along + start * 3) >> 5))
+    fine = _sine(inside * 23 + bend * 5 + start * 11)
     streaks = noise(x, y, 240, 9, [seed, 4]) - ONE // 2
     light = tone + (rings * 15 >> 14) + (fine * 6 >> 14) + (streaks * 26 >> 16) + down * 26 // tall
     wood = np.asarray((142, 98, 62)) + light[..., None] * np.asarray((100, 84, 62)) // 100

@@ -11,7 +11,6 @@ import pytest
 from convergebench.generation import editors, loop, pictures, plan, store
 from convergebench.generation.calls import Rejected, Unusable
 from convergebench.generation.files import locked
-from convergebench.generation.local_models import FetchedByFirstCall
 from convergebench.generation.records import Answer, UserError
 from counting import SUITE, Counting, choose, digest, generate, planned, png
 from PIL import Image, ImageOps
@@ -213,7 +212,7 @@ def test_an_editor_that_is_not_ready_is_refused_before_the_run(tmp_path, monkeyp
     with pytest.raises(UserError, match="cannot run here: its package is not installed"):
         generate(made, tmp_path / "run")
     assert not (tmp_path / "run").exists()
-    monkeypatch.setattr(Counting, "ready", lambda self: FetchedByFirstCall("the first call fetches the weights"))
+    monkeypatch.setattr(Counting, "ready", lambda self: None)
     assert generate(made, tmp_path / "run").ends == {"complete": 4}
     monkeypatch.setattr(Counting, "ready", lambda self: "its package is not installed")
     assert generate(made, tmp_path / "run").already == 4  # nothing is left to ask
