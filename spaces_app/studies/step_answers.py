@@ -1,9 +1,13 @@
 """What judges and people answered about single steps (studies/*/answers.py)."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+from convergebench.metric_modules.halflife.intervals import share_interval
+
 from ..analysis.analysis import Analysis
+from ..analysis.tables import Estimate, estimate
 from . import study_modules
 
 PEOPLE = "people"  # instead of a judge's name
@@ -34,3 +38,9 @@ def all_answers(analysis: Analysis) -> Answers:
 
 def judges_asked(answers: Answers, questions: Collection[str]) -> list[str]:
     return sorted({judge for judge, question in answers if question in questions} - {PEOPLE})
+
+
+def share_of(marks: Sequence[bool], sources: Sequence[Hashable]) -> Estimate:
+    """The share of true marks, with limits over sources; empty without marks."""
+    values = np.array(marks, float)
+    return estimate(float(values.mean()), share_interval(values, sources)) if marks else Estimate()

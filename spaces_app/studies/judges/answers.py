@@ -5,14 +5,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from convergebench.metric_modules._judges.answers import DATASET
-from convergebench.metric_modules.halflife.intervals import share_interval
 from convergebench.metric_modules.scores import ScoreRow
 
 from ...analysis.analysis import Analysis
-from ...analysis.tables import Estimate, estimate
-from ..step_answers import StepAnswer, StepKey
+from ..step_answers import StepAnswer, StepKey, share_of
 
 Answer = Mapping[str, Any]  # a row of the config `judgements`
 Pair = tuple[Any, Any]
@@ -56,10 +53,7 @@ def scores_of_judged(analysis: Analysis) -> dict[StepKey, ScoreRow]:
 def agreement(name: str, pairs: Sequence[tuple[Pair, str]]) -> dict[str, Any]:
     """The columns of this name, from pairs of answers with their sources."""
     values = [pair for pair, _ in pairs]
-    share = Estimate()
-    if pairs:
-        marks = np.array([first == second for first, second in values])
-        share = estimate(float(marks.mean()), share_interval(marks, [source for _, source in pairs]))
+    share = share_of([first == second for first, second in values], [source for _, source in pairs])
     return {name: share, f"{name}_kappa": kappa(values), f"{name}_pairs": len(pairs) or None}
 
 

@@ -7,16 +7,14 @@ from math import inf
 from statistics import mean, median
 from typing import Any
 
-import numpy as np
-from convergebench.metric_modules.halflife.intervals import share_interval
 from convergebench.metric_modules.scores import ScoreRow
 
 from ....analysis.analysis import Analysis
 from ....analysis.cases import Case
 from ....analysis.groups import account_for
-from ....analysis.tables import Column, Estimate, TableRow, column, columns_by_key, estimate
+from ....analysis.tables import Column, Estimate, TableRow, column, columns_by_key
 from ....statistics import OnPage
-from ...step_answers import PEOPLE, Answers, all_answers, judges_asked
+from ...step_answers import PEOPLE, Answers, all_answers, judges_asked, share_of
 
 TITLE = "Additions"
 SECTION = "Additions"
@@ -194,9 +192,8 @@ def _early_ends(chains: Sequence[_Seen]) -> str | None:
 
 
 def _added(chains: Sequence[_Seen]) -> Estimate:
-    marks = np.array([made for chain in chains for made in chain.added.values()])
-    sources = [chain.case.source for chain in chains for _ in chain.added]
-    return estimate(float(marks.mean()), share_interval(marks, sources)) if sources else Estimate()
+    marks = [made for chain in chains for made in chain.added.values()]
+    return share_of(marks, [chain.case.source for chain in chains for _ in chain.added])
 
 
 def _mean(values: Iterable[float | None]) -> float | None:

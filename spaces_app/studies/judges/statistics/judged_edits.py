@@ -5,13 +5,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import numpy as np
-from convergebench.metric_modules.halflife.intervals import share_interval
-
 from ....analysis.analysis import Analysis
-from ....analysis.tables import Estimate, TableRow, column, estimate
+from ....analysis.tables import Estimate, TableRow, column
 from ....statistics import OnPage
-from ...step_answers import StepKey
+from ...step_answers import StepKey, share_of
 from ..answers import Answer, judged_steps, scores_of_judged
 
 TITLE = "The editors as judges see them"
@@ -56,10 +53,8 @@ def rows(analysis: Analysis) -> list[Row]:
 
 def _shares(analysis: Analysis, name: str, answers: Mapping[StepKey, Answer], rule: str = "") -> dict[str, Any]:
     given = {step: answer for step, answer in answers.items() if answer["value"] is not None}
-    marks, share = np.array([answer["value"] == 1.0 for answer in given.values()]), Estimate()
-    if given:
-        sources = [answer["source"] for answer in given.values()]
-        share = estimate(float(marks.mean()), share_interval(marks, sources))
+    marks = [answer["value"] == 1.0 for answer in given.values()]
+    share = share_of(marks, [answer["source"] for answer in given.values()])
     columns: dict[str, Any] = {name: share, f"{name}_steps": len(given) or None}
     if rule:
         scores = analysis.once(scores_of_judged)

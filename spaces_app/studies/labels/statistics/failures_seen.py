@@ -1,12 +1,11 @@
 """What people saw go wrong, editor by editor."""
 
-import numpy as np
 from convergebench.dataset_builder.studies.labels.labels import LEVELS, QUESTIONS
-from convergebench.metric_modules.halflife.intervals import share_interval
 
 from ....analysis.analysis import Analysis
-from ....analysis.tables import Estimate, TableRow, column, estimate
+from ....analysis.tables import Estimate, TableRow, column
 from ....statistics import OnPage
+from ...step_answers import share_of
 from ..answers import by_editor
 
 TITLE = "What people saw go wrong"
@@ -30,10 +29,10 @@ def rows(analysis: Analysis) -> list[Row]:
     for answer in sorted(QUESTIONS["failure"].answers, key=lambda answer: LEVELS.index(answer.level)):
         for editor, items in sorted(by_editor(analysis, "failure").items()):
             clear = [item for item in items if item.majority is not None]
-            marks = np.array([item.majority == answer.code for item in clear], float)
-            if marks.any():
-                share = estimate(float(marks.mean()), share_interval(marks, [item.picture for item in clear]))
-                seen, unclear = int(marks.sum()), len(items) - len(clear)
+            marks = [item.majority == answer.code for item in clear]
+            if any(marks):
+                share = share_of(marks, [item.picture for item in clear])
+                seen, unclear = sum(marks), len(items) - len(clear)
                 row = Row(level=answer.level, failure=answer.words, editor=editor, share=share, seen=seen,
                           items=len(items), unclear=unclear)  # fmt: skip
                 rows.append(row)

@@ -4,14 +4,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 from convergebench.generation.records import FinishedChain
-from convergebench.metric_modules.halflife.intervals import share_interval
 
 from ....analysis.analysis import Analysis
-from ....analysis.tables import Estimate, TableRow, column, estimate
+from ....analysis.tables import Estimate, TableRow, column
 from ....statistics import OnPage
-from ...step_answers import PEOPLE, Answers, StepAnswer, all_answers, judges_asked
+from ...step_answers import PEOPLE, Answers, StepAnswer, all_answers, judges_asked, share_of
 from ..restored import CATEGORY, prompt_group, prompt_name
 
 TITLE = "Infidelity and over-generation, as judges and people see them"
@@ -94,8 +92,7 @@ def _counts(judged: list[_JudgedChain], name: str, question: str) -> dict[str, A
     answered = [pair for pair in judged if pair[1].question == question and pair[1].value is not None]
     if not answered:
         return {name: None, f"{name}_per_prompt": None, f"{name}_share": Estimate()}
-    seen = np.array([answer.value == 1.0 for _, answer in answered])
-    clean = [chain.source.id.partition("~")[0] for chain, _ in answered]
-    share = estimate(float(seen.mean()), share_interval(seen, clean))
-    count, prompts = int(seen.sum()), len({chain.program.id for chain, _ in judged})
+    seen = [answer.value == 1.0 for _, answer in answered]
+    share = share_of(seen, [chain.source.id.partition("~")[0] for chain, _ in answered])
+    count, prompts = sum(seen), len({chain.program.id for chain, _ in judged})
     return {name: count, f"{name}_per_prompt": count / prompts, f"{name}_share": share}
