@@ -69,10 +69,7 @@ class CaseGroup:
 
 
 def group_cases(
-    cases: Iterable[Case],
-    excluded: Container[str],
-    apart: _Reasons,
-    roles: Mapping[str, str],
+    cases: Iterable[Case], excluded: Container[str], apart: _Reasons, roles: Mapping[str, str]
 ) -> dict[str, CaseGroup]:
     """By name; `roles` are editor, baseline or transport."""
     by_group: dict[str, dict[str, list[Case]]] = defaultdict(lambda: defaultdict(list))

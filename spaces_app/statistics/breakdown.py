@@ -1,6 +1,6 @@
 """Each editor's rounds kept by category, kind, program and reversibility."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from convergebench.metric_modules.halflife.outcomes import Outcome
 from convergebench.metric_modules.halflife.survival import summarise
@@ -37,21 +37,18 @@ def rows(analysis: Analysis) -> list[Row]:
             for value in sorted({getattr(case, by) for case in group.all_cases}):
                 for editor in group.cases:
                     pairs = analysis.with_outcomes(group, editor)
+                    place = {"group": name, "by": by, "value": value, "editor": editor, "role": group.roles[editor]}
                     if chosen := [pair for pair in pairs if getattr(pair[0], by) == value]:
-                        rows.append(_row(name, by, value, editor, group.roles[editor], chosen))
+                        rows.append(_row(chosen, place))
     return rows
 
 
-def _row(group: str, by: str, value: str, editor: str, role: str, chosen: Sequence[tuple[Case, Outcome]]) -> Row:
+def _row(chosen: Sequence[tuple[Case, Outcome]], place: Mapping[str, str]) -> Row:
     sources = [case.source for case, _ in chosen]
     rounds = list(range(1, max(case.rounds for case, _ in chosen) + 1))
     summary = summarise([outcome for _, outcome in chosen], rounds, sources)
     return Row(
-        group=group,
-        by=by,
-        value=value,
-        editor=editor,
-        role=role,
+        **place,
         half_life_text=from_summary(summary, "half_life_text"),
         rounds_kept=from_summary(summary, "mean_rounds_kept"),
         failed=sum(is_missing_case(outcome) for _, outcome in chosen) / len(chosen),

@@ -35,17 +35,15 @@ class Row(TableRow):
 
 def rows(analysis: Analysis) -> list[Row]:
     """With the survivors, the shares add up to one."""
-    rows = []
+    rows: list[Row] = []
     for name, group in analysis.groups.items():
         for editor, cases in group.cases.items():
-            role, rounds = group.roles[editor], max(case.rounds for case in cases)
-            for round, kept, lost, count in _incidence(analysis.outcomes[name][editor], rounds):
-                row = Row(editor=editor, role=role, group=name, round=round, kept=kept, lost_to=lost, cases=count)
-                rows.append(row)
+            place = {"editor": editor, "role": group.roles[editor], "group": name}
+            rows += _incidence(analysis.outcomes[name][editor], max(case.rounds for case in cases), place)
     return rows
 
 
-def _incidence(outcomes: Sequence[Outcome], rounds: int) -> Iterator[tuple[int, float, dict[str, float], int]]:
+def _incidence(outcomes: Sequence[Outcome], rounds: int, columns: Mapping[str, str]) -> Iterator[Row]:
     watched = [outcome for outcome in outcomes if outcome.time]
     if not watched:
         return
@@ -54,7 +52,8 @@ def _incidence(outcomes: Sequence[Outcome], rounds: int) -> Iterator[tuple[int, 
     for round in range(1, rounds + 1):
         place = int((grid <= round).sum()) - 1
         lost = {cause: float(shares[cause][place]) if cause in shares and place >= 0 else 0.0 for cause in CAUSES}
-        yield round, max(0.0, 1 - sum(lost.values())), lost, len(watched)
+        kept = max(0.0, 1 - sum(lost.values()))
+        yield Row(**columns, round=round, kept=kept, lost_to=lost, cases=len(watched))
 
 
 def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:

@@ -7,7 +7,7 @@ from convergebench.metric_modules.halflife.comparison import compare, judge_toge
 
 from ..analysis.analysis import Analysis
 from ..analysis.comparisons import verdict_name
-from ..analysis.groups import CaseGroup, OutcomesByEditor
+from ..analysis.groups import CaseGroup
 from ..analysis.tables import TableRow, estimate
 
 Side = tuple[str, int]  # what the programs have in common, and 0 or 1
@@ -21,8 +21,8 @@ def compare_sides(
 ) -> list[R]:
     """A row for each editor with cases on both sides: same picture, task and run."""
     rows = []
-    for name, group in analysis.groups.items():
-        sides = {editor: _both_sides(group, analysis.outcomes[name], editor, side_of) for editor in group.cases}
+    for group in analysis.groups.values():
+        sides = {editor: _both_sides(analysis, group, editor, side_of) for editor in group.cases}
         common = {editor: first.keys() & second.keys() for editor, ((first, second), _) in sides.items()}
         editors = [editor for editor, keys in common.items() if keys]
         pairs = [compare(names, *sides[editor][0], {key: key[0] for key in common[editor]}) for editor in editors]
@@ -50,11 +50,11 @@ def compare_sides(
 
 
 def _both_sides(
-    group: CaseGroup, outcomes: OutcomesByEditor, editor: str, side_of: _SideOf
+    analysis: Analysis, group: CaseGroup, editor: str, side_of: _SideOf
 ) -> tuple[tuple[_Kept, _Kept], tuple[list[bool], list[bool]]]:
     kept: tuple[_Kept, _Kept] = ({}, {})
     undone: tuple[list[bool], list[bool]] = ([], [])
-    for case, outcome in zip(group.cases[editor], outcomes[editor], strict=True):
+    for case, outcome in analysis.with_outcomes(group, editor):
         place = side_of(case.program)
         if place is not None and not outcome.failed:
             kept[place[1]][case.source, place[0], case.chain.run] = float(outcome.kept)
