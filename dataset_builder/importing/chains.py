@@ -43,17 +43,8 @@ _RIGHTS = {"origin": "real", "licence": UNKNOWN, "attribution": UNKNOWN}
 _RUN = {"suite": "imported", "suite_version": "1", "short_side": None}
 
 
-@dataclass(frozen=True)
-class FoundAnswer:
-    """One answer as a layout found it: its picture, or why there is none."""
-
-    round: int
-    position: int
-    instruction: str
-    where: str  # for messages: a path or a row and column
-    data: Path | bytes | None = None
-    status: str = "ok"  # refused, no_image or failed if the layout says so
-    fields: dict[str, Any] = field(default_factory=dict)  # of the step: seed, latency, cost, text, reason
+# An answer as a layout found it, its place for messages, and its picture unless its status says why there is none.
+FoundAnswer = tuple[Step, str, Path | bytes | None]
 
 
 @dataclass(frozen=True)
@@ -184,7 +175,7 @@ def _import_chain(finding: FoundChain, out: Path, rights: Mapping[str, str], imp
         _write_answers(finding, writer, short_side, imported)
         content = sha256(canonical([step.sha256 for step in writer.steps]).encode()).hexdigest()[:16]
         settings = {"short_side": short_side, **finding.settings, "case": finding.case, "content": content}
-        rounds = max((answer.round for answer in finding.answers), default=1)
+        rounds = max((answer.round for answer, *_ in finding.answers), default=1)
         chain = Chain(source, finding.program, finding.editor, settings, finding.run, rounds)
         keep_source(out, source.sha256, data)
         if clean is not None and source.reference:
@@ -195,22 +186,21 @@ def _import_chain(finding: FoundChain, out: Path, rights: Mapping[str, str], imp
 
 
 def _write_answers(finding: FoundChain, writer: ChainWriter, short_side: int, imported: Imported) -> None:
-    for number, answer in enumerate(finding.answers, 1):
-        step = Step(number, answer.round, answer.position, answer.instruction, answer.status, **answer.fields)
-        data = b""
+    for number, (answer, where, picture) in enumerate(finding.answers, 1):
+        step, data = replace(answer, step=number), b""
         size: tuple[int, int] | None = None
         try:
-            if answer.status in PICTURED and answer.data is None:
+            if step.status in PICTURED and picture is None:
                 raise FileNotFoundError
-            if answer.data is not None:
-                data = _read_bytes(answer.data)
+            if picture is not None:
+                data = _read_bytes(picture)
                 width, height = decode(data).size
                 size = width, height
-                if answer.status == "ok" and 2 * min(size) < short_side:
+                if step.status == "ok" and 2 * min(size) < short_side:
                     step = replace(step, status="shrunk")
         except (OSError, ValueError) as error:
             step, data, size = replace(step, status="failed", reason=_reason_text(error)), b"", None
-            imported.problems.append(Problem(answer.where, _reason_text(error)))
+            imported.problems.append(Problem(where, _reason_text(error)))
         step = writer.append(step, data, size)
         if step.status != "ok":
             if remaining := len(finding.answers) - number:

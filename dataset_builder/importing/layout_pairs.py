@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from convergebench.generation.records import UserError
+from convergebench.generation.records import Step, UserError
 
-from .chains import MOST_ANSWERS, Findings, FoundAnswer, FoundChain, Problem, checked_kind, imported_program
+from .chains import MOST_ANSWERS, Findings, FoundChain, Problem, checked_kind, imported_program
 from .tables import json_file
 
 _ANSWER = re.compile(r"I([1-9]\d*)_(forward|backward)\.(png|jpg|jpeg|webp)")
@@ -72,7 +72,7 @@ def _find_chain(folder: Path, entry: Mapping[str, Any], editor: str, kind: str |
         for position, (direction, instruction) in enumerate(zip(_DIRECTIONS, instructions, strict=True), 1):
             file = files.get((round, direction))
             where = str(file or folder / f"I{round}_{direction}.png")
-            answers.append(FoundAnswer(round, position, instruction, where, file))
+            answers.append((Step(0, round, position, instruction, "ok"), where, file))
     prefix = re.split(r"[_-]", image)[0].casefold()
     yield FoundChain(
         case=folder.resolve().name,

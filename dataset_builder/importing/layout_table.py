@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from convergebench.generation.records import STATUSES, UserError
+from convergebench.generation.records import STATUSES, Step, UserError
 
 from .chains import MOST_ANSWERS, Findings, FoundAnswer, FoundChain, Problem, checked_kind, imported_program
 from .tables import number, read_rows, text, whole
@@ -90,7 +90,7 @@ def _find_chain(base: Path, editor: str, name: str, rows: list[_Row], kind: str 
     answers = [_answer(base, name, place, placed.get(place, {})) for place in every_place if place <= last]
     cycle = [
         answer.instruction or f"[position {answer.position}; the words were not recorded]"
-        for answer in answers[:length]
+        for answer, *_ in answers[:length]
     ]
     yield FoundChain(
         case=name,
@@ -110,4 +110,4 @@ def _answer(base: Path, name: str, place: tuple[int, int], row: _Row) -> FoundAn
     where = row.get("where", f"chain {name!r}, round {place[0]}, position {place[1]}")
     data = base / row["path"] if "path" in row else None
     fields = {key: row[key] for key in _STEP_FIELDS if key in row}
-    return FoundAnswer(*place, row.get("instruction", ""), where, data, row.get("status", "ok"), fields)
+    return Step(0, *place, row.get("instruction", ""), row.get("status", "ok"), **fields), where, data

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from convergebench.generation.records import UserError
+from convergebench.generation.records import Step, UserError
 
-from .chains import Findings, FoundAnswer, FoundChain, Problem, checked_kind, imported_program
+from .chains import Findings, FoundChain, Problem, checked_kind, imported_program
 
 
 def find_chains(
@@ -50,7 +50,7 @@ def find_chains(
             continue
         words = [str(row[name] or "") if name else "" for name in instruction_columns]
         answers = [
-            FoundAnswer(1, position, word, f"{where}, {turn}", _picture(row[turn]))
+            (Step(0, 1, position, word, "ok"), f"{where}, {turn}", _picture(row[turn]))
             for position, (turn, word) in enumerate(zip(turns, words, strict=True), 1)
         ]
         cycle = [word or f"[{turn}; the words were not recorded]" for turn, word in zip(turns, words, strict=True)]

@@ -7,7 +7,6 @@ or scores were added. Patch: only the card changed.
 import datetime
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,17 +38,8 @@ def version_tags(tags: Sequence[str]) -> list[str]:
     return sorted((tag for tag in tags if _TAG.fullmatch(tag)), key=parse_version)
 
 
-@dataclass(frozen=True)
-class State:
-    """The contents of a version, published or to be published."""
-
-    schema: Mapping[str, Sequence[Mapping[str, str]]]  # features by config, as the card lists them
-    rows: Mapping[str, int]
-    chains: frozenset[str]
-    suites: frozenset[tuple[str, str]]
-    editors: frozenset[str]
-
-
+# A version, published or to be: what the card says of each config, and each chain's id, editor, suite and its version.
+State = tuple[Mapping[str, Any], frozenset[tuple[str, ...]]]
 Change = tuple[str, list[str]]  # the level of version that it requires, and what differs in words
 Plan = dict[str, Any]  # what publishing would do; its keys are in `_plan_version`
 
@@ -101,12 +91,12 @@ def _plan_version(api: "HfApi", folder: Path, repo: str, tag: str | None) -> Pla
         check_tag(tag, tags, change)
     elif not tag and last is None:
         raise UserError(f"{repo} has no version yet; give the first one with --tag v1.0.0")
-    before = old.rows if old else {}
+    before, after = _rows_of(old[0] if old else {}), _rows_of(new[0])
     return {
         "last": last,  # the newest published version
         "level": level,
         "changes": changes,
-        "rows": {name: (before.get(name, 0), new.rows.get(name, 0)) for name in {**new.rows, **before}},
+        "rows": {name: (before.get(name, 0), after.get(name, 0)) for name in {**after, **before}},
         "added": added,  # data files to upload, and their size
         "bytes": sum((folder / file).stat().st_size for file in added),
         "removed": comparison.removed,
@@ -117,54 +107,47 @@ def _plan_version(api: "HfApi", folder: Path, repo: str, tag: str | None) -> Pla
 
 
 def _state_of(reader: Reader, readme: Path) -> State:
-    infos = front_matter(readme)[0]["dataset_info"]
-    chains = reader.table("chains", ["chain", "editor", "suite", "suite_version"]).to_pydict()
-    return State(
-        schema={info["config_name"]: info["features"] for info in infos},
-        rows={info["config_name"]: info["splits"][0]["num_examples"] for info in infos},
-        chains=frozenset(chains["chain"]),
-        suites=frozenset(zip(chains["suite"], chains["suite_version"], strict=True)),
-        editors=frozenset(chains["editor"]),
-    )
+    infos = {info["config_name"]: info for info in front_matter(readme)[0]["dataset_info"]}
+    columns = reader.table("chains", ["chain", "editor", "suite", "suite_version"]).to_pydict().values()
+    return infos, frozenset(zip(*columns, strict=True))
 
 
 def describe_change(old: State | None, new: State, has_other_files: bool = False) -> Change:
     """What changes from the last published version to what is to be published."""
-    major = _major_changes(old, new) if old else []
+    before, chains = old or ({}, frozenset())
+    major = [f"the config {name} is gone" for name in sorted(before.keys() - new[0].keys())]
+    for name in sorted(before.keys() & new[0].keys()):
+        was, now = (
+            {f"{column['name']}:{column['dtype']}" for column in infos[name]["features"]} for infos in (before, new[0])
+        )
+        # A metric added to the scores changes nothing for those who read the others.
+        if was != now and not (name == "scores" and was < now):
+            changes = [f"-{column}" for column in sorted(was - now)] + [f"+{column}" for column in sorted(now - was)]
+            major.append(f"the schema of {name} changed ({', '.join(changes)})")
+    ids, new_ids = ({chain[0] for chain in version} for version in (chains, new[1]))
+    major += [f"{count_text(len(ids - new_ids), 'chain')} gone"] if ids - new_ids else []
+    versions = {suite: version for *_, suite, version in chains}
+    for suite, version in sorted({chain[2:] for chain in new[1]}):
+        if versions.get(suite, version) != version:
+            major.append(f"suite {suite} went from version {versions[suite]} to {version}")
     minor = []
-    if chains := new.chains - (old.chains if old else frozenset()):
-        editors = sorted(new.editors - (old.editors if old else frozenset()))
+    if new_ids - ids:
+        editors = sorted({chain[1] for chain in new[1]} - {chain[1] for chain in chains})
         whose = f", with the editors {', '.join(editors)}" if editors else ""
-        minor.append(f"{count_text(len(chains), 'chain')} added{whose}")
+        minor.append(f"{count_text(len(new_ids - ids), 'chain')} added{whose}")
     if old:
-        minor += [f"the config {name} is new" for name in sorted(new.schema.keys() - old.schema.keys())]
-        if "scores" in old.rows and old.rows["scores"] != new.rows.get("scores"):
-            minor.append(f"scores went from {old.rows['scores']:,} to {new.rows.get('scores', 0):,} rows")
+        minor += [f"the config {name} is new" for name in sorted(new[0].keys() - before.keys())]
+        counts = [_rows_of(infos).get("scores", 0) for infos in (before, new[0])]
+        if "scores" in before and counts[0] != counts[1]:
+            minor.append(f"scores went from {counts[0]:,} to {counts[1]:,} rows")
         if has_other_files and not minor:
             minor.append("data files changed")
     level = "major" if major else "minor" if minor else "patch"
     return level, [*major, *minor] or ["the card changed"]
 
 
-def _major_changes(old: State, new: State) -> list[str]:
-    words = []
-    for name in sorted(old.schema.keys() & new.schema.keys()):
-        before, after = (
-            {f"{feature['name']}:{feature['dtype']}" for feature in state.schema[name]} for state in (old, new)
-        )
-        # A metric added to the scores changes nothing for those who read the others.
-        if old.schema[name] != new.schema[name] and not (name == "scores" and before < after):
-            changes = [f"-{feature}" for feature in sorted(before - after)]
-            changes += [f"+{feature}" for feature in sorted(after - before)]
-            words.append(f"the schema of {name} changed ({', '.join(changes)})")
-    words += [f"the config {name} is gone" for name in sorted(old.schema.keys() - new.schema.keys())]
-    if lost := len(old.chains - new.chains):
-        words.append(f"{count_text(lost, 'chain')} gone")
-    versions = dict(old.suites)
-    for suite, version in sorted(new.suites):
-        if versions.get(suite, version) != version:
-            words.append(f"suite {suite} went from version {versions[suite]} to {version}")
-    return words
+def _rows_of(infos: Mapping[str, Any]) -> dict[str, int]:
+    return {name: info["splits"][0]["num_examples"] for name, info in infos.items()}
 
 
 def check_tag(tag: str, tags: Sequence[str], change: Change) -> None:

@@ -1,28 +1,25 @@
 """Which of major, minor and patch a change asks for."""
 
 import re
-from dataclasses import replace
 
 import pytest
 from convergebench.dataset_builder.publishing import publish as versions
-from convergebench.dataset_builder.publishing.publish import State
 from convergebench.generation.records import UserError
 
-FEATURES = [{"name": "chain", "dtype": "string"}]
-OLD = State(
-    schema={"steps": FEATURES, "chains": FEATURES},
-    rows={"steps": 10, "chains": 1},
-    chains=frozenset({"a"}),
-    suites=frozenset({("demo", "1")}),
-    editors=frozenset({"paint"}),
-)
-MORE = replace(
-    OLD,
-    chains=frozenset({"a", "b"}),
-    editors=frozenset({"paint", "jpeg"}),
-)
-WIDER = replace(MORE, schema={"steps": [*FEATURES, {"name": "mood", "dtype": "string"}], "chains": FEATURES})
-SCORED = replace(OLD, schema=OLD.schema | {"scores": FEATURES}, rows=OLD.rows | {"scores": 9})
+
+def state(chains="a", schema=("chain",), suite="1", **rows):
+    """A version with these chains, columns of `steps` and rows of further configs."""
+    configs = {name: (("chain",), count) for name, count in rows.items() if isinstance(count, int)}
+    configs |= {name: value for name, value in rows.items() if isinstance(value, tuple)} | {"steps": (schema, 10)}
+    infos = {
+        name: {"features": [{"name": n, "dtype": "string"} for n in columns], "splits": [{"num_examples": count}]}
+        for name, (columns, count) in configs.items()
+    }
+    return infos, frozenset((chain, {"a": "paint"}.get(chain, "jpeg"), "demo", suite) for chain in chains)
+
+
+OLD, MORE, WIDER = state(), state("ab"), state("ab", ("chain", "mood"))
+SCORED = state(scores=9)
 
 
 @pytest.mark.parametrize(
@@ -31,13 +28,12 @@ SCORED = replace(OLD, schema=OLD.schema | {"scores": FEATURES}, rows=OLD.rows | 
         (OLD, OLD, "patch", "the card changed"),
         (OLD, MORE, "minor", "1 chain added, with the editors jpeg"),
         (OLD, SCORED, "minor", "the config scores is new"),
-        (SCORED, replace(SCORED, rows=SCORED.rows | {"scores": 20}), "minor", "scores went from 9 to 20 rows"),
+        (SCORED, state(scores=20), "minor", "scores went from 9 to 20 rows"),
         (MORE, WIDER, "major", r"the schema of steps changed \(\+mood:string\)"),
         (WIDER, MORE, "major", r"the schema of steps changed \(-mood:string\)"),
         (MORE, OLD, "major", "1 chain gone"),
         (SCORED, OLD, "major", "the config scores is gone"),
-        (OLD, replace(OLD, suites=frozenset({("demo", "2")})), "major", "suite demo went from version 1 to 2"),
-        (OLD, replace(OLD, suites=OLD.suites | {("imported", "")}), "patch", "the card changed"),
+        (OLD, state(suite="2"), "major", "suite demo went from version 1 to 2"),
     ],
 )
 def test_the_level_is_that_of_the_largest_change(old, new, level, says):
@@ -47,7 +43,7 @@ def test_the_level_is_that_of_the_largest_change(old, new, level, says):
 
 
 def test_a_metric_added_to_the_scores_is_minor():
-    wider = replace(SCORED, schema=SCORED.schema | {"scores": [*FEATURES, {"name": "niqe", "dtype": "float64"}]})
+    wider = state(scores=(("chain", "niqe"), 9))
     assert versions.describe_change(SCORED, wider, has_other_files=True) == ("minor", ["data files changed"])
 
 
@@ -58,14 +54,9 @@ def test_a_metric_added_to_the_scores_is_minor():
             "v1.0.1",
             OLD,
             MORE,
-            "v1.0.1 is a patch version after v1.0.0, but 1 chain added.*; it must be a minor version",
+            "v1.0.1 is a patch version after v1.0.0, but 1 chain added.* a minor version",
         ),
-        (
-            "v1.1.0",
-            MORE,
-            WIDER,
-            "v1.1.0 is a minor version after v1.0.0, but the schema of steps changed .* a major version",
-        ),
+        ("v1.1.0", MORE, WIDER, "v1.1.0 is a minor version .*, but the schema of steps changed .* a major version"),
         ("v0.9.0", OLD, OLD, "the tag v0.9.0 does not come after the last one, v1.0.0"),
         ("1.0", OLD, OLD, "'1.0' is not a tag; a tag is vMAJOR.MINOR.PATCH"),
         ("v1.01.0", OLD, OLD, "'v1.01.0'"),

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from convergebench.generation.records import Program, UserError
+from convergebench.generation.records import Program, Step, UserError
 
-from ...importing.chains import Findings, FoundAnswer, FoundChain, Problem, checked_kind, find_pictures
+from ...importing.chains import Findings, FoundChain, Problem, checked_kind, find_pictures
 from ...importing.tables import read_rows
 
 PROGRAM = Program(
@@ -64,7 +64,7 @@ def find_chains(folder: Path, editor: str, inputs: Inputs, kind: str | None = No
             where=where,
             program=PROGRAM,
             editor=editor,
-            answers=(FoundAnswer(1, 1, PROGRAM.cycle[0], where, restored[name]),),
+            answers=((Step(0, 1, 1, PROGRAM.cycle[0], "ok"), where, restored[name]),),
             kind=checked_kind(kind or (source.kind if source else "scene")),
             **{"settings": {"imported": "restored"}, **fields},
         )
