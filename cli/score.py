@@ -23,13 +23,7 @@ _MOST_DAMAGE_SHOWN = 10
 @click.option("--batch-size", type=click.IntRange(1), help="Pictures computed at once; changes memory, never results.")
 @executor_options
 @json_option
-def command(
-    dataset: Path,
-    metrics: str | None,
-    shard: str | None,
-    as_json: bool,
-    **options: Any,
-) -> None:
+def command(dataset: Path, metrics: str | None, shard: str | None, as_json: bool, **options: Any) -> None:
     """Add scores and floors to a dataset; the same command again computes only what is missing.
 
     \b

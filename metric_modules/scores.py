@@ -1,7 +1,6 @@
-"""The columns of a dataset's scores and floors, the reasons for missing values, and signatures.
+"""The columns of a dataset's scores, the reasons for missing values, and signatures.
 
-Both follow from the metrics' specs. The column `reasons` holds JSON, {column: code or [code, detail]}, and `signature`
-holds JSON, {"engine": {...}, METRIC: {...}}; sentences are made for readers alone.
+The column `reasons` holds JSON, {column: code or [code, detail]}, and `signature` {"engine": {...}, METRIC: {...}}.
 """
 
 import json
@@ -127,10 +126,7 @@ _PLACE = (
 
 
 def scores_config(optional: Collection[str] = ()) -> Config:
-    """The scores: a step's place, the metrics' columns, the retained ones, reasons and signature.
-
-    Metrics that are computed only on request have columns if they are named in `optional`.
-    """
+    """The table's columns; metrics that are computed only on request have some if named in `optional`."""
     included = [spec for spec in specs().values() if not spec.optional or spec.name in optional]
     measured = [column for spec in included for column in spec.columns]
     columns = [Column(column.name, column.type, column.meaning) for column in measured]
@@ -153,16 +149,13 @@ SCORES = scores_config()
 
 @cache
 def score_column_names() -> frozenset[str]:
-    """The names of all columns that scores can have, those of optional metrics among them."""
+    """The columns that scores can have, with those of optional metrics."""
     return frozenset(column.name for column in scores_config([*specs()]).columns)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreRow(StepPlace):
-    """One step's scores. Columns that the core's statistics read are attributes, None if not computed.
-
-    All other columns, such as those of a user's metric, are read with `value`. The specs explain the metrics' columns.
-    """
+    """One step's scores. Columns that the core reads are attributes; all others are read with `value`."""
 
     TABLE: ClassVar = "scores"
     ROW: ClassVar = SCORES.row

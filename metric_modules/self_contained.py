@@ -1,8 +1,7 @@
 """Makes a metric folder self-contained, as `build` copies it next to a dataset and as it is published.
 
-`evaluate` downloads a single folder, and only NAME.py and the files that NAME.py imports as `from .sibling import
-name`. So shared files are copied next to NAME.py, every import from this package becomes an import of a sibling, and
-NAME.py gets an import of each sibling. The page that a Space runs, app.py, is added.
+`evaluate` downloads only NAME.py and the files that it imports as `from .sibling import name`. So shared files are
+copied beside it, imports from this package become imports of siblings, and NAME.py imports each of them.
 """
 
 import ast

@@ -1,13 +1,8 @@
-"""Finds the metric folders and reads their specs; each metric describes itself in its own folder.
+"""Finds the metric folders and reads their specs.
 
-A metric is one folder, `metric_modules/NAME/`, with `spec.py`, whose `SPEC = {...}` is plain data without imports, and
-`measure.py`, whose `Scorer` the engine runs (CONTRIBUTING.md says what it has). The keys of a spec are the fields of
-`Spec` below; `columns` is a list with the fields of `ScoreColumn`, and `reasons` is {code: [fault, sentence]}, why it
-may have no value: the faults are those of `scores.Fault`, and {} in the sentence is replaced by the detail. A folder of
-several metrics has a list `SPECS`, and its `Scorer` and `missing_weights` receive the name of one as `metric=`.
-
-From this project, a folder's code imports only `_shared/`, other metrics' folders and files of `generation` that
-import nothing from this project themselves, such as the decoder: `evaluate` downloads a folder alone.
+`metric_modules/NAME/spec.py` has `SPEC = {...}`: the fields of `Spec`, `columns` with those of `ScoreColumn`, and
+`reasons`, {code: [fault, sentence]}. The faults are those of `scores.Fault`; {} in the sentence is replaced by the
+detail. A folder of several metrics has a list `SPECS`; its `Scorer` and `missing_weights` receive a name as `metric=`.
 """
 
 import importlib
@@ -99,7 +94,6 @@ def _read(folder: str) -> list[Spec]:
 
 
 def _checked_spec(folder: str, data: Mapping[str, Any]) -> Spec:
-    """One metric's spec; raise ValueError for an unknown key or a value of the wrong type."""
     values, where = dict(data), f"metric_modules/{folder}/spec.py"
     rows = values.pop("columns", [])
     for row in rows:
@@ -112,7 +106,7 @@ def _checked_spec(folder: str, data: Mapping[str, Any]) -> Spec:
 
 
 def _check(kind: type, values: Mapping[str, object], where: str) -> None:
-    """Raise ValueError for a key that is not a field of the class, or a value that is not of the field's type."""
+    """Raise ValueError for a key that is not a field of the class, or a value of another type."""
     fields = get_type_hints(kind)
     for key, value in values.items():
         if key not in fields:

@@ -67,10 +67,7 @@ class Job:
         return {name: spec for name, spec in scored_specs().items() if not spec.optional or name in computed}
 
     def part(self, rank: int, size: int) -> _Work:
-        """One part's unfinished chains, and the floors that they need.
-
-        The first part also has the floors that no chain needs.
-        """
+        """One part's unfinished chains with their floors; the first part has the floors that no chain needs."""
         all_chains, tasks = self.unfinished
         chains = [all_chains[index] for index in share([chain.cost for chain in all_chains], rank, size)]
         needed, needed_by_all = ({floor_place(chain)[1:] for chain in some} for some in (chains, all_chains))
@@ -78,10 +75,7 @@ class Job:
         return chains, floors
 
     def take_in(self, shard: str = "") -> None:
-        """Add finished work from the shards to the results, if it is of the present pictures.
-
-        With the name of one part's shard, those of the other parts are skipped: their chains are not this part's.
-        """
+        """Add finished work of the present pictures from the shards; one part's process skips the other parts'."""
         digests = {chain.chain.id: chain.digest for chain in self.chains}
         paths = sorted((self.folder / FOLDER).glob("*.jsonl"))
         read = [path for path in paths if not shard or path.name == shard or path.name[4:] != shard[4:]]

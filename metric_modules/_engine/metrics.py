@@ -1,7 +1,4 @@
-"""Loads the requested metrics, or says why one cannot be computed.
-
-Every metric is found by its folder and run as CONTRIBUTING.md says; no metric is named here.
-"""
+"""Loads the requested metrics, or says why one cannot be computed; no metric is named here."""
 
 import importlib
 import json
@@ -22,8 +19,6 @@ Part = dict[str, object]  # one metric's part of a signature
 
 @dataclass(frozen=True, eq=False)
 class MetricRun:
-    """A metric that is ready to run: its spec and the scorer of its folder."""
-
     spec: Spec
     scorer: Any  # as CONTRIBUTING.md explains it
     exact: "MetricRun | None" = None  # the same in float32, for values near a threshold
@@ -87,7 +82,6 @@ def typed(value: object) -> Value:
 
 
 def torch_if_installed() -> ModuleType | None:
-    """The module torch, or None: metrics without networks are computed without it."""
     try:
         import torch
     except ModuleNotFoundError as error:
@@ -98,7 +92,6 @@ def torch_if_installed() -> ModuleType | None:
 
 
 def find_device(requested: str | None) -> str:
-    """The device to compute on: by default the accelerator if there is one."""
     if requested == "cpu":
         return requested  # without loading torch, which takes 250 MB
     torch = torch_if_installed()
@@ -106,18 +99,15 @@ def find_device(requested: str | None) -> str:
     if requested is None:
         return "cuda" if has_cuda else "cpu"
     one_of("device", requested.partition(":")[0], ("cpu", "cuda"))
-    if requested.startswith("cuda") and torch is None:
+    if requested != "cpu" and torch is None:
         raise UserError("device 'cuda' needs torch: pip install 'convergebench[score]'")
-    if requested.startswith("cuda") and not has_cuda:
+    if requested != "cpu" and not has_cuda:
         raise UserError("device is 'cuda', but this machine has none; use cpu")
     return requested
 
 
 def device_of(device: str, rank: int) -> str:
-    """The GPU of one task, assigned in turn.
-
-    Slurm and Ray may show a task a single GPU, which is then the task's.
-    """
+    """The GPU of one task, assigned in turn; Slurm may show a task only its own."""
     torch = torch_if_installed()
     if device != "cuda" or torch is None:
         return device

@@ -1,7 +1,6 @@
 """Scoring in parts with datatrove.
 
-A part depends on the dataset's files alone, so it is the same whenever it is started. Whoever writes the files at the
-end reads the finished parts and computes what is missing.
+A part depends on the dataset's files alone. Whoever writes the files reads the parts and computes what is missing.
 """
 
 import time

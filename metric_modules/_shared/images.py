@@ -85,30 +85,21 @@ def _bytes_of(array: np.ndarray) -> np.ndarray:
         raise ValueError(f"is an array of {array.dtype}; give uint8 from 0 to 255 or floats from 0 to 1")
     low, high = float(array.min()), float(array.max())
     if not (low >= 0 and high <= 1):
-        raise ValueError(
-            f"is an array of {array.dtype} from {low:g} to {high:g}; give floats from 0 to 1, or uint8 from 0 to 255"
-        )
+        raise ValueError(f"is {array.dtype} from {low:g} to {high:g}; give floats from 0 to 1, or uint8 from 0 to 255")
     return np.rint(array.astype(np.float64) * 255).astype(np.uint8)
 
 
 def _with_range(array: np.ndarray) -> np.ndarray:
     """Bytes, refused if they look like a picture scaled to 0 to 1; a wholly black one passes."""
     if array.max() == 1:
-        raise ValueError(
-            "holds bytes of 0 and 1 alone, as a picture scaled to 0 to 1 does that was cut to whole numbers; "
-            "give the floats themselves, or bytes from 0 to 255"
-        )
+        raise ValueError("holds bytes of 0 and 1 alone; give floats from 0 to 1, or bytes from 0 to 255")
     return array
 
 
 def _opened(data: bytes) -> Image.Image:
-    if not data:
-        raise ValueError("is empty; give the bytes of an image file")
     try:
         return open_picture(data)
-    except Undecodable:
-        raise ValueError(f"is not an image file: its {len(data)} bytes begin with {data[:8]!r}") from None
-    except DECODER_ERRORS as error:
+    except (Undecodable, *DECODER_ERRORS) as error:
         words = str(error).split(" <_io.")[0]  # without the address of the buffer that was read
         raise ValueError(f"is not an image file that can be read: {words}") from None
 
@@ -152,10 +143,7 @@ def _png_bits(path: Any) -> int | None:
 
 
 def exact(picture: object, name: str = "the picture") -> dict[str, object]:
-    """The picture for a `datasets.Image()` column, uncompressed, so that it is read back unchanged.
-
-    A Pillow image that was opened from a JPEG would otherwise be encoded as JPEG once more.
-    """
+    """The picture for a `datasets.Image()` column, uncompressed: a JPEG would be encoded once more."""
     array = pixels(picture, name)
     return {"bytes": b"P6 %d %d 255\n" % (array.shape[1], array.shape[0]) + array.tobytes(), "path": None}
 
@@ -165,17 +153,15 @@ def pair(prediction: object, reference: object, size: Size = None, number: int =
     first, second = pixels(prediction, f"prediction {number}"), pixels(reference, f"reference {number}")
     if size is None and (any_sizes or first.shape == second.shape):
         return first, second
-    sizes = (
-        f"prediction {number} is {first.shape[1]}x{first.shape[0]} and its reference "
-        f"{second.shape[1]}x{second.shape[0]}"
-    )
+    (height, width), (other_height, other_width) = first.shape[:2], second.shape[:2]
+    sizes = f"prediction {number} is {width}x{height} and its reference {other_width}x{other_height}"
     if size is None:
         raise ValueError(f"{sizes}; give size='reference' or the short side to compare at")
-    stretch = first.shape[1] * second.shape[0] / (first.shape[0] * second.shape[1])
-    rounding = 1 + 1 / min(first.shape[:2]) + 1 / min(second.shape[:2])
+    stretch = width * other_height / (height * other_width)
+    rounding = 1 + 1 / min(width, height) + 1 / min(other_width, other_height)
     if (size == "reference" or not any_sizes) and max(stretch, 1 / stretch) > _MOST_STRETCH * rounding:
         raise ValueError(f"{sizes}, which are of different proportions; crop or pad the prediction first")
-    width, height = evaluation_size(second.shape[1], second.shape[0], size)
+    width, height = evaluation_size(other_width, other_height, size)
     return resize_to(first, width, height), resize_to(second, width, height)
 
 
@@ -183,8 +169,7 @@ def pairs(
     predictions: Sequence[object], references: Sequence[object], size: Size = None, any_sizes: bool = False
 ) -> list[Pair]:
     if len(predictions) != len(references):
-        counts = f"{len(predictions)} predictions and {len(references)} references"
-        raise ValueError(f"{counts} were given; give as many of both")
+        raise ValueError(f"{len(predictions)} predictions and {len(references)} references; give as many of both")
     return [pair(p, r, size, n, any_sizes) for n, (p, r) in enumerate(zip(predictions, references, strict=True))]
 
 

@@ -22,7 +22,6 @@ def _is_installed(module: str) -> bool:
 
 
 def available_device(device: str) -> str:
-    """The device; raise ValueError if it is a GPU and this machine has none."""
     try:
         import torch
     except ModuleNotFoundError:  # the metric itself reports that

@@ -37,10 +37,7 @@ class Model:
 
 
 def load(checkpoint: str = CHECKPOINT, device: str = "cpu", dtype: str = "float32", digest: str | None = None) -> Model:
-    """The model by its name on the Hub or its folder; what is in the cache is used without asking the network.
-
-    `digest` is that of the weights if it is known from an earlier load; to find it all of them must be read.
-    """
+    """The model by its folder or its name on the Hub; the network is asked only if the cache lacks it."""
     require_packages("CLIP", "torch", "transformers")
     if dtype not in DTYPES:
         raise ValueError(f"no dtype {dtype!r} for CLIP; the dtypes are {', '.join(DTYPES)}")
@@ -51,9 +48,8 @@ def load(checkpoint: str = CHECKPOINT, device: str = "cpu", dtype: str = "float3
         if Path(checkpoint).is_dir():
             raise FileNotFoundError(f"the folder {checkpoint} is not a complete model: {_first(error)}") from None
         if not _hub_answers():
-            raise FileNotFoundError(
-                f"the weights of {checkpoint} are not in the cache, and the Hub does not answer"
-            ) from None
+            advice = "are not in the cache, and the Hub does not answer"
+            raise FileNotFoundError(f"the weights of {checkpoint} {advice}") from None
         try:
             network, processor = _read(checkpoint, dtype, cached=False)
         except OSError as error:
@@ -65,8 +61,8 @@ def load(checkpoint: str = CHECKPOINT, device: str = "cpu", dtype: str = "float3
 def _tower(network: Any) -> Any:
     """The fast image side for this model, dtype and device; None if there is none.
 
-    Weights are laid out once for the multiplication, with one for query, key and value. In float32 the numbers are
-    transformers' to 1e-7; its own way takes a sixth more time in bfloat16, and on AMD 2.4 times as long in float32.
+    Weights are laid out once. In float32 the numbers are transformers' to 1e-7; its own way takes a sixth more time
+    in bfloat16, and on AMD 2.4 times as long in float32.
     """
     import torch
 
@@ -156,7 +152,7 @@ def _read(checkpoint: str, dtype: str, cached: bool) -> tuple[Any, Any]:
 
 
 def _hub_answers() -> bool:
-    """Whether the Hub can be reached; its own client would try for half a minute without a network."""
+    # The Hub's own client would try for half a minute without a network.
     from huggingface_hub import constants
 
     if constants.HF_HUB_OFFLINE:
@@ -193,7 +189,6 @@ def embed(model: Model, pictures: Sequence[np.ndarray]) -> "torch.Tensor":
 
 
 def compare(reference: "torch.Tensor", prediction: "torch.Tensor") -> list[float]:
-    """The cosine similarities of a batch of predictions with as many references, or with one."""
     return (reference * prediction).sum(-1).tolist()
 
 
@@ -203,10 +198,7 @@ def signature(model: Model) -> Signature:
 
 
 class Scorer:
-    """CLIP as the scoring engine runs it; a picture that comes again is not embedded again.
-
-    `exact` is the same in float32; its weights are loaded when they are first needed.
-    """
+    """A picture that comes again is not embedded again; the weights of `exact` are loaded when first needed."""
 
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, object], other: "Scorer | None" = None):
         self.device, self.dtype, self.lock = device, dtype, threading.Lock()
@@ -248,11 +240,10 @@ class Scorer:
         return [rows[key] for key in keys]
 
     def embed_pictures(self, pictures: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """The embeddings as arrays, for metrics that also judge meaning."""
         return [row.cpu().numpy() for row in self._embeddings(pictures)]
 
     def embed_words(self, text: str) -> np.ndarray:
-        """The embedding of some words, of unit length, in float32: what pictures of them are near to."""
+        """The embedding of some words, of unit length, in float32."""
         import torch
         from transformers import AutoTokenizer
 

@@ -15,15 +15,11 @@ _TILE = 204  # pixels a side: a tile fits into the processor's cache, and five t
 _KEPT = 3 * 2048 * 2048  # largest reference, in values, whose means and variances are kept in memory
 # Eleven taps with sigma 1.5, as in that paper and in scikit-image with gaussian_weights=True.
 _TAPS = cv2.getGaussianKernel(11, 1.5, cv2.CV_32F)
-
-
 _Place = tuple[slice, slice]
 # A block of window positions that are inside the picture, the pixels that their windows cover, and the grey of the
 # reference there, which is taken from all values so that their squares keep their digits in float32.
 _Tile = tuple[_Place, _Place, float]
 _Moments = tuple[np.ndarray, np.ndarray, np.ndarray]  # local means less the tile's grey; variances + C2; means^2 + C1
-
-
 # A window, a reference, its tiles, and what the formula needs of each; nothing of large pictures: computed each time.
 _Reference = tuple[str, np.ndarray, list[_Tile], list[_Moments]]
 
@@ -45,8 +41,7 @@ def _tiles(picture: np.ndarray, window: str) -> Iterator[_Tile]:
 
 
 def _local_mean(values: np.ndarray, window: str) -> np.ndarray:
-    """The weighted mean around each pixel. Callers must drop half a window at the rim, where it is not valid; whole
-    arrays are twice as fast to compute as their insides."""
+    # Callers drop half a window at the rim, where it is not valid: whole arrays take half the time of their insides.
     if window == "gaussian":
         return cv2.sepFilter2D(values, cv2.CV_32F, _TAPS, _TAPS)
     side = 2 * _WINDOWS[window][0] + 1
@@ -54,11 +49,9 @@ def _local_mean(values: np.ndarray, window: str) -> np.ndarray:
 
 
 def reference(picture: np.ndarray, window: str = "gaussian") -> _Reference:
-    if min(picture.shape[:2]) < smallest(window):
-        height, width = picture.shape[:2]
-        raise ValueError(
-            f"the reference is {width}x{height}; the {window} window needs {smallest(window)} pixels a side"
-        )
+    height, width = picture.shape[:2]
+    if min(width, height) < (side := smallest(window)):
+        raise ValueError(f"the reference is {width}x{height}; the {window} window needs {side} pixels a side")
     tiles = list(_tiles(picture, window))
     keep = picture.size <= _KEPT
     return window, picture, tiles, [_moments(picture, tile, window) for tile in tiles] if keep else []
@@ -129,11 +122,8 @@ def compare(prepared: _Reference, prediction: np.ndarray) -> float:
     >>> compare(reference(picture), picture)
     1.0
     """
-    _, picture, tiles, _ = prepared
-    if picture.shape != prediction.shape:
-        raise ValueError(f"the shapes are {prediction.shape} and {picture.shape}; give one shape")
     total = count = 0.0
-    for number in range(len(tiles)):
+    for number in range(len(prepared[2])):
         values = _local(prepared, prediction, number)
         total += sum(cv2.sumElems(values))
         count += values.size

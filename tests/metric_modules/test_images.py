@@ -1,6 +1,7 @@
 """Every picture is read exactly by a stated rule, or refused in one sentence that names the example."""
 
 import io
+import re
 import struct
 import zlib
 
@@ -71,7 +72,7 @@ REFUSED = {
     "tensor of unclear axes": (torch.zeros(3, 8, 3), "channels could be first or last"),
     "batch as one picture": (np.zeros((2, 4, 4, 3), np.uint8), "shape"),
     "empty array": (np.zeros((0, 4, 3), np.uint8), "shape"),
-    "no bytes": (b"", "empty"),
+    "no bytes": (b"", "no bytes at all"),
     "not a picture": (b"<html>not found</html>", "not an image file"),
     "postscript": (encoded(Image.fromarray(COLOUR), "EPS"), "not an image file"),
     "truncated png": (encoded(Image.fromarray(COLOUR), "PNG")[:-400], "cannot be used"),
@@ -119,7 +120,9 @@ def test_a_damaged_file_is_read_or_refused_by_name(kind):
         except ValueError as refusal:
             refused.append(str(refusal))
     assert len(refused) > 20
-    assert [words for words in refused if not words.startswith("prediction 1 ") or "0x" in words] == []
+    assert [
+        words for words in refused if not words.startswith("prediction 1 ") or re.search("0x[0-9a-f]{6}", words)
+    ] == []
 
 
 def test_a_path_is_read_like_its_bytes_and_turned_as_it_declares(tmp_path):

@@ -107,7 +107,7 @@ def test_nothing_keeps_a_gradient():
 
 def test_what_is_not_there_is_refused_with_what_there_is():
     with pytest.raises(ValueError, match="no net 'squeeze'; the nets are alex, vgg"):
-        measure.model("squeeze", {}, "cpu", "float32", "")
+        weights.path("squeeze")
     with pytest.raises(ValueError, match="no dtype 'int8' for LPIPS; the dtypes are float32, bfloat16"):
         measure.model("alex", {}, "cpu", "int8", "")
     with pytest.raises(ValueError, match="31x64; LPIPS needs 32"):
