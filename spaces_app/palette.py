@@ -4,7 +4,7 @@ A figure is drawn once in the light colours. Rules of CSS turn each of them into
 serves both, and a viewer without CSS shows the light one.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 
@@ -56,15 +56,15 @@ class Look(NamedTuple):
         return {"color": self.colour, "ls": self.dash, "lw": self.width, "marker": self.marker}
 
 
-def assign_looks(editors: Iterable[str], references: Iterable[str]) -> dict[str, Look]:
+def assign_looks(editors: Collection[str], references: Collection[str]) -> dict[str, Look]:
     """One look for each editor, by name: no rank and no filter changes it."""
-    references = set(references)
-    looks = {}
-    for place, editor in enumerate(sorted(set(editors) - references)):
-        at = place % len(SERIES)
-        looks[editor] = Look(SERIES[at].light, MARKERS[at], "-", 2.2, False, at)
-    for place, editor in enumerate(sorted(references)):
-        looks[editor] = Look(MUTED.light, BASELINE_MARKER, _DASHES[place % len(_DASHES)], 1.5, True, len(SERIES))
+    tested, last = sorted({*editors}.difference(references)), len(SERIES)
+    looks = {
+        editor: Look(SERIES[place % last].light, MARKERS[place % last], "-", 2.2, False, place % last)
+        for place, editor in enumerate(tested)
+    }
+    for place, editor in enumerate(sorted({*references})):
+        looks[editor] = Look(MUTED.light, BASELINE_MARKER, _DASHES[place % len(_DASHES)], 1.5, True, last)
     return looks
 
 

@@ -68,14 +68,9 @@ def _css() -> bytes:
 def _known_to_the_page(dataset: ServedDataset) -> Answer:
     programs = {chain.program.id: chain.program.cycle for chain in dataset.chains}
     counted = [cases for group in dataset.groups.values() for cases in group.cases.values()]
-    common = {
+    known = {
         "editors": [
-            {
-                "id": name,
-                "name": dataset.display[name],
-                "place": look.place,
-                "baseline": look.is_reference,
-            }
+            {"id": name, "name": dataset.display[name], "place": look.place, "baseline": look.is_reference}
             for name, look in dataset.looks.items()
         ],
         "pictures": {name: dataset.title(name) for name in dataset.names["source"]},
@@ -89,8 +84,8 @@ def _known_to_the_page(dataset: ServedDataset) -> Answer:
         "version": dataset.version,
     }
     for _, module in find_tabs().values():
-        common |= module.known(dataset) if hasattr(module, "known") else {}
-    return common
+        known |= module.known(dataset) if hasattr(module, "known") else {}
+    return known
 
 
 def _program_names(programs: Mapping[str, Sequence[str]]) -> dict[str, str]:

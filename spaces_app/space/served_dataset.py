@@ -82,10 +82,8 @@ def open_dataset(where: str | None = None, revision: str | None = None) -> "Serv
     try:
         reader.copy_tables(SMALL)
     except OSError as error:  # all errors of the Hub's client are OSErrors
-        raise UserError(
-            f"{where!r} is not a folder, and the Hub has no dataset of that name ({type(error).__name__}); "
-            "give a folder that exists, or check the name and the connection to the Hub"
-        ) from error
+        why = f"{where!r} is not a folder, and the Hub has no dataset of that name ({type(error).__name__})"
+        raise UserError(f"{why}; check the name and the connection") from error
     return ServedDataset(reader)
 
 

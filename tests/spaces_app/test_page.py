@@ -10,7 +10,6 @@ from itertools import pairwise
 import pytest
 from convergebench.spaces_app.analysis import tables
 from convergebench.spaces_app.analysis.display_names import display_names
-from convergebench.spaces_app.palette import GRID, INK, MUTED, PAPER
 from convergebench.spaces_app.reporting.filmstrips import Strip, make_frame
 from convergebench.spaces_app.reporting.page import SHORT, in_words
 from convergebench.spaces_app.reporting.write import write_files
@@ -173,13 +172,6 @@ def test_structure_can_be_read_without_seeing(page):
     scrolling = [each for each in page.all("div") if each.get("class") == "scroll"]
     assert scrolling
     assert all(each["tabindex"] == "0" and each["role"] == "group" and each["aria-label"] for each in scrolling)
-
-
-def test_the_stylesheet_uses_the_same_colours_as_the_figures(laid):
-    text = (laid[0] / "index.html").read_text()
-    for name, colour in (("paper", PAPER), ("ink", INK), ("muted", MUTED), ("line", GRID)):
-        assert f"--{name}: {colour.light}" in text
-        assert f"--{name}: {colour.dark}" in text
 
 
 def test_names_stay_text_in_page_and_figures(laid):

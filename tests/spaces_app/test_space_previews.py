@@ -50,18 +50,6 @@ def test_previews_keep_their_limit_and_what_was_just_made(dataset, tmp_path, mon
     assert all(path.exists() for path in kept)
 
 
-@pytest.mark.parametrize(("chain", "rest", "words"), [
-    ("../../etc/passwd", (1, "view", 8), "no chain '../../etc/passwd'"),
-    (None, (99, "view", 8), "its steps are 0 to 8"),
-    (None, (1, "../view", 8), "it must be one of thumb"),
-    (None, (1, "difference", 10**9), "it must be one of 1, 2, 4"),
-])  # fmt: skip
-def test_no_argument_names_a_file(dataset, previews, chain, rest, words):
-    with pytest.raises(UserError, match=words):
-        previews.path(chain or next(iter(dataset.chain_of)), *rest)
-    assert list(previews.folder.iterdir()) == []
-
-
 @pytest.mark.parametrize(("data", "words"), [
     (small_dataset.decompression_bomb(), "a png that cannot be decoded .*exceeds limit"),
     (b"<svg onload='alert(1)'/>", "no picture"),

@@ -1,14 +1,8 @@
 """The dataset that the Space serves: found by Parquet's index, refused in one sentence where it is none."""
 
-import os
-import shutil
-import subprocess
-import sys
-
 import pyarrow as pa
 import pytest
 import small_dataset
-from convergebench.generation.records import UserError
 from convergebench.metric_modules.scores import ScoreRow
 from convergebench.spaces_app.analysis import stored_rows
 from convergebench.spaces_app.analysis.stored_rows import TableRows
@@ -54,17 +48,6 @@ def test_a_refusal_is_no_call_that_a_round_is_made_of(tmp_path, monkeypatch):
     assert far == pytest.approx(near)
 
 
-def test_what_is_no_dataset_is_refused_in_one_sentence(tmp_path):
-    with pytest.raises(UserError, match="is not a dataset"):
-        open_dataset(str(tmp_path))
-    with pytest.raises(UserError, match="give a folder that exists here or a Hub repo"):
-        open_dataset(str(tmp_path / "nowhere"))
-    made = small_dataset.write(tmp_path / "unscored")
-    shutil.rmtree(made / "data" / "scores")
-    with pytest.raises(UserError, match="convergebench score"):
-        open_dataset(str(made))
-
-
 def test_a_table_in_memory_gives_its_rows(monkeypatch):
     chains = pa.array(["a", "a", "b", "c", "c"]).dictionary_encode()
     table = pa.table({"chain": chains, "step": [1, 2, 3, 4, 5], "mark": [True, None, False, None, True]})
@@ -79,16 +62,3 @@ def test_a_table_in_memory_gives_its_rows(monkeypatch):
     grouped = {chain: values(chain_rows) for chain, chain_rows in stored.by_chain()}
     assert grouped == {"a": rows[:2], "b": rows[2:3], "c": rows[3:]}
     assert list(TableRows(table.slice(0, 0), ScoreRow)) == []
-
-
-def test_one_blas_thread_and_the_system_allocator_are_used():
-    code = """
-import os, sys, convergebench.spaces_app.space
-assert not {"numpy", "pyarrow"} & sys.modules.keys()
-from convergebench.spaces_app.space import served_dataset
-print(os.environ["OPENBLAS_NUM_THREADS"], sys.modules["pyarrow"].default_memory_pool().backend_name)
-"""
-    ours = ("OPENBLAS_NUM_THREADS", "ARROW_DEFAULT_MEMORY_POOL")
-    env = {name: value for name, value in os.environ.items() if name not in ours}
-    said = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
-    assert said.stdout.split() == ["1", "system"]

@@ -88,12 +88,6 @@ def test_the_story_names_best_worst_and_the_reason_of_a_loss(dataset):
     assert story(dataset, cases) == text  # the cases go round
 
 
-def test_a_lost_frame_never_shows_a_share_above_the_limit(dataset):
-    for place in range(4):
-        for share in re.findall(r"<b>(\d+)%</b> <em>lost</em>", story(dataset, place)):
-            assert int(share) < 50
-
-
 def test_an_editor_with_fewer_metrics_is_listed_apart(tmp_path):
     folder = small_dataset.write(tmp_path / "fewer")
     path = folder / "data" / "scores" / "0000.parquet"

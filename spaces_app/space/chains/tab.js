@@ -70,10 +70,17 @@ function selectors(state) {
 async function neighbours(state) {
   const [view] = state.views;
   if (!has(view.lost_at) || view.chain === "yours") return;
-  const found = await ask("neighbours", view.chain, failureFilters());
-  if (found.place < 0 || state !== last) return;
+  const rows = [];
+  let total = 1;
+  const place = () => rows.findIndex((row) => row.chain === view.chain);
+  while (rows.length < Math.min(total, 600) && [-1, rows.length - 1].includes(place())) {
+    const found = await ask("failures", ...failureFilters(), rows.length);
+    total = found.total;
+    rows.push(...found.rows);
+  }
+  if (place() < 0 || state !== last) return;
   const button = (title, other) => make("button", { type: "button", disabled: !other, onclick: () => go({ tab: "chains", chain: other.chain, step: other.step, beside: null }) }, title);
-  state.around.replaceChildren(button("← Previous failure", found.before), make("span", {}, `${found.place + 1} of ${found.total}`), button("Next failure →", found.after));
+  state.around.replaceChildren(button("← Previous failure", rows[place() - 1]), make("span", {}, `${place() + 1} of ${total}`), button("Next failure →", rows[place() + 1]));
 }
 
 // How to look.

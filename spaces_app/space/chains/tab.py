@@ -43,8 +43,9 @@ def chain(dataset: ServedDataset, chain: str) -> dict:
     if not steps:
         raise UserError(f"the steps of chain {chain} are not in this dataset")
     source = dataset.sources.get(finished.source.id)
+    view = chain_view(finished, steps, dataset.scores_of(chain), dataset.score_table.column_names)
     return {
-        **chain_view(finished, steps, dataset.scores_of(chain), dataset.score_table.column_names),
+        **view,
         **dataset.ending(dataset.case_of.get(chain)),
         "title": source and source["title"],
         "credit": ", ".join(filter(None, (source["attribution"], source["licence"]))) if source else "",

@@ -20,20 +20,14 @@ MAIN = ("rank", "editor", "rounds_kept", "cost", "seconds", "cause")  # shown at
 HEADINGS = {
     "editor": ("Editor", "The image editor that was tested."),
     "rank": ("#", "One more than the number of editors that are better beyond chance."),
-    "rounds_kept": (
-        "Rounds survived",
-        "How many rounds of edit and undo a picture survives, on average over all tests.",
-    ),
+    "rounds_kept": ("Rounds survived", "How many rounds a picture survives, on average over all tests."),
     "cost": ("$ a round", "What one round of edit and undo costs, in US dollars."),
     "seconds": ("Seconds a round", "How long one round of edit and undo takes, in seconds."),
     "cause": ("Main cause of failure", "The most common reason for which tests failed, with its share of all tests."),
     "survival": ("Survived all rounds", "The share of tests that survived every round."),
     "half_life_text": ("Half-life", "The round by which half of the tests were lost."),
     "restricted_mean": ("Restricted mean", "The area under the survival curve, in rounds."),
-    "rounds_kept_two_way": (
-        "Rounds survived, any program",
-        "The same mean, with a range that also holds for programs that were not tested.",
-    ),
+    "rounds_kept_two_way": ("Rounds survived, any program", "The same; the range also holds for other programs."),
     "quality_text": ("Rounds until quality halves", "The median round in which half of the quality is gone."),
     "meaning_text": ("Rounds until meaning halves", "The median round in which half of the CLIP similarity is gone."),
     "forward": ("Edits carried out", "The share of rounds in which the edit was made."),
@@ -60,11 +54,14 @@ def leaderboard_html(board: Leaderboard, dataset: ServedDataset) -> str:
         reset = '<button type="button" data-reset>Reset filters</button>'
         return f'<p class="cb-note">{html.escape(board.table.note)} {reset}</p>'
     by_key = {column.key: column for column in board.table.columns}
-    shown = [key for key in dict.fromkeys((*MAIN, *HEADINGS)) if key in by_key and any(_has(row, key) for row in rows)]
-    columns = [by_key[key] for key in shown]
+    filled = [key for key in by_key if any(not is_missing(row[key]) and row[key] != 0 for row in rows)]
+    shown = [key for key in dict.fromkeys((*MAIN, *HEADINGS)) if key in filled]
     titles = {ROLES["editor"]: "", ROLES["baseline"]: "Baselines, not ranked"}
     parts = [
-        (titles.get(role, role.capitalize()), [_cells(row, columns, dataset) for row in rows if row["role"] == role])
+        (
+            titles.get(role, role.capitalize()),
+            [[_cell(row, by_key[key], dataset) for key in shown] for row in rows if row["role"] == role],
+        )
         for role in dict.fromkeys(row["role"] for row in rows)
     ]
     numeric = {key for key in shown if by_key[key].form != "text" or key.endswith("_text")}
@@ -73,41 +70,27 @@ def leaderboard_html(board: Leaderboard, dataset: ServedDataset) -> str:
     return page.render(_TEMPLATE, headings=headings, parts=parts, last_round=last_round, bar_width=_BAR)
 
 
-def _has(row: Row, key: str) -> bool:
-    return not is_missing(row.get(key)) and row.get(key) != 0
+def _cell(row: Row, column: Column, dataset: ServedDataset) -> Answer:
+    cell: Answer = {"text": format_value(row[column.key], column.form), "sort": _sort_key(row[column.key], column.key)}
+    if column.key == "editor":
+        editor = str(row["editor"])
+        name = dataset.display.get(editor, editor)
+        small = _BASELINES.get(name) or (editor if name != editor else "")
+        return cell | {"text": name, "small": small, "place": dataset.looks[editor].place}
+    if column.key == "cause" and row["cause"]:
+        cause = str(row["cause"]).rpartition(" (")[0]
+        return cell | {"text": f"{CAUSES[cause].title.lower()} ({row['cause_share']:.0%})", "cause": cause}
+    if column.key == "rounds_kept":
+        makes_no_edits = row["role"] == ROLES["baseline"] and not row["forward"]
+        return cell | {"bar": _rounds_bar(row)} | ({"words": "makes no edits"} if makes_no_edits else {})
+    low, high = (row[f"{column.key}_{end}"] if column.interval else None for end in ("low", "high"))
+    if is_missing(low) or low == high:
+        return cell
+    form = "count" if column.form == "text" else column.form
+    return cell | {"limits": f"{format_value(low, form)} to {'…' if is_missing(high) else format_value(high, form)}"}
 
 
-def _cells(row: Row, columns: Sequence[Column], dataset: ServedDataset) -> list[Answer]:
-    cells = []
-    for column in columns:
-        cell: Answer = {"text": format_value(row.get(column.key), column.form), "sort": _sort_key(row, column.key)}
-        if column.key == "editor":
-            cell |= _editor_words(row, dataset)
-        elif column.key == "cause" and row["cause"]:
-            cause = str(row["cause"]).rpartition(" (")[0]
-            cell |= {"text": f"{CAUSES[cause].title.lower()} ({row['cause_share']:.0%})", "cause": cause}
-        elif column.key == "rounds_kept":
-            cell["bar"] = _rounds_bar(row)
-            if row["role"] == ROLES["baseline"] and not row["forward"]:
-                cell["words"] = "makes no edits"
-        elif column.interval:
-            low, high = row.get(f"{column.key}_low"), row.get(f"{column.key}_high")
-            form = "count" if column.form == "text" else column.form
-            if not is_missing(low) and low != high:
-                cell["limits"] = f"{format_value(low, form)} to {'…' if is_missing(high) else format_value(high, form)}"
-        cells.append(cell)
-    return cells
-
-
-def _editor_words(row: Row, dataset: ServedDataset) -> Answer:
-    editor = str(row["editor"])
-    name = dataset.display.get(editor, editor)
-    small = _BASELINES.get(name) or (editor if name != editor else "")
-    return {"text": name, "small": small, "place": dataset.looks[editor].place}
-
-
-def _sort_key(row: Row, key: str) -> str:
-    value = row.get(key)
+def _sort_key(value: Any, key: str) -> str:
     if is_missing(value):
         return ""
     if not key.endswith("_text"):
@@ -120,14 +103,13 @@ def _rounds_bar(row: Row) -> Answer:
     value, last = row["rounds_kept"], row["last_round"]
     if is_missing(value) or not last:
         return {"words": NO_VALUE}
-    low, high = row["rounds_kept_low"], row["rounds_kept_high"]
+    low, high = row["rounds_kept_low"], last if is_missing(row["rounds_kept_high"]) else row["rounds_kept_high"]
 
     def along(rounds: float) -> float:
         return 4 + (_BAR - 8) * min(max(float(rounds), 0.0), last) / last
 
     if is_missing(low):
         return {"words": f"{value:.1f} of {last}", "mean": along(value)}
-    high = last if is_missing(high) else high
     words = f"{value:.1f} of {last}, 95% interval {low:.1f} to {high:.1f}"
     return {"words": words, "mean": along(value), "low": along(low), "high": along(high)}
 
