@@ -42,14 +42,7 @@ def command(
       --suite v1 --editor diffusers
     """
     ends = tuple(filter(None, (retry or "").split(",")))
-    outcome = run_and_report(specs, suite, out, quiet=as_json, retry=ends, **options)
-    if outcome.submitted:
-        sentence = f"{outcome.run}: submitted; `convergebench status` shows its progress"
-        click.echo(json.dumps({"submitted": True}) if as_json else sentence)
-        return
-    if as_json:
-        counts = {"ends": outcome.ends, "already": outcome.already, "left": outcome.left}
-        click.echo(json.dumps({**counts, "stopped": outcome.stopped, "spent": round(outcome.spent, 4)}))
+    outcome = run_and_report(specs, suite, out, as_json, retry=ends, **options)
     if outcome.abandoned:  # threads still waiting for an answer would keep the process alive
         sys.stdout.flush()
         os._exit(1)
@@ -58,12 +51,17 @@ def command(
 
 
 def run_and_report(
-    specs: tuple[str, ...], suite: str, out: Path | None, quiet: bool = False, **options: Any
+    specs: tuple[str, ...], suite: str, out: Path | None, as_json: bool = False, **options: Any
 ) -> "Outcome":
     import convergebench as cb
 
-    outcome = cb.generate(specs, suite, out, quiet=quiet, **options)
-    if not quiet and not outcome.submitted:
+    outcome = cb.generate(specs, suite, out, quiet=as_json, **options)
+    if as_json:
+        names = ("ends", "already", "left", "stopped", "spent", "submitted")
+        click.echo(json.dumps({name: getattr(outcome, name) for name in names}))
+    elif outcome.submitted:
+        click.echo(f"{outcome.run}: submitted; `convergebench status` shows its progress")
+    else:
         ends = ", ".join(f"{count} {end}" for end, count in sorted(outcome.ends.items())) or "nothing to do"
         before = f" after ${outcome.before:.2f} before" if outcome.before else ""
         click.echo(f"{outcome.run}: {ends}; {outcome.already} were done before; ${outcome.spent:.2f} spent{before}")

@@ -167,7 +167,6 @@ class Budget:
 
     @property
     def spent(self) -> float:
-        """Spent by all processes, as of the last read."""
         with self._changed:
             return float(self._spent_by_all)
 

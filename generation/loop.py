@@ -117,7 +117,6 @@ def prepared_size(size: _Size, short_side: int, sizes: tuple[_Size, ...]) -> _Si
 
 
 def prepare_from(run: Path, choices: Sequence[editors.Choice]) -> Prepare:
-    """A function that gives a chain's input, and its reference if it is another picture."""
     sizes = {choice.label: trait(choice.editor, "sizes")() for choice in choices}
     one_at_a_time = threading.Lock()  # or all chains of a source would prepare it at once
 

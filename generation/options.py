@@ -49,7 +49,6 @@ def parse_words(
 
 
 def take_rates(name: str, options: dict[str, Setting]) -> dict[str, int]:
-    """Remove the rates from the options and return them."""
     rates = {key: str(options.pop(key)) for key in RATES if key in options}
     for key, rate in rates.items():
         if not rate.isdecimal() or int(rate) < 1:
@@ -65,22 +64,17 @@ def take_seed(name: str, options: dict[str, Setting]) -> str:
 
 
 def check_limits(name: str, instance: "DataclassInstance") -> None:
-    """Raises UserError for a number outside the limits of its field, or a word that is not allowed."""
     for option in fields(instance):
         limits, value = option.metadata.get("limits"), getattr(instance, option.name)
-        if allowed_words := option.metadata.get("allowed"):
-            one_of(f"{name}:{option.name}", value, allowed_words)
+        if words := option.metadata.get("allowed"):
+            one_of(f"{name}:{option.name}", value, words)
         if limits is None or value is None:
             continue
         above, least, most = limits
-        if math.isfinite(value) and above < value and least <= value <= most:
-            continue
-        if above == -math.inf and most < math.inf:
-            allowed = f"between {least:g} and {most:g}"
-        else:
-            lower = f"above {above:g}" if above > -math.inf else f"at least {least:g}"
-            allowed = lower + (f" and at most {most:g}" if most < math.inf else "")
-        raise UserError(f"{name}:{option.name} must be {allowed}, got {value:g}")
+        if not (math.isfinite(value) and above < value and least <= value <= most):
+            bounds = (("above", above), ("at least", least), ("at most", most))
+            allowed = " and ".join(f"{words} {bound:g}" for words, bound in bounds if math.isfinite(bound))
+            raise UserError(f"{name}:{option.name} must be {allowed}, got {value:g}")
 
 
 def identity_and_label(

@@ -138,7 +138,6 @@ def summary(plan: Plan) -> list[dict[str, Any]]:
 
 
 def warnings(plan: Plan) -> list[str]:
-    """What to know before money is spent."""
     sentences = []
     if plan.suite.own_pictures and len({chain.source.id for chain in plan.chains}) < _FEWEST_PICTURES:
         sentences.append(f"retained quality needs other pictures to compare with; give at least {_FEWEST_PICTURES}")

@@ -298,7 +298,6 @@ class FinishedChain:
 
     @property
     def short_side(self) -> int | None:
-        """Pixels on the short side at which the chain is evaluated."""
         side = self.chain.settings.get("short_side")
         return int(side) if side is not None else None
 

@@ -119,7 +119,6 @@ def _chains_at_once(choices: Sequence[Choice]) -> int:
 
 
 def require_ready(choices: Sequence[Choice]) -> None:
-    """Raise UserError if an editor lacks a package or a key."""
     for choice in choices:
         if lacking := trait(choice.editor, "ready")():
             raise UserError(f"{choice.label} cannot run here: {lacking}")

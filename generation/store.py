@@ -185,7 +185,6 @@ class ChainWriter:
 
     @property
     def size(self) -> tuple[int, int]:
-        """That of the chain's input as prepared."""
         return self.steps[0].width or 0, self.steps[0].height or 0
 
     def picture(self, number: int) -> Image.Image:
@@ -274,7 +273,6 @@ def _answers_from(folder: Path, number: int) -> list[Path]:
 
 
 def parse_steps(path: Path, data: bytes, chain: Chain | None = None) -> list[Step]:
-    """The steps, checked to be the first that the chain asks for, if one is given."""
     steps: list[Step] = []
     asks = {number: place for number, *place in chain.asks()} if chain else {}
     for number, line in enumerate(data.splitlines()):

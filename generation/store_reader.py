@@ -43,7 +43,6 @@ class FoundChains:
 
     @property
     def steps(self) -> int:
-        """Steps of all finished chains, step 0 included."""
         return sum(chain.calls + 1 for chain in self.done.values())
 
 
@@ -143,7 +142,6 @@ def check_unfinished(folder: Path) -> None:
 
 
 def read_steps(chain: StoredChain) -> list[Step]:
-    """The steps of a finished chain, checked against its digest."""
     path = chain.folder / "steps.jsonl"
     data = read_bytes(path)
     if hashlib.sha256(data).hexdigest() != chain.digest:
