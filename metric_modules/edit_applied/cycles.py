@@ -12,26 +12,21 @@ _FILLERS = frozenset(
 
 
 class Role(NamedTuple):
-    """What one position of a cycle does, in pictures of its round: 0 is the previous return, k what position k gave.
-
-    The edit happens between pictures `start` and `end`; an undo is compared with `target`, and the region of `other`
-    (another edit that is still in the picture) is left out.
-    """
+    """What one position of a cycle does, in pictures of its round: 0 is the previous return, k what position k gave."""
 
     kind: str  # forward, undo, or neither
-    start: int = 0
-    end: int = 0
-    target: int = 0
-    other: tuple[int, int] | None = None
+    start: int = 0  # the edit happens between this picture
+    end: int = 0  # and this one
+    target: int = 0  # what an undo is compared with
+    other: tuple[int, int] | None = None  # another edit that is still in the picture; its region is left out
 
 
 def roles(cycle: Sequence[str], closes: bool) -> tuple[Role, ...]:
     """The role of every position.
 
-    A program that does not close only adds. One instruction that closes asks for no lasting change. Of two, the second
-    takes back the first; of an odd number, or of flips and rotations alone, the last takes back all before it. Of
-    another even number, the second half takes back the first half, in the order in which their words match, or in
-    reverse order if the words do not decide.
+    A program that does not close only adds. One instruction that closes asks for no lasting change. Of an odd number,
+    or of flips and rotations alone, the last takes back all before it. Of another even number, the second half takes
+    back the first, in the order in which their words match, or in reverse order if the words do not decide.
 
     >>> [role.kind for role in roles(["add a hat", "add a dog", "remove the dog", "remove the hat"], closes=True)]
     ['forward', 'forward', 'undo', 'undo']

@@ -47,8 +47,6 @@ _Reference = tuple[_Kept, tuple[int, int]]  # with its width and height at the e
 
 
 class Scorer:
-    """The judge of edits; uses CLIP's embeddings and registration if these metrics are part of the run."""
-
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any]):
         self.clip = earlier.get("clip")
         self.signature = SIGNATURE | {
@@ -93,7 +91,7 @@ class Scorer:
         return {column: (judged | verdicts)[name] for name, column in COLUMNS.items()}
 
     def _meaning(self, pictures: Sequence[_Kept | None], shows: str | None) -> list[float] | None:
-        """How near each picture is to the words for what the forward picture shows; None if that is not known."""
+        """How near each picture is to the words for what the forward picture shows."""
         if self.embed_words is None or not shows:
             return None
         words = self.embed_words(shows)
@@ -104,7 +102,7 @@ class Scorer:
 
 
 def _placement(scores: Mapping[str, object], size: tuple[int, int]) -> Placement | None:
-    """The placement of a picture on the reference by an accepted registration; None if it has not moved."""
+    """Where registration puts a picture on the reference; None if it has not moved."""
     moves = [scores.get(name) for name in ("shift_x", "shift_y", "scale")]
     numbers = [float(move) for move in moves if isinstance(move, float | int)]
     if len(numbers) < len(moves):

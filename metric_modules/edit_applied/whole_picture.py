@@ -53,7 +53,7 @@ _Edit = tuple[bool, Callable[[], float]]  # whether it was made, and the share o
 
 
 def asked_transforms(instruction: str) -> frozenset[str]:
-    """The transforms that an instruction asks for, in its own words; empty if it asks for something else.
+    """The transforms that an instruction asks for; empty if it asks for something else.
 
     >>> sorted(asked_transforms("Rotate the image by 90 degrees."))
     ['rotate 270', 'rotate 90']
@@ -83,9 +83,9 @@ def square(cells: np.ndarray) -> np.ndarray:
 
 
 def _recoloured(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """`before` in the colours of `after`: a robust affine map of the colours, moving them DRIFT on average at most.
+    """`before` in the colours of `after`, by a robust affine map that moves them DRIFT on average at most.
 
-    Cells that follow no common map (an added object) lose their weight. The limit keeps a deliberate change visible.
+    Cells that follow no common map (an added object) lose their weight.
     """
     coarse = tuple(max(2, side // 4) for side in before.shape[1::-1])
     x, y = (cv2.resize(cells, coarse, interpolation=cv2.INTER_AREA).reshape(-1, 3) for cells in (before, after))
@@ -106,7 +106,7 @@ def _recoloured(before: np.ndarray, after: np.ndarray) -> np.ndarray:
 
 
 def residual(expected: np.ndarray, seen: np.ndarray) -> float:
-    """Mean delta E between two coarse squares, colour drift and a shift by one cell forgiven."""
+    """Mean delta E, colour drift and a shift by one cell forgiven."""
     expected = np.ascontiguousarray(expected)
     return float(nearest(seen, _recoloured(expected, seen), 1).mean())
 
@@ -114,8 +114,7 @@ def residual(expected: np.ndarray, seen: np.ndarray) -> float:
 def find_transform(before: np.ndarray, after: np.ndarray, asked: Collection[str]) -> tuple[str, float] | None:
     """The transform that was made and the asked one's residual; None if the picture is too symmetric to tell.
 
-    The name is empty if none stands out by a clear margin. A transform that leaves the picture looking like the asked
-    one is not a rival; if "none" is not a rival either, as in a symmetric picture, nothing can be said.
+    The name is empty if none stands out. A transform that looks like the asked one is not a rival.
     """
     start, end = square(before), square(after)
     transformed = [np.ascontiguousarray(TRANSFORMS[name](start)) for name in asked]
@@ -142,7 +141,7 @@ def asked_sharpness(instructions: Sequence[str]) -> str | None:
 
 
 def asked_colour(instruction: str) -> str | None:
-    """The change of the whole picture's colours that is asked for: "grey" or the stem of a tint; None for others.
+    """The change of all colours that is asked for: "grey" or the stem of a tint; None for others.
 
     >>> [asked_colour(text) for text in ("turn the image monochrome", "make it a bit greener", "add a green apple")]
     ['grey', 'green', None]
@@ -160,10 +159,7 @@ def grey(picture: np.ndarray) -> np.ndarray:
 def sharpness_edit(
     verb: str, before: np.ndarray, after: np.ndarray, targets: Sequence[np.ndarray], back: np.ndarray
 ) -> _Edit | None:
-    """Whether the grey picture was blurred or sharpened; None if it has too little detail to tell.
-
-    The size of a gain is its logarithm, as that of a Gaussian blur grows with its variance.
-    """
+    """Whether the grey picture was blurred or sharpened; None if it has too little detail to tell."""
     made = _gain(before, after)
     if made is None:
         return None
@@ -187,8 +183,7 @@ def _bands(shown: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _gain(before: np.ndarray, after: np.ndarray) -> float | None:
     """How strongly the fine detail of one grey picture is in another: 1 is unchanged, None if it has none.
 
-    The median over all blocks with detail. A projection, not a ratio of energies: noise, which has detail of its own,
-    changes nothing. Contrast moves coarse detail as well; what it does to that is taken out.
+    A projection, not a ratio of energies: noise changes nothing. What contrast does to coarse detail is taken out.
     """
     (fine, coarse), (other, other_coarse) = _bands(before), _bands(fitted(after, before))
     core, wide = (band[_SHIFT:-_SHIFT, _SHIFT:-_SHIFT] for band in (fine, coarse))
@@ -210,10 +205,7 @@ def _gain(before: np.ndarray, after: np.ndarray) -> float | None:
 def colour_edit(
     what: str, before: np.ndarray, after: np.ndarray, targets: Sequence[np.ndarray], back: np.ndarray
 ) -> _Edit | None:
-    """Whether the look lost most of its colour, or moved as a whole towards the colour that was asked for.
-
-    None if it had hardly any colour before.
-    """
+    """Whether the look lost its colour or took on a tint; None if it had hardly any colour before."""
     if what == "grey":
         chromas = [float(np.hypot(cells[..., 1], cells[..., 2]).mean()) for cells in (before, after)]
         if chromas[0] < WEAKEST:

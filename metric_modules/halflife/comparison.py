@@ -61,10 +61,9 @@ def compare(
     source_of: Mapping[Case, Hashable],
     cell_of: Mapping[Case, Hashable] | None = None,
 ) -> Comparison:
-    """Compare two editors on their common cases: differences of rounds kept, averaged per source, then over sources.
+    """Differences of rounds kept on the common cases, averaged per source, then over sources.
 
-    `cell_of` names what a case repeats (source and program): repeats are averaged first, so that running a case again
-    with the same result changes nothing.
+    `cell_of` names what a case repeats (source and program); repeats are averaged first.
     """
     common = [case for case in first if first[case] is not None and second.get(case) is not None]
     left_out = len(first.keys() | second.keys()) - len(common)
@@ -92,12 +91,12 @@ def averaged(values: Mapping[Case, float], group_of: Mapping[Case, Group]) -> di
 
 
 def mean(values: Sequence[float] | np.ndarray) -> float:
-    """The mean, summed exactly, so that it does not depend on the order of the values."""
+    """The mean; it does not depend on the order of the values."""
     return fsum(values) / len(values)
 
 
 def judge_together(pairs: Sequence[Comparison]) -> list[Comparison]:
-    """The pairs with their corrected p and verdicts; pairs on too few sources are not in the family."""
+    """The pairs with corrected p and verdicts."""
     family = [place for place, pair in enumerate(pairs) if pair.sources >= RANKED_FROM]
     sources = list(dict.fromkeys(source for place in family for source in pairs[place].by_source))
     row_of = {source: row for row, source in enumerate(sources)}
@@ -124,20 +123,15 @@ def _verdict(pair: Comparison, p_value: float | None) -> str:
 
 
 def judge_alone(pairs: Sequence[Comparison]) -> list[Comparison]:
-    """The pairs with verdicts by their uncorrected p, for comparisons with a fixed baseline.
-
-    Other editors in the table do not change them, but of twenty that equal the baseline one is called different.
-    """
+    """The pairs with verdicts by uncorrected p, for a fixed baseline: other editors do not change them."""
     return [replace(pair, verdict=_verdict(pair, pair.p_value)) for pair in pairs]
 
 
 def rank_intervals(editors: Sequence[str], pairs: Sequence[Comparison]) -> dict[str, tuple[int, int] | None]:
-    """The best and worst rank of every editor that the verdicts allow; None for an editor without a judged pair.
+    """The best and worst rank of every editor that the verdicts allow; None without a judged pair.
 
-    One more than the number of editors that are better, and the number of ranked editors less those that are worse.
     The family error of the verdicts is that of all intervals together.
-    Reference: Al Mohamad, Goeman and van Zwet, Simultaneous confidence intervals for ranks, Journal of Multivariate
-    Analysis 188 (2022).
+    Reference: Al Mohamad, Goeman and van Zwet, Journal of Multivariate Analysis 188 (2022).
     """
     better, worse = dict.fromkeys(editors, 0), dict.fromkeys(editors, 0)
     ranked: set[str] = set()
@@ -153,10 +147,7 @@ def rank_intervals(editors: Sequence[str], pairs: Sequence[Comparison]) -> dict[
 
 
 def _whole(values: np.ndarray) -> tuple[np.ndarray, float]:
-    """The values as integers without a common divisor, and the largest rounding error of their sum.
-
-    Sums of integers do not depend on their order. Means of up to 20 (or 25) integers are exact.
-    """
+    """The values as integers without a common divisor, and the largest rounding error of their sum."""
     top = float(np.abs(values).max(initial=0.0))
     if top == 0:
         return np.zeros(len(values), np.int64), 0.0
@@ -168,10 +159,9 @@ def _whole(values: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def _sign_flip_p(differences: Sequence[float] | np.ndarray) -> float:
-    """Two-sided p of a mean of differences: the share of sign patterns that give a mean at least as far from zero.
+    """Two-sided p of a mean: the share of sign patterns that give a mean at least as far from zero.
 
-    Exact for any number of differences that share a coarse grid, as rounds kept do, and for up to 40 of any kind.
-    Otherwise from 20,000 seeded patterns, with the observed one counted among them.
+    Exact for differences on a coarse grid, as rounds kept are, and for up to 40 of any kind; else from seeded patterns.
     Reference: Fisher, The Design of Experiments (1935), section 21.
 
     >>> _sign_flip_p([1.0, 2.0, 3.0])
@@ -195,7 +185,7 @@ def _sign_flip_p(differences: Sequence[float] | np.ndarray) -> float:
 
 
 def _grid_tail(sizes: np.ndarray, observed: float) -> float:
-    """The share of sign patterns whose sum is the observed one or more, from the chance of every sum of turned sizes.
+    """The share of sign patterns whose sum is the observed one or more.
 
     Reference: Pagano and Tritchler, On obtaining permutation distributions in polynomial time, JASA 78 (1983).
     """
@@ -224,7 +214,7 @@ def _all_sums(sizes: np.ndarray) -> np.ndarray:
 
 
 def _drawn_p(sizes: np.ndarray, observed: float) -> float:
-    """The p-value from random patterns; the sizes are in ascending order, so that names do not decide their signs."""
+    """The sizes are in ascending order, so that names do not decide their signs."""
     reached = np.abs(_random_signs(len(sizes)) @ sizes) >= observed * (1 - 1e-12)
     return float((1 + reached.sum()) / (1 + _FLIPS))
 
@@ -237,9 +227,8 @@ def _random_signs(size: int) -> np.ndarray:
 def _step_down(differences: np.ndarray) -> np.ndarray:
     """p of every column, corrected for all of them: step-down max-T over joint flips of the rows.
 
-    One row per source, one column per pair, NaN if a pair has no common case on a source. One flip turns a source's
-    sign in every pair, so that the flips reflect the dependence of the pairs. The statistic is Student's t on the
-    normal scale, because pairs have different numbers of sources.
+    One row per source, one column per pair, NaN if a pair has no common case on a source. A flip turns a source's
+    sign in every pair. The statistic is Student's t on the normal scale: pairs have different numbers of sources.
     Reference: Westfall and Young, Resampling-Based Multiple Testing (1993), algorithm 4.1.
     """
     filled = np.nan_to_num(differences)
@@ -268,8 +257,7 @@ def _step_down(differences: np.ndarray) -> np.ndarray:
 def _normal_score(ratios: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """|t| on the normal scale, from the sum of the differences over the root of the sum of their squares.
 
-    That root is the same under every flip, and t grows with the ratio alone.
-    Reference: Wallace, Bounds on normal approximations to Student's and the chi-square distributions (1959).
+    Reference: Wallace, The Annals of Mathematical Statistics 30 (1959).
     """
     free = np.maximum(sizes - 1, 0.5)
     unexplained = np.maximum(1 - ratios**2 / sizes, 1e-12)
@@ -277,7 +265,7 @@ def _normal_score(ratios: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 
 def _joint_signs(size: int, block: int) -> Iterable[np.ndarray]:
-    """Blocks of flips: all of them (up to an overall sign) if there are few enough rows, else seeded ones."""
+    """Blocks of flips: all, up to an overall sign, or seeded ones."""
     if size <= _ALL_FLIPS_UP_TO:
         patterns = np.arange(2 ** (size - 1))
         for start in range(0, len(patterns), block):
@@ -290,7 +278,7 @@ def _joint_signs(size: int, block: int) -> Iterable[np.ndarray]:
 
 
 def _order_by_content(sizes: np.ndarray) -> np.ndarray:
-    """An order of the rows that does not depend on the order of rows or columns, unless two rows are interchangeable.
+    """An order of the rows by their values alone, whatever the order of rows and columns was.
 
     Rows get a colour by their values, columns by theirs and their rows' colours, rows again by their columns'.
     """

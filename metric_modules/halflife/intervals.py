@@ -1,7 +1,6 @@
 """Confidence intervals for chains that share sources or programs and so are not independent.
 
-With sources alone an interval covers other pictures under these programs; with programs too, it also covers other
-programs. They are meant for values between 0 and the last round, and for shares.
+With sources alone an interval covers other pictures under these programs; with programs too, also other programs.
 """
 
 from collections.abc import Hashable, Sequence
@@ -27,7 +26,7 @@ def student_quantile(free: float) -> float:
 
 
 def membership(clusters: Sequence[Hashable]) -> np.ndarray:
-    """One row per cluster, one column per chain; 1 if the chain belongs to the cluster."""
+    """One row per cluster, one column per chain."""
     place = {name: row for row, name in enumerate(dict.fromkeys(clusters))}
     rows = np.zeros((len(place), len(clusters)))
     rows[[place[name] for name in clusters], np.arange(len(clusters))] = 1
@@ -48,7 +47,6 @@ def totals(values: np.ndarray, groups: Sequence[Hashable]) -> np.ndarray:
 def _clustered(values: np.ndarray, groups: Sequence[Hashable]) -> tuple[float, float]:
     """The variance of the mean if whole groups are drawn, and the effective number of groups.
 
-    Groups of unequal size are worth less than their number: the square of the total over the sum of squares.
     Reference: Carter, Schnepel and Steigerwald, The Review of Economics and Statistics 99 (2017).
     """
     parts = totals(values - values.mean(), groups) / len(values)
@@ -64,10 +62,9 @@ def _clustered(values: np.ndarray, groups: Sequence[Hashable]) -> tuple[float, f
 def variance(
     values: np.ndarray, sources: Sequence[Hashable], programs: Sequence[Hashable] | None = None
 ) -> tuple[float, float]:
-    """The variance of the mean and its degrees of freedom; without `programs`, for these programs only.
+    """The variance of the mean and its degrees of freedom (Satterthwaite's).
 
-    Two ways: the variance over sources plus that over programs less that over their cells, and never less than
-    either alone; degrees of freedom after Satterthwaite.
+    Two ways: that over sources plus that over programs less that over their cells, never less than either alone.
     References: Cameron, Gelbach and Miller, JBES 29 (2011); Owen, Annals of Applied Statistics 1 (2007).
     """
     over_sources, size = _clustered(values, sources)
@@ -86,7 +83,7 @@ def variance(
 
 
 def student_interval(values: np.ndarray, sources: Sequence[Hashable]) -> Limits | None:
-    """Student's t on the means of sources, for unbounded values; a source counts by its chains."""
+    """Student's t, for unbounded values; a source counts by its chains."""
     if len(set(sources)) < 2:
         return None
     spread, free = variance(values, sources)
@@ -117,8 +114,7 @@ def share_interval(
 ) -> Limits | None:
     """Score limits of a share of marks (0 or 1); the groups determine the effective number of chains.
 
-    Unlike t on the means, the interval keeps a width if every chain survives. While the rarer mark was seen in few
-    groups, the effective number is drawn towards the number of groups.
+    While the rarer mark was seen in few groups, that number is drawn towards the number of groups.
     References: Wilson, JASA 22 (1927); Korn and Graubard, Survey Methodology 24 (1998).
     """
     marks = np.asarray(marks, float)
@@ -147,9 +143,8 @@ def mean_interval(
 ) -> Limits | None:
     """Limits of a mean between the first and the last possible round: the widest of three at each end.
 
-    Student's t on group means; the same on the logit scale, stretched, because rounds are skewed; and, if chains are
-    at an end, the upper limit of the share of those that are not, times their average loss, with one whole loss
-    added: six sources that all survive do not prove that none is ever lost.
+    Student's t on group means; the same on the logit scale, stretched, because rounds are skewed; and `_beyond`: six
+    sources that all survive do not prove that none is ever lost.
     """
     values = np.clip(np.asarray(values, float), first, last) - first
     last = last - first

@@ -31,7 +31,7 @@ class Outcome:
 
     @property
     def rounds_kept(self) -> int | None:
-        """The rounds kept, by which editors are compared; None if a technical failure left the case open."""
+        """What editors are compared by; None if a technical failure left the case open."""
         return None if self.failed else self.kept
 
     @property
@@ -58,8 +58,7 @@ def curve_outcome(
 ) -> Outcome:
     """The outcome of one metric's curve: lost in the first measured round whose value is past the threshold.
 
-    Missing values are rounds that were not measured. A refusal after the last value is a loss in the round it came
-    in (`end_round`, or the next of `rounds`); a technical failure, and the end, are not.
+    A refusal after the last value is a loss in the round it came in (`end_round`, or the next of `rounds`).
 
     >>> curve_outcome([0.9, 0.7, None, 0.4], [1, 2, 3, 5])
     Outcome(kept=2, lost_at=5, cause='below the threshold', failed=False)
@@ -115,10 +114,7 @@ def convergence(
 
 
 def convergence_name(checked: Sequence[str]) -> str:
-    """The headline's name with what it did not check: without CLIP, 'convergence (no meaning check)'.
-
-    `checked` names what was measured: rmse, ssim, lpips, part_lost, clip. Different names never share a table.
-    """
+    """The headline's name with what it did not check: without CLIP, 'convergence (no meaning check)'."""
     missing = [f"no {name.upper()}" for name in QUALITIES if name not in checked]
     missing += ["no part check"] * ("part_lost" not in checked) + ["no meaning check"] * ("clip" not in checked)
     return f"convergence ({', '.join(missing)})" if missing else "convergence"

@@ -30,7 +30,7 @@ def _survival(deaths: np.ndarray, at_risk: np.ndarray) -> np.ndarray:
 def kaplan_meier(times: _Numbers, lost: _Flags) -> tuple[np.ndarray, np.ndarray]:
     """The times of loss, and the share that outlives each of them.
 
-    Reference: Kaplan and Meier, Nonparametric estimation from incomplete observations, JASA 53 (1958).
+    Reference: Kaplan and Meier, JASA 53 (1958).
 
     >>> kaplan_meier([2, 3, 3, 5], [True, True, False, False])
     (array([2., 3.]), array([0.75, 0.5 ]))
@@ -40,7 +40,7 @@ def kaplan_meier(times: _Numbers, lost: _Flags) -> tuple[np.ndarray, np.ndarray]
 
 
 def median(grid: np.ndarray, alive: np.ndarray) -> np.ndarray:
-    """The first time at which at most half survive, along the last axis; infinity if more than half survive."""
+    """The first time at which at most half survive, or infinity; along the last axis."""
     below = alive <= _HALF
     if grid.size == 0:
         return np.full(below.shape[:-1], np.inf)
@@ -48,7 +48,7 @@ def median(grid: np.ndarray, alive: np.ndarray) -> np.ndarray:
 
 
 def area(grid: np.ndarray, alive: np.ndarray, horizon: float) -> np.ndarray:
-    """The restricted mean: the area under the survival curve from 0 to the horizon, along the last axis."""
+    """The restricted mean: the area under the curve up to the horizon, along the last axis."""
     inside = grid < horizon
     widths = np.diff(np.concatenate([[0.0], grid[inside], [horizon]]))
     return widths[0] + (np.asarray(alive)[..., inside] * widths[1:]).sum(axis=-1)
@@ -57,8 +57,7 @@ def area(grid: np.ndarray, alive: np.ndarray, horizon: float) -> np.ndarray:
 def pseudo_values(times: _Numbers, lost: _Flags, horizon: float) -> np.ndarray:
     """Every chain's contribution to the restricted mean; without early censoring it is min(time, horizon).
 
-    Reference: Andersen, Hansen and Klein, Regression analysis of restricted mean survival time based on
-    pseudo-observations, Lifetime Data Analysis 10 (2004).
+    Reference: Andersen, Hansen and Klein, Lifetime Data Analysis 10 (2004).
     """
     at, gone = np.asarray(times, float), np.asarray(lost, bool)
     if np.all(gone | (at >= horizon)):
@@ -71,7 +70,7 @@ def pseudo_values(times: _Numbers, lost: _Flags, horizon: float) -> np.ndarray:
 
 
 def log_rank(times: _Numbers, lost: _Flags, other_times: _Numbers, other_lost: _Flags) -> tuple[float, float]:
-    """The log-rank test that two groups are lost at one rate: chi-square with one degree of freedom, and its p.
+    """The log-rank test: chi-square with one degree of freedom, and its p.
 
     Descriptive only: it assumes independent chains, and chains of one source are not.
     """
@@ -94,8 +93,7 @@ def cumulative_incidence(
 ) -> tuple[np.ndarray, dict[Hashable, np.ndarray]]:
     """The share lost to each cause by each time of loss (None = not lost); with the survivors they add up to 1.
 
-    Reference: Aalen and Johansen, An empirical transition matrix for non-homogeneous Markov chains,
-    Scandinavian Journal of Statistics 5 (1978).
+    Reference: Aalen and Johansen, Scandinavian Journal of Statistics 5 (1978).
     """
     lost = np.array([cause is not None for cause in causes], bool)
     grid, alive = kaplan_meier(times, lost)
@@ -109,10 +107,9 @@ def cumulative_incidence(
 
 
 def _median_interval(times: np.ndarray, lost: np.ndarray, clusters: Sequence[Hashable]) -> tuple[float, float] | None:
-    """Limits of the Kaplan-Meier median from a bootstrap over clusters; infinity if a limit is past the end.
+    """Expanded percentile limits of the median from a bootstrap over clusters; infinity if past the end.
 
-    Percentile limits are expanded, because with few clusters the plain ones are too narrow.
-    Reference: Hesterberg, What teachers should know about the bootstrap, The American Statistician 69 (2015).
+    Reference: Hesterberg, The American Statistician 69 (2015).
     """
     member = membership(clusters)
     size = len(member)

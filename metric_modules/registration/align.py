@@ -37,12 +37,12 @@ class Placement(NamedTuple):
 
     @property
     def still(self) -> bool:
-        """Whether undoing the move would cost more in interpolation than it gives, or explain next to nothing."""
+        """Whether undoing the move would cost more than it gives, or explain next to nothing."""
         return self.unmoved < STILL or self.residual > self.unmoved / 2
 
 
 def _pyramid(picture: np.ndarray) -> list[np.ndarray]:
-    """The picture in grey at every level not larger than itself, or at its own size if all are larger."""
+    """In grey at every level not larger than the picture, or at its own size if all are larger."""
     flat = cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY)
     height, width = flat.shape
     short = min(height, width)
@@ -81,7 +81,7 @@ def _flattest(picture: np.ndarray, side: int) -> np.ndarray:
 
 
 def locate(anchors: Anchors, prediction: np.ndarray) -> Placement:
-    """Find every block in an RGB uint8 prediction of the reference's size, then the shift and scale most agree on."""
+    """Find every block in a prediction of the reference's size, then the shift and scale most agree on."""
     shape, greys, centres = anchors
     if prediction.shape[:2] != shape:
         sizes = f"{prediction.shape[1]}x{prediction.shape[0]} and the reference {shape[1]}x{shape[0]}"
@@ -105,7 +105,7 @@ def locate(anchors: Anchors, prediction: np.ndarray) -> Placement:
 def _sought(
     reference: np.ndarray, seen: np.ndarray, centre: np.ndarray, move: np.ndarray, half: int, reach: int
 ) -> np.ndarray | None:
-    """How far one block moved, looked for around an expected move; None if it is not there."""
+    """How far one block moved; None if it is not there."""
     if np.isnan(move).any():
         return None
     x, y = np.rint(centre).astype(int)

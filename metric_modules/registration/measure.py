@@ -61,8 +61,7 @@ def compare(
 ) -> dict[str, float | Reason]:
     """Where a prediction is on its reference, and how alike they are there; or why that cannot be said.
 
-    The reference's anchors are `blocks`; both pictures are RGB uint8 of one size. `raw` holds PSNR and SSIM of the
-    unregistered pair, if already computed; they are reused for the many pairs that have not moved.
+    `raw` holds PSNR and SSIM of the unregistered pair, if known; pairs that have not moved keep them.
     """
     placement = locate(blocks, prediction)
     residual = {"registration_residual": placement.residual} if isfinite(placement.residual) else {}
@@ -82,8 +81,6 @@ def compare(
 
 
 class Scorer:
-    """Registration as the scoring engine runs it; pictures that have not moved keep the PSNR and SSIM found before."""
-
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
         self.signature = SIGNATURE
 
