@@ -39,12 +39,11 @@ def command(runs: tuple[Path, ...], out: Path, licence: str | None, attribution:
 def print_built(built: "Built", as_json: bool = False) -> None:
     from convergebench.dataset_builder.building.card import count_text, size_text
 
-    counts = {name: getattr(built, name) for name in ("chains", "steps", "sources", "files", "bytes")}
     if as_json:
-        rest = {"unfinished": len(built.unfinished), "foreign": [str(path) for path in built.foreign]}
-        click.echo(json.dumps({"folder": str(built.folder), **counts, **rest, "stale": built.stale}))
+        click.echo(json.dumps(vars(built) | {"unfinished": len(built.unfinished)}, default=str))
     else:
-        words = ", ".join(count_text(counts[f"{noun}s"], noun) for noun in ("chain", "step", "source"))
+        nouns = {"chain": built.chains, "step": built.steps, "source": built.sources}
+        words = ", ".join(count_text(count, noun) for noun, count in nouns.items())
         click.echo(f"{built.folder}: {words} in {count_text(built.files, 'file')}, {size_text(built.bytes)}")
     if built.unfinished:
         chains = count_text(len(built.unfinished), "unfinished chain")

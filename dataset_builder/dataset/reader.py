@@ -98,7 +98,7 @@ class Reader:
                 advice = f"restore it, or let {made_by(file)} make it anew"
                 raise UnreadableFile(f"{self.folder / file} is missing; {advice}")
 
-    def copy_tables(self, configs: Sequence[str]) -> Path:
+    def copy_tables(self, configs: Sequence[str]) -> None:
         """Fetch some configs whole into the Hub's cache; the reader stays at their commit."""
         from huggingface_hub import snapshot_download
 
@@ -108,7 +108,6 @@ class Reader:
         patterns = ["README.md", *(f"data/{config}/**" for config in configs)]
         self._copied = Path(snapshot_download(repo, allow_patterns=patterns, **place, **client))
         self.root = f"datasets/{repo}@{self._copied.name}"
-        return self._copied
 
     def read(
         self, file: str, group: int, columns: Sequence[str] | None = None, dictionaries: Sequence[str] = ()

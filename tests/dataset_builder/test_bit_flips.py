@@ -49,16 +49,3 @@ def test_no_flipped_bit_changes_a_number_unnoticed(folder, config, flips):
     assert passed == []
     assert named > flips / 4
     print(f"{config}: of {flips} flips {named} were named and {harmless} changed nothing that is read")
-
-
-@pytest.mark.parametrize("config", ["scores", "floors", "chains", "sources", "editors", "steps"])
-def test_a_file_cut_anywhere_is_one_sentence(folder, config):
-    path = sorted((folder / "data" / config).rglob("*.parquet"))[0]
-    whole, chance = path.read_bytes(), Random(config)
-    try:
-        for size in [0, 3, 12, len(whole) - 1, *(chance.randrange(len(whole)) for _ in range(6))]:
-            path.write_bytes(whole[:size])
-            with pytest.raises(UnreadableFile, match=r"cannot be read: .*; restore it, or "):
-                Reader(folder).table(config)
-    finally:
-        path.write_bytes(whole)

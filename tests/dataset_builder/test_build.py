@@ -79,17 +79,6 @@ def test_pictures_are_the_stored_bytes_of_every_type(run, tmp_path):
     assert seen == {"png", "jpg", "webp"}
 
 
-def test_a_chain_whose_reference_is_another_picture_carries_it(tmp_path):
-    reference = stores.picture(9)
-    stores.keep(tmp_path / "run", stores.chain(), reference=reference)
-    stores.keep(tmp_path / "run", stores.chain(run=2))
-    build(tmp_path / "out", tmp_path / "run")
-    rows = list(Reader(tmp_path / "out").rows("chains"))
-    assert [row["reference"] and row["reference"]["bytes"] for row in rows] == [reference, None]
-    assert rows[0]["cost"] == pytest.approx(0.16)
-    assert (rows[0]["cycle"], rows[0]["short_side"]) == ('["add glasses","remove glasses"]', 16)
-
-
 def test_the_same_chains_give_the_same_bytes_in_any_order(run, tmp_path):
     build(tmp_path / "once" / "convergebench", run)
     (moved := tmp_path / "b").mkdir()
@@ -245,10 +234,3 @@ def test_nothing_done_is_an_error(tmp_path):
     with pytest.raises(UserError, match="no chain is done"):
         build(tmp_path / "out", tmp_path / "run")
     assert not (tmp_path / "out").exists()
-
-
-def test_a_file_in_the_place_of_the_folder_is_one_sentence(run, tmp_path):
-    stores.write(tmp_path / "out", "a file")
-    with pytest.raises(UserError, match="that is not a folder; choose another"):
-        build(tmp_path / "out", run)
-    assert (tmp_path / "out").read_text() == "a file"

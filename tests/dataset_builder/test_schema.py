@@ -7,7 +7,6 @@ import pyarrow.parquet as pq
 import pytest
 import stores
 from convergebench.dataset_builder.dataset import schema
-from convergebench.dataset_builder.dataset.columns import Column, Config
 from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
 from convergebench.dataset_builder.dataset.rows import FLOORS, STEPS, StepRow, configs
 from convergebench.metric_modules.scores import SCORES
@@ -91,15 +90,6 @@ def test_an_unfinished_file_is_not_there(tmp_path):
     with pytest.raises(RuntimeError, match="stop"):
         schema.write(tmp_path / "a.parquet", STEPS, broken())
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_metric_added_later_keeps_its_column(tmp_path):
-    columns = [*SCORES.columns, Column("niqe", "float64", "naturalness")]
-    values = {column.name: None for column in columns} | {"niqe": 3.5}
-    schema.write(tmp_path / "a.parquet", Config("scores", "one step", tuple(columns)), [values])
-    config = schema.config_of(pq.read_metadata(tmp_path / "a.parquet"), "scores")
-    assert [column[:3] for column in config.columns] == [column[:3] for column in columns]
-    assert config.row == "one step"
 
 
 def test_a_file_without_rows_is_a_table_without_rows(tmp_path):

@@ -55,14 +55,6 @@ def test_files_of_others_in_a_space_stay(hub, api, metrics):
     assert publish_metrics(api, metrics / "psnr", "NS", "v1.0.1")["NS/psnr"][0] == commit
 
 
-def test_a_strangers_file_in_a_space_is_refused_by_name(hub, api, metrics):
-    api.create_repo("NS/psnr", repo_type="space", space_sdk="gradio")
-    api.upload_file(path_or_fileobj=b"theirs", path_in_repo="psnr.py", repo_id="NS/psnr", repo_type="space")
-    with pytest.raises(UserError, match=r"NS/psnr holds psnr\.py, which no manifest of this benchmark lists; nothing"):
-        publish_metrics(api, metrics / "psnr", "NS", "v1.0.0")
-    assert hub.store.contents("space", "NS/psnr", "main")["psnr.py"] == b"theirs"
-
-
 def test_names_and_tags_that_cannot_be_are_refused(hub, api, metrics):
     with pytest.raises(UserError, match="give the namespace alone, 'NS'"):
         publish_metrics(api, metrics / "psnr", "NS/other", None)

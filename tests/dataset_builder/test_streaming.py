@@ -10,17 +10,13 @@ import huggingface_hub
 import pytest
 import stores
 from convergebench.dataset_builder.building import build as building
-from convergebench.dataset_builder.building import card
-from convergebench.dataset_builder.dataset import schema
-from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.publishing.publish import publish
 from convergebench.generation import store_reader
-from convergebench.metric_modules.scores import SCORES
+from hub_fixtures import REPO, score
 from hub_server import HubServer
 from huggingface_hub import HfApi
 
 SIZE = 2_000_000
-REPO = "NS/convergebench"
 CODE = """
 import os, urllib.error, urllib.request
 import datasets
@@ -67,11 +63,7 @@ def large(folder, megabytes):
         stores.finish(at, calls)
     out = folder / "convergebench"
     building.build(store_reader.find_finished([folder / "run"]), out)
-    nothing = {column.name: None for column in SCORES.columns}
-    steps = Reader(out).table("steps").to_pylist()
-    rows = [nothing | {k: step[k] for k in nothing if k in step} | {"psnr": 30.0} for step in steps if step["step"]]
-    schema.write(out / "data/scores/0000.parquet", SCORES, rows)
-    card.write(out)
+    score(out)
     return out
 
 
