@@ -88,14 +88,10 @@ def test_without_credit_the_run_stops(ask):
         ask(reply=lambda server: told({"error": "words for 402"}, 402))
 
 
-def test_a_task_that_never_ends_at_fal_ends_with_the_call(ask):
-    step, _ = ask(lambda server: setattr(server, "ends", "IN_PROGRESS"), timeout=0.6)
-    assert (step.status, "before the time limit" in step.reason) == ("failed", True)
-
-
-def test_a_task_that_failed_at_fal_is_said_at_once(ask):
-    step, _ = ask(lambda server: setattr(server, "ends", "FAILED"))
-    assert (step.status, "FAILED" in step.reason) == ("failed", True)
+@pytest.mark.parametrize(("ends", "words"), [("IN_PROGRESS", "before the time limit"), ("FAILED", "FAILED")])
+def test_a_task_at_fal_without_a_result_fails(ask, ends, words):
+    step, _ = ask(lambda server: setattr(server, "ends", ends), timeout=0.6)
+    assert (step.status, words in step.reason) == ("failed", True)
 
 
 @pytest.mark.parametrize("result", [{"images": []}, {"detail": "flagged"}, {"images": [{"url": None}]}])
