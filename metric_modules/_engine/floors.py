@@ -1,9 +1,10 @@
-"""Floors: every metric between unrelated pictures of a suite, in float32."""
+"""Floors: every metric between unrelated pictures of a suite, in float32, and the scale that they set."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from statistics import median
 
 import numpy as np
 from convergebench.dataset_builder.dataset.reader import Place, Reader
@@ -14,7 +15,6 @@ from ..scores import Value, Values
 from ..specs import ScoreColumn
 from .chains import DatasetChain, read_picture
 from .metrics import MetricRun, typed
-from .retained import floor
 from .score_chain import Reference
 
 _HALF = 0.5  # the threshold of retained quality that headlines use
@@ -133,6 +133,16 @@ def floor_medians(values: Mapping[str, Values], suite: set[str]) -> Medians:
             if other in suite and isinstance(value, float):
                 columns[column].append(value)
     return {column: floor(numbers) for column, numbers in columns.items()}
+
+
+def floor(unrelated: Sequence[float]) -> float:
+    """A reference's floor: the median of a metric over all unrelated sources of the suite."""
+    return float(median(unrelated))
+
+
+def retained_value(value: float, floor: float, ceiling: float) -> float:
+    """r = (value - floor) / (ceiling - floor), clipped to 0..1: 1 = untouched, 0 = another picture altogether."""
+    return min(max((value - floor) / (ceiling - floor), 0.0), 1.0)
 
 
 def is_near_threshold(columns: Mapping[str, ScoreColumn], floors: Medians, name: str, value: Value) -> bool:

@@ -23,12 +23,11 @@ from convergebench.generation.records import Step
 from ..scores import CHANGED_SIZE, SCORES, Missing, Value, Values, missing_values, reasons_json, signature_of
 from ..specs import ScoreColumn, Spec, scored_specs
 from .chains import DatasetChain, is_scored
-from .floors import FloorTask, Medians
+from .floors import FloorTask, Medians, retained_value
 from .metrics import Part, typed
-from .retained import retained_value
 
 FOLDER = ".scoring"
-CHECKED = len('{"check": "0123456789abcdef", ')  # offset in a line of the text that its checksum covers
+_CHECKED = len('{"check": "0123456789abcdef", ')  # offset in a line of the text that its checksum covers
 _ENGINE_VERSION = 1
 Line = dict[str, Any]  # of a shard: a chain's values or a floor task's
 
@@ -61,7 +60,7 @@ def new_lines(shards: Iterable[Path], offsets: dict[Path, int]) -> Iterator[Line
         end = data.rfind(b"\n") + 1
         offsets[path] = start + end
         for line in data[:end].splitlines():
-            if line == _with_checksum(line[CHECKED:]):
+            if line == _with_checksum(line[_CHECKED:]):
                 yield json.loads(line)
 
 

@@ -1,15 +1,18 @@
-"""The base class of the `evaluate` modules; a module's file adds its description, its function and an example.
+"""The base class of the `evaluate` modules, and checks of the arguments of those that take series of numbers.
 
 Use `from ... import modules`, not its class: `evaluate` takes the first metric class in a module's namespace for the
 module itself.
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence, Sized
+from numbers import Real
 from typing import Any, ClassVar
 
 import datasets
 import evaluate
+
+Series = Sequence[float | None]  # one value for each round, None if it was not measured
 
 
 class Module(evaluate.Metric):
@@ -28,3 +31,32 @@ class Module(evaluate.Metric):
 
     def _compute(self, *args: Any, **given: Any) -> dict[str, object]:
         return self.function(given.pop("predictions"), **given)
+
+
+def check_series(name: str, series: Sequence[Series]) -> None:
+    for number, values in enumerate(series, 1):
+        if not (isinstance(values, Sized) and all(value is None or isinstance(value, Real) for value in values)):
+            raise ValueError(f"{name} {number} must be a list of numbers, with None for a missing one, got {values!r}")
+
+
+def check_counts(name: str, entries: Sequence | None, count: int) -> list:
+    """The entries as a list, empty for None; raise ValueError unless there is one for each curve."""
+    if entries is not None and len(entries) != count:
+        raise ValueError(f"got {len(entries)} {name} for {count} curves; give one for each curve")
+    return [] if entries is None else list(entries)
+
+
+def checked_rounds(curves: Sequence[Series], rounds: Sequence[int] | None) -> list[int]:
+    """The rounds, checked; for None 1, 2, 3, ... to the end of the longest curve."""
+    if not len(curves):
+        raise ValueError("no curves were given; give at least one list of values")
+    check_series("curve", curves)
+    longest = max(len(curve) for curve in curves)
+    if rounds is None:
+        return list(range(1, max(longest, 1) + 1))
+    whole = [int(round) for round in rounds]
+    if not whole or whole != list(rounds) or whole[0] < 1 or sorted(set(whole)) != whole:
+        raise ValueError(f"rounds must be whole numbers from 1 on, each larger than the one before, got {list(rounds)}")
+    if longest > len(whole):
+        raise ValueError(f"got {len(whole)} rounds for a curve of {longest} values; give one round for each value")
+    return whole

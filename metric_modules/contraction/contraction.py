@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 from convergebench.metric_modules._shared import modules
-from convergebench.metric_modules._shared.series import Series, check_counts, check_series, checked_rounds
+from convergebench.metric_modules._shared.modules import Series, check_counts, check_series, checked_rounds
 from convergebench.metric_modules.contraction.growth import exponent, factor, fixed_point_distance, measured, shape
 from convergebench.metric_modules.halflife.intervals import CONFIDENCE, mean_over_clusters
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._shared.series import Series
-
+Series = Sequence[float | None]  # one value for each round, None if it was not measured
 _HALF_WAY = 0.5
 _SHAPE_FROM = 10  # rounds; shorter curves do not tell shapes apart
 _POINTS = 6  # the criterion's correction needs more points than parameters

@@ -7,7 +7,7 @@ from operator import attrgetter
 
 from convergebench.dataset_builder.dataset.rows import StepRow
 from convergebench.generation.records import FinishedChain
-from convergebench.metric_modules._engine.retained import retained_value
+from convergebench.metric_modules._engine.floors import retained_value
 from convergebench.metric_modules.edit_applied.cycles import roles
 from convergebench.metric_modules.halflife.causes import CAUSES
 from convergebench.metric_modules.scores import Fault, ScoreRow, score_column_names

@@ -5,9 +5,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from convergebench.dataset_builder.dataset.rows import FloorRow
 from convergebench.generation.records import FinishedChain
-from convergebench.metric_modules._engine.retained import SHARE, floor, resembling
+from convergebench.metric_modules._engine.floors import floor, retained_value
 from convergebench.metric_modules.specs import ceilings, checked_columns
 
+_CLOSE = 0.5  # retained quality above which an unrelated picture would pass for half the original
+_SHARE = 0.05  # of resembling pictures; a reference with more (a texture, say) is left out of headlines
 _ValuesByMetric = dict[str, dict[str, float]]  # metric -> unrelated picture -> value
 
 
@@ -57,7 +59,7 @@ class Floors:
         for chain in {(chain.source.id, chain.short_side, chain.suite): chain for chain in chains}.values():
             values = self.unrelated_values(chain)
             resembles = _resembling(values, values)
-            if sum(resembles.values()) > SHARE * len(resembles):
+            if sum(resembles.values()) > _SHARE * len(resembles):
                 look_alikes[chain.source.id] |= {other for other, is_like in resembles.items() if is_like}
         return {name: sorted(others) for name, others in sorted(look_alikes.items())}
 
@@ -76,11 +78,15 @@ def _resembling(values: _ValuesByMetric, floors_of: _ValuesByMetric) -> dict[str
     if not all(values.get(metric) and floors_of.get(metric) for metric in qualities):
         return {}
     others = sorted(set.intersection(*(set(values[metric]) for metric in qualities)))
-    columns = {metric: [values[metric][other] for other in others] for metric in qualities}
     medians = {metric: floor(list(floors_of[metric].values())) for metric in qualities}
     if any(medians[metric] == untouched[metric] for metric in qualities):
         return {}
-    return dict(zip(others, resembling(columns, medians, untouched), strict=True))
+    return {
+        other: all(
+            retained_value(values[metric][other], medians[metric], untouched[metric]) > _CLOSE for metric in qualities
+        )
+        for other in others
+    }
 
 
 def excluded_text(look_alikes: Mapping[str, Sequence[str]]) -> str:

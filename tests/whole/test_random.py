@@ -4,7 +4,7 @@ import numpy
 from convergebench.generation import editors, pictures
 from convergebench.generation.loop import prepare
 from convergebench.generation.sources import catalogue
-from convergebench.metric_modules._engine.retained import floor, retained_value
+from convergebench.metric_modules._engine.floors import floor, retained_value
 from convergebench.metric_modules.psnr import measure as psnr
 from convergebench.metric_modules.specs import ceilings
 from convergebench.metric_modules.ssim import measure as ssim

@@ -84,7 +84,7 @@ def digest(path: Path) -> str:
 
 def retained(values: Mapping[str, float], floors: Mapping[str, float]) -> dict[str, float]:
     """The qualities of the headline on the scale from 1, untouched, to 0, an unrelated picture."""
-    from convergebench.metric_modules._engine.retained import retained_value
+    from convergebench.metric_modules._engine.floors import retained_value
     from convergebench.metric_modules.specs import ceilings
 
     return {name: retained_value(values[name], floors[name], ceilings()[name]) for name in floors}
