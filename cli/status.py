@@ -1,7 +1,6 @@
 """`convergebench status`: how a run is doing, from its folder alone."""
 
 import json
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 @click.argument("folder", type=click.Path(path_type=Path))
 @json_option
 def command(folder: Path, as_json: bool) -> None:
-    """Show how far a run is: chains done, running, refused and failed with reasons, money, time left.
+    """Show how far a run is: chains done, running, refused and failed with reasons, and money.
 
     It works while processes are at work on the folder, and afterwards.
 
@@ -34,9 +33,7 @@ def command(folder: Path, as_json: bool) -> None:
 def _as_text(folder: str, status: "Status") -> str:
     whole = status.whole
     lines = [f"{folder}: suite {status.suite} version {status.suite_version}", f"  {_counts(whole)}"]
-    pace = "" if status.calls_a_second is None else f"; {status.calls_a_second:.2g} calls a second"
-    left = "" if not status.seconds_left else f", {timedelta(seconds=round(status.seconds_left))} left"
-    lines.append(f"  {whole['calls_done']:,} of {whole['calls']:,} calls; ${whole['spent']:,.2f} spent{pace}{left}")
+    lines.append(f"  {whole['calls_done']:,} of {whole['calls']:,} calls; ${whole['spent']:,.2f} spent")
     if whole["done"] < whole["chains"] and not whole["running"]:
         lines.append("  no process is working on it; run the same command again to resume")
     lines += ["", *(f"editor {name}: {_counts(part)}; ${part['spent']:,.2f}" for name, part in status.editors.items())]

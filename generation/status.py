@@ -1,7 +1,6 @@
 """The status of a run, read from its folder during or after the run; locks and writes nothing."""
 
 import json
-import os
 import re
 import socket
 import time
@@ -18,7 +17,6 @@ ENDS = ("complete", "shrunk", "refused", "no_image", "failed")
 # Interrupted chains were begun, but no process runs them; waiting ones were not begun. `calls_done` includes calls
 # that are no longer needed because a chain ended early. `spent` is in US dollars.
 _COUNTS = ("chains", "done", *ENDS, "running", "interrupted", "waiting", "calls", "calls_done", "spent")
-_WINDOW = 3600.0  # seconds over which the pace is measured
 _FRESH = 600.0  # seconds; a chain on another machine counts as running if it wrote something since
 _SHOWN = 5  # how many reasons are listed
 _NUMBERS = re.compile(r"[0-9a-f]{8,}|\d+")  # ids and counts, which are ignored when reasons are compared
@@ -35,83 +33,66 @@ class Status:
     whole: _Counts
     editors: dict[str, _Counts]
     reasons: dict[str, dict[str, int]]  # by end: why, how often
-    calls_a_second: float | None
-    seconds_left: float | None
 
 
 def read_status(run: Path) -> Status:
-    now = time.time()
     description = read_checked(run / "run.json", f"{run} holds no run; give the folder that `generate --out` made")
     plan: dict[str, Any] = {"hosts": [], "chains": {}}
-    since = now - _WINDOW
     if (run / PLAN).exists():  # chains that were made elsewhere have no plan
-        plan, since = read_checked(run / PLAN), max(since, (run / PLAN).stat().st_mtime)
+        plan = read_checked(run / PLAN)
     held_locks = _held_locks() if {*plan["hosts"]} <= {socket.gethostname()} else None
     editors: dict[str, _Counts] = defaultdict(lambda: dict.fromkeys(_COUNTS, 0))
     reasons: dict[str, Counter[str]] = defaultdict(Counter)
-    recent = 0.0
-    begun = _folders(run / "chains")
+    begun = {path.name: path for path in (run / "chains").glob("[!.]*") if path.is_dir()}
     for chain in plan["chains"].keys() | begun.keys():
-        counts, reason, written = _WAITING, "", since
+        counts, reason = _WAITING, ""
         try:
             editor, calls = plan["chains"].get(chain) or _read_plan(begun[chain])
             if chain in begun:
-                counts, reason, written = _read_chain(begun[chain], calls, held_locks, now)
+                counts, reason = _read_chain(begun[chain], calls, held_locks)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             advice = "`convergebench verify` says what is broken"
             raise Damaged(f"{begun.get(chain, run)} cannot be read ({error}); {advice}") from error
-        recent += counts["calls_done"] if "running" in counts or ("done" in counts and written >= since) else 0
         if reason:
             reasons[next(iter(counts))][reason] += 1
         for name, count in (("chains", 1), ("calls", calls), *counts.items()):
             editors[editor][name] = round(editors[editor][name] + count, 6)
     whole = {name: round(sum(counts[name] for counts in editors.values()), 6) for name in _COUNTS}
-    pace = recent / max(now - since, 0.001) if whole["running"] else None
-    calls_left = whole["calls"] - whole["calls_done"]
     return Status(
         suite=str(description.get("suite", "")),
         suite_version=str(description.get("suite_version", "")),
         whole=whole,
         editors=dict(sorted(editors.items())),
         reasons={end: dict(counts.most_common(_SHOWN)) for end, counts in sorted(reasons.items())},
-        calls_a_second=pace,
-        seconds_left=calls_left / pace if pace else 0.0 if not calls_left else None,
     )
 
 
-def _folders(chains: Path) -> dict[str, str]:
-    with suppress(FileNotFoundError), os.scandir(chains) as entries:
-        return {entry.name: entry.path for entry in entries if entry.name[0] != "." and entry.is_dir()}
-    return {}
-
-
-def _read_plan(folder: str) -> tuple[str, int]:
-    values = read_json(Path(folder) / "chain.json", " ")
+def _read_plan(folder: Path) -> tuple[str, int]:
+    values = read_json(folder / "chain.json", " ")
     return str(values["editor"]), int(values["rounds"]) * len(values["program"]["cycle"])
 
 
-def _read_chain(folder: str, calls: int, held_locks: set[int] | None, now: float) -> tuple[_Counts, str, float]:
-    """A chain's counts, why it ended, and when it wrote something last."""
+def _read_chain(folder: Path, calls: int, held_locks: set[int] | None) -> tuple[_Counts, str]:
+    """A chain's counts, and why it ended."""
     try:
-        with open(f"{folder}/done.json", "rb") as file:  # noqa: PTH123 - twenty thousand of them
-            done, written = json.loads(file.read()), os.fstat(file.fileno()).st_mtime
+        done = json.loads((folder / "done.json").read_bytes())
     except FileNotFoundError:
-        return _read_begun(Path(folder), held_locks, now)
+        return _read_begun(folder, held_locks), ""
     end = ENDS[ENDS.index(done["status"])]
     reason = "" if end == "complete" else _NUMBERS.sub("#", str(done["reason"] or ""))[:200] or "no reason given"
-    return {end: 1, "done": 1, "calls_done": calls, "spent": float(done["cost"])}, reason, written
+    return {end: 1, "done": 1, "calls_done": calls, "spent": float(done["cost"])}, reason
 
 
-def _read_begun(folder: Path, held_locks: set[int] | None, now: float) -> tuple[_Counts, str, float]:
+def _read_begun(folder: Path, held_locks: set[int] | None) -> _Counts:
     path = folder / "steps.jsonl"
     lines = path.read_bytes().count(b"\n") if path.exists() else 0  # unchecked, for a process may be adding to them
-    times = [(folder / name).stat().st_mtime for name in ("steps.jsonl", LOCK) if (folder / name).exists()]
-    written, state = max(times, default=now), "interrupted"
+    state = "interrupted"
     with suppress(FileNotFoundError):
-        lock = (folder / LOCK).stat().st_ino
-        if lock in held_locks if held_locks is not None else now - written < _FRESH:
+        lock = (folder / LOCK).stat()
+        written = max(lock.st_mtime, path.stat().st_mtime if path.exists() else 0)
+        if lock.st_ino in held_locks if held_locks is not None else time.time() - written < _FRESH:
             state = "running"
-    return {state: 1, "calls_done": max(0, lines - 1), "spent": cost_of_folder(folder)}, "", written
+    return {state: 1, "calls_done": max(0, lines - 1), "spent": cost_of_folder(folder)}
 
 
 def _held_locks() -> set[int] | None:

@@ -78,7 +78,7 @@ def plan(
 
 
 def status(run: str | Path) -> "Status":
-    """How far a run is: chains by how they ended, money spent, calls a second, time left."""
+    """How far a run is: chains by how they ended, calls made, money spent."""
     from convergebench.generation.status import read_status
 
     return read_status(Path(run))

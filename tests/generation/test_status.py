@@ -44,7 +44,6 @@ def test_a_finished_run_says_how_its_chains_ended_and_why(tmp_path):
     assert [whole[end] for end in ("refused", "failed", "complete")] == [1, 1, 2]
     assert whole["calls_done"] == whole["calls"] == sum(chain.calls for chain in made.chains)
     assert found["reasons"] == {"failed": {"HTTP #: no": 1}, "refused": {"policy # forbids it": 1}}
-    assert found["seconds_left"] == 0.0
     text = told(tmp_path / "run")
     assert "4 of 4 chains done (2 complete, 1 failed, 1 refused)" in text
     assert "no process is seen" not in text
@@ -64,7 +63,6 @@ def test_a_running_run_says_what_runs_and_how_long_it_will_take(tmp_path):
                 break
             time.sleep(0.02)
         assert (found.whole["running"], found.whole["waiting"], found.whole["done"]) == (3, 1, 0)
-        assert found.seconds_left is None  # nothing was answered yet
         text = told(tmp_path / "run")
         assert "3 running, 1 waiting" in text
         assert "no process is seen" not in text
@@ -93,7 +91,7 @@ def test_chains_of_a_killed_process_are_interrupted_not_running(tmp_path):
     process.send_signal(signal.SIGKILL)
     process.wait()
     found = read_status(tmp_path / "run")
-    assert (found.whole["running"], found.calls_a_second) == (0, None)
+    assert found.whole["running"] == 0
     assert found.whole["interrupted"] > 0
     assert found.whole["interrupted"] + found.whole["waiting"] + found.whole["done"] == 4
     assert "no process is working on it" in told(tmp_path / "run")
