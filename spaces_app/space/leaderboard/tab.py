@@ -55,7 +55,7 @@ def story(dataset: ServedDataset, place: int = 0) -> str:
         strips=strips,
         case=strips[0]["case"],
         picture=dataset.title(strips[0]["case"].source),
-        anchor=f"{lost['case'].chain.id} {lost['lost_step'] or lost['frames'][-1].step}",
+        anchor=f"{lost['case'].chain.id} {lost['lost_step'] or lost['frames'][-1]['step']}",
         next=(place + 1) % len(cases),
         is_typical=place % len(cases) == 0,
     )
