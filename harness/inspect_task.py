@@ -232,7 +232,6 @@ def _sample_of(chain: Chain) -> Sample:
 
 @solver
 def edit_and_undo(suite: str, out: str, max_cost: float | None = None, metrics: list[str] | None = None) -> Solver:
-    """Run the sample's chain through all its rounds, from the last stored step on."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         model = get_model()
@@ -266,12 +265,11 @@ _PER_SOURCE = [mean(), stderr(cluster="source")]
 
 @scorer(metrics={"rounds_kept": _PER_SOURCE, "survived": _PER_SOURCE})
 def rounds_kept(suite: str, out: str, max_cost: float | None = None, metrics: list[str] | None = None) -> Scorer:
-    """The rounds before the first loss, and all scores of all steps as `convergebench score` computes them."""
 
     async def score(state: TaskState, target: Target) -> Score:
         run = await _run_of(suite, out, max_cost, tuple(metrics or ()), get_model())
-        role, id = trait(run.editor, "role"), str(state.store.get(_CHAIN))
-        rows, outcome = await _in_thread(lambda: run.scorer.score(id, run.suite.name, run.suite.version, role))
+        id = str(state.store.get(_CHAIN))
+        rows, outcome = await _in_thread(lambda: run.score(id))
         metadata = {"chain": id, "steps": rows}
         if outcome is None:
             return Score.unscored(explanation="too many unrelated pictures look like this one", metadata=metadata)
