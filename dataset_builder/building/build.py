@@ -32,7 +32,7 @@ from ..dataset import manifest
 from ..dataset.columns import Config, Row
 from ..dataset.reader import Reader
 from ..dataset.rows import BUILT, CHAINS, EDITORS, SOURCES, STEPS, chain_row, editor_row, source_row, step_row
-from ..dataset.schema import Written, config_of, write
+from ..dataset.schema import config_of, write
 from . import card
 
 SHARD = 500_000_000  # bytes of pictures in one file, unless one chain alone has more
@@ -80,14 +80,14 @@ def build(
         try:
             written = write_files(draft, plan_files(chains, of_sources), progress, rights or {})
             editors = [editor_row(label, finished.editors[label]) for label in sorted(finished.editors)]
-            written[_EDITORS_FILE] = write(draft / _EDITORS_FILE, EDITORS, editors)
-            manifest.expect(out, {file: result.entry for file, result in written.items()})
+            written[_EDITORS_FILE] = write(draft / _EDITORS_FILE, EDITORS, editors)[1]
+            manifest.expect(out, written)
             replace_files(draft, out, set(written))
         finally:
             shutil.rmtree(draft, ignore_errors=True)
         stale = _drop_stale_scores(out)
         card.write(out)
-    size = sum(file.bytes for file in written.values())
+    size = sum((out / file).stat().st_size for file in written)
     left_out = tuple(finished.unfinished), tuple(finished.foreign)
     return Built(out, len(chains), finished.steps, len(of_sources), len(written), size, *left_out, stale)
 
@@ -132,7 +132,7 @@ def _split_by_size(
 
 def write_files(
     draft: Path, files: list[_Planned], progress: _Progress, rights: Mapping[str, str]
-) -> dict[str, Written]:
+) -> dict[str, manifest.Entry]:
     """Write every file; each keeps one core busy finding chunk borders."""
     with ThreadPoolExecutor(cores()) as pool:
         futures = {planned[1]: pool.submit(_write_file, draft, planned, progress, rights) for planned in files}
@@ -143,7 +143,7 @@ def write_files(
             raise
 
 
-def _write_file(draft: Path, planned: _Planned, progress: _Progress, rights: Mapping[str, str]) -> Written:
+def _write_file(draft: Path, planned: _Planned, progress: _Progress, rights: Mapping[str, str]) -> manifest.Entry:
     """Write a file, unless the JSON next to it says that it is up to date."""
     config, file, chains = planned
     path, record = draft / file, draft / f"{file}.json"
@@ -151,13 +151,14 @@ def _write_file(draft: Path, planned: _Planned, progress: _Progress, rights: Map
     key = sha256(canonical([content, dict(rights)]).encode()).hexdigest()
     with contextlib.suppress(FileNotFoundError, ValueError, KeyError, TypeError):
         values = json.loads(record.read_bytes())
-        if values.pop("key") == key and path.stat().st_size == values["bytes"]:
+        if values["key"] == key and path.stat().st_size == values["bytes"]:
             for _ in range(values["rows"] if config is STEPS else 0):
                 progress()
-            return Written(**values)
-    written = write(path, config, _rows_of(planned, progress, rights))
-    write_whole(record, canonical({"key": key, **written._asdict()}).encode())
-    return written
+            return {name: values[name] for name in ("sha256", "values")}
+    rows, entry = write(path, config, _rows_of(planned, progress, rights))
+    values = {"key": key, "rows": rows, "bytes": path.stat().st_size, **entry}
+    write_whole(record, canonical(values).encode())
+    return entry
 
 
 def _rows_of(planned: _Planned, progress: _Progress, rights: Mapping[str, str]) -> Iterator[Row]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -64,21 +64,10 @@ def values_digest(footer: pq.FileMetaData) -> str:
     return hashlib.sha256(metadata.get(DIGESTS, b"") + metadata.get(REFERENCES, b"")).hexdigest()
 
 
-class Written(NamedTuple):
-    """A file that was written."""
-
-    rows: int
-    bytes: int
-    sha256: str
-    values: str
-
-    @property
-    def entry(self) -> manifest.Entry:
-        return {"sha256": self.sha256, "values": self.values}
-
-
-def write(path: Path, config: Config, rows: Iterable[Row | Values], dataset: Path | None = None) -> Written:
-    """Write a whole table; the manifest of its dataset, if given, lists it first.
+def write(
+    path: Path, config: Config, rows: Iterable[Row | Values], dataset: Path | None = None
+) -> tuple[int, manifest.Entry]:
+    """Write a whole table; its number of rows and its entry in the manifest of `dataset`, which lists it first.
 
     A picture is {"bytes", "path"} or None. One row group is in memory, however long the file becomes.
     """
@@ -87,13 +76,13 @@ def write(path: Path, config: Config, rows: Iterable[Row | Values], dataset: Pat
     try:
         _write(part, config, rows)
         footer = pq.read_metadata(part)
-        written = Written(footer.num_rows, part.stat().st_size, hash_file(part), values_digest(footer))
+        entry = {"sha256": hash_file(part), "values": values_digest(footer)}
         if dataset:
-            manifest.expect(dataset, {path.relative_to(dataset).as_posix(): written.entry})
+            manifest.expect(dataset, {path.relative_to(dataset).as_posix(): entry})
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
-    return written
+    return footer.num_rows, entry
 
 
 def _write(path: Path, config: Config, rows: Iterable[Row | Values]) -> None:

@@ -224,9 +224,9 @@ def finish(job: Job, outcome: Outcome) -> None:
                 outcome.damage += [f"chain {row['chain']}, step {row['step']}: {sentence}" for sentence in sentences]
                 yield row
 
-    outcome.rows = write(job.folder / "data/scores/0000.parquet", scores_config(specs), rows(), job.folder).rows
+    outcome.rows = write(job.folder / "data/scores/0000.parquet", scores_config(specs), rows(), job.folder)[0]
     floors = floor_rows(job.tasks, job.results)
-    outcome.pairs = write(job.folder / "data/floors/0000.parquet", FLOORS, floors, job.folder).rows
+    outcome.pairs = write(job.folder / "data/floors/0000.parquet", FLOORS, floors, job.folder)[0]
     clear(job.folder / FOLDER)
 
 

@@ -61,9 +61,9 @@ def alter(folder, config, change, hashes=True):
     rows = list(reader.rows(config))
     about = STEPS if config == "steps" else schema.config_of(reader.footer(file), config)
     rows = change(rows) or rows
-    written = schema.write(folder / file, about, rows)
+    _, entry = schema.write(folder / file, about, rows)
     if hashes:
-        manifest.expect(folder, {file: written.entry})
+        manifest.expect(folder, {file: entry})
         card.write(folder)
         submission.write(folder)
 
