@@ -115,8 +115,8 @@ def own_choice(
     """A function as an editor; resuming needs the same name and version."""
     words = dict(settings or {})
     allowed = ("name", "version", "seed", *options.RATES)
-    if unknown := [key for key in words if key not in allowed]:
-        raise UserError(f"an editor of your own has no option {unknown[0]!r}; its options are {', '.join(allowed)}")
+    for key in words:
+        one_of("option of an editor of your own", key, allowed)
     name = own_editor.name_of(function, words.get("name"))
     version = own_editor.version_of(function, words.get("version"))
     if name in names() and name not in plugins():

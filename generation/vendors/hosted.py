@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NoReturn
 import httpx2
 from PIL import Image
 
-from ..calls import Rejected, Transient, Unusable
+from ..calls import Refused, Rejected, Transient, Unusable
 from ..options import check_limits, number
 from ..records import Answer, UserError, one_of
 from . import keys, models, wire
@@ -22,12 +22,6 @@ from .wire import Json
 Meanings = Sequence[tuple[str, str, Sequence[str]]]
 _CHOICES = {"quality": "qualities", "resolution": "resolutions", "safety_tolerance": "tolerances"}
 _DECIDED = (400, 403, 422)  # the statuses of a request that was read and declined
-
-
-class Refusal(Exception):
-    def __init__(self, answer: Answer):
-        super().__init__(answer.reason)
-        self.answer = answer
 
 
 @dataclass(frozen=True)
@@ -79,7 +73,7 @@ class HostedModel:
     def fail(self, response: httpx2.Response, reply: Json, charged: bool = False) -> NoReturn:
         """Raise what an error stands for: the vendor's own words outrank the HTTP status.
 
-        A refusal is free unless it came after the work (`charged`).
+        A refusal is raised as Refused(answer), and is free unless it came after the work (`charged`).
         """
         (code, message), status = error_words(reply), response.status_code
         text, parts = f"{code}: {message}".removeprefix(": "), {"code": code.lower(), "message": message.lower()}
@@ -88,7 +82,7 @@ class HostedModel:
         delay = response.headers.get("retry-after") or _retry_delay(reply)
         if meaning == "refused" and (status < 400 or status in _DECIDED):
             details = {"request_id": reply["request_id"]} if reply.get("request_id") else {}
-            raise Refusal(Answer(status="refused", reason=text, cost=None if charged else 0.0, details=details))
+            raise Refused(Answer(status="refused", reason=text, cost=None if charged else 0.0, details=details))
         if meaning == "unusable":
             raise Unusable(f"HTTP {status}: {text}")
         if meaning == "transient":
@@ -158,8 +152,8 @@ class HostedEditor(HostedModel):
         try:
             with wire.one_call(self.timeout):
                 return self.ask(image, instruction, seed)
-        except Refusal as refusal:
-            return refusal.answer
+        except Refused as refusal:
+            return refusal.args[0]
 
     def ask(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         return self.read(self.post(self.path, self.body(image, instruction, seed)), instruction)

@@ -99,7 +99,7 @@ def test_what_a_function_gives_or_raises_is_a_typed_answer(tmp_path, function, e
     [
         ("./none.py:edit", "none.py does not exist"),
         ("{folder}/mine.py:other", "has no function 'other'"),
-        ("{folder}/mine.py:edit,angle=3", "has no option 'angle'; its options are name, version, seed"),
+        ("{folder}/mine.py:edit,angle=3", "own 'angle'; it must be one of name, version, seed"),
         ("{folder}/mine.py:edit,name=jpeg", "'jpeg' is already the name of an editor"),
         ("{folder}/mine.py:edit,name=a b", "letters, digits"),
         ("{folder}/broken.py:edit", "cannot be run: ValueError: no weights"),

@@ -82,5 +82,3 @@ def test_a_program_with_a_wrong_field_is_refused():
         programs.from_row({"id": "x", "kycle": ["add"]})
     with pytest.raises(UserError, match="program 'x' lacks closes, reversibility; its fields are"):
         programs.from_row({"id": "x", "cycle": ["add"], "category": "c"})
-    with pytest.raises(UserError, match="no program 'glases'; the programs are glasses"):
-        programs.get("glases")

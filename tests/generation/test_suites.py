@@ -103,9 +103,7 @@ def test_restoration_is_13_scenes_7_degradations_12_prompts():
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"round": 3}, "suite 's' has no field round; its fields are title"),
         ({"sources": ["cofee"]}, "no source 'cofee'"),
-        ({"programs": ["hut"]}, "no program 'hut'"),
         ({"sources": ["coffee~motion-blurr"]}, "no degraded source 'coffee~motion-blurr'"),
         ({"variants": [{"name": "v", "sedd": 1}]}, "variant 'v' of suite 's' has no field sedd"),
     ],

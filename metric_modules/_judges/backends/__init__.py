@@ -15,10 +15,11 @@ from types import MappingProxyType
 from typing import Any, cast
 
 from convergebench.generation import local_models
+from convergebench.generation.calls import Refused
 from convergebench.generation.options import identity_and_label, number, parse_words
 from convergebench.generation.records import Answer, FinishedChain, Setting, UserError, one_of
 from convergebench.generation.vendors import models, wire
-from convergebench.generation.vendors.hosted import HostedModel, Refusal
+from convergebench.generation.vendors.hosted import HostedModel
 from convergebench.generation.vendors.wire import Json
 from PIL import Image
 
@@ -94,8 +95,8 @@ class HostedJudge(HostedModel, BaseJudge):
         try:
             with wire.one_call(self.timeout):
                 text, refusal, tokens, facts = self.read(self.post(self.path.format(self.model), self.body(shown)))
-        except Refusal as refused:
-            return refused.answer
+        except Refused as declined:
+            return declined.args[0]
         details = {key: value for key, value in facts.items() if value}
         cost, status = _dollars(self.rates(), *tokens), "refused" if refusal else "ok"
         return Answer(status=status, reason=refusal, text=text, cost=cost, details=details)
