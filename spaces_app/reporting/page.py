@@ -6,6 +6,8 @@ from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
+from convergebench.dataset_builder.dataset.reader import Reader
+
 from ..analysis.display_names import display_names
 from ..analysis.groups import ROLES
 from ..analysis.reasons import TITLES
@@ -28,7 +30,7 @@ _Part = dict[str, Any]
 Section = dict[str, Any]
 
 
-def make_sections(tables: Tables, strips: Mapping[str, Sequence[Strip]]) -> list[Section]:
+def make_sections(tables: Tables, reader: Reader | None = None) -> list[Section]:
     statistics, sentences = find_statistics(), page_sentences(tables)
     roles = {row["editor"]: row["role"] for row in tables["leaderboard"].rows}
     looks = assign_looks(roles, [name for name, role in roles.items() if role == ROLES["baseline"]])
@@ -47,7 +49,8 @@ def make_sections(tables: Tables, strips: Mapping[str, Sequence[Strip]]) -> list
                     table = tables[name].where(group=group) if group else tables[name]
                     section["tables"] += filter(None, [_table_parts(table, statistic, group, context)])
                     section["drawings"] += _drawings(table, statistic, group, context)
-                    section["strips"] += strips.get(name, ())
+                    if reader and hasattr(statistic, "strips"):
+                        section["strips"] += statistic.strips(table, reader)
             sections.append(section)
     return sections
 

@@ -53,11 +53,9 @@ def read_analysis(reader: Reader, options: Options = Options()) -> Analysis:  # 
     return Analysis(scores, reader.chains(), floors, calls, roles, options, tables)
 
 
-def write_files(
-    tables: Tables, out: Path, strips: Mapping[str, Sequence[Strip]] | None = None, top: Sequence[Strip] = ()
-) -> int:
-    """How many; `strips` are pictures by statistic, and the page begins with `top`."""
-    sections = make_sections(tables, strips or {})
+def write_files(tables: Tables, out: Path, top: Sequence[Strip] = (), reader: Reader | None = None) -> int:
+    """How many; the page begins with `top`, and has pictures of the dataset that is given."""
+    sections = make_sections(tables, reader)
     files = _table_files(tables)
     for drawing in [drawing for section in sections for drawing in section["drawings"]]:
         files |= {f"figures/{drawing.name}.{form}": drawing.file(form) for form in FORMS}
@@ -84,9 +82,10 @@ def _replace_files(out: Path, files: Mapping[str, bytes]) -> None:
     """The page goes first and comes last: it never shows other figures."""
     with locked(out):
         before = manifest.listed(out, _MANIFEST)
-        foreign = [name for name, data in files.items() if name not in before and not _is_free(out / name, data)]
+        foreign = [name for name in files.keys() - before if (out / name).exists()]
+        other = [name for name in foreign if (out / name).is_dir() or (out / name).read_bytes() != files[name]]
         advice = "move them or choose another folder"
-        manifest.refuse(out, foreign, "`convergebench report` did not write", advice)
+        manifest.refuse(out, other, "`convergebench report` did not write", advice)
         draft = out / ".report-draft"
         try:
             for name, data in files.items():
@@ -102,10 +101,6 @@ def _replace_files(out: Path, files: Mapping[str, bytes]) -> None:
             manifest.record(out, {name: {} for name in files}, _MANIFEST)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
-
-
-def _is_free(path: Path, data: bytes) -> bool:
-    return not path.exists() or (path.is_file() and path.read_bytes() == data)
 
 
 @dataclass(frozen=True)
@@ -155,7 +150,7 @@ def write_board(
         with disk_errors_explained(out):
             analysis = read_analysis(reader, Options(threshold, framing, suites or {}))
             tables = compute_tables(analysis)
-            files = write_files(tables, out, _strips(tables, reader), _top_strips(analysis, tables, reader))
+            files = write_files(tables, out, _top_strips(analysis, tables, reader), reader)
     except (ValueError, UnreadableFile) as error:
         raise UserError(str(error)) from error
     except OSError as error:
@@ -163,14 +158,6 @@ def write_board(
     table, facts = headline(tables), facts_of(tables)
     chains = " ".join(filter(None, [where_chains_went(facts), excluded_sentence(facts) if table.rows else ""]))
     return Board(table, out / PAGE, files, chains)
-
-
-def _strips(tables: Tables, reader: Reader) -> dict[str, Sequence[Strip]]:
-    return {
-        name: statistic.strips(tables[name], reader)
-        for name, statistic in find_statistics().items()
-        if hasattr(statistic, "strips")
-    }
 
 
 def _top_strips(analysis: Analysis, tables: Tables, reader: Reader) -> Sequence[Strip]:

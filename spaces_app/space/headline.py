@@ -9,14 +9,7 @@ from convergebench.metric_modules.halflife.outcomes import Outcome
 
 from ..analysis.cases import COLUMNS, MEANINGS, QUALITIES, RETAINED, Case, panel_title
 from ..analysis.comparisons import compare_group
-from ..analysis.groups import (
-    HALF,
-    CaseGroup,
-    count_failures,
-    group_cases,
-    outcome_of_case,
-    outcome_of_curve,
-)
+from ..analysis.groups import HALF, CaseGroup, count_failures, group_cases, outcome_of_case, outcome_of_curve
 from ..analysis.tables import Table
 from ..statistics import leaderboard as statistic
 from ..statistics import make_table, pairs
@@ -35,9 +28,6 @@ class Choice(NamedTuple):
     metric: str = "convergence"
     threshold: float = HALF
     editors: tuple[str, ...] = ()
-
-
-_EVERYTHING = Choice()
 
 
 class Leaderboard(NamedTuple):
@@ -67,7 +57,7 @@ def metric_titles(dataset: ServedDataset) -> dict[str, str]:
     return titles | {name: panel_title(name) for name in RETAINED if f"retained {name}" in measured(dataset)}
 
 
-def leaderboard(dataset: ServedDataset, choice: Choice = _EVERYTHING) -> Leaderboard:
+def leaderboard(dataset: ServedDataset, choice: Choice = Choice()) -> Leaderboard:  # noqa: B008 - frozen
     """The headline table for a choice; UserError for what is not allowed."""
     groups = list(dataset.groups)
     if not groups:

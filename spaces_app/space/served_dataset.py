@@ -34,7 +34,6 @@ MANY_STEPS = 60_000  # scored steps; beyond, reading the latency of each call wo
 PUBLISHED = Path(__file__).with_name("published.json")  # publishing the Space writes its dataset's name there
 DAMAGED_FILE = (pa.ArrowException, OSError)
 Answer = dict[str, Any]  # JSON: an endpoint's answer, or a part of it
-_NO_ENDING: Answer = {"clause": "", "outline": [], "quality": []}
 
 
 class NoPicture(UserError):
@@ -130,7 +129,8 @@ class ServedDataset(Analysis):
         `group` is the group of cases that a visitor's filters chose; by default the whole one.
         """
         if case is None or not case.chain.program.closes:
-            return dict.fromkeys(("kept", "cause", "lost_at", "lost_step")) | _NO_ENDING
+            nothing: Answer = dict.fromkeys(("kept", "cause", "lost_at", "lost_step"))
+            return nothing | {"clause": "", "outline": [], "quality": []}
         checks = group.checks_of(case.editor) if group else self.checks_of(case)
         return ending(case, checks, self.scores_of(case.chain.id))
 

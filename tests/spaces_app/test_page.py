@@ -28,7 +28,7 @@ def laid(tmp_path_factory):
     out = tmp_path_factory.mktemp("report")
     editors = {"one": 1.5, "<b>two</b> & more": 1.0, "identity": 0.01}
     made = report(*dataset(editors, sources=13, programs=2, rounds=10, clip=False))
-    write_files(made.tables, out, {"facts": STRIPS})
+    write_files(made.tables, out, STRIPS)
     return out, made
 
 
@@ -191,6 +191,6 @@ def test_what_was_not_computed_is_said_and_not_drawn(laid, page):
 
 def test_the_same_scores_give_the_same_files(laid, tmp_path):
     made = laid[1]
-    write_files(made.tables, tmp_path, {"facts": STRIPS})
+    write_files(made.tables, tmp_path, STRIPS)
     for path in sorted(laid[0].rglob("*.*")):
         assert path.read_bytes() == (tmp_path / path.relative_to(laid[0])).read_bytes(), path.name

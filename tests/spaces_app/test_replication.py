@@ -115,7 +115,7 @@ def test_audited_copies_and_lpips_alone_do_not_count():
 
 def test_a_heatmap_says_which_metrics_no_source_fools():
     made = copies()
-    sections = make_sections(compute_tables(made), {})
+    sections = make_sections(compute_tables(made))
     [section] = [section for section in sections if section["title"] == no_reference_gaps.SECTION]
     [drawing] = section["drawings"]
     assert "worn: NIQE, LPIPS (sees the original) fooled by no source" in drawing.description
