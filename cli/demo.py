@@ -19,6 +19,7 @@ def command(suite: str, workers: int) -> None:
     convergebench demo
     """
     import convergebench as cb
+    from convergebench.metric_modules.lpips import weights
 
     from .build import print_built
     from .generate import run_and_report
@@ -33,7 +34,10 @@ def command(suite: str, workers: int) -> None:
     click.echo(f"2. the dataset, into {_DATASET}")
     print_built(cb.build(run, _DATASET))
     click.echo("3. scores")
-    _fetch_weights()
+    try:
+        weights.fetch(click.echo, ("alex",))
+    except (OSError, ValueError) as error:
+        click.echo(f"continuing without LPIPS: {error}", err=True)
     outcome = cb.score(_DATASET)
     print_summary(_DATASET, outcome)
     if outcome.damage:
@@ -44,12 +48,3 @@ def command(suite: str, workers: int) -> None:
     click.echo(f"  {_REPORT / 'index.html'} in a browser")
     click.echo(f"  convergebench space {_DATASET}")
     click.echo(f"  python -c \"import datasets; print(datasets.load_dataset('{_DATASET}', 'scores'))\"")
-
-
-def _fetch_weights() -> None:
-    from convergebench.metric_modules.lpips import weights
-
-    try:
-        weights.fetch(click.echo, ("alex",))
-    except (OSError, ValueError) as error:
-        click.echo(f"continuing without LPIPS: {error}", err=True)

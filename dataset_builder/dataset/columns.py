@@ -46,9 +46,11 @@ class Row:
     ROW: ClassVar[str]  # what a row is
 
     @classmethod
+    @cache
     def columns(cls) -> tuple[Column, ...]:
         """The table's columns, from the fields; a picture is the first."""
-        return _columns(cls)  # type: ignore[arg-type]  # mypy takes the class for one of its rows
+        columns = [_column(field.name, field.type) for field in fields(cls)]  # type: ignore[arg-type]  # a dataclass
+        return tuple(sorted(columns, key=lambda column: column.type != "image"))
 
     @classmethod
     def config(cls, **attributes: Any) -> Config:
@@ -67,12 +69,6 @@ class Row:
     def values(self) -> Values:
         """The values by column, for columns named only at run time."""
         return vars(self)
-
-
-@cache
-def _columns(row: type[Row]) -> tuple[Column, ...]:
-    columns = [_column(field.name, field.type) for field in fields(row)]  # type: ignore[arg-type]  # a dataclass
-    return tuple(sorted(columns, key=lambda column: column.type != "image"))
 
 
 def _column(name: str, hint: Any) -> Column:
