@@ -32,11 +32,11 @@ class Plan:
     def prices(self) -> dict[str, float | None]:
         return {choice.label: editors.trait(choice.editor, "price")() for choice in self.choices}
 
-    @property
-    def unpriced(self) -> dict[str, str]:
-        hosted = {choice.label: editors.trait(choice.editor, "hosted")() for choice in self.choices}
-        unknown = [label for label, price in self.prices.items() if price is None]
-        return {label: hosted[label].no_price() if hosted[label] else "its file says none" for label in unknown}
+
+def _unpriced(plan: Plan) -> dict[str, str]:
+    hosted = {choice.label: editors.trait(choice.editor, "hosted")() for choice in plan.choices}
+    unknown = [label for label, price in plan.prices.items() if price is None]
+    return {label: hosted[label].no_price() if hosted[label] else "its file says none" for label in unknown}
 
 
 def _select(
@@ -145,14 +145,14 @@ def warnings(plan: Plan) -> list[str]:
         model = editors.trait(choice.editor, "hosted")()
         if model and (warning := model.warning()):
             sentences.append(f"{choice.label}: {warning}")
-    return sentences + [f"{label}: {why}" for label, why in plan.unpriced.items()]
+    return sentences + [f"{label}: {why}" for label, why in _unpriced(plan).items()]
 
 
 def check_max_cost(plan: Plan, max_cost: float) -> None:
     """Raise UserError unless it is an amount of money and all prices are known."""
     if not (math.isfinite(max_cost) and max_cost >= 0):
         raise UserError(f"--max-cost must be a number of US dollars from 0, got {max_cost}")
-    for label, why in plan.unpriced.items():
+    for label, why in _unpriced(plan).items():
         raise UserError(f"--max-cost needs the price of a call of {label!r}: {why}")
 
 

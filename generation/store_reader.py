@@ -154,9 +154,7 @@ def read_steps(chain: StoredChain) -> list[Step]:
 
 def read_picture(chain: StoredChain, step: Step) -> bytes | None:
     """The bytes as received, checked against the record; None if the step has no picture."""
-    if not step.has_picture or step.file is None:
-        return None
-    return read_answer(chain.folder, step)
+    return read_answer(chain.folder, step) if step.has_picture else None
 
 
 def read_reference(chain: StoredChain) -> bytes | None:
