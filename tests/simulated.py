@@ -124,8 +124,8 @@ def finished(chains):
 
 
 def report(scores, chains, floors=(), calls=(), published=(), **options):
-    from convergebench.spaces_app.analysis.analysis import Analysis, Options
+    from convergebench.spaces_app.analysis.analysis import Analysis
     from convergebench.spaces_app.statistics import compute_tables
 
-    analysis = Analysis(scores, finished(chains), floors, calls, ROLES, Options(**options), {"published": published})
+    analysis = Analysis(scores, finished(chains), floors, calls, ROLES, {"published": published}, **options)
     return SimpleNamespace(analysis=analysis, tables=compute_tables(analysis))

@@ -1,7 +1,6 @@
 """What all statistics read: a dataset with its cases, groups and outcomes."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -23,15 +22,6 @@ _R = TypeVar("_R", bound=dataset_columns.Row)
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Options:
-    """The options of a report."""
-
-    threshold: float = HALF  # a return that retains less is lost
-    framing: float | None = None  # the largest loss that does not end a case
-    suites: Mapping[str, Sequence[str]] = field(default_factory=dict, hash=False)  # the programs of each suite
-
-
 def _typed(rows: Iterable[_R | Row], row_type: type[_R]) -> list[_R]:
     return [row_type.from_values(row) if isinstance(row, Mapping) else row for row in rows]
 
@@ -46,13 +36,15 @@ class Analysis:
         floors: Iterable[FloorRow | Row] = (),
         calls: StoredRows[StepRow] | Iterable[Row] = (),
         roles: Mapping[str, str] | None = None,  # by editor: editor, baseline or transport
-        options: Options = Options(),
         tables: Mapping[str, Iterable[Any]] | None = None,  # by name; read by studies
+        threshold: float = HALF,  # a return that retains less is lost
+        framing: float | None = None,  # the largest loss that does not end a case
+        suites: Mapping[str, Sequence[str]] | None = None,  # the programs of each suite
     ):
         self.scores = scores if isinstance(scores, StoredRows) else TableRows.of(scores, ScoreRow)
         self.chains = chains
         self.floor_rows = _typed(floors, FloorRow)
-        self.options = options
+        self.threshold, self.framing, self.suites = threshold, framing, suites or {}
         self.roles = roles or {}
         self.floors = Floors(self.floor_rows, chains)
         self.look_alikes = self.floors.look_alikes(chains)  # their cases do not count
@@ -91,16 +83,13 @@ class Analysis:
     @cached_property
     def outcomes(self) -> dict[str, dict[str, list[Outcome]]]:
         """By group and editor."""
-        threshold, framing = self.options.threshold, self.options.framing
         return {
-            name: {
-                editor: count_failures(
-                    cases, [outcome_of_case(case, group.checks_of(editor), threshold, framing) for case in cases]
-                )
-                for editor, cases in group.cases.items()
-            }
+            name: {editor: self._outcomes(cases, group.checks_of(editor)) for editor, cases in group.cases.items()}
             for name, group in self.groups.items()
         }
+
+    def _outcomes(self, cases: Sequence[Case], checks: Sequence[str]) -> list[Outcome]:
+        return count_failures(cases, [outcome_of_case(case, checks, self.threshold, self.framing) for case in cases])
 
     @cached_property
     def comparisons(self) -> dict[str, GroupComparison]:

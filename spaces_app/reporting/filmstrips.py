@@ -51,7 +51,7 @@ def _typical_strip(analysis: Analysis, case: Case, outcome: Outcome, checks: Seq
         data = reader.picture(case.chain.id, shown["step"]) if shown["is_there"] else None
         label = " ".join(filter(None, (shown["label"], shown["share"])))
         frames.append(make_frame(data, label, f"{case.source}, {case.program}: {label}", shown["is_loss"]))
-    clause = loss_clause(case, outcome, checks, analysis.options.threshold, scores.get(lost_step or -1))
+    clause = loss_clause(case, outcome, checks, analysis.threshold, scores.get(lost_step or -1))
     why = f"lost in round {outcome.lost_at}: {clause}" if outcome.lost else f"survived all {case.rounds} rounds"
     title = f"a typical test: “{case.chain.program.cycle[0]}” on {case.source}"
     return Strip(display_names([case.editor])[case.editor], title, frames, why)

@@ -13,8 +13,8 @@ from convergebench.generation.files import disk_errors_explained, locked
 from convergebench.generation.records import UserError
 from convergebench.metric_modules.scores import ScoreRow
 
-from ..analysis.analysis import Analysis, Options
-from ..analysis.groups import ROLES
+from ..analysis.analysis import Analysis
+from ..analysis.groups import HALF, ROLES
 from ..analysis.stored_rows import StoredRows
 from ..analysis.tables import Table, all_as_json, as_csv, as_json, as_latex, as_text, capitalised, rows_of
 from ..statistics import compute_tables, find_statistics, leaderboard, on_page
@@ -45,12 +45,17 @@ _HEADLINE = (
 )
 
 
-def read_analysis(reader: Reader, options: Options = Options()) -> Analysis:  # noqa: B008 - frozen
+def read_analysis(
+    reader: Reader,
+    threshold: float = HALF,
+    framing: float | None = None,
+    suites: Mapping[str, Sequence[str]] | None = None,
+) -> Analysis:
     calls = StoredRows(reader, StepRow, CALLS)
     roles = {label: editor.role for label, editor in reader.editors().items()}
     tables = {name: list(reader.rows(name)) for name in reader.configs() if name not in _READ_OTHERWISE}
     scores, floors = StoredRows(reader, ScoreRow), reader.rows_of(FloorRow)
-    return Analysis(scores, reader.chains(), floors, calls, roles, options, tables)
+    return Analysis(scores, reader.chains(), floors, calls, roles, tables, threshold, framing, suites)
 
 
 def write_files(tables: Tables, out: Path, top: Sequence[Strip] = (), reader: Reader | None = None) -> int:
@@ -148,7 +153,7 @@ def write_board(
     reader = open_scored(dataset)
     try:
         with disk_errors_explained(out):
-            analysis = read_analysis(reader, Options(threshold, framing, suites or {}))
+            analysis = read_analysis(reader, threshold, framing, suites)
             tables = compute_tables(analysis)
             files = write_files(tables, out, _top_strips(analysis, tables, reader), reader)
     except (ValueError, UnreadableFile) as error:

@@ -66,7 +66,7 @@ def latex(table: Table) -> str:
 def rows(analysis: Analysis) -> list[Row]:
     rows: list[Row] = []
     for name, group in analysis.groups.items():
-        rows += group_rows(group, analysis.outcomes[name], analysis.comparisons[name], analysis.options.threshold)
+        rows += group_rows(group, analysis.outcomes[name], analysis.comparisons[name], analysis.threshold)
     return rows
 
 

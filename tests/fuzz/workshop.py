@@ -18,7 +18,6 @@ from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
 from convergebench.generation.records import UserError
 from convergebench.metric_modules._engine import engine
-from convergebench.spaces_app.analysis.analysis import Options
 from convergebench.spaces_app.analysis.tables import as_json
 from convergebench.spaces_app.reporting.write import open_scored, read_analysis
 from convergebench.spaces_app.statistics import compute_tables
@@ -66,7 +65,7 @@ def tables_of(folder: Path) -> dict[str, str]:
     """Every table of a dataset's report, without its drawings; raises UserError as the verb does."""
     reader = open_scored(folder)
     try:
-        tables = compute_tables(read_analysis(reader, Options()))
+        tables = compute_tables(read_analysis(reader))
     except (ValueError, UnreadableFile) as error:
         raise UserError(str(error)) from error
     return {name: as_json(table) for name, table in tables.items()}

@@ -11,7 +11,7 @@ from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.records import Chain, FinishedChain, Program, Source
 from convergebench.metric_modules.second_pass import measure as second_pass
-from convergebench.spaces_app.analysis.analysis import Analysis, Options
+from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.reporting.write import read_analysis, write_files
 from convergebench.spaces_app.statistics import compute_tables
 from convergebench.spaces_app.studies.restoration.restored import metric_title
@@ -200,8 +200,8 @@ def test_a_restoration_without_a_picture_is_counted_as_one():
 
 def test_chains_of_each_program_add_up():
     chains, scores = simulated({"better": 0.0}, prompts=("s1", "lf1"))
-    options = Options(suites={"restoration": ["restore-s1", "restore-lf1", "restore-l1"], "another": ["hat"]})
-    table = compute_tables(Analysis(scores[:-3], chains, options=options))["programs"]
+    suites = {"restoration": ["restore-s1", "restore-lf1", "restore-l1"], "another": ["hat"]}
+    table = compute_tables(Analysis(scores[:-3], chains, suites=suites))["programs"]
     assert sum(row["chains"] for row in table.rows) == len(chains) == 56
     assert "56 chains generated = 53 restorations with scores + 3 left out" in table.note
 

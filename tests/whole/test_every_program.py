@@ -22,7 +22,7 @@ from convergebench.metric_modules.edit_applied.judge import judge_step
 from convergebench.metric_modules.edit_applied.whole_picture import grey
 from convergebench.metric_modules.halflife.outcomes import convergence
 from convergebench.metric_modules.scores import ScoreRow
-from convergebench.spaces_app.analysis.analysis import Analysis, Options
+from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.analysis.cases import read_cases
 from convergebench.spaces_app.analysis.floors import Floors
 from convergebench.spaces_app.analysis.groups import outcome_of_case, places
@@ -97,8 +97,7 @@ def test_a_program_can_be_kept(outcomes, name):
 def test_the_printed_sum_of_chains_holds_for_every_suite(made, suite):
     named = {name for variant in suites.load(suite).variants for name in variant.programs}
     chains = [replace(chain, suite=suite) for chain in made.chains() if chain.program.id in named]
-    options = Options(suites={suite: sorted(named)})
-    analysis = Analysis(list(made.rows("scores")), chains, list(made.rows("floors")), options=options)
+    analysis = Analysis(list(made.rows("scores")), chains, list(made.rows("floors")), suites={suite: sorted(named)})
     rows = program_table.rows(analysis)
     assert {row.program for row in rows} == named
     columns = [key_of(place) for place in places()]
