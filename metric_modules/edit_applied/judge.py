@@ -71,7 +71,6 @@ def _asks_for_tone(instruction: str) -> bool:
 
 
 def cosine(picture: np.ndarray, text: np.ndarray) -> float:
-    """The cosine between a picture's embedding and that of the words for what the forward picture shows."""
     first, second = np.asarray(picture, float), np.asarray(text, float)
     return float(first @ second / (np.linalg.norm(first) * np.linalg.norm(second)))
 
@@ -87,8 +86,8 @@ def judge_forward(
 ) -> Judgement:
     """Whether the edit between two looks happened.
 
-    `asked` names transforms for the exact oracle. `tone` marks edits of the whole picture's light and colours: only
-    the drift of ordinary wear is removed. `meaning` is both pictures' likeness to the words, which has to rise.
+    `asked` names transforms for the exact oracle. With `tone` only the drift of ordinary wear is removed. `meaning` is
+    both pictures' likeness to the words, which has to rise.
     """
     if asked:
         transform = find_transform(before, after, asked)
@@ -113,9 +112,8 @@ def _judge_undo(
     """Whether the edit between the looks `before` and `forward`, known to be applied, is gone from `back`.
 
     `targets` are the looks to come back to: the round's, and the chain's reference, because a lasting loss would look
-    undone one round later. The region of another edit, between the looks `other`, is left out. What is left in the
-    region is projected onto the edit: if that does not explain it, the edit is gone and a part was lost. `meaning` is
-    the three pictures' likeness to the words.
+    undone one round later. The region of another edit, between the looks `other`, is left out. If the edit does not
+    explain what is left in the region, it is gone and a part was lost.
     """
     limit = DRIFT if tone else None
     (size, vector), whole_region = find_edit(before, forward, limit=limit)
@@ -152,10 +150,7 @@ def _judge_transform_undone(before: np.ndarray, forward: np.ndarray, back: np.nd
 
 
 def _change_left(size: np.ndarray, region: np.ndarray, tone: bool) -> float:
-    """The mean change in a region minus the median change outside it.
-
-    A tone covers the whole picture, so nothing is subtracted.
-    """
+    """The mean change in a region minus the median change outside it, except for a tone."""
     elsewhere = 0.0 if tone or region.all() else float(np.median(size[~region]))
     return max(0.0, float(size[region].mean()) - elsewhere)
 
@@ -176,8 +171,7 @@ def _explained_by(edit: np.ndarray, remaining: np.ndarray, region: np.ndarray) -
 def judge_part(source: np.ndarray, back: np.ndarray, placement: Placement | None = None) -> Judgement:
     """Whether a part of the look `source` is lost from the look `back`.
 
-    Either a connected region has another colour, or something else is drawn in it. If `placement` says how the whole
-    picture moved, the comparison after undoing that counts if it shows less.
+    If `placement` says how the whole picture moved, the comparison after undoing that counts if it shows less.
     """
     judged = _part_between(source, back, None)
     if judged["part_lost"] and placement is not None:
@@ -187,7 +181,6 @@ def judge_part(source: np.ndarray, back: np.ndarray, placement: Placement | None
 
 
 def _part_between(source: np.ndarray, back: np.ndarray, inside: np.ndarray | None) -> Judgement:
-    """`judge_part` without moving the return; cells that are not `inside` are left out."""
     change, alike = compare(source, back)[0], _likeness(source, back)
     if inside is not None:
         inside = inside[: change.shape[0], : change.shape[1]]
@@ -212,8 +205,8 @@ def _part_between(source: np.ndarray, back: np.ndarray, inside: np.ndarray | Non
 def _likeness(source: np.ndarray, returned: np.ndarray) -> np.ndarray:
     """Around every cell, how well the structure of one look correlates with that of the other; 1 if there is none.
 
-    Shading is taken off first. Blur of the whole picture is not the loss of a part: of the source, unchanged and
-    blurred, the version counts that fits the whole picture best; around each cell, the best shift by one cell.
+    Shading is taken off first. Of the source, unchanged and blurred, the version counts that fits the whole picture
+    best; around each cell, the best shift by one cell.
     """
     result = np.ones(source.shape[:2], np.float32)
     source, returned, overlap = together(source, returned)
@@ -257,7 +250,7 @@ def judge_step(
     """Judge one step of a chain from the looks of its round: the previous return, then one for each position so far.
 
     `source` is the look of the chain's reference, and `placement` where registration puts the return on it. `meaning`
-    is the pictures' likeness to the words for what the forward picture shows. Sharpness is judged on `greys`.
+    is the pictures' likeness to the words. Sharpness is judged on `greys`.
     """
     role = roles(cycle, closes)[position - 1]
     verb = whole_picture.asked_sharpness(cycle[role.start : role.end])

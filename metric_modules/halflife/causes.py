@@ -15,7 +15,7 @@ class Limits(NamedTuple):
 
 
 class Cause(NamedTuple):
-    """One cause: checked in every round of a case that has values, or implied by how the chain ended."""
+    """Checked in every round of a case that has values, or implied by how the chain ended."""
 
     name: str  # in files
     title: str  # as a heading or a filter

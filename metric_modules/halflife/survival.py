@@ -131,10 +131,9 @@ def summarise(
     clusters: Sequence[Hashable] | None = None,
     programs: Sequence[Hashable] | None = None,
 ) -> dict[str, Any]:
-    """Half-life, restricted mean and survival of chains from their outcomes; `clusters` names each chain's source.
+    """Half-life, restricted mean and survival of chains; `clusters` names each chain's source.
 
-    The intervals cover other sources under these programs; if `programs` names each chain's program, some are also
-    given for other programs (`..._interval_two_way`). Chains without a measured round are counted separately.
+    If `programs` names each chain's program, some intervals are also given for other programs (`..._two_way`).
     """
     if not any(outcome.time for outcome in outcomes):
         blank = dict.fromkeys(summarise([Outcome(1)], [1], None, programs and [0]))
