@@ -114,36 +114,49 @@ def _state_of(reader: Reader, readme: Path) -> State:
 
 def describe_change(old: State | None, new: State, has_other_files: bool = False) -> Change:
     """What changes from the last published version to what is to be published."""
-    before, chains = old or ({}, frozenset())
-    major = [f"the config {name} is gone" for name in sorted(before.keys() - new[0].keys())]
-    for name in sorted(before.keys() & new[0].keys()):
-        was, now = (
-            {f"{column['name']}:{column['dtype']}" for column in infos[name]["features"]} for infos in (before, new[0])
-        )
-        # A metric added to the scores changes nothing for those who read the others.
-        if was != now and not (name == "scores" and was < now):
-            changes = [f"-{column}" for column in sorted(was - now)] + [f"+{column}" for column in sorted(now - was)]
-            major.append(f"the schema of {name} changed ({', '.join(changes)})")
-    ids, new_ids = ({chain[0] for chain in version} for version in (chains, new[1]))
-    major += [f"{count_text(len(ids - new_ids), 'chain')} gone"] if ids - new_ids else []
-    versions = {suite: version for *_, suite, version in chains}
-    for suite, version in sorted({chain[2:] for chain in new[1]}):
-        if versions.get(suite, version) != version:
-            major.append(f"suite {suite} went from version {versions[suite]} to {version}")
-    minor = []
-    if new_ids - ids:
-        editors = sorted({chain[1] for chain in new[1]} - {chain[1] for chain in chains})
-        whose = f", with the editors {', '.join(editors)}" if editors else ""
-        minor.append(f"{count_text(len(new_ids - ids), 'chain')} added{whose}")
-    if old:
-        minor += [f"the config {name} is new" for name in sorted(new[0].keys() - before.keys())]
-        counts = [_rows_of(infos).get("scores", 0) for infos in (before, new[0])]
-        if "scores" in before and counts[0] != counts[1]:
-            minor.append(f"scores went from {counts[0]:,} to {counts[1]:,} rows")
-        if has_other_files and not minor:
-            minor.append("data files changed")
+    major = _major_changes(old, new) if old else []
+    minor = _minor_changes(old, new, has_other_files)
     level = "major" if major else "minor" if minor else "patch"
     return level, [*major, *minor] or ["the card changed"]
+
+
+def _major_changes(old: State, new: State) -> list[str]:
+    (before, old_chains), (after, new_chains) = old, new
+    words = [f"the config {name} is gone" for name in sorted(before.keys() - after.keys())]
+    for name in sorted(before.keys() & after.keys()):
+        was, now = (_features(infos[name]) for infos in (before, after))
+        # A metric added to the scores changes nothing for those who read the others.
+        if was != now and not (name == "scores" and was < now):
+            columns = [f"-{column}" for column in sorted(was - now)] + [f"+{column}" for column in sorted(now - was)]
+            words.append(f"the schema of {name} changed ({', '.join(columns)})")
+    if lost := {chain[0] for chain in old_chains} - {chain[0] for chain in new_chains}:
+        words.append(f"{count_text(len(lost), 'chain')} gone")
+    versions = {suite: version for *_, suite, version in old_chains}
+    for suite, version in sorted({chain[2:] for chain in new_chains}):
+        if versions.get(suite, version) != version:
+            words.append(f"suite {suite} went from version {versions[suite]} to {version}")
+    return words
+
+
+def _minor_changes(old: State | None, new: State, has_other_files: bool) -> list[str]:
+    (before, old_chains), (after, new_chains) = old or ({}, frozenset()), new
+    words = []
+    if added := {chain[0] for chain in new_chains} - {chain[0] for chain in old_chains}:
+        editors = sorted({chain[1] for chain in new_chains} - {chain[1] for chain in old_chains})
+        whose = f", with the editors {', '.join(editors)}" if editors else ""
+        words.append(f"{count_text(len(added), 'chain')} added{whose}")
+    if old:
+        words += [f"the config {name} is new" for name in sorted(after.keys() - before.keys())]
+        was, now = (_rows_of(infos).get("scores", 0) for infos in (before, after))
+        if "scores" in before and was != now:
+            words.append(f"scores went from {was:,} to {now:,} rows")
+        if has_other_files and not words:
+            words.append("data files changed")
+    return words
+
+
+def _features(info: Mapping[str, Any]) -> set[str]:
+    return {f"{column['name']}:{column['dtype']}" for column in info["features"]}
 
 
 def _rows_of(infos: Mapping[str, Any]) -> dict[str, int]:
