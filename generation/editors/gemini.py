@@ -33,8 +33,7 @@ class Editor(hosted.HostedEditor):
     """Gemini image models: Nano Banana 2.1, Nano Banana Pro and their forerunners.
 
     `resolution` may be a schedule such as 1K/2K/4K, which the steps repeat in turn. With `session=one` every call
-    carries the whole conversation, so that the model sees its own earlier pictures. Pictures too large for a request
-    are uploaded once, to Google's Files API.
+    carries the whole conversation.
     """
 
     model: str = "gemini-nano-banana-2.1"

@@ -1,4 +1,4 @@
-"""OpenAI's image models through the images/edits endpoint, and the user's own servers with the same API."""
+"""OpenAI's image models, and the user's own servers with the same API."""
 
 import os
 from dataclasses import dataclass, field
@@ -29,11 +29,7 @@ _ACCOUNT = {"openai-organization": "OPENAI_ORG_ID", "openai-project": "OPENAI_PR
 class Editor(hosted.HostedEditor):
     """GPT-Image models, which take no seed; and with base_url= a server of your own.
 
-    `input_fidelity=auto` sends the highest value that the model takes, and none if the model has no such option.
-
-    For a server of your own, such as vLLM-Omni or SGLang, give its address and a model that is not OpenAI's:
-    `base_url=http://HOST:8000,model=Qwen/Qwen-Image-Edit-2511`. It is sent seed, steps and guidance; the version and
-    accelerations that it reports are part of a chain's identity.
+    `input_fidelity=auto` sends the highest value that the model takes. docs/editors.md describes own servers.
     """
 
     model: str = "gpt-image-2.5-sunburst"

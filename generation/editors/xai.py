@@ -1,4 +1,4 @@
-"""xAI's image models through their own images/edits endpoint, which takes JSON instead of OpenAI's form data."""
+"""xAI's image models; their images/edits endpoint takes JSON instead of OpenAI's form data."""
 
 from dataclasses import dataclass
 from typing import ClassVar

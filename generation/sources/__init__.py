@@ -1,1 +1,1 @@
-"""The starting pictures: the catalogue of what there is, and how each is fetched, cropped, degraded or made."""
+"""The starting pictures: a catalogue, and how each is fetched or made."""

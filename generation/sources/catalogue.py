@@ -1,4 +1,4 @@
-"""The sources: rows of sources.toml with origin and licence, and the pictures of a user's own folder."""
+"""The sources: rows of sources.toml, and the pictures of a user's own folder."""
 
 import hashlib
 import re
@@ -38,7 +38,7 @@ class Row(Source):
     intent: str = ""  # what an editor would want to do with it
     crop: tuple[int, int, int, int] | None = None  # left, top, width, height
     cropped: str = ""  # sha256 of the cropped pixels as binary PPM
-    unfit: tuple[str, ...] = ()  # programs that make no sense here, such as a hat for someone who wears one
+    unfit: tuple[str, ...] = ()  # programs that make no sense here, such as a second hat
 
     @property
     def file(self) -> str:

@@ -1,4 +1,4 @@
-"""The base classes of hosted models and editors: the options, key, address, errors and price that all vendors have.
+"""The base classes of hosted models and editors: options, key, address, errors and price.
 
 A vendor is one file in generation/editors/ with a subclass that says what is sent (`body`) and where the picture is in
 the answer (`read`). Prices and parameters of models are in models.toml; a table of words (`meanings`) reads errors.

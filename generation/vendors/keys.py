@@ -1,4 +1,4 @@
-"""API keys: read from the environment, sent only to their vendor, and removed from every text that is stored."""
+"""API keys: read from the environment, and removed from every text that is stored."""
 
 import os
 import re

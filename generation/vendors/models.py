@@ -1,8 +1,7 @@
 """The hosted models: their prices, shutdown dates and parameters, from models.toml and newer data.
 
-`refresh` reads newer prices from LiteLLM's public table, a JSON file inside its wheel, which pip downloads with this
-machine's configuration; nothing in the wheel is installed or run. They override the shipped list, and
-CONVERGEBENCH_PRICES overrides both.
+`refresh` reads newer prices from LiteLLM's public table, a JSON file inside its wheel. They override the shipped list,
+and CONVERGEBENCH_PRICES overrides both.
 """
 
 import datetime
