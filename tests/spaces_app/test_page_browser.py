@@ -77,28 +77,6 @@ def test_everything_can_be_reached_by_keyboard_and_shows_that_it_has_the_focus(b
     page.close()
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-def test_figures_are_whole_and_content_is_near(browser, address, width):
-    """On a phone a figure scrolls; on a desk two share the page; one tab leads to the results."""
-    page = browser.new_page(viewport={"width": width, "height": 844})
-    page.goto(address)
-    figures = [box.bounding_box() for box in page.locator("figure svg:visible").all()]
-    assert all(box["x"] >= 0 and box["x"] + box["width"] <= max(width, 520) for box in figures)
-    rows = {round(box["y"]): 0 for box in figures}
-    assert max(box["x"] + box["width"] for box in figures) > 0.93 * width
-    assert len(rows) < len(figures) or width == 390
-    before = "a, button, input, select, summary, [tabindex='0']"
-    stops = page.evaluate(
-        "before => [...document.querySelectorAll(before)].filter(each => each.compareDocumentPosition("
-        "document.getElementById('main')) & Node.DOCUMENT_POSITION_FOLLOWING).length",
-        before,
-    )
-    assert stops < 15
-    curves = page.locator("figure svg:visible").first.bounding_box()
-    assert curves["y"] + curves["height"] < 844  # the survival curves are on the first screen
-    page.close()
-
-
 # Of the figures that are shown: how many letters' sizes are known, the smallest, and what reaches out of its figure.
 LETTERS = """() => {
   const texts = [...document.querySelectorAll('figure svg text')].filter(text => text.getBoundingClientRect().width);

@@ -111,8 +111,6 @@ WRONG = [
     ("picture", ["{chain}", 1, "../view", 8, ""], "no kind"),
     ("picture", ["{chain}", 1, "difference", 10**9, ""], "no gain"),
     ("picture", [{"a": 1}, 1, "view", 8, ""], "chain is"),
-    ("picture", [None, None, "view", 8, ""], "chain is"),
-    ("picture", ["x" * 5000, 1, "view", 8, ""], "no chain"),
     ("chain", ["<b>"], "no chain"),
     ("leaderboard", ["../..", "all", "all", "convergence", 0.5, []], "no group"),
     ("leaderboard", ["", "../etc", "all", "convergence", 0.5, []], "no kind"),

@@ -55,6 +55,16 @@ def test_laying_again_leaves_the_same_files_and_no_caches(folder):
     assert not any(path.is_symlink() for path in folder.rglob("*"))
 
 
+def test_a_space_of_another_namespace_names_its_dataset(tmp_path):
+    folder = copy_space_to(tmp_path / "space", "NS2/front", "NS2/convergebench", "v1.0.0")
+    card = (folder / "README.md").read_text()
+    assert "convergebench/convergebench" not in card.replace("NS2/convergebench/convergebench", "")
+    assert 'Client("NS2/front")' in card
+    assert "  - NS2/convergebench\n" in card
+    named = json.loads((folder / "convergebench/spaces_app/space/published.json").read_text())
+    assert named == {"dataset": "NS2/convergebench", "revision": "v1.0.0"}
+
+
 def test_the_header_is_what_a_space_needs(folder):
     import yaml
 
