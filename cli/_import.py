@@ -1,4 +1,4 @@
-"""What the layouts of `convergebench import` share: their options, and storing and reporting the chains they find."""
+"""What the layouts of `convergebench import` share."""
 
 import json
 import sys
@@ -41,7 +41,7 @@ def store_findings(
     as_json: bool,
     **unused: Any,
 ) -> None:
-    """Store the chains of a layout and print the counts; exit with status 1 if part of a case could not be imported."""
+    """Store the chains of a layout; exit with status 1 if part of a case could not be imported."""
     from convergebench.dataset_builder.building.card import count_text
     from convergebench.dataset_builder.importing import chains as importing
 

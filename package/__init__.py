@@ -122,7 +122,7 @@ def import_chains(
 
 
 def publish(dataset: str | Path, repo: str, tag: str | None = None, *, dry_run: bool = False) -> str | None:
-    """Upload a dataset folder to NAMESPACE/NAME on the Hub, in one commit with a tag; its id, or None for a dry run."""
+    """Upload a dataset folder to NAMESPACE/NAME on the Hub, in one commit; its id."""
     from convergebench.dataset_builder.publishing.publish import publish as upload
     from huggingface_hub import HfApi
 

@@ -23,7 +23,7 @@ def _interrupt(number: int, frame: object) -> None:
 
 
 def _press_again(unraisable: "sys.UnraisableHookArgs") -> None:
-    """Python only prints what is raised in a callback, such as those of an import's locks; press Ctrl-C again."""
+    """Python only prints what a callback raises; press Ctrl-C again."""
     if not isinstance(unraisable.exc_value, KeyboardInterrupt):
         sys.__unraisablehook__(unraisable)
         return

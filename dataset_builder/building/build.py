@@ -64,10 +64,7 @@ def build(
     progress: _Progress = lambda: None,
     rights: Mapping[str, str] | None = None,
 ) -> Built:
-    """Write finished chains as a dataset folder, or update an existing one.
-
-    `progress` is called for each row of `steps`. `rights` has the licence and attribution of pictures without them.
-    """
+    """Write or update a dataset folder; `rights` are for pictures that state none."""
     if not finished.done:
         raise UserError("no chain is done in the runs given; `convergebench generate` finishes them")
     chains = sorted(finished.done.values(), key=lambda chain: chain.order)

@@ -218,8 +218,8 @@ class Reader:
     def rows_of(self, kind: type[R], columns: Sequence[str] | None = None) -> Iterator[R]:
         """The rows of a table, by default without its pictures.
 
-        One row group is in memory at a time. A replaced file raises before its first row, but a damaged value may raise
-        as late as after the last row of its file: use no row before all have been read.
+        One row group is in memory at a time. A damaged value may raise as late as after the last row of its file:
+        use no row before all are read.
         """
         names = [column.name for column in kind.columns() if columns is not None or column.type != "image"]
         if unknown := [name for name in columns or () if name not in names]:

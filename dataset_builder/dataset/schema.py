@@ -67,7 +67,7 @@ def values_digest(footer: pq.FileMetaData) -> str:
 def write(
     path: Path, config: Config, rows: Iterable[Row | Values], dataset: Path | None = None
 ) -> tuple[int, manifest.Entry]:
-    """Write a whole table; its number of rows and its entry in the manifest of `dataset`, which lists it first.
+    """Write a whole table, and list it in the manifest of `dataset`; its rows and its entry.
 
     A picture is {"bytes", "path"} or None. One row group is in memory, however long the file becomes.
     """

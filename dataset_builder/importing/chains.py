@@ -43,7 +43,7 @@ _RIGHTS = {"origin": "real", "licence": UNKNOWN, "attribution": UNKNOWN}
 _RUN = {"suite": "imported", "suite_version": "1", "short_side": None}
 
 
-# An answer as a layout found it, its place for messages, and its picture unless its status says why there is none.
+# An answer, its place for messages, and its picture if there is one.
 FoundAnswer = tuple[Step, str, Path | bytes | None]
 
 
@@ -150,7 +150,7 @@ def _import_chain(finding: FoundChain, out: Path, rights: Mapping[str, str], imp
         picture = decode(data)
         clean = None if finding.reference is None else _read_bytes(finding.reference)
         reference = None if clean is None else decode(clean)
-    except (OSError, ValueError) as error:  # a path with a zero byte is a ValueError, as is what cannot be decoded
+    except (OSError, ValueError) as error:  # ValueError: a zero byte in a path
         imported.problems.append(Problem(finding.where, f"the source cannot be read: {_reason_text(error)}"))
         return None
     digest = sha256(data).hexdigest()

@@ -38,7 +38,7 @@ def version_tags(tags: Sequence[str]) -> list[str]:
     return sorted((tag for tag in tags if _TAG.fullmatch(tag)), key=parse_version)
 
 
-# A version, published or to be: what the card says of each config, and each chain's id, editor, suite and its version.
+# Of a version: the card's facts of each config; each chain's id, editor, suite and its version.
 State = tuple[Mapping[str, Any], frozenset[tuple[str, ...]]]
 Change = tuple[str, list[str]]  # the level of version that it requires, and what differs in words
 Plan = dict[str, Any]  # what publishing would do; its keys are in `_plan_version`

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
 _NOT_PUBLISHED = ("__pycache__", ".", "test_")  # beginnings of names
-Published = tuple[str | None, int, int]  # the commit, unless it is a dry run; the files, and how many of them change
+Published = tuple[str | None, int, int]  # the commit; the files; how many change
 
 
 def publish_metrics(
