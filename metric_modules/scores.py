@@ -76,7 +76,7 @@ class Missing(NamedTuple):
 
     @property
     def reason(self) -> Reason:
-        """The kind of reason; a code that no spec declares has the fault NOBODY."""
+        """The kind of reason; an undeclared code is nobody's fault."""
         return _reasons().get(self.code) or Reason(self.code, Fault.NOBODY, self.code)
 
     @property
@@ -188,7 +188,7 @@ class ScoreRow(StepPlace):
         return cls.from_values(dict.fromkeys(score_column_names()) | dict(values))
 
     def value(self, column: str) -> Any:
-        """The value in a column by its name; raise KeyError if there is no such column or it was not read."""
+        """The value in a column; KeyError if there is none or it was not read."""
         if column in self.__dict__:
             return self.__dict__[column]
         if column in score_column_names():

@@ -44,7 +44,7 @@ class ScoreColumn:
 
     @property
     def retained(self) -> str:
-        """The name of the column rescaled from 1 (untouched) to 0 (an unrelated picture)."""
+        """The column from 1 (untouched) to 0 (an unrelated picture)."""
         return f"retained_{self.name}"
 
 
@@ -128,31 +128,31 @@ def scored_specs() -> dict[str, Spec]:
 
 @cache
 def optional_columns() -> frozenset[str]:
-    """The columns that the scores have only if their metric was requested."""
+    """Columns of metrics that are computed only on request."""
     return frozenset(name for spec in specs().values() if spec.optional for name in spec.names)
 
 
 @cache
 def score_columns() -> dict[str, ScoreColumn]:
-    """Every metric column of the scores by its name, in their order."""
+    """Every metric's columns by name, in their order."""
     return {column.name: column for spec in specs().values() for column in spec.columns}
 
 
 @cache
 def retained_columns() -> dict[str, ScoreColumn]:
-    """The columns that have floors, and so a column `retained_NAME`."""
+    """Those with floors, and so with a column `retained_NAME`."""
     return {name: column for name, column in score_columns().items() if column.floor}
 
 
 @cache
 def ceilings() -> dict[str, float]:
-    """What an untouched picture scores, for the columns that have floors."""
+    """What an untouched picture scores in columns with floors."""
     return {name: column.ceiling for name, column in retained_columns().items() if column.ceiling is not None}
 
 
 @cache
 def checked_columns(headline: Headline) -> tuple[str, ...]:
-    """The columns that the headline checks for this; retained quality is the lowest of those for "quality"."""
+    """The columns that the headline checks for this."""
     return tuple(name for name, column in score_columns().items() if column.headline == headline)
 
 

@@ -50,24 +50,24 @@ class Job:
     offsets: dict[Path, int] = field(default_factory=dict)  # up to which the shards were read
 
     def lacking(self, chain: DatasetChain) -> list[MetricRun]:
-        """The metrics that are still to be computed for a chain."""
+        """The metrics still to be computed for a chain."""
         scores, name = self.results.scores, chain.chain.id
         runs = self.runs if chain.scored_steps else ()
         return [run for run in runs if (name, run.name) not in scores or scores[name, run.name][0] != run.signature]
 
     def lacking_floors(self, task: FloorTask) -> list[MetricRun]:
-        """The metrics whose floor is still to be computed for a reference."""
+        """The metrics whose floor is still to be computed."""
         key, floors = task.key, self.results.floors
         runs = [run for run in self.runs if run.spec.floors]
         return [run for run in runs if floors.get((key, run.name), (None,))[0] != run.floor_signature]
 
     def stored_specs(self) -> dict[str, Spec]:
-        """The metrics with columns; an optional one has if it has results."""
+        """The metrics with columns; an optional one needs results."""
         computed = {name for _, name in self.results.scores}
         return {name: spec for name, spec in scored_specs().items() if not spec.optional or name in computed}
 
     def part(self, rank: int, size: int) -> _Work:
-        """One part's unfinished chains with their floors; the first part has the floors that no chain needs."""
+        """One part's unfinished chains with their floors; the first also has floors without chains."""
         all_chains, tasks = self.unfinished
         chains = [all_chains[index] for index in share([chain.cost for chain in all_chains], rank, size)]
         needed, needed_by_all = ({floor_place(chain)[1:] for chain in some} for some in (chains, all_chains))
@@ -75,7 +75,7 @@ class Job:
         return chains, floors
 
     def take_in(self, shard: str = "") -> None:
-        """Add finished work of the present pictures from the shards; one part's process skips the other parts'."""
+        """Add finished work from the shards; the process of one part skips the other parts."""
         digests = {chain.chain.id: chain.digest for chain in self.chains}
         paths = sorted((self.folder / FOLDER).glob("*.jsonl"))
         read = [path for path in paths if not shard or path.name == shard or path.name[4:] != shard[4:]]
@@ -84,7 +84,7 @@ class Job:
                 self.results.add(line)
 
     def floor_medians(self) -> dict[FloorPlace, Medians]:
-        """The floor of each column, for every suite, source and evaluation size."""
+        """Each column's floor by suite, source and evaluation size."""
         medians: dict[FloorPlace, Medians] = {}
         suites = suite_sources(self.chains)
         for task in self.tasks:

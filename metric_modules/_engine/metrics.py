@@ -42,7 +42,7 @@ class MetricRun:
 def choose(
     requested: Sequence[str] | None, device: str | None, dtype: str | None
 ) -> tuple[list[MetricRun], dict[str, str]]:
-    """Load metrics onto a device, by default all but the optional ones; and say why some cannot be computed here."""
+    """The metrics, by default all but the optional ones, and why some are absent."""
     specs = scored_specs()
     names = [name for name, spec in specs.items() if (not spec.optional if requested is None else name in requested)]
     for name in requested or ():

@@ -1,8 +1,7 @@
-"""Reads the pictures of every image metric: each becomes 8-bit RGB, or is refused in one sentence that names it.
+"""Reads the pictures of every image metric: each becomes 8-bit RGB, or is refused by its number.
 
-Grey and palette become RGB, an opaque alpha channel is dropped, the orientation a file declares is applied, colour
-profiles are ignored. Arrays and tensors hold bytes, or floats from 0 to 1; channels come last, or first where only the
-first axis can be channels. The cards of the metrics have a table of what is accepted and refused.
+Grey and palette become RGB, opaque alpha is dropped, a declared orientation is applied, colour profiles are ignored.
+Arrays hold bytes, or floats from 0 to 1; channels come last, or first where only the first axis can be channels.
 """
 
 import os
@@ -25,7 +24,7 @@ _Rows = TypeVar("_Rows", bound=Sequence)
 
 
 def pixels(picture: object, name: str = "the picture") -> np.ndarray:
-    """Height x width x 3 bytes, or a ValueError that says which picture cannot be used and why."""
+    """Height x width x 3 bytes, or a ValueError that names the picture."""
     try:
         if isinstance(picture, dict):
             picture = picture.get("path") if picture.get("bytes") is None else picture["bytes"]
@@ -90,7 +89,7 @@ def _bytes_of(array: np.ndarray) -> np.ndarray:
 
 
 def _with_range(array: np.ndarray) -> np.ndarray:
-    """Bytes, refused if they look like a picture scaled to 0 to 1; a wholly black one passes."""
+    """Refuses bytes that look scaled to 0 to 1; black passes."""
     if array.max() == 1:
         raise ValueError("holds bytes of 0 and 1 alone; give floats from 0 to 1, or bytes from 0 to 255")
     return array
@@ -133,7 +132,7 @@ def _of_image(image: Image.Image) -> np.ndarray:
 
 
 def _png_bits(path: Any) -> int | None:
-    """The bits per channel that a PNG's header declares; None if the file is gone or not a PNG."""
+    """What a PNG's header declares; None if there is no such file."""
     try:
         with Path(path).open("rb") as file:
             head = file.read(25)
@@ -149,7 +148,7 @@ def exact(picture: object, name: str = "the picture") -> dict[str, object]:
 
 
 def pair(prediction: object, reference: object, size: Size = None, number: int = 0, any_sizes: bool = False) -> Pair:
-    """Prediction and reference as arrays, of one size unless they may have `any_sizes`."""
+    """Prediction and reference, of one size unless `any_sizes`."""
     first, second = pixels(prediction, f"prediction {number}"), pixels(reference, f"reference {number}")
     if size is None and (any_sizes or first.shape == second.shape):
         return first, second
@@ -174,7 +173,7 @@ def pairs(
 
 
 def in_batches(compared: Sequence[Pair], batch_size: int, work: Callable[[list[Pair]], Sequence[_Row]]) -> list[_Row]:
-    """The results of `work` for all pairs, in batches of at most `batch_size` consecutive pairs of one picture size."""
+    """The results of `work` for batches of consecutive pairs of one size."""
     if not isinstance(batch_size, int) or batch_size < 1:
         raise ValueError(f"batch_size must be a whole number from 1, got {batch_size!r}")
     batches: list[list[Pair]] = []
@@ -201,7 +200,7 @@ def _dealt(batches: list[list[Pair]], work: Callable[[list[Pair]], _Rows]) -> li
 
 
 def examples(values: Any, column: str) -> Sequence[object]:
-    """One entry for each example: of a list, of a batch of pictures, or of a column of a dataset."""
+    """The examples of a list, a batch of pictures, or a dataset's column."""
     if isinstance(values, np.ndarray) or _is_tensor(values):
         if values.ndim != 4:
             kind = f"{type(values).__name__} with shape {tuple(values.shape)}"

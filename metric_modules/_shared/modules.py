@@ -1,7 +1,6 @@
-"""The base class of the `evaluate` modules, and checks of the arguments of those that take series of numbers.
+"""The base class of the `evaluate` modules, and checks of series of numbers.
 
-Use `from ... import modules`, not its class: `evaluate` takes the first metric class in a module's namespace for the
-module itself.
+Import it as a module: `evaluate` takes the first metric class in a namespace for the metric itself.
 """
 
 import inspect
@@ -16,7 +15,7 @@ Series = Sequence[float | None]  # one value for each round, None if it was not 
 
 
 class Module(evaluate.Metric):
-    """An `evaluate` module that is described by the docstring of its class; its card explains inputs and results."""
+    """An `evaluate` module, described by the docstring of its class."""
 
     columns: ClassVar[dict[str, object]] = {"predictions": datasets.List(datasets.Value("float64"))}
     example: ClassVar[dict[str, object]] = {}  # arguments with which the module's page begins
@@ -36,18 +35,18 @@ class Module(evaluate.Metric):
 def check_series(name: str, series: Sequence[Series]) -> None:
     for number, values in enumerate(series, 1):
         if not (isinstance(values, Sized) and all(value is None or isinstance(value, Real) for value in values)):
-            raise ValueError(f"{name} {number} must be a list of numbers, with None for a missing one, got {values!r}")
+            raise ValueError(f"{name} {number} must be a list of numbers or None, got {values!r}")
 
 
 def check_counts(name: str, entries: Sequence | None, count: int) -> list:
-    """The entries as a list, empty for None; raise ValueError unless there is one for each curve."""
+    """The entries, none or one for each curve."""
     if entries is not None and len(entries) != count:
         raise ValueError(f"got {len(entries)} {name} for {count} curves; give one for each curve")
     return [] if entries is None else list(entries)
 
 
 def checked_rounds(curves: Sequence[Series], rounds: Sequence[int] | None) -> list[int]:
-    """The rounds, checked; for None 1, 2, 3, ... to the end of the longest curve."""
+    """The rounds; by default 1, 2, 3, ... to the end of the longest curve."""
     if not len(curves):
         raise ValueError("no curves were given; give at least one list of values")
     check_series("curve", curves)
@@ -56,7 +55,7 @@ def checked_rounds(curves: Sequence[Series], rounds: Sequence[int] | None) -> li
         return list(range(1, max(longest, 1) + 1))
     whole = [int(round) for round in rounds]
     if not whole or whole != list(rounds) or whole[0] < 1 or sorted(set(whole)) != whole:
-        raise ValueError(f"rounds must be whole numbers from 1 on, each larger than the one before, got {list(rounds)}")
+        raise ValueError(f"rounds must be growing whole numbers from 1 on, got {list(rounds)}")
     if longest > len(whole):
         raise ValueError(f"got {len(whole)} rounds for a curve of {longest} values; give one round for each value")
     return whole

@@ -1,4 +1,4 @@
-"""The page of a metric as a Space: its card, its inputs, a button, and everything that it returns.
+"""The page of a metric as a Space: its card, its inputs, and everything that it returns.
 
 A published metric has this file as app.py, with one line more that runs it.
 """
@@ -13,10 +13,7 @@ import gradio as gr
 
 
 def run(name: str) -> gr.Blocks:
-    """The page of the `evaluate` module in this file's folder; it is served if this file is the program that runs.
-
-    The module's `example` has the arguments with which the page begins; pictures are uploaded.
-    """
+    """The page of the `evaluate` module in this file's folder; it begins with the module's `example`."""
     module = Path(__file__).with_name(name)
     metric = evaluate.load(str(module))
     names = [name for name, kind in metric.features.items() if type(kind).__name__ == "Image"]

@@ -15,7 +15,7 @@ _PICTURE = datasets.Image()
 
 
 class PictureModule(Module):
-    """A module that compares pictures with references. It reads and checks them before `evaluate` encodes them."""
+    """Compares pictures with references, which it reads before `evaluate` encodes them."""
 
     columns: ClassVar[dict[str, object]] = {"predictions": _PICTURE, "references": _PICTURE}
     spec: ClassVar[Mapping[str, Any]]
@@ -63,7 +63,7 @@ class PictureModule(Module):
 def means_and_reasons(
     spec: Mapping[str, Any], rows: Sequence[dict[str, Any]], fields: Iterable[str]
 ) -> dict[str, object]:
-    """The means of rows that hold a reason in place of a missing number, and each example's reasons as sentences."""
+    """The means of rows, and the reasons in place of missing numbers as sentences."""
     reasons = [{name: value for name, value in row.items() if isinstance(value, str | tuple)} for row in rows]
     numbers = [row | dict.fromkeys(missing) for row, missing in zip(rows, reasons, strict=True)]
     words = [{name: reason_text(spec, reason) for name, reason in missing.items()} for missing in reasons]
@@ -71,7 +71,7 @@ def means_and_reasons(
 
 
 def means(rows: Sequence[Row], fields: Iterable[str]) -> dict[str, object]:
-    """The mean of each field over the examples that have it, and as FIELD_values one value for each example.
+    """The mean of each field over the examples that have it, and FIELD_values.
 
     >>> means([{"psnr": 30.0}, {"psnr": None}], ["psnr"])
     {'psnr': 30.0, 'psnr_values': [30.0, None]}

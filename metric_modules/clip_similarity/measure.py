@@ -1,4 +1,4 @@
-"""CLIP image similarity as pure functions: a picture is embedded once, for any number of comparisons."""
+"""CLIP image similarity as pure functions: a picture is embedded once."""
 
 import hashlib
 import threading

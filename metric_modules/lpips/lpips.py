@@ -1,4 +1,4 @@
-"""LPIPS as an `evaluate` module; the pure functions are in measure.py, and the weights arrive by weights.py."""
+"""LPIPS as an `evaluate` module; the pure functions are in measure.py."""
 
 import functools
 from collections.abc import Sequence

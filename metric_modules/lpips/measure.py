@@ -1,4 +1,4 @@
-"""LPIPS 0.1 as pure functions: the features of a reference are computed once, for any number of predictions."""
+"""LPIPS 0.1 as pure functions: a reference's features serve any number of predictions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ class Model:
 
 
 def model(net: str, tensors: dict[str, "torch.Tensor"], device: str, dtype: str, digest: str) -> Model:
-    """The network, ready on a device: convolutions in `dtype`, everything after them in float32."""
+    """The network on a device: convolutions in `dtype`, all else in float32."""
     import torch
 
     if dtype not in DTYPES:
@@ -67,10 +67,7 @@ def model(net: str, tensors: dict[str, "torch.Tensor"], device: str, dtype: str,
 
 
 def features(model: Model, pictures: Sequence[np.ndarray]) -> list["torch.Tensor"]:
-    """The five stages' features of pictures of one size, of unit length and weighted by the square root of the heads.
-
-    Squared differences of these, summed over channels, are LPIPS around each place.
-    """
+    """The five stages' features; squared differences, summed over channels, are LPIPS around each place."""
     import torch
 
     with torch.inference_mode():
@@ -84,7 +81,7 @@ def features(model: Model, pictures: Sequence[np.ndarray]) -> list["torch.Tensor
 
 
 def distances(model: Model, reference: Sequence["torch.Tensor"], pictures: Sequence[np.ndarray]) -> list[Distance]:
-    """The distances of pictures from one reference, given by its features; a stage is freed once it is compared."""
+    """The distances of pictures from a reference; a stage is freed once compared."""
     import torch
 
     with torch.inference_mode():
@@ -121,7 +118,7 @@ def _stages(model: Model, pictures: Sequence[np.ndarray]) -> Iterator["torch.Ten
 
 @lru_cache
 def _scaled(dtype: "torch.dtype") -> np.ndarray:
-    """The network's input for every grey level of every channel; 16-bit values as int16, which cv2 can look up."""
+    """The network's input for every grey level; 16-bit values as int16 for cv2."""
     import torch
 
     levels = torch.arange(256, dtype=torch.float32).view(1, 256, 1) / 127.5 - 1
@@ -130,7 +127,7 @@ def _scaled(dtype: "torch.dtype") -> np.ndarray:
 
 
 def _parts(values: "torch.Tensor") -> Iterator[tuple[int | slice, slice]]:
-    """Rows of one picture at a time that stay in the processor's cache while they are worked on; on a GPU all."""
+    """Rows of one picture that fit into the processor's cache; on a GPU all."""
     if values.device.type != "cpu":
         yield slice(None), slice(None)
         return
@@ -173,7 +170,7 @@ def _distances(maps: Sequence["torch.Tensor"]) -> list[Distance]:
 
 
 def tiles(maps: Sequence["torch.Tensor"]) -> "torch.Tensor":
-    """The distance of each of the 8 x 8 tiles of each picture, from its maps."""
+    """The distance of each of a picture's 8 x 8 tiles."""
     import torch
     from torch.nn import functional
 
@@ -190,7 +187,7 @@ def missing_weights() -> str | None:
 
 
 class Scorer:
-    """LPIPS with AlexNet as the scoring engine runs it; `exact` is the same in float32."""
+    """LPIPS with AlexNet; `exact` is the same in float32."""
 
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, object], loaded: _Loaded | None = None):
         tensors, digest = loaded or load(NET)

@@ -38,7 +38,7 @@ def path(net: str) -> Path:
 
 
 def load(net: str) -> "tuple[Tensors, str]":
-    """A network's tensors from the cache and their digest; if they are absent, one sentence says what to run."""
+    """A network's tensors from the cache, and their digest."""
     cached = path(net)
     require_packages("LPIPS", "torch", "safetensors")
     if not cached.is_file():
@@ -67,7 +67,7 @@ def digest(tensors: Mapping[str, "torch.Tensor"]) -> str:
 
 
 def fetch(say: Say = print, nets: Sequence[str] = NETS) -> dict[str, dict[str, str]]:
-    """Download the networks' weights into the cache, unless intact copies are there; their paths and digests."""
+    """Download the weights that the cache lacks; their paths and digests."""
     require_packages("LPIPS", "torch", "safetensors")
     from safetensors.torch import save
 

@@ -29,7 +29,7 @@ def psnr_and_rmse(reference: np.ndarray, prediction: np.ndarray) -> dict[str, fl
 
 
 class Scorer:
-    """PSNR and RMSE as the scoring engine runs them; sums are exact, whatever the device and the dtype."""
+    """Sums are exact, whatever the device and the dtype."""
 
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
         self.signature = SIGNATURE | {"previous": "rmse"}

@@ -1,4 +1,4 @@
-"""SSIM as pure functions of two uint8 arrays; terms that depend only on the reference are computed once."""
+"""SSIM as pure functions; terms of the reference are computed once."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -136,7 +136,7 @@ def signature(window: str = "gaussian") -> Signature:
 
 
 class Scorer:
-    """SSIM as the scoring engine runs it: float32 on the processor, whatever the device and the dtype."""
+    """SSIM in float32 on the processor, whatever the device and the dtype."""
 
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
         self.signature = signature()

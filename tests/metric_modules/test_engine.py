@@ -13,11 +13,13 @@ from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.metric_modules._engine import engine, metrics, worker
-from convergebench.metric_modules._engine.floors import floor, is_near_threshold
+from convergebench.metric_modules._engine.floors import is_near_threshold
 from convergebench.metric_modules.clip_similarity import measure as clip
 from convergebench.metric_modules.lpips import measure as lpips
 from convergebench.metric_modules.lpips import weights
 from convergebench.metric_modules.scores import SCORES
+from hypothesis import given
+from hypothesis import strategies as st
 from PIL import Image
 from skimage.metrics import peak_signal_noise_ratio, structural_similarity
 
@@ -209,7 +211,13 @@ def test_floors_are_medians_of_all_stored_pairs(scored_by_all):
     assert len(pairs) == 3 * 2 * 4
     row = next(row for row in scores(dataset).values() if row["status"] == "ok" and row["source"] == "source-2")
     values = [pair["value"] for pair in pairs if (pair["source"], pair["metric"]) == ("source-2", "rmse")]
-    assert row["retained_rmse"] == pytest.approx(max(0, 1 - row["rmse"] / floor(values)))
+    assert row["retained_rmse"] == pytest.approx(max(0, 1 - row["rmse"] / np.median(values)))
+
+
+@given(value=st.floats(-1e6, 1e6), worse=st.floats(0, 1e6), bottom=st.floats(1, 1e3))
+def test_worse_never_retains_more(value, worse, bottom):
+    better, lower = retained_value(value, bottom, 0.0), retained_value(value + worse, bottom, 0.0)
+    assert 0 <= lower <= better <= 1
 
 
 def test_near_a_threshold_bfloat16_gives_way_to_float32(clean, tmp_path, monkeypatch):
