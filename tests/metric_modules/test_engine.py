@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.metric_modules._engine import engine, metrics, worker
-from convergebench.metric_modules._engine.floors import is_near_threshold
+from convergebench.metric_modules._engine.floors import is_near_threshold, retained_value
 from convergebench.metric_modules.clip_similarity import measure as clip
 from convergebench.metric_modules.lpips import measure as lpips
 from convergebench.metric_modules.lpips import weights
