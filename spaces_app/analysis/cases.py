@@ -70,7 +70,7 @@ class Case:
         ]
 
     def quality(self, checks: Container[str] | None = None) -> Values:
-        """The lowest retained quality of those that are checked, by default of those that were computed."""
+        """The lowest of those that are checked, or of all that were computed."""
         if checks is None:
             checks = [name for name in QUALITIES if any(value is not None for value in self.retained[name])]
         lists = [self.judged(name) for name in QUALITIES if name in checks]

@@ -54,7 +54,7 @@ class Floors:
         return floor(list(values.values())) if values else None
 
     def look_alikes(self, chains: Iterable[FinishedChain]) -> dict[str, list[str]]:
-        """Sources that more than 5% of unrelated pictures resemble, with those pictures."""
+        """Sources that over 5% of unrelated pictures resemble, with those."""
         look_alikes: dict[str, set[str]] = defaultdict(set)
         for chain in {(chain.source.id, chain.short_side, chain.suite): chain for chain in chains}.values():
             values = self.unrelated_values(chain)

@@ -1,4 +1,4 @@
-"""Groups of cases that a headline counts, their checks and outcomes, and what became of every chain."""
+"""Groups of cases: their checks and outcomes, and what became of every chain."""
 
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
@@ -133,7 +133,7 @@ def coverage(cases: Sequence[Case]) -> dict[str, float]:
     with_edits = [(case, place) for case, place in returns if case.applied is not None]
     shares = {name: sum(case.retained[name][place] is not None for case, place in returns) / size for name in RETAINED}
     parts = sum(case.part_lost[place] is not None for case, place in returns)
-    # Edits that cannot be judged from the pictures do not count as unscored: one judgement, or one reason for
+    # Edits that cannot be judged from the pictures are not unscored: one judgement, or one reason for
     # having none, shows that they were examined.
     judged = any(case.applied[place] is not None for case, place in with_edits if case.applied)
     judged = judged or any(rounds for case in cases for rounds in case.not_judged.values())

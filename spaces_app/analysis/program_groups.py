@@ -1,4 +1,4 @@
-"""Groups of programs: cases of one group are counted together. Studies add their own."""
+"""Groups of programs, whose cases are counted together; studies add their own."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""One case for a reader: why it was lost, with its numbers, and the frames that show it."""
+"""One case for a reader: why it was lost, and the frames that show it."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -88,7 +88,7 @@ def typical_cases(
 
 
 def frames_of(case: Case, checks: Sequence[str], lost_step: int | None) -> list[dict[str, Any]]:
-    """The frames of a strip; `share` is the quality that a return retained, and spare ones are left out on phones."""
+    """The frames of a strip; phones leave out the spare ones."""
     length = len(case.chain.program.cycle)
     quality = case.quality(checks)
     forward = _forward_places(case.chain.program.cycle, True)[:1]

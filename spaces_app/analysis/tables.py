@@ -253,7 +253,7 @@ def _latex_text(text: str) -> str:
 
 
 def as_latex(table: Table, keys: Sequence[str] = (), rule_where: str = "") -> str:
-    """A booktabs tabular, with a rule where the value of `rule_where` changes."""
+    """A tabular with a rule where the value of `rule_where` changes."""
     shown, body, before = table.shown(keys), [], None
     for row in table.rows:
         if rule_where and before is not None and row[rule_where] != before:

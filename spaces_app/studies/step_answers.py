@@ -41,6 +41,6 @@ def judges_asked(answers: Answers, questions: Collection[str]) -> list[str]:
 
 
 def share_of(marks: Sequence[bool], sources: Sequence[Hashable]) -> Estimate:
-    """The share of true marks, with limits over sources; empty without marks."""
+    """The share of true marks; empty without marks."""
     values = np.array(marks, float)
     return estimate(float(values.mean()), share_interval(values, sources)) if marks else Estimate()
