@@ -2,14 +2,11 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
 from ._shared import json_option
-
-if TYPE_CHECKING:
-    from convergebench.generation.status import Status
 
 
 @click.command("status", short_help="How far a run is.")
@@ -27,17 +24,19 @@ def command(folder: Path, as_json: bool) -> None:
     from convergebench.generation.status import read_status
 
     run_status = read_status(folder)
-    click.echo(json.dumps(vars(run_status)) if as_json else _as_text(str(folder), run_status))
+    click.echo(json.dumps(run_status) if as_json else _as_text(str(folder), run_status))
 
 
-def _as_text(folder: str, status: "Status") -> str:
-    whole = status.whole
-    lines = [f"{folder}: suite {status.suite} version {status.suite_version}", f"  {_counts(whole)}"]
+def _as_text(folder: str, status: dict[str, Any]) -> str:
+    whole = status["whole"]
+    lines = [f"{folder}: suite {status['suite']} version {status['suite_version']}", f"  {_counts(whole)}"]
     lines.append(f"  {whole['calls_done']:,} of {whole['calls']:,} calls; ${whole['spent']:,.2f} spent")
     if whole["done"] < whole["chains"] and not whole["running"]:
         lines.append("  no process is working on it; run the same command again to resume")
-    lines += ["", *(f"editor {name}: {_counts(part)}; ${part['spent']:,.2f}" for name, part in status.editors.items())]
-    for end, reasons in status.reasons.items():
+    lines.append("")
+    for name, part in status["editors"].items():
+        lines.append(f"editor {name}: {_counts(part)}; ${part['spent']:,.2f}")
+    for end, reasons in status["reasons"].items():
         lines += [f"\n{end}:", *(f"  {count:>6}  {reason}" for reason, count in reasons.items())]
     return "\n".join(lines)
 

@@ -6,7 +6,6 @@ import socket
 import time
 from collections import Counter, defaultdict
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,18 +23,8 @@ _Counts = dict[str, float]
 _WAITING: _Counts = {"waiting": 1}
 
 
-@dataclass
-class Status:
-    """The counts of a run and of its editors."""
-
-    suite: str
-    suite_version: str
-    whole: _Counts
-    editors: dict[str, _Counts]
-    reasons: dict[str, dict[str, int]]  # by end: why, how often
-
-
-def read_status(run: Path) -> Status:
+def read_status(run: Path) -> dict[str, Any]:
+    """The suite, the counts of the whole and of each editor, and for each end why and how often."""
     description = read_checked(run / "run.json", f"{run} holds no run; give the folder that `generate --out` made")
     plan: dict[str, Any] = {"hosts": [], "chains": {}}
     if (run / PLAN).exists():  # chains that were made elsewhere have no plan
@@ -58,13 +47,13 @@ def read_status(run: Path) -> Status:
         for name, count in (("chains", 1), ("calls", calls), *counts.items()):
             editors[editor][name] = round(editors[editor][name] + count, 6)
     whole = {name: round(sum(counts[name] for counts in editors.values()), 6) for name in _COUNTS}
-    return Status(
-        suite=str(description.get("suite", "")),
-        suite_version=str(description.get("suite_version", "")),
-        whole=whole,
-        editors=dict(sorted(editors.items())),
-        reasons={end: dict(counts.most_common(_SHOWN)) for end, counts in sorted(reasons.items())},
-    )
+    return {
+        "suite": description.get("suite", ""),
+        "suite_version": description.get("suite_version", ""),
+        "whole": whole,
+        "editors": dict(sorted(editors.items())),
+        "reasons": {end: dict(counts.most_common(_SHOWN)) for end, counts in sorted(reasons.items())},
+    }
 
 
 def _read_plan(folder: Path) -> tuple[str, int]:

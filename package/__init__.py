@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from convergebench.dataset_builder.publishing.verify import Finding
     from convergebench.generation import generate as generate
     from convergebench.generation.plan import Plan
-    from convergebench.generation.status import Status
     from convergebench.metric_modules import score as score
     from convergebench.metric_modules._judges.run import judge as judge
     from convergebench.spaces_app import report as report
@@ -77,7 +76,7 @@ def plan(
     return planning.make_plan(loaded, editors, rounds, runs, audit, salt, **selection)
 
 
-def status(run: str | Path) -> "Status":
+def status(run: str | Path) -> dict[str, Any]:
     """How far a run is: chains by how they ended, calls made, money spent."""
     from convergebench.generation.status import read_status
 

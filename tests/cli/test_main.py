@@ -59,7 +59,7 @@ def test_chains_are_imported_by_a_function(tmp_path):
     table.write_text("chain,round,path\none,0,0.png\none,1,1.png\n")
     imported = convergebench.import_chains(table, "table", "mine", tmp_path / "run", kind="scene")
     assert (len(imported.written), imported.problems) == (1, [])
-    assert convergebench.status(tmp_path / "run").whole["done"] == 1
+    assert convergebench.status(tmp_path / "run")["whole"]["done"] == 1
     with pytest.raises(UserError, match="tabel"):
         convergebench.import_chains(table, "tabel", "mine")
 
@@ -68,7 +68,7 @@ def test_plan_and_status_as_functions(tmp_path):
     plan = convergebench.plan("jpeg", "smoke", rounds=1, limit=1)
     assert [chain.editor for chain in plan.chains] == ["jpeg"]
     convergebench.generate("jpeg", "smoke", tmp_path / "run", rounds=1, limit=1, quiet=True)
-    assert convergebench.status(tmp_path / "run").whole["done"] == 1
+    assert convergebench.status(tmp_path / "run")["whole"]["done"] == 1
     assert convergebench.verify(tmp_path / "run") == []
 
 

@@ -59,17 +59,17 @@ def test_a_running_run_says_what_runs_and_how_long_it_will_take(tmp_path):
         until = time.monotonic() + 60
         while time.monotonic() < until:
             found = read_status(tmp_path / "run") if (tmp_path / "run" / "run.json").exists() else None
-            if found and found.whole["running"] == 3:
+            if found and found["whole"]["running"] == 3:
                 break
             time.sleep(0.02)
-        assert (found.whole["running"], found.whole["waiting"], found.whole["done"]) == (3, 1, 0)
+        assert (found["whole"]["running"], found["whole"]["waiting"], found["whole"]["done"]) == (3, 1, 0)
         text = told(tmp_path / "run")
         assert "3 running, 1 waiting" in text
         assert "no process is seen" not in text
     finally:
         go.set()
         thread.join()
-    assert read_status(tmp_path / "run").whole["done"] == 4
+    assert read_status(tmp_path / "run")["whole"]["done"] == 4
 
 
 KILLED = """
@@ -91,9 +91,9 @@ def test_chains_of_a_killed_process_are_interrupted_not_running(tmp_path):
     process.send_signal(signal.SIGKILL)
     process.wait()
     found = read_status(tmp_path / "run")
-    assert found.whole["running"] == 0
-    assert found.whole["interrupted"] > 0
-    assert found.whole["interrupted"] + found.whole["waiting"] + found.whole["done"] == 4
+    assert found["whole"]["running"] == 0
+    assert found["whole"]["interrupted"] > 0
+    assert found["whole"]["interrupted"] + found["whole"]["waiting"] + found["whole"]["done"] == 4
     assert "no process is working on it" in told(tmp_path / "run")
 
 
@@ -101,8 +101,8 @@ def test_one_shard_knows_the_whole_plan(tmp_path):
     made = planned(Counting(tmp_path / "asked"), rounds=1, runs=2)
     scheduler.generate(made, made.chains[::3], tmp_path / "run")
     found = read_status(tmp_path / "run")
-    assert (found.whole["done"], found.whole["chains"]) == (len(made.chains[::3]), len(made.chains))
-    assert (found.whole["waiting"], found.whole["running"]) == (len(made.chains) - found.whole["done"], 0)
+    assert (found["whole"]["done"], found["whole"]["chains"]) == (len(made.chains[::3]), len(made.chains))
+    assert (found["whole"]["waiting"], found["whole"]["running"]) == (len(made.chains) - found["whole"]["done"], 0)
 
 
 def test_cost_is_that_of_the_steps_what_was_asked_again_included(tmp_path):
@@ -115,7 +115,7 @@ def test_cost_is_that_of_the_steps_what_was_asked_again_included(tmp_path):
     generate(made, tmp_path / "run")
     moods["refuse"] = False
     generate(made, tmp_path / "run", retry=("refused",))
-    assert read_status(tmp_path / "run").whole["spent"] == store.cost_so_far(tmp_path / "run") == 2.0
+    assert read_status(tmp_path / "run")["whole"]["spent"] == store.cost_so_far(tmp_path / "run") == 2.0
 
 
 def test_answers_that_arrive_while_it_looks_do_not_stop_it(tmp_path):
@@ -125,7 +125,7 @@ def test_answers_that_arrive_while_it_looks_do_not_stop_it(tmp_path):
     assert len(lines) > 2
     (folder / "steps.jsonl").write_bytes(lines[0])  # as it was read before the last answers were stored
     found = read_status(tmp_path / "run")
-    assert (found.whole["chains"], found.whole["done"], found.whole["calls_done"]) == (1, 0, 0)
+    assert (found["whole"]["chains"], found["whole"]["done"], found["whole"]["calls_done"]) == (1, 0, 0)
 
 
 def test_what_is_no_run_is_one_sentence(tmp_path):
