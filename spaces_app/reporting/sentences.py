@@ -115,8 +115,8 @@ def _group_sentences(group: str, board: Sequence[leaderboard.Row], tables: Table
         f"Editors that share fewer than {facts['sources for a verdict']} pictures are not ranked: too few to tell "
         "a difference from chance.": unranked,
         excluded_sentence(facts): True,
-        f"Curves are drawn on {tests}. A refused test is no longer in the curves of quality; in that of survival it "
-        f"counts as failed. Bands and brackets are {facts['limits']} confidence intervals across pictures.": True,
+        f"Curves are drawn on {tests}; a refused test leaves those of quality and fails in that of survival. "
+        f"Bands and brackets are {facts['limits']} confidence intervals across pictures.": True,
     }
     return [sentence for sentence, is_said in sentences.items() if sentence and is_said]
 

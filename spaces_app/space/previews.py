@@ -134,9 +134,8 @@ def previews_of(dataset: ServedDataset) -> Previews:
 
 def cache_folder(dataset: ServedDataset) -> Path:
     """One folder for each state of a dataset."""
-    state = [str(dataset.folder.resolve())]
-    for path in sorted(dataset.folder.glob("data/**/*.parquet")):
-        state.append(f"{path.name} {path.stat().st_size} {path.stat().st_mtime_ns}")
+    files = [(path.name, path.stat()) for path in sorted(dataset.folder.glob("data/**/*.parquet"))]
+    state = [str(dataset.folder.resolve()), *(f"{name} {of.st_size} {of.st_mtime_ns}" for name, of in files)]
     if root := os.environ.get("CONVERGEBENCH_PREVIEWS"):
         base = Path(root)
     else:
@@ -150,9 +149,8 @@ def _refuse_others(folder: Path) -> None:
     with contextlib.suppress(FileExistsError):
         folder.mkdir(mode=0o700)
     status = folder.lstat()
-    if not stat.S_ISDIR(status.st_mode) or (
-        hasattr(os, "getuid") and (status.st_uid != _USER or status.st_mode & 0o022)
-    ):
+    is_shared = hasattr(os, "getuid") and (status.st_uid != _USER or status.st_mode & 0o022)
+    if is_shared or not stat.S_ISDIR(status.st_mode):
         raise UserError(f"{folder} can be changed by other users; remove it or set CONVERGEBENCH_PREVIEWS")
 
 

@@ -16,16 +16,11 @@ from .table import HEADINGS, MAIN, comparisons_html, leaderboard_html
 
 TITLE, ORDER = "Results", 10
 NOTE = (
-    "A test stops at the first failure: the edit is not made, it is not undone, too much quality is lost, one area "
-    "is destroyed, the editor refuses, or a technical error ends the test. "
-    "Baselines show the best and worst possible scores. Ranges are 95% confidence intervals across pictures; "
-    "editors that share fewer than 12 pictures are not ranked. A range of "
-    "ranks, such as 2 to 4, means that the differences may be due to chance. "
+    "A test stops at the first failure: no edit, no undo, too much quality lost, one area destroyed, or a refusal. "
+    "Baselines show the best and worst possible scores. Ranges are 95% confidence intervals across pictures. "
+    "Editors that share fewer than 12 pictures are not ranked; ranks such as 2 to 4 may differ by chance. "
 )
-_NOT_COUNTED = (
-    "None of these tests is counted, so there are no rounds to survive. The report has their tables; "
-    "Compare and the Viewer show the pictures."
-)
+_NOT_COUNTED = "None of these tests is counted, so no rounds are survived. Compare and the Viewer show the pictures."
 _STORY = SPACE / "leaderboard" / "story.html"
 _FORMS = {"csv": as_csv, "json": as_json, "tex": latex}
 

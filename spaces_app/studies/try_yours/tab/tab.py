@@ -46,11 +46,10 @@ _ROUND_TRIP = ("make the edit", "undo it")  # unless a visitor gives the instruc
 _ONLY_RETURNS = ("edit and undo",)  # without pictures of the edits, a round is one step
 _METRICS = ("psnr", "ssim", "registration", "edit_applied")
 NOTE = (
-    "Upload the original and the picture after each undo (undone1.png, undone2.png, ...). Add the "
-    "picture after each edit to have edits and undos checked as well. Files are taken in the order of their names. Up "
-    f"to {_MOST_RETURNS} rounds, {_MOST_FILE_BYTES // 10**6} MB a file, "
-    f"{_MOST_SECONDS:.0f} seconds of scoring. Retained quality is 100% for an identical picture and 0% for "
-    "an unrelated one. Your files are scored in memory and never stored."
+    "Upload the original and the picture after each undo (undone1.png, undone2.png, ...), taken in the order of their "
+    "names. Add the picture after each edit to have edits and undos checked as well. Up "
+    f"to {_MOST_RETURNS} rounds, {_MOST_FILE_BYTES // 10**6} MB a file, {_MOST_SECONDS:.0f} seconds of scoring. "
+    "Your files are scored in memory and never stored."
 )
 _File = tuple[str, bytes]  # name and content
 _busy = threading.Lock()  # one series at a time
