@@ -169,9 +169,7 @@ def run_stages(launch: Launch, stages: Sequence[Stage]) -> bool:
             executor.run()
         if ranks := executor.get_incomplete_ranks(skip_completed=True):
             count, place = f"{len(ranks)} of {tasks} tasks", f"{launch.logs}/{name}/logs"
-            raise UserError(
-                f"{count} failed, the first of them {ranks[0]}: see {place}, and give the same command again"
-            )
+            raise UserError(f"{count} failed, first {ranks[0]}: see {place}, and give the same command again")
     return True
 
 

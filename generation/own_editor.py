@@ -116,11 +116,11 @@ def version_of(function: Callable[..., object], chosen: object = None) -> str:
         file = Path(inspect.getsourcefile(code) or "")
         source = file.read_bytes() if file.is_file() else inspect.getsource(code).encode()
     except (OSError, TypeError) as error:
-        raise UserError("the source of this editor cannot be read; give it a version, such as version='1'") from error
+        raise UserError("this editor's source cannot be read; give it a version, such as version='1'") from error
     return hashlib.sha256(source).hexdigest()[:12]
 
 
 def _checked_word(what: str, word: object) -> str:
     if not _WORD.fullmatch(str(word)):
-        raise UserError(f"the editor's {what} must be letters, digits and . _ -, got {word!r}; give another {what}=")
+        raise UserError(f"the editor's {what} must be letters, digits and . _ -, got {word!r}")
     return str(word)

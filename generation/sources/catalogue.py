@@ -187,7 +187,7 @@ def _checked_png(id: str, picture: Image.Image, expected: str) -> bytes:
 
 def find_own(folder: Path, rows: Sequence[Values] = (), kind: str | None = None) -> dict[str, Row]:
     if not folder.is_dir():
-        raise UserError(f"no such folder: {folder}; --pictures must name a folder of pictures")
+        raise UserError(f"no such folder: {folder}")
     for row in rows:
         check_fields(f"picture {row.get('file', '?')!r}", row, Row, _OWN_FIELDS, ["file"])
     paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() in _ENDINGS and path.is_file())
@@ -209,8 +209,8 @@ def _read_own_row(path: Path, row: Values, kind: str | None) -> Row:
         raise UserError(f"{path} is {error}") from error
     chosen = row.get("kind") or kind or (path.parent.name if path.parent.name in KINDS else None)
     if chosen is None:
-        advice = f"give --pictures-kind, put it into a folder named {', '.join(KINDS)}, or give its [[picture]] a kind"
-        raise UserError(f"{path} has no kind, which decides what programs fit it: {advice}")
+        advice = f"give --pictures-kind, or put it into a folder named {', '.join(KINDS)}"
+        raise UserError(f"{path} has no kind: {advice}")
     return Row(
         id=row.get("id") or re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-") or "picture",
         title=row.get("title", path.stem),

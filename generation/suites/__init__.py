@@ -128,7 +128,7 @@ def _read_own(path: Path) -> Suite:
     suite = from_values(path.stem, values, own_programs, pictures)
     if not suite.programs or not suite.sources:
         what = "sources" if suite.programs else "programs"
-        raise UserError(f"{path} names no {what}; {', '.join(_FIELDS)}, program, pictures and picture are its fields")
+        raise UserError(f"{path} names no {what}")
     return suite
 
 
