@@ -177,7 +177,7 @@ def _draw_line(axes: "Axes", curve: Sequence["CurveRow"], look: Look, share: boo
         axes.fill_between([round for round, _ in band], low, high, color=look.colour, alpha=0.13, lw=0, step=step)
 
 
-def set_unit_scale(axes: "Axes", share: bool = False) -> None:
+def _set_unit_scale(axes: "Axes", share: bool = False) -> None:
     axes.set_ylim(0, 1.02)
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0", "", "½", "", "1"] if not share else ["0%", "", "50%", "", "100%"])
     axes.axhline(0.5, color=MUTED.light, lw=0.8, ls=(0, (2, 2)), zorder=1)
@@ -222,7 +222,7 @@ def one_panel(
     axes = grid[0, 0]
     draw_lines(axes, rows, looks, share=share, bands=len({row.editor for row in rows}) <= _MOST_BANDS)
     if not raw:
-        set_unit_scale(axes, share=share)
+        _set_unit_scale(axes, share=share)
     axes.set_ylabel(metric if raw else "share of tests" if share else "retained quality")
     add_legend(figure, axes)
     return Drawing(name, title, f"{capitalised(metric)}: {last_values(rows, 'number' if raw else 'share')}", figure)
@@ -242,7 +242,7 @@ def small_panels(
     figure, panels = new_panels(len(filled), 0.9, 1.7, sharey=True)
     for axes, (label, rows) in zip(panels, filled.items(), strict=True):
         draw_lines(axes, rows, looks, medians, share, bands=not share)
-        set_unit_scale(axes, share)
+        _set_unit_scale(axes, share)
         axes.set_title(label)
     add_legend(figure, panels[0])
     text = " ".join(f"{label}: {last_values(rows)}" for label, rows in filled.items())
