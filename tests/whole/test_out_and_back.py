@@ -103,7 +103,7 @@ def test_the_oracle_keeps_every_depth_and_identity_none(scored):
 def test_the_report_accounts_for_every_program(scored):
     rows = scored.tables["programs"].rows
     assert {row["program"] for row in rows} >= {*suites.load("out-and-back").programs}
-    counted = sum(row.get(key, 0) for row in rows for key in map(program_table.key_of, places()))
+    counted = sum(row.get(key) or 0 for row in rows for key in map(program_table.key_of, places()))
     assert counted == sum(row["chains"] for row in rows) == len(scored.analysis.chains)
 
 
