@@ -180,6 +180,7 @@ class ScoreRow(StepPlace):
     signature: str | None
 
     @classmethod
+    @cache
     def columns(cls) -> tuple[Column, ...]:
         return scores_config([*specs()]).columns
 

@@ -103,10 +103,17 @@ class Reader:
         from huggingface_hub import snapshot_download
 
         repo, _, revision = self.root.removeprefix("datasets/").partition("@")
-        place = {"repo_type": "dataset", "revision": revision or None}
-        client = {"endpoint": self.api.endpoint, "token": self.api.token} if self.api else {}
-        patterns = ["README.md", *(f"data/{config}/**" for config in configs)]
-        self._copied = Path(snapshot_download(repo, allow_patterns=patterns, **place, **client))
+        endpoint, token = (self.api.endpoint, self.api.token) if self.api else (None, None)
+        self._copied = Path(
+            snapshot_download(
+                repo,
+                repo_type="dataset",
+                revision=revision or None,
+                allow_patterns=["README.md", *(f"data/{config}/**" for config in configs)],
+                endpoint=endpoint,
+                token=token,
+            )
+        )
         self.root = f"datasets/{repo}@{self._copied.name}"
 
     def read(

@@ -71,8 +71,8 @@ def slice_curves(
     """On common cases, unless these are less than half of the cases of an editor."""
     chosen: dict[str, _Pairs] = {}
     for editor, cases in group.cases.items():
-        pairs = zip(cases, outcomes[editor], strict=True)
-        if pairs_in_slice := [pair for pair in pairs if is_in_slice(pair[0]) and not pair[1].failed]:
+        measured = [pair for pair in zip(cases, outcomes[editor], strict=True) if not pair[1].failed]
+        if pairs_in_slice := [pair for pair in measured if is_in_slice(pair[0])]:
             chosen[editor] = pairs_in_slice
     keys = [{case.key for case, _ in pairs} for pairs in chosen.values()]
     common = set.intersection(*keys) if keys else set()
