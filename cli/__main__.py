@@ -40,7 +40,9 @@ def _modules() -> dict[str, str]:
 
 def _command(name: str) -> click.Command:
     module = importlib.import_module(_modules()[name])
-    return next(value for key, value in vars(module).items() if key == "command" and isinstance(value, click.Command))
+    return next(
+        value for key, value in vars(module).items() if key == "command" and isinstance(value, click.Command)
+    )
 
 
 def _suggestion(given: str, allowed: list[str]) -> str:

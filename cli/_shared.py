@@ -67,7 +67,9 @@ executor_options = option_group(
         help="Run in parts by datatrove: on this machine or by Slurm (docs/cluster.md).",
     ),
     click.option("--tasks", type=click.IntRange(1), metavar="N", help="Number of parts. Default: one a core."),
-    click.option("--logs", metavar="FOLDER", help="Folder for the tasks' logs. Default: .tasks beside the output."),
+    click.option(
+        "--logs", metavar="FOLDER", help="Folder for the tasks' logs. Default: .tasks beside the output."
+    ),
     click.option(
         "--executor-arg",
         "executor_args",

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 @click.option("--licence", help="Licence of your own pictures; `publish` needs one.")
 @click.option("--attribution", help="Who made them.")
 @json_option
-def command(runs: tuple[Path, ...], out: Path, licence: str | None, attribution: str | None, as_json: bool) -> None:
+def command(
+    runs: tuple[Path, ...], out: Path, licence: str | None, attribution: str | None, as_json: bool
+) -> None:
     """Turn the finished chains of one or more runs into a dataset that load_dataset reads.
 
     \b

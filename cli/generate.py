@@ -17,11 +17,15 @@ if TYPE_CHECKING:
 @click.command("generate", short_help="Call the editors and store their answers; resumes.")
 @plan_options
 @click.option("--out", type=click.Path(path_type=Path), help="The run's folder. Default: runs/SUITE.")
-@click.option("--workers", type=click.IntRange(1), help="Chains run at once. Default: 8, or the editors' own limit.")
+@click.option(
+    "--workers", type=click.IntRange(1), help="Chains run at once. Default: 8, or the editors' own limit."
+)
 @click.option(
     "--max-cost", type=click.FloatRange(0), help="Most US dollars that the run may cost, all processes together."
 )
-@click.option("--retry", metavar="STATUS,...", help="Repeat chains that ended as refused, no_image, failed or shrunk.")
+@click.option(
+    "--retry", metavar="STATUS,...", help="Repeat chains that ended as refused, no_image, failed or shrunk."
+)
 @executor_options
 @json_option
 def command(
@@ -64,7 +68,9 @@ def run_and_report(
     else:
         ends = ", ".join(f"{count} {end}" for end, count in sorted(outcome.ends.items())) or "nothing to do"
         before = f" after ${outcome.before:.2f} before" if outcome.before else ""
-        click.echo(f"{outcome.run}: {ends}; {outcome.already} were done before; ${outcome.spent:.2f} spent{before}")
+        click.echo(
+            f"{outcome.run}: {ends}; {outcome.already} were done before; ${outcome.spent:.2f} spent{before}"
+        )
     for chain, reason in outcome.left.items():
         click.echo(f"chain {chain} was skipped: {reason}", err=True)
     if outcome.stopped:

@@ -9,7 +9,9 @@ from ._shared import json_option
 
 
 @click.command("editors", short_help="Editors, their options and needs.")
-@click.option("--check", "spec", metavar="NAME[:option=value,...]", help="Make one cheap call of this editor instead.")
+@click.option(
+    "--check", "spec", metavar="NAME[:option=value,...]", help="Make one cheap call of this editor instead."
+)
 @json_option
 def command(spec: str | None, as_json: bool) -> None:
     """List the editors with their options and needs, or try one of them with a single call.
@@ -30,7 +32,9 @@ def command(spec: str | None, as_json: bool) -> None:
         options = ",".join(f"{key}={value}" for key, value in row["options"].items())
         click.echo(f"{row['name']:10} {row['about']}")
         also = f", also {', '.join(row['also'])}" if row["also"] else ""
-        click.echo(f"{'':10} options: {options or 'none'}{also}; needs {row['needs']}; {row['missing'] or 'ready'}")
+        click.echo(
+            f"{'':10} options: {options or 'none'}{also}; needs {row['needs']}; {row['missing'] or 'ready'}"
+        )
 
 
 def _check(spec: str, as_json: bool) -> bool:

@@ -25,7 +25,9 @@ def command(refresh: bool, as_json: bool) -> None:
     source, changes = models.refresh() if refresh else ("", [])
     rows = [(model, models.row(model)) for model in models.listed()]
     if as_json:
-        click.echo(json.dumps({"refreshed": source or None, "changes": changes, "models": [row for _, row in rows]}))
+        click.echo(
+            json.dumps({"refreshed": source or None, "changes": changes, "models": [row for _, row in rows]})
+        )
         return
     if refresh:
         click.echo(f"{source}: {len(changes)} of the listed models changed; saved to {models.refreshed_file()}")

@@ -35,7 +35,9 @@ def command(folder: Path, repo: str, tag: str | None, dry_run: bool, as_json: bo
             _print_plan(f"{repo}: {tag or 'no tag'}", plan)
 
     with progress_bar("check", len(Reader(folder).data_files()), "files", as_json) as advance:
-        plan = publishing.publish(hub_client(as_json), folder, repo, tag, lambda file: advance(1, ""), report, dry_run)
+        plan = publishing.publish(
+            hub_client(as_json), folder, repo, tag, lambda file: advance(1, ""), report, dry_run
+        )
     if as_json:
         click.echo(json.dumps({"what": "dataset", "repo": repo, "tag": tag, "dry_run": dry_run} | plan))
     else:

@@ -10,7 +10,9 @@ from ._shared import json_option
 
 @click.command("metrics", short_help="The metrics, for evaluate.load.")
 @click.argument("folder", type=click.Path(path_type=Path), required=False)
-@click.option("--repo", required=True, metavar="NAMESPACE", help="The namespace; each metric has its own name in it.")
+@click.option(
+    "--repo", required=True, metavar="NAMESPACE", help="The namespace; each metric has its own name in it."
+)
 @tag_option
 @dry_run_option
 @json_option

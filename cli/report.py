@@ -11,7 +11,11 @@ from ._shared import json_option
 @click.command("report", short_help="Write tables, figures and a page.")
 @click.argument("dataset", type=click.Path(path_type=Path))
 @click.option(
-    "--out", type=click.Path(path_type=Path), default=Path("report"), show_default=True, help="The report's folder."
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("report"),
+    show_default=True,
+    help="The report's folder.",
 )
 @click.option(
     "--threshold", type=float, default=0.5, show_default=True, help="Retained quality below which a round is lost."

@@ -17,10 +17,14 @@ _MOST_DAMAGE_SHOWN = 10
 
 @click.command("score", short_help="Add metrics and floors to a dataset; resumes.")
 @click.argument("dataset", type=click.Path(path_type=Path))
-@click.option("--metrics", help="Names, separated by commas; other scores stay. Default: all but the optional ones.")
+@click.option(
+    "--metrics", help="Names, separated by commas; other scores stay. Default: all but the optional ones."
+)
 @click.option("--device", help="cpu or cuda. Default: cuda if there is one.")
 @click.option("--dtype", help="float32, bfloat16 or float16. Default: bfloat16 if the hardware supports it.")
-@click.option("--batch-size", type=click.IntRange(1), help="Pictures computed at once; changes memory, never results.")
+@click.option(
+    "--batch-size", type=click.IntRange(1), help="Pictures computed at once; changes memory, never results."
+)
 @executor_options
 @json_option
 def command(dataset: Path, metrics: str | None, shard: str | None, as_json: bool, **options: Any) -> None:
@@ -42,7 +46,9 @@ def command(dataset: Path, metrics: str | None, shard: str | None, as_json: bool
         click.echo(json.dumps({"submitted": True}) if as_json else sentence)
         return
     if shard is not None and not as_json:
-        click.echo(f"{dataset}: part {shard}, {outcome.images} images scored; `convergebench score` collects all parts")
+        click.echo(
+            f"{dataset}: part {shard}, {outcome.images} images scored; `convergebench score` collects all parts"
+        )
         return
     if outcome.rank == 0 and as_json:
         click.echo(json.dumps(vars(outcome)))

@@ -7,7 +7,9 @@ import click
 
 @click.command("space", short_help="Browse a scored dataset.")
 @click.argument("dataset", type=click.Path(path_type=Path))
-@click.option("--port", type=click.IntRange(1, 65535), default=7860, show_default=True, help="The port to listen on.")
+@click.option(
+    "--port", type=click.IntRange(1, 65535), default=7860, show_default=True, help="The port to listen on."
+)
 @click.option("--open", "open_browser", is_flag=True, help="Open it in the default browser.")
 def command(dataset: Path, port: int, open_browser: bool) -> None:
     """Serve a scored dataset to a browser on this machine, until Ctrl+C.

@@ -55,13 +55,17 @@ def draw(pictures: dict[tuple[str, int, int], Image.Image], quality: dict[str, d
         for column, (title, place) in enumerate(FRAMES.items()):
             axes = figure.add_axes((0.01 + column * 0.165, 0.782 - row * 0.222, 0.16, 0.16 * WIDTH / HEIGHT))
             picture = pictures[editor, *place]
-            axes.imshow(picture.crop((0, 0, picture.width * 3 // 4, picture.height * 3 // 4)))  # the head and shoulders
+            axes.imshow(
+                picture.crop((0, 0, picture.width * 3 // 4, picture.height * 3 // 4))
+            )  # the head and shoulders
             axes.set_xticks([])
             axes.set_yticks([])
             if row == 0:
                 axes.set_title(title, fontsize=10)
             if column == 0:
-                axes.text(0, -0.03, f"{editor}", transform=axes.transAxes, va="top", color=colour.light, weight="bold")
+                axes.text(
+                    0, -0.03, f"{editor}", transform=axes.transAxes, va="top", color=colour.light, weight="bold"
+                )
                 axes.text(0.42, -0.03, about, transform=axes.transAxes, va="top", color=MUTED.light)
     axes = figure.add_axes((0.06, 0.06, 0.8, 0.22))
     for editor, (_, colour) in EDITORS.items():

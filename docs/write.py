@@ -62,7 +62,9 @@ def commands() -> str:
 
 def costs() -> str:
     """What the suites v1-mini and v1 cost with the hosted editors."""
-    with mock.patch.object(models, "refreshed", return_value={}):  # the shipped list, not one that was refreshed here
+    with mock.patch.object(
+        models, "refreshed", return_value={}
+    ):  # the shipped list, not one that was refreshed here
         mini, whole = (plan.summary(plan.make_plan(suites.load(name), PRICED)) for name in ("v1-mini", "v1"))
     lines = ["| editor | calls, v1-mini | US dollars | calls, v1 | US dollars |", "|---|--:|--:|--:|--:|"]
     for small, large in zip(mini, whole, strict=True):
@@ -77,7 +79,9 @@ def hosted_editors() -> str:
     known = models.listed()
     for vendor in dict.fromkeys(model.vendor for model in known):
         default = editors.load(vendor).model
-        text += f"\n### {vendor}\n\nThrough {models.facts(vendor, models.ANY)['interface']}. Default: `{default}`.\n\n"
+        text += (
+            f"\n### {vendor}\n\nThrough {models.facts(vendor, models.ANY)['interface']}. Default: `{default}`.\n\n"
+        )
         text += "| model | price | ends | cannot be set or turned off | not verified | source |\n"
         text += "|---|---|---|---|---|---|\n"
         for model in known:

@@ -109,7 +109,9 @@ def _generate_by(launch: "Launch", plan: "Plan", run: Path, arguments: Mapping[s
             outcome.submitted = True
             return outcome
     cluster.remove_logs(launch)
-    outcome.ends.update(str(store.read_json(run / "chains" / chain.id / "done.json")["status"]) for chain in undone)
+    outcome.ends.update(
+        str(store.read_json(run / "chains" / chain.id / "done.json")["status"]) for chain in undone
+    )
     outcome.spent = store.cost_so_far(run) - before
     return outcome
 

@@ -38,7 +38,9 @@ def read_salt(path: str | Path | None = None) -> bytes:
     except OSError as error:
         raise UserError(f"the salt file {str(name)!r} cannot be read: {error.strerror}") from error
     if len(salt) < _SHORTEST_SALT:
-        raise UserError(f"the salt in {str(name)!r} must have at least {_SHORTEST_SALT} random bytes, got {len(salt)}")
+        raise UserError(
+            f"the salt in {str(name)!r} must have at least {_SHORTEST_SALT} random bytes, got {len(salt)}"
+        )
     return salt
 
 
@@ -52,7 +54,9 @@ def with_audit(chain: Chain, salt: bytes = b"") -> Chain:
     return chain
 
 
-def audited_input(chain: Chain, number: int, picture: Image.Image, earlier: Earlier) -> tuple[Image.Image, Note | None]:
+def audited_input(
+    chain: Chain, number: int, picture: Image.Image, earlier: Earlier
+) -> tuple[Image.Image, Note | None]:
     """The picture for a call, disturbed if its chain is audited, and a note of that."""
     for module in studies.modules("audit") if "audit" in chain.settings else []:
         disturbed, note = module.audited_input(chain, number, picture, earlier)

@@ -84,7 +84,9 @@ class Caller:
         try:
             received = self._try_until_answered(call)
             answer = judge(received)
-            answer = dataclasses.replace(answer, reason=scrub(storable(answer.reason)))  # it may quote what came back
+            answer = dataclasses.replace(
+                answer, reason=scrub(storable(answer.reason))
+            )  # it may quote what came back
             if answer.status == "failed" or (answer.status == "no_image" and received.status == "ok"):
                 fault = self._count_failure(answer.reason, 0.0)
                 if isinstance(fault, Unusable):
@@ -135,7 +137,9 @@ class Caller:
                 if isinstance(answer.cost, int | float) and math.isfinite(answer.cost) and answer.cost >= 0:
                     cost = answer.cost
                     return answer
-                return dataclasses.replace(answer, cost=None, details={**answer.details, "cost_said": str(answer.cost)})
+                return dataclasses.replace(
+                    answer, cost=None, details={**answer.details, "cost_said": str(answer.cost)}
+                )
             except (Transient, Rejected) as error:
                 cost = self.price if error.charged else 0.0
                 raise

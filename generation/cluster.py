@@ -36,7 +36,9 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def share(items: Iterable[T], weight: Callable[[T], int], name: Callable[[T], str], index: int, parts: int) -> list[T]:
+def share(
+    items: Iterable[T], weight: Callable[[T], int], name: Callable[[T], str], index: int, parts: int
+) -> list[T]:
     """A part of the items: the heaviest go first, each to the part with the least so far."""
     loads: list[int] = [0] * parts
     members: list[T] = []
@@ -129,7 +131,12 @@ class Launch:
 
 
 def launch_of(
-    executor: str, tasks: int | None, logs: str | None, arguments: Mapping[str, object] | None, folder: Path, verb: str
+    executor: str,
+    tasks: int | None,
+    logs: str | None,
+    arguments: Mapping[str, object] | None,
+    folder: Path,
+    verb: str,
 ) -> Launch:
     """Check the user's options; unless `logs` is given, logs are written next to the folder."""
     one_of("--executor", executor, ("local", "slurm"))
@@ -186,7 +193,9 @@ def _make_executor(launch: Launch, stage: Stage) -> "PipelineExecutor":
         if sys.prefix != sys.base_prefix and not {"env_command", "condaenv", "venv_path"} & arguments.keys():
             arguments["venv_path"] = f"{sys.prefix}/bin/activate"
     pipeline = [partial(_run_task, stage, task_cores)]
-    return _executor_class(launch.executor)(pipeline, tasks=tasks, logging_dir=f"{launch.logs}/{name}", **arguments)
+    return _executor_class(launch.executor)(
+        pipeline, tasks=tasks, logging_dir=f"{launch.logs}/{name}", **arguments
+    )
 
 
 def _run_task(stage: Stage, task_cores: int, data: object, rank: int, size: int) -> object:

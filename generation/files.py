@@ -76,7 +76,9 @@ def write_whole(path: Path, data: bytes) -> None:
 def refuse_strangers_file(path: Path, is_ours: Callable[[bytes], bool]) -> None:
     """Raise UserError if the file exists and was not written by this benchmark."""
     if os.path.lexists(path) and not (path.is_file() and is_ours(path.read_bytes())):
-        raise UserError(f"{path} was not written by this benchmark and stays as it is; move it away or choose another")
+        raise UserError(
+            f"{path} was not written by this benchmark and stays as it is; move it away or choose another"
+        )
 
 
 def remove_unfinished(folder: Path) -> None:

@@ -55,7 +55,9 @@ class Ledger:
 
     @property
     def spent(self) -> Decimal:
-        return self.settled + sum((_expected(amount, self.dearest) for amount in self.unsettled.values()), Decimal(0))
+        return self.settled + sum(
+            (_expected(amount, self.dearest) for amount in self.unsettled.values()), Decimal(0)
+        )
 
     @contextlib.contextmanager
     def turn(self) -> Iterator[None]:
@@ -189,7 +191,9 @@ class Budget:
                         self._in_flight.append(amount)
                         return amount, call
                 if spent + amount > self.limit or not self.held:
-                    raise UserError(f"${spent} is spent, so a call at ${amount} would pass the limit of ${self.limit}")
+                    raise UserError(
+                        f"${spent} is spent, so a call at ${amount} would pass the limit of ${self.limit}"
+                    )
                 self._changed.wait()
 
     def pay(self, hold: _Hold, cost: float) -> None:

@@ -76,7 +76,9 @@ def _as_answer(result: object) -> Answer:
         return Answer(result)
     if isinstance(result, Image.Image):
         return Answer(pictures.encode_png(result))
-    raise Rejected(f"the function must return a PIL picture, the bytes of a file or None, got {type(result).__name__}")
+    raise Rejected(
+        f"the function must return a PIL picture, the bytes of a file or None, got {type(result).__name__}"
+    )
 
 
 def load(path: Path, name: str) -> Callable[..., object]:

@@ -89,7 +89,9 @@ def make_plan(
             if (choice := editors.with_settings(base, variant.settings)) is None:
                 continue
             choices[choice.label] = choice
-            made = variant_chains(suite, variant, choice, rounds, runs or variant.runs, audit and suite.audit, salt)
+            made = variant_chains(
+                suite, variant, choice, rounds, runs or variant.runs, audit and suite.audit, salt
+            )
             chains |= {chain.id: chain for chain in made}
     chosen = _select(suite.name, chains.values(), **selection)
     return Plan(suite, tuple(choices.values()), tuple(chosen), audits.salt_hash(salt) if salt else None)
@@ -133,14 +135,18 @@ def summary(plan: Plan) -> list[dict[str, Any]]:
             pixels += (chain.calls + 1) * math.prod(size)
         dollars = None if price is None else round(calls * price, 2)
         counts = {"chains": len(chains), "calls": calls, "images": calls + len(chains)}
-        rows.append({"editor": choice.label, **counts, "bytes": round(pixels * _BYTES_A_PIXEL), "dollars": dollars})
+        rows.append(
+            {"editor": choice.label, **counts, "bytes": round(pixels * _BYTES_A_PIXEL), "dollars": dollars}
+        )
     return rows
 
 
 def warnings(plan: Plan) -> list[str]:
     sentences = []
     if plan.suite.own_pictures and len({chain.source.id for chain in plan.chains}) < _FEWEST_PICTURES:
-        sentences.append(f"retained quality needs other pictures to compare with; give at least {_FEWEST_PICTURES}")
+        sentences.append(
+            f"retained quality needs other pictures to compare with; give at least {_FEWEST_PICTURES}"
+        )
     for choice in plan.choices:
         model = editors.trait(choice.editor, "hosted")()
         if model and (warning := model.warning()):
@@ -163,7 +169,10 @@ def what_fits(plan: Plan, max_cost: float) -> tuple[int, int, float]:
     costs: dict[Case, float] = defaultdict(float)
     for chain in plan.chains:
         costs[case_of(chain)] += chain.calls * (prices[chain.editor] or 0.0)
-    spent = [0.0, *itertools.accumulate(costs[case] for case in _balanced(plan.suite.name, plan.chains, len(costs)))]
+    spent = [
+        0.0,
+        *itertools.accumulate(costs[case] for case in _balanced(plan.suite.name, plan.chains, len(costs))),
+    ]
     count = sum(dollars <= max_cost + 1e-9 for dollars in spent) - 1
     return count, len(costs), round(spent[count], 4)
 
@@ -181,7 +190,9 @@ def _balanced(seed: str, chains: Iterable[Chain], limit: int) -> list[Case]:
     A hash breaks ties, so that a seed chooses the same cases everywhere and a larger limit adds to a smaller one.
     """
     traits = {  # what is balanced, the first with priority
-        case_of(chain): tuple(enumerate((chain.program.category, chain.source.kind, chain.source.id, chain.program.id)))
+        case_of(chain): tuple(
+            enumerate((chain.program.category, chain.source.kind, chain.source.id, chain.program.id))
+        )
         for chain in chains
     }
     by_hash = sorted(traits, key=lambda case: hashlib.sha256("/".join((seed, *case)).encode()).hexdigest())

@@ -23,7 +23,11 @@ def load() -> dict[str, Program]:
         tomllib.loads(path.read_text(encoding="utf-8"))
         for path in (_HERE / "programs.toml", _HERE / "out_and_back.toml", *studies.paths("programs.toml"))
     ]
-    rows = [*core["program"], *_out_and_back(composed), *(row for values in of_studies for row in values["program"])]
+    rows = [
+        *core["program"],
+        *_out_and_back(composed),
+        *(row for values in of_studies for row in values["program"]),
+    ]
     return {row["id"]: from_row(row) for row in rows}
 
 

@@ -115,7 +115,9 @@ def make_caller(choice: Choice, budget: Budget) -> Caller:
 def _chains_at_once(choices: Sequence[Choice]) -> int:
     """Twice the calls in flight, because some chains wait for a retry."""
     remote = [choice for choice in choices if not trait(choice.editor, "embedded")]
-    return max([8, *(2 * choice.rates.get("concurrency", trait(choice.editor, "concurrency")) for choice in remote)])
+    return max(
+        [8, *(2 * choice.rates.get("concurrency", trait(choice.editor, "concurrency")) for choice in remote)]
+    )
 
 
 def require_ready(choices: Sequence[Choice]) -> None:

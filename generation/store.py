@@ -192,7 +192,9 @@ class ChainWriter:
 
     def history(self) -> list[Turn]:
         steps = [step for step in self.steps if step.file]
-        return [Turn(step.instruction, (self.folder / str(step.file)).read_bytes(), step.details) for step in steps]
+        return [
+            Turn(step.instruction, (self.folder / str(step.file)).read_bytes(), step.details) for step in steps
+        ]
 
     def begin(self, picture: Image.Image, reference: Image.Image | None = None) -> None:
         if reference is not None:
@@ -319,14 +321,18 @@ def read_bytes(path: Path, missing: str = "") -> bytes:
     try:
         return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
-        raise Damaged(missing or f"{path} is missing; restore it, or remove its folder and generate again") from None
+        raise Damaged(
+            missing or f"{path} is missing; restore it, or remove its folder and generate again"
+        ) from None
 
 
 def read_json(path: Path, missing: str = "") -> dict[str, Any]:
     try:
         values = json.loads(read_bytes(path, missing))
     except (ValueError, RecursionError) as error:
-        raise Damaged(f"{path} is not JSON ({error}); restore it, or remove its folder to make it again") from error
+        raise Damaged(
+            f"{path} is not JSON ({error}); restore it, or remove its folder to make it again"
+        ) from error
     if not isinstance(values, dict):
         raise Damaged(f"{path} holds {type(values).__name__} instead of an object; restore it")
     return values

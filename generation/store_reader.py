@@ -60,7 +60,9 @@ def find_finished(runs: Iterable[Path]) -> FoundChains:
             elif not (folder / "done.json").exists():
                 chains.unfinished.append(folder)
             else:
-                chain = read_chain(folder, str(description.get("suite", "")), str(description.get("suite_version", "")))
+                chain = read_chain(
+                    folder, str(description.get("suite", "")), str(description.get("suite_version", ""))
+                )
                 _add_chain(chains, chain)
                 chains.foreign += _foreign_files(chain)
     for label in sorted({chain.editor for chain in chains.done.values()}):
@@ -87,7 +89,9 @@ def _foreign_files(chain: StoredChain) -> list[Path]:
     names = {"chain.json", "steps.jsonl", "done.json", "reference.png"}
     numbers = {f"{number:04d}" for number in range(chain.calls + 1)}
     paths = sorted(chain.folder.glob("[!.]*"))
-    return [path for path in paths if path.name not in names and path.stem not in numbers and path.suffix != UNFINISHED]
+    return [
+        path for path in paths if path.name not in names and path.stem not in numbers and path.suffix != UNFINISHED
+    ]
 
 
 # --- chains
@@ -145,7 +149,9 @@ def read_steps(chain: StoredChain) -> list[Step]:
     path = chain.folder / "steps.jsonl"
     data = read_bytes(path)
     if hashlib.sha256(data).hexdigest() != chain.digest:
-        raise Damaged(f"{path} is not the file that done.json was written for; restore it or generate the chain again")
+        raise Damaged(
+            f"{path} is not the file that done.json was written for; restore it or generate the chain again"
+        )
     return parse_steps(path, data)
 
 

@@ -119,7 +119,11 @@ class _Run:
         self.sources = [self.suite.source(id) for id in self.suite.sources]
         self.metric_runs, self.absent = choose(metrics or None, None, None)
         self.floors, self.lock = Results(), threading.Lock()  # a picture's floors are computed once
-        header = {"suite": self.suite.name, "suite_version": self.suite.version, "short_side": self.suite.short_side}
+        header = {
+            "suite": self.suite.name,
+            "suite_version": self.suite.version,
+            "short_side": self.suite.short_side,
+        }
         store.open_run(self.folder, header, {choice.label: editor_info(choice)})
         for source in self.sources:
             store.keep_source(self.folder, source.sha256, self.suite.read(source.id))
@@ -138,7 +142,9 @@ class _Run:
 
         if not store.is_done(self.folder, chain.id):
             ask = self.caller.ask
-            run_chain(chain, self.editor, self.folder, self.prepared, ask, lambda _, step: tell(step, data_of(step)))
+            run_chain(
+                chain, self.editor, self.folder, self.prepared, ask, lambda _, step: tell(step, data_of(step))
+            )
         steps = store.parse_steps(folder / "steps.jsonl", (folder / "steps.jsonl").read_bytes())
         return [(step, data_of(step)) for step in steps]
 
@@ -201,7 +207,9 @@ def round_trip(
     """
     loaded = suites.load(suite)
     if len(loaded.variants) > 1 or any(loaded.source(id).reference for id in loaded.sources):
-        raise UserError(f"suite {suite!r} has variants or reference pictures; run it with `convergebench generate`")
+        raise UserError(
+            f"suite {suite!r} has variants or reference pictures; run it with `convergebench generate`"
+        )
     folder = out or f"runs/inspect-{loaded.name}"
     names = metrics.split(",") if isinstance(metrics, str) else metrics
     samples = [
@@ -227,7 +235,9 @@ def _sample_of(chain: Chain) -> Sample:
     source, program = chain.source, chain.program
     metadata = {"source": source.id, "program": program.id, "run": chain.run, "rounds": chain.rounds}
     metadata |= {"category": program.category, "kind": source.kind, "cycle": list(program.cycle)}
-    return Sample(input=f"{'; '.join(program.cycle)} ({chain.rounds} times)", id=_case_id(chain), metadata=metadata)
+    return Sample(
+        input=f"{'; '.join(program.cycle)} ({chain.rounds} times)", id=_case_id(chain), metadata=metadata
+    )
 
 
 @solver
@@ -240,7 +250,9 @@ def edit_and_undo(suite: str, out: str, max_cost: float | None = None, metrics: 
 
         async def tell(step: Step, data: bytes) -> None:
             _stored.set((step, data))
-            await model.generate([ChatMessageUser(content=step.instruction)], config=GenerateConfig(seed=step.seed))
+            await model.generate(
+                [ChatMessageUser(content=step.instruction)], config=GenerateConfig(seed=step.seed)
+            )
 
         steps = await _in_thread(lambda: run.steps(chain, lambda *stored: anyio.from_thread.run(tell, *stored)))
         original = [ContentText(text="the original, as prepared for the editor"), _image(steps[0][1])]

@@ -95,7 +95,9 @@ _Signature = dict[str, dict[str, Any]]  # by metric, and "engine": what the numb
 
 def missing_values(row: Mapping[str, Any]) -> dict[str, Missing]:
     reasons = json.loads(row.get("reasons") or "{}")
-    return {name: Missing(reason) if isinstance(reason, str) else Missing(*reason) for name, reason in reasons.items()}
+    return {
+        name: Missing(reason) if isinstance(reason, str) else Missing(*reason) for name, reason in reasons.items()
+    }
 
 
 def reasons_json(values: Mapping[str, Value]) -> str:
@@ -138,7 +140,9 @@ def scores_config(optional: Collection[str] = ()) -> Config:
             meaning = f"retained {column.headline} by {column.name}: 1 untouched, 0 another picture altogether"
         columns.append(Column(column.retained, "float64", meaning))
     columns += [
-        Column("reasons", "string", "JSON: for each value that could not be computed a code, with a detail or not"),
+        Column(
+            "reasons", "string", "JSON: for each value that could not be computed a code, with a detail or not"
+        ),
         Column("signature", "string", "JSON: versions, weights, dtype, size and resize rule behind the numbers"),
     ]
     return Config("scores", "the numbers of one step against its chain's reference", (*_PLACE, *columns))

@@ -17,7 +17,9 @@ _IGNORED = ("__pycache__", ".", "test_")  # prefixes of file names
 def self_contained(folder: Path) -> dict[str, bytes]:
     """The files of a metric folder by name, with every other file of this package that its code needs."""
     folder = folder.resolve()
-    own_files = [path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith(_IGNORED)]
+    own_files = [
+        path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith(_IGNORED)
+    ]
     files = {path.name: path.read_bytes() for path in own_files if path.suffix != ".py"}
     needed: dict[Path, set[Path]] = {}  # each file of code, and the files that it imports
     waiting = [path for path in own_files if path.suffix == ".py"]
@@ -40,7 +42,9 @@ def self_contained(folder: Path) -> dict[str, bytes]:
 
 def _name_in(folder: Path, path: Path) -> str:
     """A file's name there; the files of another metric begin with that metric's name."""
-    of_another = path.parent.parent == folder.parent and path.parent != folder and not path.parent.name.startswith("_")
+    of_another = (
+        path.parent.parent == folder.parent and path.parent != folder and not path.parent.name.startswith("_")
+    )
     return f"{path.parent.name}_{path.name}" if of_another else path.name
 
 

@@ -116,7 +116,10 @@ BROKEN = {  # bytes that are no whole picture, and a part of the sentence that r
     "empty.png": (b"", "no bytes at all"),
     "animation.gif": (encoded(halves(), "GIF", save_all=True, append_images=[NOISE]), "a gif with an animation"),
     "animation.png": (encoded(halves(), "PNG", save_all=True, append_images=[NOISE]), "a png with an animation"),
-    "animation.webp": (encoded(halves(), "WEBP", save_all=True, append_images=[NOISE]), "a webp with an animation"),
+    "animation.webp": (
+        encoded(halves(), "WEBP", save_all=True, append_images=[NOISE]),
+        "a webp with an animation",
+    ),
     "postscript.png": (encoded(NOISE, "EPS"), "no picture, starting with '%!PS"),
     "windows.eps": (b"\xc5\xd0\xd3\xc6" + bytes(200), "no picture"),
     "modern.avif": (encoded(NOISE, "AVIF"), "of type avif, which is not read"),

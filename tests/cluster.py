@@ -22,7 +22,9 @@ def slurm(folder: Path) -> Path:
     folder.mkdir(parents=True)
     for name in ("sbatch", "srun", "scontrol"):
         path = folder / name
-        path.write_text(f'#!/bin/sh\nSTAND_IN={folder} exec {sys.executable} {Path(__file__).resolve()} {name} "$@"\n')
+        path.write_text(
+            f'#!/bin/sh\nSTAND_IN={folder} exec {sys.executable} {Path(__file__).resolve()} {name} "$@"\n'
+        )
         path.chmod(0o755)
     return folder
 
@@ -37,7 +39,9 @@ def sbatch(here: Path, *words: str) -> None:
     script.write_text(text)
     copy_watched(here, number)
     waits = [word.split(":")[1] for word in about.get("dependency", "").split(",") if word.startswith("afterok")]
-    ended = [1] if any((here / f"{wait}.failed").exists() for wait in waits) else array(here, number, script, about)
+    ended = (
+        [1] if any((here / f"{wait}.failed").exists() for wait in waits) else array(here, number, script, about)
+    )
     if any(ended):
         (here / f"{number}.failed").touch()
     print("Submitted batch job", number)
@@ -98,7 +102,9 @@ def ended_or_killed(
     count: Callable[[Path], int] = chains_scored,
 ) -> int:
     """The exit code of a program, which is killed with all its children when it has finished so many chains."""
-    process = subprocess.Popen(command, stdout=output, stderr=output, env={**os.environ, **env}, start_new_session=True)
+    process = subprocess.Popen(
+        command, stdout=output, stderr=output, env={**os.environ, **env}, start_new_session=True
+    )
     while process.poll() is None:
         if chains is not None and count(watch) >= chains:
             os.killpg(process.pid, signal.SIGKILL)

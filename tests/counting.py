@@ -56,7 +56,9 @@ def choose(editor: object, name: str = "counting") -> editors.Choice:
     return editors.Choice(name, name, name, {"seed": "per-step"}, editor)  # type: ignore[arg-type]
 
 
-def planned(editor: object, rounds: int = SUITE.rounds, runs: int = SUITE.runs, name: str = "counting") -> plan.Plan:
+def planned(
+    editor: object, rounds: int = SUITE.rounds, runs: int = SUITE.runs, name: str = "counting"
+) -> plan.Plan:
     variant = SUITE.variants[0]
     choice = choose(editor, name)
     return plan.Plan(SUITE, (choice,), tuple(plan.variant_chains(SUITE, variant, choice, rounds, runs)))

@@ -14,7 +14,9 @@ def ball(colour, right=0.5):
     def draw(shown):
         made = shown.copy()
         height, width = made.shape[:2]
-        cv2.circle(made, (round(right * width), round(0.6 * height)), min(made.shape[:2]) // 8, colour, -1, cv2.LINE_AA)
+        cv2.circle(
+            made, (round(right * width), round(0.6 * height)), min(made.shape[:2]) // 8, colour, -1, cv2.LINE_AA
+        )
         return made
 
     return draw
@@ -25,7 +27,9 @@ def word(text):
         made = shown.copy()
         height, width = made.shape[:2]
         place, scale = (width // 10, height * 3 // 5), width / 190
-        return cv2.putText(made, text, place, cv2.FONT_HERSHEY_SIMPLEX, scale, (245, 245, 245), max(3, width // 40))
+        return cv2.putText(
+            made, text, place, cv2.FONT_HERSHEY_SIMPLEX, scale, (245, 245, 245), max(3, width // 40)
+        )
 
     return draw
 

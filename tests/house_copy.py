@@ -16,7 +16,9 @@ class HouseCopy:
     def __init__(self, folder: Path):
         self.site, self.work = folder / "site", folder / "work"
         self.work.mkdir(parents=True)
-        shutil.copytree(HOUSE / "package", self.site / "convergebench", ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(
+            HOUSE / "package", self.site / "convergebench", ignore=shutil.ignore_patterns("__pycache__")
+        )
         for room in ROOMS:
             ignore = shutil.ignore_patterns("__pycache__")
             shutil.copytree(HOUSE / room, self.site / "convergebench" / room, ignore=ignore)

@@ -43,7 +43,9 @@ def made(tmp_path_factory):
     score(folder / "first" / "convergebench")
     shutil.copytree(folder / "first", folder / "second")
     stores.keep(folder / "more", stores.chain("blur"), size=(96, 64))
-    building.build(store_reader.find_finished([folder / "run", folder / "more"]), folder / "second" / "convergebench")
+    building.build(
+        store_reader.find_finished([folder / "run", folder / "more"]), folder / "second" / "convergebench"
+    )
     return folder
 
 
@@ -56,7 +58,9 @@ def folder(made, tmp_path):
 def score(folder):
     nothing = {column.name: None for column in SCORES.columns}
     steps = Reader(folder).table("steps").to_pylist()
-    rows = [nothing | {k: step[k] for k in nothing if k in step} | {"psnr": 30.0} for step in steps if step["step"]]
+    rows = [
+        nothing | {k: step[k] for k in nothing if k in step} | {"psnr": 30.0} for step in steps if step["step"]
+    ]
     schema.write(folder / "data/scores/0000.parquet", SCORES, rows)
     card.write(folder)
 

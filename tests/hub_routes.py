@@ -225,7 +225,9 @@ def send(on: Handler, file: File, headers: dict[str, str]) -> None:
         end = min(file.size, int(last) + 1) if first and last else file.size
         status = 206
         if start >= file.size:
-            raise Refusal(416, "Requested range not satisfiable", headers={"Content-Range": f"bytes */{file.size}"})
+            raise Refusal(
+                416, "Requested range not satisfiable", headers={"Content-Range": f"bytes */{file.size}"}
+            )
         headers = {**headers, "Content-Range": f"bytes {start}-{end - 1}/{file.size}"}
     on.head(status, end - start, {"Content-Type": "application/octet-stream", **headers})
     if on.command == "HEAD":

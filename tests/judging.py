@@ -156,7 +156,9 @@ def under_kills(folder, kills):
         "sessions": sorted({row["session"] for row in rows}),
         "delivered": len(vendor.bills),
         "without value": sorted({row["reason"] for row in rows if row["value"] is None}),
-        "wrong": [row["key"] for row in rows if json.dumps({"applied": row["value"] == 1.0}) != row["raw"] != REFUSAL],
+        "wrong": [
+            row["key"] for row in rows if json.dumps({"applied": row["value"] == 1.0}) != row["raw"] != REFUSAL
+        ],
         "cost of rows": str(sum(Decimal(str(row["cost"])) for row in rows)),
         "billed for rows": str(sum(billed)),
         "settled": str(ledger.settled),

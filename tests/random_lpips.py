@@ -11,7 +11,9 @@ def random_tensors(net, seed=0):
     """A trunk and heads of the right shapes, scaled so that signals neither die nor explode."""
     made, inputs = {}, 3
     generator = torch.Generator().manual_seed(seed)
-    outputs = [channels for channels, (_, layers) in zip(CHANNELS[net], measure.NETS[net], strict=True) for _ in layers]
+    outputs = [
+        channels for channels, (_, layers) in zip(CHANNELS[net], measure.NETS[net], strict=True) for _ in layers
+    ]
     for number, kernel, channels in zip(weights.CONVOLUTIONS[net], KERNELS[net], outputs, strict=True):
         spread = (2 / (inputs * kernel**2)) ** 0.5
         shape = (channels, inputs, kernel, kernel)

@@ -61,7 +61,9 @@ def answers(chain: Chain, strength: float) -> list[bytes]:
     return made
 
 
-def keep(run: Path, chain: Chain, received: list[bytes | str], reference: bytes | None = None, **about: object) -> None:
+def keep(
+    run: Path, chain: Chain, received: list[bytes | str], reference: bytes | None = None, **about: object
+) -> None:
     """Write one chain into a store: `received` holds each step's bytes, or the status of a step without any."""
     seed = int(chain.source.id.removeprefix("source-"))
     start = encoded(picture(seed, SIZES[seed]))

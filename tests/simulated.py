@@ -89,7 +89,14 @@ def end_chain(chain, rows, round, position=2, status="refused"):
 def floor_rows(sources):
     names = [f"picture-{source:02}" for source in range(sources)]
     return [
-        {"source": one, "other": other, "short_side": 512, "metric": metric, "value": value, "signature": SIGNATURE}
+        {
+            "source": one,
+            "other": other,
+            "short_side": 512,
+            "metric": metric,
+            "value": value,
+            "signature": SIGNATURE,
+        }
         for one in names
         for other in names
         if one != other

@@ -77,7 +77,11 @@ def write(
             ended = None
             for step in range(2 * rounds + 1):
                 round = (step + 1) // 2
-                data = bytes_of(editor, source, program, step) if bytes_of else picture(number, min(decay * round, 0.9))
+                data = (
+                    bytes_of(editor, source, program, step)
+                    if bytes_of
+                    else picture(number, min(decay * round, 0.9))
+                )
                 if answer and step:
                     data = answer(editor, step) or data if answer(editor, step) != b"" else None
                 status = "input" if not step else "ok" if data else "refused"
@@ -88,7 +92,12 @@ def write(
                     | {"image": {"bytes": data, "path": f"{name}-{step}.png"} if data else None}
                     | {"instruction": asked[(step - 1) % 2] if step else "", "status": status, "seed": 1000 + step}
                     | {"reason": None if data else "not allowed to edit this", "type": kind, "width": side}
-                    | {"height": side, "bytes": len(data or b""), "sha256": digest(data), "details": '{"model": "m-1"}'}
+                    | {
+                        "height": side,
+                        "bytes": len(data or b""),
+                        "sha256": digest(data),
+                        "details": '{"model": "m-1"}',
+                    }
                     | {"latency": 1 + decay if step else None, "cost": price_of(editor) if step else None}
                     | {"text": "I did it."}
                 )
@@ -110,7 +119,13 @@ def write(
                     "cycle": json.dumps(asked),
                     "items": "[]",
                 }
-                | {"reversibility": "clear", "small": False, "shows": program, "short_side": side, "settings": "{}"}
+                | {
+                    "reversibility": "clear",
+                    "small": False,
+                    "shows": program,
+                    "short_side": side,
+                    "settings": "{}",
+                }
                 | {"suite": "small", "suite_version": "1", "source_sha256": "0" * 64}
                 | {"cost": price_of(editor) and price_of(editor) * (step - bool(ended))}
             )
@@ -119,7 +134,9 @@ def write(
     schema.write(data / "scores" / "0000.parquet", SCORES, scores)
     schema.write(data / "floors" / "0000.parquet", FLOORS, list(floors(sources, side)))
     schema.write(data / "sources" / "0000.parquet", configs()["sources"], list(originals(sources)))
-    described = [{"editor": name, "name": name, "role": roles.get(name, "editor"), "about": ""} for name in editors]
+    described = [
+        {"editor": name, "name": name, "role": roles.get(name, "editor"), "about": ""} for name in editors
+    ]
     schema.write(data / "editors" / "0000.parquet", configs()["editors"], described)
     for number, rows in enumerate(steps.values()):
         schema.write(data / "steps" / f"editor{number}" / "0000.parquet", STEPS, rows)
@@ -143,7 +160,13 @@ def score(about, decay, editor):
         | about
         | values
         | retained
-        | {"status": "ok", "sha256": "0" * 64, "lpips_worst_tile": 0.1, "changed_size": False, "signature": SIGNATURE}
+        | {
+            "status": "ok",
+            "sha256": "0" * 64,
+            "lpips_worst_tile": 0.1,
+            "changed_size": False,
+            "signature": SIGNATURE,
+        }
         | {"edit_applied": editor != "identity" if forward else None, "edit_undone": None if forward else True}
         | {"part_lost": None if forward else False}
         | {"reasons": '{"clip": ["absent", "there are no weights here"]}'}
@@ -199,7 +222,13 @@ def floors(sources, side=SIDE):
 
 def originals(sources):
     for number, name in enumerate(sources):
-        about = {"source": name, "title": f"the {name}", "kind": "scene", "origin": "synthetic", "licence": "CC0-1.0"}
+        about = {
+            "source": name,
+            "title": f"the {name}",
+            "kind": "scene",
+            "origin": "synthetic",
+            "licence": "CC0-1.0",
+        }
         about |= {"attribution": "drawn by the tests", "width": SIDE, "height": SIDE, "sha256": "0" * 64}
         about |= {"reference": None, "scene": "", "degradation": ""}
         yield about | {"image": {"bytes": picture(number), "path": f"{name}.png"}}
@@ -214,6 +243,7 @@ def decompression_bomb():
     header = struct.pack(">IIBBBBB", 30000, 30000, 8, 0, 0, 0, 0)
     parts = [(b"IHDR", header), (b"IDAT", zlib.compress(bytes(30001 * 200), 9)), (b"IEND", b"")]
     body = b"".join(
-        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data)) for name, data in parts
+        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+        for name, data in parts
     )
     return b"\x89PNG\r\n\x1a\n" + body

@@ -97,7 +97,9 @@ class Server:
     def call(self, name, *data, timeout=120):
         """The same through the queue: an id first, then the outcome as a stream."""
         begun = httpx.post(f"{self.address}/gradio_api/call/{name}", json={"data": data}, timeout=timeout)
-        stream = httpx.get(f"{self.address}/gradio_api/call/{name}/{begun.json()['event_id']}", timeout=timeout).text
+        stream = httpx.get(
+            f"{self.address}/gradio_api/call/{name}/{begun.json()['event_id']}", timeout=timeout
+        ).text
         *_, last = (line for line in stream.splitlines() if line.startswith("data:"))  # heartbeats have data too
         value = json.loads(last.removeprefix("data:"))
         return value[0] if isinstance(value, list) else value

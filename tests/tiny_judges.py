@@ -84,7 +84,9 @@ def rali(folder: Path) -> Path:
         "logit_scale": torch.tensor(1 / 0.07),
     }
     state = {f"clip.{name}": value for name, value in encoder.state_dict().items()}
-    torch.save({"state_dict": state | {f"scorer.{name}": value for name, value in scorer.items()}}, inside / "ckpt.pt")
+    torch.save(
+        {"state_dict": state | {f"scorer.{name}": value for name, value in scorer.items()}}, inside / "ckpt.pt"
+    )
     np.savez(inside / "basis.npz", vectors=scorer["prototypes"].numpy(), scores=scorer["proto_scores"].numpy())
     (inside / "pca.pkl").write_bytes(pickled({"mean_": np.linspace(-1, 1, 16), "n_components_": 6}))
     return folder

@@ -14,7 +14,9 @@ SYMBOLS = [chr(code) for code in range(33, 127)]
 MARKS = ["<|im_start|>", "<|im_end|>", "<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>"]
 HEADS = {"hidden_size": 16, "intermediate_size": 16}
 TEXT = {**HEADS, "num_hidden_layers": 1, "num_attention_heads": 2, "num_key_value_heads": 2}
-PLAIN = "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}"
+PLAIN = (
+    "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}"
+)
 CHAT = PLAIN.replace("{{ message.content }}", "{% for part in message.content %}{{ part.text }}{% endfor %}")
 Reader = tuple[Any, Any]  # a tokenizer and a model
 
@@ -49,7 +51,13 @@ def clip(projected: bool = False) -> Reader:
 def t5(most: int = 64) -> Reader:
     from transformers import T5Config, T5EncoderModel, T5Tokenizer
 
-    letters = [("<pad>", 0.0), ("</s>", 0.0), ("<unk>", -10.0), ("▁", -2.0), *((symbol, -3.0) for symbol in SYMBOLS)]
+    letters = [
+        ("<pad>", 0.0),
+        ("</s>", 0.0),
+        ("<unk>", -10.0),
+        ("▁", -2.0),
+        *((symbol, -3.0) for symbol in SYMBOLS),
+    ]
     tokenizer = T5Tokenizer(letters, extra_ids=0, model_max_length=most)
     config = T5Config(vocab_size=len(tokenizer), d_model=32, d_ff=37, d_kv=8, num_heads=4, num_layers=1)
     return tokenizer, T5EncoderModel(config).eval()
@@ -64,10 +72,21 @@ def mistral() -> Reader:
     tokenizer.chat_template = CHAT.replace("<|im_start|>{{ message.role }}\n", "").replace("<|im_end|>\n", "")
     heads = {"hidden_size": 16, "intermediate_size": 37, "num_attention_heads": 4}
     layers = 31  # the pipeline listens to layers 10, 20 and 30
-    text = {"model_type": "mistral", "vocab_size": len(tokenizer), "num_key_value_heads": 2, "sliding_window": None}
+    text = {
+        "model_type": "mistral",
+        "vocab_size": len(tokenizer),
+        "num_key_value_heads": 2,
+        "sliding_window": None,
+    }
     config = Mistral3Config(
         text_config={**heads, **text, "num_hidden_layers": layers},
-        vision_config={**heads, "model_type": "pixtral", "num_hidden_layers": 1, "image_size": 30, "patch_size": 6},
+        vision_config={
+            **heads,
+            "model_type": "pixtral",
+            "num_hidden_layers": 1,
+            "image_size": 30,
+            "patch_size": 6,
+        },
         image_token_index=vocabulary["[IMG]"],
         vision_feature_layer=-1,
     )
@@ -78,7 +97,9 @@ def smollm() -> Reader:
     from transformers.models.smollm3.modeling_smollm3 import SmolLM3Config, SmolLM3ForCausalLM
 
     ends = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 1}
-    return t5()[0], SmolLM3ForCausalLM(SmolLM3Config(**{**TEXT, "hidden_size": 32}, vocab_size=128001, **ends)).eval()
+    return t5()[0], SmolLM3ForCausalLM(
+        SmolLM3Config(**{**TEXT, "hidden_size": 32}, vocab_size=128001, **ends)
+    ).eval()
 
 
 def qwen_tokenizer(chat: str = CHAT) -> Any:
@@ -101,7 +122,12 @@ def qwen_vl(generation: str) -> Reader:
     import transformers
 
     tokenizer = qwen_tokenizer()
-    named = {"image": "image_pad", "video": "video_pad", "vision_start": "vision_start", "vision_end": "vision_end"}
+    named = {
+        "image": "image_pad",
+        "video": "video_pad",
+        "vision_start": "vision_start",
+        "vision_end": "vision_end",
+    }
     ids = {f"{name}_token_id": tokenizer.convert_tokens_to_ids(f"<|{mark}|>") for name, mark in named.items()}
     text = {**TEXT, "vocab_size": len(tokenizer)}
     vision = {**HEADS, "depth": 1, "num_heads": 2, "out_hidden_size": 16}
@@ -121,7 +147,9 @@ def siglip() -> dict[str, Any]:
     from transformers import Siglip2VisionConfig, Siglip2VisionModel
     from transformers.models.siglip2.image_processing_pil_siglip2 import Siglip2ImageProcessorPil
 
-    config = Siglip2VisionConfig(**HEADS, num_hidden_layers=1, num_attention_heads=2, num_patches=64, patch_size=16)
+    config = Siglip2VisionConfig(
+        **HEADS, num_hidden_layers=1, num_attention_heads=2, num_patches=64, patch_size=16
+    )
     processor = Siglip2ImageProcessorPil(max_num_patches=64)
     return {"siglip": Siglip2VisionModel(config).eval(), "siglip_processor": processor}
 
@@ -163,9 +191,13 @@ def write_glm_processor(folder: Path) -> None:
     named = {"image_token": "<|image|>", "grid_bos_token": "<sop>", "grid_eos_token": "<eop>"}
     read = fast_tokenizer(glm_vocabulary(), extra_special_tokens=named, bos_token="<s>", pad_token="<pad>")  # noqa: S106
     part = "{% if part.type == 'image' %}<|image|>{% else %}{{ part.text }}{% endif %}"
-    read.chat_template = CHAT.replace("{{ part.text }}", part).replace("<|im_start|>", "").replace("<|im_end|>", "")
+    read.chat_template = (
+        CHAT.replace("{{ part.text }}", part).replace("<|im_start|>", "").replace("<|im_end|>", "")
+    )
     read.save_pretrained(folder / "processor")
-    GlmImageImageProcessorPil(patch_size=16, merge_size=1, temporal_patch_size=1).save_pretrained(folder / "processor")
+    GlmImageImageProcessorPil(patch_size=16, merge_size=1, temporal_patch_size=1).save_pretrained(
+        folder / "processor"
+    )
     add_part(folder, "processor", "GlmImageProcessor")
 
 
@@ -190,13 +222,26 @@ Model = tuple[str, dict[str, Any]]  # a class of diffusers and its configuration
 def flux_vae(kind: str, **more: Any) -> Model:
     few = {"block_out_channels": (4,), "layers_per_block": 1, "latent_channels": 1, "norm_num_groups": 1}
     blocks = {"down_block_types": ("DownEncoderBlock2D",), "up_block_types": ("UpDecoderBlock2D",)}
-    return kind, {**few, **blocks, "sample_size": 32, "use_quant_conv": False, "use_post_quant_conv": False, **more}
+    return kind, {
+        **few,
+        **blocks,
+        "sample_size": 32,
+        "use_quant_conv": False,
+        "use_post_quant_conv": False,
+        **more,
+    }
 
 
 def deep_vae(channels: int, **more: Any) -> Model:
     blocks = {"down_block_types": ("DownEncoderBlock2D",) * 4, "up_block_types": ("UpDecoderBlock2D",) * 4}
     few = {"block_out_channels": (4,) * 4, "layers_per_block": 1, "norm_num_groups": 4}
-    return "AutoencoderKL", {**blocks, **few, "mid_block_add_attention": False, "latent_channels": channels, **more}
+    return "AutoencoderKL", {
+        **blocks,
+        **few,
+        "mid_block_add_attention": False,
+        "latent_channels": channels,
+        **more,
+    }
 
 
 def wan_vae(**more: Any) -> Model:

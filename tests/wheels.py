@@ -17,7 +17,9 @@ from typing import NamedTuple
 
 HOUSE = Path(__file__).parent.parent
 TORCH = "torch==2.13.0\n"  # by this pin the build without CUDA, where the registry has it
-STRAY = shutil.ignore_patterns(".*", "build", "runs", "convergebench", "report", "*.egg-info", "__pycache__", "tests")
+STRAY = shutil.ignore_patterns(
+    ".*", "build", "runs", "convergebench", "report", "*.egg-info", "__pycache__", "tests"
+)
 
 
 class Tried(NamedTuple):
@@ -92,7 +94,15 @@ def lowest_versions(extra: str, folder: Path, version: str) -> Path:
     tool, out = folder / "uv", folder / "lowest.txt"
     subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--target", tool, "uv"], check=True)
     (folder / "torch.txt").write_text(TORCH)
-    words = ["--quiet", "--resolution", "lowest-direct", "--constraint", folder / "torch.txt", "--output-file", out]
+    words = [
+        "--quiet",
+        "--resolution",
+        "lowest-direct",
+        "--constraint",
+        folder / "torch.txt",
+        "--output-file",
+        out,
+    ]
     words += ["--python-version", version, *(["--extra", extra] if extra else []), HOUSE / "pyproject.toml"]
     index = os.environ.get("PIP_INDEX_URL")
     environment = os.environ | ({"UV_DEFAULT_INDEX": index} if index else {})
@@ -102,7 +112,9 @@ def lowest_versions(extra: str, folder: Path, version: str) -> Path:
 
 
 def size(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink()) // 10**6
+    return (
+        sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink()) // 10**6
+    )
 
 
 def main() -> None:

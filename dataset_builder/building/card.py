@@ -117,7 +117,10 @@ def refuse_other_folders(folder: Path) -> None:
     if (folder / "run.json").exists():
         raise UserError(f"{folder} holds a chain store; give another folder for the dataset")
     path = folder / CARD
-    if path.exists() and "\n- convergebench\n" not in path.read_text("utf-8", errors="replace").split("\n---\n")[0]:
+    if (
+        path.exists()
+        and "\n- convergebench\n" not in path.read_text("utf-8", errors="replace").split("\n---\n")[0]
+    ):
         raise UserError(f"{path} is not a card of this benchmark; give another folder for the dataset")
     reader, ours = Reader(folder), manifest.listed(folder)
     foreign = [file for file in reader.data_files() if file not in ours and not reader.is_ours(file)]

@@ -34,7 +34,9 @@ def _entries(part: object) -> Entries:
     for path, entry in part.items() if isinstance(part, dict) else ():
         leaves = PurePosixPath(path).is_absolute() or ".." in path.split("/") or "\\" in path
         if isinstance(entry, dict) and not leaves and is_encodable(path):
-            is_valid = all(isinstance(value, str) and is_encodable(value) for item in entry.items() for value in item)
+            is_valid = all(
+                isinstance(value, str) and is_encodable(value) for item in entry.items() for value in item
+            )
             entries[path] = entry if is_valid else {}
     return entries
 
@@ -92,4 +94,6 @@ def refuse(where: object, strangers: Collection[str], what: str, advice: str) ->
     if strangers:
         files = sorted(strangers)
         others = f" and {len(files) - 3} more" if len(files) > 3 else ""
-        raise UserError(f"{where} holds {', '.join(files[:3])}{others}, which {what}; nothing was changed: {advice}")
+        raise UserError(
+            f"{where} holds {', '.join(files[:3])}{others}, which {what}; nothing was changed: {advice}"
+        )

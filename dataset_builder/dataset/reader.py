@@ -183,7 +183,9 @@ class Reader:
         schema = self.footer(file).schema.to_arrow_schema()
         return [field.name for field in schema if not pa.types.is_struct(field.type)]
 
-    def table(self, config: str, columns: Sequence[str] | None = None, dictionaries: Sequence[str] = ()) -> pa.Table:
+    def table(
+        self, config: str, columns: Sequence[str] | None = None, dictionaries: Sequence[str] = ()
+    ) -> pa.Table:
         """All rows of a config, with these columns or with all that hold no pictures.
 
         `dictionaries` names columns whose values repeat; each value is held once, so that millions of rows fit.
@@ -191,18 +193,24 @@ class Reader:
         files = self.files(config)
         if not files:
             file = f"data/{config}/**/*.parquet"
-            raise UnreadableFile(f"{self.root} has no config {config!r}: there is no {file}; {made_by(file)} makes it")
+            raise UnreadableFile(
+                f"{self.root} has no config {config!r}: there is no {file}; {made_by(file)} makes it"
+            )
         tables = [self.file_table(file, columns, dictionaries) for file in files]
         return pa.concat_tables(tables, promote_options="default").replace_schema_metadata()
 
-    def file_table(self, file: str, columns: Sequence[str] | None = None, dictionaries: Sequence[str] = ()) -> pa.Table:
+    def file_table(
+        self, file: str, columns: Sequence[str] | None = None, dictionaries: Sequence[str] = ()
+    ) -> pa.Table:
         """Some columns of a file, by default all without pictures, checked."""
         names = list(columns or self.plain_columns(file))
         if parts := list(self._parts(file, names, dictionaries)):
             return pa.concat_tables(parts)
         return self._open(file, self._source(file), dictionaries).schema_arrow.empty_table().select(names)
 
-    def _parts(self, file: str, columns: Sequence[str] | None, dictionaries: Sequence[str] = ()) -> Iterator[pa.Table]:
+    def _parts(
+        self, file: str, columns: Sequence[str] | None, dictionaries: Sequence[str] = ()
+    ) -> Iterator[pa.Table]:
         """Each row group; raises after the last one if a value is not as written."""
         written, read = self.digests(file), TableDigest()
         with self._damage_explained(file):
@@ -255,7 +263,9 @@ class Reader:
             if self._remote_for(file):
                 raise
             cause = (str(error).splitlines() or [type(error).__name__])[0][:200]
-            advice = f"restore it, or let `convergebench verify --repair` set it aside and {made_by(file)} rewrite it"
+            advice = (
+                f"restore it, or let `convergebench verify --repair` set it aside and {made_by(file)} rewrite it"
+            )
             raise UnreadableFile(f"{self.folder / file} cannot be read: {cause}; {advice}") from error
 
     def places(self, config: str = "steps") -> list[Place]:

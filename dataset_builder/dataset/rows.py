@@ -7,7 +7,16 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from convergebench.generation.records import UNKNOWN, Chain, EditorInfo, FinishedChain, Program, Source, Step, canonical
+from convergebench.generation.records import (
+    UNKNOWN,
+    Chain,
+    EditorInfo,
+    FinishedChain,
+    Program,
+    Source,
+    Step,
+    canonical,
+)
 
 from .columns import ChainPlace, Config, Int64, Picture, Row, StepPlace
 
@@ -122,9 +131,7 @@ class EditorRow(Row):
 @dataclass(frozen=True, kw_only=True)
 class FloorRow(Row):
     TABLE: ClassVar = "floors"
-    ROW: ClassVar = (
-        "one metric between a reference and an unrelated source of the suite: what 'another picture altogether' means"
-    )
+    ROW: ClassVar = "one metric between a reference and an unrelated source of the suite: what 'another picture altogether' means"
 
     source: Annotated[str, "id of the reference's source"]
     other: Annotated[str, "id of the unrelated source"]

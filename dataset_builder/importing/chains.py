@@ -92,7 +92,9 @@ def find_pictures(folder: Path) -> dict[str, Path]:
     """The pictures of a folder by their names without the extension."""
     if not folder.is_dir():
         raise UserError(f"{folder} is not a folder; it must hold pictures such as NAME.png")
-    return {path.stem: path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith(".")}
+    return {
+        path.stem: path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith(".")
+    }
 
 
 def import_chains(

@@ -12,7 +12,19 @@ from .tables import number, read_rows, text, whole
 
 _NEEDED = ("chain", "round", "path")
 _STEP_FIELDS = ("seed", "latency", "cost", "text", "reason")  # go into the step as they are
-_TEXTS = ("chain", "path", "source", "instruction", "editor", "program", "kind", "category", "status", "text", "reason")
+_TEXTS = (
+    "chain",
+    "path",
+    "source",
+    "instruction",
+    "editor",
+    "program",
+    "kind",
+    "category",
+    "status",
+    "text",
+    "reason",
+)
 # Our columns, each with the function that reads a value.
 _COLUMNS: dict[str, Callable[[str, Any], str | int | float | None]] = {
     **dict.fromkeys(_TEXTS, text),
@@ -40,7 +52,9 @@ def find_chains(
     rows = read_rows(path)
     for name in _NEEDED:
         if rows and theirs[name] not in rows[0]:
-            raise UserError(f"{path} has no column {theirs[name]!r} for {name}; its columns are {', '.join(rows[0])}")
+            raise UserError(
+                f"{path} has no column {theirs[name]!r} for {name}; its columns are {', '.join(rows[0])}"
+            )
     chains: dict[tuple[str, str], list[_Row]] = {}
     for place, row in enumerate(rows, 1):
         where = f"{path}, row {place}"
@@ -69,7 +83,9 @@ def _check_row(row: _Row, base: Path) -> None:
 def _find_chain(base: Path, editor: str, name: str, rows: list[_Row], kind: str | None, closes: bool) -> Findings:
     sources = [row for row in rows if row["round"] == 0]
     if len(sources) != 1 or "path" not in sources[0]:
-        yield Problem(rows[0]["where"], f"chain {name!r} has {len(sources)} sources; one row has round 0 and its path")
+        yield Problem(
+            rows[0]["where"], f"chain {name!r} has {len(sources)} sources; one row has round 0 and its path"
+        )
         return
     source = sources[0]
     placed: dict[tuple[int, int], _Row] = {}

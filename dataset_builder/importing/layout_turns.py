@@ -34,9 +34,13 @@ def find_chains(
             raise UserError(f"{path} has the splits {', '.join(map(str, loaded))}; choose one with --split")
         loaded = next(iter(loaded.values()))
     names = list(loaded.column_names or next(iter(loaded), {}))  # files that declare no columns have them in a row
-    instruction_columns: list[str | None] = list(instructions) or [_instruction_column(turn, names) for turn in turns]
+    instruction_columns: list[str | None] = list(instructions) or [
+        _instruction_column(turn, names) for turn in turns
+    ]
     if len(instruction_columns) != len(turns):
-        raise UserError(f"{len(instruction_columns)} columns of instructions for {len(turns)} turns; give one for each")
+        raise UserError(
+            f"{len(instruction_columns)} columns of instructions for {len(turns)} turns; give one for each"
+        )
     for name in (source, *turns, *filter(None, instruction_columns)):
         if name not in names:
             raise UserError(f"{path} has no column {name!r}; its columns are {', '.join(names)}")
@@ -69,7 +73,9 @@ def find_chains(
 
 def _instruction_column(turn: str, names: Sequence[str]) -> str | None:
     base = turn.removesuffix("_image")
-    return next((f"{base}_{word}" for word in ("instruction", "prompt", "text") if f"{base}_{word}" in names), None)
+    return next(
+        (f"{base}_{word}" for word in ("instruction", "prompt", "text") if f"{base}_{word}" in names), None
+    )
 
 
 def _picture(value: Mapping[str, Any] | None) -> Path | bytes | None:

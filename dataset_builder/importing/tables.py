@@ -70,7 +70,12 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 
 def text(name: str, value: object, most: int = _MOST_CHARACTERS) -> str | None:
     def allows(words: str) -> bool:
-        return isinstance(value, str | int | float) and "\0" not in words and is_encodable(words) and len(words) <= most
+        return (
+            isinstance(value, str | int | float)
+            and "\0" not in words
+            and is_encodable(words)
+            and len(words) <= most
+        )
 
     return _checked(name, value, str, allows, f"text of at most {most:,} characters")
 

@@ -79,7 +79,9 @@ def compare(api: "HfApi", repo: str, kind: str, files: Files, tag: str | None = 
     comparison = _differences(files, remote, _listed_files(api, repo, kind, remote))
     folders = tuple({f"data/{path.split('/')[1]}/" for path in files if path.startswith("data/")})
     in_the_way = [
-        path for path in comparison.foreign if path in files or (path.startswith(folders) and path.endswith(".parquet"))
+        path
+        for path in comparison.foreign
+        if path in files or (path.startswith(folders) and path.endswith(".parquet"))
     ]
     advice = "delete them there or choose another repository"
     manifest.refuse(repo, in_the_way, "no manifest of this benchmark lists", advice)
@@ -97,7 +99,9 @@ def _listed_files(api: "HfApi", repo: str, kind: str, remote: RepoState) -> set[
 def _differences(files: Files, remote: RepoState, ours: set[str]) -> Comparison:
     same = {path for path, local in files.items() if _is_same(local, remote.files.get(path))}
     removed = sorted((remote.files.keys() & ours) - files.keys())
-    return Comparison(remote, ours, sorted(files.keys() - same), removed, sorted(remote.files.keys() - ours - same))
+    return Comparison(
+        remote, ours, sorted(files.keys() - same), removed, sorted(remote.files.keys() - ours - same)
+    )
 
 
 def _is_same(local: Path, published: tuple[str, int] | None) -> bool:
@@ -129,11 +133,17 @@ def commit_files(
             api.preupload_lfs_files(repo, additions, repo_type=kind, free_memory=False)
             deletions = [CommitOperationDelete(path) for path in before.removed]
             commit = api.create_commit(
-                repo, [*additions, *deletions], commit_message=message, repo_type=kind, parent_commit=before.remote.head
+                repo,
+                [*additions, *deletions],
+                commit_message=message,
+                repo_type=kind,
+                parent_commit=before.remote.head,
             ).oid
         after = _differences(files, read_repo(api, repo, kind, commit), before.ours)
         if wrong := [*after.added, *after.removed]:
-            raise UserError(f"{repo} is not complete at {commit[:12]}: {wrong[0]} differs; give the same command again")
+            raise UserError(
+                f"{repo} is not complete at {commit[:12]}: {wrong[0]} differs; give the same command again"
+            )
         if tag:
             api.create_tag(repo, tag=tag, revision=commit, repo_type=kind)
     return commit
@@ -143,7 +153,12 @@ def commit_files(
 def hub_errors_explained(repo: str) -> Iterator[None]:
     """Turn an error into one sentence with advice, without headers."""
     import httpx2
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OfflineModeIsEnabled
+    from huggingface_hub.errors import (
+        HfHubHTTPError,
+        HFValidationError,
+        LocalEntryNotFoundError,
+        OfflineModeIsEnabled,
+    )
 
     try:
         yield
@@ -163,7 +178,9 @@ def hub_errors_explained(repo: str) -> Iterator[None]:
     except OfflineModeIsEnabled as error:
         raise UserError("HF_HUB_OFFLINE is set; unset it to publish") from error
     except (httpx2.HTTPError, LocalEntryNotFoundError) as error:
-        raise UserError(f"the connection to the Hub broke for {repo} ({type(error).__name__}): {_AGAIN}") from error
+        raise UserError(
+            f"the connection to the Hub broke for {repo} ({type(error).__name__}): {_AGAIN}"
+        ) from error
     except RuntimeError as error:  # the client wraps failed uploads in this
         if not isinstance(error.__cause__, (httpx2.HTTPError, HfHubHTTPError, OSError)):
             raise

@@ -127,7 +127,9 @@ def _major_changes(old: State, new: State) -> list[str]:
         was, now = (_features(infos[name]) for infos in (before, after))
         # A metric added to the scores changes nothing for those who read the others.
         if was != now and not (name == "scores" and was < now):
-            columns = [f"-{column}" for column in sorted(was - now)] + [f"+{column}" for column in sorted(now - was)]
+            columns = [f"-{column}" for column in sorted(was - now)] + [
+                f"+{column}" for column in sorted(now - was)
+            ]
             words.append(f"the schema of {name} changed ({', '.join(columns)})")
     if lost := {chain[0] for chain in old_chains} - {chain[0] for chain in new_chains}:
         words.append(f"{count_text(len(lost), 'chain')} gone")

@@ -67,12 +67,19 @@ def write_results(
         written[model] = path = out / model / ".eval_results" / "convergebench.yaml"
         refuse_strangers_file(path, lambda data: NAME.encode() in data)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(yaml.safe_dump(eval_result_entries_to_yaml(model_entries), sort_keys=False), encoding="utf-8")
+        path.write_text(
+            yaml.safe_dump(eval_result_entries_to_yaml(model_entries), sort_keys=False), encoding="utf-8"
+        )
     return written
 
 
 def write_records(
-    editors: Mapping[str, Sequence[FinishedChain]], rows: Sequence[_Json], out: Path, origin: _Json, repo: str, now: int
+    editors: Mapping[str, Sequence[FinishedChain]],
+    rows: Sequence[_Json],
+    out: Path,
+    origin: _Json,
+    repo: str,
+    now: int,
 ) -> dict[str, Path]:
     """Write a record for each editor; `origin` says who measured."""
     written = {}
@@ -108,9 +115,16 @@ def _result(row: _Json, column: str, rounds: int, repo: str) -> _Json:
     title, unit, description, maximum = _MEASURES[column]
     low, high = row.get(f"{column}_low"), row.get(f"{column}_high")
     interval = {"lower": low, "upper": high, "confidence_level": 0.95, "method": "over pictures"}
-    uncertainty = {"num_samples": row["sources"]} | ({} if None in (low, high) else {"confidence_interval": interval})
+    uncertainty = {"num_samples": row["sources"]} | (
+        {} if None in (low, high) else {"confidence_interval": interval}
+    )
     details = {"headline": row["name"], "cases": row["cases"], "rank": row["rank"], "mostly_lost_to": row["cause"]}
-    hub_dataset = {"source_type": "hf_dataset", "hf_repo": repo, "hf_split": "test", "samples_number": row["cases"]}
+    hub_dataset = {
+        "source_type": "hf_dataset",
+        "hf_repo": repo,
+        "hf_split": "test",
+        "samples_number": row["cases"],
+    }
     return {
         "evaluation_name": f"{NAME}, {row['group']}",
         "source_data": {"dataset_name": NAME, **hub_dataset},

@@ -38,7 +38,9 @@ def publish_metrics(
         raise UserError(f"--repo is {namespace!r}; give the namespace alone, {namespace.split('/')[0]!r}")
     # `evaluate` asks a Space for the tag of its own version first, and would always load that version.
     if tag == f"v{version('evaluate')}" or (tag and re.fullmatch(r"v0\.4\.\d+", tag)):
-        raise UserError(f"a metric's Space must not have the tag {tag}: `evaluate` would load that instead of main")
+        raise UserError(
+            f"a metric's Space must not have the tag {tag}: `evaluate` would load that instead of main"
+        )
     published: dict[str, Published] = {}
     for path in folders:
         space = f"{namespace}/{path.resolve().name}"

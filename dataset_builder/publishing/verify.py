@@ -120,7 +120,9 @@ def verify_references(reader: Reader) -> Iterator[Finding]:
         yield _finding("data/steps", f"it has {counts[name]} steps of chain {name}, which is not there")
     for chain in chains.values():
         if counts[chain.id] != chain.calls + 1:
-            yield _finding("data/steps", f"chain {chain.id} has {counts[chain.id]} steps instead of {chain.calls + 1}")
+            yield _finding(
+                "data/steps", f"chain {chain.id} has {counts[chain.id]} steps instead of {chain.calls + 1}"
+            )
         if chain.source.id not in sources:
             yield _finding("data/chains", f"chain {chain.id} has the source {chain.source.id}, which is not there")
     for config, column, ids in (("scores", "chain", set(chains)), ("floors", "source", sources)):
@@ -227,7 +229,9 @@ def _check_schema(reader: Reader) -> None:
             if schema != schemas[0]:
                 raise UserError(f"{file} has other columns than the first file of {name}; build or score again")
             if list(schema)[: len(wanted)] != wanted or (len(schema) > len(wanted) and not table.may_have_more):
-                raise UserError(f"{file} does not have the columns of {name} in this version; build or score again")
+                raise UserError(
+                    f"{file} does not have the columns of {name} in this version; build or score again"
+                )
 
 
 def _check_card(folder: Path, reader: Reader) -> None:
@@ -236,7 +240,9 @@ def _check_card(folder: Path, reader: Reader) -> None:
     infos = {info["config_name"]: info for info in meta.get("dataset_info", [])}
     present = reader.configs()
     if sorted(described) != sorted(present) or sorted(infos) != sorted(present):
-        raise UserError(f"the card describes {sorted(described)} but there are files of {sorted(present)}; build again")
+        raise UserError(
+            f"the card describes {sorted(described)} but there are files of {sorted(present)}; build again"
+        )
     for name in present:
         files = reader.files(name)
         rows = sum(reader.footer(file).num_rows for file in files)
@@ -272,6 +278,8 @@ def known_secrets() -> dict[str, str]:
     """The secrets of this environment by name: its variables and the Hub token."""
     from huggingface_hub import get_token
 
-    secrets = {name: value for name, value in os.environ.items() if _SECRET_NAMES.search(name) and len(value) >= 12}
+    secrets = {
+        name: value for name, value in os.environ.items() if _SECRET_NAMES.search(name) and len(value) >= 12
+    }
     token = get_token()
     return secrets | ({"the Hub token": token} if token else {})

@@ -155,7 +155,9 @@ def editor_info(choice: Choice) -> EditorInfo:
 def describe(name: str) -> dict[str, Any]:
     choice = choose(name, find_out=False)
     info, settings = editor_info(choice), {key: value for key, value in choice.settings.items() if key != "seed"}
-    option_names: list[str] = [option.name for option in fields(choice.editor)] if is_dataclass(choice.editor) else []
+    option_names: list[str] = (
+        [option.name for option in fields(choice.editor)] if is_dataclass(choice.editor) else []
+    )
     return {
         "name": name,
         "about": info.about,

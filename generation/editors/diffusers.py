@@ -126,7 +126,9 @@ class Editor:
                 picture = _picture_of(result)
             except Exception as error:  # an exception of a pipeline fails this step, not the run
                 raise Rejected(f"{type(pipeline).__name__}: {type(error).__name__}: {str(error)[:300]}") from error
-        parameters = {key: value for key, value in arguments.items() if key not in ("image", "prompt", "output_type")}
+        parameters = {
+            key: value for key, value in arguments.items() if key not in ("image", "prompt", "output_type")
+        }
         details = {"pipeline": type(pipeline).__name__, "device": local_models.device(self.device), **parameters}
         details |= {package: importlib.metadata.version(package) for package in ("diffusers", "torch")}
         if any(getattr(result, "nsfw_content_detected", None) or ()):
@@ -179,7 +181,9 @@ def why_not(kind: type) -> str | None:
 def _arguments(pipeline: Any, image: Image.Image, instruction: str, options: dict[str, Any]) -> dict[str, Any]:
     """The arguments of this pipeline's call; raises UserError for an ignored option."""
     takes = inspect.signature(pipeline.__call__).parameters
-    true_guidance = "true_cfg_scale" in takes and (takes["true_cfg_scale"].default > 1 or "guidance_scale" not in takes)
+    true_guidance = "true_cfg_scale" in takes and (
+        takes["true_cfg_scale"].default > 1 or "guidance_scale" not in takes
+    )
     named = "true_cfg_scale" if true_guidance else "guidance_scale"
     names = {"steps": "num_inference_steps", "guidance": named, "image_guidance": "image_guidance_scale"}
     _refuse_ignored(pipeline, options, names)
@@ -233,7 +237,9 @@ def stable_size(pipeline: Any, size: Size) -> Size:
 def _wants_a_list(pipeline: Any) -> bool:
     functions = (getattr(pipeline, name, None) for name in ("__call__", "_validate_and_normalize_images"))
     hints = [
-        str(inspect.signature(function).parameters["image"].annotation).lower() for function in functions if function
+        str(inspect.signature(function).parameters["image"].annotation).lower()
+        for function in functions
+        if function
     ]
     lists = ("list[", "typing.list[", "typing.optional[typing.list[", "optional[list[")
     return any(hint.startswith(lists) for hint in hints)
@@ -258,13 +264,17 @@ def _mend(pipeline: Any) -> None:
 
 
 def _as_prompt(pipeline: Any, instruction: str) -> str:
-    kind = next((kind for kind in type(pipeline).__mro__ if kind.__module__.startswith("diffusers.")), type(pipeline))
+    kind = next(
+        (kind for kind in type(pipeline).__mro__ if kind.__module__.startswith("diffusers.")), type(pipeline)
+    )
     as_json = hasattr(sys.modules.get(kind.__module__), "is_valid_edit_json")
     return json.dumps({"edit_instruction": instruction}) if as_json else instruction
 
 
 def _picture_of(result: Any) -> Image.Image:
-    picture = next((getattr(result, name) for name in ("images", "image", "frames") if hasattr(result, name)), None)
+    picture = next(
+        (getattr(result, name) for name in ("images", "image", "frames") if hasattr(result, name)), None
+    )
     last = hasattr(result, "frames")
     while isinstance(picture, list | tuple) and picture:
         picture = picture[-1] if last and not isinstance(picture[0], list | tuple) else picture[0]

@@ -53,7 +53,9 @@ class Editor(hosted.PolledEditor):
         return finished(self, instruction, status, result, {"request_id": str(order.get("request_id"))})
 
 
-def finished(editor: hosted.PolledEditor, instruction: str, status: str, result: str, details: wire.Json) -> Answer:
+def finished(
+    editor: hosted.PolledEditor, instruction: str, status: str, result: str, details: wire.Json
+) -> Answer:
     """The answer of an order in fal's queue, from the addresses of its status and result.
 
     According to fal.ai, server errors cost nothing, so a result that cannot be had is ordered again.
@@ -69,7 +71,9 @@ def finished(editor: hosted.PolledEditor, instruction: str, status: str, result:
     names = {"revised_prompt": "prompt", "seed": "seed", "timings": "timings", "description": "description"}
     details = {**details, **{name: reply.get(field) for name, field in names.items()}}
     if any(reply.get("has_nsfw_concepts") or ()):  # the picture is black
-        return Answer(status="refused", reason="has_nsfw_concepts", details=editor.details(reply, details, instruction))
+        return Answer(
+            status="refused", reason="has_nsfw_concepts", details=editor.details(reply, details, instruction)
+        )
     rows = reply.get("images") or [reply.get("image")]
     picture = rows[0].get("url") if isinstance(rows[0], dict) else None
     return editor.answer(picture, reply, details, instruction)

@@ -53,7 +53,9 @@ class Editor(hosted.HostedEditor):
         super().check()
         one_of("openai:input_fidelity", self.input_fidelity, ("auto", *self.facts["fidelities"]))
         if self._extras and not self._served:
-            raise UserError(f"openai:{next(iter(self._extras))} is for servers of your own; {self.model} is OpenAI's")
+            raise UserError(
+                f"openai:{next(iter(self._extras))} is for servers of your own; {self.model} is OpenAI's"
+            )
 
     @property
     def _fidelity(self) -> str | None:

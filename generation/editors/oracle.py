@@ -38,7 +38,9 @@ class Editor:
         return as_answer(drawn.replace("paint", "oracle", 1) if isinstance(drawn, str) else drawn)
 
 
-def _taken_back_by(request: instructions.Request, standing: Sequence[tuple[int, instructions.Request]]) -> list[int]:
+def _taken_back_by(
+    request: instructions.Request, standing: Sequence[tuple[int, instructions.Request]]
+) -> list[int]:
     steps = [step for step, earlier in standing if _undoes(request, earlier)]
     return steps if request.thing == "photograph" else steps[-1:]
 
@@ -79,7 +81,9 @@ def _replay(history: Sequence[Turn], steps: Sequence[int]) -> NDArray[np.uint8]:
     return pixels
 
 
-def _made_again(before: NDArray[np.uint8], after: NDArray[np.uint8], pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def _made_again(
+    before: NDArray[np.uint8], after: NDArray[np.uint8], pixels: NDArray[np.uint8]
+) -> NDArray[np.uint8]:
     light = (after + 1.0) / (before + 1.0)
     shadow = (light.max(2) <= 1) & (light.min(2) > 0.4) & (np.ptp(light, axis=2) < 0.1)
     is_different = (pixels != before).any(2)

@@ -79,7 +79,9 @@ def ramp(values: Whole, stops: Sequence[tuple[int, _Colour]]) -> Whole:
         before = max(0, after - 1)
         (start, first), (end, second) = stops[before], stops[after]
         part = min(max(place - start, 0), max(end - start, 1))
-        table[i] = [a * 256 + (b - a) * 256 * part // max(end - start, 1) for a, b in zip(first, second, strict=True)]
+        table[i] = [
+            a * 256 + (b - a) * 256 * part // max(end - start, 1) for a, b in zip(first, second, strict=True)
+        ]
     inside = np.clip(values, 0, ONE - 1)
     low, rest = inside >> 8, (inside & 255)[..., None]
     return (table[low] * (256 - rest) + table[low + 1] * rest) >> 16
@@ -145,7 +147,9 @@ def _haze(width: int, height: int, seed: int) -> Whole:
     rows = 7
     for row in range(rows):
         count = 34 - 4 * row
-        base = tall * (30 + 9 * row) // 100 + (noise(x, y[:1], 3, 3, [seed, 2, row]) - ONE // 2) * tall // (ONE * 6)
+        base = tall * (30 + 9 * row) // 100 + (noise(x, y[:1], 3, 3, [seed, 2, row]) - ONE // 2) * tall // (
+            ONE * 6
+        )
         edge = np.full((1, width), 1 << 30, np.int64)
         places = draw([seed, 3, row], count, 0, int(x.max()) + 1)
         heights = draw([seed, 4, row], count, 280 + 90 * row, 560 + 170 * row)
@@ -199,7 +203,12 @@ def _gradient(width: int, height: int, seed: int) -> Whole:
     sky = np.broadcast_to(y * ONE // tall * 5 // 4, (height, width))
     picture = ramp(
         sky,
-        [(0, (44, 52, 98)), (ONE * 5 // 10, (196, 130, 132)), (ONE * 8 // 10, (250, 196, 140)), (ONE, (252, 214, 160))],
+        [
+            (0, (44, 52, 98)),
+            (ONE * 5 // 10, (196, 130, 132)),
+            (ONE * 8 // 10, (250, 196, 140)),
+            (ONE, (252, 214, 160)),
+        ],
     )
     for layer in range(3):
         bend = draw([seed, layer], 3, 0, 4096)
@@ -265,7 +274,9 @@ _LINES = (
 def _text(width: int, height: int, seed: int) -> Whole:
     x, y = across(width, height)
     paper = flat(width, height, (244, 239, 226))
-    paper = paper - (noise(x, y, 3, 3, [seed, 1]) * 14 // ONE + noise(x, y, 220, 220, [seed, 2]) * 9 // ONE)[..., None]
+    paper = (
+        paper - (noise(x, y, 3, 3, [seed, 1]) * 14 // ONE + noise(x, y, 220, 220, [seed, 2]) * 9 // ONE)[..., None]
+    )
     unit = min(width, height)
     margin, top = unit // 12, unit // 12
     first = int(draw([seed, 3], 1, 0, len(_LINES))[0])

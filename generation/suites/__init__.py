@@ -33,10 +33,14 @@ class Suite:
     sources: tuple[str, ...]
     programs: tuple[str, ...]
     editors: tuple[str, ...] = ("paint",)
-    only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by program, the only sources it is used with
+    only: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # by program, the only sources it is used with
     # Suites of some of the cases under their own settings; by default the suite itself.
     variants: tuple["Suite", ...] = field(default=(), compare=False, repr=False)
-    settings: Mapping[str, Setting] = field(default_factory=dict)  # of the editors; one without them skips the variant
+    settings: Mapping[str, Setting] = field(
+        default_factory=dict
+    )  # of the editors; one without them skips the variant
     steps: int = 0  # if above 0, a chain has as many whole rounds as fit into so many steps
     audit: bool = True  # if False, no chain is disturbed to find editors that remember
     own_programs: Mapping[str, Program] = field(default_factory=dict)
@@ -69,7 +73,9 @@ class Suite:
         return row.kind in program.fits and program.id not in row.unfit
 
 
-_FIELDS = [item.name for item in fields(Suite) if item.name not in ("name", "settings", "own_programs", "own_pictures")]
+_FIELDS = [
+    item.name for item in fields(Suite) if item.name not in ("name", "settings", "own_programs", "own_pictures")
+]
 _OF_VARIANTS = ("name", "settings", "sources", "programs", "rounds", "runs", "steps")
 
 
@@ -90,7 +96,9 @@ def load(name: str, pictures: str | Path | None = None, kind: str | None = None)
     folder = Path(pictures)
     rows = catalogue.find_own(folder, (), kind)
     _refuse_taken({}, rows)
-    variants = tuple(replace(variant, sources=tuple(rows), only={}, own_pictures=rows) for variant in suite.variants)
+    variants = tuple(
+        replace(variant, sources=tuple(rows), only={}, own_pictures=rows) for variant in suite.variants
+    )
     name = f"{suite.name}-{folder.resolve().name}"
     return replace(suite, name=name, sources=tuple(rows), variants=variants, only={}, own_pictures=rows)
 
@@ -98,7 +106,9 @@ def load(name: str, pictures: str | Path | None = None, kind: str | None = None)
 @cache
 def _load_shipped(name: str) -> Suite:
     if name not in names():
-        raise UserError(f"no suite {name!r}; the suites are {', '.join(names())}, or a file of yours ending in .toml")
+        raise UserError(
+            f"no suite {name!r}; the suites are {', '.join(names())}, or a file of yours ending in .toml"
+        )
     return from_values(name, tomllib.loads(_files()[name].read_text(encoding="utf-8")))
 
 
@@ -133,7 +143,10 @@ def _read_own(path: Path) -> Suite:
 
 
 def _refuse_taken(own_programs: Mapping[str, Program], pictures: Mapping[str, catalogue.Row]) -> None:
-    for what, ids, taken in (("program", own_programs, programs.load()), ("picture", pictures, catalogue.manifest())):
+    for what, ids, taken in (
+        ("program", own_programs, programs.load()),
+        ("picture", pictures, catalogue.manifest()),
+    ):
         if both := [id for id in ids if id in taken]:
             raise UserError(f"{what} {both[0]!r} has the name of a shipped one; give yours another")
 

@@ -165,7 +165,9 @@ class HostedEditor(HostedModel):
         """The answer of an API like OpenAI's, whose rows hold b64_json or a url."""
         row = first_row(reply)
         picture = wire.from_base64(row["b64_json"]) if row.get("b64_json") else row.get("url")
-        return self.answer(picture, reply, {name: row.get(name) for name in ("size", "revised_prompt")}, instruction)
+        return self.answer(
+            picture, reply, {name: row.get(name) for name in ("size", "revised_prompt")}, instruction
+        )
 
     def answer(
         self,
@@ -184,7 +186,9 @@ class HostedEditor(HostedModel):
             picture, details["declared"] = wire.download(picture, self.address())
         if isinstance(picture, bytes):
             return Answer(picture, text=text, cost=cost, details=details)
-        return Answer(status="no_image", reason="an answer without a picture", text=text, cost=cost, details=details)
+        return Answer(
+            status="no_image", reason="an answer without a picture", text=text, cost=cost, details=details
+        )
 
     def details(self, reply: Json, details: Json, instruction: str = "") -> Json:
         """Without what the vendor left out and a prompt that it did not rewrite."""
@@ -233,7 +237,9 @@ def _google_rows(reply: Json) -> list[Json]:
 
 
 def _retry_delay(reply: Json) -> str | None:
-    return next((str(row["retryDelay"]).removesuffix("s") for row in _google_rows(reply) if "retryDelay" in row), None)
+    return next(
+        (str(row["retryDelay"]).removesuffix("s") for row in _google_rows(reply) if "retryDelay" in row), None
+    )
 
 
 def first_row(reply: Json) -> Json:

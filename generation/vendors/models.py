@@ -65,7 +65,9 @@ class Model:
 
     @property
     def refreshed(self) -> Mapping[str, Any]:
-        row: Mapping[str, Any] = refreshed(refreshed_file()).get("models", {}).get(self.vendor, {}).get(self.name, {})
+        row: Mapping[str, Any] = (
+            refreshed(refreshed_file()).get("models", {}).get(self.vendor, {}).get(self.name, {})
+        )
         return row
 
     @property
@@ -88,7 +90,9 @@ class Model:
 
     def no_price(self) -> str:
         """A message that says why no price is known, and which line to write to set one."""
-        why = self.facts.get("no_price") or ("not found" if self.listed else "not in generation/vendors/models.toml")
+        why = self.facts.get("no_price") or (
+            "not found" if self.listed else "not in generation/vendors/models.toml"
+        )
         path, name = os.environ.get(_PRICES), json.dumps(self.name)
         if self.vendor in own_prices(path):
             line = f"write the line {name} = 0.05, with your own price, under [{self.vendor}] in {path}"
@@ -153,10 +157,16 @@ def own_prices(path: str | None) -> dict[str, Any]:
     tables = {vendor: lines for vendor, lines in tables.items() if not isinstance(lines, str | datetime.date)}
     for vendor, lines in tables.items():
         if vendor.removesuffix("_tokens") not in editors or not isinstance(lines, dict):
-            raise UserError(f"{path} must have tables named after editors, [{'], ['.join(editors)}], got {vendor!r}")
+            raise UserError(
+                f"{path} must have tables named after editors, [{'], ['.join(editors)}], got {vendor!r}"
+            )
         for model, price in lines.items():
             for dollars in price.values() if isinstance(price, dict) else [price]:
-                if isinstance(dollars, bool) or not isinstance(dollars, int | float) or not 0 <= dollars < math.inf:
+                if (
+                    isinstance(dollars, bool)
+                    or not isinstance(dollars, int | float)
+                    or not 0 <= dollars < math.inf
+                ):
                     raise UserError(f"{path}: {vendor} {model} must have a price from 0, got {dollars!r}")
     return tables
 
@@ -211,7 +221,9 @@ def _prices_in(table: _Table) -> dict[str, dict[str, _Row]]:
         price, tokens, ends = _price_of(row, table, facts, name), _tokens_of(row), _end_of(row)
         values = {"price": price, "tokens": tokens, "ends": ends, "source": row.get("source")}
         if price is not None or tokens or ends:
-            tables.setdefault(vendor, {})[name] = {key: value for key, value in values.items() if value is not None}
+            tables.setdefault(vendor, {})[name] = {
+                key: value for key, value in values.items() if value is not None
+            }
     return tables
 
 

@@ -14,7 +14,8 @@ def _pairs(rows: Iterable[Sequence[int]]) -> tuple[Size, ...]:
 
 _TABLES = tomllib.loads(Path(__file__).with_name("sizes.toml").read_text(encoding="utf-8"))
 GEMINI, GEMINI_2, XAI = (
-    dict(zip(_TABLES[name], _pairs(_TABLES[name].values()), strict=True)) for name in ("gemini_3", "gemini_2_5", "xai")
+    dict(zip(_TABLES[name], _pairs(_TABLES[name].values()), strict=True))
+    for name in ("gemini_3", "gemini_2_5", "xai")
 )
 SEEDREAM = {resolution: _pairs(rows) for resolution, rows in _TABLES["seedream"].items()}
 SEEDREAM["4K"] = tuple((2 * width, 2 * height) for width, height in SEEDREAM["2K"])

@@ -122,7 +122,9 @@ class _Transport(httpx2.BaseTransport):
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         target = request.url
-        url = httpcore2.URL(scheme=target.raw_scheme, host=target.raw_host, port=target.port, target=target.raw_path)
+        url = httpcore2.URL(
+            scheme=target.raw_scheme, host=target.raw_host, port=target.port, target=target.raw_path
+        )
         sent = httpcore2.Request(request.method, url, headers=request.headers.raw, content=request.stream)
         is_direct = urllib.request.proxy_bypass(target.host)
         pool = self.direct if is_direct else self.proxied.get(target.scheme, self.direct)
@@ -195,7 +197,10 @@ def parse_json(response: httpx2.Response) -> Json:
         value = None
     if isinstance(value, dict):
         return value
-    kind, start = response.headers.get("content-type", "nothing"), response.content[:4096].decode("ascii", "replace")
+    kind, start = (
+        response.headers.get("content-type", "nothing"),
+        response.content[:4096].decode("ascii", "replace"),
+    )
     start = keys.scrub_and_cut(start, 60)
     if response.status_code >= 400:
         raise status_error(response.status_code, start, response.headers.get("retry-after"))
@@ -224,7 +229,9 @@ def download(address: str, base: str) -> tuple[bytes, str]:
     The picture is paid for, so a broken download is retried here instead of ordering a second picture.
     """
     if _parsed(address).scheme not in ("https", httpx2.URL(base).scheme):
-        raise Rejected(f"the picture's address is {keys.scrub_and_cut(address, 80)!r}, not an https one", charged=True)
+        raise Rejected(
+            f"the picture's address is {keys.scrub_and_cut(address, 80)!r}, not an https one", charged=True
+        )
     for attempt in range(4):
         try:
             response = send("GET", address, {}, follow_redirects=True)
@@ -294,5 +301,7 @@ def base_address(option: str, default: str) -> str:
     if not address.startswith(("https://", "http://")):
         raise UserError(f"the base address must start with https:// (or http:// on this machine), got {address!r}")
     if "@" in urllib.parse.urlsplit(address).netloc:
-        raise UserError("the base address must not hold a user name or password, because it is stored with the chains")
+        raise UserError(
+            "the base address must not hold a user name or password, because it is stored with the chains"
+        )
     return address

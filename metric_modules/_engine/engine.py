@@ -53,7 +53,9 @@ class Job:
         """The metrics still to be computed for a chain."""
         scores, name = self.results.scores, chain.chain.id
         runs = self.runs if chain.scored_steps else ()
-        return [run for run in runs if (name, run.name) not in scores or scores[name, run.name][0] != run.signature]
+        return [
+            run for run in runs if (name, run.name) not in scores or scores[name, run.name][0] != run.signature
+        ]
 
     def lacking_floors(self, task: FloorTask) -> list[MetricRun]:
         """The metrics whose floor is still to be computed."""
@@ -71,7 +73,9 @@ class Job:
         all_chains, tasks = self.unfinished
         chains = [all_chains[index] for index in share([chain.cost for chain in all_chains], rank, size)]
         needed, needed_by_all = ({floor_place(chain)[1:] for chain in some} for some in (chains, all_chains))
-        floors = [task for task in tasks if task.place in needed or (rank == 0 and task.place not in needed_by_all)]
+        floors = [
+            task for task in tasks if task.place in needed or (rank == 0 and task.place not in needed_by_all)
+        ]
         return chains, floors
 
     def take_in(self, shard: str = "") -> None:
@@ -219,9 +223,13 @@ def finish(job: Job, outcome: Outcome) -> None:
         for chain in sorted(job.chains, key=lambda chain: chain.chain.order):
             floors = medians.get(floor_place(chain), {})
             for row, values in chain_rows(chain, job.results, specs, job.absent, floors):
-                missing = {value for value in values.values() if isinstance(value, Missing) and value.reason.damage}
+                missing = {
+                    value for value in values.values() if isinstance(value, Missing) and value.reason.damage
+                }
                 sentences = sorted(reason.sentence for reason in missing)
-                outcome.damage += [f"chain {row['chain']}, step {row['step']}: {sentence}" for sentence in sentences]
+                outcome.damage += [
+                    f"chain {row['chain']}, step {row['step']}: {sentence}" for sentence in sentences
+                ]
                 yield row
 
     outcome.rows = write(job.folder / "data/scores/0000.parquet", scores_config(specs), rows(), job.folder)[0]

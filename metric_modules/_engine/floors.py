@@ -90,7 +90,9 @@ def plan_floors(reader: Reader, chains: Sequence[DatasetChain]) -> list[FloorTas
     for chain in chains:
         if chain.own_reference is not None:
             source = chain.chain.source
-            originals[source.id] = Original(source.id, source.reference or "None", chain.own_reference, "reference")
+            originals[source.id] = Original(
+                source.id, source.reference or "None", chain.own_reference, "reference"
+            )
     suites = suite_sources(chains)
     source_names: dict[tuple[str, int], set[str]] = defaultdict(set)
     for suite, source_id, side in map(floor_place, chains):

@@ -44,7 +44,9 @@ def choose(
 ) -> tuple[list[MetricRun], dict[str, str]]:
     """The metrics, by default all but the optional ones, and why some are absent."""
     specs = scored_specs()
-    names = [name for name, spec in specs.items() if (not spec.optional if requested is None else name in requested)]
+    names = [
+        name for name, spec in specs.items() if (not spec.optional if requested is None else name in requested)
+    ]
     for name in requested or ():
         if name not in specs:
             raise UserError(f"no metric {name!r}; the metrics are {', '.join(specs)}")

@@ -69,7 +69,9 @@ class Results:
     """Values by chain and metric, with their part of the signature."""
 
     scores: dict[tuple[str, str], tuple[Part, dict[int, Values]]] = field(default_factory=dict)
-    floors: dict[tuple[str, str], tuple[Part, dict[str, Values]]] = field(default_factory=dict)  # by task and metric
+    floors: dict[tuple[str, str], tuple[Part, dict[str, Values]]] = field(
+        default_factory=dict
+    )  # by task and metric
 
     def add(self, line: Line) -> None:
         """Add a finished chain or floor task."""
@@ -116,7 +118,9 @@ def read_results(reader: Reader, chains: Sequence[DatasetChain], tasks: Sequence
         if id in chain_of and _are_of_pictures(rows, chain_of[id]):
             signature, scored = signature_of(rows[0]), {placed.step.step for placed in chain_of[id].scored_steps}
             for metric in signature.keys() & specs.keys():
-                values = {row["step"]: _recorded(row, specs[metric].names) for row in rows if row["step"] in scored}
+                values = {
+                    row["step"]: _recorded(row, specs[metric].names) for row in rows if row["step"] in scored
+                }
                 results.scores[id, metric] = signature[metric], values
     metric_of = {column: name for name, spec in specs.items() for column in spec.names}
     keys = {task.key for task in tasks}
@@ -188,7 +192,9 @@ def _derived(chain: DatasetChain, values: Values, specs: Mapping[str, Spec], flo
     # Without a clean picture, metrics that compare with the reference say nothing: those with a ceiling.
     if chain.chain.program.category == "restoration" and chain.own_reference is None:
         comparing = [column.name for column in columns if column.ceiling is not None]
-        derived = {name: Missing("no_clean_picture") for name in comparing if not isinstance(values[name], Missing)}
+        derived = {
+            name: Missing("no_clean_picture") for name in comparing if not isinstance(values[name], Missing)
+        }
     for column in [column for column in columns if column.floor]:
         derived[column.retained] = _retained(column, derived.get(column.name, values[column.name]), floors)
     return derived

@@ -167,11 +167,16 @@ def compare(
     return rows
 
 
-def _embed(embeddings: Mapping[str, _Embeddings], runs: Sequence[MetricRun], pictures: Mapping[_Digest, _Read]) -> None:
+def _embed(
+    embeddings: Mapping[str, _Embeddings], runs: Sequence[MetricRun], pictures: Mapping[_Digest, _Read]
+) -> None:
     for run in runs:
         covered = {digest: read for digest, read in pictures.items() if run.name in read[1]}
         if covered:
-            arrays, reduced = [read[0] for read in covered.values()], [read[1][run.name] for read in covered.values()]
+            arrays, reduced = (
+                [read[0] for read in covered.values()],
+                [read[1][run.name] for read in covered.values()],
+            )
             embedded = run.scorer.embed(reduced, arrays) if hasattr(run.scorer, "embed") else reduced
             embeddings[run.name].update(zip(covered, embedded, strict=True))
 
@@ -180,7 +185,12 @@ def _judge_rounds(
     chain: DatasetChain, reference: Reference, run: MetricRun, embeddings: _Embeddings, rows: Mapping[int, Values]
 ) -> dict[int, Values]:
     program = chain.chain.program
-    facts = {"cycle": list(program.cycle), "closes": program.closes, "small": program.small, "shows": program.shows}
+    facts = {
+        "cycle": list(program.cycle),
+        "closes": program.closes,
+        "small": program.small,
+        "shows": program.shows,
+    }
     placed_steps = {0: chain.input, **chain.steps}
     judged: dict[tuple[object, ...], Values] = {}
     values: dict[int, Values] = {}

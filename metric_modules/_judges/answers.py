@@ -35,12 +35,16 @@ class Judgement(StepPlace):
     title: Annotated[str, "the question as a reader sees it"]
     question_sha256: Annotated[str, "of the question's file: its words, schema and scale"]
     compared_with: Annotated[str | None, "the column of the scores that answers the same, if one does"]
-    labelled_as: Annotated[str | None, "the question of people's labels and the answer that means yes, if any"] = None
+    labelled_as: Annotated[str | None, "the question of people's labels and the answer that means yes, if any"] = (
+        None
+    )
     key: Annotated[str, "hash of the question, the pictures and the words: equal keys were asked the same"]
     purpose: Annotated[str, "dataset, or calibration: of the fixed sample that is asked again in each run"]
     session: Annotated[int, "number of the judge's run over this question, from 1"]
     repeat: Annotated[int, "which time the same was asked in this session, from 1"]
-    value: Annotated[float | None, "the answer as a number: 1 for yes, 0 for no, or a count; null if there is none"]
+    value: Annotated[
+        float | None, "the answer as a number: 1 for yes, 0 for no, or a count; null if there is none"
+    ]
     answer: Annotated[str | None, "JSON: the whole answer in the form of the question's schema"]
     reason: Annotated[str | None, f"why there is no value: {', '.join(REASONS)}"]
     detail: Annotated[str | None, "the judge's own words about that, shortened"]
@@ -49,7 +53,9 @@ class Judgement(StepPlace):
     settings: Annotated[str, "JSON: every option of the judge"]
     asked: Annotated[str, "when, in UTC"]
     latency: Annotated[float | None, "seconds the answer took"] = None
-    cost: Annotated[float | None, "US dollars, with the billed attempts before it; null if no price is known"] = None
+    cost: Annotated[float | None, "US dollars, with the billed attempts before it; null if no price is known"] = (
+        None
+    )
     details: Annotated[str, "JSON: what else came back, such as usage and finish reason"] = "{}"
 
     @property

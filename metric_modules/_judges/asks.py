@@ -38,7 +38,10 @@ class Ask:
     def key(self) -> str:
         """Equal for the same words about the same pictures."""
         pictures = [
-            [name, (self.chain.source.reference or self.chain.id) if name == "reference" else self.steps[step].sha256]
+            [
+                name,
+                (self.chain.source.reference or self.chain.id) if name == "reference" else self.steps[step].sha256,
+            ]
             for name, step in self.shown
         ]
         content = [self.question.sha256, self.chain.id, self.step.step, pictures, self.words]
@@ -119,4 +122,6 @@ def read_step(reader: Reader, chain: FinishedChain, number: int) -> Image.Image:
     try:
         return decode(data or b"")
     except Undecodable as error:
-        raise UserError(f"step {number} of {chain.id} is {error}; `convergebench verify` says what to do") from error
+        raise UserError(
+            f"step {number} of {chain.id} is {error}; `convergebench verify` says what to do"
+        ) from error

@@ -109,7 +109,11 @@ def compare_runs(pairs: Sequence[tuple[Sequence[Answer], Sequence[Answer]]]) -> 
     for table in tables:
         drawn += table[:, generator.integers(0, table.shape[1], _SHUFFLES)]
     tails = (1 + (drawn >= np.array([[moved], [rare]]) - 1e-9).sum(axis=1)) / (_SHUFFLES + 1)
-    return float(moved / mixed_pairs), differing / old_pairs if old_pairs else 0.0, min(1.0, 2 * float(tails.min()))
+    return (
+        float(moved / mixed_pairs),
+        differing / old_pairs if old_pairs else 0.0,
+        min(1.0, 2 * float(tails.min())),
+    )
 
 
 @cache

@@ -122,7 +122,11 @@ class Run:
             if self.calls:
                 self.judge.require_ready()
             if self.calls and not self.continues:
-                begun = {"session": self.session, "begun": _now().isoformat(), "question_sha256": self.question.sha256}
+                begun = {
+                    "session": self.session,
+                    "begun": _now().isoformat(),
+                    "question_sha256": self.question.sha256,
+                }
                 write_whole(self._begun, canonical(begun).encode())
             limits = (self.price, max_cost, self._cost_so_far())
             bar = partial(progress_bar, "asking", unit="answers", quiet=quiet)

@@ -29,7 +29,10 @@ _FIRST_WORDS = f"# The undo of each program with a {_MARK} was written by "
 
 
 def has_one_undo(program: Program) -> bool:
-    return [role.kind for role in roles(program.cycle, program.closes)] == ["forward", "undo"] and not program.items
+    return [role.kind for role in roles(program.cycle, program.closes)] == [
+        "forward",
+        "undo",
+    ] and not program.items
 
 
 def _kept_folder(out: Path, judge: BaseJudge) -> Path:

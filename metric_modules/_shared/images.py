@@ -56,7 +56,9 @@ def _of_array(picture: Any) -> np.ndarray:
     first = array.ndim == 3 and array.shape[0] in _CHANNELS[:2]
     last = array.ndim == 3 and array.shape[2] in _CHANNELS
     if not (array.ndim == 2 or first or last) or 0 in array.shape:
-        raise ValueError(f"is an array of shape {array.shape}; give height x width, or that with 1, 3 or 4 channels")
+        raise ValueError(
+            f"is an array of shape {array.shape}; give height x width, or that with 1, 3 or 4 channels"
+        )
     if first and last and is_tensor:
         raise ValueError(f"is a tensor of shape {tuple(array.shape)}, whose channels could be first or last")
     if first and not last:
@@ -84,7 +86,9 @@ def _bytes_of(array: np.ndarray) -> np.ndarray:
         raise ValueError(f"is an array of {array.dtype}; give uint8 from 0 to 255 or floats from 0 to 1")
     low, high = float(array.min()), float(array.max())
     if not (low >= 0 and high <= 1):
-        raise ValueError(f"is {array.dtype} from {low:g} to {high:g}; give floats from 0 to 1, or uint8 from 0 to 255")
+        raise ValueError(
+            f"is {array.dtype} from {low:g} to {high:g}; give floats from 0 to 1, or uint8 from 0 to 255"
+        )
     return np.rint(array.astype(np.float64) * 255).astype(np.uint8)
 
 
@@ -147,7 +151,9 @@ def exact(picture: object, name: str = "the picture") -> dict[str, object]:
     return {"bytes": b"P6 %d %d 255\n" % (array.shape[1], array.shape[0]) + array.tobytes(), "path": None}
 
 
-def pair(prediction: object, reference: object, size: Size = None, number: int = 0, any_sizes: bool = False) -> Pair:
+def pair(
+    prediction: object, reference: object, size: Size = None, number: int = 0, any_sizes: bool = False
+) -> Pair:
     """Prediction and reference, of one size unless `any_sizes`."""
     first, second = pixels(prediction, f"prediction {number}"), pixels(reference, f"reference {number}")
     if size is None and (any_sizes or first.shape == second.shape):
@@ -172,7 +178,9 @@ def pairs(
     return [pair(p, r, size, n, any_sizes) for n, (p, r) in enumerate(zip(predictions, references, strict=True))]
 
 
-def in_batches(compared: Sequence[Pair], batch_size: int, work: Callable[[list[Pair]], Sequence[_Row]]) -> list[_Row]:
+def in_batches(
+    compared: Sequence[Pair], batch_size: int, work: Callable[[list[Pair]], Sequence[_Row]]
+) -> list[_Row]:
     """The results of `work` for batches of consecutive pairs of one size."""
     if not isinstance(batch_size, int) or batch_size < 1:
         raise ValueError(f"batch_size must be a whole number from 1, got {batch_size!r}")
@@ -213,5 +221,7 @@ def examples(values: Any, column: str) -> Sequence[object]:
             values = files.cast_column(values.column_name, type(values.features)(decode=False))[values.column_name]
         return list(values)
     if not isinstance(values, list | tuple):
-        raise ValueError(f"{column} is of type {type(values).__name__}; give a list with one entry for each example")
+        raise ValueError(
+            f"{column} is of type {type(values).__name__}; give a list with one entry for each example"
+        )
     return values

@@ -53,7 +53,9 @@ class PictureModule(Module):
         """Add one example; pictures are stored without loss."""
         self.add_batch(predictions=[prediction], references=[reference], **{k: [v] for k, v in columns.items()})
 
-    def compute(self, *, predictions: object = None, references: object = None, **options: object) -> dict[str, object]:
+    def compute(
+        self, *, predictions: object = None, references: object = None, **options: object
+    ) -> dict[str, object]:
         """Compute over these examples, or over those added before."""
         if predictions is None and references is None and len(self) == 0:
             raise ValueError("there are no examples; give predictions and references, or add them first")

@@ -39,7 +39,9 @@ class Scorer:
         tensors, digest = loaded or load(lpips.NET)
         self.model = lpips.model(lpips.NET, tensors, device, "float32", digest)
         signature = lpips.signature(self.model)
-        self.signature = {"version": 1, "side": SIDE, "rim": _RIM} | {key: signature[key] for key in ("net", "weights")}
+        self.signature = {"version": 1, "side": SIDE, "rim": _RIM} | {
+            key: signature[key] for key in ("net", "weights")
+        }
 
     def prepare(self, picture: np.ndarray) -> tuple[np.ndarray, list["torch.Tensor"]]:
         pixels = sized(picture)

@@ -49,7 +49,9 @@ def published_regression() -> tuple[np.ndarray, np.ndarray, float, float]:
     return vectors, np.array([float(row[0]) for row in rows]), float(settings["gamma"]), float(settings["rho"])
 
 
-def brisque(picture: np.ndarray, vectors: np.ndarray, weights: np.ndarray, gamma: float, rho: float) -> float | Reason:
+def brisque(
+    picture: np.ndarray, vectors: np.ndarray, weights: np.ndarray, gamma: float, rho: float
+) -> float | Reason:
     if min(picture.shape[:2]) < _SMALLEST:
         return "too_small_for_statistics", str(_SMALLEST)
     grey = luma(picture)

@@ -30,7 +30,9 @@ def luma(picture: np.ndarray) -> np.ndarray:
     return np.rint(picture.astype(np.float64) @ np.array(GREY, np.float64) / 1000)
 
 
-def contrast_normalised(grey: np.ndarray, border: int = cv2.BORDER_REPLICATE, kind: type = np.float64) -> np.ndarray:
+def contrast_normalised(
+    grey: np.ndarray, border: int = cv2.BORDER_REPLICATE, kind: type = np.float64
+) -> np.ndarray:
     """Each value minus its local mean, divided by its local deviation plus 1, in a Gaussian window.
 
     In flat areas the result is rounding error, whose sign is counted. So the precision of the window and `kind` are

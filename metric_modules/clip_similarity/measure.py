@@ -36,7 +36,9 @@ class Model:
     tower: Any = None  # the fast image side, if there is one
 
 
-def load(checkpoint: str = CHECKPOINT, device: str = "cpu", dtype: str = "float32", digest: str | None = None) -> Model:
+def load(
+    checkpoint: str = CHECKPOINT, device: str = "cpu", dtype: str = "float32", digest: str | None = None
+) -> Model:
     """The model by its folder or its name on the Hub; the network is asked only if the cache lacks it."""
     require_packages("CLIP", "torch", "transformers")
     if dtype not in DTYPES:
@@ -102,7 +104,10 @@ def _laid_out(layer: Any) -> tuple[Any, ...]:
     three = (attention.q_proj, attention.k_proj, attention.v_proj)
     weight, bias = (torch.cat([getattr(part, name) for part in three]) for name in ("weight", "bias"))
     others = (attention.out_proj, layer.mlp.fc1, layer.mlp.fc2)
-    multiplications = [_multiplication(weight, bias), *(_multiplication(part.weight, part.bias) for part in others)]
+    multiplications = [
+        _multiplication(weight, bias),
+        *(_multiplication(part.weight, part.bias) for part in others),
+    ]
     return layer.layer_norm1, layer.layer_norm2, *multiplications
 
 
@@ -224,7 +229,9 @@ class Scorer:
         return [{"clip": compare(reference, row[None])[0]} for row in self._embeddings(pictures)]
 
     def _embeddings(self, pictures: Sequence[np.ndarray]) -> list["torch.Tensor"]:
-        keys = [(picture.shape, hashlib.sha1(picture.data, usedforsecurity=False).digest()) for picture in pictures]
+        keys = [
+            (picture.shape, hashlib.sha1(picture.data, usedforsecurity=False).digest()) for picture in pictures
+        ]
         with self.lock:
             rows = {key: self.rows[key] for key in keys if key in self.rows}
         new = {key: picture for key, picture in zip(keys, pictures, strict=True) if key not in rows}

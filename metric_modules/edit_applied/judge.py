@@ -49,7 +49,9 @@ _TONE = re.compile(
     r"\bcolou?r the\b",
     re.IGNORECASE,
 )
-_THING = re.compile(r"\W*(please )?(add|remove|delete|erase|put|place|insert|draw|take|replace|undo)\b", re.IGNORECASE)
+_THING = re.compile(
+    r"\W*(please )?(add|remove|delete|erase|put|place|insert|draw|take|replace|undo)\b", re.IGNORECASE
+)
 
 FORWARD = ("applied", "region_share")
 UNDO = ("undone", "undo_ratio", "undo_explained")
@@ -127,7 +129,9 @@ def _judge_undo(
         region = certain
     if other is not None or np.array_equal(targets[0], targets[-1]):
         targets = targets[:1]
-    changes = [compare(fitted(target, before), back, limit=limit) for target in targets]  # on the cells of `before`
+    changes = [
+        compare(fitted(target, before), back, limit=limit) for target in targets
+    ]  # on the cells of `before`
     remains = [_change_left(remaining, region, tone) for remaining, _ in changes]
     most = max(remains)
     ratio = most / float(size[region].mean())
@@ -140,7 +144,9 @@ def _judge_undo(
     return {**_NO_FORWARD, "undone": float(gone), "undo_ratio": ratio, "undo_explained": left, **lost}
 
 
-def _judge_transform_undone(before: np.ndarray, forward: np.ndarray, back: np.ndarray, target: np.ndarray) -> Judgement:
+def _judge_transform_undone(
+    before: np.ndarray, forward: np.ndarray, back: np.ndarray, target: np.ndarray
+) -> Judgement:
     transform = find_transform(target, back, {"none"})
     if transform is None:
         return _NO_FORWARD | dict.fromkeys(UNDO, "symmetric")
@@ -293,7 +299,11 @@ def _judge_edit(
     targets = [target] if source is None else [target, source]
     if verb:
         sharpness = whole_picture.sharpness_edit(verb, before, forward, targets, back)
-        return _judge_whole_picture(role.kind, *sharpness) if sharpness else dict.fromkeys(FORWARD + UNDO, "no_detail")
+        return (
+            _judge_whole_picture(role.kind, *sharpness)
+            if sharpness
+            else dict.fromkeys(FORWARD + UNDO, "no_detail")
+        )
     words = None  # how near the three pictures are to the words for what the forward picture shows
     # With another edit in the picture, or in an odd cycle, the words describe other changes too.
     if meaning and not role.other and not (len(cycle) % 2 and role.start > 0):
@@ -317,12 +327,16 @@ def _judge_looks(
     transforms = [asked_transforms(instruction) for instruction in instructions]
     tone = any(_asks_for_tone(instruction) for instruction in instructions)
     if all(transforms):  # composed transforms are not looked for: each of them has to be made
-        steps = [judge_forward(*step, asked=names) for step, names in zip(pairwise(looks), transforms, strict=True)]
+        steps = [
+            judge_forward(*step, asked=names) for step, names in zip(pairwise(looks), transforms, strict=True)
+        ]
         edit = min(steps, key=lambda step: -1 if step["applied"] == "symmetric" else step["applied"])
     else:
         edit = judge_forward(before, forward, small=small, tone=tone, meaning=words and words[:2])
         what = whole_picture.asked_colour(instructions[0])
-        if what and edit["applied"] == 0 and (words is None or words[1] > words[0]):  # too faint for `judge_forward`
+        if (
+            what and edit["applied"] == 0 and (words is None or words[1] > words[0])
+        ):  # too faint for `judge_forward`
             colours = whole_picture.colour_edit(what, before, forward, targets, back)
             return _judge_whole_picture(kind, *colours) if colours else dict.fromkeys(FORWARD + UNDO, "already_so")
     if kind == "forward":

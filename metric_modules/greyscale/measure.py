@@ -23,4 +23,6 @@ class Scorer:
         """Nothing: the reference is not used."""
 
     def compare(self, reference: None, pictures: Sequence[np.ndarray], earlier: object) -> list[dict[str, float]]:
-        return [dict(zip(("coloured_share", "colour_left"), colour_of(picture), strict=True)) for picture in pictures]
+        return [
+            dict(zip(("coloured_share", "colour_left"), colour_of(picture), strict=True)) for picture in pictures
+        ]

@@ -24,7 +24,9 @@ class Cause(NamedTuple):
     # scores, read in the row of the round's last step.
     decided_by: str = ""
     is_lost: Callable[[float, Limits], bool] = lambda value, limits: bool(value)
-    leaves_open: bool = True  # whether a round without a value does not count as kept; if not, the other causes decide
+    leaves_open: bool = (
+        True  # whether a round without a value does not count as kept; if not, the other causes decide
+    )
     end: str = ""  # the end of a chain
 
 
@@ -46,7 +48,9 @@ _ROWS = (  # in order of precedence within one round
     Cause("not undone", "Edit not undone", "edit not undone", "undone", _not_so),
     Cause("quality lost", "Quality lost", "quality lost", "quality", _below_half),
     Cause("part lost", "One area lost", "one area no longer matches", "part_lost"),
-    Cause("framing lost", "Framing lost", "the picture moved or grew", "framing", _moved_too_far, leaves_open=False),
+    Cause(
+        "framing lost", "Framing lost", "the picture moved or grew", "framing", _moved_too_far, leaves_open=False
+    ),
     Cause("meaning lost", "Meaning lost", "meaning lost", "meaning", _below_half),
     Cause("refused", "Refused", "the editor refused", end="refused"),
     Cause("no image", "No picture", "no picture came back", end="no_image"),

@@ -21,7 +21,9 @@ _ALL_FLIPS_UP_TO = 15  # rows: 16,384 flips up to an overall sign
 _SEED = 0
 _EXACT_UP_TO = 40  # differences that share no coarse grid
 _COARSE = 2**24  # differences times points of the grid, 20 ms
-_GRID = 1_163_962_800  # a multiple of 1 to 20 and of 25, so that means of that many integers are integers on this grid
+_GRID = (
+    1_163_962_800  # a multiple of 1 to 20 and of 25, so that means of that many integers are integers on this grid
+)
 _BLOCK = 2**20  # numbers held at once for the joint flips, 8 MB
 
 Case = TypeVar("Case", bound=Hashable)
@@ -80,7 +82,9 @@ def compare(
         spread = (fsum((means - centre) ** 2) / (size - 1) / size) ** 0.5
         reach = student_quantile(size - 1) * spread
         interval = (centre - reach, centre + reach)
-    return Comparison(*names, len(common), left_out, size, centre, interval, _sign_flip_p(means), by_source=by_source)
+    return Comparison(
+        *names, len(common), left_out, size, centre, interval, _sign_flip_p(means), by_source=by_source
+    )
 
 
 def averaged(values: Mapping[Case, float], group_of: Mapping[Case, Group]) -> dict[Group, float]:
@@ -197,7 +201,9 @@ def _grid_tail(sizes: np.ndarray, observed: float) -> float:
         chances[: top + 1] = half
         chances[size : size + top + 1] += half
         top += size
-    return float(chances[: floor((total - observed) / 2) + 1].sum())  # turning a size takes twice of it from the sum
+    return float(
+        chances[: floor((total - observed) / 2) + 1].sum()
+    )  # turning a size takes twice of it from the sum
 
 
 def _tail_by_halves(sizes: np.ndarray, observed: float) -> float:

@@ -32,7 +32,9 @@ def half_life(
     if better not in ("higher", "lower"):
         raise ValueError(f"no direction {better!r}; the directions are higher, lower")
     if not math.isfinite(limit) or (better == "lower" and threshold is None):
-        raise ValueError(f"threshold must be a number in the metric's own unit, got {threshold} with better={better!r}")
+        raise ValueError(
+            f"threshold must be a number in the metric's own unit, got {threshold} with better={better!r}"
+        )
     at = checked_rounds(curves, rounds)
     all_ends = check_counts("ends", ends, len(curves)) or ["complete"] * len(curves)
     check_counts("clusters", clusters, len(curves))

@@ -155,7 +155,10 @@ def mean_interval(
     reach = student_quantile(free) * spread**0.5
     low, high = centre - reach, centre + reach
     if 0 < centre < last:
-        low, high = min(low, last - _stretched(last - centre, reach, last)), max(high, _stretched(centre, reach, last))
+        low, high = (
+            min(low, last - _stretched(last - centre, reach, last)),
+            max(high, _stretched(centre, reach, last)),
+        )
     low = min(low, last - _beyond(last - values, sources, programs, last))
     high = max(high, _beyond(values, sources, programs, last))
     return first + float(max(low, 0.0)), first + float(min(high, last))

@@ -106,7 +106,9 @@ def cumulative_incidence(
     return grid, incidence
 
 
-def _median_interval(times: np.ndarray, lost: np.ndarray, clusters: Sequence[Hashable]) -> tuple[float, float] | None:
+def _median_interval(
+    times: np.ndarray, lost: np.ndarray, clusters: Sequence[Hashable]
+) -> tuple[float, float] | None:
     """Expanded percentile limits of the median from a bootstrap over clusters; infinity if past the end.
 
     Reference: Hesterberg, The American Statistician 69 (2015).
@@ -188,5 +190,7 @@ def _half_life(
     return {
         "half_life": None if short or outlived else int(middle),
         "half_life_text": text,
-        "half_life_interval": None if short or limits is None else [None if np.isinf(x) else int(x) for x in limits],
+        "half_life_interval": None
+        if short or limits is None
+        else [None if np.isinf(x) else int(x) for x in limits],
     }

@@ -91,7 +91,9 @@ def _covered_pixels(cells: np.ndarray) -> np.ndarray:
 def _seen_through(before: np.ndarray, forward: np.ndarray) -> np.ndarray:
     detail, other_detail = _band(before, (0.8, 4.0)), _band(forward, (0.8, 4.0))
     shared = _blurred(detail * other_detail, 6)
-    return shared / np.sqrt((_blurred(detail * detail, 6) + 1) * (_blurred(other_detail * other_detail, 6) + 1)) > 0.5
+    return (
+        shared / np.sqrt((_blurred(detail * detail, 6) + 1) * (_blurred(other_detail * other_detail, 6) + 1)) > 0.5
+    )
 
 
 def still_shown(reference: np.ndarray, looks: Sequence[np.ndarray]) -> np.ndarray:
@@ -119,7 +121,12 @@ def recovered_detail(
 
 
 def _correlation(
-    first: np.ndarray, second: np.ndarray, mask: np.ndarray, sigmas: tuple[float, float], start: _Place, reach: range
+    first: np.ndarray,
+    second: np.ndarray,
+    mask: np.ndarray,
+    sigmas: tuple[float, float],
+    start: _Place,
+    reach: range,
 ) -> tuple[float | str, _Place]:
     """The best correlation over slides about a first one; and that slide."""
     mask, edge = mask.copy(), _FAR[-1] + _NEAR[-1] + 1

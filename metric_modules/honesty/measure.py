@@ -62,7 +62,9 @@ class Scorer:
         if program["round"] != 1:
             if None in program["earlier"]:
                 return values | dict.fromkeys(("known_fine", "known_middle"), "pictures_missing")
-            looks = [self._laid_on(picture, aligned[0])[1] for picture in (reference, *program["earlier"], aligned[0])]
+            looks = [
+                self._laid_on(picture, aligned[0])[1] for picture in (reference, *program["earlier"], aligned[0])
+            ]
             cells &= checks.still_shown(looks[0], looks[1:])
         fine, middle = checks.recovered_detail(aligned[0][0], aligned[1][0], aligned[2][0], cells)
         return values | {"known_fine": fine, "known_middle": middle}

@@ -29,7 +29,9 @@ _SURE = 0.6  # mean confidence of a line's letters
 _LINES = 4  # the tallest ones; an edit without text seldom has more
 _WORD = 3  # letters; shorter words are found in anything
 _PLAIN = {"add", "and", "front", "left", "put", "right", "the", "with"}
-_ASKS_FOR_TEXT = re.compile(r"\b(?:word|words|text|letter|letters|sign|says|saying|write|label|caption)\b|[\"'“]", re.I)
+_ASKS_FOR_TEXT = re.compile(
+    r"\b(?:word|words|text|letter|letters|sign|says|saying|write|label|caption)\b|[\"'“]", re.I
+)
 
 Reader = Callable[[np.ndarray], str]  # what is written in a picture of one line
 
@@ -75,7 +77,9 @@ def _lines(changed: np.ndarray) -> list[tuple[slice, slice]]:
     return boxes
 
 
-def written(read: Reader, picture: np.ndarray, changed: np.ndarray, instruction: str, shows: str | None) -> float | str:
+def written(
+    read: Reader, picture: np.ndarray, changed: np.ndarray, instruction: str, shows: str | None
+) -> float | str:
     """How much of a requested word is written: 1 is all its letters."""
     if _ASKS_FOR_TEXT.search(instruction):
         return "text_is_asked_for"
@@ -93,4 +97,6 @@ def _named(text: str, asked: str) -> float:
     read_words = [word for word in re.findall(r"[a-z]+", text.lower()) if len(word) >= _WORD]
     wanted = [word for word in re.findall(r"[a-z]+", asked.lower()) if len(word) >= _WORD and word not in _PLAIN]
     joined = [*read_words, "".join(read_words)]
-    return max((SequenceMatcher(None, text_word, word).ratio() for text_word in joined for word in wanted), default=0.0)
+    return max(
+        (SequenceMatcher(None, text_word, word).ratio() for text_word in joined for word in wanted), default=0.0
+    )

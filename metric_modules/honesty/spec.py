@@ -67,7 +67,10 @@ SPEC = {
         "no_covering_edit": ["not applicable", "the program adds no thing that covers something"],
         "no_colour_named": ["not applicable", "the instruction names no colour, or several"],
         "nothing_changed": ["not applicable", "nothing changed"],
-        "no_reader": ["not applicable", "the text reader is missing: `convergebench weights honesty` downloads it"],
+        "no_reader": [
+            "not applicable",
+            "the text reader is missing: `convergebench weights honesty` downloads it",
+        ],
         "text_is_asked_for": ["not applicable", "the program asks for words"],
         "no_marks": ["not applicable", "no marks were planted before this step"],
         "marks_too_faint": ["nobody", "the planted marks hardly differ from what was there"],

@@ -50,7 +50,9 @@ def load(net: str) -> "tuple[Tensors, str]":
             declared = (file.metadata() or {}).get("digest", "")
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - it has no iterator
     except SafetensorError as error:
-        raise ValueError(f"{cached} is broken ({error}); delete it and run `convergebench weights lpips`") from None
+        raise ValueError(
+            f"{cached} is broken ({error}); delete it and run `convergebench weights lpips`"
+        ) from None
     actual = digest(tensors)
     if actual != declared:
         raise ValueError(f"{cached} is not what was fetched; delete it and run `convergebench weights lpips`")
@@ -106,7 +108,11 @@ class PlainArrays(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> object:
         module = module.replace("numpy.core.", "numpy._core.")  # as numpy 1 wrote it
-        if (module, name) not in (("numpy", "dtype"), ("numpy", "ndarray"), ("numpy._core.multiarray", "_reconstruct")):
+        if (module, name) not in (
+            ("numpy", "dtype"),
+            ("numpy", "ndarray"),
+            ("numpy._core.multiarray", "_reconstruct"),
+        ):
             raise ValueError(f"the file asks for {module}.{name}; only plain numpy arrays are read")
         return super().find_class(module, name)
 

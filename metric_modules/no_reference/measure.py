@@ -33,7 +33,12 @@ class Scorer:
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, object], *, metric: str):
         self.metric = metric
         self.scores, self.most_together, signature = _judge_of(metric, device)
-        self.signature = {"version": 1, **signature, "device": device.partition(":")[0], "batch": self.most_together}
+        self.signature = {
+            "version": 1,
+            **signature,
+            "device": device.partition(":")[0],
+            "batch": self.most_together,
+        }
 
     def prepare(self, picture: np.ndarray) -> None:
         """Nothing: the reference is not used."""
@@ -61,7 +66,9 @@ def _judge_of(metric: str, device: str) -> Judge:
 def missing_weights(metric: str) -> str | None:
     name = COLUMNS[metric].library_name
     if COLUMNS[metric].computed_by == "transformers":
-        return None if Path(name).is_dir() else f"needs weights of {name}, which the first use fetches from the Hub"
+        return (
+            None if Path(name).is_dir() else f"needs weights of {name}, which the first use fetches from the Hub"
+        )
     if importlib.util.find_spec("pyiqa"):
         return None
     return "needs pip install 'convergebench[no-reference]' where torchvision may be"
@@ -97,7 +104,9 @@ def _create(name: str, device: str) -> Any:
     try:
         import pyiqa
 
-        with contextlib.redirect_stdout(sys.stderr):  # it says what it downloads and loads; stdout is the command's
+        with contextlib.redirect_stdout(
+            sys.stderr
+        ):  # it says what it downloads and loads; stdout is the command's
             return pyiqa.create_metric(name, device=device)
     except (ImportError, RuntimeError) as error:
         hint = "; pip install 'setuptools<82' has it" if "pkg_resources" in str(error) else ""

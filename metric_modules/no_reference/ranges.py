@@ -41,7 +41,9 @@ TABLE = (
     _NoReference("TOPIQ_NR", "topiq_nr", 0, 1, True, "pyiqa", "topiq_nr"),
     _NoReference("TReS", "tres", 0, 100, True, "pyiqa", "tres"),
     _NoReference("WaDIQaM", "wadiqam", -1, 0.1, True, "pyiqa", "wadiqam_nr"),
-    _NoReference("VisualQuality-R1", "visualquality_r1", 1, 5, True, "transformers", "TianheWu/VisualQuality-R1-7B"),
+    _NoReference(
+        "VisualQuality-R1", "visualquality_r1", 1, 5, True, "transformers", "TianheWu/VisualQuality-R1-7B"
+    ),
     _NoReference("RALI", "rali", 1, 5, True, "transformers", "ByteDance/Q-Insight"),
 )
 RANGES = {row.name: (row.low, row.high, row.higher_is_better) for row in TABLE}

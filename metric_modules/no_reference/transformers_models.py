@@ -92,7 +92,9 @@ class _ArrayReader(pickle.Unpickler):
         if module.split(".")[0] == "sklearn":
             return type(name, (), {})
         if (module, name) == ("joblib.numpy_pickle", "NumpyArrayWrapper"):
-            return type(name, (), {"__setstate__": lambda head, state: setattr(head, "array", self._array(**state))})
+            return type(
+                name, (), {"__setstate__": lambda head, state: setattr(head, "array", self._array(**state))}
+            )
         if module.split(".")[0] == "numpy" and name in ("dtype", "ndarray", "_reconstruct", "scalar"):
             return super().find_class(module, name)
         raise pickle.UnpicklingError(f"pca.pkl names {module}.{name}, which is not read")

@@ -37,7 +37,9 @@ class Scorer:
     def prepare(self, picture: np.ndarray) -> np.ndarray:
         return picture
 
-    def compare(self, reference: np.ndarray, pictures: Sequence[np.ndarray], earlier: object) -> list[dict[str, float]]:
+    def compare(
+        self, reference: np.ndarray, pictures: Sequence[np.ndarray], earlier: object
+    ) -> list[dict[str, float]]:
         return [psnr_and_rmse(reference, picture) for picture in pictures]
 
     previous_columns = ("rmse_previous",)

@@ -61,7 +61,9 @@ def anchors(reference: np.ndarray) -> Anchors:
         return reference.shape[:2], greys, np.zeros((0, 2))
     side, reach = _blocks_of(coarse)
     edge = reach + side // 2 + 1
-    x, y = (np.arange(edge + (length - 2 * edge) % side // 2, length - edge + 1, side) for length in coarse.shape[::-1])
+    x, y = (
+        np.arange(edge + (length - 2 * edge) % side // 2, length - edge + 1, side) for length in coarse.shape[::-1]
+    )
     centres = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
     texture = _flattest(coarse, side)[centres[:, 1], centres[:, 0]]
     zoom = min(reference.shape[:2]) / min(coarse.shape)
@@ -94,7 +96,9 @@ def locate(anchors: Anchors, prediction: np.ndarray) -> Placement:
         zoom = min(seen.shape) / min(shape)
         half = side * min(seen.shape) // min(greys[0].shape) // 2
         for number, centre in enumerate(centres):
-            move = _sought(reference, seen, centre * zoom, moves[number] * zoom, half, _FINE_REACH if level else reach)
+            move = _sought(
+                reference, seen, centre * zoom, moves[number] * zoom, half, _FINE_REACH if level else reach
+            )
             if move is not None:
                 moves[number] = move / zoom
             elif level == 0:

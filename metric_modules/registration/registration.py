@@ -18,7 +18,9 @@ class Registration(picture_modules.PictureModule):
     from blocks that are looked for one by one, with the median block's residual; and PSNR and SSIM after undoing
     them. Null with a reason where the blocks disagree: that is not a shift of zero."""
 
-    def _compute(self, predictions: list[object], references: list[object], size: Size = None) -> dict[str, object]:
+    def _compute(
+        self, predictions: list[object], references: list[object], size: Size = None
+    ) -> dict[str, object]:
         compared = pairs(predictions, references, size)
         registered = [compare(anchors(reference), reference, shown) for shown, reference in compared]
         parts = [

@@ -16,6 +16,8 @@ class Ssim(picture_modules.PictureModule):
         self, window: str = "gaussian", device: str = "cpu", dtype: str = "float32"
     ) -> tuple[picture_modules.Compare, dict]:
         def compare(batch: list[Pair]) -> list[picture_modules.Row]:
-            return [{"ssim": measure.compare(measure.reference(original, window), shown)} for shown, original in batch]
+            return [
+                {"ssim": measure.compare(measure.reference(original, window), shown)} for shown, original in batch
+            ]
 
         return compare, measure.signature(window)

@@ -89,7 +89,9 @@ class Analysis:
         }
 
     def _outcomes(self, cases: Sequence[Case], checks: Sequence[str]) -> list[Outcome]:
-        return count_failures(cases, [outcome_of_case(case, checks, self.threshold, self.framing) for case in cases])
+        return count_failures(
+            cases, [outcome_of_case(case, checks, self.threshold, self.framing) for case in cases]
+        )
 
     @cached_property
     def comparisons(self) -> dict[str, GroupComparison]:

@@ -118,7 +118,9 @@ def read_cases(
         for name, rows in scores.select(_CASE_COLUMNS).by_chain()
         if name in by_id
     }
-    return [cases.get(name) or case_of_chain(chain, (), floors, *means.get(name, ())) for name, chain in by_id.items()]
+    return [
+        cases.get(name) or case_of_chain(chain, (), floors, *means.get(name, ())) for name, chain in by_id.items()
+    ]
 
 
 def _mean_call(calls: Sequence[StepRow], chain: FinishedChain) -> tuple[float | None, float | None]:
@@ -184,7 +186,9 @@ def _edits(
 
 def _all_edits(steps: Sequence[ScoreRow], column: str) -> bool | None:
     values = [
-        step.value(column) for step in steps if step.value(column) is not None or not _why_not_judged([step], column)
+        step.value(column)
+        for step in steps
+        if step.value(column) is not None or not _why_not_judged([step], column)
     ]
     if False in values:
         return False
@@ -218,7 +222,8 @@ def _registered_qualities(chain: FinishedChain, returns: Sequence[ScoreRow], flo
 def checks_left_out(case: Case) -> dict[str, str]:
     """By cause; an edit that was not made leaves nothing to undo."""
     reasons = {
-        cause: [code for code in codes.values() if code != "not_applied"] for cause, codes in case.not_judged.items()
+        cause: [code for code in codes.values() if code != "not_applied"]
+        for cause, codes in case.not_judged.items()
     }
     return {cause: codes[0] for cause, codes in reasons.items() if codes}
 

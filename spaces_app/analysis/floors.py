@@ -83,7 +83,8 @@ def _resembling(values: _ValuesByMetric, floors_of: _ValuesByMetric) -> dict[str
         return {}
     return {
         other: all(
-            retained_value(values[metric][other], medians[metric], untouched[metric]) > _CLOSE for metric in qualities
+            retained_value(values[metric][other], medians[metric], untouched[metric]) > _CLOSE
+            for metric in qualities
         )
         for other in others
     }

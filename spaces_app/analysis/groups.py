@@ -106,7 +106,9 @@ def _make_group(name: str, cases: dict[str, list[Case]], apart: _Reasons, roles:
     lacking = dict.fromkeys(cases, ()) | {
         editor: tuple(check for check in checks if editor not in having[check]) for editor in measured
     }
-    reasons = merge_reasons(apart, {editor: [_why_unranked(missing)] for editor, missing in lacking.items() if missing})
+    reasons = merge_reasons(
+        apart, {editor: [_why_unranked(missing)] for editor, missing in lacking.items() if missing}
+    )
     table_roles = {editor: ROLES[role_in_tables(editor, roles, reasons)] for editor in cases}
     return CaseGroup(name, cases, checks, partial, table_roles, lacking, reasons)
 
@@ -131,7 +133,9 @@ def coverage(cases: Sequence[Case]) -> dict[str, float]:
     returns = [(case, place) for case in cases for place in _measured_rounds(case)]
     size = max(len(returns), 1)
     with_edits = [(case, place) for case, place in returns if case.applied is not None]
-    shares = {name: sum(case.retained[name][place] is not None for case, place in returns) / size for name in RETAINED}
+    shares = {
+        name: sum(case.retained[name][place] is not None for case, place in returns) / size for name in RETAINED
+    }
     parts = sum(case.part_lost[place] is not None for case, place in returns)
     # Edits that cannot be judged from the pictures are not unscored: one judgement, or one reason for
     # having none, shows that they were examined.
@@ -159,7 +163,9 @@ def outcome_of_case(
         if (column := cause.decided_by)
     }
     rounds, limits = range(1, case.rounds + 1), Limits(threshold, framing)
-    return _failed_if_unmeasured(convergence(rounds, values, case.end, case.end_round, limits, case.not_judged), case)
+    return _failed_if_unmeasured(
+        convergence(rounds, values, case.end, case.end_round, limits, case.not_judged), case
+    )
 
 
 def outcome_of_curve(case: Case, values: Values, threshold: float = HALF) -> Outcome:

@@ -179,7 +179,9 @@ def _draw_line(axes: "Axes", curve: Sequence["CurveRow"], look: Look, share: boo
 
 def _set_unit_scale(axes: "Axes", share: bool = False) -> None:
     axes.set_ylim(0, 1.02)
-    axes.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0", "", "½", "", "1"] if not share else ["0%", "", "50%", "", "100%"])
+    axes.set_yticks(
+        [0, 0.25, 0.5, 0.75, 1], ["0", "", "½", "", "1"] if not share else ["0%", "", "50%", "", "100%"]
+    )
     axes.axhline(0.5, color=MUTED.light, lw=0.8, ls=(0, (2, 2)), zorder=1)
 
 
@@ -202,7 +204,9 @@ def figure_names(labels: Iterable[str], panels: int = 1) -> dict[str, str]:
 
 def last_values(rows: Sequence["CurveRow"], form: str = "share") -> str:
     last = {row.editor: row for row in rows}
-    ends = [f"{editor} {format_value(row.mean.value, form)} after round {row.round}" for editor, row in last.items()]
+    ends = [
+        f"{editor} {format_value(row.mean.value, form)} after round {row.round}" for editor, row in last.items()
+    ]
     return "; ".join(ends) + "."
 
 
@@ -225,7 +229,9 @@ def one_panel(
         _set_unit_scale(axes, share=share)
     axes.set_ylabel(metric if raw else "share of tests" if share else "retained quality")
     add_legend(figure, axes)
-    return Drawing(name, title, f"{capitalised(metric)}: {last_values(rows, 'number' if raw else 'share')}", figure)
+    return Drawing(
+        name, title, f"{capitalised(metric)}: {last_values(rows, 'number' if raw else 'share')}", figure
+    )
 
 
 def small_panels(

@@ -43,7 +43,9 @@ def typical_strips(analysis: Analysis, tested: Sequence[str], reader: Reader) ->
     ]
 
 
-def _typical_strip(analysis: Analysis, case: Case, outcome: Outcome, checks: Sequence[str], reader: Reader) -> Strip:
+def _typical_strip(
+    analysis: Analysis, case: Case, outcome: Outcome, checks: Sequence[str], reader: Reader
+) -> Strip:
     scores = {row.step: row for row in analysis.scores.of_chains({case.chain.id})[case.chain.id]}
     lost_step = losing_step(case, outcome, scores)
     frames = []

@@ -40,7 +40,10 @@ def make_sections(tables: Tables, reader: Reader | None = None) -> list[Section]
     titles = [*SECTIONS[:-1], *(title for title in new if title not in (EACH_GROUP, *SECTIONS)), METHODS]
     sections = []
     with house_style():
-        for group, title in [*((group, capitalised(group)) for group in groups), *(("", title) for title in titles)]:
+        for group, title in [
+            *((group, capitalised(group)) for group in groups),
+            *(("", title) for title in titles),
+        ]:
             context = FigureContext(tables, looks, group or next(iter(groups), ""), group in ("", *groups[:1]))
             section: Section = {"id": slug(title), "title": title, "group": group, "tables": [], "drawings": []}
             section |= {"sentences": sentences.get(group or title, []), "strips": []}
@@ -122,7 +125,9 @@ def render_page(sections: Sequence[Section], tables: Tables, strips: Sequence[St
         answer = _table_part(capitalised(rows.rows[0]["name"]), rows.shown(SHORT), rows.rows, names, "role")
         first = next((drawing for drawing in sections[0]["drawings"] if drawing.name == "survival"), None)
     return template("page.html").render(
-        sections=[section for section in sections if section["strips"] or section["drawings"] or section["tables"]],
+        sections=[
+            section for section in sections if section["strips"] or section["drawings"] or section["tables"]
+        ],
         stand_in=stand_in(tables),
         lead=page_sentences(tables)["lead"],
         style=(HERE / "page.css").read_text(encoding="utf-8") + dark_rules(),

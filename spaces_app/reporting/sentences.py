@@ -45,7 +45,9 @@ def page_sentences(tables: Tables) -> dict[str, list[str]]:
     for row in board:
         by_group.setdefault(row.group, []).append(row)
     other = stand_in(tables)
-    lead = _lead_sentences(board, tables, facts) if board else other["lead"] if other else [why_nothing_counts(facts)]
+    lead = (
+        _lead_sentences(board, tables, facts) if board else other["lead"] if other else [why_nothing_counts(facts)]
+    )
     alarms = [
         f"ALARM: {alarm}"
         for name, statistic in find_statistics().items()
@@ -104,7 +106,9 @@ def _group_sentences(group: str, board: Sequence[leaderboard.Row], tables: Table
     partial = facts[f"{group}: checks that only some editors have"]
     unranked = any(row.role == ROLES["editor"] and row.rank.value is None for row in board)
     on = {row.on for row in rows_of(tables, CurveRow) if row.group == group and row.slice == "all"}
-    tests = "tests that all editors finished without technical failure" if on == {"common"} else "each editor's tests"
+    tests = (
+        "tests that all editors finished without technical failure" if on == {"common"} else "each editor's tests"
+    )
     sentences = {
         f"These are {programs.description}: {facts[f'{group}: cases']} tests on {facts[f'{group}: sources']} pictures, "
         f"up to {facts[f'{group}: rounds']} rounds. Baselines, below the double line, show the best and worst possible "
@@ -124,7 +128,9 @@ def _group_sentences(group: str, board: Sequence[leaderboard.Row], tables: Table
 def excluded_sentence(facts: Facts) -> str:
     """Empty if all pictures count."""
     excluded = facts["excluded sources"]
-    return "" if excluded == "none" else f"Left out, because too many unrelated pictures resemble them: {excluded}."
+    return (
+        "" if excluded == "none" else f"Left out, because too many unrelated pictures resemble them: {excluded}."
+    )
 
 
 def why_nothing_counts(facts: Facts) -> str:
@@ -158,7 +164,9 @@ def _titles(columns: Sequence[str]) -> str:
 def where_chains_went(facts: Facts) -> str:
     """As a sum; then the checks that could not be made."""
     counts = {end: facts[f"cases {end}"] for end in ("kept", "lost", "missing")}
-    of_studies = {name: facts[name] for group in program_groups().values() for name in group.outcomes if facts[name]}
+    of_studies = {
+        name: facts[name] for group in program_groups().values() for name in group.outcomes if facts[name]
+    }
     if of_studies:
         counts = {end: count for end, count in counts.items() if count} | of_studies
     left_out = _facts_after(facts, "left out: ")

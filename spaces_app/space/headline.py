@@ -81,7 +81,9 @@ def leaderboard(dataset: ServedDataset, choice: Choice = Choice()) -> Leaderboar
 def _leaderboard(dataset: ServedDataset, choice: Choice) -> Leaderboard:
     group = _chosen_group(dataset, choice)
     if group is None:
-        return Leaderboard(make_table(statistic, [], "No tests match these filters."), make_table(pairs, []), None, {})
+        return Leaderboard(
+            make_table(statistic, [], "No tests match these filters."), make_table(pairs, []), None, {}
+        )
     outcomes = {
         editor: count_failures(cases, [_outcome(case, group, choice) for case in cases])
         for editor, cases in group.cases.items()

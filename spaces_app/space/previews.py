@@ -66,7 +66,9 @@ class Previews:
                 return path
         return self.workers.submit(self._write_preview, chain, step, kind, gain, name, anchor).result()
 
-    def _write_preview(self, chain: str, step: int, kind: str, gain: int, name: str, anchor: re.Match[str]) -> Path:
+    def _write_preview(
+        self, chain: str, step: int, kind: str, gain: int, name: str, anchor: re.Match[str]
+    ) -> Path:
         data = self._received(chain, step)
         picture = decode(data)  # the bytes too are sent only if a browser can show them
         if kind == "received":

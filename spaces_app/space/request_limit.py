@@ -17,7 +17,9 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_BYTES = 90_000_000  # of one request: a full series in base64
-_MOST_BYTES_TOGETHER = 100_000_000  # of all large ones; while one is read and scored it takes about four times its size
+_MOST_BYTES_TOGETHER = (
+    100_000_000  # of all large ones; while one is read and scored it takes about four times its size
+)
 _SMALL = 1_000_000  # requests up to this size do not wait
 MOST_WAITING = 64
 MOST_SECONDS_TO_SEND = 120.0  # once it has room; a slower request would keep others waiting

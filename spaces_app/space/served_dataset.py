@@ -93,7 +93,9 @@ class ServedDataset(Analysis):
         self.reader, self.folder = reader, reader.folder
         chains = reader.chains() if reader.files("chains") else []
         if not chains:
-            raise UserError(f"{self.folder} is not a dataset: data/chains is missing; `convergebench build` makes it")
+            raise UserError(
+                f"{self.folder} is not a dataset: data/chains is missing; `convergebench build` makes it"
+            )
         if reader.remote is None:
             reader.refuse_missing(besides="steps")  # a chain's pictures may be missing
         self.chain_of = {chain.id: chain for chain in chains}
@@ -150,7 +152,9 @@ class ServedDataset(Analysis):
     def version(self) -> str:
         """The revision of a Hub dataset, otherwise the suites with their versions."""
         revision = self.reader.root.partition("@")[2] if self.reader.remote else ""
-        return revision[:12] or ", ".join(sorted({f"{chain.suite} v{chain.suite_version}" for chain in self.chains}))
+        return revision[:12] or ", ".join(
+            sorted({f"{chain.suite} v{chain.suite_version}" for chain in self.chains})
+        )
 
     @cached_property
     def display(self) -> dict[str, str]:
@@ -158,7 +162,9 @@ class ServedDataset(Analysis):
 
     @cached_property
     def looks(self) -> dict[str, Look]:
-        return assign_looks(self.names["editor"], [name for name in self.names["editor"] if not self.is_tested(name)])
+        return assign_looks(
+            self.names["editor"], [name for name in self.names["editor"] if not self.is_tested(name)]
+        )
 
     @cached_property
     def sources(self) -> dict[str, Values]:
@@ -228,7 +234,9 @@ def _read_scores(reader: Reader) -> tuple[pa.Table, dict[str, tuple[int, int]]]:
     empty: dict[pa.DataType, pa.Array] = {}
     for name in reader.plain_columns(files[0]):
         encoded = [name] if name in _REPEATED else []
-        column = reader.table("scores", [name], encoded).unify_dictionaries().combine_chunks()[name].combine_chunks()
+        column = (
+            reader.table("scores", [name], encoded).unify_dictionaries().combine_chunks()[name].combine_chunks()
+        )
         if column.null_count == len(column) and not encoded:
             column = empty.setdefault(column.type, column)
         columns[name] = column

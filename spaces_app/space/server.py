@@ -23,7 +23,10 @@ from .tabs import find_tabs, listed
 _TYPES = {str: "a text", int: "a whole number", float: "a number", list[str]: "a list of texts"}
 # An address contains a hash of its content, so a cached copy never becomes wrong.
 _CACHED_FOREVER = {"cache-control": "public, max-age=31536000, immutable"}
-_VISIBILITY = {"PUBLIC": "public", "FOR_THE_PAGE": "undocumented"}  # a tab's name for the kind of endpoint -> Gradio's
+_VISIBILITY = {
+    "PUBLIC": "public",
+    "FOR_THE_PAGE": "undocumented",
+}  # a tab's name for the kind of endpoint -> Gradio's
 
 
 def make_server(dataset: ServedDataset) -> gr.Server:
@@ -109,7 +112,11 @@ def _add_files(server: gr.Server, dataset: ServedDataset) -> None:
     @server.get("/pictures/{state}/{name}")
     def picture_file(state: str, name: str) -> Response:
         path = previews.folder / name
-        return FileResponse(path, headers=_CACHED_FOREVER) if IMAGES.fullmatch(name) and path.is_file() else _missing()
+        return (
+            FileResponse(path, headers=_CACHED_FOREVER)
+            if IMAGES.fullmatch(name) and path.is_file()
+            else _missing()
+        )
 
     @server.post("/gradio_api/upload")
     def upload() -> Response:

@@ -37,7 +37,13 @@ def rows(analysis: Analysis) -> list[Row]:
             for value in sorted({getattr(case, by) for case in group.all_cases}):
                 for editor in group.cases:
                     pairs = analysis.with_outcomes(group, editor)
-                    place = {"group": name, "by": by, "value": value, "editor": editor, "role": group.roles[editor]}
+                    place = {
+                        "group": name,
+                        "by": by,
+                        "value": value,
+                        "editor": editor,
+                        "role": group.roles[editor],
+                    }
                     if chosen := [pair for pair in pairs if getattr(pair[0], by) == value]:
                         rows.append(_row(chosen, place))
     return rows

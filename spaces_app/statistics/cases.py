@@ -43,7 +43,9 @@ class Row(TableRow):
     part_share: float | None = column("Largest changed part", "share")
     redrawn_share: float | None = column("Largest redrawn part", "share")
     framing: float | None = column("Loss of framing", "share")
-    of_causes: Mapping[str, float | None] = columns_by_key(lambda key: Column(key, key.replace("_", " ").capitalize()))
+    of_causes: Mapping[str, float | None] = columns_by_key(
+        lambda key: Column(key, key.replace("_", " ").capitalize())
+    )
 
 
 def rows(analysis: Analysis) -> list[Row]:

@@ -29,7 +29,9 @@ class Row(TableRow):
     group: str = column("Programs", shown=False)
     round: int = column("By round", "count")
     kept: float = column("Survived", "share")
-    lost_to: Mapping[str, float] = columns_by_key(lambda cause: Column(cause, TITLES[cause], "share"), hide_zeros=True)
+    lost_to: Mapping[str, float] = columns_by_key(
+        lambda cause: Column(cause, TITLES[cause], "share"), hide_zeros=True
+    )
     cases: int = column("Tests", "count")
 
 
@@ -69,7 +71,9 @@ def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
         widths = [shares[editor][cause] for editor in editors]
         colour = GRID.light if cause == "kept" else SERIES[(place - 1) % len(SERIES)].light
         label = "survived" if cause == "kept" else TITLES[cause].lower()
-        axes.barh(editors, widths, left=starts, color=colour, label=label, height=0.66, edgecolor=PAPER.light, lw=1.2)
+        axes.barh(
+            editors, widths, left=starts, color=colour, label=label, height=0.66, edgecolor=PAPER.light, lw=1.2
+        )
         starts = [start + width for start, width in zip(starts, widths, strict=True)]
     names = figure_names(editors)
     axes.set_yticks(range(len(editors)), [names[editor] for editor in editors])

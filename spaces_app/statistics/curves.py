@@ -85,7 +85,9 @@ def slice_curves(
     return rows
 
 
-def _editor_curves(group: CaseGroup, pairs: _Pairs, metrics: Sequence[str] | None, place: _Place) -> Iterator[CurveRow]:
+def _editor_curves(
+    group: CaseGroup, pairs: _Pairs, metrics: Sequence[str] | None, place: _Place
+) -> Iterator[CurveRow]:
     cases = [case for case, _ in pairs]
     rounds = min(case.rounds for case in cases)
     sources = [case.source for case in cases]
@@ -102,7 +104,9 @@ def _editor_curves(group: CaseGroup, pairs: _Pairs, metrics: Sequence[str] | Non
             yield from mean_curve(np.array(filled, float), sources, metric, place)
 
 
-def _survival(outcomes: Sequence[Outcome], sources: Sequence[str], rounds: int, place: _Place) -> Iterator[CurveRow]:
+def _survival(
+    outcomes: Sequence[Outcome], sources: Sequence[str], rounds: int, place: _Place
+) -> Iterator[CurveRow]:
     times, lost = [outcome.time for outcome in outcomes], [outcome.lost for outcome in outcomes]
     grid, alive = kaplan_meier(times, lost)
     for round in range(1, rounds + 1):
@@ -117,7 +121,9 @@ def _survival(outcomes: Sequence[Outcome], sources: Sequence[str], rounds: int, 
             **place,
             metric="kept",
             round=round,
-            mean=estimate(float(alive[before][-1]) if before.any() else 1.0, share_interval(marks, watched_sources)),
+            mean=estimate(
+                float(alive[before][-1]) if before.any() else 1.0, share_interval(marks, watched_sources)
+            ),
             median=None,
             cases=len(watched),
             sources=len(set(watched_sources)),

@@ -41,7 +41,9 @@ def rows(analysis: Analysis) -> list[Row]:
         pairs = [pair for pair in analysis.with_outcomes(group, *tested) if not pair[1].failed]
         cases = [case for case, _ in pairs]
         lives = [outcome.lost_at for _, outcome in pairs]
-        editors, sources, programs = ([getattr(case, key) for case in cases] for key in ("editor", "source", "program"))
+        editors, sources, programs = (
+            [getattr(case, key) for case in cases] for key in ("editor", "source", "program")
+        )
         declared = {case.program: case.reversibility for case in cases}
         rows += difficulty(name, lives, editors, sources, programs, declared, group.rounds)
     return rows
@@ -67,7 +69,9 @@ def difficulty(
     """
     # What outlived the last round counts as lost just after it.
     lives = np.log2([horizon + 1 if life is None else min(life, horizon + 1) for life in half_lives])
-    effects = _program_effects(lives, np.array(editors), np.array(sources), np.array(programs)) if half_lives else {}
+    effects = (
+        _program_effects(lives, np.array(editors), np.array(sources), np.array(programs)) if half_lives else {}
+    )
     cases: dict[str, list[tuple[str, bool]]] = {}  # by program: the source, and whether it survived
     for name, source, life in zip(programs, sources, half_lives, strict=True):
         cases.setdefault(name, []).append((source, life is None))

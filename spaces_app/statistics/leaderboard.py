@@ -70,7 +70,9 @@ def rows(analysis: Analysis) -> list[Row]:
     return rows
 
 
-def group_rows(group: CaseGroup, outcomes: OutcomesByEditor, compared: GroupComparison, threshold: float) -> list[Row]:
+def group_rows(
+    group: CaseGroup, outcomes: OutcomesByEditor, compared: GroupComparison, threshold: float
+) -> list[Row]:
     ranks, roles = compared.ranks, list(ROLES.values())
     rows = [_row(editor, group, outcomes[editor], ranks.get(editor), threshold) for editor in group.cases]
 
@@ -195,6 +197,7 @@ def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
     axes.set_ylabel("rounds survived, mean")
     add_legend(figure, axes)
     sentences = [
-        f"{row.editor} keeps {row.rounds_kept.value:.1f} rounds at {format_value(row.cost, 'money')}" for row in rows
+        f"{row.editor} keeps {row.rounds_kept.value:.1f} rounds at {format_value(row.cost, 'money')}"
+        for row in rows
     ]
     return [Drawing("price", "Rounds survived against the cost of a round", "; ".join(sentences) + ".", figure)]

@@ -29,7 +29,9 @@ def make(run: Path, chains: int) -> None:
 
     runs = max(1, chains // 4000)
     programs = [
-        Program(f"hat-{k}", (f"add hat {k}", f"remove hat {k}"), ("accessories", "scene objects")[k % 2], True, "clear")
+        Program(
+            f"hat-{k}", (f"add hat {k}", f"remove hat {k}"), ("accessories", "scene objects")[k % 2], True, "clear"
+        )
         for k in range(PROGRAMS)
     ]
     editors = [f"editor-{k}" for k in range(EDITORS)]
@@ -127,7 +129,12 @@ def make_up_scores(folder: Path) -> None:
     def rows():
         for chain in reader.chains():
             kept = int(numpy.clip(chance.normal(9 - 2 * int(chain.editor[-1]), 2), 0, ROUNDS))
-            place = {"chain": chain.id, "editor": chain.editor, "source": chain.source.id, "program": chain.program.id}
+            place = {
+                "chain": chain.id,
+                "editor": chain.editor,
+                "source": chain.source.id,
+                "program": chain.program.id,
+            }
             for row in simulated.score_rows({**place, "run": chain.chain.run, "rounds": ROUNDS}, kept, clip=False):
                 yield nothing | {name: value for name, value in row.items() if name in nothing}
 

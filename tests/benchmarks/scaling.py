@@ -21,7 +21,11 @@ from timing import remove_scores
 ASKED, SIDE, TURNS = "psnr,ssim,lpips", 512, 2
 CHAINS = 8  # as many in both sizes, so that the originals are compared with each other as often
 STEPS = (6, 60)  # of each chain
-WAYS = {"one core": [("one", "0")], "two cores, threads": [("one", "0,1")], "two jobs": [("one", "0"), ("two", "1")]}
+WAYS = {
+    "one core": [("one", "0")],
+    "two cores, threads": [("one", "0,1")],
+    "two jobs": [("one", "0"), ("two", "1")],
+}
 OPTIONS = ["--metrics", ASKED, "--device", "cpu", "--dtype", "float32"]
 
 

@@ -134,12 +134,26 @@ def test_paths_that_cannot_be_used_are_one_sentence(tmp_path, monkeypatch):
 
 def test_a_path_that_is_no_text_can_be_used_and_is_said(tmp_path):
     out = tmp_path / os.fsdecode(b"\xff\xfe")
-    words = ["generate", "--suite", "smoke", "--editor", "identity", "--limit", "1", "--rounds", "1", "--out", str(out)]
+    words = [
+        "generate",
+        "--suite",
+        "smoke",
+        "--editor",
+        "identity",
+        "--limit",
+        "1",
+        "--rounds",
+        "1",
+        "--out",
+        str(out),
+    ]
     result = CliRunner().invoke(main, words)
     assert (result.exit_code, result.exception) == (0, None)
     assert (out / "run.json").exists()
     assert CliRunner().invoke(main, ["build", str(out), "--out", str(tmp_path / "dataset")]).exit_code == 0
-    refused = CliRunner().invoke(main, ["build", str(out), "--out", str(out / "dataset")])  # pyarrow takes no such path
+    refused = CliRunner().invoke(
+        main, ["build", str(out), "--out", str(out / "dataset")]
+    )  # pyarrow takes no such path
     assert refused.exit_code == 2
     assert "contains bytes that are not text" in refused.output
 
@@ -156,7 +170,17 @@ def test_a_file_that_grows_too_large_is_one_sentence(tmp_path):
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (2000, resource.RLIM_INFINITY)); main(sys.argv[1:])"
     )
-    words = ["generate", "--suite", "smoke", "--editor", "identity", "--limit", "1", "--out", str(tmp_path / "run")]
+    words = [
+        "generate",
+        "--suite",
+        "smoke",
+        "--editor",
+        "identity",
+        "--limit",
+        "1",
+        "--out",
+        str(tmp_path / "run"),
+    ]
     done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True)
     assert "a file would be larger than the file system or `ulimit -f` allows" in done.stdout + done.stderr
     assert "Traceback" not in done.stderr

@@ -33,7 +33,8 @@ def lay(folder, **tables):
 
 def steps_of(scores):
     return [
-        {name: row[name] for name in ("chain", "step", "round", "position", "status")} | {"latency": 2.0, "cost": 0.04}
+        {name: row[name] for name in ("chain", "step", "round", "position", "status")}
+        | {"latency": 2.0, "cost": 0.04}
         for row in scores
     ]
 
@@ -119,17 +120,23 @@ def test_unreadable_and_unwritable_files_are_one_sentence(small, tmp_path):
 def published(editor, case, start, rounds, metric="ssim", **more):
     row = dict.fromkeys(("chain", "position")) | {"editor": editor, "case": case, "image": case, "run": 1}
     row["table"] = "theirs.csv"
-    return [row | {"round": round, metric: max(0.0, start - 0.06 * round), **more} for round in range(1, rounds + 1)]
+    return [
+        row | {"round": round, metric: max(0.0, start - 0.06 * round), **more} for round in range(1, rounds + 1)
+    ]
 
 
 def test_published_scores_are_reported_by_the_same_rules(folder, tmp_path):
     own = tmp_path / "dataset"
     shutil.copytree(folder, own)
     rows = [
-        row for case in range(12) for row in published("theirs-good", f"case-{case}", 1.05 + case / 100, 12, lpips=None)
+        row
+        for case in range(12)
+        for row in published("theirs-good", f"case-{case}", 1.05 + case / 100, 12, lpips=None)
     ]
     rows += [
-        row for case in range(14) for row in published("theirs-bad", f"case-{case}", 0.75 + case / 90, 12, lpips=None)
+        row
+        for case in range(14)
+        for row in published("theirs-bad", f"case-{case}", 0.75 + case / 90, 12, lpips=None)
     ]
     lay(own, published=rows)
     assert run(own, "--out", tmp_path / "out").exit_code == 0

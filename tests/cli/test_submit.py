@@ -190,7 +190,9 @@ def finished(suite, label, settings):
     """The chains of a suite by an editor with these settings, as a dataset would hold them."""
     options, unique = {**settings, "short_side": suite.short_side}, {}
     for variant in suite.variants:
-        for source, program in suites.cases(suite, variant) if variant.settings.items() <= settings.items() else ():
+        for source, program in (
+            suites.cases(suite, variant) if variant.settings.items() <= settings.items() else ()
+        ):
             for number in range(1, variant.runs + 1):
                 chain = Chain(source, program, label, options, number, variant.rounds)
                 unique[chain.id] = chain
@@ -235,7 +237,9 @@ def test_submitting_and_withdrawing_are_pull_requests(hub, api, folder, monkeypa
     words = ["submit", "--withdraw", name, "--reason", "a wrong prompt", "--repo", REPO]
     assert "--propose would open a pull request, which removes 9 files" in run(*words).stdout
     assert run(*words, "--propose").exit_code == 0
-    assert [path for path in hub.store.contents("dataset", REPO, "refs/pr/2") if path.startswith("submissions/")] == []
+    assert [
+        path for path in hub.store.contents("dataset", REPO, "refs/pr/2") if path.startswith("submissions/")
+    ] == []
 
 
 def test_an_accepted_submission_unpacks_to_the_same_bytes(made, folder, tmp_path):
@@ -257,7 +261,10 @@ def test_usage_that_cannot_be_meant_is_one_sentence(tmp_path):
     assert "give the runs to submit, or --withdraw NAME" in run("submit").stderr
     assert "say where by --repo" in run("submit", tmp_path, "--propose").stderr
     assert "--withdraw needs --repo NAMESPACE/NAME and --reason" in run("submit", "--withdraw", "x").stderr
-    assert f"{tmp_path} is not a submission: it has no submission.json" in run("verify", "submission", tmp_path).stderr
+    assert (
+        f"{tmp_path} is not a submission: it has no submission.json"
+        in run("verify", "submission", tmp_path).stderr
+    )
 
 
 def test_the_reach_of_a_sample_is_the_hypergeometric_probability():

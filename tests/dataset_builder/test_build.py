@@ -54,9 +54,9 @@ def test_the_dataset_loads_with_a_row_per_step_and_every_config(run, tmp_path):
     assert steps.column_names == [column.name for column in STEPS.columns]
     assert load(tmp_path / "convergebench", tmp_path / "cache", "chains").num_rows == 4
     assert load(tmp_path / "convergebench", tmp_path / "cache", "sources")["source"] == ["source-1", "source-2"]
-    assert [step for step, chain in zip(steps["step"], steps["chain"], strict=True) if chain == steps[0]["chain"]] == [
-        *range(5)
-    ]
+    assert [
+        step for step, chain in zip(steps["step"], steps["chain"], strict=True) if chain == steps[0]["chain"]
+    ] == [*range(5)]
 
 
 def test_pictures_are_the_stored_bytes_of_every_type(run, tmp_path):
@@ -147,7 +147,9 @@ def test_the_next_build_clears_what_a_killed_one_left(run, tmp_path):
 def test_a_killed_build_resumes_from_its_finished_files(run, tmp_path, monkeypatch, changed):
     chains = sorted(store_reader.find_finished([run]).done.values(), key=lambda chain: chain.order)
     draft = tmp_path / "out" / building.DRAFT
-    building.write_files(draft, building.plan_files(chains, building.one_chain_per_source(chains)), lambda: None, {})
+    building.write_files(
+        draft, building.plan_files(chains, building.one_chain_per_source(chains)), lambda: None, {}
+    )
     if changed:
         shutil.rmtree(run / "chains" / chains[0].id)
     else:

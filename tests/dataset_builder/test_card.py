@@ -62,11 +62,22 @@ def test_the_digest_changes_with_the_files_alone(folder):
 
 
 def test_every_column_is_explained_as_the_schema_says(folder):
-    assert [config["config_name"] for config in read(folder)[0]["configs"]] == ["steps", "chains", "sources", "editors"]
+    assert [config["config_name"] for config in read(folder)[0]["configs"]] == [
+        "steps",
+        "chains",
+        "sources",
+        "editors",
+    ]
     add_scores(folder, Column("niqe", "float64", "naturalness, lower is better"))
     card.write(folder)
     meta, body = read(folder)
-    assert [config["config_name"] for config in meta["configs"]] == ["steps", "chains", "sources", "editors", "scores"]
+    assert [config["config_name"] for config in meta["configs"]] == [
+        "steps",
+        "chains",
+        "sources",
+        "editors",
+        "scores",
+    ]
     assert meta["configs"][0]["default"] is True
     assert f"One row is {SCORES.row}: 3 rows in 1 file, " in body
     for config in read(folder)[0]["configs"]:
@@ -125,7 +136,9 @@ def test_the_card_is_the_last_file_written(folder, tmp_path, monkeypatch):
     building.build(store_reader.find_finished([tmp_path / "run"]), folder)
     assert seen == [before]
     assert (folder / "README.md").read_bytes() != before
-    assert (folder / "README.md").stat().st_mtime_ns >= max(p.stat().st_mtime_ns for p in folder.rglob("*.parquet"))
+    assert (folder / "README.md").stat().st_mtime_ns >= max(
+        p.stat().st_mtime_ns for p in folder.rglob("*.parquet")
+    )
 
 
 def test_names_and_words_of_others_are_text_in_the_card(tmp_path):

@@ -83,4 +83,6 @@ def test_the_token_is_never_said_whatever_goes_wrong(hub, folder, monkeypatch, a
     assert "README.md holds what looks like an access token" in done.output
     assert hub.token not in done.output
     content = [exchange for exchange in hub.log if exchange.path.startswith(("/content/", "/lfs/"))]
-    assert not any("Authorization" in exchange.headers for exchange in content if exchange.method in ("GET", "PUT"))
+    assert not any(
+        "Authorization" in exchange.headers for exchange in content if exchange.method in ("GET", "PUT")
+    )

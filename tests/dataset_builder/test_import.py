@@ -20,7 +20,9 @@ from convergebench.dataset_builder.studies.published import published_scores
 from convergebench.generation import store_reader
 from convergebench.generation.records import UserError
 
-REAL = Path(os.environ.get("CONVERGEBENCH_REAL_CHAINS", Path(__file__).parents[3] / "shared" / "data" / "real_chains"))
+REAL = Path(
+    os.environ.get("CONVERGEBENCH_REAL_CHAINS", Path(__file__).parents[3] / "shared" / "data" / "real_chains")
+)
 
 
 @pytest.fixture
@@ -62,7 +64,9 @@ def test_a_case_becomes_a_chain_with_its_bytes_and_true_types(case, tmp_path):
     steps = store_reader.read_steps(one)
     assert [step.type for step in steps] == ["png", "png", "jpg", "webp", "png"]
     assert [(step.round, step.position) for step in steps[1:]] == [(1, 1), (1, 2), (2, 1), (2, 2)]
-    for step, name in zip(steps, ("I0_source", "I1_forward", "I1_backward", "I2_forward", "I2_backward"), strict=True):
+    for step, name in zip(
+        steps, ("I0_source", "I1_forward", "I1_backward", "I2_forward", "I2_backward"), strict=True
+    ):
         assert store_reader.read_picture(one, step) == (case / f"{name}.png").read_bytes()
     assert one.chain.settings["short_side"] == 16  # the reference's own
     assert one.chain.program.cycle[0] == "[forward of glasses_add_remove; the words were not recorded]"
@@ -208,7 +212,9 @@ def test_a_dataset_with_picture_columns_keeps_its_bytes(tmp_path):
     assert first.chain.program.cycle == ("make it red", "add a hat")
     assert not first.chain.program.closes
     kept = [store_reader.read_picture(first, step) for step in store_reader.read_steps(first)]
-    assert [hashlib.sha256(one).hexdigest() for one in kept] == [hashlib.sha256(one).hexdigest() for one in data[0]]
+    assert [hashlib.sha256(one).hexdigest() for one in kept] == [
+        hashlib.sha256(one).hexdigest() for one in data[0]
+    ]
     assert done["1"].status == "failed"
     assert [problem.reason for problem in made.problems] == ["the file is missing"]
     with pytest.raises(UserError, match=r"has no column 'turn_9_image'; its columns are image, turn_1_image"):
@@ -216,7 +222,11 @@ def test_a_dataset_with_picture_columns_keeps_its_bytes(tmp_path):
 
 
 NAMED = {"forward": "Add glasses", "backward": "Remove them"}
-RESULT = {"image_filename": "portrait_01.jpg", "edit_pair_name": "glasses_add_remove", "edit_category": "accessories"}
+RESULT = {
+    "image_filename": "portrait_01.jpg",
+    "edit_pair_name": "glasses_add_remove",
+    "edit_category": "accessories",
+}
 RESULT |= {"forward_prompt": "Add glasses", "backward_prompt": "Remove them"}
 
 
@@ -238,7 +248,11 @@ def test_prompts_of_that_repository_are_read_in_every_form(case, tmp_path, promp
     from_pairs(case, tmp_path / "run", prompts=tmp_path / "p.json")
     (one,) = read(tmp_path / "run")
     program = one.chain.program
-    assert (program.cycle, program.category, program.small) == (("Add glasses", "Remove them"), "accessories", True)
+    assert (program.cycle, program.category, program.small) == (
+        ("Add glasses", "Remove them"),
+        "accessories",
+        True,
+    )
 
 
 @pytest.mark.parametrize(
@@ -275,7 +289,9 @@ def test_prompts_of_another_form_are_refused(case, tmp_path, prompts):
 
 def test_importing_again_with_better_words_replaces_the_chain(case, tmp_path):
     first = from_pairs(case, tmp_path / "run")
-    stores.write(tmp_path / "p.json", json.dumps({case.name: {"forward": "Add glasses", "backward": "Remove them"}}))
+    stores.write(
+        tmp_path / "p.json", json.dumps({case.name: {"forward": "Add glasses", "backward": "Remove them"}})
+    )
     second = from_pairs(case, tmp_path / "run", prompts=tmp_path / "p.json")
     assert (second.replaced, len(second.written)) == (first.written, 1)
     (one,) = read(tmp_path / "run")

@@ -131,7 +131,9 @@ def test_a_suites_own_pictures_keep_their_ids(tmp_path, monkeypatch):
     assert chain.source == restored.source("painted-text~old-film")
     assert (chain.source.scene, chain.source.degradation, chain.short_side) == ("text", "old-film", 128)
     theirs = tmp_path / "degraded" / "painted-text~old-film.png"
-    invoke("list", "sources", "restoration", "--inputs", theirs.parent, "--out", tmp_path / "cache")  # the same again
+    invoke(
+        "list", "sources", "restoration", "--inputs", theirs.parent, "--out", tmp_path / "cache"
+    )  # the same again
     theirs.write_bytes(b"theirs")
     words = ["list", "sources", "restoration", "--inputs", theirs.parent, "--out", tmp_path / "cache"]
     assert f"{theirs} was not written by this benchmark" in invoke(*words, code=2).output

@@ -102,7 +102,9 @@ def test_a_chain_that_lacks_a_step_is_not_published(hub, api, folder):
     paint = [row for row in rows if row["editor"] == "paint"]
     schema.write(folder / "data/steps/paint/0000.parquet", STEPS, paint[:-1], folder)
     card.write(folder)
-    with pytest.raises(UserError, match=rf"chain {paint[0]['chain']} has 4 steps instead of 5; affected: the scores"):
+    with pytest.raises(
+        UserError, match=rf"chain {paint[0]['chain']} has 4 steps instead of 5; affected: the scores"
+    ):
         publish(api, folder, REPO, "v1.0.0")
     assert hub.store.repos == {}
 
@@ -133,7 +135,9 @@ def test_an_upload_cut_anywhere_finishes_when_repeated(hub, api, folder, seed):
     assert hub.store.contents("dataset", REPO, "main") == local(folder)
 
 
-@pytest.mark.parametrize("lost", ["/api/repos/create", "/commit/", "/tag/", "/lfs/put", "/lfs/verify", "/preupload/"])
+@pytest.mark.parametrize(
+    "lost", ["/api/repos/create", "/commit/", "/tag/", "/lfs/put", "/lfs/verify", "/preupload/"]
+)
 def test_an_answer_that_is_lost_leaves_nothing_half_done(hub, api, folder, lost):
     losses = [True] * 3
     hub.after = lambda exchange: Cut() if lost in exchange.path and losses and losses.pop() else None
@@ -181,7 +185,11 @@ def test_files_of_others_in_the_repository_stay_and_are_named(hub, api, made, fo
     api.upload_file(path_or_fileobj=b"later", path_in_repo="later.csv", repo_id=REPO, repo_type="dataset")
     plan = publish(api, made / "second" / "convergebench", REPO, "v1.1.0")
     there = hub.store.contents("dataset", REPO, "v1.1.0")
-    assert (there["train.csv"], there["data/train.parquet"], there["later.csv"]) == (b"theirs", b"theirs", b"later")
+    assert (there["train.csv"], there["data/train.parquet"], there["later.csv"]) == (
+        b"theirs",
+        b"theirs",
+        b"later",
+    )
     assert plan["foreign"] == ["data/train.parquet", "later.csv", "train.csv"]
     assert plan["removed"] == []
 
@@ -197,7 +205,9 @@ def test_a_strangers_file_in_our_place_is_refused(hub, api, folder, path):
     api.create_repo(REPO, repo_type="dataset")
     api.upload_file(path_or_fileobj=b"theirs", path_in_repo=path, repo_id=REPO, repo_type="dataset")
     for dry_run in (True, False):
-        with pytest.raises(UserError, match=rf"NS/convergebench holds {path}, which no manifest of this benchmark"):
+        with pytest.raises(
+            UserError, match=rf"NS/convergebench holds {path}, which no manifest of this benchmark"
+        ):
             publish(api, folder, REPO, "v1.0.0", dry_run=dry_run)
     assert hub.store.contents("dataset", REPO, "main")[path] == b"theirs"
 

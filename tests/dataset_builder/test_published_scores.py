@@ -85,7 +85,10 @@ def test_a_zero_must_be_declared(folder, imported):
     assert imported(text, COLUMNS, zeros=["lpips"])["zeros"] == 2
     assert [row["lpips"] for row in rows(folder)] == [None, None]
     declared = {"lpips": "published as 0, declared as not computed"}
-    assert [json.loads(row["reasons"]) for row in rows(folder)] == [declared, {**declared, "psnr": "not published"}]
+    assert [json.loads(row["reasons"]) for row in rows(folder)] == [
+        declared,
+        {**declared, "psnr": "not published"},
+    ]
     imported(text, COLUMNS, real_zeros=["lpips"])
     assert [row["lpips"] for row in rows(folder)] == [0.0, 0.0]
 
@@ -93,7 +96,9 @@ def test_a_zero_must_be_declared(folder, imported):
 def test_repeated_rows_count_once_and_contradictions_are_refused(imported):
     made = imported(HEAD + "paint,b,1,7,0.5\npaint,b,1,7,0.5\n", COLUMNS)
     assert (made["rows"], made["repeated"]) == (1, 1)
-    with pytest.raises(UserError, match=r"has different rows for editor 'paint', case 'a', run 1, round 1; keep one"):
+    with pytest.raises(
+        UserError, match=r"has different rows for editor 'paint', case 'a', run 1, round 1; keep one"
+    ):
         imported(HEAD + "paint,a,1,30,0.1\npaint,a,1,20,0.3\n", COLUMNS)
 
 

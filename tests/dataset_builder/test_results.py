@@ -29,14 +29,18 @@ def fields(required, **properties):
 
 
 # The rules of the public schema, in few words: what it says in prose is left out.
-SOURCE = fields("dataset_name source_type", source_type={"enum": ["hf_dataset"]}, samples_number={"type": "integer"})
+SOURCE = fields(
+    "dataset_name source_type", source_type={"enum": ["hf_dataset"]}, samples_number={"type": "integer"}
+)
 INTERVAL = fields("lower upper", lower=NUMBER, upper=NUMBER, confidence_level=NUMBER)
 RESULT = fields(
     "evaluation_name source_data metric_config score_details",
     evaluation_name=TEXT,
     source_data=SOURCE,
     metric_config=fields("lower_is_better min_score max_score", min_score=NUMBER, max_score=NUMBER),
-    score_details=fields("score", score=NUMBER, details=TEXTS, uncertainty=fields("", confidence_interval=INTERVAL)),
+    score_details=fields(
+        "score", score=NUMBER, details=TEXTS, uncertainty=fields("", confidence_interval=INTERVAL)
+    ),
 )
 SCHEMA = fields(
     "schema_version evaluation_id retrieved_timestamp source_metadata model_info eval_library evaluation_results",
@@ -46,8 +50,21 @@ SCHEMA = fields(
     evaluation_results={"type": "array", "items": RESULT},
 ) | {"additionalProperties": False}
 SCHEMA["properties"] |= dict.fromkeys(("schema_version", "evaluation_id", "retrieved_timestamp"), TEXT)
-ROW = {"editor": "diffusers", "group": "round trips", "name": "convergence", "rank": None, "cause": "quality (40%)"}
-ROW |= {"rounds_kept": 1.25, "rounds_kept_low": 1.0, "rounds_kept_high": 1.5, "survival": 0.5, "cases": 4, "sources": 2}
+ROW = {
+    "editor": "diffusers",
+    "group": "round trips",
+    "name": "convergence",
+    "rank": None,
+    "cause": "quality (40%)",
+}
+ROW |= {
+    "rounds_kept": 1.25,
+    "rounds_kept_low": 1.0,
+    "rounds_kept_high": 1.5,
+    "survival": 0.5,
+    "cases": 4,
+    "sources": 2,
+}
 
 
 def built(folder, models):
@@ -103,7 +120,9 @@ def test_a_model_that_is_no_repository_gets_no_file(tmp_path, model):
 
 def test_a_published_dataset_leaves_its_owners_eval_yaml_alone(hub, api, folder):
     publish.publish(api, folder, REPO, "v1.0.0")
-    api.upload_file(path_or_fileobj=BENCHMARK.encode(), path_in_repo="eval.yaml", repo_id=REPO, repo_type="dataset")
+    api.upload_file(
+        path_or_fileobj=BENCHMARK.encode(), path_in_repo="eval.yaml", repo_id=REPO, repo_type="dataset"
+    )
     card.write(folder, REPO, versions="Another card.")
     assert publish.publish(api, folder, REPO, "v1.0.1")["foreign"] == ["eval.yaml"]
     assert hub.store.contents("dataset", REPO, "v1.0.1")["eval.yaml"] == BENCHMARK.encode()
@@ -112,11 +131,24 @@ def test_a_published_dataset_leaves_its_owners_eval_yaml_alone(hub, api, folder)
 def test_a_strangers_results_file_is_refused(dataset):
     stores.write(dataset / "eval_results" / "org" / "Editor-1" / ".eval_results" / "convergebench.yaml", "theirs")
     refused = invoke("results", "board.json", "--dataset", "out", "--repo", REPO)
-    assert (refused.exit_code, "convergebench.yaml was not written by this benchmark" in refused.output) == (2, True)
+    assert (refused.exit_code, "convergebench.yaml was not written by this benchmark" in refused.output) == (
+        2,
+        True,
+    )
 
 
 def test_records_are_valid_in_the_schema(dataset):
-    words = ["results", "board.json", "--dataset", "out", "--repo", REPO, "--organization", "A laboratory", "--json"]
+    words = [
+        "results",
+        "board.json",
+        "--dataset",
+        "out",
+        "--repo",
+        REPO,
+        "--organization",
+        "A laboratory",
+        "--json",
+    ]
     done = invoke(*words)
     assert done.exit_code == 0, done.output
     [(editor, path)] = json.loads(done.stdout)["records"].items()

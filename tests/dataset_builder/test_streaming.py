@@ -76,7 +76,11 @@ def test_the_first_row_one_picture_and_the_scores_cost_little(tmp_path, monkeypa
     with HubServer(tmp_path / "hub") as hub:
         publish(HfApi(endpoint=hub.url, token=hub.token), folder, REPO, "v1.0.0")
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
-        environment = inherited | {"HF_ENDPOINT": hub.url, "HF_HUB_DISABLE_XET": "1", "HF_HOME": str(tmp_path / "home")}
+        environment = inherited | {
+            "HF_ENDPOINT": hub.url,
+            "HF_HUB_DISABLE_XET": "1",
+            "HF_HOME": str(tmp_path / "home"),
+        }
         with hub.counting() as log:
             done = subprocess.run(
                 [sys.executable, "-c", CODE], env=environment, capture_output=True, text=True, timeout=300

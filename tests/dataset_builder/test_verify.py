@@ -66,7 +66,9 @@ def test_a_broken_file_is_set_aside_and_made_anew(folder):
     path.write_bytes(whole[:-100])
     result = verify(folder / "dataset", "--repair", "--json")
     assert json.loads(result.stdout)["set_aside"] == ["data/scores/0000.parquet"]
-    assert (folder / "dataset" / ".set-aside" / "1" / "data" / "scores" / "0000.parquet").read_bytes() == whole[:-100]
+    assert (folder / "dataset" / ".set-aside" / "1" / "data" / "scores" / "0000.parquet").read_bytes() == whole[
+        :-100
+    ]
     assert CliRunner().invoke(main, ["score", str(folder / "dataset"), "--metrics", "psnr"]).exit_code == 0
     assert path.read_bytes() == whole
     assert verify(folder / "dataset").exit_code == 0
@@ -76,7 +78,10 @@ def test_a_missing_file_and_a_missing_chain_are_named(folder):
     (folder / "dataset" / "data" / "steps" / "gentle" / "0000.parquet").unlink()
     result = verify(folder / "dataset")
     assert result.exit_code == 1
-    assert "broken: data/steps/gentle/0000.parquet: it is missing; affected: the scores of its chains" in result.output
+    assert (
+        "broken: data/steps/gentle/0000.parquet: it is missing; affected: the scores of its chains"
+        in result.output
+    )
 
 
 def test_a_changed_picture_of_a_run_is_named_and_set_aside(folder):
@@ -178,7 +183,9 @@ def test_a_manifest_of_another_form_is_not_believed(folder, text):
     dataset = folder / "dataset"
     if text == "columns":
         manifest = json.loads((dataset / ".manifest.json").read_text())
-        text = json.dumps({"files": {name: {**entry, "columns": "x"} for name, entry in manifest["files"].items()}})
+        text = json.dumps(
+            {"files": {name: {**entry, "columns": "x"} for name, entry in manifest["files"].items()}}
+        )
     (dataset / ".manifest.json").write_text(text)
     result = CliRunner().invoke(main, ["score", str(dataset), "--metrics", "psnr"])
     assert result.exit_code in (0, 2), result.output

@@ -56,7 +56,12 @@ def test_a_metric_added_to_the_scores_is_minor():
             MORE,
             "v1.0.1 is a patch version after v1.0.0, but 1 chain added.* a minor version",
         ),
-        ("v1.1.0", MORE, WIDER, "v1.1.0 is a minor version .*, but the schema of steps changed .* a major version"),
+        (
+            "v1.1.0",
+            MORE,
+            WIDER,
+            "v1.1.0 is a minor version .*, but the schema of steps changed .* a major version",
+        ),
         ("v0.9.0", OLD, OLD, "the tag v0.9.0 does not come after the last one, v1.0.0"),
         ("1.0", OLD, OLD, "'1.0' is not a tag; a tag is vMAJOR.MINOR.PATCH"),
         ("v1.01.0", OLD, OLD, "'v1.01.0'"),
@@ -67,6 +72,8 @@ def test_a_tag_that_promises_less_than_the_change_is_refused(tag, old, new, says
         versions.check_tag(tag, ["v1.0.0", "a-branch-point"], versions.describe_change(old, new))
 
 
-@pytest.mark.parametrize(("tag", "tags"), [("v1.1.0", ["v1.0.0", "v0.1.0"]), ("v2.0.0", ["v1.0.0"]), ("v0.3.0", [])])
+@pytest.mark.parametrize(
+    ("tag", "tags"), [("v1.1.0", ["v1.0.0", "v0.1.0"]), ("v2.0.0", ["v1.0.0"]), ("v0.3.0", [])]
+)
 def test_a_tag_that_promises_enough_is_taken(tag, tags):
     versions.check_tag(tag, tags, versions.describe_change(OLD, MORE))

@@ -72,7 +72,9 @@ class Course:
             self.editors = [f"till:base_url={shop.address},timeout={vendor.TIMEOUT},concurrency={CONCURRENCY}"]
             self.limit = chance.choice((200.0, 200.0, vendor.PRICE * chance.randrange(8, 60)))
         else:
-            self.editors = list(chance.choice((("paint", "identity"), ("paint:wear=2", "jpeg"), ("jpeg", "noise"))))
+            self.editors = list(
+                chance.choice((("paint", "identity"), ("paint:wear=2", "jpeg"), ("jpeg", "noise")))
+            )
 
     def words(self, out: Path | None = None, *more: str) -> list[str]:
         found = ["generate", "--suite", str(self.suite), "--no-audit", "--runs", str(self.runs), "--workers", "6"]
@@ -166,7 +168,9 @@ class Course:
         path = self.run / "ledger" / "calls.jsonl"
         for line in path.read_bytes().split(b"\n")[:-1] if path.exists() else ():
             entry = json.loads(line)
-            entries[entry.get("call", "opening")] = entry.get("settled", entry.get("intent", entry.get("opening", 0.0)))
+            entries[entry.get("call", "opening")] = entry.get(
+                "settled", entry.get("intent", entry.get("opening", 0.0))
+            )
         return sum(entries.values())
 
     # What is on the disk

@@ -35,7 +35,9 @@ class Campaign:
 
         vendor.install(root / "site")
         sys.path.insert(0, str(root / "site"))
-        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(root / "site"), os.environ.get("PYTHONPATH")]))
+        os.environ["PYTHONPATH"] = os.pathsep.join(
+            filter(None, [str(root / "site"), os.environ.get("PYTHONPATH")])
+        )
         self.root, self.options = root, options
         self.suite = write_suite(root / "suite")
         self.shop = vendor.Vendor(root, options.seed)

@@ -111,7 +111,9 @@ def serve(till: Path, weather: "multiprocessing.sharedctypes.Synchronized[int]",
         if "refused" in task:
             return told({"status": "Content Moderated", "details": "not this one"})
         number = tasks.index(task)
-        return told({"status": "Ready", "result": {"sample": f"{server.base}/delivery/{number}", "seed": task["seed"]}})
+        return told(
+            {"status": "Ready", "result": {"sample": f"{server.base}/delivery/{number}", "seed": task["seed"]}}
+        )
 
     def once(task: dict[str, object], what: str = "tried") -> bool:
         """Whether this happened before."""

@@ -50,7 +50,9 @@ class VendorAnswer(Door):
         self.caller = Caller(attempts=2, first_wait=0.0, longest_wait=0.0, price=0.04)
 
     def client(self) -> httpx2.Client:
-        return httpx2.Client(transport=httpx2.MockTransport(lambda request: httpx2.Response(200, content=self.body)))
+        return httpx2.Client(
+            transport=httpx2.MockTransport(lambda request: httpx2.Response(200, content=self.body))
+        )
 
     def tire(self, seconds: float) -> None:
         self.left -= 1

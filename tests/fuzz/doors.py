@@ -156,7 +156,9 @@ class Pictures(Door):
     def encoded(self, kind: str, mode: str) -> bytes:
         buffer = io.BytesIO()
         made = Image.effect_noise((24, 12), 90)
-        (made.convert("RGB").convert(mode) if mode != "I;16" else made.convert("I").convert("I;16")).save(buffer, kind)
+        (made.convert("RGB").convert(mode) if mode != "I;16" else made.convert("I").convert("I;16")).save(
+            buffer, kind
+        )
         return buffer.getvalue()
 
     def use(self, data: bytes) -> None:
@@ -228,10 +230,19 @@ class Labels(OfADataset):
 
     def made(self) -> None:
         first, other, *_ = Reader(self.dataset).chains()
-        rating = {"rater": "anna", "question": "rating", "answer": "3", "chain": first.id, "step": 2, "seconds": 1.5}
+        rating = {
+            "rater": "anna",
+            "question": "rating",
+            "answer": "3",
+            "chain": first.id,
+            "step": 2,
+            "seconds": 1.5,
+        }
         pair = {"rater": "ben", "question": "pair", "answer": "first", "chain": first.id, "step": 2,
                 "at": "2026-11-19", "other_chain": other.id, "other_step": 2}  # fmt: skip
-        table = f"rater,question,answer,chain,step\nanna,failure,count,{first.id},1\nben,applied,yes,{first.id},1\n"
+        table = (
+            f"rater,question,answer,chain,step\nanna,failure,count,{first.id},1\nben,applied,yes,{first.id},1\n"
+        )
         lines = "".join(json.dumps(row) + "\n" for row in (rating, pair))
         self.names = {b"{": "labels.json", b"r": "labels.csv", b"\n": "labels.jsonl"}
         whole = json.dumps({"format": 1, "labels": [rating, pair]})

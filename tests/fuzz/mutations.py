@@ -12,8 +12,34 @@ HOSTILE: tuple[Any, ...] = (
     "x" * 5000,
     *("null", "NaN", "-1", "1e999", "2026-11-19", [], {}, [[]], [None], {"": ""}, ["a"] * 50, {"a": {"b": {"c": 1}}}),
 )  # fmt: skip
-WHOLE = (b"", b"\0", b"null", b"[]", b"{}", b'"x"', b"\xff\xfe", b"\xef\xbb\xbf", b"[" * 20_000, b"1e999", b"\n" * 9)
-HOW = ("bit", "bits", "byte", "digit", "cut", "grown", "zeros", "block", "moved", "twice", "other", "whole", "gone")
+WHOLE = (
+    b"",
+    b"\0",
+    b"null",
+    b"[]",
+    b"{}",
+    b'"x"',
+    b"\xff\xfe",
+    b"\xef\xbb\xbf",
+    b"[" * 20_000,
+    b"1e999",
+    b"\n" * 9,
+)
+HOW = (
+    "bit",
+    "bits",
+    "byte",
+    "digit",
+    "cut",
+    "grown",
+    "zeros",
+    "block",
+    "moved",
+    "twice",
+    "other",
+    "whole",
+    "gone",
+)
 TEXT_HOW = (*HOW, *("node",) * 12, *("line",) * 3, *("cell",) * 4)
 
 

@@ -61,7 +61,9 @@ def manifests(shop: Workshop, chance: Random) -> str:
     code, words = invoke(*verbs[which])
     for path in strangers:
         if not path.exists() or path.read_text() != "theirs":
-            raise Wrong(f"{which} touched {path.relative_to(folder)} after its manifest was altered: {words[-200:]}")
+            raise Wrong(
+                f"{which} touched {path.relative_to(folder)} after its manifest was altered: {words[-200:]}"
+            )
     if not code and which == "report":
         if (folder / "leaderboard.json").read_bytes() != shop.board:
             raise Wrong("silent: the report has another leaderboard")

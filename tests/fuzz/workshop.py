@@ -51,7 +51,9 @@ def rows_of(folder: Path, configs: tuple[str, ...]) -> dict[str, str]:
     reader = Reader(folder)
     results = {}
     for config in configs:
-        rows = [{name: value for name, value in row.items() if name not in PICTURES} for row in reader.rows(config)]
+        rows = [
+            {name: value for name, value in row.items() if name not in PICTURES} for row in reader.rows(config)
+        ]
         seen: list[bytes | None] = []
         if config == "steps":
             seen = [reader.picture(row["chain"], row["step"]) for row in rows]
@@ -85,7 +87,17 @@ class Workshop:
         self.doors: dict[str, Any] = {}
         self.scratch.mkdir(parents=True)
         os.environ["XDG_CACHE_HOME"] = str(root / "cache")
-        self.generate = ("generate", "--suite", "smoke", "--editor", "identity", "--editor", "jpeg", "--limit", "2")
+        self.generate = (
+            "generate",
+            "--suite",
+            "smoke",
+            "--editor",
+            "identity",
+            "--editor",
+            "jpeg",
+            "--limit",
+            "2",
+        )
         self.generate += ("--rounds", "2")
         self.run = root / "run"
         self.expect(*self.generate, "--out", self.run)
@@ -137,7 +149,9 @@ class Workshop:
         case = self.root / "cases" / "portrait_01_glasses_add_remove"
         for number, name in enumerate(("I0_source", "I1_forward", "I1_backward", "I2_forward", "I2_backward")):
             stores.write(case / f"{name}.png", stores.picture(number))
-        prompts = {"glasses_add_remove": {"forward": "Add glasses", "backward": "Remove them", "category": "objects"}}
+        prompts = {
+            "glasses_add_remove": {"forward": "Add glasses", "backward": "Remove them", "category": "objects"}
+        }
         stores.write(self.root / "prompts" / "prompts.json", json.dumps(prompts))
         rows = [
             {"chain": chain, "round": round, "position": 1 + (number - 1) % 2, "path": f"{chain}{number}.png",
@@ -153,7 +167,9 @@ class Workshop:
             stores.write(self.root / "suite" / "shots" / f"{name}.png", stores.picture(len(name), (96, 64)))
         stores.write(self.root / "suite" / "mine.toml", SUITE)
         published = [f"c{n},i{n % 3},flux,{round},0.{round}{n},0.8{n}" for n in range(4) for round in (1, 2, 3)]
-        stores.write(self.root / "published.csv", "case,image,editor,round,lpips,ssim\n" + "\n".join(published) + "\n")
+        stores.write(
+            self.root / "published.csv", "case,image,editor,round,lpips,ssim\n" + "\n".join(published) + "\n"
+        )
 
     def copy(self, folder: Path, name: str = "copy") -> Path:
         return shutil.copytree(folder, self.scratch / name)
@@ -165,7 +181,9 @@ class Workshop:
     def alter(self, path: Path, chance: Random, text: bool = False, others: Sequence[Path] = ()) -> bool:
         """Change a file in place, perhaps into another of its kind; whether its bytes are others now."""
         before = path.read_bytes()
-        data = mutate(before, chance, [other.read_bytes() for other in others if other.suffix == path.suffix], text)
+        data = mutate(
+            before, chance, [other.read_bytes() for other in others if other.suffix == path.suffix], text
+        )
         if data is None:
             path.unlink()
         else:

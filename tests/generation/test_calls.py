@@ -43,7 +43,13 @@ CUT = Transient("cut", charged=True)
     ("limits", "errors", "says", "asked", "cost"),
     [
         (FAST, [Transient("busy")] * 10, r"busy \(tried 4 times\)", 4, None),
-        ({"first_wait": 0.001}, [Transient("429"), *[CUT] * 10], r"cut \(tried 4 times\)", 4, 0.12),  # may be billed
+        (
+            {"first_wait": 0.001},
+            [Transient("429"), *[CUT] * 10],
+            r"cut \(tried 4 times\)",
+            4,
+            0.12,
+        ),  # may be billed
         (FAST, [CUT, Rejected("400")], "400", 2, 0.04),
     ],
 )

@@ -35,7 +35,9 @@ def test_a_missing_key_is_one_sentence_and_exit_2(monkeypatch):
 
 
 def test_the_command_prints_json_and_exits_1_without_a_picture(key):
-    with serving(chains.script(bfl, lambda server: bfl.accepted(server, bfl.ended("Request Moderated")))) as server:
+    with serving(
+        chains.script(bfl, lambda server: bfl.accepted(server, bfl.ended("Request Moderated")))
+    ) as server:
         result = CliRunner().invoke(
             main, ["list", "editors", "--check", f"bfl:base_url={server.base},poll=0.01", "--json"]
         )

@@ -129,7 +129,9 @@ def test_gemini_takes_no_picture_from_a_thought(ask):
     thought = {"text": "The door should be green.", "thought": True}
     step = ask(gemini, gemini.parts(thought, draft, {"text": "Done."}, gemini.inline(DATA, "image/jpeg")))
     assert (step.status, step.type, step.width, step.text, step.cost) == ("ok", "png", 96, "Done.", 0.0336)
-    details = {name: step.details[name] for name in ("thoughts", "model", "request_id", "finish_reason", "declared")}
+    details = {
+        name: step.details[name] for name in ("thoughts", "model", "request_id", "finish_reason", "declared")
+    }
     assert details == {
         "thoughts": "The door should be green.",
         "model": "gemini-nano-banana-2.1",
@@ -140,7 +142,9 @@ def test_gemini_takes_no_picture_from_a_thought(ask):
     assert step.details["usage"]["candidatesTokenCount"] == 1290
 
 
-@pytest.mark.parametrize("words", ["resolution=1K/8K", "resolution=2K/4K,model=gemini-2.5-flash-image", "session=two"])
+@pytest.mark.parametrize(
+    "words", ["resolution=1K/8K", "resolution=2K/4K,model=gemini-2.5-flash-image", "session=two"]
+)
 def test_gemini_refuses_unknown_schedules_and_sessions(words):
     with pytest.raises(UserError, match="it must be one of 1K, 2K, 4K"):
         editors.choose("fal:model=fal-ai/nano-banana-2/edit,resolution=1K/2K")

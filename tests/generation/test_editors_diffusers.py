@@ -53,7 +53,9 @@ STABLE = {
 }
 
 
-@pytest.mark.parametrize("name", ["kontext", *(pytest.param(name, marks=slow) for name in STABLE if name != "kontext")])
+@pytest.mark.parametrize(
+    "name", ["kontext", *(pytest.param(name, marks=slow) for name in STABLE if name != "kontext")]
+)
 def test_seeds_repeat_a_real_pipelines_chains_bit_for_bit(tmp_path, folder, name):
     family, answered = STABLE[name]
     if name in ("kandinsky5", "chrono"):
@@ -236,7 +238,9 @@ def test_the_table_of_pipelines_is_current():
     """Every class of the installed diffusers that takes a picture and words: driven, or the reason why not."""
     page = HOUSE / "docs" / "diffusers.md"
     text = runpy.run_path(str(HOUSE / "docs" / "pipelines.py"))["table"]()
-    assert page.read_text().split("<!-- pipelines -->\n")[1].split("<!-- end -->")[0] == text, "run docs/pipelines.py"
+    assert page.read_text().split("<!-- pipelines -->\n")[1].split("<!-- end -->")[0] == text, (
+        "run docs/pipelines.py"
+    )
     driven = re.findall(r"^\| `(\w+)` \| yes", text, re.MULTILINE)
     assert len(driven) >= 16
     for name in driven:
@@ -281,4 +285,6 @@ def test_a_posterior_is_sampled_only_on_request(tmp_path):
 
 def test_pictures_come_back_from_tensors_unchanged():
     picture = Image.effect_noise((32, 16), 80).convert("RGB")
-    assert numpy.array_equal(numpy.asarray(local_models.picture(local_models.tensor(picture))), numpy.asarray(picture))
+    assert numpy.array_equal(
+        numpy.asarray(local_models.picture(local_models.tensor(picture))), numpy.asarray(picture)
+    )

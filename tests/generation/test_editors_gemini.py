@@ -19,7 +19,9 @@ def conversed(tmp_path, monkeypatch):
         replies = iter(picture((96, 64)) for _ in range(rounds))
         reply = lambda data: gemini.parts(gemini.inline(data, thoughtSignature="c2lnbg=="))  # noqa: E731
         with serving(lambda server, request: reply(next(replies))) as server:
-            spec = gemini.SPEC.format(base=server.base, timeout=5) + "".join(f",{k}={v}" for k, v in options.items())
+            spec = gemini.SPEC.format(base=server.base, timeout=5) + "".join(
+                f",{k}={v}" for k, v in options.items()
+            )
             steps = chains.run(tmp_path, spec, chains.SIZE, rounds=rounds)
         return [request.json() for request in server.requests], steps
 
@@ -80,7 +82,9 @@ class Google:
             assert request.headers["x-goog-upload-command"] == "start"
             assert request.headers["x-goog-upload-header-content-type"] == "image/png"
             self.uploads += 1
-            return Reply(headers={"x-goog-upload-url": f"{server.base}/upload/v1beta/files?upload_id={self.uploads}"})
+            return Reply(
+                headers={"x-goog-upload-url": f"{server.base}/upload/v1beta/files?upload_id={self.uploads}"}
+            )
         if request.path.startswith("/upload/"):
             assert request.headers["x-goog-upload-command"] == "upload, finalize"
             name = f"files/{request.path.rpartition('=')[2]}"

@@ -57,7 +57,9 @@ def test_a_call_is_in_the_ledger_before_it_is_made(tmp_path):
 def test_an_unsettled_call_counts_as_spent(tmp_path):
     call = Budget(0.05, ledger=Ledger(tmp_path)).hold(0.04)[1]
     for _ in range(2):
-        with pytest.raises(UserError, match=r"\$0.04 is spent, so a call at \$0.04 would pass the limit of \$0.05"):
+        with pytest.raises(
+            UserError, match=r"\$0.04 is spent, so a call at \$0.04 would pass the limit of \$0.05"
+        ):
             Budget(0.05, ledger=Ledger(tmp_path)).hold(0.04)
     with (tmp_path / "ledger" / "calls.jsonl").open("a") as log:
         log.write(json.dumps({"call": call, "settled": 0}) + "\n")

@@ -29,7 +29,9 @@ def mirrors(tmp_path, monkeypatch):
 
 
 def test_a_wheel_of_the_named_version_is_opened(mirrors):
-    wheels = {f"some_pictures-{v}-py3-none-any.whl": wheel({"some_pictures/a": v.encode()}) for v in ("1.0", "1.0.1")}
+    wheels = {
+        f"some_pictures-{v}-py3-none-any.whl": wheel({"some_pictures/a": v.encode()}) for v in ("1.0", "1.0.1")
+    }
     mirrors.add_python("some-pictures", {**wheels, "some_pictures-1.0.tar.gz": b"source"})
     assert fetch("pypi:Some_Pictures==1.0", ["some_pictures/a", "none"]) == {"some_pictures/a": b"1.0"}
     assert packages.from_python_index("some.pictures==1.0", ".tar.gz") == ("1.0", b"source")
@@ -111,7 +113,9 @@ def test_pips_folders_and_further_indexes_are_looked_through(tmp_path, mirrors, 
     (folder / "p-1-py3-none-any.whl").write_bytes(wheel({"a": b"from the folder"}))
     monkeypatch.delenv("PIP_INDEX_URL")
     more = f"extra-index-url = {mirrors.url}/none\n  {mirrors.url}/simple"
-    (tmp_path / "pip.conf").write_text(f"[global]\nindex-url = http://127.0.0.1:9\nfind-links = {folder}\n{more}\n")
+    (tmp_path / "pip.conf").write_text(
+        f"[global]\nindex-url = http://127.0.0.1:9\nfind-links = {folder}\n{more}\n"
+    )
     assert fetch("pypi:p==1", ["a"]) == {"a": b"from the folder"}
     assert fetch("pypi:q==1", ["a"]) == {"a": b"from the second index"}
     monkeypatch.setattr(packages.sys, "executable", "/bin/false")  # without pip its environment counts

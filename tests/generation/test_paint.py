@@ -142,7 +142,20 @@ def test_an_addition_goes_to_the_side_that_was_asked_for(side, low, high, scene)
 
 
 REMOVED = ("glasses", "hat", "earrings", "crown", "mustache")
-CLEARED = ("ball", "chair", "plant", "lamp", "book", "cup", "umbrella", "bicycle", "clock", "cat", "balloon", "bench")
+CLEARED = (
+    "ball",
+    "chair",
+    "plant",
+    "lamp",
+    "book",
+    "cup",
+    "umbrella",
+    "bicycle",
+    "clock",
+    "cat",
+    "balloon",
+    "bench",
+)
 
 
 @pytest.mark.parametrize("name", REMOVED + CLEARED)
@@ -210,7 +223,10 @@ def test_opposite_tones_undo_each_other(portrait):
     source = values(portrait)
     grey = values(edit(portrait, "make it greyscale"))
     assert numpy.ptp(grey, axis=2).max() == 0
-    assert numpy.ptp(values(edit(Image.fromarray(grey.astype(numpy.uint8)), "restore the colours")), axis=2).mean() > 4
+    assert (
+        numpy.ptp(values(edit(Image.fromarray(grey.astype(numpy.uint8)), "restore the colours")), axis=2).mean()
+        > 4
+    )
     for there, back in (
         ("make it warmer", "make it cooler"),
         ("make it darker", "make it brighter"),

@@ -96,7 +96,9 @@ def test_a_picture_is_resized_only_where_it_has_another_size():
 
 
 def test_the_evaluation_size_is_the_references_or_given():
-    assert pictures.evaluation_size(640, 480, None) == pictures.evaluation_size(640, 480, "reference") == (640, 480)
+    assert (
+        pictures.evaluation_size(640, 480, None) == pictures.evaluation_size(640, 480, "reference") == (640, 480)
+    )
     assert pictures.evaluation_size(640, 480, 512) == (683, 512)
     for wrong in (0, True, "half", 1.5):
         with pytest.raises(ValueError, match="must be None, 'reference' or the pixels"):

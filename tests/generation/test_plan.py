@@ -42,7 +42,8 @@ def test_the_summary_counts_what_a_run_would_make():
 def test_shards_share_every_chain_once_and_evenly():
     made = plan.make_plan(suites.load("demo"), ["identity", "jpeg", "noise"])
     parts = [
-        cluster.share(made.chains, lambda chain: chain.calls, lambda chain: chain.id, index, 4) for index in range(4)
+        cluster.share(made.chains, lambda chain: chain.calls, lambda chain: chain.id, index, 4)
+        for index in range(4)
     ]
     assert sorted(chain.id for part in parts for chain in part) == sorted(chain.id for chain in made.chains)
     loads = [sum(chain.calls for chain in part) for part in parts]
@@ -71,7 +72,11 @@ def test_what_cannot_be_planned_is_refused_in_one_sentence(words, sentence):
 def test_options_are_in_the_settings_and_changed_ones_in_labels():
     made = plan.make_plan(suites.load("smoke"), ["jpeg:quality=40,seed=fixed", "jpeg"])
     assert [choice.label for choice in made.choices] == ["jpeg:quality=40,seed=fixed", "jpeg"]
-    assert made.chains[0].settings == {"quality": 40, "seed": "fixed", "short_side": suites.load("smoke").short_side}
+    assert made.chains[0].settings == {
+        "quality": 40,
+        "seed": "fixed",
+        "short_side": suites.load("smoke").short_side,
+    }
 
 
 def test_a_variant_is_for_the_editors_with_its_options():

@@ -35,7 +35,9 @@ def test_an_audit_is_part_of_a_chains_identity():
     plain = [chain(run=run) for run in range(100)]
     drawn = [audits.with_audit(planned) for planned in plain]
     assert drawn == [audits.with_audit(planned) for planned in plain]
-    assert all((one.id == other.id) == ("audit" not in other.settings) for one, other in zip(plain, drawn, strict=True))
+    assert all(
+        (one.id == other.id) == ("audit" not in other.settings) for one, other in zip(plain, drawn, strict=True)
+    )
 
 
 @pytest.mark.parametrize(
@@ -49,7 +51,10 @@ def test_an_audit_is_part_of_a_chains_identity():
     ],
 )
 def test_marks_are_planted_only_if_all_but_the_edit_stays(unfit):
-    assert {audits.with_audit(chain(run=run, **unfit)).settings.get("audit") for run in range(300)} <= {None, "noise"}
+    assert {audits.with_audit(chain(run=run, **unfit)).settings.get("audit") for run in range(300)} <= {
+        None,
+        "noise",
+    }
 
 
 def test_a_salt_chooses_other_chains_and_shows_only_its_hash():
@@ -88,7 +93,9 @@ def test_noise_is_one_grey_level_and_the_same_after_a_crash():
     picture = Image.new("RGB", (64, 48), (128, 0, 255))
 
     def disturbed(number):
-        return audits.audited_input(noisy, number, picture, lambda number: pytest.fail("no earlier picture is needed"))
+        return audits.audited_input(
+            noisy, number, picture, lambda number: pytest.fail("no earlier picture is needed")
+        )
 
     assert disturbed(1) == (picture, {"noised": False})
     once, again, later = (numpy.asarray(disturbed(number)[0], dtype=int) for number in (2, 2, 3))

@@ -59,5 +59,7 @@ def test_a_seed_is_fixed_or_differs_by_step_and_always_by_run():
 
 
 def test_a_word_outside_the_vocabulary_is_refused():
-    with pytest.raises(UserError, match="no kind 'landscape'; it must be one of face, object, scene, texture, text"):
+    with pytest.raises(
+        UserError, match="no kind 'landscape'; it must be one of face, object, scene, texture, text"
+    ):
         dataclasses.replace(SOURCE, kind="landscape")

@@ -134,7 +134,9 @@ def test_an_editor_that_varies_size_gets_its_answers_unchanged(tmp_path):
     made = planned(Scheduled(tmp_path / "asked"))
     generate(dataclasses.replace(made, chains=made.chains[:1]), tmp_path / "run")
     assert sizes[1:4] == [(48, 48), (96, 96), (48, 48)]
-    several, one = (editors.choose(f"gemini:model=gemini-3-pro-image,resolution={each}") for each in ("1K/2K", "2K"))
+    several, one = (
+        editors.choose(f"gemini:model=gemini-3-pro-image,resolution={each}") for each in ("1K/2K", "2K")
+    )
     assert (several.editor.varies_size, one.editor.varies_size) == (True, False)
 
 
@@ -170,7 +172,9 @@ def test_only_the_latency_of_remote_editors_is_kept(tmp_path):
 
 
 def test_a_degraded_picture_is_compared_with_the_clean_one(tmp_path):
-    suite = dataclasses.replace(SUITE, sources=("painted-text~motion-blur",), programs=("restore-s1",), variants=())
+    suite = dataclasses.replace(
+        SUITE, sources=("painted-text~motion-blur",), programs=("restore-s1",), variants=()
+    )
     choice = choose(Counting(tmp_path / "asked"))
     [chain] = plan.variant_chains(suite, suite.variants[0], choice, 1, 1)
     generate(plan.Plan(suite, (choice,), (chain,)), tmp_path / "run")

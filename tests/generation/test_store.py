@@ -185,7 +185,11 @@ def test_a_changed_digit_of_run_json_is_damage(tmp_path):
     path = tmp_path / "run" / "run.json"
     whole = path.read_text()
     assert store.read_checked(tmp_path / "run" / "run.json") == {"format": 1, **about}
-    for changed in (whole.replace('"1"', '"7"'), whole.replace("#check", "#chEck"), json.dumps({"format": 1, **about})):
+    for changed in (
+        whole.replace('"1"', '"7"'),
+        whole.replace("#check", "#chEck"),
+        json.dumps({"format": 1, **about}),
+    ):
         path.write_text(changed)
         with pytest.raises(store.Damaged, match=r"run.json is not as it was written; restore it"):
             store.open_run(tmp_path / "run", about)

@@ -108,7 +108,10 @@ def not_a_source(folder):
         (not_a_source, "is not a readable picture"),
         (lambda folder: (folder.parent.parent / "run.json").unlink(), "holds no run.json; give the folder"),
         (replaced("done.json", "complete", "refused"), "has another status than the steps"),
-        (replaced("chain.json", '"closes":true', '"closes":false'), "done.json has another chain than the chain.json"),
+        (
+            replaced("chain.json", '"closes":true', '"closes":false'),
+            "done.json has another chain than the chain.json",
+        ),
     ],
 )
 def test_damage_is_one_sentence_that_names_the_file(run, damage, says):
@@ -134,7 +137,9 @@ def test_equal_chains_of_two_runs_are_one_and_others_an_error(run, tmp_path):
     stores.keep(tmp_path / "same", stores.chain())
     assert len(store_reader.find_finished([run, tmp_path / "same"]).done) == 1
     stores.keep(tmp_path / "other", stores.chain(), salt=7)
-    with pytest.raises(UserError, match=r"is in .*run.* and in .*other.* with different content|other.* and in .*run"):
+    with pytest.raises(
+        UserError, match=r"is in .*run.* and in .*other.* with different content|other.* and in .*run"
+    ):
         store_reader.find_finished([run, tmp_path / "other"])
 
 

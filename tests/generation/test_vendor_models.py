@@ -60,7 +60,15 @@ def test_an_unlisted_name_has_its_relatives_rules():
 
 
 def test_plan_and_generate_tell_of_an_end_and_of_a_missing_price(tmp_path):
-    words = ["plan", "--suite", "smoke", "--editor", "openai:model=gpt-image-1", "--editor", "qwen:model=qwen-image-9"]
+    words = [
+        "plan",
+        "--suite",
+        "smoke",
+        "--editor",
+        "openai:model=gpt-image-1",
+        "--editor",
+        "qwen:model=qwen-image-9",
+    ]
     told = CliRunner().invoke(main, words)
     assert told.exit_code == 0
     assert "warning: openai:model=gpt-image-1: gpt-image-1 was shut down on 2026-10-23" in told.stderr

@@ -115,7 +115,9 @@ def test_what_changed_is_told_and_holds_for_plans(refreshed):
 
 def test_a_model_that_the_list_does_not_have_gets_its_price(refreshed):
     refreshed(ROWS)
-    assert editors.choose("openai:model=gpt-image-1.5-2025-12-16,quality=low").editor.price() == pytest.approx(0.073)
+    assert editors.choose("openai:model=gpt-image-1.5-2025-12-16,quality=low").editor.price() == pytest.approx(
+        0.073
+    )
     assert models.find("openai", "gpt-image-1.5-2025-12-16").tokens == {"text": 5.0, "image": 8.0, "output": 32.0}
 
 

@@ -80,7 +80,9 @@ def test_a_status_is_tried_again_recorded_or_stops_the_run(status, kind):
 
 def test_retry_after_is_seconds_or_a_date():
     assert wire.retry_after_seconds("2.5") == 2.5
-    assert wire.retry_after_seconds(email.utils.formatdate(time.time() + 60, usegmt=True)) == pytest.approx(60, abs=2)
+    assert wire.retry_after_seconds(email.utils.formatdate(time.time() + 60, usegmt=True)) == pytest.approx(
+        60, abs=2
+    )
     assert wire.retry_after_seconds("soon") is None
     assert wire.retry_after_seconds(None) is None
 

@@ -38,7 +38,9 @@ def paint(tmp_path_factory):
 def bytes_of(run):
     """The bytes of every chain that is done, and its steps without what belongs to the moment."""
     return {
-        chain.id: [(step.status, store_reader.read_picture(chain, step)) for step in store_reader.read_steps(chain)]
+        chain.id: [
+            (step.status, store_reader.read_picture(chain, step)) for step in store_reader.read_steps(chain)
+        ]
         for chain in store_reader.find_finished([run]).done.values()
     }
 
@@ -63,7 +65,9 @@ def test_the_headline_is_that_of_the_report(paint):
     folder, log = paint
     dataset_builder.build(folder / "run", folder / "again", quiet=True)
     metric_modules.score(folder / "again", METRICS, quiet=True)
-    outcomes = [each for group in read_analysis(Reader(folder / "again")).outcomes.values() for each in group["paint"]]
+    outcomes = [
+        each for group in read_analysis(Reader(folder / "again")).outcomes.values() for each in group["paint"]
+    ]
     mean = sum(outcome.kept for outcome in outcomes) / len(outcomes)
     kept = next(score for score in log.results.scores if score.name == "rounds_kept")
     assert kept.metrics["mean"].value == pytest.approx(mean)
@@ -94,7 +98,9 @@ def test_every_editor_is_a_model_with_its_options():
     for name in [name for name in editors.names() if editors.trait(editors.load(name), "embedded") is True]:
         assert get_model(f"convergebench/{name}").api.choice.name == name
     assert get_model("convergebench/jpeg", quality=40).api.choice.label == "jpeg:quality=40"
-    assert get_model("convergebench/jpeg:quality=40", seed="fixed").api.choice.label == "jpeg:quality=40,seed=fixed"
+    assert (
+        get_model("convergebench/jpeg:quality=40", seed="fixed").api.choice.label == "jpeg:quality=40,seed=fixed"
+    )
     with pytest.raises(UserError, match="no editor 'jpg'"):
         get_model("convergebench/jpg")
     with pytest.raises(UserError, match=r"GEMINI_API_KEY|convergebench\[gemini\]"):

@@ -82,7 +82,11 @@ def test_compression_noise_and_softening_are_no_edit(name):
     for _ in range(5):
         decayed.append(jpeg(decayed[-1], 30))
     decayed += [noisy(picture(name), sigma) for sigma in (5, 15, 30)]
-    decayed += [cv2.GaussianBlur(picture(name), (0, 0), 2), shifted(picture(name), 4), stretched(picture(name), 1.1)]
+    decayed += [
+        cv2.GaussianBlur(picture(name), (0, 0), 2),
+        shifted(picture(name), 4),
+        stretched(picture(name), 1.1),
+    ]
     assert [judge_forward(start, look(shown), small=True)["applied"] for shown in decayed] == [0] * len(decayed)
 
 
@@ -342,7 +346,9 @@ def test_the_module_gives_means_and_a_reason_for_every_null(tmp_path):
     balled = before.copy()
     balled[60:160, 300:400] = (220, 30, 40)
     metric = EditApplied(cache_dir=str(tmp_path))
-    result = metric.compute(predictions=[balled, before], references=[before] * 2, returns=[before] * 2, small=True)
+    result = metric.compute(
+        predictions=[balled, before], references=[before] * 2, returns=[before] * 2, small=True
+    )
     assert (result["applied"], result["undone"]) == (0.5, 1)
     assert result["undo_ratio_values"] == [0, None]
     assert set(result["reasons"][1]) == {"undone", "undo_ratio", "undo_explained"}

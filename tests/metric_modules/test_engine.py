@@ -194,7 +194,9 @@ def test_a_return_is_compared_with_the_return_before_it(dataset, batch):
         for (owner, step), row in scores(dataset).items():
             if owner != chain.id or row["status"] != "ok":
                 continue
-            before = seen[chain.id, step][0] if step == length else seen.get((chain.id, step - length), (0, None))[1]
+            before = (
+                seen[chain.id, step][0] if step == length else seen.get((chain.id, step - length), (0, None))[1]
+            )
             if chain.program.closes and step % length == 0 and before is not None:
                 gap = seen[chain.id, step][1].astype(float) - before
                 assert row["rmse_previous"] == pytest.approx(np.sqrt((gap**2).mean())), (chain.id, step)

@@ -129,7 +129,8 @@ def test_a_file_that_is_gone_or_torn_leaves_rows_that_say_so(dataset, how):
     assert len(found) == 59
     assert len(outcome.damage) == 3 * 6 + 3 * 3
     assert all(
-        (row["psnr"] is None) == (row["editor"] == "gentle" or row["status"] == "refused") for row in found.values()
+        (row["psnr"] is None) == (row["editor"] == "gentle" or row["status"] == "refused")
+        for row in found.values()
     )
     assert found["gentle", "source-1", "dot", 3]["status"] == "missing"
     assert found["gentle", "source-1", "dot", 3]["round"] == 2

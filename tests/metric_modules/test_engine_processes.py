@@ -180,7 +180,9 @@ def test_a_killed_rank_loses_only_unfinished_work(dataset, alone):
     victims = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True).stdout.split()
     os.kill(int(victims[-1]), signal.SIGKILL)
     assert process.wait(60) != 0
-    lines = [line for path in folder.glob("*.jsonl") for line in path.read_text().splitlines() if '"chain"' in line]
+    lines = [
+        line for path in folder.glob("*.jsonl") for line in path.read_text().splitlines() if '"chain"' in line
+    ]
     again = engine.run(engine.prepare(dataset, ASKED, "cpu", None))
     assert again.chains == 13 - len({json.loads(line)["chain"] for line in lines})
     assert again.chains < 13

@@ -31,7 +31,9 @@ def test_an_older_gpu_computes_in_float16(monkeypatch, multiplies, dtype):
 @pytest.mark.parametrize("moved", [lpips.to_device, clip.to_device])
 def test_pictures_go_to_a_gpu_through_pinned_memory(moved):
     said = []
-    pinned = SimpleNamespace(to=lambda device, non_blocking: said.append((device.type, device.index, non_blocking)))
+    pinned = SimpleNamespace(
+        to=lambda device, non_blocking: said.append((device.type, device.index, non_blocking))
+    )
     moved(SimpleNamespace(pin_memory=lambda: pinned), torch.device("cuda", 3))
     assert said == [("cuda", 3, True)]
     values = torch.zeros(2)
@@ -50,7 +52,9 @@ def test_a_whole_chain_passes_lpips_at_once(monkeypatch):
 
 def test_other_devices_do_not_cut_rows():
     model = random_lpips.random_model("alex")
-    meta = lpips.Model(model.net, {name: value.to("meta") for name, value in model.tensors.items()}, model.dtype, "")
+    meta = lpips.Model(
+        model.net, {name: value.to("meta") for name, value in model.tensors.items()}, model.dtype, ""
+    )
     found = lpips.features(meta, PICTURES)
     assert {(each.device.type, each.shape[0]) for each in found} == {("meta", len(PICTURES))}
     assert list(lpips._parts(torch.empty((32, 9, 9, 64), device="meta"))) == [(slice(None), slice(None))]
@@ -64,7 +68,9 @@ def test_a_whole_chain_passes_clip_at_once_on_another_device(tmp_path):
 
 def test_float16_is_as_near_to_float32_as_the_columns_say():
     exact, half = random_lpips.random_model("alex"), random_lpips.random_model("alex", "float16")
-    found = [lpips.distances(model, lpips.features(model, PICTURES[:1]), PICTURES[8:12]) for model in (exact, half)]
+    found = [
+        lpips.distances(model, lpips.features(model, PICTURES[:1]), PICTURES[8:12]) for model in (exact, half)
+    ]
     bounds = {column["name"]: column["bfloat16_error"] for column in SPEC["columns"]}
     for one, other in zip(*found, strict=True):
         assert all(abs(one[name] - other[name]) <= bound for name, bound in bounds.items())

@@ -101,7 +101,9 @@ def test_chains_of_one_source_widen_the_interval():
 def test_one_source_has_no_interval():
     result = half_life([falling(5), falling(6)], clusters=["one", "one"])
     assert result["half_life"] == 6
-    assert [result[n] for n in ("half_life_interval", "restricted_mean_interval", "survival_interval")] == [None] * 3
+    assert [result[n] for n in ("half_life_interval", "restricted_mean_interval", "survival_interval")] == [
+        None
+    ] * 3
 
 
 def test_an_interval_may_end_past_the_last_round():
@@ -192,7 +194,9 @@ def test_convergence_ends_with_the_first_loss(changes, cause):
     assert lost() == lost(applied=None, undone=None) == Outcome(4)
 
 
-@pytest.mark.parametrize(("end", "cause"), [("refused", "refused"), ("no_image", "no image"), ("shrunk", "shrunk")])
+@pytest.mark.parametrize(
+    ("end", "cause"), [("refused", "refused"), ("no_image", "no image"), ("shrunk", "shrunk")]
+)
 def test_convergence_ends_where_no_picture_comes(end, cause):
     short = {"quality lost": [values[:2] for values in GOOD.values()]}
     assert convergence([1, 2, 3, 4], short, end=end) == Outcome(2, 3, cause)

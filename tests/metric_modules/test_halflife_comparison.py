@@ -129,12 +129,16 @@ def test_chains_of_a_source_are_averaged_first():
 def test_random_flips_come_close_to_exact_ones():
     sizes = np.sort(np.abs(np.random.default_rng(15).normal(0.45, 1, 16)))
     exact = brute(sizes * np.where(np.arange(16) % 4 == 0, -1, 1))
-    assert _drawn_p(sizes, (sizes * np.where(np.arange(16) % 4 == 0, -1, 1)).sum()) == pytest.approx(exact, abs=0.01)
+    assert _drawn_p(sizes, (sizes * np.where(np.arange(16) % 4 == 0, -1, 1)).sum()) == pytest.approx(
+        exact, abs=0.01
+    )
 
 
 def rounds_kept_by(shift):
     return {
-        (source, program): float((source * 7 + program * 3) % 5 + shift) for source in range(14) for program in range(2)
+        (source, program): float((source * 7 + program * 3) % 5 + shift)
+        for source in range(14)
+        for program in range(2)
     }
 
 
@@ -142,9 +146,9 @@ def test_a_baseline_is_not_moved_by_third_parties():
     editors = {"a": rounds_kept_by(1), "base": rounds_kept_by(0)} | {f"x{n}": rounds_kept_by(n) for n in range(8)}
     source_of = {case: case[0] for case in editors["a"]}
     alone = judge_alone([compare(("a", "base"), editors["a"], editors["base"], source_of)])[0]
-    among = judge_alone([compare((n, "base"), editors[n], editors["base"], source_of) for n in editors if n != "base"])[
-        0
-    ]
+    among = judge_alone(
+        [compare((n, "base"), editors[n], editors["base"], source_of) for n in editors if n != "base"]
+    )[0]
     assert alone == among
     assert (alone.verdict, alone.p_corrected, alone.p_value) == ("first", None, 2 / 2**14)
 
@@ -196,7 +200,8 @@ def test_shuffled_rows_and_renamed_ids_move_no_digit(sources):
     for name in rng.permutation(editors).tolist():
         cases = list(table[name])
         turned[new_name[name]] = {
-            (f"picture {renamed[s]}", p): table[name][s, p] for s, p in (cases[n] for n in rng.permutation(len(cases)))
+            (f"picture {renamed[s]}", p): table[name][s, p]
+            for s, p in (cases[n] for n in rng.permutation(len(cases)))
         }
     source_of = {case: case[0] for cases in turned.values() for case in cases}
     pairs = all_pairs(turned, source_of)

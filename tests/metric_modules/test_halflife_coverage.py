@@ -41,7 +41,9 @@ def simulate(design: Design, halves: tuple[float, ...], sets: int, seed: int = 7
     rows = []
     for number in range(sets):
         half = halves[number % len(halves)]
-        effect = rng.normal(0, design.between, design.clusters)[sources] + rng.normal(0, design.within, len(sources))
+        effect = rng.normal(0, design.between, design.clusters)[sources] + rng.normal(
+            0, design.within, len(sources)
+        )
         curves = 2.0 ** (-np.array(ROUNDS) / (half * np.exp(effect))[:, None])
         result = summarise([curve_outcome(curve, ROUNDS) for curve in curves.tolist()], ROUNDS, sources.tolist())
         mean = true_mean(half, float(np.hypot(design.between, design.within)))

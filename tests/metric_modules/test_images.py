@@ -33,7 +33,9 @@ def sixteen_bit_colour_png():
 
     rows = b"".join(b"\0" + bytes(4 * 6) for _ in range(4))
     header = struct.pack(">IIBBBBB", 4, 4, 16, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    return (
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    )
 
 
 def with_alpha(alpha):
@@ -103,7 +105,9 @@ def test_a_picture_of_no_stated_kind_is_refused_by_its_number(name, tmp_path):
         metric.compute(predictions=[COLOUR, given], references=[COLOUR, COLOUR])
     assert "prediction 1" in str(refusal.value)
     assert "\n" not in str(refusal.value)
-    assert metric.compute(predictions=[COLOUR], references=[COLOUR])["rmse"] == 0  # a refusal leaves nothing behind
+    assert (
+        metric.compute(predictions=[COLOUR], references=[COLOUR])["rmse"] == 0
+    )  # a refusal leaves nothing behind
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -193,7 +197,9 @@ def test_batches_hold_one_size_and_keep_the_order():
 
 
 def test_a_picture_of_other_proportions_is_refused():
-    with pytest.raises(ValueError, match="prediction 3 is 24x40 and its reference 40x24, which are of different prop"):
+    with pytest.raises(
+        ValueError, match="prediction 3 is 24x40 and its reference 40x24, which are of different prop"
+    ):
         images.pair(COLOUR.transpose(1, 0, 2), COLOUR, "reference", 3)
     with pytest.raises(ValueError, match="different proportions"):
         images.pair(COLOUR[:, :30], COLOUR, 12)

@@ -207,7 +207,10 @@ def test_a_vendors_refusal_has_no_value_in_either_form(data):
     [outcome] = judging.ask(data, Vendor(fail=fail))
     rows = judging.rows_of(data)
     assert outcome.without_value == {"refused": 48}
-    assert {row["detail"].partition(":")[0] for row in rows} == {"content_policy_violation", "I will not look at that."}
+    assert {row["detail"].partition(":")[0] for row in rows} == {
+        "content_policy_violation",
+        "I will not look at that.",
+    }
     assert {row["value"] for row in rows} == {None}
 
 
@@ -390,7 +393,9 @@ def test_gemini_is_asked_in_its_own_form(data, monkeypatch):
     rows = judging.rows_of(data)
     assert (outcome.asked, outcome.without_value) == (4, {"refused": 1})
     assert {row["model"] for row in rows if row["value"] == 1.0} == {"gemini-3-flash-001"}
-    assert {row["cost"] for row in rows if row["value"] == 1.0} == {0.0008}  # 1,000 at $0.50 and 100 at $3 a million
+    assert {row["cost"] for row in rows if row["value"] == 1.0} == {
+        0.0008
+    }  # 1,000 at $0.50 and 100 at $3 a million
     parts = seen[0]["contents"][0]["parts"]
     assert [*parts[0], *parts[1]] == ["text", "inlineData"]
     assert seen[0]["generationConfig"]["responseJsonSchema"]["required"] == ["applied"]
@@ -408,7 +413,16 @@ def painted(tmp_path_factory):
     for words in (
         ["generate", "--suite", folder / "adds.toml", "--editor", "paint", "--out", folder / "run"],
         ["build", folder / "run", "--out", folder / "data"],
-        ["judge", folder / "data", "--judge", "paint", "--question", "additions_there", "--question", "object_count"],
+        [
+            "judge",
+            folder / "data",
+            "--judge",
+            "paint",
+            "--question",
+            "additions_there",
+            "--question",
+            "object_count",
+        ],
     ):
         done = CliRunner().invoke(main, list(map(str, words)))
         assert done.exit_code == 0, done.output

@@ -38,10 +38,14 @@ def trunk(net):
 def as_published(net, tensors, first, second):
     """LPIPS step by step as its paper says, in float64."""
     network = trunk(net)
-    network.load_state_dict({name.removeprefix("features."): v for name, v in tensors.items() if "features" in name})
+    network.load_state_dict(
+        {name.removeprefix("features."): v for name, v in tensors.items() if "features" in name}
+    )
     network.double()
     taps = [convolutions[-1][0] + 1 for _, convolutions in measure.NETS[net]]
-    values = [torch.from_numpy(picture).permute(2, 0, 1)[None].double() / 255 * 2 - 1 for picture in (first, second)]
+    values = [
+        torch.from_numpy(picture).permute(2, 0, 1)[None].double() / 255 * 2 - 1 for picture in (first, second)
+    ]
     shift, scale = (torch.tensor(v).double().view(1, 3, 1, 1) for v in (measure.SHIFT, measure.SCALE))
     values = [(value - shift) / scale for value in values]
     total = 0.0
@@ -96,7 +100,12 @@ def test_bfloat16_stays_near_and_says_so_in_the_signature():
     exact, short = (measure.compare(*pair)[0]["lpips"] for pair in pairs)
     assert exact == pytest.approx(short, rel=0.02)
     assert exact != short
-    assert measure.signature(models[1]) == {"version": "0.1", "net": "alex", "dtype": "bfloat16", "weights": "random"}
+    assert measure.signature(models[1]) == {
+        "version": "0.1",
+        "net": "alex",
+        "dtype": "bfloat16",
+        "weights": "random",
+    }
 
 
 def test_nothing_keeps_a_gradient():
@@ -120,7 +129,9 @@ def test_the_module_batches_sizes_apart_and_gives_every_example(tmp_path, monkey
     originals = random_pictures(3, seed=9) + random_pictures(2, 48, 48, seed=9)
     result = module.Lpips(cache_dir=str(tmp_path)).compute(predictions=shown, references=originals, batch_size=2)
     known = random_model("alex")
-    pairs = [[measure.features(known, [picture]) for picture in pair] for pair in zip(originals, shown, strict=True)]
+    pairs = [
+        [measure.features(known, [picture]) for picture in pair] for pair in zip(originals, shown, strict=True)
+    ]
     alone = [measure.compare(*pair)[0] for pair in pairs]
     for name in measure.COLUMNS:
         assert result[f"{name}_values"] == pytest.approx([distances[name] for distances in alone], abs=1e-6)
@@ -152,7 +163,9 @@ def test_the_worst_tile_is_on_the_erased_eye():
     other, _ = images.pair(scene / "I0_source.png", portrait / "I0_source.png", "reference")
     [unrelated] = measure.compare(original, measure.features(known, [other]))
     assert erased["lpips_worst_tile"] == pytest.approx(0.5, abs=0.01)
-    assert unrelated["lpips"] == pytest.approx(0.85, abs=0.01)  # so a rule that waits for this floor misses the eye
+    assert unrelated["lpips"] == pytest.approx(
+        0.85, abs=0.01
+    )  # so a rule that waits for this floor misses the eye
 
 
 @here
@@ -161,7 +174,9 @@ def test_the_worst_tile_is_on_the_erased_eye():
 def test_real_networks_agree_with_the_lpips_package(net, monkeypatch):
     tensors, digest = weights.load(net)
     layers = trunk(net)
-    layers.load_state_dict({name.removeprefix("features."): v for name, v in tensors.items() if "features" in name})
+    layers.load_state_dict(
+        {name.removeprefix("features."): v for name, v in tensors.items() if "features" in name}
+    )
     # The package takes only the bare layers from torchvision, whose wheel would bring another torch.
     bare = dict.fromkeys(("alexnet", "vgg16"), lambda **options: SimpleNamespace(features=layers))
     monkeypatch.setitem(sys.modules, "torchvision", SimpleNamespace(models=None))

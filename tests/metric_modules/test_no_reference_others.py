@@ -180,7 +180,9 @@ def test_an_array_of_joblib_is_read_without_joblib(models, tmp_path):
     """As joblib writes them: a head in the pickle, then the length of a padding, the padding and the bytes."""
     values = np.arange(6.0).reshape(2, 3)
     head = {"dtype": np.dtype("<f8"), "shape": (2, 3), "order": "C", "numpy_array_alignment_bytes": 16}
-    begin = b"\x80\x02csklearn.pca\nPCA\n)\x81}X\x05\x00\x00\x00mean_cjoblib.numpy_pickle\nNumpyArrayWrapper\n)\x81"
+    begin = (
+        b"\x80\x02csklearn.pca\nPCA\n)\x81}X\x05\x00\x00\x00mean_cjoblib.numpy_pickle\nNumpyArrayWrapper\n)\x81"
+    )
     path = tmp_path / "pca.pkl"
     array = b"\x02\xff\xff" + values.tobytes()
     path.write_bytes(begin + pickle.dumps(head, 3)[2:-1] + b"b" + array + b"sb.")
@@ -197,7 +199,9 @@ def test_visualquality_r1_gives_a_number_or_a_reason(tmp_path, monkeypatch):
 
 
 def test_a_rating_is_read_from_what_the_model_says(models):
-    assert models.read_score("<answer>0.85</answer>") == 0.85  # below the scale that it was told: its own number stays
+    assert (
+        models.read_score("<answer>0.85</answer>") == 0.85
+    )  # below the scale that it was told: its own number stays
     assert models.read_score("<think>2 or 3</think><answer> 2.75 </answer>") == 2.75
     assert models.read_score(" 4 ") == 4
     assert models.read_score("<answer>good</answer>") == ("no_score_in_answer", "<answer>good</answer>")

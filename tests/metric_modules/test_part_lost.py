@@ -40,7 +40,9 @@ def degraded(shown, how, seed=0):
     if how == "noise":
         return np.clip(shown + generator.normal(0, 12, shown.shape), 0, 255).astype(np.uint8)
     if how == "resize":
-        return cv2.resize(cv2.resize(shown, (width // 2, height // 2), interpolation=cv2.INTER_AREA), (width, height))
+        return cv2.resize(
+            cv2.resize(shown, (width // 2, height // 2), interpolation=cv2.INTER_AREA), (width, height)
+        )
     if how == "blur":
         return cv2.GaussianBlur(shown, (0, 0), 2)
     if how == "cast":
@@ -248,7 +250,9 @@ def test_the_four_real_chains_against_the_eye(chain):
     looks = [look(np.asarray(Image.open(FOLDER / chain / f"{name}.png").convert("RGB"))) for name in names]
     for number in (1, 2, 3):
         round = looks[2 * number - 2 : 2 * number + 1]
-        forward, back = (judge_step(CYCLE, True, k, round, source=looks[0], small="glasses" in chain) for k in (1, 2))
+        forward, back = (
+            judge_step(CYCLE, True, k, round, source=looks[0], small="glasses" in chain) for k in (1, 2)
+        )
         assert (forward["applied"], back["undone"]) == (1, 1)  # the added thing was there, and is gone
         assert back["undo_ratio"] < 0.38
         seen = number in EYE[chain]

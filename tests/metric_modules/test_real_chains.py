@@ -15,7 +15,9 @@ def test_no_check_of_honesty_speaks_against_a_real_editor(folder):
     pictures = [np.asarray(Image.open(folder / f"{name}.png").convert("RGB")) for name in names]
     scorer = Scorer("cpu", "float32", {})
     reduced = [scorer.reduce(picture) for picture in pictures]
-    cycle = ["add a red ball", "remove the red ball"] if "scene" in folder.name else ["add glasses", "remove glasses"]
+    cycle = (
+        ["add a red ball", "remove the red ball"] if "scene" in folder.name else ["add glasses", "remove glasses"]
+    )
     program = {"cycle": cycle, "closes": True, "shows": cycle[0], "audits": [None, None]}
     for n in (0, 1, 2):
         of_round = {"round": n + 1, "earlier": reduced[: 2 * n]}

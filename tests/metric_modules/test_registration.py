@@ -29,7 +29,9 @@ def picture(name):
 def moved(shown, x, y, scale):
     """The picture magnified about its middle, then moved to the right and down."""
     height, width = shown.shape[:2]
-    matrix = np.array([[scale, 0, (width - 1) / 2 * (1 - scale) + x], [0, scale, (height - 1) / 2 * (1 - scale) + y]])
+    matrix = np.array(
+        [[scale, 0, (width - 1) / 2 * (1 - scale) + x], [0, scale, (height - 1) / 2 * (1 - scale) + y]]
+    )
     return cv2.warpAffine(shown, matrix, (width, height), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REFLECT)
 
 

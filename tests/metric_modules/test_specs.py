@@ -62,7 +62,11 @@ def test_metrics_run_after_those_whose_values_they_use():
 
 
 def test_a_missing_value_says_why_and_whose_fault_it_is():
-    values = {"psnr": 30.0, "ssim": Missing("refused", "it would rather not"), "edit_applied": Missing("symmetric")}
+    values = {
+        "psnr": 30.0,
+        "ssim": Missing("refused", "it would rather not"),
+        "edit_applied": Missing("symmetric"),
+    }
     row = {"reasons": scores.reasons_json(values)}
     assert json.loads(row["reasons"]) == {"edit_applied": "symmetric", "ssim": ["refused", "it would rather not"]}
     found = scores.missing_values(row)
@@ -95,7 +99,10 @@ def test_a_signature_is_structured_and_prose_only_for_readers():
         ({"kind": "odd"}, "kind must be one of 'picture', 'round', 'statistic', got 'odd'"),
         ({"title": 3}, "title must be one of str, got 3"),
         ({"colour": "red"}, "no key 'colour'; the keys are name, title, kind"),
-        ({"columns": [{"name": "a", "title": "A", "meaning": "a", "show": "all"}]}, "column a: show must be one of"),
+        (
+            {"columns": [{"name": "a", "title": "A", "meaning": "a", "show": "all"}]},
+            "column a: show must be one of",
+        ),
     ],
 )
 def test_a_spec_with_a_wrong_key_or_value_is_refused(tmp_path, monkeypatch, change, refusal):

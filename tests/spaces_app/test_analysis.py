@@ -80,4 +80,6 @@ def test_limits_of_a_curve_stay_within_the_metrics_range():
     rows = report(scores, chains, floors).tables["curves"].rows
     for row in [row for row in rows if row["metric"].startswith(("retained", "quality", "kept"))]:
         assert 0 <= row["mean_low"] <= row["mean_high"] <= 1
-    assert all(row["mean_low"] >= 0 for row in rows if row["metric"] in ("psnr", "rmse", "lpips") and row["mean_low"])
+    assert all(
+        row["mean_low"] >= 0 for row in rows if row["metric"] in ("psnr", "rmse", "lpips") and row["mean_low"]
+    )

@@ -3,7 +3,16 @@
 import numpy
 from convergebench.spaces_app.statistics.difficulty import difficulty
 
-TRUTH = {"flip": 1.0, "turn": 0.9, "copy": 1.1, "glasses": 0.1, "hat": 0.0, "ball": -0.1, "smile": -1.0, "night": -0.9}
+TRUTH = {
+    "flip": 1.0,
+    "turn": 0.9,
+    "copy": 1.1,
+    "glasses": 0.1,
+    "hat": 0.0,
+    "ball": -0.1,
+    "smile": -1.0,
+    "night": -0.9,
+}
 DECLARED = {
     "flip": "exact", "turn": "exact", "copy": "exact", "glasses": "clear", "hat": "clear", "ball": "clear",
     "smile": "partial", "night": "partial",

@@ -87,7 +87,9 @@ def test_one_colour_for_everything_is_no_colour_as_asked():
     every = tuple(PROGRAMS)
     assert outcome("colour_share", *cases(5, programs=every, colour_share=red)) == "failed"
     assert outcome("colour_share", *cases(5, programs=every, colour_share=one_bad)) == "passed"
-    assert outcome("colour_share", *cases(12, colour_share=0.0)) == "not judged"  # one colour may be beyond an editor
+    assert (
+        outcome("colour_share", *cases(12, colour_share=0.0)) == "not judged"
+    )  # one colour may be beyond an editor
 
 
 @pytest.mark.parametrize("same", [True, False])
@@ -104,7 +106,8 @@ def test_the_same_change_for_every_program_is_no_edit(same):
 
 def salted(chains, **more):
     return [
-        replace(one, chain=replace(one.chain, settings={**one.chain.settings, "salt": "ab", **more})) for one in chains
+        replace(one, chain=replace(one.chain, settings={**one.chain.settings, "salt": "ab", **more}))
+        for one in chains
     ]
 
 
@@ -123,7 +126,9 @@ def under_marks(ratios, sources):
         made = replace(made, id=f"chain-{number}", chain=replace(made.chain, run=number + 1))
         chains.append(made)
         if ratio is not None:
-            scores.append({"chain": made.id, "round": 1, "position": 2, "marks_unshown": ratio, "marks_shown": 1.0})
+            scores.append(
+                {"chain": made.id, "round": 1, "position": 2, "marks_unshown": ratio, "marks_shown": 1.0}
+            )
     return scores, salted(chains, audit="marks")
 
 

@@ -19,7 +19,9 @@ from convergebench.spaces_app.studies.judges.statistics import judged_edits, jud
 from convergebench.spaces_app.studies.restoration.statistics import judged_infidelity
 from PIL import Image
 
-APPLES = Program("add-apples", ("Add one apple to the table.",), "additions", False, "clear", shows="one more apple")
+APPLES = Program(
+    "add-apples", ("Add one apple to the table.",), "additions", False, "clear", shows="one more apple"
+)
 REPLICATE = Program("replicate", ("Produce an exact replica.",), "replication", True, "exact")
 
 
@@ -101,7 +103,11 @@ def test_counting_and_replacement_are_distinguished():
     assert (row.counted_right, row.none_added, row.several_added) == pytest.approx((3 / 6, 2 / 6, 1 / 6))
     assert row.count_error == -1  # five more than the two that were there, six were asked for
     assert row.replaced == pytest.approx(1 / 5)
-    assert (row.background["background_5"], row.background["background_10"], row.background_last) == (0.05, None, 0.06)
+    assert (row.background["background_5"], row.background["background_10"], row.background_last) == (
+        0.05,
+        None,
+        0.06,
+    )
 
 
 def test_without_a_judge_the_rules_judge_additions():
@@ -136,7 +142,9 @@ def test_every_chain_that_only_adds_is_accounted_for():
 def test_a_judge_is_compared_with_itself_and_the_rule():
     one = chain()
     rows = scores(one, edit_applied=[True, True, False, False, True, False])
-    said = [answer(one, step, "edit_applied", value) for step, value in enumerate([1.0, 1.0, 0.0, 1.0, None, 0.0], 1)]
+    said = [
+        answer(one, step, "edit_applied", value) for step, value in enumerate([1.0, 1.0, 0.0, 1.0, None, 0.0], 1)
+    ]
     for step, repeat in np.ndindex(2, 4):
         value = float((step, repeat) != (1, 2))
         said.append(answer(one, step + 1, "edit_applied", value, purpose="calibration", repeat=repeat + 1))

@@ -19,7 +19,9 @@ from convergebench.spaces_app.studies.labels.tab import tab as labels_tab
 
 @pytest.mark.parametrize("measure", ["nominal", "interval"])
 def test_alpha_agrees_with_the_package_krippendorff(measure):
-    krippendorff = pytest.importorskip("krippendorff", reason="pip install krippendorff: it is among the dev packages")
+    krippendorff = pytest.importorskip(
+        "krippendorff", reason="pip install krippendorff: it is among the dev packages"
+    )
     rng = np.random.default_rng(1)
     for _ in range(40):
         people, items = int(rng.integers(2, 6)), int(rng.integers(5, 40))
@@ -35,7 +37,9 @@ def test_limits_of_alpha_are_wider_if_items_share_pictures():
     truth = np.repeat(rng.integers(0, 3, 20), 6)
     # On some pictures people agree, on others they guess: items of a picture are alike.
     guess = np.repeat(rng.random(20) < 0.4, 6)
-    answers = [[int(rng.integers(0, 3)) if guess[item] else int(truth[item]) for _ in range(3)] for item in range(120)]
+    answers = [
+        [int(rng.integers(0, 3)) if guess[item] else int(truth[item]) for _ in range(3)] for item in range(120)
+    ]
     alone = krippendorff_alpha(answers, range(120))
     by_picture = krippendorff_alpha(answers, [item // 6 for item in range(120)])
     assert alone.low < alone.value == by_picture.value < alone.high
@@ -77,7 +81,14 @@ def write(path, labels):
 
 
 def label(rater, question, answer, row, **more):
-    return {"rater": rater, "question": question, "answer": answer, "chain": row["chain"], "step": row["step"], **more}
+    return {
+        "rater": rater,
+        "question": question,
+        "answer": answer,
+        "chain": row["chain"],
+        "step": row["step"],
+        **more,
+    }
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +112,13 @@ def labelled(folder):
 
 def test_ratings_have_their_spread_and_the_best_is_first(labelled):
     best, *others = labelled["ratings"].rows
-    assert (best["editor"], best["rating"], best["rated_5"], best["raters"], best["pictures"]) == ("steady", 5, 1, 2, 2)
+    assert (best["editor"], best["rating"], best["rated_5"], best["raters"], best["pictures"]) == (
+        "steady",
+        5,
+        1,
+        2,
+        2,
+    )
     assert {(row["rating"], row["rated_1"], row["rated_2"]) for row in others} == {(1.5, 0.5, 0.5)}
 
 

@@ -163,7 +163,9 @@ def test_ids_are_unique_and_links_lead_somewhere(page):
 
 def test_structure_can_be_read_without_seeing(page):
     assert page.all("html")[0]["lang"] == "en"
-    assert "width=device-width" in next(each["content"] for each in page.all("meta") if each.get("name") == "viewport")
+    assert "width=device-width" in next(
+        each["content"] for each in page.all("meta") if each.get("name") == "viewport"
+    )
     assert len(page.all("main")) == len(page.all("h1")) == 1
     levels = [int(tag[1]) for tag, _ in page.tags if re.fullmatch(r"h[1-6]", tag)]
     assert all(after - before <= 1 for before, after in pairwise(levels))

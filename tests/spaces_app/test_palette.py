@@ -10,7 +10,11 @@ from convergebench.spaces_app.palette import GRID, INK, MARKERS, MUTED, PAPER, S
 PROTANOPIA = [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
 DEUTERANOPIA = [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
 VISIONS = {"normal": np.eye(3), "protanopia": PROTANOPIA, "deuteranopia": DEUTERANOPIA}
-LEAST = {"normal": 14.0, "protanopia": 8.5, "deuteranopia": 8.5}  # CIEDE2000 between any two; 2.3 is just noticeable
+LEAST = {
+    "normal": 14.0,
+    "protanopia": 8.5,
+    "deuteranopia": 8.5,
+}  # CIEDE2000 between any two; 2.3 is just noticeable
 LEAST_DARK = {"normal": 15.0, "protanopia": 9.0, "deuteranopia": 9.0}
 
 

@@ -24,7 +24,9 @@ from convergebench.spaces_app.studies.replication.statistics import (
 SOURCES = ("fog", "holi", "moss")
 # Scores by source, run and step: BRISQUE is fooled by holi, at steps 5 and 10 only; NIQE by none.
 SCORES = {
-    "brisque": lambda source, run, step: 20.0 + step - (30 * math.exp(-step / 8) * step / 4 if source == "holi" else 0),
+    "brisque": lambda source, run, step: (
+        20.0 + step - (30 * math.exp(-step / 8) * step / 4 if source == "holi" else 0)
+    ),
     "niqe": lambda source, run, step: 3.0 + 0.1 * step + 0.01 * run,
     "lpips": lambda source, run, step: 0.01 * step + (0.001 * run if step > 1 else 0),
 }
@@ -43,7 +45,13 @@ def finished(one):
 def analysis(chains, values):
     rows = []
     for one in chains:
-        place = {"chain": one.id, "editor": "worn", "source": one.source.id, "program": one.program.id, "run": one.run}
+        place = {
+            "chain": one.id,
+            "editor": "worn",
+            "source": one.source.id,
+            "program": one.program.id,
+            "run": one.run,
+        }
         place |= {"status": "ok", "reasons": "{}", "signature": "{}", "ssim": 0.9}
         for number, round, position, _ in one.asks():
             step = {"step": number, "round": round, "position": position}

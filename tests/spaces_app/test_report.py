@@ -163,7 +163,10 @@ def test_an_edit_nobody_can_judge_leaves_the_other_checks():
     chains += [audited, adds, chain_row("one", 7, 1, 12)]  # of the last there are no scores
     scores += score_rows(audited, 12) + score_rows(adds, 12)
     made = report(scores, chains, floor_rows(8))
-    cases, outcomes = made.analysis.groups["round trips"].cases["one"], made.analysis.outcomes["round trips"]["one"]
+    cases, outcomes = (
+        made.analysis.groups["round trips"].cases["one"],
+        made.analysis.outcomes["round trips"]["one"],
+    )
     cases, outcomes = zip(*sorted(zip(cases, outcomes, strict=True), key=lambda pair: pair[0].source), strict=True)
     assert [case.applied is None for case in cases] == [True, True, True, False]
     assert [(each.rounds_kept, each.cause) for each in outcomes] == [

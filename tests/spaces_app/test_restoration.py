@@ -28,12 +28,27 @@ def tables(tmp_path_factory):
     published = (
         ("prompts", "Prompt", [[name, *row] for name, row in study.TABLE_2.items()], nano),
         ("runs", "Prompt picture clean run", study.repeated_runs(), [*nano, "--column", "image=picture"]),
-        ("methods", "Method", [[name, *row] for name, row in study.TABLE_5.items()], ["--column", "editor=Method"]),
+        (
+            "methods",
+            "Method",
+            [[name, *row] for name, row in study.TABLE_5.items()],
+            ["--column", "editor=Method"],
+        ),
         ("scenes", "editor scene degradation", [[*row[:3], *row[3]] for row in study.TABLE_4], []),
     )
     for name, head, rows, words in published:
         table = study.write_csv(folder.parent / f"{name}.csv", [*head.split(), *study.HEAD], rows)
-        given = ["import", "--layout", "scores", table, "--dataset", folder, "--restoration", *study.COLUMNS, *words]
+        given = [
+            "import",
+            "--layout",
+            "scores",
+            table,
+            "--dataset",
+            folder,
+            "--restoration",
+            *study.COLUMNS,
+            *words,
+        ]
         done = CliRunner().invoke(main, [str(word) for word in given])
         assert done.exit_code == 0, done.output
     return compute_tables(read_analysis(Reader(folder)))
@@ -69,7 +84,9 @@ def test_published_means_have_no_limits_and_no_p(tables):
 
 
 def test_the_best_looking_prompt_is_the_least_faithful(tables):
-    words = "S3 of Nano Banana 2 (prompts.csv) looks best by MUSIQ, MANIQA, CLIPIQA and is the least faithful by PSNR,"
+    words = (
+        "S3 of Nano Banana 2 (prompts.csv) looks best by MUSIQ, MANIQA, CLIPIQA and is the least faithful by PSNR,"
+    )
     assert words in tables["restoration_prompts"].note
 
 
@@ -127,14 +144,20 @@ def simulated(methods, prompts=PROMPTS, rounds=1, runs=1, truth=True, status="co
             source = Source(*place, degradation=degradation, **about)
             for method, bonus in methods.items():
                 for prompt in prompts:
-                    program = Program(f"restore-{prompt}", ("Restore the picture.",), "restoration", True, "partial")
+                    program = Program(
+                        f"restore-{prompt}", ("Restore the picture.",), "restoration", True, "partial"
+                    )
                     for run in range(1, runs + 1):
                         chain = Chain(source, program, method, {"short_side": 8}, run, rounds)
                         chains.append(FinishedChain(chain.id, chain, "restoration", "1", status, rounds, None))
                         for round in range(1, rounds + 1) if status == "complete" else ():
-                            psnr = 23 + ease[clean] + bonus + GAIN[prompt.rstrip("12")] + rng.normal(0, 0.3) - round
+                            psnr = (
+                                23 + ease[clean] + bonus + GAIN[prompt.rstrip("12")] + rng.normal(0, 0.3) - round
+                            )
                             row = {"chain": chain.id, "step": round, "round": round, "position": 1, "status": "ok"}
-                            scores.append(row | {"psnr": psnr, "niqe": 30 - psnr, "reasons": "{}", "signature": "{}"})
+                            scores.append(
+                                row | {"psnr": psnr, "niqe": 30 - psnr, "reasons": "{}", "signature": "{}"}
+                            )
     return chains, scores
 
 
@@ -160,7 +183,9 @@ def test_degradations_of_one_clean_picture_are_one_source(own):
 
 
 def test_simulated_effects_of_prompts_are_recovered(own):
-    rows = [row for row in own["restoration_effects"].rows if row["metric"] == "PSNR" and row["editor"] == "better"]
+    rows = [
+        row for row in own["restoration_effects"].rows if row["metric"] == "PSNR" and row["editor"] == "better"
+    ]
     assert len(rows) == 6
     for row in rows:
         truth = 0.5 if row["effect"].startswith("long") else 1.0

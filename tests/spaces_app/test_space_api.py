@@ -176,7 +176,9 @@ def test_an_upload_that_is_too_large_is_refused_and_not_kept(server):
     body = head + bytes(200_000_000) + f"\r\n--{boundary}--\r\n".encode()
     kind = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
     try:
-        status = httpx.post(server.address + "/gradio_api/upload", content=body, headers=kind, timeout=60).status_code
+        status = httpx.post(
+            server.address + "/gradio_api/upload", content=body, headers=kind, timeout=60
+        ).status_code
     except httpx.TransportError:
         status = 413  # the door was closed while we were still talking
     assert status in (400, 403, 413)

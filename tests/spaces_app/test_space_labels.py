@@ -94,7 +94,9 @@ def test_counts_are_typed_and_given_with_enter(tmp_path, browser):
         page.set_default_timeout(60_000)
         trouble = []
         page.on("pageerror", lambda error: trouble.append(str(error)))
-        page = begin(lambda words, **_: (page.goto(server.address + "/" + words), page)[1], "anna", "&question=count")
+        page = begin(
+            lambda words, **_: (page.goto(server.address + "/" + words), page)[1], "anna", "&question=count"
+        )
         assert "To count: lamp." in page.text_content(".cb-label-asked")
         for number in ("7", "12", "0"):
             page.keyboard.type(number)

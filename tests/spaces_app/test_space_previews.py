@@ -57,7 +57,9 @@ def test_previews_keep_their_limit_and_what_was_just_made(dataset, tmp_path, mon
     (small_dataset.picture(1)[:400], "it is a png that cannot be decoded"),
 ])  # fmt: skip
 def test_what_is_no_bearable_picture_is_not_shown_and_says_why(tmp_path, data, words):
-    made = open_dataset(str(small_dataset.write(tmp_path / "odd", answer=lambda _, step: data if step == 3 else None)))
+    made = open_dataset(
+        str(small_dataset.write(tmp_path / "odd", answer=lambda _, step: data if step == 3 else None))
+    )
     shown = Previews(made, tmp_path / "previews")
     chain = chain_of(made, "fading")
     with pytest.raises(NoPicture, match=words):

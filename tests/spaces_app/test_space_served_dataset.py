@@ -40,7 +40,9 @@ def test_without_steps_the_chains_say_what_a_round_cost(dataset, monkeypatch):
 
 
 def test_a_refusal_is_no_call_that_a_round_is_made_of(tmp_path, monkeypatch):
-    made = open_dataset(str(small_dataset.write(tmp_path / "no", answer=lambda _, step: b"" if step == 4 else None)))
+    made = open_dataset(
+        str(small_dataset.write(tmp_path / "no", answer=lambda _, step: b"" if step == 4 else None))
+    )
     near = {case.chain.id: case.cost for case in made.cases}
     monkeypatch.setattr(served_dataset, "MANY_STEPS", 0)
     far = {case.chain.id: case.cost for case in open_dataset(str(made.folder)).cases}

@@ -26,7 +26,16 @@ def test_the_leaderboard_is_the_reports_own(folder, dataset):
     reader = Reader(folder)
     scores, chains, floors = (list(reader.rows(name)) for name in ("scores", "chains", "floors"))
     made = report(scores, chains, floors, reader.table("steps", CALLS).to_pylist())
-    keys = ("editor", "rank", "half_life_text", "rounds_kept", "rounds_kept_low", "rounds_kept_high", "cause", "cases")
+    keys = (
+        "editor",
+        "rank",
+        "half_life_text",
+        "rounds_kept",
+        "rounds_kept_low",
+        "rounds_kept_high",
+        "cause",
+        "cases",
+    )
     theirs = [[row.get(key) for key in keys] for row in made.tables["leaderboard"].rows]
     ours = leaderboard(dataset).table.rows
     assert [[row.get(key) for key in keys] for row in ours] == theirs
@@ -137,7 +146,10 @@ def test_a_lost_part_is_outlined_in_every_tab(tmp_path):
     editors = {"steady": 0.02, "holed": 0.03}
     judge = {"holed": small_dataset.lose_a_part}
     folder = small_dataset.write(
-        tmp_path / "convergebench", editors, judge=lambda row, editor, *case: judge.get(editor, dict)(row), roles={}
+        tmp_path / "convergebench",
+        editors,
+        judge=lambda row, editor, *case: judge.get(editor, dict)(row),
+        roles={},
     )
     dataset = open_dataset(str(folder))
     view = chains.chain(dataset, chain_of(dataset, "holed"))

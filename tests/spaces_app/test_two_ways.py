@@ -31,7 +31,9 @@ def made(kept, sources=14, roles=None):
 
 
 def test_crossed_and_nested_undo_share_pictures():
-    tables = made({("one", "ball-chair-nested"): 7, ("one", "ball-chair-crossed"): 4, ("two", "ball-chair-nested"): 5})
+    tables = made(
+        {("one", "ball-chair-nested"): 7, ("one", "ball-chair-crossed"): 4, ("two", "ball-chair-nested"): 5}
+    )
     [row] = tables["undo_order"].rows
     assert (row["editor"], row["first"], row["second"], row["difference"]) == ("one", 7.5, 4.5, 3.0)
     assert (row["verdict"], row["cases"], row["sources"]) == ("nested", 14, 14)

@@ -47,11 +47,15 @@ def one_step(
     folder: Path, module: ModuleType, base: str, caller: Caller | None = None, timeout: float = 5, **more: Any
 ) -> Step:
     """Run a chain of one step and hand back what was recorded."""
-    spec = module.SPEC.format(base=base, timeout=timeout) + "".join(f",{key}={value}" for key, value in more.items())
+    spec = module.SPEC.format(base=base, timeout=timeout) + "".join(
+        f",{key}={value}" for key, value in more.items()
+    )
     return run(folder, spec, SIZE, caller)[-1]
 
 
-def run(folder: Path, spec: str, size: tuple[int, int], caller: Caller | None = None, rounds: int = 1) -> list[Step]:
+def run(
+    folder: Path, spec: str, size: tuple[int, int], caller: Caller | None = None, rounds: int = 1
+) -> list[Step]:
     choice = editors.choose(spec)
     caller = caller or Caller(**FAST, price=editors.trait(choice.editor, "price")() or 0.0)
     chain = Chain(SOURCE, PROGRAM, choice.label, {**choice.settings, "short_side": min(size)}, 1, rounds)

@@ -22,7 +22,12 @@ def shown(server: Server, data: bytes) -> Reply:
 
 def rest(server: Server, request: Request) -> Reply:
     if request.path.startswith("/api/models/"):
-        row: dict[str, Any] = {"provider": "fal-ai", "providerId": HOSTED, "status": "live", "task": "image-to-image"}
+        row: dict[str, Any] = {
+            "provider": "fal-ai",
+            "providerId": HOSTED,
+            "status": "live",
+            "task": "image-to-image",
+        }
         row |= getattr(server, "hosting", {})
         return told({"id": MODEL, "inferenceProviderMapping": {"fal-ai": row}})
     if request.path.startswith("/delivery/"):

@@ -28,7 +28,13 @@ class ImageServer:
         if request.path == "/server_info":
             return told({"cache_hit_rate": len(server.requests), "host": "gpu-4", **self.info})
         if request.path == "/v1/models":
-            card = {"id": MODEL, "object": "model", "created": len(server.requests), "owned_by": "vllm", **self.card}
+            card = {
+                "id": MODEL,
+                "object": "model",
+                "created": len(server.requests),
+                "owned_by": "vllm",
+                **self.card,
+            }
             return told({"object": "list", "data": [card]})
         if request.path != "/v1/images/edits":
             return told({"detail": "Not Found"}, 404)

@@ -36,6 +36,16 @@ def shown(server: Server, data: bytes) -> Reply:
 
 
 def error(status: int, code: str = "", **headers: str) -> Reply:
-    kinds = {400: "image_generation_user_error", 401: "invalid_request_error", 429: "requests", 500: "server_error"}
-    about = {"message": f"words for {status}", "type": kinds.get(status, "error"), "code": code or None, "param": None}
+    kinds = {
+        400: "image_generation_user_error",
+        401: "invalid_request_error",
+        429: "requests",
+        500: "server_error",
+    }
+    about = {
+        "message": f"words for {status}",
+        "type": kinds.get(status, "error"),
+        "code": code or None,
+        "param": None,
+    }
     return told({"error": about}, status, **headers)

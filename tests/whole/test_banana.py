@@ -39,7 +39,9 @@ def test_every_program_is_reported_or_absent_for_a_reason(tmp_path):
     programs = {row["program"]: row for row in tables["programs"]}
     assert programs.keys() == {*suites.load("banana100").programs}
     for row in programs.values():
-        placed = sum(int(row[key] or 0) for key in row if key.startswith(("cases_", "counted_", "restor", "left_out")))
+        placed = sum(
+            int(row[key] or 0) for key in row if key.startswith(("cases_", "counted_", "restor", "left_out"))
+        )
         assert placed == int(row["chains"]), row
         assert (int(row["chains"]) > 0) == (row["program"] != ABSENT), row
     assert "not generated" in programs[ABSENT]["reason"]

@@ -109,7 +109,10 @@ def test_a_part_is_the_same_whatever_other_parts_have_finished(dataset):
 
 def test_a_held_parts_shards_are_left_alone(dataset):
     folder = dataset / results.FOLDER
-    with engine.part_held(folder, "0001"), pytest.raises(UserError, match="is being scored by task 0001; wait for it"):
+    with (
+        engine.part_held(folder, "0001"),
+        pytest.raises(UserError, match="is being scored by task 0001; wait for it"),
+    ):
         metric_modules.score(dataset, ["psnr"], device="cpu", quiet=True)
 
 
@@ -143,7 +146,10 @@ def test_a_replaced_pool_worker_counts_as_killed(monkeypatch):
         time.sleep(0.5)
     heard = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as in the background of a script
     try:
-        with pytest.raises(UserError, match="the process of a task was killed; give the same"), raised_if_killed(2):
+        with (
+            pytest.raises(UserError, match="the process of a task was killed; give the same"),
+            raised_if_killed(2),
+        ):
             time.sleep(10)
     finally:
         signal.signal(signal.SIGINT, heard)
@@ -165,7 +171,9 @@ def whole_lines(folder):
 def assert_continued(earlier, later):
     """Later shards begin with what was in them earlier, and have each chain once."""
     assert [name for name, text in earlier.items() if not later[name].startswith(text)] == []
-    chains = [json.loads(line)["chain"] for text in later.values() for line in text.splitlines() if '"chain"' in line]
+    chains = [
+        json.loads(line)["chain"] for text in later.values() for line in text.splitlines() if '"chain"' in line
+    ]
     assert len(chains) == len(set(chains))
 
 
@@ -193,11 +201,15 @@ def test_a_killed_task_does_not_hang_the_others(dataset, alone, tmp_path):
         process = subprocess.Popen(command, env=env, stdout=log, stderr=log, **deaf)
         while not cluster.chains_scored(dataset):
             assert process.poll() is None, (tmp_path / "log").read_text()
-        server = subprocess.run(["pgrep", "-P", str(process.pid), "-f", "forkserver"], capture_output=True, text=True)
+        server = subprocess.run(
+            ["pgrep", "-P", str(process.pid), "-f", "forkserver"], capture_output=True, text=True
+        )
         tasks = subprocess.run(["pgrep", "-P", server.stdout.split()[0]], capture_output=True, text=True)
         os.kill(int(tasks.stdout.split()[-1]), signal.SIGKILL)
         assert process.wait(120) == 2
-    assert "the process of a task was killed; give the same command again to go on" in (tmp_path / "log").read_text()
+    assert (
+        "the process of a task was killed; give the same command again to go on" in (tmp_path / "log").read_text()
+    )
     subprocess.run(command, env=env, check=True)
     assert content(dataset) == alone(ASKED)
 

@@ -35,7 +35,9 @@ def test_every_block_of_python_is_a_file():
 
 
 def test_the_editor_is_listed_run_and_named_for_what_it_is(copy):
-    [listed_editor] = [row for row in json.loads(copy.verb("list", "editors", "--json")) if row["name"] == "upside"]
+    [listed_editor] = [
+        row for row in json.loads(copy.verb("list", "editors", "--json")) if row["name"] == "upside"
+    ]
     assert listed_editor["about"] == "Rotates its input by half a turn or another angle, whatever the instruction."
     assert listed_editor["options"] == {"angle": 180}
     rows = json.loads((copy.work / "report" / "leaderboard.json").read_text())["rows"]

@@ -34,7 +34,9 @@ from PIL import Image
 
 SHORT_SIDE = 192
 CHECKS = ("edits", "rmse", "ssim")
-NAMES = sorted({name for suite in suites.names() for each in suites.load(suite).variants for name in each.programs})
+NAMES = sorted(
+    {name for suite in suites.names() for each in suites.load(suite).variants for name in each.programs}
+)
 # Those that go several edits out and back are followed by test_house_out_and_back.py.
 NAMES = [name for name in NAMES if programs.get(name).category != programs.OUT_AND_BACK]
 # The first program of each category goes on for a second round.
@@ -45,7 +47,9 @@ BY_HAND = tuple(drawn_requests.EDITS)  # the oracle draws what paint can draw, a
 
 def local_source(program):
     """A picture that needs no network: one that the program fits, or at least one of a kind that it fits."""
-    rows = [row for row in catalogue.manifest().values() if row.package == "painted" or "installed:" in row.package]
+    rows = [
+        row for row in catalogue.manifest().values() if row.package == "painted" or "installed:" in row.package
+    ]
     fitting = [row for row in rows if suites.load("v1").fits(row.id, program)]
     return (fitting or [row for row in rows if row.kind in program.fits])[0].id
 
@@ -97,7 +101,9 @@ def test_a_program_can_be_kept(outcomes, name):
 def test_the_printed_sum_of_chains_holds_for_every_suite(made, suite):
     named = {name for variant in suites.load(suite).variants for name in variant.programs}
     chains = [replace(chain, suite=suite) for chain in made.chains() if chain.program.id in named]
-    analysis = Analysis(list(made.rows("scores")), chains, list(made.rows("floors")), suites={suite: sorted(named)})
+    analysis = Analysis(
+        list(made.rows("scores")), chains, list(made.rows("floors")), suites={suite: sorted(named)}
+    )
     rows = program_table.rows(analysis)
     assert {row.program for row in rows} == named
     columns = [key_of(place) for place in places()]

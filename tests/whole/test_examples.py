@@ -113,7 +113,9 @@ def test_python_of_readme_and_card_prints_what_it_promises(place, tmp_path):
     assert len(card) == len([block for block in blocks(CARD) if block.language == "python"])
     card[0] += "\nprint(steps.num_rows, chains.num_rows, next(iter(stream))['status'])"
     (tmp_path / "convergebench").mkdir()
-    (tmp_path / "convergebench" / "convergebench").symlink_to(place / "convergebench")  # the name the card gives it
+    (tmp_path / "convergebench" / "convergebench").symlink_to(
+        place / "convergebench"
+    )  # the name the card gives it
     lines = printed([(place, readme), (tmp_path, card)], tmp_path / "home")
     assert lines[: len(readme)] == [promised(code) for code in readme]
     assert lines[len(readme)] == ["12 4 input"]
@@ -124,7 +126,9 @@ def test_the_python_of_the_spaces_page_runs_against_a_space(place, tmp_path):
     for number, name in enumerate(("original", "round1", "round2")):
         (tmp_path / f"{name}.png").write_bytes(small_dataset.picture(1, 0.2 * number))
     with serving(place / "convergebench", tmp_path / "cache") as server:
-        code = block.code.replace('Client("convergebench/convergebench")', f'Client("{server.address}", verbose=False)')
+        code = block.code.replace(
+            'Client("convergebench/convergebench")', f'Client("{server.address}", verbose=False)'
+        )
         board, step, picture, verdicts = printed([(tmp_path, [code])], tmp_path / "home")[0]
     assert (board, picture.startswith("/pictures/"), verdicts != "") == ("[('paint', 1.0)]", True, True)
     assert step.startswith(("add ", "remove ", "flip "))
@@ -172,7 +176,8 @@ def check_inspect(words):
     [task] = [
         node
         for node in ast.parse((HOUSE / "harness" / "inspect_task.py").read_text()).body
-        if isinstance(node, ast.FunctionDef) and any(getattr(each, "id", "") == "task" for each in node.decorator_list)
+        if isinstance(node, ast.FunctionDef)
+        and any(getattr(each, "id", "") == "task" for each in node.decorator_list)
     ]
     if words[0] != "view":
         assert words[:2] == ["eval", f"convergebench/{task.name}"]

@@ -53,8 +53,14 @@ def test_every_verb_explains_itself_without_any_extra():
     [
         (["report", "DATASET", "--out", "report"], "matplotlib is not installed: pip install 'convergebench'"),
         (["space", "DATASET"], "is not installed: pip install 'convergebench[space]'"),
-        (["weights", "lpips"], "LPIPS needs torch and safetensors, which pip install 'convergebench[score]' brings"),
-        (["score", "DATASET", "--device", "cuda"], "device 'cuda' needs torch: pip install 'convergebench[score]'"),
+        (
+            ["weights", "lpips"],
+            "LPIPS needs torch and safetensors, which pip install 'convergebench[score]' brings",
+        ),
+        (
+            ["score", "DATASET", "--device", "cuda"],
+            "device 'cuda' needs torch: pip install 'convergebench[score]'",
+        ),
         (["generate", "--suite", "smoke", "--editor", "vae"], "pip install 'convergebench[diffusers]'"),
         (["generate", "--suite", "smoke", "--editor", "migan"], "pip install 'convergebench[migan]'"),
     ],
@@ -100,6 +106,10 @@ def test_the_package_runs_as_a_module_and_says_its_version(tmp_path):
     ],
 )
 def test_the_shell_completes_verbs_and_options(line, completed):
-    words = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1), "_CONVERGEBENCH_COMPLETE": "bash_complete"}
+    words = {
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(len(line.split()) - 1),
+        "_CONVERGEBENCH_COMPLETE": "bash_complete",
+    }
     told = CliRunner().invoke(main, [], prog_name="convergebench", env=words)
     assert told.output.splitlines() == [f"plain,{each}" for each in completed]

@@ -35,7 +35,12 @@ def test_edits_are_undone_in_reverse_order():
     program = programs.get("out-and-back-4-scene-a")
     assert program.cycle == (
         *("add a red ball", "add a chair on the left", "make the picture's light warmer", "add a yellow umbrella"),
-        *("remove the yellow umbrella", "make the picture's light cooler", "remove the chair", "remove the red ball"),
+        *(
+            "remove the yellow umbrella",
+            "make the picture's light cooler",
+            "remove the chair",
+            "remove the red ball",
+        ),
     )
     used = {id for sequence in TABLE["sequences"].values() for id in sequence["edits"]}
     assert used == set(TABLE["edits"])
@@ -70,7 +75,9 @@ def scored(tmp_path_factory):
             for id in ids:
                 wanted = [programs.get(name) for name in suite.programs if kind in programs.get(name).fits]
                 chains += [
-                    Chain(catalogue.source(id), each, choice.label, settings, 1, 32 if each.id == "replicate" else 1)
+                    Chain(
+                        catalogue.source(id), each, choice.label, settings, 1, 32 if each.id == "replicate" else 1
+                    )
                     for each in wanted
                     if each.id != "replicate" or choice.name == "jpeg"
                 ]
@@ -109,7 +116,9 @@ def test_the_report_accounts_for_every_program(scored):
 
 @pytest.mark.slow
 def test_jpeg_ends_where_its_plain_decay_is_after_as_many_steps(scored):
-    plain = {case.source: case.quality() for case in scored.analysis.groups["replication"].cases["jpeg:quality=30"]}
+    plain = {
+        case.source: case.quality() for case in scored.analysis.groups["replication"].cases["jpeg:quality=30"]
+    }
     cases = [
         case
         for case in scored.analysis.groups["round trips"].cases["jpeg:quality=30"]

@@ -71,7 +71,9 @@ def test_the_wheel_without_the_checkout_runs_the_demo(wheel, tmp_path):
     environment = {**os.environ, **alone, **caches, "PYTHONPATH": str(installed)}
 
     def python(*words):
-        result = subprocess.run([sys.executable, *words], cwd=work, env=environment, capture_output=True, text=True)
+        result = subprocess.run(
+            [sys.executable, *words], cwd=work, env=environment, capture_output=True, text=True
+        )
         assert result.returncode == 0, result.stderr
         return result.stdout
 

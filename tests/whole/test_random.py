@@ -37,4 +37,7 @@ def square(picture):
 
 def distances(picture, known, other):
     pixels = numpy.asarray(other)
-    return {"rmse": psnr.psnr_and_rmse(numpy.asarray(picture), pixels)["rmse"], "ssim": ssim.compare(known, pixels)}
+    return {
+        "rmse": psnr.psnr_and_rmse(numpy.asarray(picture), pixels)["rmse"],
+        "ssim": ssim.compare(known, pixels),
+    }

@@ -58,7 +58,8 @@ def imported(path):
         elif isinstance(node, ast.ImportFrom) and node.level:
             base = package[: len(package) - node.level + 1]
             names = [
-                ".".join(("convergebench", *base, *filter(None, [node.module]), alias.name)) for alias in node.names
+                ".".join(("convergebench", *base, *filter(None, [node.module]), alias.name))
+                for alias in node.names
             ]
         elif isinstance(node, ast.ImportFrom):
             names = [f"{node.module}.{alias.name}" for alias in node.names]
@@ -94,7 +95,9 @@ def test_a_room_imports_only_the_rooms_it_may(room):
 @pytest.mark.parametrize("module", ["convergebench.generation.scheduler", "convergebench.cli.__main__"])
 def test_light_modules_pull_in_neither_torch_nor_datasets(module):
     code = f"import sys, json, {module}; print(json.dumps(sorted(sys.modules)))"
-    loaded = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
+    loaded = json.loads(
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    )
     assert module in loaded
     assert not {"torch", "datasets", "evaluate", "transformers", "gradio", "pandas", "matplotlib"} & set(loaded)
 
@@ -133,7 +136,9 @@ def test_the_core_imports_no_study_and_no_study_another():
 
 
 def test_there_is_no_symbolic_link_in_git():
-    listed = subprocess.run(["git", "ls-files", "-s"], cwd=HOUSE, capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(
+        ["git", "ls-files", "-s"], cwd=HOUSE, capture_output=True, text=True, check=True
+    ).stdout
     assert listed
     assert [line for line in listed.splitlines() if line.startswith("120000")] == []
 

@@ -6,7 +6,9 @@ import shutil
 import pytest
 from house_copy import HOUSE, HouseCopy
 
-STUDIES = sorted({folder.name for folder in HOUSE.glob("*/studies/*") if folder.is_dir() and folder.name[0] != "_"})
+STUDIES = sorted(
+    {folder.name for folder in HOUSE.glob("*/studies/*") if folder.is_dir() and folder.name[0] != "_"}
+)
 # In one process, because every start of Python costs two seconds.
 ROUND_TRIP = """
 from click.testing import CliRunner

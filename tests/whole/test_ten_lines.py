@@ -17,7 +17,9 @@ NOTEBOOK = Path(__file__).parents[2] / "docs" / "quickstart.ipynb"
 
 def code_cells():
     return [
-        "".join(cell["source"]) for cell in json.loads(NOTEBOOK.read_text())["cells"] if cell["cell_type"] == "code"
+        "".join(cell["source"])
+        for cell in json.loads(NOTEBOOK.read_text())["cells"]
+        if cell["cell_type"] == "code"
     ]
 
 
@@ -100,7 +102,9 @@ def test_the_notebook_resumes_after_a_killed_kernel(tmp_path, monkeypatch):
 
     asyncio.run(kill_half_way())
     logs = list(tmp_path.glob("killed/runs/mine/chains/*/steps.jsonl"))
-    finished = [log.with_name(json.loads(line)["file"]) for log in logs for line in log.open() if line.endswith("\n")]
+    finished = [
+        log.with_name(json.loads(line)["file"]) for log in logs for line in log.open() if line.endswith("\n")
+    ]
     before = {path: path.stat().st_mtime_ns for path in finished}
     assert before
     assert not (tmp_path / "killed" / "mine").exists()

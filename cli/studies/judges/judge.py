@@ -20,14 +20,22 @@ plan_option = click.option("--plan", "only_plan", is_flag=True, help="Print what
 
 @click.command("judge", short_help="Ask a model about the steps of a dataset.")
 @click.argument("dataset", type=click.Path(path_type=Path))
-@click.option("--judge", "spec", required=True, help="openai, gemini or paint, with options such as openai:model=NAME.")
-@click.option("--question", "names", multiple=True, required=True, help="A name, or your own ./mine.toml; repeatable.")
-@click.option("--editor", "editors", multiple=True, help="Only chains of this editor, named as in tables; repeatable.")
+@click.option(
+    "--judge", "spec", required=True, help="openai, gemini or paint, with options such as openai:model=NAME."
+)
+@click.option(
+    "--question", "names", multiple=True, required=True, help="A name, or your own ./mine.toml; repeatable."
+)
+@click.option(
+    "--editor", "editors", multiple=True, help="Only chains of this editor, named as in tables; repeatable."
+)
 @click.option("--program", "programs", multiple=True, help="Only chains of this program; repeatable.")
 @click.option("--limit", type=click.IntRange(1), help="At most N steps, a random choice that stays the same.")
 @click.option("--calibration", type=click.IntRange(0), help="Steps that each run asks again. Default: 120.")
 @click.option("--again", is_flag=True, help="Ask about that sample even if nothing else is missing.")
-@click.option("--max-cost", type=click.FloatRange(0), help="Most US dollars that the judge may cost on this dataset.")
+@click.option(
+    "--max-cost", type=click.FloatRange(0), help="Most US dollars that the judge may cost on this dataset."
+)
 @plan_option
 @json_option
 def command(

@@ -15,12 +15,22 @@ SECTION = "ask models"
 @click.option("--suite", default="v1-mini", show_default=True, help="The suite whose edits are to be undone.")
 @click.option("--judge", "spec", required=True, help="The model: openai or gemini with options, as for `judge`.")
 @click.option("--program", "programs", multiple=True, help="Only this program; repeatable.")
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="The suite to write, such as undos.toml.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), required=True, help="The suite to write, such as undos.toml."
+)
 @plan_option
-@click.option("--max-cost", type=click.FloatRange(0), help="Most US dollars that the model may cost on this suite.")
+@click.option(
+    "--max-cost", type=click.FloatRange(0), help="Most US dollars that the model may cost on this suite."
+)
 @json_option
 def command(
-    suite: str, spec: str, programs: tuple[str, ...], out: Path, only_plan: bool, max_cost: float | None, as_json: bool
+    suite: str,
+    spec: str,
+    programs: tuple[str, ...],
+    out: Path,
+    only_plan: bool,
+    max_cost: float | None,
+    as_json: bool,
 ) -> None:
     """Have a language model write the undo of each edit, and write a suite that runs both wordings.
 
@@ -39,7 +49,9 @@ def command(
 
     judge, loaded = backends.choose(spec), suites.load(suite)
     if out.suffix != ".toml" or out.stem in suites.names():
-        raise UserError(f"{out} cannot name your suite; it must end in .toml and not be the name of a shipped suite")
+        raise UserError(
+            f"{out} cannot name your suite; it must end in .toml and not be the name of a shipped suite"
+        )
     chosen = [loaded.program(id) for id in loaded.programs if not programs or id in programs]
     edits = [program for program in chosen if undos.has_one_undo(program)]
     if not edits:
@@ -60,7 +72,11 @@ def command(
         write_whole(out, undos.suite_text(judge, edits, words, reasons, fields).encode())
     if as_json:
         values = {"file": str(out) if out.exists() else None, "written": len(words), "stopped": outcome.stopped}
-        values |= {"dollars": round(outcome.spent, 6), "dollars_before": round(outcome.before, 6), "without": reasons}
+        values |= {
+            "dollars": round(outcome.spent, 6),
+            "dollars_before": round(outcome.before, 6),
+            "without": reasons,
+        }
         click.echo(json.dumps(values))
     else:
         for program, reason in reasons.items():

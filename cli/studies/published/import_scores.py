@@ -21,7 +21,9 @@ from ..._shared import column_option, dataset_option, json_option
     metavar="METRIC",
     help="Its zeros mean 'not computed'.",
 )
-@click.option("--zero-is-real", "real_zeros", multiple=True, metavar="METRIC", help="Its zeros are measured values.")
+@click.option(
+    "--zero-is-real", "real_zeros", multiple=True, metavar="METRIC", help="Its zeros are measured values."
+)
 @click.option("--restoration", is_flag=True, help="Rows are restored pictures, or means over them.")
 @click.option("--signature", default="unknown", help="How the numbers were computed, if known.")
 @json_option
@@ -42,6 +44,8 @@ def command(table: Path, dataset: Path, columns: dict[str, str], as_json: bool, 
     if as_json:
         click.echo(json.dumps(counts))
         return
-    rows = f"{counts['rows']} rows of {counts['pictures']} pictures, {counts['matched']} for answers in the dataset"
+    rows = (
+        f"{counts['rows']} rows of {counts['pictures']} pictures, {counts['matched']} for answers in the dataset"
+    )
     left_out = f"{counts['repeated']} repeated; {counts['zeros']} zeros read as not computed"
     click.echo(f"{counts['file']}: {rows}; {left_out}")

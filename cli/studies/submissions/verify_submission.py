@@ -24,11 +24,17 @@ def recognises(args: list[str]) -> bool:
 @click.argument("submission")
 @click.option("--repo", metavar="NAMESPACE/NAME", help="The dataset on the Hub that has the submission.")
 @click.option("--revision", help="With --repo: a pull request, such as refs/pr/7, or another revision.")
-@click.option("--sample", type=click.IntRange(1), default=20, show_default=True, help="Chains that are scored again.")
+@click.option(
+    "--sample", type=click.IntRange(1), default=20, show_default=True, help="Chains that are scored again."
+)
 @click.option("--all", "every", is_flag=True, help="Score every chain again.")
-@click.option("--seed", help="Seed of the sample. Default: random and printed, so that nobody knows it beforehand.")
+@click.option(
+    "--seed", help="Seed of the sample. Default: random and printed, so that nobody knows it beforehand."
+)
 @click.option("--salt-file", metavar="FILE", help="The salt of the audits, if the run had one.")
-@click.option("--unpack", metavar="RUN", type=click.Path(path_type=Path), help="Copy accepted chains into this run.")
+@click.option(
+    "--unpack", metavar="RUN", type=click.Path(path_type=Path), help="Copy accepted chains into this run."
+)
 @json_option
 def command(
     submission: str,

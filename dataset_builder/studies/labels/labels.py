@@ -82,7 +82,9 @@ class Label(Row):
     rater: Annotated[str, "the name that the labeller chose"]
     question: Annotated[str, f"what was asked: {', '.join(QUESTIONS)}"]
     answer: Annotated[str, "the code of the answer, or the number that was counted"]
-    level: Annotated[str | None, f"of a failure, the level at which it lies: {', '.join(LEVELS)}"] = field(init=False)
+    level: Annotated[str | None, f"of a failure, the level at which it lies: {', '.join(LEVELS)}"] = field(
+        init=False
+    )
     chain: Annotated[str, "id of the chain"]
     step: Annotated[int, "number of the step in its chain; of a pair, the one on the left"]
     sha256: Annotated[str | None, "of the picture that was looked at"] = None

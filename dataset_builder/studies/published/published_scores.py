@@ -20,7 +20,13 @@ from .tables import PUBLISHED
 
 METRICS = ("psnr", "rmse", "ssim", "lpips", "clip")
 # Rows that agree in all of these describe one step.
-_KEY: dict[str, Callable[..., Any]] = {"editor": text, "case": text, "run": whole, "round": whole, "position": whole}
+_KEY: dict[str, Callable[..., Any]] = {
+    "editor": text,
+    "case": text,
+    "run": whole,
+    "round": whole,
+    "position": whole,
+}
 _PICTURES = ("image", "sha256")  # the picture that a case starts from; the hash of the answer that was scored
 _RESTORED = ("program", "clean", "scene", "degradation")  # what a table of restored pictures may name too
 _NAMES = {column.name for column in PUBLISHED.columns}
@@ -109,7 +115,9 @@ def _flatten(value: Any, above: Values | None = None, names: Sequence[str] = ())
         return
     if not isinstance(value, dict):
         raise UserError(f"the table holds {str(value)[:40]!r}; a row must be an object with named values")
-    inner = {name: item for name, item in value.items() if isinstance(item, dict) or (isinstance(item, list) and item)}
+    inner = {
+        name: item for name, item in value.items() if isinstance(item, dict) or (isinstance(item, list) and item)
+    }
     values = {**(above or {}), **{name: item for name, item in value.items() if name not in inner}}
     if not inner:
         yield {**values, **{f"level_{depth}": name for depth, name in enumerate(names, 1)}}
@@ -117,7 +125,9 @@ def _flatten(value: Any, above: Values | None = None, names: Sequence[str] = ())
         yield from _flatten(item, values, [*names, name])
 
 
-def _metrics_of(table: Path, rows: Sequence[Values], columns: Mapping[str, str], texts: Sequence[str]) -> list[str]:
+def _metrics_of(
+    table: Path, rows: Sequence[Values], columns: Mapping[str, str], texts: Sequence[str]
+) -> list[str]:
     if not rows:
         raise UserError(f"{table} has no rows")
     choices = f"its columns are {', '.join(rows[0])}"
@@ -128,7 +138,9 @@ def _metrics_of(table: Path, rows: Sequence[Values], columns: Mapping[str, str],
     metrics += [name for name in columns if name not in (*METRICS, *_KEY, *texts)]
     for name in metrics:
         if name in _NAMES and name not in METRICS:
-            raise UserError(f"the name {name!r} is not a metric's; choose another for the column {columns[name]!r}")
+            raise UserError(
+                f"the name {name!r} is not a metric's; choose another for the column {columns[name]!r}"
+            )
     if not metrics:
         raise UserError(f"{table} has no metric; map one, such as --column psnr=PSNR; {choices}")
     return metrics
@@ -152,7 +164,9 @@ def _check_zeros(
     for name in metrics:
         if name not in (*zeros, *real_zeros) and any(row[name] == 0 for row in rows):
             ways = f"--zero-is-missing {name} or --zero-is-real {name}"
-            raise UserError(f"{table} has zeros for {name}; say whether they mean that nothing was computed: {ways}")
+            raise UserError(
+                f"{table} has zeros for {name}; say whether they mean that nothing was computed: {ways}"
+            )
 
 
 _Chain = tuple[str, str, int]  # as published: editor, case and run
@@ -179,7 +193,8 @@ def _attached_chains(folder: Path, rows: Iterable[_Row]) -> dict[_Chain, str]:
         same = [
             name
             for (editor, name), answers in ours.items()
-            if editor == chain[0] and all(_is_same(row, *answers.get(n, (None, None))) for n, row in rounds.items())
+            if editor == chain[0]
+            and all(_is_same(row, *answers.get(n, (None, None))) for n, row in rounds.items())
         ]
         if len(same) == 1:
             attached[chain] = same[0]

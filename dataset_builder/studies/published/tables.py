@@ -34,5 +34,7 @@ class PublishedRow(Row):
     signature: Annotated[str, "how the numbers were made, as far as known"]
 
 
-PUBLISHED = PublishedRow.config(made_by="import-scores", depends="the tables of published scores", may_have_more=True)
+PUBLISHED = PublishedRow.config(
+    made_by="import-scores", depends="the tables of published scores", may_have_more=True
+)
 TABLES = (PUBLISHED,)

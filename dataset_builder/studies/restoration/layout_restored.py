@@ -18,7 +18,9 @@ PROGRAM = Program(
     reason="what the degradation took away has to be invented; the clean picture tells how well",
 )
 _COLUMNS = ("name", "clean", "scene", "degradation")
-Inputs = Mapping[str, Mapping[str, Any]]  # by name, a degraded picture and what is known of it: fields of FoundChain
+Inputs = Mapping[
+    str, Mapping[str, Any]
+]  # by name, a degraded picture and what is known of it: fields of FoundChain
 
 
 def find_inputs(folder: Path, clean: Path | None = None, about: Path | None = None) -> Inputs:
@@ -32,7 +34,9 @@ def find_inputs(folder: Path, clean: Path | None = None, about: Path | None = No
         if unknown := [key for key in row if key not in _COLUMNS]:
             raise UserError(f"{about} must have the columns {', '.join(_COLUMNS)}, got {unknown[0]!r}")
         if row.get("clean") and Path(str(row["clean"])).stem not in clean_pictures:
-            raise UserError(f"{about} names the clean picture {row['clean']!r} of {name!r}, which is not in --clean")
+            raise UserError(
+                f"{about} names the clean picture {row['clean']!r} of {name!r}, which is not in --clean"
+            )
     inputs = {}
     for name, path in find_pictures(folder).items():
         row, (before, _, after) = rows.get(name, {}), name.partition("~")

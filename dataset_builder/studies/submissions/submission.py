@@ -250,7 +250,11 @@ def withdraw(api: "HfApi", name: str, repo: str, reason: str) -> str:
 
 
 def _pull_request(
-    api: "HfApi", repo: str, operations: "Sequence[CommitOperationAdd | CommitOperationDelete]", title: str, text: str
+    api: "HfApi",
+    repo: str,
+    operations: "Sequence[CommitOperationAdd | CommitOperationDelete]",
+    title: str,
+    text: str,
 ) -> str:
     with hub.hub_errors_explained(repo):
         request = api.create_commit(

@@ -18,7 +18,9 @@ from .drawing import Pixels, all_things, draw_at_size
 class Editor:
     """Draws additions with light and shade, removes them by inpainting what it finds, flips and turns exactly."""
 
-    wear: float = number(1.0, least=0, most=4)  # how much each call costs the rest of the picture; 0 leaves it alone
+    wear: float = number(
+        1.0, least=0, most=4
+    )  # how much each call costs the rest of the picture; 0 leaves it alone
     embedded: ClassVar[bool] = True
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
@@ -76,4 +78,6 @@ def lift_off(pixels: Pixels, request: instructions.Request) -> tuple[Pixels, NDA
     match = finding.find_thing(pixels, thing, request.colour)
     if match is None:
         return f"paint finds no {request.colour} {thing.name}".replace("  ", " ") + " in the picture to remove"
-    return placing.uncomposite(pixels, thing, draw_at_size(thing.name, match.colour, *match.place[2:]), match.place)
+    return placing.uncomposite(
+        pixels, thing, draw_at_size(thing.name, match.colour, *match.place[2:]), match.place
+    )

@@ -32,7 +32,9 @@ _STROKES = ("line", "curve", "ring")
 _FILES = ("things_worn", "things_in_scenes", "things_fruits")
 
 
-def _mask(shape: dict[str, Any], kind: str, size: tuple[int, int], corner: _Point, scale: float) -> NDArray[np.uint8]:
+def _mask(
+    shape: dict[str, Any], kind: str, size: tuple[int, int], corner: _Point, scale: float
+) -> NDArray[np.uint8]:
     mask = np.zeros(size, np.uint8)
     points = np.array(_outline(kind, shape[kind]))
     placed = np.rint((points - np.array(corner)) * scale * 16).astype(np.int32)  # 4 bits after the point
@@ -171,7 +173,9 @@ class Thing:
 
 @cache
 def all_things() -> dict[str, Thing]:
-    return {thing.name: thing for name in _FILES for thing in _read_things(Path(__file__).with_name(f"{name}.toml"))}
+    return {
+        thing.name: thing for name in _FILES for thing in _read_things(Path(__file__).with_name(f"{name}.toml"))
+    }
 
 
 def _read_things(path: Path) -> Iterator[Thing]:

@@ -117,7 +117,9 @@ def _shape(name: str, colour: str, width: int, height: int, mirrored: bool) -> t
     solid = (cover > firm).astype(np.float32)
     wide = (2 * _RING + 1, 2 * _RING + 1)
     ring = ((cv2.dilate(solid, np.ones(wide, np.uint8)) > 0) & (cover < 0.25)).astype(np.float32)
-    spread = cv2.blur(tint * solid[..., None], wide) / np.clip(cv2.blur(cover * solid, wide), 1e-3, None)[..., None]
+    spread = (
+        cv2.blur(tint * solid[..., None], wide) / np.clip(cv2.blur(cover * solid, wide), 1e-3, None)[..., None]
+    )
     colours = tint / np.clip(cover, 0.05, None)[..., None]
     return np.where(solid[..., None] > 0, colours, spread).astype(np.float32), solid, ring
 
@@ -185,7 +187,9 @@ def _best_size(image: Pixels, thing: Thing, best: _Match) -> _Match:
             wide, tall = placing.neighbour(thing, min(image.shape[:2]), width, step)
             corner = left + (width - wide) // 2, top + (height - tall) // 2
             option = replace(best, place=(*corner, wide, tall, mirrored))
-            near.append(_best_nearby(image, thing, option, _uncertainty(thing, best) + abs(tall - height) // 2, _FEW))
+            near.append(
+                _best_nearby(image, thing, option, _uncertainty(thing, best) + abs(tall - height) // 2, _FEW)
+            )
         likeliest = min(near, key=_score)
         if likeliest is best:
             break

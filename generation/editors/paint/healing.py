@@ -28,7 +28,9 @@ def heal(image: Pixels, hole: Pixels, borrow: bool = True) -> Pixels:
 
 def _mirrored(image: Pixels, hole: Pixels, part: tuple[slice, slice], filled: Pixels) -> Pixels:
     rows, columns = part
-    far, labels = cv2.distanceTransformWithLabels(hole.astype(np.uint8), cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL)
+    far, labels = cv2.distanceTransformWithLabels(
+        hole.astype(np.uint8), cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL
+    )
     rim_y, rim_x = np.nonzero(~hole)
     position = np.zeros((2, int(labels.max()) + 1), np.float32)
     position[:, labels[rim_y, rim_x]] = rim_y, rim_x
@@ -37,7 +39,9 @@ def _mirrored(image: Pixels, hole: Pixels, part: tuple[slice, slice], filled: Pi
     even = max(3, round(0.012 * min(image.shape[:2])))
     reach = _MIRROR * min(image.shape[:2])
     back = reach - abs(far[part] % (2 * reach) - reach)  # to and fro, so that no pixel comes from far away
-    y, x = (cv2.blur(at.astype(np.float32), (even, even)) for at in near + (near - grid) * back / (far[part] + 1e-3))
+    y, x = (
+        cv2.blur(at.astype(np.float32), (even, even)) for at in near + (near - grid) * back / (far[part] + 1e-3)
+    )
     inside = (x >= 0) & (x < image.shape[1]) & (y >= 0) & (y < image.shape[0])
     blank = np.where(hole[..., None], 0, image).astype(np.float32)
     seen = cv2.remap(blank, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)

@@ -116,11 +116,15 @@ def redraw(image: Pixels, strength: float, chance: np.random.Generator) -> Pixel
     soft = cv2.GaussianBlur(light, (0, 0), 0.9 * unit)
     broad = cv2.GaussianBlur(soft, (0, 0), 2.4 * unit)
     light = light + strength * (0.4 * (soft - light) + 0.12 * (soft - broad))
-    grain = chance.standard_normal((max(1, round(height / unit / 1.6)), max(1, round(width / unit / 1.6))), np.float32)
+    grain = chance.standard_normal(
+        (max(1, round(height / unit / 1.6)), max(1, round(width / unit / 1.6))), np.float32
+    )
     light += strength * 1.7 * cv2.resize(grain, (width, height), interpolation=cv2.INTER_CUBIC)
     half = cv2.resize(tones, (max(1, width // 2), max(1, height // 2)), interpolation=cv2.INTER_AREA)
     tones = tones + strength * 0.5 * (cv2.resize(half, (width, height), interpolation=cv2.INTER_LINEAR) - tones)
-    cast = chance.normal((-0.3, -0.16), 0.45).astype(np.float32)  # a little green, as repeated editing is known for
+    cast = chance.normal((-0.3, -0.16), 0.45).astype(
+        np.float32
+    )  # a little green, as repeated editing is known for
     redrawn = np.dstack([light, tones + strength * cast])
     redrawn = np.rint(redrawn).clip(0, 255).astype(np.uint8)
     return cv2.cvtColor(redrawn, cv2.COLOR_YCrCb2RGB)

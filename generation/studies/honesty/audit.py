@@ -37,7 +37,9 @@ def with_audit(chain: Chain, salt: bytes = b"") -> Chain:
     return dataclasses.replace(chain, settings=settings) if settings != chain.settings else chain
 
 
-def audited_input(chain: Chain, number: int, picture: Image.Image, earlier: Earlier) -> tuple[Image.Image, Note | None]:
+def audited_input(
+    chain: Chain, number: int, picture: Image.Image, earlier: Earlier
+) -> tuple[Image.Image, Note | None]:
     kind, half = chain.settings.get("audit"), len(chain.program.cycle) // 2
     pixels = np.asarray(picture)
     seed = int.from_bytes(hashlib.sha256(f"{chain.id}:{number}:{kind}".encode()).digest()[:8], "big")

@@ -34,7 +34,11 @@ def departures(chains: Sequence[FinishedChain], salt: bytes = b"") -> list[str]:
 
 
 def departures_of_editor(suite: suites.Suite, chains: Sequence[FinishedChain]) -> Iterator[str]:
-    label, settings, of_suite = chains[0].editor, _editor_settings(chains[0]), f"suite {suite.name} {suite.version}"
+    label, settings, of_suite = (
+        chains[0].editor,
+        _editor_settings(chains[0]),
+        f"suite {suite.name} {suite.version}",
+    )
     options = {repr(sorted(_editor_settings(chain).items())) for chain in chains}
     by_case = {_case_of(chain.chain): chain for chain in chains}
     wanted = [
@@ -106,7 +110,15 @@ def _editor_settings(chain: FinishedChain) -> dict[str, Setting]:
 def _case_of(chain: Chain) -> _Case:
     source, program = chain.source, chain.program
     words = program.id, tuple(program.cycle), tuple(program.items)
-    return source.id, source.sha256, source.reference, *words, chain.run, chain.rounds, chain.settings.get("short_side")
+    return (
+        source.id,
+        source.sha256,
+        source.reference,
+        *words,
+        chain.run,
+        chain.rounds,
+        chain.settings.get("short_side"),
+    )
 
 
 def _described(chain: FinishedChain) -> str:

@@ -31,7 +31,11 @@ class Judge(HostedJudge):
     key_names: ClassVar = ("OPENAI_API_KEY",)
     path: ClassVar = "/chat/completions"
     meanings: ClassVar = (
-        ("refused", "code", ("content_policy_violation", "content_filter", "moderation_blocked", "invalid_prompt")),
+        (
+            "refused",
+            "code",
+            ("content_policy_violation", "content_filter", "moderation_blocked", "invalid_prompt"),
+        ),
         ("unusable", "code", NO_CREDIT),  # an empty account, which looks like a rate limit
     )
 
@@ -65,7 +69,11 @@ class Judge(HostedJudge):
                 parts += [{"type": "text", "text": f"Picture {number}:"}, picture]
             content = [*parts, {"type": "text", "text": shown.words}]
         limit = "max_tokens" if self._is_other_server else "max_completion_tokens"
-        sent: Json = {"model": self.model, "messages": [{"role": "user", "content": content}], limit: self.max_tokens}
+        sent: Json = {
+            "model": self.model,
+            "messages": [{"role": "user", "content": content}],
+            limit: self.max_tokens,
+        }
         if self.temperature is not None:
             sent["temperature"] = self.temperature
         if self.effort:

@@ -81,7 +81,9 @@ def load(name: str) -> Question:
     for picture in values.get("pictures", ()):
         one_of("picture", picture, PICTURES)
     if bool(values.get("value")) is not bool(values.get("schema")):
-        raise UserError(f"{path} must have both `value` and `schema`, for answers in JSON, or neither, for yes or no")
+        raise UserError(
+            f"{path} must have both `value` and `schema`, for answers in JSON, or neither, for yes or no"
+        )
     _check_schema(path, values.get("schema", {}))
     values["pictures"] = tuple(values.get("pictures", ()))
     return Question(name=re.sub(r"\W+", "_", path.stem), sha256=hashlib.sha256(data).hexdigest(), **values)

@@ -86,7 +86,9 @@ def recompute(folder: Path, seed: str, count: int | None, quiet: bool = False) -
     return outcome
 
 
-def _by_signature(chains: Sequence[DatasetChain], rows: _Rows) -> Iterator[tuple[dict[str, Any], list[DatasetChain]]]:
+def _by_signature(
+    chains: Sequence[DatasetChain], rows: _Rows
+) -> Iterator[tuple[dict[str, Any], list[DatasetChain]]]:
     groups: dict[str, list[DatasetChain]] = defaultdict(list)
     for chain in chains:
         signature = signature_of(rows.get((chain.chain.id, 1), {}))
@@ -106,7 +108,9 @@ def _chosen_metrics(signature: Mapping[str, Any], outcome: Recomputed) -> list[M
             runs.append(run)
             continue
         ours, theirs = (json.dumps(part, sort_keys=True) for part in (run.signature, signature[run.name]))
-        outcome.wrong.append(f"{run.name} was computed as {theirs}, and here it is {ours}; score with this version")
+        outcome.wrong.append(
+            f"{run.name} was computed as {theirs}, and here it is {ours}; score with this version"
+        )
     unknown = signature.keys() - specs.keys() - _NOT_METRICS
     outcome.left_out |= absent | dict.fromkeys(unknown, "no such metric here")
     outcome.metrics = sorted({*outcome.metrics, *(run.name for run in runs)})
@@ -125,7 +129,9 @@ def _differences(
         medians, id = floors.get(floor_place(chain), {}), chain.chain.id
         for computed, _ in chain_rows(chain, results, scored_specs(), {}, medians):
             row, step = rows.get((id, computed["step"]), {}), computed["step"]
-            if wrong := [name for name, most in tolerances.items() if _differs(row.get(name), computed[name], most)]:
+            if wrong := [
+                name for name, most in tolerances.items() if _differs(row.get(name), computed[name], most)
+            ]:
                 stored, expected = _shown(row.get(wrong[0])), _shown(computed[wrong[0]])
                 yield f"chain {id}, step {step}: {wrong[0]} is {stored} in the scores and {expected} from its {origin}"
                 break

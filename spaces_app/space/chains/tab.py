@@ -102,7 +102,9 @@ def _step_view(step: Step, scores: ScoreRow | None, length: int) -> Answer:
     }
 
 
-def picture(dataset: ServedDataset, chain: str, step: int, kind: str = "view", gain: int = 8, at: str = "") -> dict:
+def picture(
+    dataset: ServedDataset, chain: str, step: int, kind: str = "view", gain: int = 8, at: str = ""
+) -> dict:
     """The address of a picture: thumb, small, view, difference (amplified by gain), detail or received (the bytes).
 
     A detail shows the place that changed most in the step that `at` names, as "CHAIN STEP".
@@ -142,7 +144,9 @@ def find(dataset: ServedDataset, editor: str, source: str = "", program: str = "
     source = source if source in pictures else pictures[0]
     programs = [program_id for picture, program_id in of_editor if picture == source]
     program = program if program in programs else programs[0]
-    runs = [{"chain": name, "run": dataset.chain_of[name].run} for name in dataset.runs_of[editor, source, program]]
+    runs = [
+        {"chain": name, "run": dataset.chain_of[name].run} for name in dataset.runs_of[editor, source, program]
+    ]
     nearest = next((row for row in runs if row["run"] == run), runs[0])
     return {"chain": nearest["chain"], "sources": pictures, "programs": programs, "runs": runs}
 

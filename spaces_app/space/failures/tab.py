@@ -67,7 +67,12 @@ def failures(
     rows = []
     for case, outcome in matching[max(start, 0) :][:_PAGE]:
         end = dataset.ending(case, counted)
-        lost_in = {"kept": outcome.kept, "lost_at": outcome.lost_at, "cause": outcome.cause, "step": end["lost_step"]}
+        lost_in = {
+            "kept": outcome.kept,
+            "lost_at": outcome.lost_at,
+            "cause": outcome.cause,
+            "step": end["lost_step"],
+        }
         rows.append(chain_facts(case.chain) | end | lost_in)
     titles = [{"cause": name, "title": TITLES[name], "count": causes[name]} for name in CAUSES if causes[name]]
     return {"total": len(matching), "causes": titles, "rows": rows}

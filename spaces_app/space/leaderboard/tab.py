@@ -20,7 +20,9 @@ NOTE = (
     "Baselines show the best and worst possible scores. Ranges are 95% confidence intervals across pictures. "
     "Editors that share fewer than 12 pictures are not ranked; ranks such as 2 to 4 may differ by chance. "
 )
-_NOT_COUNTED = "None of these tests is counted, so no rounds are survived. Compare and the Viewer show the pictures."
+_NOT_COUNTED = (
+    "None of these tests is counted, so no rounds are survived. Compare and the Viewer show the pictures."
+)
 _STORY = SPACE / "leaderboard" / "story.html"
 _FORMS = {"csv": as_csv, "json": as_json, "tex": latex}
 

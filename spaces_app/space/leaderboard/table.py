@@ -23,13 +23,19 @@ HEADINGS = {
     "rounds_kept": ("Rounds survived", "How many rounds a picture survives, on average over all tests."),
     "cost": ("$ a round", "What one round of edit and undo costs, in US dollars."),
     "seconds": ("Seconds a round", "How long one round of edit and undo takes, in seconds."),
-    "cause": ("Main cause of failure", "The most common reason for which tests failed, with its share of all tests."),
+    "cause": (
+        "Main cause of failure",
+        "The most common reason for which tests failed, with its share of all tests.",
+    ),
     "survival": ("Survived all rounds", "The share of tests that survived every round."),
     "half_life_text": ("Half-life", "The round by which half of the tests were lost."),
     "restricted_mean": ("Restricted mean", "The area under the survival curve, in rounds."),
     "rounds_kept_two_way": ("Rounds survived, any program", "The same; the range also holds for other programs."),
     "quality_text": ("Rounds until quality halves", "The median round in which half of the quality is gone."),
-    "meaning_text": ("Rounds until meaning halves", "The median round in which half of the CLIP similarity is gone."),
+    "meaning_text": (
+        "Rounds until meaning halves",
+        "The median round in which half of the CLIP similarity is gone.",
+    ),
     "forward": ("Edits carried out", "The share of rounds in which the edit was made."),
     "refused": ("Refused", "The share of tests that the editor refused."),
     "failed": ("Missing", "The share of tests that a technical failure ended."),
@@ -71,7 +77,10 @@ def leaderboard_html(board: Leaderboard, dataset: ServedDataset) -> str:
 
 
 def _cell(row: Row, column: Column, dataset: ServedDataset) -> Answer:
-    cell: Answer = {"text": format_value(row[column.key], column.form), "sort": _sort_key(row[column.key], column.key)}
+    cell: Answer = {
+        "text": format_value(row[column.key], column.form),
+        "sort": _sort_key(row[column.key], column.key),
+    }
     if column.key == "editor":
         editor = str(row["editor"])
         name = dataset.display.get(editor, editor)
@@ -87,7 +96,9 @@ def _cell(row: Row, column: Column, dataset: ServedDataset) -> Answer:
     if is_missing(low) or low == high:
         return cell
     form = "count" if column.form == "text" else column.form
-    return cell | {"limits": f"{format_value(low, form)} to {'…' if is_missing(high) else format_value(high, form)}"}
+    return cell | {
+        "limits": f"{format_value(low, form)} to {'…' if is_missing(high) else format_value(high, form)}"
+    }
 
 
 def _sort_key(value: Any, key: str) -> str:

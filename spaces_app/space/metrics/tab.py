@@ -20,7 +20,9 @@ _Line = tuple[str, float, float]  # name, worst and best value
 @lru_cache(maxsize=4)
 def _lines_of_studies(dataset: ServedDataset) -> dict[str, _Line]:
     fields = dataset.score_table.schema
-    numeric = [field.name for field in fields if pa.types.is_floating(field.type) or pa.types.is_integer(field.type)]
+    numeric = [
+        field.name for field in fields if pa.types.is_floating(field.type) or pa.types.is_integer(field.type)
+    ]
     lines: dict[str, _Line] = {}
     for module in study_modules("metric_lines"):
         lines |= module.metric_lines(numeric)

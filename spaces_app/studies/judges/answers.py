@@ -34,7 +34,11 @@ def judged_steps(analysis: Analysis) -> dict[tuple[str, str], dict[StepKey, Answ
     """The same of the dataset's own steps."""
     chains = {chain.id for chain in analysis.chains}
     return {
-        key: {(row["chain"], row["step"]): row for row in rows if row["purpose"] == DATASET and row["chain"] in chains}
+        key: {
+            (row["chain"], row["step"]): row
+            for row in rows
+            if row["purpose"] == DATASET and row["chain"] in chains
+        }
         for key, rows in analysis.once(newest_answers).items()
     }
 

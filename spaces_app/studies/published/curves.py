@@ -20,7 +20,9 @@ class PublishedMetric:
     table: str
     metric: str
     editors: Mapping[str, Mapping[_CaseAndRun, Mapping[int, float]]]  # by case and run: the values by round
-    source_of: Mapping[_CaseAndRun, str | None]  # the picture that a case starts from; None for all if any is unknown
+    source_of: Mapping[
+        _CaseAndRun, str | None
+    ]  # the picture that a case starts from; None for all if any is unknown
     knows_pictures: bool  # if not, there are neither limits nor verdicts
 
     @cached_property

@@ -24,7 +24,9 @@ def replication_series(analysis: Analysis) -> dict[tuple[str, str, str], dict[st
     Left out are chains under audit, and programs that no metric without a
     reference has scored. LPIPS is there only next to such a metric.
     """
-    places: dict[tuple[str, str], dict[str, list[tuple[FinishedChain, Run]]]] = defaultdict(lambda: defaultdict(list))
+    places: dict[tuple[str, str], dict[str, list[tuple[FinishedChain, Run]]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
     for chain, metric, run in _scored_chains(analysis):
         places[chain.program.id, chain.editor][metric].append((chain, run))
     series: dict[tuple[str, str, str], dict[str, list[Run]]] = defaultdict(lambda: defaultdict(list))

@@ -162,7 +162,10 @@ class RestoredSet:
     def metrics(self) -> list[str]:
         """Those that compare with the clean picture come first."""
         names = dict.fromkeys(name for restored in self.pictures for name in restored.values)
-        return [*(name for name in _FULL_REFERENCE if name in names), *(name for name in names if name not in CURVES)]
+        return [
+            *(name for name in _FULL_REFERENCE if name in names),
+            *(name for name in names if name not in CURVES),
+        ]
 
     @cached_property
     def clean_of(self) -> dict[str, str]:
@@ -201,7 +204,9 @@ class RestoredSet:
 
     def _ranks_by_half(self, method: str, prompts: Sequence[str]) -> tuple[list[set[str]], list[np.ndarray]]:
         """Two halves of the clean pictures; by metric, the prompts' ranks in each."""
-        values = {metric: [self.by_picture(method, prompt, metric) for prompt in prompts] for metric in self.metrics}
+        values = {
+            metric: [self.by_picture(method, prompt, metric) for prompt in prompts] for metric in self.metrics
+        }
         common = {metric: sorted(set.intersection(*map(set, parts))) for metric, parts in values.items()}
         clean = {self.clean_of[picture] for pictures in common.values() for picture in pictures}
         order = sorted(clean, key=lambda name: hashlib.sha256(name.encode()).hexdigest())

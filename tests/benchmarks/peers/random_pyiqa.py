@@ -145,7 +145,9 @@ def nothing_downloaded(name: str) -> Iterator[None]:
     prompts = torch.nn.functional.normalize(torch.randn(14, 1024), dim=-1)
     loaded = {"liqe": torch.randn(495, 512), "qualiclip": {"prompts_features": prompts}}
     patches = [
-        mock.patch.object(timm, "create_model", lambda *given, **more: create(*given, **{**more, "pretrained": False})),
+        mock.patch.object(
+            timm, "create_model", lambda *given, **more: create(*given, **{**more, "pretrained": False})
+        ),
         mock.patch.object(torch.hub, "load_state_dict_from_url", return_value={}),
         mock.patch.object(torchvision.models._api, "load_state_dict_from_url", return_value={}),
         mock.patch.object(torch.nn.Module, "load_state_dict", return_value=None),

@@ -38,13 +38,13 @@ def run(path: Path) -> Section:
         section.claims.append(Claim(f"{path.name} holds published returns with their pictures", False))
         return section
     for name, worst in gaps.items():
-        words = (
-            f"{name.upper()} of all {len(rows)} returns is the published one within {SAME:g} (largest gap {worst:.1e})"
-        )
+        words = f"{name.upper()} of all {len(rows)} returns is the published one within {SAME:g} (largest gap {worst:.1e})"
         section.claims.append(Claim(words, worst <= SAME))
     if absent:
         section.text.append(f"{absent} published returns have no picture here.")
-    words = 'Their SSIM has the uniform window of 7 pixels: the metric `ssim` computes it with `window="uniform7"`.'
+    words = (
+        'Their SSIM has the uniform window of 7 pixels: the metric `ssim` computes it with `window="uniform7"`.'
+    )
     section.text.append(words)
     if len(rows) <= 40:
         head = ["chain", "round", "PSNR published", "ours", "SSIM published", "ours"]

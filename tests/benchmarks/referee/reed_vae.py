@@ -25,13 +25,17 @@ def run(path: Path, measuring: Measuring) -> Section:
     root = path / "static" / "images" / "steps"
     chains = find_chains(root if root.is_dir() else path)
     photographs = sorted({photograph for photograph, _ in chains})
-    if len(photographs) < 2 or any((photograph, coder) not in chains for photograph in photographs for coder in CODERS):
+    if len(photographs) < 2 or any(
+        (photograph, coder) not in chains for photograph in photographs for coder in CODERS
+    ):
         section.claims.append(Claim(f"{path.name} holds both autoencoders' frames of two photographs", False))
         return section
     rounds = range(1, min(max(frames) for frames in chains.values()) + 1)
     rows = []
     for coder, name in CODERS.items():
-        shared, own = ([outcome(chains, each, coder, rounds, measuring, way) for each in photographs] for way in (1, 0))
+        shared, own = (
+            [outcome(chains, each, coder, rounds, measuring, way) for each in photographs] for way in (1, 0)
+        )
         text = summarise(shared, rounds, photographs)["half_life_text"]
         words = f"the half-life of {name} is {EXPECTED[coder]} of {len(rounds)} rounds (here {text})"
         section.claims.append(Claim(words, text == EXPECTED[coder]))
@@ -66,7 +70,9 @@ def outcome(chains, photograph: str, coder: str, rounds: range, measuring: Measu
     reference = chains[photograph, begin][0]
     other = next(one for one, _ in chains if one != photograph)
     floors = {name: measuring.distances(reference, chains[other, begin][0])[name] for name in QUALITIES}
-    kept = [retained(measuring.distances(reference, chains[photograph, coder][number]), floors) for number in rounds]
+    kept = [
+        retained(measuring.distances(reference, chains[photograph, coder][number]), floors) for number in rounds
+    ]
     return convergence(list(rounds), {"quality lost": [[each[name] for each in kept] for name in QUALITIES]})
 
 

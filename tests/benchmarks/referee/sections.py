@@ -54,7 +54,9 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """A Markdown table; numbers with three digits after the point."""
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     for row in rows:
-        cells = ["" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value) for value in row]
+        cells = [
+            "" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value) for value in row
+        ]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 

@@ -87,7 +87,11 @@ def museum(path: Path) -> Path | None:
 
 
 def compare_pictures(
-    section: Section, root: Path, lpips: Mapping[Key, float], values: dict[str, dict[Key, float]], measuring: Measuring
+    section: Section,
+    root: Path,
+    lpips: Mapping[Key, float],
+    values: dict[str, dict[Key, float]],
+    measuring: Measuring,
 ) -> None:
     """Our distances of every answer whose picture is here; the published LPIPS of each must come out again."""
     editors = [name for name in sorted({editor for editor, _ in lpips}) if (root / name).is_dir()]
@@ -141,7 +145,9 @@ def ground_truth_floors(folder: Path, measuring: Measuring) -> dict[str, dict[st
             for step in range(1, FLOOR_PICTURES + 1)
         ]
         rows = [
-            measuring.distances(folder / name, folder / each) for each in spread if photograph(each) != photograph(name)
+            measuring.distances(folder / name, folder / each)
+            for each in spread
+            if photograph(each) != photograph(name)
         ]
         if rows:
             floors[name] = {column: float(np.median([row[column] for row in rows])) for column in QUALITIES}
@@ -170,7 +176,9 @@ def compare_people(
         if known.sum() > 2:
             marks = [spearman(-column[known], one[:, known].mean(axis=0)) for one in (semantic, perceptual, both)]
             own_editors = [known & (answered == editor) for editor in editors]
-            own = [spearman(-column[each], perceptual[:, each].mean(axis=0)) for each in own_editors if each.sum() > 2]
+            own = [
+                spearman(-column[each], perceptual[:, each].mean(axis=0)) for each in own_editors if each.sum() > 2
+            ]
             rows.append([measure, int(known.sum()), *marks, float(np.nanmean(own))])
     section.text.append(table(["measure", "answers", *names], rows))
     section.text.append(

@@ -94,7 +94,8 @@ def parts_section(rows: list[Row]) -> str:
         + table(["asked", "part", *map(share, sizes), "wear alone"], by_size)
         + "\n### By wear: part lost\n\n"
         + table(
-            ["wear", *(f"{kind} {share(size)}" for kind in kinds for size in (0.006, 0.01, 0.02)), "alone"], by_wear
+            ["wear", *(f"{kind} {share(size)}" for kind in kinds for size in (0.006, 0.01, 0.02)), "alone"],
+            by_wear,
         )
     )
 
@@ -181,7 +182,9 @@ def main(words: list[str] | None = None) -> int:
     )
     parser.add_argument("--out", type=Path, default=HOUSE / "docs" / "verdicts.md")
     parser.add_argument("--photographs", type=int, default=10, help="how many")
-    parser.add_argument("--real-chains", type=Path, default=os.environ.get("REAL_CHAINS") or None, help="their folder")
+    parser.add_argument(
+        "--real-chains", type=Path, default=os.environ.get("REAL_CHAINS") or None, help="their folder"
+    )
     parser.add_argument("--only", help="the beginning of the one title whose section is measured anew")
     parser.add_argument("--card", type=Path, help="a card in which the tables are replaced")
     given = parser.parse_args(words)

@@ -73,7 +73,9 @@ def drifting(pictures: Pictures, rounds: int = 20) -> Rows:
                 if number not in LOOKED_AT:
                     continue
                 moved = locate(known, changed)
-                place = (moved.x / shown.shape[1], moved.y / shown.shape[0], moved.scale) if moved.accepted else None
+                place = (
+                    (moved.x / shown.shape[1], moved.y / shown.shape[0], moved.scale) if moved.accepted else None
+                )
                 part = judge_part(source, look(changed), place)
                 quality = (
                     1 - rmse(shown, changed) / rmse_floor,
@@ -126,7 +128,8 @@ def judged(folder: Path) -> list[dict[str, object]]:
         shown = [decode_array((chain / f"{name}.png").read_bytes()) for name in ("I0_source", *names)]
         source, *round = map(look, shown)
         made, back = (
-            judge_step(CYCLE, True, k, round[: k + 1], source=source, small="glasses" in row["chain"]) for k in (1, 2)
+            judge_step(CYCLE, True, k, round[: k + 1], source=source, small="glasses" in row["chain"])
+            for k in (1, 2)
         )
         verdict = "not applied" if made["applied"] != 1 else "not undone" if back["undone"] != 1 else None
         verdict = verdict or ("part lost" if back["part_lost"] else "kept")
@@ -134,7 +137,10 @@ def judged(folder: Path) -> list[dict[str, object]]:
         rows.append({**row, "program": verdict, "rule": rule, "left": _number(back["undo_ratio"])})
         rows[-1] |= {"colour": back["part_lost_share"], "structure": back["part_redrawn_share"]}
         returned = resize_to(shown[-1], *shown[0].shape[1::-1])
-        rows[-1] |= {"ssim": ssim(reference(shown[0]), returned), "psnr": psnr_and_rmse(shown[0], returned)["psnr"]}
+        rows[-1] |= {
+            "ssim": ssim(reference(shown[0]), returned),
+            "psnr": psnr_and_rmse(shown[0], returned)["psnr"],
+        }
     return rows
 
 

@@ -24,7 +24,9 @@ def jpeg_of_any_quality(shown: np.ndarray, chance: np.random.Generator) -> np.nd
     """A quality from 30 to 95, and another grid of blocks each time."""
     down, right = chance.integers(0, 8, 2)
     padded = np.pad(shown, ((down, 8), (right, 8), (0, 0)), mode="reflect")
-    return coded(padded, int(chance.integers(30, 96)))[down : down + shown.shape[0], right : right + shown.shape[1]]
+    return coded(padded, int(chance.integers(30, 96)))[
+        down : down + shown.shape[0], right : right + shown.shape[1]
+    ]
 
 
 def noisy(shown: np.ndarray, chance: np.random.Generator, sigma: float) -> np.ndarray:

@@ -68,7 +68,9 @@ class _Seen:
 
 def _rises(chain: _Seen) -> dict[int, float]:
     """Of the count, in steps that were counted as was the one before."""
-    return {step: count - chain.counts[step - 1] for step, count in chain.counts.items() if step - 1 in chain.counts}
+    return {
+        step: count - chain.counts[step - 1] for step, count in chain.counts.items() if step - 1 in chain.counts
+    }
 
 
 def _stays(chain: _Seen) -> float | None:
@@ -107,7 +109,9 @@ def _replaced(chain: _Seen) -> dict[int, bool]:
 
 
 def _seen_chains(analysis: Analysis) -> Iterator[tuple[str, _Seen]]:
-    cases = [case for case in analysis.cases if case.group == "additions" and "audit" not in case.chain.chain.settings]
+    cases = [
+        case for case in analysis.cases if case.group == "additions" and "audit" not in case.chain.chain.settings
+    ]
     scores = analysis.scores.of_chains({case.chain.id for case in cases})
     answers = analysis.once(all_answers)
     chains_of = {
@@ -175,7 +179,9 @@ def _row(program: str, judge: str, editor: str, chains: Sequence[_Seen]) -> Row:
         first_miscount=_median_step((_first_miscount(chain), chain.counts) for chain in chains if _rises(chain)),
         count_error=_mean(map(_count_error, chains)),
         replaced=_mean(lost for chain in chains for lost in _replaced(chain).values()),
-        background={f"background_{step}": _mean(chain.background.get(step) for chain in chains) for step in _STEPS},
+        background={
+            f"background_{step}": _mean(chain.background.get(step) for chain in chains) for step in _STEPS
+        },
         background_last=_mean(_last(chain.background) for chain in chains),
         whole_last=_mean(_last(chain.whole) for chain in chains),
         steps=sum(chain.answered for chain in chains),

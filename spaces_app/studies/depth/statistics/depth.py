@@ -42,9 +42,12 @@ def rows(analysis: Analysis) -> list[Row]:
                     depth = len(case.chain.program.cycle) // 2
                     by_depth.setdefault(depth, []).append((case, outcome.kept >= 1))
             shares = {
-                depth: sum(returned for _, returned in pairs) / len(pairs) for depth, pairs in sorted(by_depth.items())
+                depth: sum(returned for _, returned in pairs) / len(pairs)
+                for depth, pairs in sorted(by_depth.items())
             }
-            rows += [_row(editor, group.roles[editor], depth, by_depth[depth], half_depth(shares)) for depth in shares]
+            rows += [
+                _row(editor, group.roles[editor], depth, by_depth[depth], half_depth(shares)) for depth in shares
+            ]
     return rows
 
 

@@ -43,7 +43,9 @@ def _all_items(dataset: ServedDataset, question: str) -> list[_Item]:
         if question == "pair":
             items += _pairs_of(dataset, chains)
         else:
-            items += [_item_at(dataset, chain, step) for chain in chains for step in _steps(dataset, chain, question)]
+            items += [
+                _item_at(dataset, chain, step) for chain in chains for step in _steps(dataset, chain, question)
+            ]
     return items
 
 

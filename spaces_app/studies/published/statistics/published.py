@@ -66,7 +66,9 @@ def _half_life(published: PublishedMetric, editor: str) -> Estimate:
 
 def note(analysis: Analysis, rows: Sequence[Row]) -> str:
     note = "Published numbers follow their authors' definitions, so they are never in one table with ours."
-    if unknown := sorted({metric.table for metric in analysis.once(published_metrics) if not metric.knows_pictures}):
+    if unknown := sorted(
+        {metric.table for metric in analysis.once(published_metrics) if not metric.knows_pictures}
+    ):
         note += (
             f" Pictures are not known for {', '.join(unknown)}, so there are neither limits nor verdicts. "
             "`convergebench import --layout scores --column image=...` names them."

@@ -68,7 +68,9 @@ rows = partial(rows_by_method, _method_rows)
 
 
 def note(analysis: Analysis, rows: list[Row]) -> str:
-    lower = {column.title for column in COLUMNS.values() if column.direction == "lower"} & {row.metric for row in rows}
+    lower = {column.title for column in COLUMNS.values() if column.direction == "lower"} & {
+        row.metric for row in rows
+    }
     direction = f" ({', '.join(sorted(lower))}: by how much lower)" if lower else ""
     return (
         f"Positive is better for every metric{direction}. Sides are compared picture by picture; "

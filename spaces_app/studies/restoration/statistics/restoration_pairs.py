@@ -39,7 +39,9 @@ def rows(analysis: Analysis) -> Iterator[Row]:
         values = {method: table.chosen(method, table.choose_prompts(method)) for method in methods}
         for metric in table.metrics:
             sides = {
-                method: {picture: value for picture, value in values[method][metric].items() if not is_mean(picture)}
+                method: {
+                    picture: value for picture, value in values[method][metric].items() if not is_mean(picture)
+                }
                 for method in methods
             }
             pairs = [table.compare((a, b), metric, sides[a], sides[b]) for a, b in combinations(methods, 2)]

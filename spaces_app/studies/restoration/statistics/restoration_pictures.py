@@ -118,4 +118,6 @@ def _frame(row: Row, method: str, reader: Reader, length: int) -> Frame:
     if row.round is None:
         return make_frame(None, method, words)
     score = format_value(row.scores[row.by].value, "score")
-    return make_frame(reader.picture(row.chain, row.round * length), f"{method}, {metric_title(row.by)} {score}", words)
+    return make_frame(
+        reader.picture(row.chain, row.round * length), f"{method}, {metric_title(row.by)} {score}", words
+    )

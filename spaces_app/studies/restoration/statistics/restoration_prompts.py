@@ -74,7 +74,9 @@ def _row(table: RestoredSet, method: str, group: str, prompts: list[str]) -> Row
 
 
 def note(analysis: Analysis, rows: list[Row]) -> str:
-    groups = ", ".join(f"{name} {words}" for name, words in _GROUPS.items() if any(row.group == name for row in rows))
+    groups = ", ".join(
+        f"{name} {words}" for name, words in _GROUPS.items() if any(row.group == name for row in rows)
+    )
     sentences = [
         "A restored picture is compared with the clean one, if there is one; the last metrics need none. "
         "Repeated runs are averaged; ranges are across clean pictures.",

@@ -38,7 +38,9 @@ def _method_rows(table: RestoredSet, method: str) -> list[Row]:
             runs = sorted({run for of_picture in values for run in of_picture})
             # Pictures that were not meant to be repeated have one run; they are not left out.
             repeated = [of_picture for of_picture in values if len(of_picture) > 1]
-            complete = [[of_picture[run] for run in runs] for of_picture in repeated if len(of_picture) == len(runs)]
+            complete = [
+                [of_picture[run] for run in runs] for of_picture in repeated if len(of_picture) == len(runs)
+            ]
             if len(runs) < 2 or len(complete) < 2:
                 continue
             statistic, p_value = friedman(np.array(complete))

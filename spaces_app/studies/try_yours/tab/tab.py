@@ -104,7 +104,9 @@ def score_yours(
     Pictures are files in base64, in their order; without an original, the first return is it. `words` are the two
     instructions, the edit and the undo. `names` are those of the returns and then of the edits.
     """
-    numbers = [f"{kind} {n:03d}" for kind, texts in (("return", returns), ("edit", edits)) for n in range(len(texts))]
+    numbers = [
+        f"{kind} {n:03d}" for kind, texts in (("return", returns), ("edit", edits)) for n in range(len(texts))
+    ]
     if names and len(names) != len(numbers):
         raise UserError(f"{len(names)} names were given for {len(numbers)} files")
     files = list(zip(names or numbers, _from_base64([*returns, *edits]), strict=True))
