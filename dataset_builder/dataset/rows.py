@@ -131,7 +131,10 @@ class EditorRow(Row):
 @dataclass(frozen=True, kw_only=True)
 class FloorRow(Row):
     TABLE: ClassVar = "floors"
-    ROW: ClassVar = "one metric between a reference and an unrelated source of the suite: what 'another picture altogether' means"
+    ROW: ClassVar = (
+        "one metric between a reference and an unrelated source of the suite: "
+        "what 'another picture altogether' means"
+    )
 
     source: Annotated[str, "id of the reference's source"]
     other: Annotated[str, "id of the unrelated source"]

@@ -37,9 +37,8 @@ def test_the_recipe_logs_a_better_editor_as_better(tmp_path, monkeypatch):
     [code] = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.DOTALL | re.MULTILINE)
     code = code.replace("% 500", "% 2").replace("rounds=5", "rounds=2").replace(', "edit_applied"', "")
     torch.manual_seed(0)
-    exec(
-        compile(code, str(PAGE), "exec"), {"batches": [200, 200, 2, 2], "train_on": train_on, "pipeline": pipeline}
-    )  # noqa: S102
+    names = {"batches": [200, 200, 2, 2], "train_on": train_on, "pipeline": pipeline}
+    exec(compile(code, str(PAGE), "exec"), names)  # noqa: S102
     assert [step for step, _ in lines] == [2, 4]
     names = ("rounds_kept", "survival")
     assert [[values[f"convergence/{name}"] for name in names] for _, values in lines] == [[0, 0], [2, 1]]
