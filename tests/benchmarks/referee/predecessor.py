@@ -38,10 +38,8 @@ def run(path: Path) -> Section:
         section.claims.append(Claim(f"{path.name} holds published returns with their pictures", False))
         return section
     for name, worst in gaps.items():
-        words = (
-            f"{name.upper()} of {len(rows)} returns is the published one within {SAME:g} (largest gap {worst:.1e})"
-        )
-        section.claims.append(Claim(words, worst <= SAME))
+        words = f"{name.upper()} of all {len(rows)} returns is the published one within {SAME:g}"
+        section.claims.append(Claim(f"{words} (largest gap {worst:.1e})", worst <= SAME))
     if absent:
         section.text.append(f"{absent} published returns have no picture here.")
     words = (
