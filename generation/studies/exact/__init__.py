@@ -1,0 +1,1 @@
+"""Exact edits: rendered scenes in which every instruction has one right answer."""
