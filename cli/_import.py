@@ -48,16 +48,19 @@ def store_findings(
     rights = {"origin": origin, "licence": licence, "attribution": attribution}
     run, imported = importing.import_into_run(findings, name, out, originals, rights)
     for problem in imported.problems:
-        click.echo(f"{problem.where}: {problem.reason}", err=True)
+        click.echo(f"{'note: ' * problem.is_note}{problem.where}: {problem.reason}", err=True)
+    problems, notes = (
+        [{"where": one.where, "reason": one.reason} for one in imported.problems if one.is_note == is_note]
+        for is_note in (False, True)
+    )
     if as_json:
-        problems = [{"where": problem.where, "reason": problem.reason} for problem in imported.problems]
         counts = {"made": imported.written, "already": imported.already_there, "replaced": imported.replaced}
-        click.echo(json.dumps(counts | {"problems": problems}))
+        click.echo(json.dumps(counts | {"problems": problems, "notes": notes}))
     else:
         text = f"{count_text(len(imported.written), 'chain')} imported, {len(imported.already_there)} were there before"
         if imported.replaced:
             text += f", {len(imported.replaced)} replaced because their instructions changed"
         listed = " (listed above)" if imported.problems else ""
-        click.echo(f"{run}: {text}; {count_text(len(imported.problems), 'problem')}{listed}")
-    if not all(problem.is_stray for problem in imported.problems):
+        click.echo(f"{run}: {text}; {count_text(len(problems), 'problem')}, {count_text(len(notes), 'note')}{listed}")
+    if problems:
         sys.exit(1)

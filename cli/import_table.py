@@ -14,11 +14,13 @@ from ._shared import column_option
 @click.option("--editor", help="The editor's name, if the table has no column for it.")
 @column_option
 @click.option(
-    "--closes/--open", default=True, show_default=True, help="Whether a finished round should equal the source."
+    "--closes/--open",
+    default=None,
+    help="Whether a finished round should equal the source. Default: unless each round asks for something else.",
 )
 @chain_options
-def command(path: Path, editor: str | None, columns: dict[str, str], closes: bool, **options: Any) -> None:
-    """Import a CSV or JSONL that has one row for each picture, with its path.
+def command(path: Path, editor: str | None, columns: dict[str, str], closes: bool | None, **options: Any) -> None:
+    """Import a CSV or JSONL that has one row for each picture, with its path; docs/import.md has the columns.
 
     The files' bytes are kept as they are, and files that cannot be read are listed. Exits with status 1 if part of a
     case could not be imported. Importing again with other instructions replaces the chains of the same answers.

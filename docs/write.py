@@ -1,7 +1,8 @@
 """Writes what the documents take from the program, so that it cannot go stale.
 
 python docs/write.py                          the commands (docs/commands.md), the hosted editors (docs/editors.md),
-                                              the no-reference metrics (docs/banana100.md) and the costs (README.md)
+                                              the no-reference metrics (docs/banana100.md), the columns of imported
+                                              tables (docs/import.md) and the costs (README.md)
 python docs/write.py report/leaderboard.json  the table of results (README.md) too
 """
 
@@ -13,6 +14,7 @@ from unittest import mock
 import click
 from convergebench.cli.__main__ import Kinds
 from convergebench.cli.__main__ import main as convergebench
+from convergebench.dataset_builder.importing.layout_table import COLUMNS
 from convergebench.generation import editors, plan, suites
 from convergebench.generation.vendors import models
 from convergebench.metric_modules.no_reference.ranges import TABLE
@@ -119,6 +121,12 @@ def no_reference_metrics() -> str:
     return "\n".join(lines)
 
 
+def imported_columns() -> str:
+    """The columns of an imported table, from the layout that reads them."""
+    lines = ["| column | rows | meaning |", "|---|---|---|"]
+    return "\n".join([*lines, *(f"| `{name}` | {rows} | {meaning} |" for name, (rows, meaning) in COLUMNS.items())])
+
+
 def results(leaderboard: Path) -> str:
     """The rows of round trips of a demo's leaderboard."""
     rows = [row for row in json.loads(leaderboard.read_text())["rows"] if row["group"] == "round trips"]
@@ -147,6 +155,8 @@ def main(words: list[str]) -> None:
     page.write_text(put(page.read_text(), "models", hosted_editors()))
     page = HOUSE / "docs" / "banana100.md"
     page.write_text(put(page.read_text(), "no-reference", no_reference_metrics()))
+    page = HOUSE / "docs" / "import.md"
+    page.write_text(put(page.read_text(), "columns", imported_columns()))
     text = put((HOUSE / "README.md").read_text(), "costs", costs())
     if words:
         text = put(text, "results", results(Path(words[0])))

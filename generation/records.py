@@ -16,7 +16,8 @@ from typing import Any, NamedTuple, Self, TypeVar, get_args, get_origin, get_typ
 KINDS = ("face", "object", "scene", "texture", "text")
 ORIGINS = ("real", "synthetic")
 REVERSIBILITY = ("exact", "clear", "partial", "destroys information", "invents information")
-STATUSES = ("input", "ok", "shrunk", "refused", "no_image", "failed")
+STATUSES = ("input", "ok", "shrunk", "refused", "no_image", "failed", "unpublished")
+GOES_ON = ("input", "ok", "unpublished")  # a chain may go on after these; the last is a gap in an imported chain
 PICTURED = ("input", "ok", "shrunk")  # the statuses of a step whose bytes decode to a picture
 # Under test; a reference editor that marks one end of the scale; a re-encoding alone.
 ROLES = ("editor", "baseline", "transport")

@@ -31,7 +31,7 @@ from PIL import Image
 
 from . import pictures
 from .files import LOCK, disk_errors_explained, locked, remove_unfinished, write_whole
-from .records import Chain, EditorInfo, Step, Turn, UserError, Values, canonical
+from .records import GOES_ON, Chain, EditorInfo, Step, Turn, UserError, Values, canonical
 
 PLAN = "plan.json"
 _CHECK = "#check"  # key of the checksum in run.json and editors.json; no editor has such a label
@@ -239,7 +239,7 @@ def describe_end(folder: Path, steps: Sequence[Step], data: bytes) -> dict[str, 
     last = steps[-1].status
     was_retried = (folder / ".retried.jsonl").exists()  # then the steps do not hold the whole cost
     return {
-        "status": "complete" if last in ("input", "ok") else last,
+        "status": "complete" if last in GOES_ON else last,
         "steps": len(steps) - 1,
         # Cost and reason, so that `status` need not read the steps.
         "cost": cost_of_folder(folder) if was_retried else round(sum(step.cost or 0.0 for step in steps), 6),
@@ -294,7 +294,7 @@ def parse_steps(path: Path, data: bytes, chain: Chain | None = None) -> list[Ste
                 words = asked[-1] if "content" in chain.settings else step.instruction
                 if [step.round, step.position, words] != asked:
                     raise ValueError("it is not what the chain asks for in that place")
-                if steps[-1].status not in ("input", "ok"):
+                if steps[-1].status not in GOES_ON:
                     raise ValueError("it comes after the chain's end")
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError, UserError) as error:
             advice = "restore the file, or delete the lines from there on and generate again"

@@ -46,6 +46,7 @@ _ROWS = (
     Reason("no_image", Fault.EDITOR, "no_image"),
     Reason("shrunk", Fault.EDITOR, "shrunk"),
     Reason("failed", Fault.OURS, "failed"),
+    Reason("unpublished", Fault.NOBODY, "this picture of an imported chain is not published"),
     Reason("missing", Fault.OURS, "missing: its file is not in the dataset", damage=True),
     Reason("unreadable", Fault.OURS, "unreadable", damage=True),
     Reason("not_a_number", Fault.OURS, "not a number", damage=True),
@@ -119,7 +120,7 @@ def signature_texts(signature: _Signature) -> list[str]:
     return [signature_text(name, part) for name, part in signature.items()]
 
 
-_STATUSES = "of the step: ok, shrunk, refused, no_image, failed, or missing where its file is gone"
+_STATUSES = "of the step: ok, shrunk, refused, no_image, failed, unpublished, or missing where its file is gone"
 _PLACE = (
     *StepPlace.columns(),
     Column("status", "string", _STATUSES),

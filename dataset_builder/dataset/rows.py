@@ -32,7 +32,7 @@ class StepRow(StepPlace):
 
     image: Annotated[Picture | None, "the answer, its bytes exactly as received; null if there is no picture"]
     instruction: Annotated[str, "the words the editor was given with the previous picture"]
-    status: Annotated[str, "input, ok, shrunk, refused, no_image or failed"]
+    status: Annotated[str, "input, ok, shrunk, refused, no_image, failed or unpublished"]
     reason: Annotated[str | None, "why there is no picture, if there is none"]
     seed: Annotated[Int64 | None, "the seed the editor was given"]
     type: Annotated[str | None, "type of the received bytes by their first bytes: png, jpg, webp, ..."]

@@ -1,7 +1,7 @@
 """Writes chains made elsewhere into a chain store, their bytes unchanged.
 
 A layout finds the chains. Whatever cannot be read is listed as a problem, and a chain ends at its first unreadable
-answer, as if its editor had failed there.
+answer, as if its editor had failed there. Answers that were never published are gaps, which are not measured.
 """
 
 import re
@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from convergebench.generation.files import disk_errors_explained, locked, write_whole
 from convergebench.generation.pictures import Undecodable, decode, encode_png
 from convergebench.generation.records import (
+    GOES_ON,
     KINDS,
     PICTURED,
     UNKNOWN,
@@ -68,11 +69,11 @@ class FoundChain:
 
 
 class Problem(NamedTuple):
-    """What could not be imported; a stray belongs to no case."""
+    """What could not be imported, or as a note what to know of the import."""
 
     where: str
     reason: str
-    is_stray: bool = False
+    is_note: bool = False
 
 
 Findings = Iterator[FoundChain | Problem]  # what a layout yields
@@ -174,7 +175,7 @@ def _import_chain(finding: FoundChain, out: Path, rights: Mapping[str, str], imp
         if reference is not None:
             write_whole(writer.folder / "reference.png", encode_png(reference))
         writer.append(Step(0, 0, 0, "", "input"), data, (picture.width, picture.height))
-        _write_answers(finding, writer, short_side, imported)
+        short_side = _write_answers(finding, writer, short_side, imported)
         content = sha256(canonical([step.sha256 for step in writer.steps]).encode()).hexdigest()[:16]
         settings = {"short_side": short_side, **finding.settings, "case": finding.case, "content": content}
         rounds = max((answer.round for answer, *_ in finding.answers), default=1)
@@ -187,7 +188,9 @@ def _import_chain(finding: FoundChain, out: Path, rights: Mapping[str, str], imp
     return chain
 
 
-def _write_answers(finding: FoundChain, writer: ChainWriter, short_side: int, imported: Imported) -> None:
+def _write_answers(finding: FoundChain, writer: ChainWriter, short_side: int, imported: Imported) -> int:
+    """Write the answers; the short side to judge them at."""
+    first_side = 0  # of the first answer, which shows what the editor's size is
     for number, (answer, where, picture) in enumerate(finding.answers, 1):
         step, data = replace(answer, step=number), b""
         size: tuple[int, int] | None = None
@@ -198,17 +201,26 @@ def _write_answers(finding: FoundChain, writer: ChainWriter, short_side: int, im
                 data = _read_bytes(picture)
                 width, height = decode(data).size
                 size = width, height
-                if step.status == "ok" and 2 * min(size) < short_side:
+                first_side = first_side or min(size)
+                if step.status == "ok" and 2 * min(size) < min(short_side, first_side):
                     step = replace(step, status="shrunk")
         except (OSError, ValueError) as error:
             step, data, size = replace(step, status="failed", reason=_reason_text(error)), b"", None
             imported.problems.append(Problem(where, _reason_text(error)))
         step = writer.append(step, data, size)
-        if step.status != "ok":
+        if step.status not in GOES_ON:
             if remaining := len(finding.answers) - number:
                 reason = f"{remaining} answers after step {number} ({step.status}) are left out"
                 imported.problems.append(Problem(finding.where, reason))
             break
+    if gaps := sum(step.status == "unpublished" for step in writer.steps):
+        reason = f"{gaps} of {len(finding.answers)} answers are not published; those steps are not measured"
+        imported.problems.append(Problem(finding.where, reason, is_note=True))
+    if not first_side or 2 * first_side >= short_side:
+        return short_side
+    reason = f"answers have a short side of {first_side} pixels, the source {short_side}; judged at {first_side}"
+    imported.problems.append(Problem(finding.where, reason, is_note=True))
+    return first_side
 
 
 def _read_bytes(data: Path | bytes) -> bytes:

@@ -42,7 +42,7 @@ def find_chains(path: Path, editor: str, prompts: Path | None = None, kind: str 
     for stray in sorted(set(path.iterdir()) - set(cases)) if cases != [path] else []:
         if not stray.name.startswith("."):
             reason = "is not a case of this layout: it has no I0_source.png"
-            yield Problem(str(stray), reason, is_stray=True)
+            yield Problem(str(stray), reason, is_note=True)
     names = {case: case.resolve().name for case in cases}
     entry_of = {case: entries.get(name) or entries.get(_split_case(name)[1]) or {} for case, name in names.items()}
     if prompts and not any(entry_of.values()):
@@ -69,7 +69,7 @@ def _find_chain(folder: Path, entry: Mapping[str, Any], editor: str, kind: str |
         if match := _ANSWER.fullmatch(path.name):
             files[int(match[1]), match[2]] = path
         elif not _SOURCE.fullmatch(path.name) and not path.name.startswith("."):
-            yield Problem(str(path), "is not a part of this layout", is_stray=True)
+            yield Problem(str(path), "is not a part of this layout", is_note=True)
     rounds = max((round for round, _ in files), default=0)
     if not files or 2 * rounds > MOST_ANSWERS:
         too_many = f"has more than {MOST_ANSWERS:,} answers by the numbers of its files"
@@ -80,7 +80,8 @@ def _find_chain(folder: Path, entry: Mapping[str, Any], editor: str, kind: str |
         for position, (direction, instruction) in enumerate(zip(_DIRECTIONS, instructions, strict=True), 1):
             file = files.get((round, direction))
             where = str(file or folder / f"I{round}_{direction}.png")
-            answers.append((Step(0, round, position, instruction, "ok"), where, file))
+            status = "ok" if file else "unpublished"
+            answers.append((Step(0, round, position, instruction, status), where, file))
     prefix = re.split(r"[_-]", image)[0].casefold()
     yield FoundChain(
         case=folder.resolve().name,

@@ -8,43 +8,45 @@ from typing import Any
 from convergebench.generation.records import STATUSES, Step, UserError
 
 from .chains import MOST_ANSWERS, Findings, FoundAnswer, FoundChain, Problem, checked_kind, imported_program
-from .tables import number, read_rows, text, whole
+from .tables import flag, number, read_rows, text, whole
 
 _NEEDED = ("chain", "round", "path")
 _STEP_FIELDS = ("seed", "latency", "cost", "text", "reason")  # go into the step as they are
-_TEXTS = (
-    "chain",
-    "path",
-    "source",
-    "instruction",
-    "editor",
-    "program",
-    "kind",
-    "category",
-    "status",
-    "text",
-    "reason",
-)
-# Our columns, each with the function that reads a value.
-_COLUMNS: dict[str, Callable[[str, Any], str | int | float | None]] = {
-    **dict.fromkeys(_TEXTS, text),
-    "round": whole,
-    "position": partial(whole, low=1),
-    "run": partial(whole, low=1),
-    "seed": partial(whole, high=2**63 - 1),
-    "latency": partial(number, low=0),
-    "cost": partial(number, low=0),
+# Our columns, each with the function that reads a value and, for docs/import.md, its rows and meaning.
+_COLUMNS: dict[str, tuple[Callable[[str, Any], str | int | float | None], str, str]] = {
+    "chain": (text, "every", "name of the chain; with `editor` it says which rows belong together"),
+    "round": (whole, "every", "0 for the picture that the chain starts from, then 1, 2, 3, ..."),
+    "path": (text, "every", "file of the picture, relative to the table and inside its folder"),
+    "position": (partial(whole, low=1), "answers", "place in the round, from 1; default: the order of the rows"),
+    "instruction": (text, "answers", "what the editor was asked for in this step"),
+    "editor": (text, "every", "name of the editor; default: `--editor`"),
+    "source": (text, "round 0", "name of the starting picture; default: its file's name"),
+    "kind": (text, "round 0", "what the source shows: face, object, scene, texture or text; default: object"),
+    "program": (text, "round 0", "name of what is asked, equal for all chains that are compared; default: the chain's"),
+    "category": (text, "round 0", "kind of edit, which groups programs in the report; default: imported"),
+    "shows": (text, "round 0", "words for what the picture shows once the edit is made: CLIP looks for them"),
+    "small": (flag, "round 0", "whether the edit covers little of the picture; default: judged by the words"),
+    "run": (partial(whole, low=1), "round 0", "number of the repetition; default: 1"),
+    "status": (text, "answers", "ok, shrunk, refused, no_image, failed or unpublished; default: ok"),
+    "reason": (text, "answers", "why there is no picture, in the editor's words"),
+    "text": (text, "answers", "what the editor said beside the picture"),
+    "seed": (partial(whole, high=2**63 - 1), "answers", "seed of the call"),
+    "latency": (partial(number, low=0), "answers", "seconds that the call took"),
+    "cost": (partial(number, low=0), "answers", "US dollars that the call cost"),
 }
+COLUMNS = {name: (rows, meaning) for name, (_, rows, meaning) in _COLUMNS.items()}
+_PROGRAM_FIELDS = ("category", "shows", "small")
 _Row = dict[str, Any]
 
 
 def find_chains(
-    path: Path, editor: str | None, columns: Mapping[str, str], kind: str | None = None, closes: bool = True
+    path: Path, editor: str | None, columns: Mapping[str, str], kind: str | None = None, closes: bool | None = None
 ) -> Findings:
     """Chains from a row per picture; round 0 is the source.
 
     `columns` maps our names to the table's; paths are relative to the table. Within a round, rows without a position
-    count in their order.
+    count in their order. Unless `closes` says that each round should equal the source, rounds of one step that each ask
+    for something else are the turns of one open round.
     """
     if unknown := [name for name in columns if name not in _COLUMNS]:
         raise UserError(f"no column {unknown[0]!r} to map; the columns are {', '.join(_COLUMNS)}")
@@ -59,7 +61,7 @@ def find_chains(
     for place, row in enumerate(rows, 1):
         where = f"{path}, row {place}"
         try:
-            values = {name: read(name, row.get(theirs[name])) for name, read in _COLUMNS.items()}
+            values = {name: read(name, row.get(theirs[name])) for name, (read, *_) in _COLUMNS.items()}
             ours = {name: value for name, value in values.items() if value is not None}
             _check_row(ours, path.parent)
         except UserError as error:
@@ -80,7 +82,9 @@ def _check_row(row: _Row, base: Path) -> None:
         raise UserError(f"the row needs a chain, a round and a status out of {', '.join(STATUSES[1:])}")
 
 
-def _find_chain(base: Path, editor: str, name: str, rows: list[_Row], kind: str | None, closes: bool) -> Findings:
+def _find_chain(
+    base: Path, editor: str, name: str, rows: list[_Row], kind: str | None, closes: bool | None
+) -> Findings:
     sources = [row for row in rows if row["round"] == 0]
     if len(sources) != 1 or "path" not in sources[0]:
         yield Problem(
@@ -97,6 +101,14 @@ def _find_chain(base: Path, editor: str, name: str, rows: list[_Row], kind: str 
             yield Problem(row["where"], reason)
         elif row is not source:
             placed[place] = row
+    if other := _other_words(placed):
+        is_turns = not closes and all(position == 1 for _, position in placed)
+        reason = f"chain {name!r} asks for something else in each round: its rounds are taken as turns of one open round"
+        if is_turns:
+            placed, closes = {(1, round): row for (round, _), row in placed.items()}, False
+        else:
+            reason = f"chain {name!r} is judged by the words of round 1; round {other[0]} has others"
+        yield Problem(source["where"], reason, is_note=True)
     last, length = max(placed, default=(0, 0)), max((position for _, position in placed), default=0)
     if not placed or last[0] * length > MOST_ANSWERS:
         too_many = f"has more than {MOST_ANSWERS:,} answers by its rounds and positions"
@@ -108,12 +120,13 @@ def _find_chain(base: Path, editor: str, name: str, rows: list[_Row], kind: str 
         answer.instruction or f"[position {answer.position}; the words were not recorded]"
         for answer, *_ in answers[:length]
     ]
+    metadata = {key: source[key] for key in _PROGRAM_FIELDS if key in source}
     yield FoundChain(
         case=name,
         source=source.get("source", Path(source["path"]).stem),
         picture=base / source["path"],
         where=source["where"],
-        program=imported_program(source.get("program", name), cycle, source, closes),
+        program=imported_program(source.get("program", name), cycle, metadata, closes is not False),
         editor=editor,
         answers=tuple(answers),
         kind=checked_kind(kind or source.get("kind", "object")),
@@ -122,8 +135,19 @@ def _find_chain(base: Path, editor: str, name: str, rows: list[_Row], kind: str 
     )
 
 
+def _other_words(placed: Mapping[tuple[int, int], _Row]) -> tuple[int, int] | None:
+    """The first place whose words are not those of an earlier round, if there is one."""
+    first: dict[int, str] = {}
+    for (round, position), row in sorted(placed.items()):
+        words = " ".join(row.get("instruction", "").casefold().split())
+        if words and first.setdefault(position, words) != words:
+            return round, position
+    return None
+
+
 def _answer(base: Path, name: str, place: tuple[int, int], row: _Row) -> FoundAnswer:
     where = row.get("where", f"chain {name!r}, round {place[0]}, position {place[1]}")
     data = base / row["path"] if "path" in row else None
     fields = {key: row[key] for key in _STEP_FIELDS if key in row}
-    return Step(0, *place, row.get("instruction", ""), row.get("status", "ok"), **fields), where, data
+    status = row.get("status", "ok" if row else "unpublished")
+    return Step(0, *place, row.get("instruction", ""), status, **fields), where, data

@@ -53,9 +53,10 @@ def find_chains(
             yield Problem(where, f"has no picture in {source!r}")
             continue
         words = [str(row[name] or "") if name else "" for name in instruction_columns]
+        pictures = [_picture(row[turn]) for turn in turns]
         answers = [
-            (Step(0, 1, position, word, "ok"), f"{where}, {turn}", _picture(row[turn]))
-            for position, (turn, word) in enumerate(zip(turns, words, strict=True), 1)
+            (Step(0, 1, position, word, "ok" if data else "unpublished"), f"{where}, {turn}", data)
+            for position, (turn, word, data) in enumerate(zip(turns, words, pictures, strict=True), 1)
         ]
         cycle = [word or f"[{turn}; the words were not recorded]" for turn, word in zip(turns, words, strict=True)]
         yield FoundChain(

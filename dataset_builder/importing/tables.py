@@ -92,6 +92,16 @@ def number(name: str, value: object, low: float = -math.inf) -> float | None:
     return _checked(name, value, float, lambda number: low <= number < math.inf, f"a number from {low:g}")
 
 
+def flag(name: str, value: object) -> bool | None:
+    """A value that must be true or false, in JSON or as a word."""
+    if value is None or value == "":
+        return None
+    words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+    if (word := str(value).casefold()) not in words:
+        raise UserError(f"{name} must be true or false, got {str(value)[:40]!r}")
+    return words[word]
+
+
 def _checked(
     name: str, value: object, convert: Callable[[Any], T], allows: Callable[[T], bool], allowed: str
 ) -> T | None:

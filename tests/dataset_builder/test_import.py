@@ -107,12 +107,13 @@ def test_a_missing_answer_and_a_broken_source_are_listed(case, tmp_path):
     stores.write(broken / "I0_source.png", b"no picture")
     stores.write(broken / "I1_forward.png", stores.picture(4))
     made = from_pairs(case.parent, tmp_path / "run")
-    assert [problem.reason.split(" (")[0] for problem in made.problems] == [
-        "the file is missing",
-        "2 answers after step 2",
-        "the source cannot be read: 10 bytes that are no picture, starting with 'no picture'",
+    assert [(problem.reason, problem.is_note) for problem in made.problems] == [
+        ("1 of 4 answers are not published; those steps are not measured", True),
+        ("the source cannot be read: 10 bytes that are no picture, starting with 'no picture'", False),
     ]
-    assert len(read(tmp_path / "run")) == 1
+    (one,) = read(tmp_path / "run")
+    assert (one.status, one.calls) == ("complete", 4)
+    assert [step.status for step in store_reader.read_steps(one)] == ["input", "ok", "unpublished", "ok", "ok"]
 
 
 def test_an_answer_below_half_the_size_ends_the_chain_as_shrunk(case, tmp_path):
@@ -186,7 +187,7 @@ def test_a_table_without_what_is_needed_is_one_sentence(sheet, tmp_path):
         list(layout_table.find_chains(sheet, "mine", {}))
     with pytest.raises(UserError, match="row 1, names no editor; give --editor or a column for it"):
         list(layout_table.find_chains(sheet, None, COLUMNS))
-    with pytest.raises(UserError, match="no column 'pathh' to map; the columns are chain, path"):
+    with pytest.raises(UserError, match="no column 'pathh' to map; the columns are chain, round, path"):
         list(layout_table.find_chains(sheet, "mine", {"pathh": "file"}))
     with pytest.raises(UserError, match=r"no such file: .*none.csv"):
         list(layout_table.find_chains(tmp_path / "none.csv", "mine", COLUMNS))
@@ -215,8 +216,8 @@ def test_a_dataset_with_picture_columns_keeps_its_bytes(tmp_path):
     assert [hashlib.sha256(one).hexdigest() for one in kept] == [
         hashlib.sha256(one).hexdigest() for one in data[0]
     ]
-    assert done["1"].status == "failed"
-    assert [problem.reason for problem in made.problems] == ["the file is missing"]
+    assert done["1"].status == "complete"
+    assert [problem.is_note for problem in made.problems] == [True]
     with pytest.raises(UserError, match=r"has no column 'turn_9_image'; its columns are image, turn_1_image"):
         list(layout_turns.find_chains(str(tmp_path / "there"), "mine", "image", ["turn_9_image"]))
 
@@ -328,10 +329,10 @@ def test_the_command_says_what_it_could_not_import_and_fails(case, tmp_path):
     done = CliRunner().invoke(main, ["import", str(case.parent), *out])
     assert done.exit_code == 0, "all that is a case came in"
     assert "README.txt: is not a case of this layout" in done.stderr
-    (case / "I1_forward.png").unlink()
+    (case / "I1_forward.png").write_bytes(b"no picture")
     done = CliRunner().invoke(main, ["import", str(case.parent), *out])
     assert done.exit_code == 1
-    assert "I1_forward.png: the file is missing" in done.stderr
+    assert "I1_forward.png: 10 bytes that are no picture" in done.stderr
 
 
 @pytest.mark.skipif(

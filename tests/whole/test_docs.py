@@ -23,6 +23,7 @@ def test_the_page_of_commands_is_what_help_says():
     [
         ("docs/editors.md", "models", "hosted_editors"),
         ("docs/banana100.md", "no-reference", "no_reference_metrics"),
+        ("docs/import.md", "columns", "imported_columns"),
         ("README.md", "costs", "costs"),
     ],
 )

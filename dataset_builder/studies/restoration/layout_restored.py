@@ -56,7 +56,7 @@ def find_chains(folder: Path, editor: str, inputs: Inputs, kind: str | None = No
         example = next(iter(inputs), "NAME")
         raise UserError(f"{folder} has no picture with the name of a degraded one, such as {example}.png")
     for name in sorted(restored.keys() - inputs.keys()):
-        yield Problem(str(restored[name]), "has the name of no degraded picture", is_stray=True)
+        yield Problem(str(restored[name]), "has the name of no degraded picture", is_note=True)
     for name, fields in inputs.items():
         if name not in restored:
             yield Problem(str(folder / f"{name}.png"), "is missing: the degraded picture was not restored")

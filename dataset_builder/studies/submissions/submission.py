@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from convergebench.generation.files import disk_errors_explained, locked, refuse_strangers_file, write_whole
 from convergebench.generation.pictures import decode, fit_to
-from convergebench.generation.records import PICTURED, FinishedChain, Step, UserError, canonical
+from convergebench.generation.records import GOES_ON, PICTURED, FinishedChain, Step, UserError, canonical
 from convergebench.generation.store import ChainWriter, keep_source, open_run
 
 from ...building import card
@@ -171,7 +171,7 @@ def _check_order(chain: FinishedChain, steps: list[Step]) -> Iterator[str]:
             seeded_step = next((ask[0] for ask in expected[1:] if ask[4] == step.seed), None)
             owner = f"that of step {seeded_step}" if seeded_step else "not this chain's"
             yield f"{where} its seed is {owner}, so it was not made in this place"
-        elif number and steps[number - 1].status not in ("input", "ok"):
+        elif number and steps[number - 1].status not in GOES_ON:
             yield f"{where} the chain had ended"
         elif (step.status in PICTURED) != (step.sha256 is not None):
             yield f"{where} it is {step.status}, which its picture contradicts"
