@@ -61,6 +61,8 @@ def store_findings(
         if imported.replaced:
             text += f", {len(imported.replaced)} replaced because their instructions changed"
         listed = " (listed above)" if imported.problems else ""
-        click.echo(f"{run}: {text}; {count_text(len(problems), 'problem')}, {count_text(len(notes), 'note')}{listed}")
+        click.echo(
+            f"{run}: {text}; {count_text(len(problems), 'problem')}, {count_text(len(notes), 'note')}{listed}"
+        )
     if problems:
         sys.exit(1)

@@ -124,7 +124,9 @@ def no_reference_metrics() -> str:
 def imported_columns() -> str:
     """The columns of an imported table, from the layout that reads them."""
     lines = ["| column | rows | meaning |", "|---|---|---|"]
-    return "\n".join([*lines, *(f"| `{name}` | {rows} | {meaning} |" for name, (rows, meaning) in COLUMNS.items())])
+    return "\n".join(
+        [*lines, *(f"| `{name}` | {rows} | {meaning} |" for name, (rows, meaning) in COLUMNS.items())]
+    )
 
 
 def results(leaderboard: Path) -> str:

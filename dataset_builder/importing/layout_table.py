@@ -22,7 +22,11 @@ _COLUMNS: dict[str, tuple[Callable[[str, Any], str | int | float | None], str, s
     "editor": (text, "every", "name of the editor; default: `--editor`"),
     "source": (text, "round 0", "name of the starting picture; default: its file's name"),
     "kind": (text, "round 0", "what the source shows: face, object, scene, texture or text; default: object"),
-    "program": (text, "round 0", "name of what is asked, equal for all chains that are compared; default: the chain's"),
+    "program": (
+        text,
+        "round 0",
+        "name of what is asked, equal for all chains that are compared; default: the chain's",
+    ),
     "category": (text, "round 0", "kind of edit, which groups programs in the report; default: imported"),
     "shows": (text, "round 0", "words for what the picture shows once the edit is made: CLIP looks for them"),
     "small": (flag, "round 0", "whether the edit covers little of the picture; default: judged by the words"),
