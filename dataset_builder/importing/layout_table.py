@@ -107,7 +107,9 @@ def _find_chain(
             placed[place] = row
     if other := _other_words(placed):
         is_turns = not closes and all(position == 1 for _, position in placed)
-        reason = f"chain {name!r} asks for something else in each round: its rounds are taken as turns of one open round"
+        reason = (
+            f"chain {name!r} asks for something else in each round: these are taken as turns of one open round"
+        )
         if is_turns:
             placed, closes = {(1, round): row for (round, _), row in placed.items()}, False
         else:
