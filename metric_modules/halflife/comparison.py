@@ -12,11 +12,10 @@ from typing import TypeVar
 
 import numpy as np
 
-from .intervals import student_quantile
-
 LEVEL = 0.05
 RANKED_FROM = 12  # sources; fewer can only indicate
 _FLIPS = 20_000  # random flips, if there are too many to take all
+_SETS_UP_TO = 14  # sources: 16,384 sets
 _ALL_FLIPS_UP_TO = 15  # rows: 16,384 flips up to an overall sign
 _SEED = 0
 _EXACT_UP_TO = 40  # differences that share no coarse grid
@@ -27,7 +26,6 @@ _GRID = (
 _BLOCK = 2**20  # numbers held at once for the joint flips, 8 MB
 
 Case = TypeVar("Case", bound=Hashable)
-Group = TypeVar("Group", bound=Hashable)
 _RoundsKept = Mapping[Case, float | None]  # per case; None if the case failed technically
 
 
@@ -38,7 +36,7 @@ class Comparison:
     cases: int  # that both have
     left_out: int  # that only one has, or that failed technically
     sources: int
-    difference: float | None  # rounds that the first keeps more than the second, on average over sources
+    difference: float | None  # rounds that the first survives more than the second, on average over cases
     interval: tuple[float, float] | None
     p_value: float | None  # of this pair alone: no third editor moves it
     p_corrected: float | None = None  # for all pairs of the table at once; None below 12 sources
@@ -48,12 +46,12 @@ class Comparison:
     @property
     def sentence(self) -> str:
         if self.difference is None:
-            return f"{self.first} and {self.second} have no case in common"
+            return f"{self.first} and {self.second} have no test in common"
         winner, loser = (self.first, self.second) if self.difference >= 0 else (self.second, self.first)
-        counts = f"{self.cases} cases of {self.sources} sources"
-        rounds = f"{abs(self.difference):.1f} rounds longer than {loser} on {counts}"
-        word = {"indicative": " (indicative)", "open": " (within chance)"}.get(self.verdict, "")
-        return f"{winner} keeps {rounds}{word}"
+        counts = f"{self.cases} tests on {self.sources} pictures"
+        more = f"{winner} survives {abs(self.difference):.1f} rounds more than {loser}"
+        word = {"indicative": "; too few pictures to rank", "open": "; no difference shown"}.get(self.verdict, "")
+        return f"{more} ({counts}{word})"
 
 
 def compare(
@@ -61,37 +59,65 @@ def compare(
     first: _RoundsKept[Case],
     second: _RoundsKept[Case],
     source_of: Mapping[Case, Hashable],
-    cell_of: Mapping[Case, Hashable] | None = None,
+    most: float | None = None,
 ) -> Comparison:
-    """Differences of rounds kept on the common cases, averaged per source, then over sources.
+    """Differences of rounds kept on the common cases; each case weighs the same, as in the table of results.
 
-    `cell_of` names what a case repeats (source and program); repeats are averaged first.
+    `most` is the largest difference that the plan allows; limits that data of so few sources leave open end there.
     """
     common = [case for case in first if first[case] is not None and second.get(case) is not None]
     left_out = len(first.keys() | second.keys()) - len(common)
-    gains = {case: first[case] - second[case] for case in common}  # type: ignore[operator]
-    cells: Mapping[Case, Hashable] = cell_of or {case: case for case in common}
-    by_source = averaged(averaged(gains, cells), {cells[case]: source_of[case] for case in common})
-    size = len(by_source)
+    gains: dict[Hashable, list[float]] = {}
+    for case in common:
+        gains.setdefault(source_of[case], []).append(first[case] - second[case])  # type: ignore[operator]
+    size, count = len(gains), len(common)
     if not size:
         return Comparison(*names, 0, left_out, 0, None, None, None)
-    means = np.array(list(by_source.values()))
-    centre = mean(means)
-    interval = None
-    if size > 1:
-        spread = (fsum((means - centre) ** 2) / (size - 1) / size) ** 0.5
-        reach = student_quantile(size - 1) * spread
-        interval = (centre - reach, centre + reach)
+    # Sources with more cases weigh more: the mean of these is the mean over cases.
+    by_source = {source: fsum(values) * size / count for source, values in gains.items()}
+    totals = np.array(list(by_source.values()))
+    p = _sign_flip_p(totals)
+    shares = np.array([len(values) * size / count for values in gains.values()])
+    centre = mean(totals)
     return Comparison(
-        *names, len(common), left_out, size, centre, interval, _sign_flip_p(means), by_source=by_source
+        *names,
+        count,
+        left_out,
+        size,
+        centre,
+        _flip_limits(totals, shares, centre, p, most),
+        p,
+        by_source=by_source,
     )
 
 
-def averaged(values: Mapping[Case, float], group_of: Mapping[Case, Group]) -> dict[Group, float]:
-    groups: dict[Group, list[float]] = {}
-    for name, value in values.items():
-        groups.setdefault(group_of[name], []).append(value)
-    return {group: mean(members) for group, members in groups.items()}
+def _flip_limits(
+    totals: np.ndarray, shares: np.ndarray, centre: float, p: float, most: float | None
+) -> tuple[float, float] | None:
+    """All differences that the sign-flip test would not reject: the limits exclude 0 where p is at most 5%.
+
+    A flip of the sources A reaches the observed mean if the mean over A is at most the difference that is tested, so the
+    limits are order statistics of the means over all sets of sources.
+    Reference: Hartigan, Using subsample values as typical values, JASA 64 (1969).
+    """
+    if len(totals) < 2:
+        return None
+    order = np.lexsort((shares, totals))
+    few = len(totals) <= _SETS_UP_TO
+    sets = _all_sets(len(totals)) if few else _random_signs(len(totals)) > 0
+    sets = sets[sets.any(axis=1)]
+    means = np.sort(sets @ totals[order] / (sets @ shares[order]))
+    place = floor((len(means) + 1) * LEVEL / 2)
+    if place == 0:
+        return None if most is None else (-most, most)
+    low, high = float(means[place - 1]), float(means[-place])
+    # Where the sets are drawn, the exact p decides on which side 0 is.
+    return (min(low, 0.0), max(high, 0.0)) if p > LEVEL else (low, high)
+
+
+@lru_cache(maxsize=4)
+def _all_sets(size: int) -> np.ndarray:
+    return (np.arange(2**size)[:, None] >> np.arange(size) & 1).astype(bool)
 
 
 def mean(values: Sequence[float] | np.ndarray) -> float:

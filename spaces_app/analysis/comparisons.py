@@ -57,8 +57,7 @@ def compare_two(outcomes: CaseOutcomes, first: str, second: str) -> Comparison:
         for editor in (first, second)
     ]
     sources: dict[Hashable, Hashable] = {key: key[0] for key in common}
-    cells: dict[Hashable, Hashable] = {key: key[:2] for key in common}
-    return compare((first, second), sides[0], sides[1], sources, cells)
+    return compare((first, second), sides[0], sides[1], sources, max(horizons.values(), default=None))
 
 
 def _rounds_kept(outcome: Outcome, horizon: int | None) -> int | None:

@@ -5,6 +5,7 @@ By the mean of all rounds, which one bad round can decide, and at the last round
 
 from collections.abc import Iterator
 from itertools import combinations
+from math import isfinite
 
 from convergebench.metric_modules.halflife.comparison import Comparison, compare, judge_together
 
@@ -75,4 +76,6 @@ def _compare_at(published: PublishedMetric, first: str, second: str, round: int 
         for value, side in zip(values, sides, strict=True):
             if side:
                 value[key] = sign * sum(side[number] for number in shared) / len(shared) if shared else None
-    return compare((first, second), values[0], values[1], published.source_of)
+    low, high = column_range(published.metric)
+    most = high - low if isfinite(high - low) else None
+    return compare((first, second), values[0], values[1], published.source_of, most)
