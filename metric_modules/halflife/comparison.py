@@ -96,8 +96,8 @@ def _flip_limits(
 ) -> tuple[float, float] | None:
     """All differences that the sign-flip test would not reject: the limits exclude 0 where p is at most 5%.
 
-    A flip of the sources A reaches the observed mean if the mean over A is at most the difference that is tested, so the
-    limits are order statistics of the means over all sets of sources.
+    A flip of the sources A reaches the observed mean if the mean over A is at most the tested difference, so the limits
+    are order statistics of the means over all sets of sources.
     Reference: Hartigan, Using subsample values as typical values, JASA 64 (1969).
     """
     if len(totals) < 2:

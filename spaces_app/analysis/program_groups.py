@@ -28,6 +28,9 @@ class ProgramGroup:
     filter_name: str = ""  # for visitors who filter by group; empty: not offered
     counted: bool = True  # by a headline
     asks_edits: bool = False  # whether a round has to make an edit and take it back
+    done: str = "round"  # what a reader calls the end of a round, before its number
+    start: str = "original"  # ... the picture that a chain begins with
+    reference: str = "original"  # ... the picture that all are compared with
     outcome: Callable[["Analysis", "Case"], str] | None = None
     outcomes: tuple[str, ...] = ()
 
@@ -45,7 +48,17 @@ _ROUND_TRIPS = ProgramGroup(
     order=10,
     filter_name="edit and undo",
     asks_edits=True,
+    done="undone",
 )
+
+
+def words_for(group: str) -> ProgramGroup:
+    return program_groups().get(group, _ROUND_TRIPS)
+
+
+def step_label(group: str, round: int) -> str:
+    """What a reader calls the picture at the end of a round; of round 0, the one that the chain begins with."""
+    return f"{words_for(group).done} {round}" if round else words_for(group).start
 
 
 @lru_cache

@@ -11,6 +11,7 @@ from convergebench.metric_modules.scores import ScoreRow
 
 from .cases import COLUMNS, MEANINGS, QUALITIES, Case, CaseKey, spread_rounds
 from .groups import HALF, CaseGroup, OutcomesByEditor
+from .program_groups import step_label
 
 TITLES = {cause.name: cause.title for cause in CAUSES.values()}  # for headings and filters
 _RETURNS = 4  # in a strip
@@ -24,7 +25,7 @@ def loss_clause(
     threshold: float = HALF,
     row: ScoreRow | None = None,
 ) -> str:
-    """'edit not undone, 62% of it left'; `row` is that of the step."""
+    """'edit not undone, 62% of it still there'; `row` is that of the step."""
     if outcome.lost_at is None:
         return ""
     cause, place = CAUSES[str(outcome.cause)], outcome.lost_at - 1
@@ -37,7 +38,7 @@ def loss_clause(
             return f"{COLUMNS[name].title} {_below(measured[name], threshold)} < {threshold:.0%}"
     ratio = row.undo_ratio if row else None
     if cause.decided_by == "undone" and ratio is not None and math.isfinite(ratio):
-        return f"{cause.clause}, {min(ratio, 1):.0%} of it left"
+        return f"{cause.clause}, {min(ratio, 1):.0%} of it still there"
     areas = [row.part_lost_share, row.part_redrawn_share] if row else []
     area = max((area for area in areas if area is not None), default=math.inf)
     if cause.decided_by == "part_lost" and math.isfinite(area):
@@ -53,6 +54,14 @@ def _below(value: float, threshold: float) -> str:
     """
     rounded = f"{value:.0%}"
     return rounded if rounded != f"{threshold:.0%}" else f"{math.floor(value * 100)}%"
+
+
+def verdict_words(case: Case, outcome: Outcome, clause: str) -> str:
+    """How a case ended; no percentage stands beside a word that it could be taken for a share of."""
+    rounds = f"{case.rounds} round{'s' if case.rounds > 1 else ''}"
+    if outcome.lost_at is None:
+        return "not measured to the end" if outcome.failed else f"survives all {rounds}"
+    return f"fails in round {outcome.lost_at}: {clause}"
 
 
 def losing_step(case: Case, outcome: Outcome, scores: Mapping[int, ScoreRow]) -> int | None:
@@ -100,12 +109,11 @@ def frames_of(case: Case, checks: Sequence[str], lost_step: int | None) -> list[
     for step in sorted(steps):
         round, is_return = -(-step // length), step % length == 0
         value = quality[round - 1] if step and is_return and round <= len(quality) else None
-        verb = ("undone" if forward else "round") if is_return else "edited"
         frames.append(
             {
                 "step": step,
-                "label": f"{verb} {round}" if step else "original",
-                "share": None if value is None else f"{value:.0%}",
+                "label": step_label(case.group, round) if is_return else f"edited {round}",
+                "share": None if value is None else f"{value:.0%} kept",
                 "is_there": step <= case.chain.calls,
                 "is_loss": step == lost_step,
                 "is_spare": 0 < step < case.rounds * length and step not in (lost_step, *forward),

@@ -1,7 +1,7 @@
 """The leaderboard under a visitor's choice."""
 
-from dataclasses import replace
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from convergebench.generation.records import UserError
@@ -10,10 +10,10 @@ from convergebench.metric_modules.halflife.outcomes import Outcome
 from ..analysis.cases import COLUMNS, MEANINGS, QUALITIES, RETAINED, Case, panel_title
 from ..analysis.comparisons import compare_group
 from ..analysis.groups import HALF, CaseGroup, count_failures, group_cases, outcome_of_case, outcome_of_curve
-from ..analysis.tables import Table
+from ..analysis.tables import Table, rows_of
 from ..statistics import leaderboard as statistic
 from ..statistics import make_table, pairs
-from .served_dataset import ServedDataset, check_allowed
+from .served_dataset import Answer, ServedDataset, check_allowed, ending
 
 ALL = "all"
 WORST_OF = f"worst of {', '.join(COLUMNS[name].title for name in QUALITIES)}"
@@ -30,13 +30,25 @@ class Choice(NamedTuple):
     editors: tuple[str, ...] = ()
 
 
-class Leaderboard(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Leaderboard:
     """The tables, and the cases behind them."""
 
     table: Table
     versus: Table
     group: CaseGroup | None
     outcomes: dict[str, list[Outcome]]
+
+    @property
+    def typed_rows(self) -> list[statistic.Row]:
+        return rows_of({"": self.table}, statistic.Row)
+
+    @cached_property
+    def outcome_of(self) -> dict[str, Outcome]:
+        """By the id of the chain."""
+        cases = self.group.cases if self.group else {}
+        pairs = [pair for name in cases for pair in zip(cases[name], self.outcomes[name], strict=True)]
+        return {case.chain.id: outcome for case, outcome in pairs}
 
 
 @lru_cache(maxsize=4)
@@ -61,7 +73,7 @@ def leaderboard(dataset: ServedDataset, choice: Choice = Choice()) -> Leaderboar
     """The headline table for a choice; UserError for what is not allowed."""
     groups = list(dataset.groups)
     if not groups:
-        raise UserError(dataset.why_nothing_counts)
+        return Leaderboard(make_table(statistic, [], dataset.why_nothing_counts), make_table(pairs, []), None, {})
     names = dataset.names
     choice = choice._replace(group=choice.group or groups[0])
     for what, values, allowed in (
@@ -94,6 +106,23 @@ def _leaderboard(dataset: ServedDataset, choice: Choice) -> Leaderboard:
         rows = [replace(row, name=metric_titles(dataset)[choice.metric]) for row in rows]
     versus = make_table(pairs, pairs.group_rows(group.name, compared))
     return Leaderboard(make_table(statistic, rows), versus, group, outcomes)
+
+
+def ending_of(dataset: ServedDataset, chain: str, choice: Choice = Choice()) -> Answer:  # noqa: B008 - frozen
+    """How a chain ended under a choice, as the page shows it; nulls for chains that no headline counts."""
+    case = dataset.case_of.get(chain)
+    if case is None or not case.chain.program.closes:
+        nothing: Answer = dict.fromkeys(("kept", "cause", "lost_at", "lost_step"))
+        return nothing | {"clause": "", "verdict": "", "outline": [], "quality": []}
+    checks = dataset.checks_of(case)
+    if case.group in dataset.groups:
+        board = leaderboard(dataset, choice._replace(group=case.group, kind=ALL, category=ALL, editors=()))
+        outcome = board.outcome_of.get(chain)
+    else:
+        outcome = None
+    alone = () if choice.metric in ("convergence", "quality") else (choice.metric,)
+    end = ending(case, alone or checks, dataset.scores_of(chain), choice.threshold, outcome)
+    return end | {"quality": case.quality(checks)}
 
 
 def _chosen_group(dataset: ServedDataset, choice: Choice) -> CaseGroup | None:

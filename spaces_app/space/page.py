@@ -1,6 +1,7 @@
 """The page and its files; nothing is fetched from another host."""
 
 import hashlib
+import html
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -54,8 +55,16 @@ def page_files(dataset: ServedDataset) -> dict[str, bytes]:
         endpoints={function.__name__: (function.__doc__ or "").splitlines()[0] for function in listed("PUBLIC")},
         links={"Data": dataset.link, "Code": _CODE} if dataset.link else {"Code": _CODE},
         version=dataset.version,
+        view="{title}",
+        preview="{address}figures/hero.png",
     )
     return files | {"index.html": page.encode()}
+
+
+def for_view(index: bytes, view: str, address: str) -> bytes:
+    """The page with the title of a tab and a picture of the results, for the preview of a link."""
+    title = html.escape(f"{view}: ConvergeBench" if view and view != "Results" else "ConvergeBench")
+    return index.replace(b"{title}", title.encode()).replace(b"{address}", html.escape(address).encode())
 
 
 def _css() -> bytes:
@@ -83,6 +92,7 @@ def _known_to_the_page(dataset: ServedDataset) -> Answer:
         "categories": dataset.names["category"],
         "together": sorted({(case.group, case.kind, case.category) for cases in counted for case in cases}),
         "threshold": HALF,
+        "whyNot": "" if dataset.groups else dataset.why_nothing_counts,
         "version": dataset.version,
     }
     for _, module in find_tabs().values():

@@ -16,14 +16,15 @@ from pathlib import Path
 import numpy as np
 from convergebench.generation import pictures
 from convergebench.generation.records import UserError
-from PIL import Image, ImageChops
+from PIL import Image, ImageChops, ImageDraw
 
-from .served_dataset import NoPicture, ServedDataset, check_allowed
+from ..crops import Place, box_around, changed_place
+from .served_dataset import NoPicture, ServedDataset, check_allowed, lost_outline
 
-KINDS = ("thumb", "small", "view", "difference", "detail", "received")
+KINDS = ("thumb", "small", "view", "difference", "crop", "reference", "received")
 GAINS = (1, 2, 4, 8, 16, 32)
-_SIDES = {"thumb": 176, "small": 448, "view": 1024, "difference": 1024, "detail": 400}
-_CELL = 16  # pixels of the grid that is searched for the place that changed most, at a short side of 512
+_SIDES = {"thumb": 176, "small": 448, "view": 1024, "difference": 1024, "crop": 360, "reference": 1024}
+_MARKS = (("#ffffff", 5), ("#b84900", 3))  # around what was lost: colour, and width in a picture of 360 pixels
 _LIMIT = 1_000_000_000  # bytes
 JUST_MADE = 120.0  # seconds during which a new file is not removed
 _ENDINGS = ("png", "jpg", "webp")  # what every browser shows
@@ -43,20 +44,23 @@ class Previews:
         self.clearing = threading.Lock()
         # A decoded picture is large, and glibc keeps what a thread has freed, so few threads decode for all requests.
         self.workers = ThreadPoolExecutor(os.cpu_count() or 2, "previews")
-        self.original = lru_cache(maxsize=4)(lambda chain: decode(self._received(chain, 0)))
-        self.place = lru_cache(maxsize=512)(self._place)
+        self.original = lru_cache(maxsize=4)(self._reference)
+        self.places = lru_cache(maxsize=512)(self._places)
 
     def path(self, chain: str, step: int, kind: str = "view", gain: int = 8, at: str = "") -> Path:
         """The file of one step's picture, made on first use.
 
-        `at` is for details: the chain and the step, with a space between, whose most changed place is shown.
+        `at` is for crops: a chain and a step, with a space between; the crop holds what its edit and that step
+        changed most. What a step lost is outlined.
         """
         check_allowed("kind", [kind], KINDS)
         check_allowed("gain", [str(gain)], [str(gain) for gain in GAINS])
         self.dataset.chain(chain)
-        anchor = re.fullmatch(r"(\S*) (\d{1,6})", (at or f"{chain} {step}") if kind == "detail" else " 0")
+        anchor = re.fullmatch(r"(\S*) (\d{1,6})", (at or f"{chain} {step}") if kind == "crop" else " 0")
         if anchor is None:
             raise UserError(f"no place {at[:40]!r}; it must be the id of a chain and a step, with a space between")
+        if kind == "crop":
+            self.dataset.chain(anchor[1])
         key = f"{chain} {step} {kind} {gain if kind == 'difference' else ''} {anchor[0]}"
         name = hashlib.sha256(key.encode()).hexdigest()[:32]
         for ending in _ENDINGS:
@@ -69,21 +73,40 @@ class Previews:
     def _write_preview(
         self, chain: str, step: int, kind: str, gain: int, name: str, anchor: re.Match[str]
     ) -> Path:
-        data = self._received(chain, step)
-        picture = decode(data)  # the bytes too are sent only if a browser can show them
+        data = b"" if kind == "reference" else self._received(chain, step)
+        picture = (
+            decode(data) if data else self.original(chain)
+        )  # the bytes too are sent only if a browser can show them
         if kind == "received":
             if (type := pictures.sniff(data)) not in _ENDINGS:
                 raise NoPicture(f"the original file is {type}; only {', '.join(_ENDINGS)} are sent unchanged")
             return self._write(f"{name}.{type}", data)
         if kind == "difference":
             picture = _difference(self.original(chain), picture, gain)
-        if kind == "detail":
-            picture = _cut_out(picture, self.place(anchor[1], int(anchor[2])))
+        if kind == "crop":
+            picture = self._crop(picture, chain, step, anchor)
         else:
+            picture = picture.copy()
             picture.thumbnail((_SIDES[kind], _SIDES[kind]), Image.Resampling.LANCZOS, reducing_gap=2.0)
         buffer = io.BytesIO()
         picture.save(buffer, "JPEG", quality=80 if kind == "thumb" else 92, subsampling=0)
         return self._write(f"{name}.jpg", buffer.getvalue())
+
+    def _reference(self, chain: str) -> Image.Image:
+        """What a chain's steps are compared with."""
+        return decode(self.dataset.reader.reference(chain) or self._received(chain, 0))
+
+    def _crop(self, picture: Image.Image, chain: str, step: int, anchor: re.Match[str]) -> Image.Image:
+        left, top, right, bottom = box_around(picture.size, self.places(anchor[1], int(anchor[2])))
+        scale = _SIDES["crop"] / max(right - left, bottom - top)
+        size = round((right - left) * scale), round((bottom - top) * scale)
+        shown = picture.resize(size, Image.Resampling.LANCZOS, box=(left, top, right, bottom))
+        draw = ImageDraw.Draw(shown)
+        for polygon in lost_outline(self.dataset.scores_of(chain).get(step)):
+            points = [((x * picture.width - left) * scale, (y * picture.height - top) * scale) for x, y in polygon]
+            for colour, width in _MARKS:
+                draw.line([*points, points[0]], colour, width, joint="curve")
+        return shown
 
     def _received(self, chain: str, step: int) -> bytes:
         """The bytes as received, or why there are none."""
@@ -98,11 +121,12 @@ class Previews:
         """The files that were written here; other files are neither counted nor removed."""
         return [path for path in self.folder.iterdir() if _OWN_NAME.fullmatch(path.name) and path.is_file()]
 
-    def _place(self, chain: str, step: int) -> tuple[float, float]:
-        try:
-            return _most_changed_place(self.original(chain), decode(self._received(chain, step)))
-        except NoPicture:
-            return 0.5, 0.5
+    def _places(self, chain: str, step: int) -> list[Place]:
+        places = []
+        for number in (1, step):
+            with contextlib.suppress(UserError):  # the editor may have refused
+                places.append(changed_place(self.original(chain), decode(self._received(chain, number))))
+        return places
 
     def _write(self, name: str, data: bytes) -> Path:
         """Write a file atomically, without a sync: it need not survive a power cut."""
@@ -168,27 +192,3 @@ def _difference(original: Image.Image, picture: Image.Image, gain: int) -> Image
     if picture.size != original.size:
         picture = Image.fromarray(pictures.resize_to(np.asarray(picture), *original.size))
     return ImageChops.difference(original, picture).point(lambda value: min(255, value * gain))
-
-
-def _most_changed_place(original: Image.Image, picture: Image.Image) -> tuple[float, float]:
-    size = pictures.evaluation_size(*original.size, 512)
-    first, second = (
-        np.asarray(image.convert("L").resize(size, Image.Resampling.BOX), float) for image in (original, picture)
-    )
-    rows, columns = (max(side // _CELL, 1) for side in first.shape)
-    far = np.abs(first - second)[: rows * _CELL, : columns * _CELL]
-    cells = far.reshape(rows, far.shape[0] // rows, columns, -1).mean((1, 3))
-    padded = np.pad(cells, 2, mode="edge")
-    near = sum(padded[y : y + rows, x : x + columns] for y in range(5) for x in range(5))
-    row, column = np.unravel_index(int(np.argmax(near)), cells.shape)
-    return (column + 0.5) / columns, (row + 0.5) / rows
-
-
-def _cut_out(picture: Image.Image, place: tuple[float, float]) -> Image.Image:
-    width, height = picture.size
-    wide = max(min(width, 2 * height) / 3.2, 8)
-    left = min(max(place[0] * width - wide / 2, 0), width - wide)
-    top = min(max(place[1] * height - wide / 4, 0), height - wide / 2)
-    side = _SIDES["detail"]
-    box = (left, top, left + wide, top + wide / 2)
-    return picture.resize((side, side // 2), Image.Resampling.LANCZOS, box=box)

@@ -13,18 +13,21 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
 from convergebench.dataset_builder.dataset.columns import Values
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.dataset.rows import FloorRow
 from convergebench.generation.records import FinishedChain, Step, UserError
+from convergebench.metric_modules.halflife.outcomes import Outcome
 from convergebench.metric_modules.scores import ScoreRow
 
 from ..analysis.analysis import Analysis
 from ..analysis.cases import Case
 from ..analysis.display_names import display_names
 from ..analysis.floors import excluded_text
-from ..analysis.groups import HALF, CaseGroup, outcome_of_case
-from ..analysis.reasons import losing_step, loss_clause
+from ..analysis.groups import HALF, outcome_of_case
+from ..analysis.reasons import losing_step, loss_clause, verdict_words
 from ..analysis.stored_rows import TableRows
 from ..palette import Look, assign_looks
 
@@ -53,6 +56,14 @@ def check_allowed(what: str, values: Iterable[str], allowed: Collection[str]) ->
     for value in values:
         if value not in allowed:
             raise UserError(f"no {what} {value[:40]!r}; it must be one of {', '.join(allowed)}")
+
+
+def number(text: str, otherwise: float) -> float:
+    """A number in an address."""
+    try:
+        return float(text) if text else otherwise
+    except ValueError:
+        raise UserError(f"{text[:40]!r} is not a number") from None
 
 
 def lost_outline(row: ScoreRow | None) -> list[list[list[float]]]:
@@ -114,7 +125,7 @@ class ServedDataset(Analysis):
         """Shown to a visitor if no case is counted."""
         pictures = excluded_text(self.look_alikes)
         because = f"; excluded because too many unrelated pictures resemble them: {pictures}" if pictures else ""
-        return f"these scores have no case that counts{because}"
+        return f"No test here asks for a change and its undo, so no headline counts them{because}."
 
     @cached_property
     def case_of(self) -> dict[str, Case]:
@@ -124,17 +135,6 @@ class ServedDataset(Analysis):
         """The checks for a case; none if no headline counts its group."""
         group = self.groups.get(case.group)
         return group.checks_of(case.editor) if group else ()
-
-    def ending(self, case: Case | None, group: CaseGroup | None = None) -> Answer:
-        """How a case ended, as the page shows it; nulls for chains that no headline counts.
-
-        `group` is the group of cases that a visitor's filters chose; by default the whole one.
-        """
-        if case is None or not case.chain.program.closes:
-            nothing: Answer = dict.fromkeys(("kept", "cause", "lost_at", "lost_step"))
-            return nothing | {"clause": "", "outline": [], "quality": []}
-        checks = group.checks_of(case.editor) if group else self.checks_of(case)
-        return ending(case, checks, self.scores_of(case.chain.id))
 
     def check_editors(self, editors: Iterable[str]) -> None:
         check_allowed("editor", editors, self.names["editor"])
@@ -171,6 +171,18 @@ class ServedDataset(Analysis):
         """Title, attribution and licence of every picture."""
         rows = self.reader.rows("sources", ["source", "title", "attribution", "licence"])
         return {row["source"]: row for row in rows}
+
+    def rows_as(self, config: str, form: str) -> bytes:
+        """All rows of a table without pictures, for other tools."""
+        columns = self.reader.plain_columns(self.reader.files(config)[0])
+        table = self.score_table if config == "scores" else self.reader.table(config, columns)
+        out = pa.BufferOutputStream()
+        if form == "parquet":
+            pq.write_table(table, out)
+        else:
+            fields = [field for field in table.schema if not pa.types.is_nested(field.type)]
+            pa_csv.write_csv(table.select([field.name for field in fields]), out)
+        return out.getvalue().to_pybytes()
 
     def title(self, source: str) -> str:
         return (self.sources.get(source) or {}).get("title") or source
@@ -210,17 +222,25 @@ class ServedDataset(Analysis):
         return dict(runs)
 
 
-def ending(case: Case, checks: Sequence[str], scores: Mapping[int, ScoreRow], threshold: float = HALF) -> Answer:
+def ending(
+    case: Case,
+    checks: Sequence[str],
+    scores: Mapping[int, ScoreRow],
+    threshold: float = HALF,
+    outcome: Outcome | None = None,
+) -> Answer:
     """The rounds that a case kept, and in which step and why it was lost."""
-    outcome = outcome_of_case(case, checks, threshold)
+    outcome = outcome or outcome_of_case(case, checks, threshold)
     step = losing_step(case, outcome, scores)
     row = scores.get(step or -1)
+    clause = loss_clause(case, outcome, checks, threshold, row)
     return {
         "kept": outcome.rounds_kept,
         "cause": outcome.cause,
         "lost_at": outcome.lost_at,
         "lost_step": step,
-        "clause": loss_clause(case, outcome, checks, threshold, row),
+        "clause": clause,
+        "verdict": verdict_words(case, outcome, clause),
         "outline": lost_outline(row),
         "quality": case.quality(checks),
     }

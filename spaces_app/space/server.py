@@ -1,21 +1,22 @@
 """The server: the page, its files, and an endpoint for every view."""
 
+import gzip
 import inspect
 import mimetypes
 import threading
-from collections.abc import Callable
-from functools import wraps
+from collections.abc import Callable, Mapping
+from functools import lru_cache, wraps
 from typing import Any, get_type_hints
 
 import gradio as gr
 from convergebench.generation.records import UserError
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, Response
+from starlette.responses import FileResponse, Response
 
 from ..reporting.figures import FORMS, house_style
 from . import request_limit
-from .page import page_files
+from .page import for_view, page_files
 from .previews import IMAGES, previews_of
 from .served_dataset import DAMAGED_FILE, ServedDataset, explain
 from .tabs import find_tabs, listed
@@ -100,14 +101,23 @@ def _forgetting(answer: Callable, server: gr.Server) -> Callable:
 def _add_files(server: gr.Server, dataset: ServedDataset) -> None:
     files, previews = page_files(dataset), previews_of(dataset)
 
+    titles = {id: tab.TITLE for id, (_, tab) in find_tabs().items()}
+
     @server.api_route("/", methods=["GET", "HEAD"])
-    def index() -> Response:
-        return HTMLResponse(files["index.html"])
+    def index(request: Request) -> Response:
+        view = titles.get(request.query_params.get("tab", ""), "")
+        return _packed(request, for_view(files["index.html"], view, str(request.base_url)), "text/html")
 
     @server.get("/page/{state}/{name:path}")
-    def page_file(state: str, name: str) -> Response:
+    def page_file(state: str, name: str, request: Request) -> Response:
         kind = mimetypes.guess_type(name)[0]
-        return Response(files[name], headers=_CACHED_FOREVER, media_type=kind) if name in files else _missing()
+        return _packed(request, files[name], kind, _CACHED_FOREVER) if name in files else _missing()
+
+    @server.get("/rows/{config}.{form}")
+    def rows(config: str, form: str, request: Request) -> Response:
+        if config not in ("scores", "chains") or form not in ("csv", "parquet"):
+            return _missing()
+        return Response(dataset.rows_as(config, form), headers=_saved_as(f"{config}.{form}"))
 
     @server.get("/pictures/{state}/{name}")
     def picture_file(state: str, name: str) -> Response:
@@ -121,6 +131,23 @@ def _add_files(server: gr.Server, dataset: ServedDataset) -> None:
     @server.post("/gradio_api/upload")
     def upload() -> Response:
         return Response("files are not uploaded here; endpoints take them in base64\n", 403)
+
+
+def _packed(request: Request, data: bytes, kind: str | None, headers: Mapping[str, str] = {}) -> Response:
+    """Compressed for a browser that can read it."""
+    headers = {**headers, "vary": "accept-encoding"}
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        return Response(_gzipped(data), headers=headers | {"content-encoding": "gzip"}, media_type=kind)
+    return Response(data, headers=headers, media_type=kind)
+
+
+@lru_cache(maxsize=64)
+def _gzipped(data: bytes) -> bytes:
+    return gzip.compress(data, mtime=0)
+
+
+def _saved_as(name: str) -> dict[str, str]:
+    return {"content-disposition": f'attachment; filename="{name}"'}
 
 
 def _missing() -> Response:
@@ -146,5 +173,4 @@ def _add_figures(server: gr.Server, dataset: ServedDataset) -> None:
             return Response(f"{explain(error)}\n", 400, media_type="text/plain")
         if not drawn:
             return _missing()
-        headers = {"content-disposition": f'attachment; filename="{drawn.name}.{form}"'}
-        return Response(content, headers=headers, media_type=FORMS[form])
+        return Response(content, headers=_saved_as(f"{drawn.name}.{form}"), media_type=FORMS[form])

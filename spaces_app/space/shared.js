@@ -64,11 +64,12 @@ export function picture(chain, step, kind, gain = 8, at = "") {
 // Chains as the viewer shows them; `yours` is made in the browser.
 export const chains = new Map();
 export function chainOf(id) {
-  if (!chains.has(id)) {
+  const key = id === "yours" ? id : [id, ...failing()].join(" ");
+  if (!chains.has(key)) {
     if (chains.size > 60) chains.delete(chains.keys().next().value);
-    chains.set(id, ask("chain", id).catch((error) => { chains.delete(id); throw error; }));
+    chains.set(key, ask("chain", id, ...failing()).catch((error) => { chains.delete(key); throw error; }));
   }
-  return chains.get(id);
+  return chains.get(key);
 }
 
 // Choices that lead to another chain: of its editor, picture and edit.
@@ -104,7 +105,7 @@ export function outline(polygons, width, height, fit) {
   return make("svg", { svg: true, class: "cb-outline", viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: `xMidYMid ${fit}`, "aria-hidden": "true" }, line("cb-outline-under"), line("cb-outline-over"));
 }
 export function outlined(image, polygons) {
-  if (polygons.length) image.addEventListener("load", () => image.after(outline(polygons, image.naturalWidth, image.naturalHeight, "slice")), { once: true });
+  if (polygons.length) image.addEventListener("load", () => image.after(outline(polygons, image.naturalWidth, image.naturalHeight, "meet")), { once: true });
   return image;
 }
 
@@ -122,6 +123,7 @@ function write(state, push) {
   const url = location.pathname + (text ? `?${text}` : "");
   if (url === location.pathname + location.search) return;
   history[push ? "pushState" : "replaceState"](null, "", url);
+  tell();
 }
 export const set = (state) => write(state, false);
 export function go(state) {
@@ -129,6 +131,12 @@ export function go(state) {
   apply();
 }
 const KEPT = ["group", "kind", "category", "metric", "threshold", "e"]; // by a link to another tab
+// What the page is, in a link's preview, a bookmark and the frame that the Hub puts around a Space.
+function tell() {
+  const tab = document.querySelector("[role=tab][aria-selected=true]").textContent;
+  document.title = tab === "Results" ? "ConvergeBench" : `${tab}: ConvergeBench`;
+  if (window.parent !== window) window.parent.postMessage({ queryString: location.search.slice(1) }, "https://huggingface.co");
+}
 
 // An answer is shown only if nothing was opened since it was asked for.
 let opened = 0;
@@ -155,6 +163,7 @@ async function apply() {
   }
   if (shown !== name) window.scrollTo(0, 0);
   shown = name;
+  tell();
   trouble("");
   for (const slot of document.querySelectorAll(`#panel-${name} [data-filters]`)) showFilters(slot);
   try {
@@ -168,7 +177,7 @@ export function trouble(words) {
   box.hidden = !words;
 }
 
-// Filters that all tabs share; what cannot be chosen with the others is disabled.
+// Filters that all tabs share, with what ends a test; what cannot be chosen with the others is disabled.
 function showFilters(slot) {
   const { groups, groupNames, kinds, categories, together } = known;
   const now = { group: get("group", groups[0] ?? ""), kind: get("kind", "all"), category: get("category", "all") };
@@ -176,16 +185,21 @@ function showFilters(slot) {
     group === other.group && ["all", kind].includes(other.kind) && ["all", category].includes(other.category));
   const options = (name, values) => values.map((value) => [value, groupNames[value] ?? value, value !== now[name] && !fits({ ...now, [name]: value })]);
   const change = (name) => (value) => go({ [name]: value === "all" || value === groups[0] ? null : value, start: null });
-  const chosen = Object.entries(now).filter(([name, value]) => value !== (name === "group" ? groups[0] : "all"));
+  const ends = [get("metric"), get("threshold") && `threshold ${percent(get("threshold"))}`].filter(Boolean);
+  const chosen = [...Object.entries(now).filter(([name, value]) => value !== (name === "group" ? groups[0] : "all")).map(([, value]) => groupNames[value] ?? value), ...ends];
+  const said = make("output", {}, percent(get("threshold", known.threshold)));
+  const limit = make("input", { type: "range", min: 0.05, max: 0.95, step: 0.05, value: get("threshold", known.threshold), "aria-label": "Failure threshold", oninput: () => { said.textContent = percent(limit.value); }, onchange: () => go({ threshold: Number(limit.value) === known.threshold ? null : limit.value }) });
   const row = make("div", { class: "cb-filters" },
     groups.length > 1 ? choose("Test type", options("group", groups), now.group, change("group")) : null,
     choose("Kind of picture", options("kind", ["all", ...kinds]), now.kind, change("kind")),
     choose("Kind of edit", options("category", ["all", ...categories]), now.category, change("category")),
+    known.metrics.length ? menu(ends.length ? `Fails on: ${ends.join(", ")}` : "What is a failure?", choose("Fails on", known.metrics, get("metric", "convergence"), (value) => go({ metric: value === "convergence" ? null : value })),
+      make("label", { class: "cb-choose" }, make("span", {}, "Failure threshold ", said), limit)) : null,
     chosen.length ? make("button", { type: "button", "data-reset": true }, "Reset filters") : null);
   const wide = window.matchMedia("(min-width: 761px)").matches;
   const was = slot.querySelector("details")?.open;
   slot.replaceChildren(make("details", { class: "cb-filterbox", open: wide || was },
-    make("summary", {}, "Filters", chosen.length ? make("b", {}, ` (${chosen.map(([, value]) => groupNames[value] ?? value).join(", ")})`) : null), row));
+    make("summary", {}, "Filters", chosen.length ? make("b", {}, ` (${chosen.join(", ")})`) : null), row));
 }
 // Controls of one tab stand in the same row as the filters that all share.
 export function addFilters(panel, ...nodes) {
@@ -194,7 +208,8 @@ export function addFilters(panel, ...nodes) {
   for (const node of nodes.reverse()) { node.classList.add("cb-own"); row.prepend(node); }
 }
 export const filters = () => ({ group: get("group"), kind: get("kind", "all"), category: get("category", "all") });
-export const filtered = () => Object.values(filters());
+export const failing = () => [get("metric", "convergence"), Number(get("threshold", known.threshold))];
+export const filtered = () => [...Object.values(filters()), ...failing()];
 
 // Editors: names, colours, markers.
 export const editors = new Map(known.editors.map((each) => [each.id, each]));
@@ -235,7 +250,12 @@ document.addEventListener("click", (event) => {
     document.documentElement.dataset.theme = theme;
     try { localStorage.setItem("convergebench-theme", theme); } catch { /* private windows */ }
   }
-  if (event.target.closest("[data-reset]")) go({ group: null, kind: null, category: null, editor: null, cause: null, program: null, q: null });
+  if (event.target.closest("[data-reset]")) go({ group: null, kind: null, category: null, metric: null, threshold: null, editor: null, cause: null, program: null, q: null, start: null });
+  const share = event.target.closest("[data-share]")?.dataset.share;
+  if (share) {
+    const text = share === "link" ? location.href : `<iframe src="${location.href.replaceAll("&", "&amp;")}" title="${document.title}" width="100%" height="760" style="border:0"></iframe>`;
+    navigator.clipboard.writeText(text).then(() => { document.querySelector(".cb-share output").textContent = "Copied."; }, () => trouble(`Copy this: ${text}`));
+  }
   const tab = event.target.closest("[data-tab]");
   if (tab) go({ tab: tab.dataset.tab });
   if (event.target.closest("[data-how]")) {
@@ -255,6 +275,8 @@ document.addEventListener("click", (event) => {
   apply();
 });
 document.addEventListener("keydown", (event) => {
+  const opened = event.key === "Escape" && document.querySelector(".cb-menu[open]");
+  if (opened) { opened.open = false; opened.querySelector("summary").focus(); }
   const tab = event.target.closest?.("[role=tab][data-tab]");
   const way = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
   if (!tab || !way) return;
@@ -270,10 +292,7 @@ window.addEventListener("popstate", () => apply());
 function attend(node) {
   if (!(node instanceof Element)) return;
   for (const image of node.querySelectorAll("img[data-chain]:not([src])")) seen.observe(image);
-  for (const image of node.querySelectorAll("img[data-outline]")) {
-    outlined(image, JSON.parse(image.dataset.outline));
-    delete image.dataset.outline;
-  }
+  for (const slot of node.querySelectorAll("g[data-marker]:empty")) slot.append(make("path", { svg: true, class: "cb-fill", d: SHAPES[slot.dataset.marker], transform: `translate(${slot.dataset.at})` }));
   for (const slot of node.querySelectorAll("[data-marker]:empty")) slot.append(make("svg", { svg: true, viewBox: "-6 -6 12 12", "aria-hidden": "true" }, make("path", { svg: true, d: SHAPES[slot.dataset.marker] })));
 }
 new MutationObserver((changes) => {

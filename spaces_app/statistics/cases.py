@@ -39,7 +39,7 @@ class Row(TableRow):
     applied: str | None = column("Edits made")
     undone: str | None = column("Edits taken back")
     left: float | None = column("Change left", "share")
-    part_lost: str | None = column("Part lost")
+    part_lost: str | None = column("One area lost")
     part_share: float | None = column("Largest changed part", "share")
     redrawn_share: float | None = column("Largest redrawn part", "share")
     framing: float | None = column("Loss of framing", "share")

@@ -91,7 +91,7 @@ def _row(
     summary = summarise(outcomes, rounds, sources, programs=[case.program for case in cases])
     # A share at an earlier round would not be comparable.
     is_followed = summary["last_round"] == rounds[-1]
-    cause, cause_share = _main_cause(outcomes)
+    cause, count = _main_cause(outcomes)
     lowest = [case.quality(checks) for case in cases]
     meanings = [case.retained[MEANINGS[0]] if MEANINGS and MEANINGS[0] in checks else [] for case in cases]
     quality, meaning = (_curve_summary(cases, curves, rounds, threshold) for curves in (lowest, meanings))
@@ -121,19 +121,18 @@ def _row(
         failed=sum(map(is_missing_case, outcomes)) / len(cases),
         cost=_mean([case.cost for case in cases if case.cost is not None]),
         seconds=_mean([case.seconds for case in cases if case.seconds is not None]),
-        cause=cause and f"{cause} ({cause_share:.0%})",
-        cause_share=cause_share,
+        cause=cause and f"{cause} ({count} of {len(outcomes)})",
+        cause_share=count / len(outcomes) if cause else None,
         cases=len(cases),
         sources=len(set(sources)),
         apart="; ".join(group.apart.get(editor, ())) or None,
     )
 
 
-def _main_cause(outcomes: Sequence[Outcome]) -> tuple[str | None, float | None]:
+def _main_cause(outcomes: Sequence[Outcome]) -> tuple[str | None, int]:
     counts = Counter(outcome.cause for outcome in outcomes if outcome.lost)
     cause = max(CAUSES, key=lambda name: counts[name])
-    share = counts[cause] / max(sum(not outcome.failed for outcome in outcomes), 1)
-    return (cause, share) if counts else (None, None)
+    return (cause, counts[cause]) if counts else (None, 0)
 
 
 def _curve_summary(
@@ -197,7 +196,7 @@ def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
     axes.set_ylabel("rounds survived, mean")
     add_legend(figure, axes)
     sentences = [
-        f"{row.editor} keeps {row.rounds_kept.value:.1f} rounds at {format_value(row.cost, 'money')}"
+        f"{row.editor} survives {row.rounds_kept.value:.1f} rounds at {format_value(row.cost, 'money')}"
         for row in rows
     ]
     return [Drawing("price", "Rounds survived against the cost of a round", "; ".join(sentences) + ".", figure)]

@@ -64,7 +64,7 @@ def test_the_cause_is_kept(cause):
     chain = chain_row("one", 1, 1, 12)
     made = report(score_rows(chain, 4, cause=cause), [chain], floor_rows(3))
     row = board(made)["one"]
-    assert (row["rounds_kept"], row["cause"]) == (4, f"{cause} (100%)")
+    assert (row["rounds_kept"], row["cause"]) == (4, f"{cause} (1 of 1)")
     last = [row for row in made.tables["causes"].rows if row["round"] == 12]
     assert last[0][cause] == 1
     before = [row for row in made.tables["causes"].rows if row["round"] == 4]
@@ -265,9 +265,9 @@ def test_a_shift_is_a_loss_of_framing_only_if_asked():
     assert row_of(shifted)["rounds_kept"] == 12
     assert row_of(shifted, framing=0.1)["rounds_kept"] == 12
     lost = row_of(shifted, framing=0.05)
-    assert (lost["rounds_kept"], lost["cause"]) == (4, "framing lost (100%)")
+    assert (lost["rounds_kept"], lost["cause"]) == (4, "framing lost (4 of 4)")
     broken = row_of(moved(scores, 5, 0.3, 0.07))
-    assert (broken["rounds_kept"], broken["cause"]) == (4, "quality lost (100%)")
+    assert (broken["rounds_kept"], broken["cause"]) == (4, "quality lost (4 of 4)")
     assert report(shifted, chains, floors).tables["cases"].rows[0]["framing"] == 0.07
 
 

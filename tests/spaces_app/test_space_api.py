@@ -38,7 +38,7 @@ def test_every_view_has_an_endpoint_and_nothing_else(server):
 
 def test_a_step_names_its_picture_and_the_picture_is_there(server):
     chain = chain_of(server, "steady")
-    step = server.ask("chain", chain)[1]["steps"][3]
+    step = server.ask("chain", chain, "convergence", 0.5)[1]["steps"][3]
     assert (step["instruction"], step["seed"]) == ("<b onclick=x>add</b> a hat", 1003)
     status, data = server.get(server.ask("picture", chain, 3, "view", 8, "")[1]["url"])
     assert status == 200
@@ -50,9 +50,9 @@ def test_a_step_names_its_picture_and_the_picture_is_there(server):
 def test_the_rest_answers_with_plain_values(server):
     chain = chain_of(server, "steady")
     assert server.ask("about")[1]["chains"] == 20
-    assert server.ask("chain", chain)[1]["steps"][2]["undone"] is True
+    assert server.ask("chain", chain, "convergence", 0.5)[1]["steps"][2]["undone"] is True
     assert server.ask("pick", "longest", "identity")[0] == 200
-    [curve, *_] = server.ask("curves", "kept", "", "all", "all")[1]["curves"]
+    [curve, *_] = server.ask("curves", "kept", "", "all", "all", "convergence", 0.5)[1]["curves"]
     assert [point[0] for point in curve["points"]] == [0, 1, 2, 3, 4]
 
 
@@ -68,7 +68,7 @@ def test_metrics_are_on_their_own_ranges(server):
 
 
 def test_failures_come_with_the_reason_and_the_step(server):
-    status, found = server.ask("failures", "fading", "", "", "", "all", "all", "first", 0)
+    status, found = server.ask("failures", "fading", "", "", "", "all", "all", "convergence", 0.5, "first", 0, 24)
     assert status == 200
     assert found["total"] == len(found["rows"]) == 4
     for row in found["rows"]:
@@ -76,42 +76,43 @@ def test_failures_come_with_the_reason_and_the_step(server):
         assert row["step"] == 2 * row["lost_at"]  # the undo of the round
         assert row["clause"].endswith("% < 50%")
     assert found["causes"] == [{"cause": "quality lost", "title": "Quality lost", "count": 4}]
-    chain = server.ask("chain", chain_of(server, "fading"))[1]
+    chain = server.ask("chain", chain_of(server, "fading"), "convergence", 0.5)[1]
     assert (chain["cause"], chain["lost_at"]) == ("quality lost", chain["kept"] + 1)
-    assert server.ask("chain", chain_of(server, "steady"))[1]["lost_at"] is None
+    assert server.ask("chain", chain_of(server, "steady"), "convergence", 0.5)[1]["lost_at"] is None
 
 
 def test_an_edit_that_was_not_made_is_lost_at_the_edit(server):
-    rows = server.ask("failures", "identity", "not applied", "", "", "all", "all", "first", 0)[1]["rows"]
+    asked = "", "", "all", "all", "convergence", 0.5, "first", 0, 24
+    rows = server.ask("failures", "identity", "not applied", *asked)[1]["rows"]
     assert {(row["lost_at"], row["step"], row["clause"]) for row in rows} == {(1, 1, "edit not carried out")}
-    everyone = server.ask("failures", "", "", "", "", "all", "all", "first", 0)[1]["rows"]
+    everyone = server.ask("failures", "", "", *asked)[1]["rows"]
     assert "identity" not in {row["editor"] for row in everyone}  # a baseline is asked for by name
 
 
 def test_editors_are_compared_on_one_picture(server):
-    found = server.ask("compare", "market", "lamp", ["fading", "steady"])[1]
+    found = server.ask("compare", "market", "lamp", ["fading", "steady"], "convergence", 0.5)[1]
     assert [(row["editor"], len(row["quality"])) for row in found["rows"]] == [("fading", 4), ("steady", 4)]
 
 
-def test_a_detail_is_cut_from_the_same_place_of_every_step(server):
+def test_a_crop_is_cut_from_the_same_place_of_every_step(server):
     chain = chain_of(server, "fading")
     for step in (0, 2):
-        status, found = server.ask("picture", chain, step, "detail", 8, f"{chain} 8")
+        status, found = server.ask("picture", chain, step, "crop", 8, f"{chain} 8")
         assert status == 200
-        assert Image.open(io.BytesIO(server.get(found["url"])[1])).size == (400, 200)
+        assert Image.open(io.BytesIO(server.get(found["url"])[1])).size == (360, 270)
 
 
 WRONG = [
-    ("failures", ["nobody", "", "", "", "all", "all", "first", 0], "no editor"),
-    ("failures", ["", "bad luck", "", "", "all", "all", "first", 0], "no cause"),
-    ("picture", ["{chain}", 1, "detail", 8, "../../etc 1"], "no chain"),
+    ("failures", ["nobody", "", "", "", "all", "all", "convergence", 0.5, "first", 0, 24], "no editor"),
+    ("failures", ["", "bad luck", "", "", "all", "all", "convergence", 0.5, "first", 0, 24], "no cause"),
+    ("picture", ["{chain}", 1, "crop", 8, "../../etc 1"], "no chain"),
     ("table", ["docx", "", "all", "all", "convergence", 0.5, []], "no form"),
     ("picture", ["../../../etc/passwd", 1, "view", 8, ""], "no chain"),
     ("picture", ["{chain}", 99, "view", 8, ""], "its steps are 0 to 8"),
     ("picture", ["{chain}", 1, "../view", 8, ""], "no kind"),
     ("picture", ["{chain}", 1, "difference", 10**9, ""], "no gain"),
     ("picture", [{"a": 1}, 1, "view", 8, ""], "chain is"),
-    ("chain", ["<b>"], "no chain"),
+    ("chain", ["<b>", "convergence", 0.5], "no chain"),
     ("leaderboard", ["../..", "all", "all", "convergence", 0.5, []], "no group"),
     ("leaderboard", ["", "../etc", "all", "convergence", 0.5, []], "no kind"),
     ("leaderboard", ["", "all", "<b>", "convergence", 0.5, []], "no category"),
@@ -121,7 +122,7 @@ WRONG = [
     ("leaderboard", ["", "all", "all", "convergence", "NaN", []], "threshold is"),
     ("leaderboard", ["", "all", "all", "convergence", 0.5, 7], "editors is"),
     ("leaderboard", ["", ["all"], "all", "convergence", 0.5, []], "kind is"),
-    ("curves", ["../../x", "", "all", "all"], "no metric"),
+    ("curves", ["../../x", "", "all", "all", "convergence", 0.5], "no metric"),
     ("pick", ["best", ""], "surprise, worst, longest"),
     ("find", ["<script>", "", "", 1], "no editor"),
     ("pick", [[], ""], "how is"),
@@ -166,7 +167,7 @@ def test_a_corrupt_shard_is_said_and_the_others_are_shown(server):
     assert any(answer["reason"] and "cannot be read" in answer["reason"] for answer in answers)
     assert all(answer["url"] or answer["reason"] for answer in answers)
     assert all(str(server.log.parent.parent) not in str(answer["reason"]) for answer in answers)
-    assert server.ask("chain", chain_of(server, "steady"))[0] == 200
+    assert server.ask("chain", chain_of(server, "steady"), "convergence", 0.5)[0] == 200
 
 
 def test_an_upload_that_is_too_large_is_refused_and_not_kept(server):

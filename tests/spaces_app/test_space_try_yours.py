@@ -11,6 +11,7 @@ import small_dataset
 from convergebench import metric_modules
 from convergebench.generation.records import UserError
 from convergebench.spaces_app.space.chains.tab import chain as chain_view
+from convergebench.spaces_app.space.headline import ending_of
 from convergebench.spaces_app.space.served_dataset import open_dataset
 from convergebench.spaces_app.studies.try_yours.tab import tab
 from PIL import Image
@@ -141,7 +142,7 @@ def test_a_chain_of_the_dataset_is_lost_as_in_failures(judged, editor):
     files = [judged.reader.picture(chain.id, step) for step in range(chain.calls + 1)]
     answer = score(judged, files[0], files[2::2], files[1::2], WORDS)
     shown = chain_view(judged, chain.id)
-    assert verdict(answer) == {"threshold": 0.5} | judged.ending(judged.case_of[chain.id])
+    assert verdict(answer) == {"threshold": 0.5} | ending_of(judged, chain.id)
     assert verdict(answer)["cause"] == cases()[editor][1]
     numbers = ("outline", "applied", "undone", "undo_ratio", "part_lost", "retained")
     theirs, ours = ([[step[name] for name in numbers] for step in view["steps"][1:]] for view in (shown, answer))

@@ -1,16 +1,16 @@
 // One chain, or two on the same case with their steps locked together.
 import { chart } from "convergebench/chart.js";
-import { ask, chainChoices, chainOf, choose, clamp, dot, editor, editors, filtered, get, go, has, make, outline, percent, picture, set, thumb, tick, trouble, turn, yours } from "convergebench/shared.js";
+import { ask, chainChoices, chainOf, choose, clamp, dot, editor, editors, failing, filtered, get, go, has, make, outline, percent, picture, set, thumb, tick, trouble, turn, yours } from "convergebench/shared.js";
 
 const GAINS = [1, 2, 4, 8, 16, 32];
 const ZOOMS = [1, 2, 4];
-const MODES = { divider: "Divider", side: "Original | This step", difference: "Difference", step: "This step" };
+const MODES = { divider: "Divider", side: "Side by side", difference: "Difference", step: "This step" };
 let last = null; // what is shown
 
 const text = (value, digits = 3) => (!has(value) ? "–" : Number(value).toPrecision(digits).replace(/\.?0+$/, (zeros) => (zeros.includes(".") ? "" : zeros)));
 const one = (allowed, asked, or) => (allowed.includes(Number(asked)) ? Number(asked) : or);
-const key = (chain, beside) => `${chain} ${beside} ${yours.scored}`; // a series that is scored anew is another chain
-const failureFilters = () => [get("fe"), get("cause"), get("program"), ...filtered(), get("order", "first")];
+const key = (chain, beside) => `${chain} ${beside} ${yours.scored} ${failing()}`; // a series that is scored anew is another chain
+const failureFilters = (start) => [get("fe"), get("cause"), get("program"), ...filtered(), get("order", "first"), start];
 
 export async function open() {
   const isLast = turn();
@@ -35,7 +35,7 @@ function show(chain, beside, views, asked) {
   const state = {
     key: key(chain, beside), views, size, first, viewer: make("div", { class: "cb-viewer" }), playing: null,
     mode: MODES[get("view")] ? get("view") : "divider", gain: one(GAINS, get("gain"), 8), zoom: one(ZOOMS, get("zoom"), 1),
-    split: same ? last.split : 50, returns: same ? last.returns : false,
+    split: same ? last.split : 50, at: [50, 50], returns: same ? last.returns : false,
   };
   last = state;
   state.columns = views.map((each) => column(state, each));
@@ -55,7 +55,7 @@ function selectors(state) {
   const open = (chain, beside) => go({ tab: "chains", chain, beside: beside || null, step: null });
   const row = make("div", { class: "cb-filters cb-one-row" });
   const fill = async () => {
-    const { editors } = await ask("compare", view.source, view.program, []);
+    const { editors } = await ask("compare", view.source, view.program, [], ...failing());
     const find = async (id, { source, program, run }) => id && (await ask("find", id, source, program, run)).chain;
     row.append(...await chainChoices(view, async (chain, asked) => open(chain, await find(other?.editor, asked))),
       choose("Compare with", [["", "none"], ...editors.filter((id) => id !== view.editor).map((id) => [id, editor(id).name])], other?.editor ?? "", async (id) =>
@@ -74,7 +74,7 @@ async function neighbours(state) {
   let total = 1;
   const place = () => rows.findIndex((row) => row.chain === view.chain);
   while (rows.length < Math.min(total, 600) && [-1, rows.length - 1].includes(place())) {
-    const found = await ask("failures", ...failureFilters(), rows.length);
+    const found = await ask("failures", ...failureFilters(rows.length));
     total = found.total;
     rows.push(...found.rows);
   }
@@ -103,14 +103,14 @@ function column(state, view) {
   own.lost = make("div", { class: "cb-lost", hidden: true });
   own.sheet = make("div", { class: "cb-sheet" }, own.before, own.after, own.lost, own.handle, own.empty);
   own.stage = make("div", { class: "cb-stage", tabindex: "0", role: "group", "aria-label": `Picture of ${view.name}` }, own.sheet);
-  own.labels = make("div", { class: "cb-labels" }, make("span", {}, "original"), make("span", {}, "this step"));
+  own.labels = make("div", { class: "cb-labels" }, make("span", {}, view.against ?? "original"), make("span", {}, "this step"));
   own.info = make("div", { class: "cb-info", "aria-live": "polite" });
   own.curves = curves(state, view);
   move(state, own);
-  const ended = !has(view.kept) ? `${view.status}, ${view.rounds} rounds` : !has(view.lost_at) ? `Survived all ${view.rounds} rounds.` : `Lost in round ${view.lost_at} of ${view.rounds}: ${view.clause}.`;
+  const ended = has(view.kept) ? `${view.verdict}.` : `${view.status}, ${view.rounds} rounds`;
   const reason = make("p", {}, ended, has(view.lost_step) ? make("button", { type: "button", class: "cb-plain", onclick: () => step(state, view.lost_step) }, "Show it") : null);
   const head = make("header", {}, editors.has(view.editor) ? dot(view.editor) : null, make("h3", { title: view.editor }, view.name), reason);
-  head.dataset.good = !has(view.lost_at) && has(view.kept);
+  head.dataset.good = has(view.kept) ? !has(view.lost_at) : "none";
   own.left = make("div", {}, own.stage, own.labels);
   own.node = make("section", { class: "cb-column", "aria-label": view.name }, head,
     make("div", { class: "cb-pair" }, own.left, make("div", { class: "cb-side", "data-editor": view.name }, own.info, own.curves.node)));
@@ -126,7 +126,7 @@ function move(state, own) {
     if (event.button) return;
     const divides = state.mode === "divider" && (state.zoom === 1 || event.target === handle);
     if (!divides && state.zoom === 1) return;
-    start = { divides, x: event.clientX, y: event.clientY, left: stage.scrollLeft, top: stage.scrollTop };
+    start = { divides, from: state.at, x: event.clientX, y: event.clientY, left: stage.scrollLeft, top: stage.scrollTop };
     stage.setPointerCapture(event.pointerId);
     if (divides) { divide(event); handle.focus({ preventScroll: true }); }
     event.preventDefault();
@@ -134,6 +134,7 @@ function move(state, own) {
   stage.addEventListener("pointermove", (event) => {
     if (!start) return;
     if (start.divides) divide(event);
+    else if (state.mode === "side") look(state, start.from[0] - (200 * (event.clientX - start.x)) / sheet.clientWidth / (state.zoom - 1), start.from[1] - (100 * (event.clientY - start.y)) / sheet.clientHeight / (state.zoom - 1));
     else for (const each of state.columns) each.stage.scrollTo(start.left + start.x - event.clientX, start.top + start.y - event.clientY);
   });
   for (const end of ["pointerup", "pointercancel"]) stage.addEventListener(end, () => { start = null; });
@@ -153,6 +154,15 @@ function split(state, value) {
     sheet.style.setProperty("--split", `${state.split}%`);
     handle.setAttribute("aria-valuenow", share);
     handle.setAttribute("aria-valuetext", `original on the left ${share}%`);
+  }
+}
+
+// Side by side, both halves show the same place, given in percent of the picture.
+function look(state, x, y) {
+  state.at = [clamp(x, 0, 100), clamp(y, 0, 100)];
+  for (const { sheet } of state.columns) {
+    sheet.style.setProperty("--x", `${state.at[0]}%`);
+    sheet.style.setProperty("--y", `${state.at[1]}%`);
   }
 }
 
@@ -177,7 +187,7 @@ function controls(state) {
   state.play = make("button", { type: "button", "aria-label": "Play", onclick: () => play(state) }, "▶");
   const arrow = (title, way, sign) => make("button", { type: "button", "aria-label": title, onclick: () => walk(state, way) }, sign);
   return make("div", { class: "cb-controls" }, arrow("Previous step", -1, "←"), state.play, arrow("Next step", 1, "→"), state.slider, marks, state.where,
-    tick(" undos only", state.returns, (checked) => { state.returns = checked; }));
+    tick(" ends of rounds only", state.returns, (checked) => { state.returns = checked; }));
 }
 
 function walk(state, way) {
@@ -203,11 +213,11 @@ function strip(state) {
   state.frames = Array.from({ length: state.size }, (_, number) => {
     const found = state.views.map((view) => at(view, number));
     const there = found.find(Boolean);
-    const label = number === 0 ? "original" : there?.closing ? `undone ${there.round}` : there?.instruction ?? `step ${number}`;
+    const label = there?.label ?? `step ${number}`;
     const image = (each, place) => (each && ["ok", "input"].includes(each.status) ? thumb(state.views[place].chain, number) : make("span", { class: "cb-none" }, each ? each.status.replace("_", " ") : "ended"));
     const lost = state.views.some((view) => view.lost_step === number);
-    return make("button", { type: "button", class: there?.closing || number === 0 ? "cb-frame cb-return" : "cb-frame", title: label, "data-lost": lost, "aria-label": `Step ${number}: ${label}${lost ? ", lost here" : ""}`, onclick: () => step(state, number) },
-      found.map(image), make("span", {}, lost ? make("b", {}, "lost: ") : null, label));
+    return make("button", { type: "button", class: there?.closing || number === 0 ? "cb-frame cb-return" : "cb-frame", title: label, "data-lost": lost, "aria-label": `Step ${number}: ${label}${lost ? ", fails here" : ""}`, onclick: () => step(state, number) },
+      found.map(image), make("span", {}, lost ? make("b", {}, "✗ ") : null, label));
   });
   return (state.film = make("div", { class: "cb-film", role: "group", "aria-label": "All steps" }, state.frames));
 }
@@ -223,7 +233,7 @@ function step(state, number) {
   state.film.scrollTo({ left: frame.offsetLeft - state.film.offsetLeft - (state.film.clientWidth - frame.clientWidth) / 2, behavior: state.playing ? "auto" : "smooth" });
   const [view, other] = state.views;
   const now = at(view, number) ?? (other && at(other, number));
-  state.where.textContent = number === 0 ? "the original" : now ? `round ${now.round} of ${view.rounds}, step ${number} of ${state.size - 1}` : `step ${number} of ${state.size - 1}`;
+  state.where.textContent = number === 0 ? `the ${view.steps[0].label ?? "original"}` : now ? `round ${now.round} of ${view.rounds}, step ${number} of ${state.size - 1}` : `step ${number} of ${state.size - 1}`;
   state.slider.setAttribute("aria-valuetext", state.where.textContent);
   for (const own of state.columns) paint(state, own, number);
   split(state, state.split);
@@ -246,7 +256,7 @@ async function paint(state, own, number) {
   const size = view.steps[0];
   const ratio = size.width && size.height ? size.width / size.height : 1;
   own.sheet.style.setProperty("--ratio", state.mode === "side" ? 2 * ratio : ratio);
-  const [found, before] = await Promise.all([picture(view.chain, number, kind, state.gain), picture(view.chain, 0, kind === "received" ? "received" : "view")]);
+  const [found, before] = await Promise.all([picture(view.chain, number, kind, state.gain), picture(view.chain, 0, has(view.against) && view.against !== "original" ? "reference" : kind === "received" ? "received" : "view")]);
   if (state.step !== number || !own.sheet.isConnected) return undefined;
   if (before.src) own.before.src = before.src;
   if (found.src) own.after.src = found.src;
@@ -264,7 +274,7 @@ function about(view, now) {
   if (!now) return [make("p", { class: "cb-note" }, "This chain has no such step.")];
   const chips = [];
   const chip = (words, good) => chips.push(make("span", { class: "cb-chip", "data-good": String(good) }, words));
-  if (now.step === view.lost_step) chip(`lost here: ${view.clause}`, false);
+  if (now.step === view.lost_step) chip(`fails here: ${view.clause}`, false);
   if (now.status !== "ok" && now.status !== "input") chip(now.status.replace("_", " "), false);
   if (has(now.applied)) chip(now.applied ? "edit carried out" : "edit not carried out", now.applied);
   if (has(now.undone)) chip(now.undone ? "undone" : "not undone", now.undone);
@@ -276,7 +286,7 @@ function about(view, now) {
       make("td", {}, text(now.scores[name]), has(now.scores[name]) && unit === "dB" ? " dB" : ""), make("td", {}, gauge, kept === null ? "" : ` ${percent(kept)}`));
   });
   if (has(now.undo_ratio)) rows.push(make("tr", {}, make("th", { scope: "row" }, "Edit left after undo"), make("td", {}, percent(now.undo_ratio)), make("td", {})));
-  if (rows.length) rows.unshift(make("tr", {}, make("td", {}), make("th", { scope: "col" }, "compared with the original"), make("th", { scope: "col" }, now.closing ? "retained" : "")));
+  if (rows.length) rows.unshift(make("tr", {}, make("td", {}), make("th", { scope: "col" }, `compared with the ${view.against ?? "original"}`), make("th", { scope: "col" }, now.closing ? "retained" : "")));
   const facts = [["Seed", now.seed], ["Size", now.width ? `${now.width}×${now.height} ${now.type}, ${Math.round(now.bytes / 1024).toLocaleString("en")} KB` : null],
     ["Time", has(now.latency) ? `${text(now.latency)} s` : null], ["Cost", has(now.cost) ? `$${text(now.cost)}` : null]].filter(([, value]) => has(value) && now.status !== "input");
   const openFile = async (event) => {

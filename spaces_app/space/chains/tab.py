@@ -9,7 +9,9 @@ from convergebench.metric_modules.specs import optional_columns, retained_column
 
 from ...analysis.cases import Case
 from ...analysis.groups import HALF, outcome_of_case
+from ...analysis.program_groups import group_of_chain, step_label, words_for
 from ...palette import SERIES
+from ..headline import Choice, ending_of
 from ..previews import previews_of
 from ..served_dataset import DAMAGED_FILE, Answer, NoPicture, ServedDataset, check_allowed, explain, lost_outline
 
@@ -36,7 +38,7 @@ def chain_facts(chain: FinishedChain) -> Answer:
     }
 
 
-def chain(dataset: ServedDataset, chain: str) -> dict:
+def chain(dataset: ServedDataset, chain: str, metric: str = "convergence", threshold: float = HALF) -> dict:
     """One chain in full: every step's words, seed, scores, cost and status, its curves and what became of it."""
     finished = dataset.chain(chain)
     steps = dataset.reader.steps_of(finished)
@@ -46,11 +48,12 @@ def chain(dataset: ServedDataset, chain: str) -> dict:
     view = chain_view(finished, steps, dataset.scores_of(chain), dataset.score_table.column_names)
     return {
         **view,
-        **dataset.ending(dataset.case_of.get(chain)),
+        **ending_of(dataset, chain, Choice(metric=metric, threshold=threshold)),
         "title": source and source["title"],
         "credit": ", ".join(filter(None, (source["attribution"], source["licence"]))) if source else "",
         "name": dataset.display[finished.editor],
-        "threshold": HALF,
+        "threshold": threshold,
+        "against": words_for(group_of_chain(finished)).reference,
     }
 
 
@@ -76,8 +79,14 @@ def chain_view(
             for name, column in score_columns().items()
             if name in shown_columns("curve", "number") and name in columns
         ],
-        "steps": [_step_view(step, scores.get(step.step), length) for step in steps],
+        "steps": [_step_view(step, scores.get(step.step), length) | _label(chain, step) for step in steps],
     }
+
+
+def _label(chain: FinishedChain, step: Step) -> Answer:
+    """What the step is called; one inside a round, by what it was asked."""
+    ends = step.position in (0, len(chain.program.cycle))
+    return {"label": step_label(group_of_chain(chain), step.round) if ends else step.instruction}
 
 
 def _step_view(step: Step, scores: ScoreRow | None, length: int) -> Answer:
@@ -105,9 +114,10 @@ def _step_view(step: Step, scores: ScoreRow | None, length: int) -> Answer:
 def picture(
     dataset: ServedDataset, chain: str, step: int, kind: str = "view", gain: int = 8, at: str = ""
 ) -> dict:
-    """The address of a picture: thumb, small, view, difference (amplified by gain), detail or received (the bytes).
+    """The address of a picture: thumb, small, view, difference (amplified by gain), crop, reference or received.
 
-    A detail shows the place that changed most in the step that `at` names, as "CHAIN STEP".
+    A crop holds what changed most in the first step and in the step that `at` names, as "CHAIN STEP"; `reference` is
+    what the chain is compared with, `received` the bytes as they came.
     """
     try:
         path = previews_of(dataset).path(chain, step, kind, gain, at)
@@ -126,7 +136,7 @@ def pick(dataset: ServedDataset, how: str = "surprise", editor: str = "") -> str
     if not editor:  # a perfect baseline lasts longest and a random one shortest by definition
         cases = [case for case in cases if dataset.is_tested(case.editor)] or cases
     if not cases:
-        raise UserError(dataset.why_nothing_counts)
+        return next(chain.id for chain in dataset.chains if editor in ("", chain.editor))
 
     def lasted(case: Case) -> tuple[float, float]:
         checks = dataset.checks_of(case)

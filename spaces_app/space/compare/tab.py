@@ -1,13 +1,15 @@
 """Editors side by side on one picture and one program."""
 
+import textwrap
 from typing import TYPE_CHECKING
 
 from convergebench.generation.records import UserError
 
 from ...analysis.cases import spread_rounds
+from ...analysis.program_groups import asks_for_edit, group_of_chain, words_for
 from ...palette import MUTED
 from ..chains.tab import chain_facts
-from ..headline import HALF, leaderboard
+from ..headline import HALF, Choice, ending_of, leaderboard
 from ..previews import decode, previews_of
 from ..served_dataset import DAMAGED_FILE, ServedDataset
 
@@ -23,7 +25,14 @@ _LOST = "#b84900"  # as --cb-bad on the page
 _FIRST = 4  # unless a visitor chooses editors
 
 
-def compare(dataset: ServedDataset, source: str = "", program: str = "", editors: list[str] = []) -> dict:  # noqa: B006 - read only
+def compare(
+    dataset: ServedDataset,
+    source: str = "",
+    program: str = "",
+    editors: list[str] = [],  # noqa: B006 - read only
+    metric: str = "convergence",
+    threshold: float = HALF,
+) -> dict:
     """Two to six editors on one picture and one program: their chains, and what each round retained."""
     dataset.check_editors(editors)
     of_source: dict[str, dict[str, list[str]]] = {}
@@ -38,13 +47,16 @@ def compare(dataset: ServedDataset, source: str = "", program: str = "", editors
     available = [name for name in dict.fromkeys([*ranked, *dataset.names["editor"]]) if name in programs[program]]
     chosen = [name for name in dict.fromkeys(editors) if name in available][:_MOST] or available[:_FIRST]
     chains = [dataset.chain(dataset.runs_of[editor, source, program][0]) for editor in chosen]
+    words, choice = words_for(group_of_chain(chains[0])), Choice(metric=metric, threshold=threshold)
     return {
         "source": source,
         "program": program,
         "sources": sorted(of_source, key=dataset.title),
         "programs": sorted(programs),
         "editors": available,
-        "rows": [chain_facts(chain) | dataset.ending(dataset.case_of.get(chain.id)) for chain in chains],
+        # What the first picture and the end of a round are called, and whether an edit comes between them.
+        "words": [words.start, words.done, asks_for_edit(chains[0])],
+        "rows": [chain_facts(chain) | ending_of(dataset, chain.id, choice) for chain in chains],
     }
 
 
@@ -60,9 +72,9 @@ def _compare_figure(
 
     compared = compare(dataset, source, program, editors)
     rows, cycle = compared["rows"], compared["rows"][0]["cycle"]
-    shown = [("original", 0, 0), *([("edited 1", 0, 1)] if len(cycle) > 1 else [])]
+    shown = [(compared["words"][0], 0, 0), *([("edited 1", 0, 1)] if compared["words"][2] else [])]
     rounds = spread_rounds(max(row["rounds"] for row in rows), _MOST_ROUNDS)
-    shown += [(f"undone {round}", round, round * len(cycle)) for round in rounds]
+    shown += [(f"{compared['words'][1]} {round}", round, round * len(cycle)) for round in rounds]
     title = f"{' / '.join(cycle)}: {dataset.title(compared['source'])}"
     figure, grid = new_figure(len(rows), len(shown), 1.0 + 1.35 * len(rows))
     figure.set_figwidth(1.1 + 1.2 * len(shown))
@@ -72,9 +84,13 @@ def _compare_figure(
             _show(axes, dataset, row["chain"], step)
             quality = row["quality"][round - 1] if 0 < round <= len(row["quality"]) else None
             if quality is not None:
-                axes.set_xlabel(f"{quality:.0%}", color=_LOST if quality < HALF else MUTED.light, fontsize=9.5)
-        ended = f"lost in round {row['lost_at']}" if row["lost_at"] else "survived" if row["kept"] else ""
-        line[0].set_ylabel(f"{dataset.display[row['editor']][:22]}\n{ended}", fontsize=9.5)
+                axes.set_xlabel(f"{quality:.0%} kept", color=MUTED.light, fontsize=9.5)
+            if row["lost_at"] and round == min(rounds, key=lambda shown: abs(shown - row["lost_at"])):
+                axes.spines[:].set(visible=True, color=_LOST, linewidth=2.5)
+                axes.text(0.04, 0.96, f"✗ round {row['lost_at']}", transform=axes.transAxes, va="top", fontsize=9.5,
+                          color="white", bbox={"facecolor": _LOST, "edgecolor": "none", "pad": 2})  # fmt: skip
+        words = "\n".join(textwrap.wrap(row["verdict"], 24)[:3])
+        line[0].set_ylabel(f"{dataset.display[row['editor']][:22]}\n{words}", fontsize=9.5)
     for axes, (label, _, _) in zip(grid[0], shown, strict=True):
         axes.set_title(label, fontsize=9.5)
     words = "; ".join(f"{dataset.display[row['editor']]}: {row['clause'] or 'not lost'}" for row in rows)

@@ -13,7 +13,7 @@ const best = (there, count) => there.filter((each) => !each.baseline).sort((a, b
 export async function open() {
   const box = document.getElementById("curves");
   const isLast = turn();
-  const metric = get("curve", known.curves.some(([name]) => name === "quality") ? "quality" : known.curves[0]?.[0] ?? "kept");
+  const metric = get("curve", known.curves.some(([name]) => name === "quality") ? "quality" : known.curves[0]?.[0] ?? "quality");
   const found = await ask("curves", metric, ...filtered());
   if (!isLast()) return undefined;
   const chosen = many("e");
@@ -34,7 +34,7 @@ export async function open() {
     make("div", {}, make("button", { type: "button", class: "cb-plain", onclick: () => { set({ e: null }); open(); } }, "All editors"),
       make("button", { type: "button", class: "cb-plain", onclick: () => { set({ e: best(there, 5) }); open(); } }, "Best five")));
   addFilters("curves", choose("Metric", known.curves, metric, (value) => go({ curve: value })));
-  if (!there.length) return box.replaceChildren(nothing("No tests match."));
+  if (!there.length) return box.replaceChildren(nothing(known.groups.length ? "No tests match." : known.whyNot));
   const values = lines.flatMap((line) => line.points.flatMap(([, ...each]) => each.filter(has)));
   const last = Math.max(...lines.map((line) => line.points.at(-1)[0]));
   const first = found.share ? 0 : 1;
@@ -42,9 +42,9 @@ export async function open() {
   const plot = chart({
     name: `curves-${metric.replace(/\W+/g, "-")}`, title, y: found.title.split(" (")[0] + (found.unit ? ` (${found.unit})` : ""),
     share: found.share, xs: [first, Math.max(last, first + 1)], ...(found.share ? {} : { ys: [Math.min(0, ...values), Math.max(...values) * 1.02], format: number }),
-    lines, csv: csv(lines), links: fileLinks("curves", { ...filters(), metric, editors: lines.map((each) => each.id) }),
+    lines, csv: csv(lines), links: fileLinks("curves", { ...filters(), fails_on: get("metric", "convergence"), threshold: get("threshold"), metric, editors: lines.map((each) => each.id) }),
   });
-  const table = () => ask("table", "tex", ...filtered(), "convergence", known.threshold, lines.map((each) => each.id)).then((words) => save("convergebench-table.tex", words));
+  const table = () => ask("table", "tex", ...filtered(), lines.map((each) => each.id)).then((words) => save("convergebench-table.tex", words));
   plot.files.append(make("button", { type: "button", onclick: table }, "LaTeX table"));
   box.replaceChildren(plot.node, picks, plot.files);
   return plot.draw();

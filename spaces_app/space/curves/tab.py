@@ -4,10 +4,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ...analysis.cases import COLUMNS, CURVES, RETAINED
+from ...analysis.groups import HALF
 from ...analysis.tables import capitalised
 from ...statistics.curves import CurveRow, slice_curves
 from ..headline import ALL, WORST_OF, Choice, leaderboard, measured
-from ..served_dataset import Answer, ServedDataset, check_allowed
+from ..served_dataset import Answer, ServedDataset, check_allowed, number
 
 if TYPE_CHECKING:
     from ...reporting.figures import Drawing
@@ -34,10 +35,16 @@ def _curve_rows(dataset: ServedDataset, metric: str, choice: Choice) -> list[Cur
 
 
 def curves(
-    dataset: ServedDataset, metric: str = "quality", group: str = "", kind: str = ALL, category: str = ALL
+    dataset: ServedDataset,
+    metric: str = "quality",
+    group: str = "",
+    kind: str = ALL,
+    category: str = ALL,
+    fails_on: str = "convergence",
+    threshold: float = HALF,
 ) -> dict:
-    """A metric over rounds: a line with limits for each editor."""
-    choice = Choice(group, kind, category)
+    """A metric over rounds: a line with limits for each editor. What ends a test moves only the share that survives."""
+    choice = Choice(group, kind, category, fails_on, threshold)
     by_editor: dict[str, list[CurveRow]] = {}
     for row in _curve_rows(dataset, metric, choice):
         by_editor.setdefault(row.editor, []).append(row)
@@ -68,13 +75,16 @@ def _curves_figure(
     group: str = "",
     kind: str = ALL,
     category: str = ALL,
+    fails_on: str = "convergence",
+    threshold: str = "",
     editors: list[str] = [],  # noqa: B006 - read only
 ) -> "Drawing | None":
     from ...reporting.figures import one_panel
     from ...reporting.page import slug
 
     dataset.check_editors(editors)
-    rows = [row for row in _curve_rows(dataset, metric, Choice(group, kind, category))
+    choice = Choice(group, kind, category, fails_on, number(threshold, HALF))
+    rows = [row for row in _curve_rows(dataset, metric, choice)
             if not editors or row.editor in editors]  # fmt: skip
     title = capitalised(metric_titles(dataset)[metric])
     name, raw = slug(f"curves {metric}"), metric in COLUMNS

@@ -7,30 +7,28 @@ from convergebench.metric_modules.halflife.causes import CAUSES
 from convergebench.metric_modules.halflife.outcomes import Outcome
 
 from ...analysis.cases import Case
-from ...analysis.groups import CaseGroup
+from ...analysis.groups import HALF
 from ...analysis.reasons import TITLES
 from ..chains.tab import chain_facts
-from ..headline import ALL, Choice, leaderboard
+from ..headline import ALL, Choice, ending_of, leaderboard
 from ..served_dataset import Answer, ServedDataset, check_allowed
 
 TITLE, ORDER = "Failures", 20
-_PAGE = 60  # failures in one answer
+_PAGE = 24  # failures in one answer, unless fewer are asked for
 _SORTS = {"first": "Earliest failure", "last": "Latest failure", "editor": "By editor", "picture": "By picture"}
 _Failure = tuple[Case, Outcome]
 
 
 @lru_cache(maxsize=32)
-def _lost_cases(
-    dataset: ServedDataset, group: str, kind: str, category: str
-) -> tuple[list[_Failure], CaseGroup | None]:
-    board = leaderboard(dataset, Choice(group, kind, category))
+def _lost_cases(dataset: ServedDataset, choice: Choice) -> list[_Failure]:
+    board = leaderboard(dataset, choice)
     lost = [
         (case, outcome)
         for editor, cases in (board.group.cases if board.group else {}).items()
         for case, outcome in zip(cases, board.outcomes[editor], strict=True)
         if outcome.lost
     ]
-    return sorted(lost, key=lambda failure: (failure[1].lost_at, failure[0].editor, failure[0].key)), board.group
+    return sorted(lost, key=lambda failure: (failure[1].lost_at, failure[0].editor, failure[0].key))
 
 
 def failures(
@@ -41,17 +39,21 @@ def failures(
     group: str = "",
     kind: str = ALL,
     category: str = ALL,
+    metric: str = "convergence",
+    threshold: float = HALF,
     sort: str = "first",
     start: int = 0,
+    most: int = _PAGE,
 ) -> dict:
-    """Lost cases, 60 at a time: the round, the cause, the numbers behind it and the step in which it was lost.
+    """Lost cases, 24 at a time or fewer: the round, the cause, the numbers behind it and the step in which it was lost.
 
     Unless an editor is named, baselines are left out: they are meant to fail.
     """
     dataset.check_editors(filter(None, [editor]))
     check_allowed("cause", filter(None, [cause]), CAUSES)
     check_allowed("order", [sort], _SORTS)
-    lost, counted = _lost_cases(dataset, group, kind, category)
+    choice = Choice(group, kind, category, metric, threshold)
+    lost = _lost_cases(dataset, choice)
     tested = [failure for failure in lost if dataset.is_tested(failure[0].editor)]
     matching = [
         (case, outcome)
@@ -65,8 +67,8 @@ def failures(
     elif sort != "first":
         matching.sort(key=lambda failure: failure[0].editor if sort == "editor" else failure[0].source)
     rows = []
-    for case, outcome in matching[max(start, 0) :][:_PAGE]:
-        end = dataset.ending(case, counted)
+    for case, outcome in matching[max(start, 0) :][: min(max(most, 1), _PAGE)]:
+        end = ending_of(dataset, case.chain.id, choice)
         lost_in = {
             "kept": outcome.kept,
             "lost_at": outcome.lost_at,

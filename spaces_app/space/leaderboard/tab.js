@@ -1,5 +1,5 @@
 // The first tab: the story, and the table with its search, columns and files.
-import { ask, choose, filtered, get, go, known, make, many, menu, percent, save, set, tick } from "convergebench/shared.js";
+import { ask, filtered, get, known, make, many, menu, save, set, tick } from "convergebench/shared.js";
 
 // Rows stay within their part, empty values at the end.
 function sort(button, down) {
@@ -38,32 +38,29 @@ function tools() {
   const row = document.getElementById("results-bar");
   if (row.querySelector(".cb-tools")) return;
   const search = make("input", { type: "search", placeholder: "Search editor", "aria-label": "Search editor", value: get("q"), oninput: () => { set({ q: search.value }); arrange(); } });
-  const { metrics, columns: all, threshold } = known;
   const there = new Set([...board().querySelectorAll("thead [data-col]")].map((each) => each.dataset.col));
-  const extra = all.filter(([key, , , main]) => !main && there.has(key));
+  const extra = known.columns.filter(([key, , , main]) => !main && there.has(key));
   const columns = menu("Columns", extra.map(([key, title, meaning]) => tick(make("span", {}, make("b", {}, title), " ", meaning), many("columns").includes(key), (checked) => {
     const now = many("columns").filter((each) => each !== key);
     set({ columns: checked ? [...now, key] : now });
     arrange();
   })));
-  const limit = make("input", { type: "range", min: 0.05, max: 0.95, step: 0.05, value: get("threshold", threshold), "aria-label": "Failure threshold", oninput: () => { said.textContent = percent(limit.value); }, onchange: () => go({ threshold: Number(limit.value) === threshold ? null : limit.value }) });
-  const said = make("output", {}, percent(get("threshold", threshold)));
-  const more = menu("More filters", choose("Fails on", metrics, get("metric", "convergence"), (value) => go({ metric: value === "convergence" ? null : value })),
-    make("label", { class: "cb-choose" }, make("span", {}, "Failure threshold ", said), limit));
-  const file = (form) => ask("table", form, ...filtered(), get("metric", "convergence"), Number(get("threshold", threshold)), []).then((text) => save(`convergebench-results.${form}`, text));
+  const file = (form) => ask("table", form, ...filtered(), []).then((text) => save(`convergebench-results.${form}`, text));
   const files = [["CSV", () => file("csv")], ["JSON", () => file("json")], ["LaTeX", () => file("tex")], ["BibTeX", () => save("convergebench.bib", bibtex())]];
-  const exported = menu("Export", files.map(([name, action]) => make("button", { type: "button", onclick: () => { exported.open = false; action(); } }, name)));
-  row.append(make("div", { class: "cb-tools" }, search, more, columns, exported));
+  const rows = ["scores.csv", "scores.parquet", "chains.csv", "chains.parquet"].map((name) => make("a", { class: "cb-button", href: `rows/${name}`, download: "" }, `All ${name.replace(".", " as ").replace("csv", "CSV").replace("parquet", "Parquet")}`));
+  const exported = menu("Export", files.map(([name, action]) => make("button", { type: "button", onclick: () => { exported.open = false; action(); } }, name)), rows);
+  row.append(make("div", { class: "cb-tools" }, search, columns, exported));
 }
 
 const bibtex = () => `@misc{convergebench,\n  title = {ConvergeBench: How Many Rounds of Edit and Undo an Image Editor Survives},\n  author = {{The ConvergeBench Authors}},\n  year = {2026},\n  note = {Dataset ${known.version}},\n  url = {https://huggingface.co/spaces/convergebench/convergebench}\n}\n`;
 
 export async function open() {
   tools();
-  const asked = [...filtered(), get("metric", "convergence"), Number(get("threshold", known.threshold)), many("e")];
+  const asked = [...filtered(), many("e")];
   const key = JSON.stringify(asked);
   if (shown !== key && (shown !== null || key !== JSON.stringify(["", "all", "all", "convergence", known.threshold, []]))) {
-    const [html, versus] = await Promise.all(["html", "versus"].map((form) => ask("table", form, ...asked)));
+    const [story, html, versus] = await Promise.all([ask("story", 0, ...filtered()), ...["html", "versus"].map((form) => ask("table", form, ...asked))]);
+    document.getElementById("story").innerHTML = story;
     board().innerHTML = html;
     document.getElementById("versus").innerHTML = versus;
   }
@@ -80,5 +77,5 @@ document.addEventListener("click", (event) => {
     if (cell.closest("#board")) set({ sort: `${cell.dataset.col} ${down ? "down" : "up"}` });
   }
   const next = event.target.closest("[data-story]");
-  if (next) ask("story", Number(next.dataset.story)).then((text) => { document.getElementById("story").innerHTML = text; });
+  if (next) ask("story", Number(next.dataset.story), ...filtered()).then((text) => { document.getElementById("story").innerHTML = text; });
 });

@@ -1,17 +1,20 @@
 """Results: the best and the worst editor on a typical case, and the headline table under a visitor's choice."""
 
-import json
 from dataclasses import replace
 
 from ...analysis.cases import Case
-from ...analysis.groups import CaseGroup, role_in_tables
+from ...analysis.groups import ROLES, CaseGroup, role_in_tables
 from ...analysis.reasons import frames_of, typical_cases
 from ...analysis.tables import as_csv, as_json, rows_of
+from ...reporting.headline import headline as headline_of
+from ...reporting.headline import scored_on
 from ...statistics.leaderboard import Row, latex
+from ...studies import study_modules
 from .. import headline, page
-from ..headline import ALL, HALF, Choice, metric_titles
+from ..headline import ALL, HALF, Choice, ending_of, metric_titles
 from ..served_dataset import Answer, ServedDataset, check_allowed
 from ..tabs import SPACE
+from .charts import prices, survival
 from .table import HEADINGS, MAIN, comparisons_html, leaderboard_html
 
 TITLE, ORDER = "Results", 10
@@ -21,35 +24,46 @@ NOTE = (
     "Editors that share fewer than 12 pictures are not ranked; ranks such as 2 to 4 may differ by chance. "
 )
 _NOT_COUNTED = (
-    "None of these tests is counted, so no rounds are survived. Compare and the Viewer show the pictures."
+    "No test here asks for a change and its undo, so no rounds are counted. The Viewer shows the pictures."
 )
 _STORY = SPACE / "leaderboard" / "story.html"
 _FORMS = {"csv": as_csv, "json": as_json, "tex": latex}
 
 
-def story(dataset: ServedDataset, place: int = 0) -> str:
-    """The strips of a typical case; `place` 1 is the next most typical."""
-    board = headline.leaderboard(dataset)
+def story(
+    dataset: ServedDataset,
+    place: int = 0,
+    group: str = "",
+    kind: str = ALL,
+    category: str = ALL,
+    metric: str = "convergence",
+    threshold: float = HALF,
+) -> str:
+    """The headline of a choice, and the strips of a typical case; `place` 1 is the next most typical."""
+    choice = Choice(group, kind, category, metric, threshold)
+    board = headline.leaderboard(dataset, choice)
     measured = [row for row in board.table.rows if row["rounds_kept"] is not None]
-    rows = [row for row in measured if row["role"] == "editors"] or measured
+    rows = [row for row in measured if row["role"] == ROLES["editor"]] or measured
     if board.group is None or not rows:
         return page.render(_STORY, note=board.table.note or "No test could be measured.")
     # A single editor is shown beside the best baseline.
     others = sorted((row for row in measured if row not in rows), key=lambda row: -row["rounds_kept"])
-    shown = [rows[0], *(rows[1:] or others[:1])[-1:]]
+    shown = [row["editor"] for row in (rows[0], *(rows[1:] or others[:1])[-1:])]
     tested = [row["editor"] for row in rows]
     cases = typical_cases(board.group, board.outcomes, tested, [tested[0], tested[-1]])
     key = cases[place % len(cases)]
-    strips = [_strip(dataset, case, board.group) for row in shown for case in board.group.cases[row["editor"]]
+    strips = [_strip(dataset, case, board.group, choice) for editor in shown for case in board.group.cases[editor]
               if case.key == key]  # fmt: skip
     lost = next((strip for strip in reversed(strips) if strip["lost_at"]), strips[-1])
+    answer, scope = headline_of(board.typed_rows, _scope(dataset, choice))
     return page.render(
         _STORY,
         note="",
-        best=rows[0],
-        worst=rows[-1] if len(rows) > 1 else None,
+        answer=answer,
+        scope=scope,
         names=dataset.display,
         strips=strips,
+        charts=[draw for draw in (survival(dataset, board, shown), prices(dataset, board.typed_rows)) if draw],
         case=strips[0]["case"],
         picture=dataset.title(strips[0]["case"].source),
         anchor=f"{lost['case'].chain.id} {lost['lost_step'] or lost['frames'][-1]['step']}",
@@ -58,10 +72,19 @@ def story(dataset: ServedDataset, place: int = 0) -> str:
     )
 
 
-def _strip(dataset: ServedDataset, case: Case, group: CaseGroup) -> Answer:
-    end = dataset.ending(case, group)
-    frames = frames_of(case, group.checks_of(case.editor), end["lost_step"])
-    return {**end, "case": case, "frames": frames, "outline": json.dumps(end["outline"])}
+def _scope(dataset: ServedDataset, choice: Choice) -> str:
+    """The filters that are not as they were at first, and the day."""
+    chosen = [value for value in (choice.kind, choice.category) if value != ALL]
+    if choice.metric != "convergence":
+        chosen.append(f"fails on {metric_titles(dataset)[choice.metric]} alone")
+    if choice.threshold != HALF:
+        chosen.append(f"failure threshold {choice.threshold:.0%}")
+    return "; ".join(filter(None, (f"only {', '.join(chosen)}" if chosen else "", scored_on(dataset.reader))))
+
+
+def _strip(dataset: ServedDataset, case: Case, group: CaseGroup, choice: Choice) -> Answer:
+    end = ending_of(dataset, case.chain.id, choice._replace(group=group.name))
+    return {**end, "case": case, "frames": frames_of(case, group.checks_of(case.editor), end["lost_step"])}
 
 
 def about(dataset: ServedDataset) -> dict:
@@ -111,7 +134,8 @@ def table(
     dataset.check_editors(editors)
     board = headline.leaderboard(dataset, Choice(group, kind, category, metric, threshold))
     if form not in _FORMS:
-        return leaderboard_html(board, dataset) if form == "html" else comparisons_html(board.versus, editors)
+        is_table = form == "html"
+        return leaderboard_html(board, dataset) if is_table else comparisons_html(board, editors, dataset.display)
     all_editors = board.table
     rows = [row for row in rows_of({"": all_editors}, Row) if not editors or row.editor in editors]
     if form == "tex":
@@ -130,10 +154,12 @@ def words(dataset: ServedDataset) -> dict[str, str]:
     }
     texts = {"counts": ", ".join(f"{n:,} {name}{'s' if n != 1 else ''}" for name, n in counts.items() if n)}
     if dataset.groups:
-        board = leaderboard_html(headline.leaderboard(dataset), dataset)
-        return texts | {"story": story(dataset), "board": board}
+        board = headline.leaderboard(dataset)
+        versus = comparisons_html(board, [], dataset.display)
+        return texts | {"story": story(dataset), "board": leaderboard_html(board, dataset), "versus": versus}
     why = _NOT_COUNTED if dataset.cases else "No test has been scored yet."
-    return texts | {"story": "", "board": f'<p class="cb-note">{why}</p>'}
+    answers = filter(None, (module.in_space(dataset) for module in study_modules("page")))
+    return texts | {"story": next(answers, ""), "board": f'<p class="cb-note">{why}</p>', "versus": ""}
 
 
 def known(dataset: ServedDataset) -> Answer:

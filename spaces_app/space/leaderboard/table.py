@@ -3,19 +3,20 @@
 import html
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from convergebench.metric_modules.halflife.causes import CAUSES
 
 from ...analysis.groups import ROLES
-from ...analysis.tables import NO_VALUE, Column, Table, format_value, is_missing
+from ...analysis.tables import NO_VALUE, Column, format_value, is_missing
 from .. import page
 from ..headline import Leaderboard
 from ..served_dataset import Answer, ServedDataset
 from ..tabs import SPACE
 
 _TEMPLATE = SPACE / "leaderboard" / "table.html"
-MAIN = ("rank", "editor", "rounds_kept", "cost", "seconds", "cause")  # shown at first
+MAIN = ("rank", "editor", "rounds_kept", "sources", "cost", "seconds", "cause")  # shown at first
 # Each column's heading, and one line on what the column means.
 HEADINGS = {
     "editor": ("Editor", "The image editor that was tested."),
@@ -84,21 +85,26 @@ def _cell(row: Row, column: Column, dataset: ServedDataset) -> Answer:
     if column.key == "editor":
         editor = str(row["editor"])
         name = dataset.display.get(editor, editor)
-        small = _BASELINES.get(name) or (editor if name != editor else "")
+        small = _BASELINES.get(name, "")
         return cell | {"text": name, "small": small, "place": dataset.looks[editor].place}
     if column.key == "cause" and row["cause"]:
         cause = str(row["cause"]).rpartition(" (")[0]
-        return cell | {"text": f"{CAUSES[cause].title.lower()} ({row['cause_share']:.0%})", "cause": cause}
+        count = str(row["cause"]).rpartition(" (")[2].rstrip(")")
+        return cell | {"text": f"{CAUSES[cause].title.lower()}, {count}", "cause": cause}
     if column.key == "rounds_kept":
-        makes_no_edits = row["role"] == ROLES["baseline"] and not row["forward"]
+        # Without a share, no edit was asked for.
+        makes_no_edits = row["role"] == ROLES["baseline"] and row["forward"] == 0
+        cell |= _limits(row, column)
         return cell | {"bar": _rounds_bar(row)} | ({"words": "makes no edits"} if makes_no_edits else {})
+    return cell | _limits(row, column)
+
+
+def _limits(row: Row, column: Column) -> Answer:
     low, high = (row[f"{column.key}_{end}"] if column.interval else None for end in ("low", "high"))
     if is_missing(low) or low == high:
-        return cell
+        return {}
     form = "count" if column.form == "text" else column.form
-    return cell | {
-        "limits": f"{format_value(low, form)} to {'…' if is_missing(high) else format_value(high, form)}"
-    }
+    return {"limits": f"{format_value(low, form)} to {'…' if is_missing(high) else format_value(high, form)}"}
 
 
 def _sort_key(value: Any, key: str) -> str:
@@ -125,11 +131,30 @@ def _rounds_bar(row: Row) -> Answer:
     return {"words": words, "mean": along(value), "low": along(low), "high": along(high)}
 
 
-def comparisons_html(versus: Table, editors: Sequence[str]) -> str:
-    """The chosen editors against each other, in sentences."""
-    rows = [row for row in versus.rows if row["first"] in editors and row["second"] in editors]
+def comparisons_html(board: Leaderboard, editors: Sequence[str], names: Mapping[str, str]) -> str:
+    """The chosen editors against each other; by default each against the one below it in the table."""
+    order = [row.editor for row in board.typed_rows if row.role == ROLES["editor"]]
+    beside = {*pairwise(order), *((second, first) for first, second in pairwise(order))}
+    rows = [
+        row
+        for row in board.versus.rows
+        if ({row["first"], row["second"]} <= {*editors} if editors else (row["first"], row["second"]) in beside)
+    ]
     if not rows:
         return ""
-    items = "".join(f"<li>{html.escape(row['sentence'])}</li>" for row in rows[:_MOST_COMPARISONS])
+    items = "".join(f"<li>{html.escape(_pair_words(row, names))}</li>" for row in rows[:_MOST_COMPARISONS])
     and_more = f"<p>and {len(rows) - _MOST_COMPARISONS} more</p>" if len(rows) > _MOST_COMPARISONS else ""
     return f'<div class="cb-versus"><h3>Head-to-head, on the tests they share</h3><ul>{items}</ul>{and_more}</div>'
+
+
+def _pair_words(row: Row, names: Mapping[str, str]) -> str:
+    first, second = (names.get(row[side], row[side]) for side in ("first", "second"))
+    if row["difference"] is None:
+        return f"{first} and {second} have no test in common"
+    limits = (
+        "" if row["difference_low"] is None else f" [{row['difference_low']:+.1f}, {row['difference_high']:+.1f}]"
+    )
+    p = row["p_value"] if row["p_corrected"] is None else row["p_corrected"]
+    word = {"indicative": "; too few pictures to rank", "open": "; no difference shown"}.get(row["verdict"], "")
+    scope = f"{row['cases']} tests on {row['sources']} pictures, p {format_value(p, 'p')}{word}"
+    return f"{first} against {second}: {row['difference']:+.1f}{limits} rounds ({scope})"

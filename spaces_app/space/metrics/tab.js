@@ -1,12 +1,12 @@
 // The tab on the metrics: one chain through all of them.
 import { chart } from "convergebench/chart.js";
-import { ask, chainChoices, get, go, make, turn } from "convergebench/shared.js";
+import { ask, chainChoices, chainOf, get, go, make, turn } from "convergebench/shared.js";
 
 export async function open() {
   const box = document.getElementById("metrics");
   const isLast = turn();
   const chain = get("chain") || await ask("pick", "worst", get("editor"));
-  const [view, rows] = await Promise.all([ask("chain", chain), ask("metrics", chain)]);
+  const [view, rows] = await Promise.all([chainOf(chain), ask("metrics", chain)]);
   const bar = make("div", { class: "cb-filters" }, await chainChoices(view, (other) => go({ chain: other })));
   if (!isLast()) return undefined;
   const names = [...new Set(rows.map((row) => row.metric))];

@@ -12,6 +12,7 @@ GROUPS = (
         holds=lambda chain: not chain.program.closes,
         order=50,
         filter_name="add only",
+        done="added",
         counted=False,
         outcome=lambda analysis, case: AUDITED if "audit" in case.chain.chain.settings else _COUNTED,
         outcomes=(_COUNTED,),

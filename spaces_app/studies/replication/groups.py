@@ -18,11 +18,14 @@ GROUPS = (
         holds=_is_replication,
         order=20,
         filter_name="copy, no change",
+        done="copy",
     ),
     ProgramGroup(
         "reconstruction",
         "programs that take a picture apart and have it redrawn, which invents what was lost",
         holds=lambda chain: chain.program.closes and chain.program.category == "reconstruction",
         order=30,
+        filter_name="take apart and redraw",
+        done="redrawn",
     ),
 )

@@ -49,7 +49,7 @@ async function answer(box) {
   const plot = chart({ name: "yours", title: "Your series beside the editors", y: "Retained quality", share: true, xs: [0, Math.max(returns.length, ...curves.map((each) => each.points.at(-1)[0]))], limit: state.threshold, lines: [own, ...curves], chosen: ["yours"], high: 360 });
   const open = (title, address) => make("button", { type: "button", onclick: () => go(address) }, title);
   box.replaceChildren(
-    make("h3", {}, view.lost_at ? `Lost in round ${view.lost_at}: ${view.clause}` : `Survived all ${returns.length} rounds`),
+    make("h3", {}, `Your series ${view.verdict}`),
     make("p", { class: "cb-note" }, `${whole ? "Checked like every test of this dataset: edits, undos, quality and lost areas." : "Quality and lost areas were checked. Add the pictures after each edit to have edits and undos checked too."} One series is not enough to rank an editor. ${Object.entries(view.absent).map(([name, reason]) => `No ${name.toUpperCase()}: ${reason}.`).join(" ")}`),
     make("div", { class: "cb-tools" }, make("label", { class: "cb-choose" }, make("span", {}, `Failure threshold ${percent(state.threshold)}`), line),
       state.urls.length ? [open("Open in the viewer", { tab: "chains", chain: "yours", beside: null, step: null }), open("Compare with editors", { tab: "compare", yours: 1 })] : null),

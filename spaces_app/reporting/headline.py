@@ -1,0 +1,71 @@
+"""The headline: one sentence for the Space, the report, a terminal and the README, and what it rests on."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.metric_modules.halflife.comparison import RANKED_FROM
+
+from ..analysis.display_names import display_names
+from ..analysis.groups import ROLES
+from ..analysis.tables import format_value
+from ..statistics.leaderboard import Row
+
+
+def headline(rows: Sequence[Row], and_also: str = "") -> tuple[str, str]:
+    """The answer, with a winner only where the verdicts name one; and its pictures, tests and what was not checked."""
+    tested = [row for row in rows if row.role == ROLES["editor"]]
+    shown = tested or rows
+    names = display_names(row.editor for row in rows)
+    missing = rows[0].name.partition("(")[2].rstrip(")")
+    counts = [
+        _counted(max(row.sources for row in shown), "picture"),
+        _counted(sum(row.cases for row in shown), "test"),
+        f"{missing}" if missing else "",
+        and_also,
+    ]
+    return _answer(tested, rows, names), "; ".join(filter(None, counts)) + "."
+
+
+def _answer(tested: Sequence[Row], rows: Sequence[Row], names: dict[str, str]) -> str:
+    last = max(row.last_round or 0 for row in rows)
+
+    def value(row: Row) -> str:
+        mean, low, high = (format_value(number, "rounds") for number in row.rounds_kept)
+        return mean if row.rounds_kept.low is None else f"{mean} [{low}, {high}]"
+
+    def survives(row: Row) -> str:
+        return f"{names[row.editor]} survives {value(row)} of {last} rounds"
+
+    if not tested:
+        return f"No editor was tested, only baselines: {survives(rows[0])}."
+    pictures = max(row.sources for row in tested)
+    few = f"{_counted(pictures, 'picture')}, {RANKED_FROM} needed"
+    if len(tested) == 1:
+        return f"{survives(tested[0])}." + (f" Too few to rank: {few}." if pictures < RANKED_FROM else "")
+    first, final = tested[0], tested[-1]
+    ranked = [row for row in tested if row.rank.value is not None]
+    if not ranked:
+        why = few if pictures < RANKED_FROM else f"editors share fewer than {RANKED_FROM} pictures"
+        return f"No verdict: {why}. {survives(first)}, {names[final.editor]} {value(final)}."
+    top = [row for row in ranked if row.rank.value == 1]
+    if (first.rank.value, first.rank.high) == (1, 1):
+        worst = (final.rank.value, final.rank.high) == (len(ranked), len(ranked))
+        return f"Best: {survives(first)}." + (f" Worst: {names[final.editor]}, {value(final)}." if worst else "")
+    if len(top) == 1:
+        return f"No verdict on the best: none is shown to beat {survives(first)}."
+    ends = f"from {value(top[0])} ({names[top[0].editor]}) to {value(top[-1])} ({names[top[-1].editor]})"
+    return f"No single best: {len(top)} of {len(ranked)} editors may be first, {ends} of {last} rounds."
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def scored_on(reader: Reader) -> str:
+    """The day on which a local dataset was scored; a copy from the Hub has its revision instead."""
+    if reader.remote is not None:
+        return ""
+    times = [(reader.folder / file).stat().st_mtime for file in reader.files("scores")]
+    day = datetime.fromtimestamp(max(times), UTC) if times else None
+    return f"scored {day.day} {day:%b %Y}" if day else ""

@@ -1,0 +1,149 @@
+"""What the pages say beside the numbers obeys the statistics, the filters and one vocabulary."""
+
+import gzip
+import re
+
+import pyarrow.parquet as pq
+import pytest
+import small_dataset
+import twelve_editors
+from convergebench.spaces_app.analysis.reasons import TITLES
+from convergebench.spaces_app.crops import box_around
+from convergebench.spaces_app.reporting.headline import headline
+from convergebench.spaces_app.space.chains.tab import chain, pick, picture
+from convergebench.spaces_app.space.curves.tab import curves
+from convergebench.spaces_app.space.failures.tab import failures
+from convergebench.spaces_app.space.headline import Choice, leaderboard
+from convergebench.spaces_app.space.leaderboard.tab import story
+from convergebench.spaces_app.space.leaderboard.table import leaderboard_html
+from convergebench.spaces_app.space.page import page_files
+from convergebench.spaces_app.space.served_dataset import open_dataset
+
+
+@pytest.fixture(scope="module")
+def twelve(tmp_path_factory):
+    """Twelve editors on 13 pictures."""
+    folder = tmp_path_factory.mktemp("twelve") / "convergebench"
+    return open_dataset(str(twelve_editors.write(folder, steps=13 * 21 * 12)))
+
+
+def told(text):
+    return " ".join(re.sub(r"<[^>]+>", " ", text).split())
+
+
+def first_number(text):
+    return float(re.search(r"(\d+\.\d) \[\d+\.\d, \d+\.\d\]", text)[1])
+
+
+def test_no_winner_without_a_verdict(dataset, twelve):
+    few, _ = headline(leaderboard(dataset).typed_rows)
+    assert few.startswith("No verdict: 2 pictures, 12 needed.")
+    many = leaderboard(twelve).typed_rows
+    top = [row for row in many if row.rank.value == 1]
+    answer, scope = headline(many, "scored today")
+    assert len(top) > 1
+    assert answer.startswith(f"No single best: {len(top)} of 12 editors may be first")
+    assert scope == "13 pictures; 156 tests; no meaning check; scored today."
+    far = leaderboard(
+        twelve, Choice(editors=(top[0].editor, many[11].editor, *twelve_editors.BASELINES))
+    ).typed_rows
+    assert re.match(
+        r"Best: .+ survives \d\.\d \[.+\] of 10 rounds\. Worst: .+, \d\.\d \[.+\]\.$", headline(far)[0]
+    )
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.9])
+def test_headline_strips_and_failures_follow_the_filters(twelve, threshold):
+    board = leaderboard(twelve, Choice(threshold=threshold))
+    text = story(twelve, 0, "", "all", "all", "convergence", threshold)
+    best = next(row for row in board.table.rows if row["role"] == "editors")
+    assert first_number(text) == pytest.approx(best["rounds_kept"], abs=0.051)
+    assert f"failure threshold {threshold:.0%}" in text
+    for row in board.table.rows:
+        if row["cause"]:
+            name, _, count = row["cause"].rstrip(")").rpartition(" (")
+            found = failures(twelve, row["editor"], name, "", "", "all", "all", "convergence", threshold)
+            assert found["total"] == int(count.split(" of ")[0])
+    shown = found["rows"][0]
+    assert chain(twelve, shown["chain"], "convergence", threshold)["lost_at"] == shown["lost_at"]
+    lines = curves(twelve, "kept", "", "all", "all", "convergence", threshold)["curves"]
+    [line] = [line for line in lines if line["editor"] == best["editor"]]
+    assert line["points"][-1][1] == pytest.approx(best["survival"])
+
+
+def test_no_percentage_stands_beside_a_word_it_could_be_a_share_of(twelve):
+    board = leaderboard_html(leaderboard(twelve), twelve)
+    for words in (told(board), told(story(twelve))):
+        assert not re.search(r"\d+% (lost|fails|failed)|(lost|fails|failed) \(?\d+%", words)
+    assert re.search(r"quality lost, \d+ of 13", told(board))
+    assert re.search(r"\d+% kept", told(story(twelve)))
+
+
+def test_baselines_of_programs_without_an_edit_have_their_rounds(tmp_path):
+    folder = small_dataset.write(tmp_path / "copies")
+    path = folder / "data" / "chains" / "0000.parquet"
+    table = pq.read_table(path)
+    rows = [row | {"cycle": '["Copy the picture."]', "category": "replication"} for row in table.to_pylist()]
+    small_dataset.rewrite(path, table.from_pylist(rows, table.schema))
+    made = open_dataset(str(folder))
+    assert list(made.groups) == ["replication"]
+    assert "makes no edits" not in leaderboard_html(leaderboard(made), made)
+    assert {step["label"] for step in chain(made, pick(made, "longest"))["steps"][:3]} >= {"original", "copy 1"}
+
+
+def test_a_crop_holds_what_was_asked_and_what_broke():
+    for size in ((512, 512), (300, 900), (900, 300)):
+        places = [(0.1, 0.2), (0.6, 0.9)]
+        left, top, right, bottom = box_around(size, places)
+        assert 0 <= left < right <= size[0]
+        assert 0 <= top < bottom <= size[1]
+        assert all(left <= x * size[0] <= right and top <= y * size[1] <= bottom for x, y in places)
+    left, top, right, bottom = box_around((512, 512), [(0.3, 0.3)])
+    assert (right - left) < 0.6 * 512
+
+
+@pytest.fixture(scope="module")
+def restored(tmp_path_factory):
+    """A dataset of restorations: no headline counts them, and a clean picture is the reference."""
+    folder = small_dataset.write(tmp_path_factory.mktemp("restored") / "convergebench")
+    path = folder / "data" / "chains" / "0000.parquet"
+    table = pq.read_table(path)
+    clean = {"bytes": small_dataset.picture(9), "path": "reference.png"}
+    more = {"cycle": '["Restore it."]', "category": "restoration", "reference": clean}
+    small_dataset.rewrite(path, table.from_pylist([row | more for row in table.to_pylist()], table.schema))
+    return open_dataset(str(folder))
+
+
+def test_restorations_open_in_every_tab_beside_the_clean_picture(restored):
+    assert failures(restored)["total"] == 0
+    assert curves(restored)["curves"] == []
+    view = chain(restored, pick(restored, "worst"))
+    assert view["against"] == "clean picture"
+    assert [step["label"] for step in view["steps"][:2]] == ["degraded", "restored 1"]
+    addresses = [picture(restored, view["chain"], 0, kind)["url"] for kind in ("reference", "view")]
+    assert addresses[0] != addresses[1]
+    assert "500" not in told(page_files(restored)["index.html"].decode())
+    assert restored.why_nothing_counts in page_files(restored)["index.html"].decode()
+
+
+OTHER_NAMES = (
+    "rounds kept",
+    "part lost",
+    "oracle",
+    "still converging",
+    "outlive",
+    "not applied",
+    "case in common",
+)
+
+
+def test_a_thing_has_one_name_and_no_raw_id_is_read(dataset, twelve):
+    for made in (dataset, twelve):
+        words = told(re.sub(r'data-known="[^"]*"', "", page_files(made)["index.html"].decode())).lower()
+        assert [name for name in OTHER_NAMES if name in words] == []
+    assert "openai:model=" not in told(page_files(twelve)["index.html"].decode())
+    assert len(set(TITLES.values())) == len(TITLES)
+
+
+def test_the_first_screen_is_small_on_the_wire(twelve):
+    assert len(gzip.compress(page_files(twelve)["index.html"])) < 24_000
