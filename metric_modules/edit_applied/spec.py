@@ -37,7 +37,7 @@ SPEC = {
         {
             "name": "part_lost",
             "type": "bool",
-            "title": "Part lost",
+            "title": "One area lost",
             "meaning": "whether a part of the reference is gone from the return",
             "headline": "part",
             "sees": "one area that no longer matches the original, wherever it lies",

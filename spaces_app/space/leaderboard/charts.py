@@ -60,7 +60,9 @@ def prices(dataset: ServedDataset, rows: Sequence[Row]) -> Answer | None:
         return None
     last = max(row.last_round or 1 for row in rows)
     dearest = max(row.cost or 0 for row in rows) * last * 1.05
-    points, named = [], []
+    points: list[Answer] = []
+    labels: list[Answer] = []
+    most = -1.0
     for row in sorted(rows, key=lambda row: (row.cost or 0, -(row.rounds_kept.value or 0))):
         mean, low, high = row.rounds_kept
         at = _scale(0, dearest, _LEFT, _WIDE - _RIGHT, (row.cost or 0) * last)
@@ -68,9 +70,9 @@ def prices(dataset: ServedDataset, rows: Sequence[Row]) -> Answer | None:
         name, place = dataset.display[row.editor], dataset.looks[row.editor].place
         words = f"{name}: {mean:.1f} rounds, ${row.cost:.3f} a round"
         points.append({"x": at, "y": _y(mean, last), "limits": limits, "place": place, "words": words})
-        if all(mean > other for other, *_ in (each for each, _ in named)):
-            named.append(((mean,), {"name": _short(name), "place": place, "y": _y(mean, last) + 4}))
-    labels = sorted((label for _, label in named), key=lambda label: label["y"])
+        if mean > most:
+            most = mean
+            labels.append({"name": _short(name), "place": place, "y": _y(mean, last) + 4})
     _push_apart(labels)
     ticks = [
         (_scale(0, dearest, _LEFT, _WIDE - _RIGHT, share * dearest), f"${share * dearest:.2f}")
