@@ -22,7 +22,7 @@ EDITABLE_FIRST = cp .ci/editable_first.pth "$$(echo .venv/lib/python3*/site-pack
 	@echo "setting up .venv (a minute or two the first time)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(PIP) torch==2.13.0
-	@$(PIP) --editable '.[score]'
+	@$(PIP) --editable '.[score,space]'
 	@$(EDITABLE_FIRST)
 	@$(PIP) --no-deps lpips==0.1.4
 	@touch $@
@@ -131,4 +131,4 @@ goldens: .venv/dev  ## the demo, a simulated suite and the studies still give th
 	$(BIN)/python tests/goldens.py build/goldens
 
 clean:  ## delete what the commands made, except .venv
-	rm -rf runs convergebench report build dist *.egg-info
+	rm -rf runs convergebench report bench bench.toml build dist *.egg-info

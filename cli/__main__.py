@@ -8,17 +8,20 @@ import argparse
 import difflib
 import importlib
 import importlib.metadata
+import json
 import re
 import sys
 from functools import cache
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import click
 from convergebench.generation.records import UserError
 
 # Sections of --help. A verb of a study names its section itself: SECTION = "share".
 _SECTIONS = {
-    "run": ("demo", "plan", "generate", "build", "score", "report", "space"),
+    "run": ("run", "demo", "plan", "generate", "build", "score", "report", "space", "measure"),
     "bring in": ("import",),
     "ask models": (),
     "share": ("publish", "verify"),
@@ -105,6 +108,14 @@ _GROUPS = {
 }  # fmt: skip
 
 
+class Refusal(click.ClickException):
+    """What a user can change, in the first line: click's own errors begin with the usage."""
+
+    def __init__(self, sentence: str, exit_code: int):
+        super().__init__(sentence)
+        self.exit_code = exit_code  # type: ignore[misc]  # click declares a class variable
+
+
 class Verbs(click.Group):
     """The verbs, in sections."""
 
@@ -143,7 +154,7 @@ class Verbs(click.Group):
             raise click.ClickException(f"out of memory; {advice}") from error
         except (UserError, OSError, ModuleNotFoundError, RuntimeError, UnicodeEncodeError) as error:
             if sentence := _sentence(error):
-                raise click.UsageError(sentence) from error
+                raise Refusal(sentence, getattr(error, "exit_code", 2)) from error
             raise
 
 
@@ -152,7 +163,7 @@ def _sentence(error: Exception) -> str | None:
     from convergebench.generation.files import CAUSES
 
     if isinstance(error, UserError):
-        return str(error)
+        return _as_installed(str(error))
     if isinstance(error, ModuleNotFoundError):
         return _install_line(error.name or "")
     if isinstance(error, OSError) and error.errno in CAUSES:
@@ -175,8 +186,23 @@ def _install_line(module: str) -> str | None:
         wanted, _, marker = requirement.partition(";")
         if re.match(r"[\w.-]+", wanted)[0].replace("-", "_").lower() == name:  # type: ignore[index]
             extra = re.search(r"extra == ['\"]([\w-]+)", marker)
-            return f"{name} is not installed: pip install 'convergebench{f'[{extra[1]}]' if extra else ''}'"
+            line = f"pip install 'convergebench{f'[{extra[1]}]' if extra else ''}'"
+            return _as_installed(f"{name} is not installed: {line}")
     return None
+
+
+def _as_installed(sentence: str) -> str:
+    """Advice to install an extra, from where this copy came: a checkout or a wheel may be on no index."""
+    try:
+        origin = importlib.metadata.distribution("convergebench").read_text("direct_url.json")
+    except importlib.metadata.PackageNotFoundError:  # in a Space
+        origin = None
+    if not origin:
+        return sentence
+    path = url2pathname(urlsplit(json.loads(origin)["url"]).path)
+    return re.sub(
+        r"pip install 'convergebench", lambda found: f"{sys.executable} -m pip install '{path}", sentence
+    )
 
 
 @click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": _WIDTH})

@@ -61,18 +61,21 @@ def run_and_report(
 
     outcome = cb.generate(specs, suite, out, quiet=as_json, **options)
     if as_json:
-        names = ("ends", "already", "left", "stopped", "spent", "submitted")
+        names = ("ends", "already", "left", "stopped", "failed", "spent", "submitted")
         click.echo(json.dumps({name: getattr(outcome, name) for name in names}))
     elif outcome.submitted:
         click.echo(f"{outcome.run}: submitted; `convergebench status` shows its progress")
     else:
-        ends = ", ".join(f"{count} {end}" for end, count in sorted(outcome.ends.items())) or "nothing to do"
+        ends = ", ".join(f"{count} {end}" for end, count in sorted(outcome.ends.items()))
+        ends = ends or ("no chain was finished" if outcome.stopped else "nothing to do")
         before = f" after ${outcome.before:.2f} before" if outcome.before else ""
         click.echo(
             f"{outcome.run}: {ends}; {outcome.already} were done before; ${outcome.spent:.2f} spent{before}"
         )
     for chain, reason in outcome.left.items():
         click.echo(f"chain {chain} was skipped: {reason}", err=True)
+    for label, reason in outcome.failed.items():
+        click.echo(f"{label}: no call had an answer; the first one: {reason}", err=True)
     if outcome.stopped:
         click.echo(f"stopped: {outcome.stopped}", err=True)
     if outcome.abandoned:

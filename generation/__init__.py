@@ -113,6 +113,7 @@ def _generate_by(launch: "Launch", plan: "Plan", run: Path, arguments: Mapping[s
         str(store.read_json(run / "chains" / chain.id / "done.json")["status"]) for chain in undone
     )
     outcome.spent = store.cost_so_far(run) - before
+    outcome.failed = scheduler.editors_without_answer(run, plan.chains)
     return outcome
 
 
@@ -121,4 +122,4 @@ def _generate_part(rank: int, size: int, arguments: Mapping[str, Any]) -> None:
 
     outcome = generate(**arguments, shard=f"{rank}/{size}", quiet=True)
     if not outcome.clean:
-        raise UserError(outcome.stopped or next(iter(outcome.left.values())))
+        raise UserError(outcome.stopped or next(iter({**outcome.left, **outcome.failed}.values())))

@@ -139,15 +139,21 @@ def prepare_from(run: Path, choices: Sequence[editors.Choice]) -> Prepare:
 def check(spec: str) -> dict[str, Any]:
     """One cheap call on the smallest picture at which the editor is stable; raises Unusable if no call can work."""
     choice = editors.choose(spec)
-    sizes, price = trait(choice.editor, "sizes")(), trait(choice.editor, "price")()
+    sizes = trait(choice.editor, "sizes")()
     size = min(sizes, key=lambda size: size[0] * size[1], default=(512, 512))
     start = Image.new("RGB", size, (214, 208, 196))
     start.paste((139, 98, 62), (0, round(size[1] * 0.6), *size))  # a table in front of a wall
+    return try_once(choice, start, "add a red ball")
+
+
+def try_once(choice: editors.Choice, start: Image.Image, instruction: str, seed: int = 1) -> dict[str, Any]:
+    """How one call ended whose answer is not stored."""
+    price = trait(choice.editor, "price")()
     history = [[Turn("", pictures.encode_png(start))]] if trait(choice.editor, "remembers") else []
-    facts: dict[str, Any] = {"editor": choice.label, "sent": f"{size[0]}x{size[1]}", "price": price}
+    facts: dict[str, Any] = {"editor": choice.label, "sent": f"{start.width}x{start.height}", "price": price}
     caller = Caller(attempts=2, price=price or 0.0)
     try:
-        answer = caller.ask(lambda: choice.editor.edit(start, "add a red ball", 1, *history))
+        answer = caller.ask(lambda: choice.editor.edit(start, instruction, seed, *history))
     except Rejected as error:
         return {**facts, "status": "failed", "reason": str(error), "cost": error.cost}
     answer, picture = _judge(answer, 0)

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import CodeType
 
 from PIL import Image
 
@@ -53,11 +54,21 @@ def wrap(function: Callable[..., object], concurrency: int | None = None) -> Own
     # A model in this process is seldom safe to call from several threads at once.
     is_async = any(map(inspect.iscoroutinefunction, (function, type(function).__call__)))
     summary = (inspect.getdoc(function) or "").partition("\n")[0]
-    try:
-        takes_seed = bool(inspect.signature(function).bind(None, "", 0))
-    except TypeError:
-        takes_seed = False
+    takes_seed = _takes(function, None, "", 0)
+    if not takes_seed and not _takes(function, None, ""):
+        given = f"{getattr(function, '__name__', 'the editor')}{inspect.signature(function)}"
+        raise UserError(f"an editor must take (image, instruction, seed), or the first two of these; got {given}")
     return OwnEditor(function, concurrency or (_CONCURRENCY if is_async else 1), takes_seed, summary)
+
+
+def _takes(function: Callable[..., object], *arguments: object) -> bool:
+    try:
+        inspect.signature(function).bind(*arguments)
+    except TypeError:
+        return False
+    except ValueError:  # a built-in function may have no signature
+        return True
+    return True
 
 
 @functools.cache
@@ -118,8 +129,27 @@ def version_of(function: Callable[..., object], chosen: object = None) -> str:
         file = Path(inspect.getsourcefile(code) or "")
         source = file.read_bytes() if file.is_file() else inspect.getsource(code).encode()
     except (OSError, TypeError) as error:
-        raise UserError("this editor's source cannot be read; give it a version, such as version='1'") from error
+        function = inspect.unwrap(function)
+        typed_in = getattr(function, "__code__", getattr(type(function).__call__, "__code__", None))
+        if typed_in is None:
+            raise UserError(
+                "this editor has no code to tell it by; give it a version, such as version='1'"
+            ) from error
+        source = _code_as_text(typed_in).encode()
     return hashlib.sha256(source).hexdigest()[:12]
+
+
+def _code_as_text(code: CodeType) -> str:
+    """The same text in every process: `marshal` and the order of a set are not."""
+    constants = [
+        _code_as_text(value)
+        if isinstance(value, CodeType)
+        else str(sorted(map(repr, value)))
+        if isinstance(value, frozenset)
+        else repr(value)
+        for value in code.co_consts
+    ]
+    return repr((code.co_code.hex(), code.co_names, code.co_varnames, constants))
 
 
 def _checked_word(what: str, word: object) -> str:

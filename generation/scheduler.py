@@ -30,10 +30,11 @@ class Outcome:
     before: float = 0.0  # and in this run before it
     submitted: bool = False  # to an executor, whose tasks are still running
     abandoned: int = 0  # chains whose call was still in flight when the run was given up
+    failed: dict[str, str] = field(default_factory=dict)  # editors without one answer, and the first reason
 
     @property
     def clean(self) -> bool:
-        return self.stopped is None and not self.left
+        return self.stopped is None and not self.left and not self.failed
 
 
 def generate(
@@ -90,7 +91,23 @@ def generate(
         outcome.abandoned = do_all(waiting, take, record, stop, workers or _chains_at_once(plan.choices))
     finally:
         outcome.spent = float(budget.paid)
+    outcome.failed = editors_without_answer(run, chains)
     return outcome
+
+
+def editors_without_answer(run: Path, chains: Sequence[Chain]) -> dict[str, str]:
+    """The editors all of whose chains are done and ended without a picture or a refusal; and the first reason."""
+    answered: set[str] = set()
+    failed: dict[str, str] = {}
+    for chain in chains:
+        if chain.editor in answered:
+            continue
+        done = store.read_json(run / "chains" / chain.id / "done.json") if store.is_done(run, chain.id) else {}
+        if done.get("status") in ("failed", "no_image") and done["steps"] == 1:
+            failed.setdefault(chain.editor, str(done["reason"]))
+        else:
+            answered.add(chain.editor)
+    return {label: reason for label, reason in failed.items() if label not in answered}
 
 
 def _open(plan: Plan, chains: Sequence[Chain], run: Path, retry: Collection[str]) -> list[Chain]:

@@ -4,26 +4,34 @@ Every command is a function of this package, with the same words:
 
     import convergebench as cb
 
-    cb.generate(edit, suite="smoke", out="runs/mine")  # your own function edit(image, instruction, seed)
+    print(cb.run(edit, suite="smoke"))  # your own function edit(image, instruction, seed)
+
+    cb.generate(edit, suite="smoke", out="runs/mine")  # the same in steps
     cb.build("runs/mine", out="mine")
     cb.score("mine", ["psnr", "ssim"])
     print(cb.report("mine", out="report"))
+
+Commands without a function here return what their --json prints: `cb.list_suites()`, `cb.weights("lpips")`.
 
 Importing the package imports nothing heavy; a function loads what it needs when it is called.
 """
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
+    from convergebench.bench import demo as demo
+    from convergebench.bench import run as run
     from convergebench.dataset_builder import build as build
     from convergebench.dataset_builder.importing.chains import Imported
     from convergebench.dataset_builder.publishing.verify import Finding
     from convergebench.generation import generate as generate
+    from convergebench.generation.editors import Choice
     from convergebench.generation.plan import Plan
     from convergebench.metric_modules import score as score
+    from convergebench.metric_modules._engine.pairs import measure as measure
     from convergebench.metric_modules._judges.run import judge as judge
     from convergebench.spaces_app import report as report
 
@@ -34,8 +42,11 @@ _OF_ROOMS = {
     "generate": "generation",
     "build": "dataset_builder",
     "score": "metric_modules",
+    "demo": "bench",
     "judge": "metric_modules._judges.run",
+    "measure": "metric_modules._engine.pairs",
     "report": "spaces_app",
+    "run": "bench",
 }
 __all__ = sorted([*_OF_ROOMS, "import_chains", "plan", "publish", "space", "status", "verify"])
 
@@ -47,15 +58,19 @@ def __getattr__(name: str) -> object:
         from importlib.metadata import version
 
         return version("convergebench")
+    verbs = importlib.import_module(f"{__name__}.verbs")
+    if name in verbs.names():
+        return verbs.function_of(name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    names = importlib.import_module(f"{__name__}.verbs").names()
+    return sorted({*__all__, "__version__", *names})
 
 
 def plan(
-    editor: str | Sequence[str] = (),
+    editor: "Callable[..., object] | str | Sequence[Callable[..., object] | str | Choice]" = (),
     suite: str | Path = "demo",
     *,
     rounds: int | None = None,
@@ -66,18 +81,30 @@ def plan(
     salt_file: str | Path | None = None,
     **selection: Any,
 ) -> "Plan":
-    """The chains that `generate` would run with the same arguments, without running them."""
-    from convergebench.generation import audits, suites
+    """The chains that `generate` would run with the same arguments, without running them.
+
+    >>> import convergebench as cb
+    >>> [chain.program.id for chain in cb.plan("jpeg", "smoke", limit=1).chains]
+    ['glasses']
+    """
+    from convergebench.generation import audits, editors, suites
     from convergebench.generation import plan as planning
 
-    editors = [editor] if isinstance(editor, str) else list(editor)
+    given = [editor] if isinstance(editor, str) or callable(editor) else list(editor)
+    choices = [editors.own_choice(each) if callable(each) else each for each in given]
     loaded = suites.load(str(suite), pictures, kind)
     salt = audits.read_salt(salt_file)
-    return planning.make_plan(loaded, editors, rounds, runs, audit, salt, **selection)
+    return planning.make_plan(loaded, choices, rounds, runs, audit, salt, **selection)
 
 
 def status(run: str | Path) -> dict[str, Any]:
-    """How far a run is: chains by how they ended, calls made, money spent."""
+    """How far a run is: chains by how they ended, calls made, money spent.
+
+    >>> import convergebench as cb
+    >>> outcome = cb.generate("jpeg", "smoke", folder, limit=1, rounds=1, quiet=True)
+    >>> cb.status(folder)["whole"]["calls_done"]
+    2
+    """
     from convergebench.generation.status import read_status
 
     return read_status(Path(run))
@@ -121,12 +148,12 @@ def import_chains(
 
 
 def publish(dataset: str | Path, repo: str, tag: str | None = None, *, dry_run: bool = False) -> str | None:
-    """Upload a dataset folder to NAMESPACE/NAME on the Hub, in one commit; its id."""
+    """Upload a dataset folder to NAMESPACE/NAME on the Hub, in one commit; its id, or the version if that is "next"."""
     from convergebench.dataset_builder.publishing.publish import publish as upload
     from huggingface_hub import HfApi
 
     plan = upload(HfApi(library_name="convergebench"), Path(dataset), repo, tag, dry_run=dry_run)
-    return cast("str | None", plan["commit"])
+    return cast("str | None", plan["tag" if tag == "next" else "commit"])
 
 
 def space(

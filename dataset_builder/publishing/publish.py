@@ -22,6 +22,7 @@ from .verify import check_publishable, front_matter, verify_references
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
+NEXT = "next"
 _LEVELS = ("major", "minor", "patch")
 _TAG = re.compile(r"v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
 
@@ -53,11 +54,15 @@ def publish(
     report: Callable[[Plan], None] = lambda plan: None,
     dry_run: bool = False,
 ) -> Plan:
-    """Publish a dataset folder as a version, unless it is a dry run; `commit` is then its id."""
+    """Publish a dataset folder as a version, unless it is a dry run; `commit` is then its id.
+
+    The tag "next" is the one after the newest version, as high as the changes require.
+    """
     check_publishable(folder, progress)
     for finding in verify_references(Reader(folder)):
         raise UserError(finding.sentence)
     plan = _plan_version(api, folder, repo, tag)
+    tag = plan["tag"]
     report(plan)
     if dry_run or plan["commit"]:
         return plan | ({"commit": None} if dry_run else {})
@@ -77,7 +82,7 @@ def published_files(folder: Path) -> dict[str, Path]:
 def _plan_version(api: "HfApi", folder: Path, repo: str, tag: str | None) -> Plan:
     reader = Reader(folder)
     files = reader.data_files()
-    comparison = hub.compare(api, repo, "dataset", published_files(folder), tag)
+    comparison = hub.compare(api, repo, "dataset", published_files(folder), None if tag == NEXT else tag)
     tags = version_tags([*comparison.remote.tags])
     last = tags[-1] if tags else None
     new, old = _state_of(reader, folder / card.CARD), None
@@ -87,12 +92,17 @@ def _plan_version(api: "HfApi", folder: Path, repo: str, tag: str | None) -> Pla
             old = _state_of(Reader(f"hf://datasets/{repo}@{last}", api), published)
     added = [file for file in comparison.added if file in files]
     level, changes = change = describe_change(old, new, bool(added or comparison.removed))
+    if tag == NEXT and last and not (comparison.added or comparison.removed):
+        tag, comparison = last, comparison._replace(commit=comparison.remote.tags[last])
+    elif tag == NEXT:
+        tag = _next_version(last, level)
     if tag and not comparison.commit:
         check_tag(tag, tags, change)
     elif not tag and last is None:
         raise UserError(f"{repo} has no version yet; give the first one with --tag v1.0.0")
     before, after = _rows_of(old[0] if old else {}), _rows_of(new[0])
     return {
+        "tag": tag,
         "last": last,  # the newest published version
         "level": level,
         "changes": changes,
@@ -163,6 +173,11 @@ def _features(info: Mapping[str, Any]) -> set[str]:
 
 def _rows_of(infos: Mapping[str, Any]) -> dict[str, int]:
     return {name: info["splits"][0]["num_examples"] for name, info in infos.items()}
+
+
+def _next_version(last: str | None, level: str) -> str:
+    numbers, place = parse_version(last or "v0.0.0"), _LEVELS.index(level) if last else 0
+    return "v" + ".".join(map(str, (*numbers[:place], numbers[place] + 1, *[0] * (2 - place))))
 
 
 def check_tag(tag: str, tags: Sequence[str], change: Change) -> None:

@@ -121,6 +121,8 @@ def prepare(
     if not reader.files("chains"):
         raise UserError(f"{folder} is not a dataset: it has no data/chains; `convergebench build` makes one")
     runs, absent = metrics.choose(requested, device, dtype)
+    if requested is not None:
+        metrics.refuse_absent(absent)
     chains = find_chains(reader)
     tasks = plan_floors(reader, chains)
     job = Job(folder, reader, chains, runs, absent, tasks, read_results(reader, chains, tasks))

@@ -3,7 +3,7 @@
 import importlib
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -70,6 +70,12 @@ def choose(
         exact = getattr(scorer, "exact", None)
         runs[name] = MetricRun(spec, scorer, MetricRun(spec, exact) if exact else None)
     return list(runs.values()), absent
+
+
+def refuse_absent(absent: Mapping[str, str]) -> None:
+    """Raise for a metric that was asked for by name and cannot be computed here."""
+    for name, reason in absent.items():
+        raise UserError(f"the metric {name} cannot be computed here: {reason}")
 
 
 def typed(value: object) -> Value:

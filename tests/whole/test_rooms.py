@@ -45,7 +45,7 @@ ALLOWED = {
         *SHARED,
     ),
     "harness": ("harness", "generation", "dataset_builder", "metric_modules", "spaces_app"),
-    "cli": ("cli", "generation", "dataset_builder", "metric_modules", "spaces_app"),
+    "cli": ("cli", "bench", "generation", "dataset_builder", "metric_modules", "spaces_app"),
 }
 
 

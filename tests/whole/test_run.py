@@ -1,0 +1,196 @@
+"""From an editor to its numbers in one call: resumable, repeatable from bench.toml, and early to say what is wrong."""
+
+import doctest
+import importlib
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import convergebench as cb
+import pytest
+from click.testing import CliRunner
+from convergebench.cli.__main__ import main
+from convergebench.generation import editors, own_editor
+from convergebench.generation.records import UserError
+from PIL import Image
+
+MINE = """
+from pathlib import Path
+from PIL import ImageEnhance
+
+def edit(image, instruction, seed):
+    with (Path(__file__).parent / "asked").open("a") as asked:
+        asked.write(f"{instruction} {seed}\\n")
+    return ImageEnhance.Brightness(image).enhance(1.01)
+
+def wrong(image):
+    return image
+
+def raises(image, instruction, seed):
+    raise ValueError("no weights")
+
+def nothing(image, instruction, seed):
+    return None
+
+CALLS = []
+
+def half(image, instruction, seed):
+    CALLS.append(seed)
+    if len(CALLS) % 2 == 0:
+        raise ValueError("every second call")
+    return image
+"""
+SMALL = ["--suite", "smoke", "--rounds", "1", "--limit", "2", "--no-audit", "--metrics", "psnr"]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    (tmp_path / "mine.py").write_text(MINE)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*words):
+    return CliRunner().invoke(main, ["run", *words])
+
+
+def test_one_command_gives_numbers_and_its_file_repeats_them(here):
+    first = run("--editor", "./mine.py:edit", *SMALL, "--json")
+    assert first.exit_code == 0, first.output
+    assert (here / json.loads(first.stdout)["page"]).exists()
+    asked = (here / "asked").read_text()
+    assert len(asked.splitlines()) == 1 + 4, "a trial call, and two steps for each of two chains"
+    again = run("--config", "bench/smoke/bench.toml", "--json", "--fail-under", "1.5")
+    assert (here / "asked").read_text() == asked
+    assert json.loads(again.stdout)["rows"] == json.loads(first.stdout)["rows"]
+    assert again.exit_code == 1
+    assert "kept 1.00 rounds; --fail-under asks for 1.5" in again.stderr.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "reason", "code"),
+    [
+        (["--editor", "./mine.py:wrong"], "(image, instruction, seed)", 2),
+        (["--editor", "./mine.py:raises"], "ValueError: no weights", 1),
+        (["--editor", "./mine.py:nothing"], "the function returned None", 1),
+        (["--editor", "jpeg", "--metrics", "lpips"], "the metric lpips cannot be computed here", 2),
+        (["--editor", "jpeg", "--metrics", "edit_applied,pnsr"], "no metric 'pnsr'", 2),
+        (["--editor", "jpeg", "--fail-on-error", "5"], "a share from 0 to 1", 2),
+        (["--editor", "jpeg", "--push", "a/b/c"], "give NAMESPACE/NAME", 2),
+        (["--config", "none.toml"], "none.toml cannot be read", 2),
+    ],
+)
+def test_what_cannot_work_is_said_first_and_nothing_is_stored(here, monkeypatch, words, reason, code):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(here / "empty"))  # no weights of LPIPS
+    result = run("--suite", "smoke", *words)
+    assert result.exit_code == code
+    assert reason in result.stderr.splitlines()[0]
+    assert not (here / "bench").exists()
+
+
+@pytest.mark.parametrize(("line", "words"), [("round = 3", "no field round"), ('rounds = "3"', "for rounds")])
+def test_a_wrong_line_of_the_file_is_refused(here, line, words):
+    (here / "bench.toml").write_text(f'editor = "jpeg"\n{line}\n')
+    result = run("--config", "bench.toml")
+    assert (result.exit_code, words in result.stderr) == (2, True)
+
+
+def test_a_run_without_one_answer_exits_with_the_first_reason(here):
+    for _ in range(2):  # also when everything was done, and had failed, before
+        result = CliRunner().invoke(
+            main, ["generate", "--editor", "./mine.py:raises", *SMALL[:-2], "--out", "run"]
+        )
+        assert result.exit_code == 1
+        assert "ValueError: no weights" in result.stderr.splitlines()[0]
+    half = run("--editor", "./mine.py:half", *SMALL, "--fail-on-error", "0.5")
+    assert half.exit_code == 1
+    assert "100% of its chains ended without an answer" in half.stderr
+
+
+def test_a_function_typed_into_python_has_an_id_from_its_code():
+    scope = {}
+    exec("def edit(image, instruction):\n    return image if instruction in {'a', 'b'} else None", scope)  # noqa: S102
+    exec("def other(image, instruction):\n    return None", scope)  # noqa: S102
+    first, other = (own_editor.version_of(scope[name]) for name in ("edit", "other"))
+    assert first != other
+    code = "import sys; exec(sys.argv[1])\nfrom convergebench.generation import own_editor\n"
+    code += "print(own_editor.version_of(edit))"
+    source = "def edit(image, instruction):\n    return image if instruction in {'a', 'b'} else None"
+    for seed in "12":
+        words = [sys.executable, "-c", code, source]
+        told = subprocess.check_output(words, text=True, env={"PYTHONHASHSEED": seed, "PATH": ""})
+        assert told.strip() == first
+    assert editors.own_choice(scope["edit"]).label == f"edit:version={first}"
+
+
+def test_measure_compares_files_and_folders(tmp_path):
+    for folder, value in (("a", 100), ("b", 110)):
+        (tmp_path / folder).mkdir()
+        Image.new("RGB", (32, 32), (value, value, value)).save(tmp_path / folder / "one.png")
+    small = tmp_path / "small.png"
+    Image.new("RGB", (16, 16), (110, 110, 110)).save(small)
+    [pair] = cb.measure(tmp_path / "a", tmp_path / "b", ["psnr"])
+    [resized] = cb.measure(tmp_path / "a" / "one.png", small, ["psnr"])
+    assert (pair["name"], pair["rmse"], pair["resized"]) == ("one.png", 10.0, False)
+    assert (resized["rmse"], resized["resized"]) == (10.0, True)
+    small.rename(tmp_path / "a" / "two.png")
+    with pytest.raises(UserError, match="two is in only one of"):
+        cb.measure(tmp_path / "a", tmp_path / "b")
+    with pytest.raises(UserError, match="judges the rounds of a chain"):
+        cb.measure(tmp_path / "b", tmp_path / "b", ["edit_applied"])
+
+
+def test_every_command_is_a_function():
+    assert {row["name"] for row in cb.list_suites()} >= {"smoke", "demo"}
+    with pytest.raises(UserError, match="metric with weights"):
+        cb.weights("psnr")
+    with pytest.raises(TypeError):
+        cb.list_suites(colour="red")
+    for verb in main.list_commands(None):
+        assert any(name == verb or name.startswith(f"{verb}_") for name in dir(cb)), verb
+
+
+@pytest.mark.parametrize("name", ["plan", "status", "measure", "run"])
+def test_an_example_in_a_docstring_runs(name, tmp_path):
+    picture = tmp_path / "picture.png"
+    Image.linear_gradient("L").convert("RGB").save(picture)
+    module = importlib.import_module(getattr(cb, name).__module__)
+    names = {**vars(module), "folder": tmp_path / "out", "picture": picture}
+    [test] = doctest.DocTestFinder(recurse=False).find(getattr(cb, name), name, globs=names)
+    assert test.examples
+    assert doctest.DocTestRunner().run(test).failed == 0
+
+
+@pytest.mark.slow
+def test_a_run_killed_five_times_ends_with_the_same_numbers_and_asks_nothing_twice(here):
+    (here / "mine.py").write_text(
+        MINE.replace("    return ImageEnhance", "    __import__('time').sleep(0.2)\n    return ImageEnhance")
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "convergebench",
+        "run",
+        "--editor",
+        "./mine.py:edit",
+        "--suite",
+        "smoke",
+        "--json",
+    ]
+    words = [*command, "--metrics", "psnr,ssim"]
+    whole = subprocess.run([*words, "--out", "whole"], capture_output=True, text=True, check=True)
+    steps = len((here / "asked").read_text().splitlines()) - 1
+    (here / "asked").unlink()
+    for pause in (2, 2.5, 3, 5, 7):
+        process = subprocess.Popen([*words, "--out", "killed"], stdout=subprocess.DEVNULL)
+        time.sleep(pause)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    killed = subprocess.run([*words, "--out", "killed"], capture_output=True, text=True, check=True)
+    assert json.loads(killed.stdout)["rows"] == json.loads(whole.stdout)["rows"]
+    asked = (here / "asked").read_text().splitlines()
+    assert steps < len(asked) <= steps + 2 * 5, (
+        "besides all steps: trial calls and those in flight when it was killed"
+    )
