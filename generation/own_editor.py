@@ -1,8 +1,10 @@
 """The user's own Python function as an editor, passed as an object or named as ./my_editor.py:edit.
 
-The function may be async, and may take no seed.
+The function may be async, and may take no seed. A file's function runs in a process of its own (own_process.py); a
+function that is passed as an object runs in this one.
 """
 
+import ast
 import asyncio
 import functools
 import hashlib
@@ -11,15 +13,17 @@ import inspect
 import re
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType
+from typing import ClassVar
 
 from PIL import Image
 
 from . import pictures
 from .calls import Fault, Refused, Rejected
+from .own_process import OwnFile
 from .records import Answer, UserError
 
 _WORD = re.compile(r"[A-Za-z0-9_.-]+")
@@ -34,6 +38,7 @@ class OwnEditor:
     concurrency: int
     takes_seed: bool
     summary: str  # the first line of the user's docstring
+    isolation: ClassVar[str] = "none"  # it could read the chain off the call stack
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         try:
@@ -92,37 +97,57 @@ def _as_answer(result: object) -> Answer:
     )
 
 
-def load(path: Path, name: str) -> Callable[..., object]:
+def from_file(path: Path, name: str, environment: Sequence[str], concurrency: int | None) -> OwnFile:
+    """The editor of a file's function, which is read here and run elsewhere."""
     if not path.is_file():
         raise UserError(f"{path} does not exist; name your own editor as ./my_editor.py:edit")
-    module_name = f"convergebench_own_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
-    module = sys.modules.get(module_name)
-    if module is None:
-        spec = importlib.util.spec_from_file_location(module_name, path)
-        if spec is None or spec.loader is None:
-            raise UserError(f"{path} is not a Python file")
-        module = sys.modules[module_name] = importlib.util.module_from_spec(spec)
-        sys.path.insert(0, str(path.resolve().parent))
-        try:
-            spec.loader.exec_module(module)
-        except Exception as error:
-            del sys.modules[module_name]
-            raise UserError(f"{path} cannot be run: {type(error).__name__}: {error}") from error
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError) as error:
+        raise UserError(f"{path} cannot be run: {type(error).__name__}: {error}") from error
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+    found, stored = functions.get(name), {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    imported = {alias.asname or alias.name for node in ast.walk(tree) for alias in getattr(node, "names", ())
+                if isinstance(alias, ast.alias)}  # fmt: skip
+    if found is None and name not in stored | imported:
+        raise UserError(f"{path} has no function {name!r}; write one that takes (image, instruction, seed)")
+    summary = (ast.get_docstring(found) or "" if found else "").partition("\n")[0]
+    calls_at_once = concurrency or (_CONCURRENCY if isinstance(found, ast.AsyncFunctionDef) else 1)
+    return OwnFile(path, name, summary, calls_at_once, environment)
+
+
+def list_neighbours() -> None:
+    """List every folder of modules now: those around a hidden run cannot be listed later."""
+    importlib.util.find_spec("convergebench_no_such_module")
+
+
+def load(path: Path, name: str) -> Callable[..., object]:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise UserError(f"{path} is not a Python file")
+    module = sys.modules[path.stem] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise UserError(f"{path} cannot be run: {type(error).__name__}: {error}") from error
     function = getattr(module, name, None)
     if not callable(function):
         raise UserError(f"{path} has no function {name!r}; write one that takes (image, instruction, seed)")
     return function
 
 
-def name_of(function: Callable[..., object], chosen: object = None) -> str:
+def name_of(function: Callable[..., object] | OwnFile, chosen: object = None) -> str:
     """The editor's name in the results: the one the user chose, else the function's."""
-    return _checked_word("name", chosen or getattr(function, "__name__", type(function).__name__))
+    own = function.function if isinstance(function, OwnFile) else getattr(function, "__name__", None)
+    return _checked_word("name", chosen or own or type(function).__name__)
 
 
-def version_of(function: Callable[..., object], chosen: object = None) -> str:
+def version_of(function: Callable[..., object] | OwnFile, chosen: object = None) -> str:
     """The user's version, else a hash of the function's file; resuming needs the same."""
     if chosen is not None:
         return _checked_word("version", chosen)
+    if isinstance(function, OwnFile):
+        return hashlib.sha256(function.path.read_bytes()).hexdigest()[:12]
     try:
         code = inspect.unwrap(function)
         code = code if inspect.isroutine(code) or inspect.isclass(code) else type(code)

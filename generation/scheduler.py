@@ -12,6 +12,7 @@ from .editors import Choice, editor_info, trait
 from .files import Locked
 from .ledger import Budget, Ledger
 from .loop import Report, prepare_from, run_chain
+from .own_process import OwnFile
 from .plan import Plan, check_max_cost
 from .records import Chain, UserError
 from .sources import catalogue
@@ -113,6 +114,11 @@ def editors_without_answer(run: Path, chains: Sequence[Chain]) -> dict[str, str]
 def _open(plan: Plan, chains: Sequence[Chain], run: Path, retry: Collection[str]) -> list[Chain]:
     suite = plan.suite
     description = {"suite": suite.name, "suite_version": suite.version, "short_side": suite.short_side}
+    if isolated := {each.label: kept for each in plan.choices if (kept := trait(each.editor, "isolation"))}:
+        description["isolation"] = isolated
+    for choice in plan.choices:
+        if isinstance(choice.editor, OwnFile):
+            choice.editor.hidden = run
     if plan.salt_hash is not None:
         description["salt_sha256"] = plan.salt_hash
     store.open_run(run, description, {choice.label: editor_info(choice) for choice in plan.choices}, plan.chains)

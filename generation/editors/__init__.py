@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from PIL import Image
 
 from .. import options, own_editor
+from ..own_process import OwnFile
 from ..records import Answer, EditorInfo, Setting, UserError, one_of
 from . import _references
 
@@ -48,6 +49,7 @@ _TRAITS: dict[str, Any] = {
     "sizes": tuple,  # the (width, height) pairs it is stable at; none means any
     "price": float,  # US dollars per call, None if unknown
     "hosted": lambda: None,  # the vendor's model as a `vendors.models.Model`; None if there is none
+    "isolation": None,  # of somebody's own function, see own_process.py
     "identity": dict,  # further settings that shape its answers, looked up when it is chosen
     "ready": lambda: None,  # one sentence on what is missing on this machine, None if nothing is
 }
@@ -95,7 +97,12 @@ def choose(spec: str, find_out: bool = True) -> Choice:
     if ".py:" in spec or spec.endswith(".py"):  # a function in a file: ./my_editor.py:edit,version=2
         path, _, function_and_options = spec.partition(".py")
         function, *words = function_and_options.removeprefix(":").split(",")
-        return own_choice(own_editor.load(Path(path + ".py"), function or "edit"), spec, _split(words))
+        given = _split(words)
+        asked, concurrency = str(given.pop("env", "")).split("+"), given.get("concurrency")
+        editor = own_editor.from_file(
+            Path(path + ".py"), function or "edit", asked, int(concurrency) if concurrency else None
+        )
+        return own_choice(editor, spec, given)
     name, _, option_words = spec.partition(":")
     kind = load(name)
     if not isinstance(kind, type):
@@ -110,7 +117,7 @@ def choose(spec: str, find_out: bool = True) -> Choice:
 
 
 def own_choice(
-    function: Callable[..., object], spec: str = "", settings: Mapping[str, Setting] | None = None
+    function: Callable[..., object] | OwnFile, spec: str = "", settings: Mapping[str, Setting] | None = None
 ) -> Choice:
     """A function as an editor; resuming needs the same name and version."""
     words = dict(settings or {})
@@ -123,7 +130,8 @@ def own_choice(
         raise UserError(f"{name!r} is already the name of an editor; give yours another with name=")
     rates, seed = options.take_rates(name, words), options.take_seed(name, words)
     label = f"{name}:" + "seed=fixed," * (seed == "fixed") + f"version={version}"
-    editor = own_editor.wrap(function, rates.get("concurrency"))
+    at_once = rates.get("concurrency")
+    editor: Edits = function if isinstance(function, OwnFile) else own_editor.wrap(function, at_once)
     return Choice(spec or name, name, label, {"version": version, "seed": seed}, editor, rates)
 
 
@@ -148,7 +156,11 @@ def with_settings(choice: Choice, settings: Mapping[str, Setting]) -> Choice | N
 
 def editor_info(choice: Choice) -> EditorInfo:
     editor = choice.editor
-    words = editor.summary if isinstance(editor, own_editor.OwnEditor) else (type(editor).__doc__ or "").strip()
+    words = (
+        editor.summary
+        if isinstance(editor, own_editor.OwnEditor | OwnFile)
+        else (type(editor).__doc__ or "").strip()
+    )
     return EditorInfo(choice.name, trait(editor, "role"), words.partition("\n")[0])
 
 

@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import importlib.metadata
 import os
+import re
 import subprocess
 import sys
 import time
@@ -102,12 +103,12 @@ def test_what_a_function_gives_or_raises_is_a_typed_answer(tmp_path, function, e
         ("{folder}/mine.py:edit,angle=3", "own 'angle'; it must be one of name, version, seed"),
         ("{folder}/mine.py:edit,name=jpeg", "'jpeg' is already the name of an editor"),
         ("{folder}/mine.py:edit,name=a b", "letters, digits"),
-        ("{folder}/broken.py:edit", "cannot be run: ValueError: no weights"),
+        ("{folder}/broken.py:edit", "cannot be run: SyntaxError"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_one_sentence(tmp_path, spec, words):
     (tmp_path / "mine.py").write_text(MINE.replace("PAUSE", "0"))
-    (tmp_path / "broken.py").write_text("raise ValueError('no weights')\n")
+    (tmp_path / "broken.py").write_text("def edit(:\n")
     with pytest.raises(UserError, match=words):
         editors.choose(spec.format(folder=tmp_path))
 
@@ -219,3 +220,71 @@ def test_one_process_and_two_make_equal_chains(tmp_path):
     assert pictures_of(tmp_path / "one" / "run") == pictures_of(tmp_path / "two" / "run") != {}
     assert (tmp_path / "two" / "report" / "index.html").is_file()
     assert sum("board net:version=1" in line for line in told["two"]) == 2, "every process has the board"
+
+
+SPY = '''
+import inspect, json, os, sys
+from pathlib import Path
+
+FOUND = Path(__file__).parent / "found"
+
+
+def edit(image, instruction, seed):
+    """Looks everywhere."""
+    values = [repr(value) for frame in inspect.stack() for value in frame.frame.f_locals.values()]
+    values += [f"{key}={value}" for key, value in os.environ.items()] + list(map(str, sys.argv))
+    for pid in {1, os.getppid()} - {os.getpid()}:
+        for what in ("environ", "cmdline", "maps", "mem"):
+            try:
+                with open(f"/proc/{pid}/{what}", "rb") as file:
+                    values.append(f"{pid} {what} " + repr(file.read(4096)))
+            except OSError:
+                pass
+    for folder, _, names in os.walk(HIDDEN):
+        values.append(f"RUN {folder} {names}")
+    for name in ("run.json", "plan.json", "editors.json"):
+        try:
+            values.append("RUN " + Path(HIDDEN, name).read_text())
+        except OSError:
+            pass
+    FOUND.write_text(json.dumps(values) + "\\n" + str(image.size) + instruction)
+    return image
+'''
+
+
+def test_a_spy_in_its_own_process_gets_nothing_of_the_chain(tmp_path, monkeypatch):
+    """It walks the stack, reads /proc, the run's folder and the environment."""
+    monkeypatch.setenv("CHAIN_SECRET", "the salt")
+    run, mine = tmp_path / "run", tmp_path / "mine"
+    mine.mkdir()
+    (mine / "spy.py").write_text(f"HIDDEN = {str(run)!r}\n" + SPY)
+    outcome = generation.generate(f"{mine}/spy.py:edit", suite="smoke", out=run, rounds=1, limit=1)
+    assert set(outcome.ends) == {"complete"}
+    isolation = set(store.read_checked(run / "run.json")["isolation"].values())
+    found = (mine / "found").read_text()
+    chains = [path.name for path in (run / "chains").iterdir()]
+    assert chains
+    assert not [id for id in chains if id in found]
+    assert "audit" not in found
+    assert "CHAIN_SECRET" not in found
+    if isolation == {"process"}:
+        pytest.skip("this kernel has no Landlock, and run.json says so")
+    assert isolation == {"sandboxed process"}
+    assert "RUN" not in found
+    assert not re.search(r"\d+ (environ|cmdline|maps|mem) b", found)
+
+
+def test_a_file_gets_the_environment_that_it_asks_for(tmp_path, monkeypatch):
+    monkeypatch.setenv("MY_KEY", "1234")
+    (tmp_path / "mine.py").write_text(
+        "import os\n\ndef edit(image, instruction):\n    raise RuntimeError(os.environ.get('MY_KEY'))\n"
+    )
+    for number, (words, seen) in enumerate([("", "None"), (",env=MY_KEY", "1234")]):
+        run = tmp_path / str(number)
+        generation.generate(f"{tmp_path}/mine.py:edit,name=x{words}", suite="smoke", out=run, rounds=1, limit=1)
+        assert f"RuntimeError: {seen}" in "".join(path.read_text() for path in run.glob("chains/*/steps.jsonl"))
+
+
+def test_a_function_in_this_process_is_marked(tmp_path):
+    generation.generate(brighter, suite="smoke", out=tmp_path, rounds=1, limit=1)
+    assert set(store.read_checked(tmp_path / "run.json")["isolation"].values()) == {"none"}
