@@ -45,6 +45,11 @@ def split_names(names: str | None) -> list[str] | None:
     return None if names is None else [name.strip() for name in names.split(",") if name.strip()]
 
 
+def _take_scene_seed(context: click.Context, option: object, seed: int | None) -> None:
+    if seed is not None:
+        context.params["suite"] += f"-seed{seed}"
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for a machine.")
 dataset_option = click.option(
     "--dataset",
@@ -86,6 +91,7 @@ plan_options = option_group(
         "--suite",
         default="demo",
         show_default=True,
+        is_eager=True,  # --scene-seed adds to it
         help="A suite of `convergebench list suites`, or your own ./FILE.toml.",
     ),
     click.option(
@@ -93,6 +99,13 @@ plan_options = option_group(
         "specs",
         multiple=True,
         help="NAME, NAME:option=value,... or your own ./FILE.py:FUNCTION; repeatable. Default: the suite's.",
+    ),
+    click.option(
+        "--scene-seed",
+        type=click.IntRange(0),
+        expose_value=False,
+        callback=_take_scene_seed,
+        help="Of a suite of drawn scenes, such as exact: draw others, which no model has seen.",
     ),
     click.option("--pictures", type=click.Path(), help="A folder of your own, instead of the suite's."),
     click.option("--pictures-kind", "kind", help="face, object, scene, texture or text."),

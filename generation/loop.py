@@ -38,7 +38,10 @@ def run_chain(chain: Chain, editor: editors.Edits, run: Path, prepared: Prepare,
             if not trait(editor, "varies_size"):
                 picture = at_chain_size(picture, writer.size)
             disturbed, note = audits.audited_input(chain, number, picture, writer.picture)
-            answer, picture, latency = _ask_for_answer(editor, disturbed, instruction, seed, writer, ask)
+            further: list[object] = [writer.history()] if trait(editor, "remembers") else []
+            further += [chain, number] if trait(editor, "told") else []
+            call = functools.partial(editor.edit, disturbed, instruction, seed, *further)
+            answer, picture, latency = _ask_for_answer(editor, call, min(writer.size) / 2, ask)
             step = Step(
                 *asked,
                 answer.status,
@@ -56,18 +59,17 @@ def run_chain(chain: Chain, editor: editors.Edits, run: Path, prepared: Prepare,
 
 
 def _ask_for_answer(
-    editor: editors.Edits, picture: Image.Image, instruction: str, seed: int, writer: ChainWriter, ask: Ask
+    editor: editors.Edits, call: Callable[[], Answer], shortest: float, ask: Ask
 ) -> tuple[Answer, Image.Image | None, float | None]:
     received: Image.Image | None = None
-    history = [writer.history()] if trait(editor, "remembers") else []
 
     def judge_answer(answer: Answer) -> Answer:
         nonlocal received
-        answer, received = _judge(answer, min(writer.size) / 2)
+        answer, received = _judge(answer, shortest)
         return answer
 
     try:
-        answer = ask(lambda: editor.edit(picture, instruction, seed, *history), judge_answer)
+        answer = ask(call, judge_answer)
     except Rejected as error:
         return Answer(status="failed", reason=str(error), cost=error.cost), None, None
     return answer, received, None if trait(editor, "embedded") else round(answer.seconds, 3)

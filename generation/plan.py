@@ -143,7 +143,11 @@ def summary(plan: Plan) -> list[dict[str, Any]]:
 
 def warnings(plan: Plan) -> list[str]:
     sentences = []
-    if plan.suite.own_pictures and len({chain.source.id for chain in plan.chains}) < _FEWEST_PICTURES:
+    if (
+        plan.suite.own_pictures
+        and not plan.suite.draw
+        and len({chain.source.id for chain in plan.chains}) < _FEWEST_PICTURES
+    ):
         sentences.append(
             f"retained quality needs other pictures to compare with; give at least {_FEWEST_PICTURES}"
         )

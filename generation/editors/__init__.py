@@ -45,6 +45,7 @@ _TRAITS: dict[str, Any] = {
     "needs": "nothing",
     "concurrency": 8,  # calls in flight
     "remembers": False,  # wants the chain's history with every call
+    "told": False,  # a reference editor that is also given the chain and the step's number, to know the right answer
     "varies_size": False,  # its answers change size on purpose, so each call gets the last answer unresized
     "sizes": tuple,  # the (width, height) pairs it is stable at; none means any
     "price": float,  # US dollars per call, None if unknown

@@ -5,11 +5,11 @@ A user's own suite is a file of the same form, which may add own programs and pi
 
 import hashlib
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from .. import programs, studies
 from ..records import Program, Setting, Source, UserError, Values, check_fields, unique
@@ -45,6 +45,9 @@ class Suite:
     audit: bool = True  # if False, no chain is disturbed to find editors that remember
     own_programs: Mapping[str, Program] = field(default_factory=dict)
     own_pictures: Mapping[str, catalogue.Row] = field(default_factory=dict)
+    draw: Callable[[catalogue.Row], bytes] | None = field(
+        default=None, compare=False
+    )  # own pictures without files
 
     def __post_init__(self) -> None:
         if not self.variants:
@@ -63,6 +66,8 @@ class Suite:
         if id not in self.own_pictures:
             return catalogue.read(id)
         picture = self.own_pictures[id]
+        if self.draw:
+            return self.draw(picture)
         data = Path(picture.path).read_bytes()
         if hashlib.sha256(data).hexdigest() != picture.sha256:
             raise UserError(f"{picture.path} was changed since the run was planned; give the same command again")
@@ -74,7 +79,9 @@ class Suite:
 
 
 _FIELDS = [
-    item.name for item in fields(Suite) if item.name not in ("name", "settings", "own_programs", "own_pictures")
+    item.name
+    for item in fields(Suite)
+    if item.name not in ("name", "settings", "own_programs", "own_pictures", "draw")
 ]
 _OF_VARIANTS = ("name", "settings", "sources", "programs", "rounds", "runs", "steps")
 
@@ -85,7 +92,9 @@ def _files() -> dict[str, Path]:
 
 
 def names() -> tuple[str, ...]:
-    return tuple(sorted(_files()))
+    return tuple(
+        sorted({*_files(), *(name for module in studies.modules("drawn_suites") for name in module.NAMES)})
+    )
 
 
 def load(name: str, pictures: str | Path | None = None, kind: str | None = None) -> Suite:
@@ -105,6 +114,9 @@ def load(name: str, pictures: str | Path | None = None, kind: str | None = None)
 
 @cache
 def _load_shipped(name: str) -> Suite:
+    for module in studies.modules("drawn_suites"):
+        if (suite := module.make_suite(name)) is not None:
+            return cast(Suite, suite)
     if name not in names():
         raise UserError(
             f"no suite {name!r}; the suites are {', '.join(names())}, or a file of yours ending in .toml"

@@ -186,6 +186,7 @@ def _judge_rounds(
 ) -> dict[int, Values]:
     program = chain.chain.program
     facts = {
+        "program": program.id,
         "cycle": list(program.cycle),
         "closes": program.closes,
         "small": program.small,

@@ -11,6 +11,7 @@ Signature = dict[str, str | int | float]  # what a value depends on
 class Program(TypedDict):
     """The facts about a step that a metric of kind "round" receives."""
 
+    program: str  # its id
     cycle: Sequence[str]  # the instructions of one round
     closes: bool
     small: bool  # whether its change covers little of the picture

@@ -34,9 +34,9 @@ from PIL import Image
 
 SHORT_SIDE = 192
 CHECKS = ("edits", "rmse", "ssim")
-NAMES = sorted(
-    {name for suite in suites.names() for each in suites.load(suite).variants for name in each.programs}
-)
+# Suites whose pictures are drawn with their programs are followed in test_exact_suite.py.
+SUITES = [name for name in suites.names() if not suites.load(name).draw]
+NAMES = sorted({name for suite in SUITES for each in suites.load(suite).variants for name in each.programs})
 # Those that go several edits out and back are followed by test_house_out_and_back.py.
 NAMES = [name for name in NAMES if programs.get(name).category != programs.OUT_AND_BACK]
 # The first program of each category goes on for a second round.
@@ -97,7 +97,7 @@ def test_a_program_can_be_kept(outcomes, name):
     assert (outcome.rounds_kept, outcome.cause) == (ROUNDS[name], None)
 
 
-@pytest.mark.parametrize("suite", sorted({*suites.names()} - {"out-and-back"}))  # followed by a test of its own
+@pytest.mark.parametrize("suite", sorted({*SUITES} - {"out-and-back"}))  # followed by a test of its own
 def test_the_printed_sum_of_chains_holds_for_every_suite(made, suite):
     named = {name for variant in suites.load(suite).variants for name in variant.programs}
     chains = [replace(chain, suite=suite) for chain in made.chains() if chain.program.id in named]

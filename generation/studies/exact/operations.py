@@ -1,5 +1,6 @@
 """Twenty operations on scenes, each with its inverse. A command is both the words and what they do to a scene."""
 
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -19,6 +20,7 @@ from .scenes import (
     Scene,
     Thing,
     describe,
+    find_scene,
     resolve,
 )  # fmt: skip
 
@@ -41,8 +43,7 @@ class Command:
         return _VERBS[self.verb][0](scene, *things, *self.values)
 
     def __str__(self) -> str:
-        words = _VERBS[self.verb][1]
-        return words(*self.targets, *self.values) if callable(words) else words.format(*self.targets, *self.values)
+        return _VERBS[self.verb][1](*self.targets, *self.values)
 
 
 @dataclass(frozen=True)
@@ -56,45 +57,23 @@ class Edit:
     backward: Command
 
     @property
+    def id(self) -> str:
+        return f"{self.before.id}-{self.name}"
+
+    @property
     def after(self) -> Scene:
         return self.forward.run(self.before)
 
 
-# --- what each verb does to the data
+# --- what each verb does to the data, and its words
 
 
-def _move(scene: Scene, thing: Thing, right: int, down: int) -> Scene:
-    return scene.changed(thing, x=thing.x + right, y=thing.y + down)
+def _exchange(*names: str) -> Callable[[Scene, Thing, Thing], Scene]:
+    def run(scene: Scene, *pair: Thing) -> Scene:
+        others = ({name: getattr(other, name) for name in names} for other in reversed(pair))
+        return scene.without(*pair).with_things(*map(lambda thing, other: replace(thing, **other), pair, others))
 
-
-def _rotate(scene: Scene, thing: Thing, degrees: int) -> Scene:
-    return scene.changed(thing, angle=(thing.angle + degrees) % 360)
-
-
-def _mirror(scene: Scene, thing: Thing) -> Scene:
-    return scene.changed(thing, mirrored=not thing.mirrored, angle=-thing.angle % 360)
-
-
-def _scale(scene: Scene, thing: Thing, times: int, parts: int) -> Scene:
-    return scene.changed(thing, size=thing.size * times // parts)
-
-
-def _add(scene: Scene, kind: str, colour: str, size: int, x: int, y: int) -> Scene:
-    return scene.with_things(Thing(y, x, kind, size, colour))
-
-
-def _remove(scene: Scene, thing: Thing) -> Scene:
-    return scene.without(thing)
-
-
-def _swap(scene: Scene, first: Thing, second: Thing) -> Scene:
-    moved = replace(first, x=second.x, y=second.y), replace(second, x=first.x, y=first.y)
-    return scene.without(first, second).with_things(*moved)
-
-
-def _swap_colours(scene: Scene, first: Thing, second: Thing) -> Scene:
-    recoloured = replace(first, colour=second.colour), replace(second, colour=first.colour)
-    return scene.without(first, second).with_things(*recoloured)
+    return run
 
 
 def _arrange(scene: Scene, kind: str, colours: tuple[str, ...]) -> Scene:
@@ -104,45 +83,9 @@ def _arrange(scene: Scene, kind: str, colours: tuple[str, ...]) -> Scene:
     return _in_order(scene, [by_colour[colour] for colour in colours])
 
 
-def _sort(scene: Scene, kind: str, count: int) -> Scene:
-    return _in_order(scene, sorted(scene.series, key=lambda thing: thing.size))
-
-
 def _in_order(scene: Scene, things: list[Thing]) -> Scene:
     moved = [replace(thing, x=place.x) for thing, place in zip(things, scene.series, strict=True)]
     return scene.without(*scene.series).with_things(*moved)
-
-
-def _recolour(scene: Scene, thing: Thing, colour: str) -> Scene:
-    return scene.changed(thing, colour=colour, tone="full")
-
-
-def _set_tone(tone: str) -> Callable[[Scene, Thing], Scene]:
-    return lambda scene, thing: scene.changed(thing, tone=tone)
-
-
-def _write(scene: Scene, thing: Thing, text: str) -> Scene:
-    return scene.changed(thing, text=text)
-
-
-def _erase(scene: Scene, thing: Thing) -> Scene:
-    return scene.changed(thing, text="")
-
-
-def _extend(scene: Scene, kind: str, count: int) -> Scene:
-    last = scene.series[-1]
-    return scene.with_things(replace(last, x=last.x + CELL))
-
-
-def _copy(scene: Scene, thing: Thing, x: int, y: int) -> Scene:
-    return scene.with_things(replace(thing, x=x, y=y))
-
-
-def _cross(is_crossed: bool) -> Callable[[Scene, Thing], Scene]:
-    return lambda scene, thing: scene.changed(thing, crossed=is_crossed)
-
-
-# --- in words
 
 
 def _percent(thousandths: int) -> str:
@@ -150,16 +93,9 @@ def _percent(thousandths: int) -> str:
 
 
 def _move_words(target: Reference, right: int, down: int) -> str:
-    ways = ["to the right" if right > 0 else "to the left"] * bool(right) + ["down" if down > 0 else "up"] * bool(
-        down
-    )
-    parts = [f"{way} by {_percent(part)}" for way, part in zip(ways, filter(None, (right, down)), strict=True)]
-    return f"Move {target} {' and '.join(parts)} of the picture's width."
-
-
-def _rotate_words(target: Reference, degrees: int) -> str:
-    way = "clockwise" if degrees > 0 else "anticlockwise"
-    return f"Rotate {target} by {abs(degrees)} degrees {way} about its centre."
+    ways = [("to the right" if right > 0 else "to the left", right), ("down" if down > 0 else "up", down)]
+    parts = " and ".join(f"{way} by {_percent(part)}" for way, part in ways if part)
+    return f"Move {target} {parts} of the picture's width."
 
 
 def _scale_words(target: Reference, times: int, parts: int) -> str:
@@ -184,42 +120,71 @@ def _row_words(kind: str, count: int) -> str:
     return f"the {_COUNTS[count]} {kind}{'es' if kind.endswith('sh') else 's'} in the bottom row"
 
 
-def _arrange_words(kind: str, colours: tuple[str, ...]) -> str:
-    return f"Arrange {_row_words(kind, len(colours))} in this order from left to right: {', '.join(colours)}."
-
-
-def _write_words(target: Reference, text: str) -> str:
-    return f"Write the {'number' if text.isdigit() else 'word'} {text} on {target}."
-
-
-def _rewrite_words(target: Reference, text: str) -> str:
-    return f"Change what is written on {target} to {text}."
-
-
-_Words = str | Callable[..., str]
-_VERBS: dict[str, tuple[Callable[..., Scene], _Words]] = {
-    "move": (_move, _move_words),
-    "rotate": (_rotate, _rotate_words),
-    "mirror": (_mirror, "Mirror {0} left to right, where it stands."),
-    "scale": (_scale, _scale_words),
-    "add": (_add, _add_words),
-    "remove": (_remove, "Remove {0}."),
-    "swap": (_swap, "Let {0} and {1} change places."),
-    "arrange": (_arrange, _arrange_words),
-    "sort": (_sort, lambda *row: f"Sort {_row_words(*row)} by size, with the smallest at the left."),
-    "recolour": (_recolour, "Change the colour of {0} to {1}."),
-    "swap colours": (_swap_colours, "Let {0} and {1} swap their colours, keeping their shapes and places."),
-    "lighten": (_set_tone("light"), "Make {0} lighter, halfway from its colour to white."),
-    "grey": (_set_tone("grey"), "Turn {0} grey, exactly as bright as it is."),
-    "write": (_write, _write_words),
-    "rewrite": (_write, _rewrite_words),
-    "erase": (_erase, "Erase what is written on {0}, and leave the card empty."),
-    "extend": (_extend, lambda kind, count: f"Add a {_ORDINALS[count]} {kind} at the right end of the bottom row, "
-        "exactly like the last one and at the same distance."),
-    "copy": (_copy, lambda target, x, y: f"Add a copy of {target}, {_place_words(x, y)}."),
-    "cross out": (_cross(True), "Cross out {0} with a black X over its whole width and height."),
-    "uncross": (_cross(False), "Remove the black X from {0}."),
-}  # fmt: skip
+_VERBS: dict[str, tuple[Callable[..., Scene], Callable[..., str]]] = {
+    "move": (lambda s, t, right, down: s.changed(t, x=t.x + right, y=t.y + down), _move_words),
+    "rotate": (
+        lambda s, t, degrees: s.changed(t, angle=(t.angle + degrees) % 360),
+        lambda t, degrees: (
+            f"Rotate {t} by {abs(degrees)} degrees {'anti' * (degrees < 0)}clockwise about its centre."
+        ),
+    ),
+    "mirror": (
+        lambda s, t: s.changed(t, mirrored=not t.mirrored, angle=-t.angle % 360),
+        "Mirror {} left to right, where it stands.".format,
+    ),
+    "scale": (lambda s, t, times, parts: s.changed(t, size=t.size * times // parts), _scale_words),
+    "add": (lambda s, kind, colour, size, x, y: s.with_things(Thing(y, x, kind, size, colour)), _add_words),
+    "remove": (lambda s, t: s.without(t), "Remove {}.".format),
+    "swap": (_exchange("x", "y"), "Let {} and {} change places.".format),
+    "arrange": (
+        _arrange,
+        lambda kind, colours: (
+            f"Arrange {_row_words(kind, len(colours))} in this order from left to right: {', '.join(colours)}."
+        ),
+    ),
+    "sort": (
+        lambda s, kind, count: _in_order(s, sorted(s.series, key=lambda thing: thing.size)),
+        lambda kind, count: f"Sort {_row_words(kind, count)} by size, with the smallest at the left.",
+    ),
+    "recolour": (
+        lambda s, t, colour: s.changed(t, colour=colour, tone="full"),
+        "Change the colour of {} to {}.".format,
+    ),
+    "swap colours": (
+        _exchange("colour"),
+        "Let {} and {} swap their colours, keeping their shapes and places.".format,
+    ),
+    "lighten": (
+        lambda s, t: s.changed(t, tone="light"),
+        "Make {} lighter, halfway from its colour to white.".format,
+    ),
+    "grey": (lambda s, t: s.changed(t, tone="grey"), "Turn {} grey, exactly as bright as it is.".format),
+    "write": (
+        lambda s, t, text: s.changed(t, text=text),
+        lambda t, text: f"Write the {'number' if text.isdigit() else 'word'} {text} on {t}.",
+    ),
+    "rewrite": (lambda s, t, text: s.changed(t, text=text), "Change what is written on {} to {}.".format),
+    "erase": (
+        lambda s, t: s.changed(t, text=""),
+        "Erase what is written on {}, and leave the card empty.".format,
+    ),
+    "extend": (
+        lambda s, kind, count: s.with_things(replace(s.series[-1], x=s.series[-1].x + CELL)),
+        lambda kind, count: (
+            f"Add a {_ORDINALS[count]} {kind} at the right end of the bottom row, "
+            "exactly like the last one and at the same distance."
+        ),
+    ),
+    "copy": (
+        lambda s, t, x, y: s.with_things(replace(t, x=x, y=y)),
+        lambda t, x, y: f"Add a copy of {t}, {_place_words(x, y)}.",
+    ),
+    "cross out": (
+        lambda s, t: s.changed(t, crossed=True),
+        "Cross out {} with a black X over its whole width and height.".format,
+    ),
+    "uncross": (lambda s, t: s.changed(t, crossed=False), "Remove the black X from {}.".format),
+}
 
 
 # --- the twenty operations: which things are chosen, what is asked, and what takes it back
@@ -265,27 +230,26 @@ def _plan_remove(scene: Scene, dice: Dice) -> _Plan:
     return "remove", (thing,), (), "add", (thing.kind, thing.colour, thing.size, thing.x, thing.y)
 
 
-def _plan_reorder(scene: Scene, dice: Dice) -> _Plan:
-    kind, colours = scene.series[0].kind, tuple(thing.colour for thing in scene.series)
-    orders = [order for order in permutations(colours) if order != colours]
-    return "arrange", (), (kind, dice.pick(orders)), "arrange", (kind, colours)
+def _plan_row(verb: str) -> Callable[[Scene, Dice], _Plan]:
+    def plan(scene: Scene, dice: Dice) -> _Plan:
+        kind, colours = scene.series[0].kind, tuple(thing.colour for thing in scene.series)
+        orders = [order for order in permutations(colours) if order != colours]
+        return (
+            verb,
+            (),
+            (kind, dice.pick(orders) if verb == "arrange" else len(colours)),
+            "arrange",
+            (kind, colours),
+        )
+
+    return plan
 
 
-def _plan_sort(scene: Scene, dice: Dice) -> _Plan:
-    kind, colours = scene.series[0].kind, tuple(thing.colour for thing in scene.series)
-    return "sort", (), (kind, len(colours)), "arrange", (kind, colours)
-
-
-def _plan_recolour(scene: Scene, dice: Dice) -> _Plan:
-    thing = _single(scene, dice)
-    colour = dice.pick([colour for colour in COLOURS if colour != thing.colour])
-    return "recolour", (thing,), (colour,), "recolour", (thing.colour,)
-
-
-def _plan_tone(verb: str) -> Callable[[Scene, Dice], _Plan]:
+def _plan_colour(verb: str) -> Callable[[Scene, Dice], _Plan]:
     def plan(scene: Scene, dice: Dice) -> _Plan:
         thing = _single(scene, dice)
-        return verb, (thing,), (), "recolour", (thing.colour,)
+        others = [colour for colour in COLOURS if colour != thing.colour]
+        return verb, (thing,), (dice.pick(others),) * (verb == "recolour"), "recolour", (thing.colour,)
 
     return plan
 
@@ -304,23 +268,11 @@ def _plan_erase(scene: Scene, dice: Dice) -> _Plan:
 def _plan_rewrite(is_such: Callable[[str], bool], texts: Sequence[str]) -> Callable[[Scene, Dice], _Plan]:
     def plan(scene: Scene, dice: Dice) -> _Plan:
         card = _card(scene, dice, is_such)
-        return (
-            "rewrite",
-            (card,),
-            (dice.pick([text for text in texts if text != card.text]),),
-            "rewrite",
-            (card.text,),
-        )
+        # No letter stays where it was, or half of the change could look like all of it.
+        others = [text for text in texts if not any(map(str.__eq__, text, card.text))]
+        return "rewrite", (card,), (_pick(dice, others),), "rewrite", (card.text,)
 
     return plan
-
-
-def _plan_extend(scene: Scene, dice: Dice) -> _Plan:
-    return "extend", (), (scene.series[0].kind, len(scene.series)), "remove", ()
-
-
-def _plan_copy(scene: Scene, dice: Dice) -> _Plan:
-    return "copy", (_single(scene, dice),), _pick(dice, scene.free_cells()), "remove", ()
 
 
 OPERATIONS: dict[str, tuple[str, Callable[[Scene, Dice], _Plan]]] = {
@@ -331,19 +283,19 @@ OPERATIONS: dict[str, tuple[str, Callable[[Scene, Dice], _Plan]]] = {
     "add": ("things", _plan_add),
     "remove": ("things", _plan_remove),
     "swap": ("things", lambda s, d: ("swap", _pair(s, d), (), "swap", ())),
-    "reorder": ("things", _plan_reorder),
-    "recolour": ("colour", _plan_recolour),
+    "reorder": ("things", _plan_row("arrange")),
+    "recolour": ("colour", _plan_colour("recolour")),
     "swap-colours": ("colour", lambda s, d: ("swap colours", _pair(s, d), (), "swap colours", ())),
-    "lighten": ("colour", _plan_tone("lighten")),
-    "grey": ("colour", _plan_tone("grey")),
+    "lighten": ("colour", _plan_colour("lighten")),
+    "grey": ("colour", _plan_colour("grey")),
     "write": ("text", _plan_write),
     "erase": ("text", _plan_erase),
     "change-word": ("text", _plan_rewrite(str.isalpha, WORDS)),
     "change-number": ("text", _plan_rewrite(str.isdigit, [str(number) for number in range(10, 100)])),
-    "count-up": ("counting", _plan_extend),
-    "copy": ("counting", _plan_copy),
+    "count-up": ("counting", lambda s, d: ("extend", (), (s.series[0].kind, len(s.series)), "remove", ())),
+    "copy": ("counting", lambda s, d: ("copy", (_single(s, d),), _pick(d, s.free_cells()), "remove", ())),
     "cross-out": ("counting", lambda s, d: ("cross out", (_single(s, d),), (), "uncross", ())),
-    "sort": ("counting", _plan_sort),
+    "sort": ("counting", _plan_row("sort")),
 }
 GROUPS = tuple(dict.fromkeys(group for group, _ in OPERATIONS.values()))
 _UNTARGETED = ("add", "arrange")
@@ -367,3 +319,9 @@ def make_edit(scene: Scene, name: str) -> Edit:
 
 def all_edits(scene: Scene) -> dict[str, Edit]:
     return {name: make_edit(scene, name) for name in OPERATIONS}
+
+
+def find_edit(program: str) -> Edit | None:
+    """The edit that a program of the exact suites asks for, by the program's id; None for other programs."""
+    named = re.fullmatch(r"(scene-\d+-\d+)-([a-z-]+)", program)
+    return make_edit(find_scene(named[1]), named[2]) if named and named[2] in OPERATIONS else None

@@ -229,6 +229,12 @@ def make_scene(seed: int, index: int) -> Scene:
     raise Ambiguous(f"scene {index} of seed {seed} has no clear form")
 
 
+def find_scene(id: str) -> Scene:
+    """The scene of an id, such as scene-1-0."""
+    _, seed, index = id.split("-")
+    return make_scene(int(seed), int(index))
+
+
 def _drawn(dice: Dice, scene: Scene) -> Scene:
     left, right = dice.shuffled([dice.pick(WORDS), ""])
     number = str(10 + dice.below(90))

@@ -1,0 +1,83 @@
+"""The exact suites: scenes and the edits that are asked of them, drawn from a seed.
+
+A suite's name ends in the seed, as `exact-seed7`, unless it is the shipped one.
+"""
+
+import re
+import tomllib
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+from ... import suites
+from ...pictures import encode_png, pixel_hash
+from ...records import Program
+from ...sources import catalogue
+from .drawing import draw_scene
+from .operations import OPERATIONS, Edit, make_edit
+from .scenes import RENDERER, Scene, find_scene, make_scene
+
+SEED = 1  # of the shipped scenes; a published comparison draws its own after the editors are named
+# Of each suite: its title, pixels a side, rounds, scenes, and how many of these each operation is asked of.
+_SUITES = {
+    "exact": ("Twelve drawn scenes, twenty edits each with one right answer", 1024, 10, tuple(range(12)), 12),
+    "exact-mini": ("Twenty edits with one right answer, on four drawn scenes", 1024, 5, (0, 4, 8, 5), 1),
+    "demo-exact": ("Four edits with one right answer, on two small drawn scenes", 256, 2, (0, 5), 1),
+}
+_DEMO = ("move", "add", "recolour", "change-word")
+NAMES = tuple(_SUITES)
+
+
+@lru_cache
+def make_suite(name: str) -> suites.Suite | None:
+    shipped, _, seed = name.partition("-seed")
+    if shipped not in _SUITES or not re.fullmatch(r"\d*", seed):
+        return None
+    title, side, rounds, indices, each = _SUITES[shipped]
+    scenes = [make_scene(int(seed or SEED), index) for index in indices]
+    names = _DEMO if shipped == "demo-exact" else tuple(OPERATIONS)
+    # An operation is asked of all scenes, or of one, in turn.
+    edits = [
+        make_edit(scenes[(place + k) % len(scenes)], op) for place, op in enumerate(names) for k in range(each)
+    ]
+    programs = {program.id: program for program in map(_program, edits)}
+    values = {
+        "title": title,
+        "version": str(RENDERER),
+        "short_side": side,
+        "rounds": rounds,
+        "runs": 1,
+        "audit": False,
+    }
+    values |= {"sources": [], "programs": list(programs), "editors": ["solver", "half", "wrong", "identity"]}
+    values["only"] = {edit.id: [edit.before.id] for edit in edits}
+    made = suites.from_values(name, values, programs, {scene.id: _row(scene, side) for scene in scenes})
+    return replace(made, draw=lambda row: encode_png(draw_scene(find_scene(row.id), row.width)))
+
+
+def _program(edit: Edit) -> Program:
+    cycle = str(edit.forward), str(edit.backward)
+    why = "each instruction has one right answer"
+    return Program(edit.id, cycle, f"exact {edit.group}", True, "exact", why, fits=("scene",), small=True)
+
+
+def _row(scene: Scene, side: int) -> catalogue.Row:
+    rights = catalogue.row(scene.ground) if ":" not in scene.ground else None  # whose photograph it is
+    return catalogue.Row(
+        id=scene.id,
+        sha256=_hashes().get(f"{scene.id}@{side}") or pixel_hash(draw_scene(scene, side)),
+        width=side,
+        height=side,
+        kind="scene",
+        origin="synthetic",
+        licence=rights.licence if rights else "Apache-2.0",
+        attribution=rights.attribution if rights else "ConvergeBench",
+        title=f"Scene {scene.index} of seed {scene.seed}",
+        package="drawn",
+    )
+
+
+@lru_cache
+def _hashes() -> dict[str, str]:
+    """Of the shipped scenes, so that nothing is drawn to list the suites."""
+    return tomllib.loads(Path(__file__).with_name("scenes.toml").read_text(encoding="utf-8"))

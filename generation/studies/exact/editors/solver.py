@@ -1,0 +1,50 @@
+"""Draws the one right answer to an exact edit, because it is told the chain: the ceiling."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from PIL import Image, ImageFilter
+
+from .... import editors
+from ....options import choice
+from ....pictures import encode_png
+from ....records import Answer, Chain
+from ..drawing import draw_scene
+from ..operations import Edit, find_edit
+from ..scenes import Scene
+
+WEARS = ("none", "jpeg", "webp", "noise", "resize", "blur", "tint")  # what re-encodes or degrades each answer
+
+
+@dataclass(frozen=True)
+class Editor:
+    """Draws the one right answer to an edit of a scene, which it is told, and leaves the rest as it is."""
+
+    role: ClassVar[str] = "baseline"
+    embedded: ClassVar[bool] = True
+    told: ClassVar[bool] = True
+    wear: str = choice("none", WEARS)
+
+    def states(self, edit: Edit) -> tuple[Scene, Scene]:
+        """The scenes that it draws, in place of those before and after the edit."""
+        return edit.before, edit.after
+
+    def edit(
+        self, image: Image.Image, instruction: str, seed: int, chain: Chain | None = None, number: int = 1
+    ) -> Answer:
+        edit = find_edit(chain.program.id) if chain else None
+        if edit:
+            before, after = self.states(edit)
+            image = repainted(image, before, after) if number % 2 else repainted(image, after, before)
+        if self.wear == "none":
+            return Answer(encode_png(image))
+        return editors.choose(self.wear).editor.edit(image, instruction, seed)
+
+
+def repainted(image: Image.Image, before: Scene, after: Scene) -> Image.Image:
+    """The picture with what differs between two scenes drawn anew."""
+    old, new = (draw_scene(scene, min(image.size)).resize(image.size) for scene in (before, after))
+    changed = Image.fromarray((np.asarray(old) != np.asarray(new)).any(axis=2))
+    soft = changed.convert("L").filter(ImageFilter.MaxFilter(5))
+    return Image.composite(new, image, soft)

@@ -1,0 +1,49 @@
+"""Part of an edit, or more than it, for editors that are nearly right."""
+
+from dataclasses import fields, replace
+
+from .drawing import fill_of
+from .operations import Edit
+from .scenes import Scene, Thing
+
+
+def part_way(edit: Edit, share: float) -> Scene:
+    """The scene when this share of an edit is done; above 1 it overshoots. What has no half is left as it was."""
+    gone = [thing for thing in edit.before.things if thing not in edit.after.things]
+    new = [thing for thing in edit.after.things if thing not in edit.before.things]
+    scene = edit.before.without(*gone)
+    for thing in new:
+        old = max(gone, key=lambda other: _likeness(thing, other), default=None)
+        gone = [other for other in gone if other != old]
+        scene = scene.with_things(_between(old, thing, share))
+    return scene.with_things(
+        *(replace(thing, size=round(thing.size * (1 - share))) for thing in gone if share < 1)
+    )
+
+
+def _likeness(first: Thing, second: Thing) -> int:
+    return sum(getattr(first, field.name) == getattr(second, field.name) for field in fields(Thing))
+
+
+def _between(old: Thing | None, new: Thing, share: float) -> Thing:
+    if old is None:
+        return replace(new, size=max(1, round(new.size * share)))
+    turn = (new.angle - old.angle + 180) % 360 - 180
+
+    def mixed(first: int, second: int) -> int:
+        return round(first + share * (second - first))
+
+    colour, text = (new.colour, new.tone), round(share * len(new.text))
+    if fill_of(old) != fill_of(new):
+        parts = (mixed(a, b) for a, b in zip(fill_of(old), fill_of(new), strict=True))
+        colour = "#" + "".join(f"{min(255, max(0, part)):02x}" for part in parts), "full"
+    return replace(
+        old,
+        x=mixed(old.x, new.x),
+        y=mixed(old.y, new.y),
+        size=mixed(old.size, new.size),
+        angle=old.angle + round(share * turn),
+        colour=colour[0],
+        tone=colour[1],
+        text=new.text[:text] + old.text[round(share * len(old.text)) :],
+    )

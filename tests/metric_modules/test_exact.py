@@ -1,0 +1,106 @@
+"""Exact edits against the truth of drawn scenes, through the editors whose answers are known."""
+
+import io
+
+import numpy as np
+import pytest
+from convergebench.generation import editors
+from convergebench.generation.records import Chain, Program, Source
+from convergebench.generation.studies.exact.drawing import draw_scene
+from convergebench.generation.studies.exact.operations import OPERATIONS, all_edits, make_edit
+from convergebench.generation.studies.exact.scenes import make_scene
+from convergebench.metric_modules.exact import measure
+from PIL import Image
+
+SIDE = 256
+
+
+def chain_of(edit, rounds=2):
+    source = Source(edit.before.id, "0", SIDE, SIDE, "scene", "synthetic", "", "")
+    program = Program(edit.id, (str(edit.forward), str(edit.backward)), "exact", True, "exact")
+    return Chain(source, program, "x", {}, 1, rounds)
+
+
+def steps(spec, edit, rounds=1):
+    """What the metric says of each step of a chain."""
+    editor, chain, scorer = editors.choose(spec).editor, chain_of(edit, rounds), measure.Scorer("cpu", "", {})
+    picture = draw_scene(edit.before, SIDE)
+    reference, reduced = scorer.prepare(np.asarray(picture)), [scorer.reduce(np.asarray(picture))]
+    values = []
+    for number, _, position, instruction in chain.asks():
+        told = (chain, number) if editors.trait(editor, "told") else ()
+        answer = editor.edit(picture, instruction, chain.seed(number), *told)
+        picture = Image.open(io.BytesIO(answer.data)).convert("RGB")
+        reduced.append(scorer.reduce(np.asarray(picture)))
+        facts = {"program": chain.program.id}
+        values.append(scorer.judge(facts, position, reduced[number - position :], reference))
+    return values
+
+
+@pytest.fixture(scope="module")
+def twenty():
+    """Each operation once, on nine scenes of all levels and grounds in turn."""
+    return [make_edit(make_scene(1, place % 9), name) for place, name in enumerate(OPERATIONS)]
+
+
+def test_the_solver_is_exact_there_and_back(twenty):
+    for edit in twenty:
+        for step in steps("solver", edit):
+            assert step == {
+                "exact_as_asked": True, "exact_iou": 1, "exact_start": 1, "exact_elsewhere": 0, "exact_match": 1,
+            }, edit.forward  # fmt: skip
+
+
+@pytest.mark.parametrize("spec", ["identity", "wrong", "half"])
+def test_what_is_not_asked_for_is_never_as_asked(spec, twenty):
+    for edit in twenty:
+        there, back = steps(spec, edit)
+        assert not there["exact_as_asked"], edit.forward
+        assert not back["exact_as_asked"], edit.backward
+
+
+@pytest.mark.parametrize("wear", ["jpeg", "webp", "noise", "resize", "blur"])
+def test_wear_is_forgiven_for_five_rounds(wear, twenty):
+    assert all(step["exact_as_asked"] for edit in twenty[::5] for step in steps(f"solver:wear={wear}", edit, 5))
+
+
+def test_a_thing_changed_besides_is_seen():
+    edits = all_edits(make_scene(1, 4))
+    asked, other = edits["recolour"], edits["write"]
+    truths = [measure.to_lab(np.asarray(draw_scene(scene, SIDE))) for scene in (asked.before, asked.after)]
+    both = np.asarray(draw_scene(asked.forward.run(other.after), SIDE))
+    step = measure.exact_step(truths[0], measure.to_lab(both), *truths)
+    assert step["exact_elsewhere"] > 0.001
+    assert not step["exact_as_asked"]
+
+
+def test_a_memoriser_of_one_seed_is_nothing_on_another():
+    """It knows every scene of seed 1 and answers with the truth of the one that looks most like its input."""
+    known = [edit for index in range(4) for edit in all_edits(make_scene(1, index)).values()]
+    seen = np.array([np.asarray(draw_scene(edit.before, 32), float).ravel() for edit in known])
+
+    def memorised(edit):
+        small = np.asarray(draw_scene(edit.before, 32), float).ravel()
+        likest = [known[place] for place in np.argsort(np.square(seen - small).sum(axis=1), kind="stable")[:20]]
+        return next(other for other in likest if other.name == edit.name)
+
+    for seed, share in ((1, 1.0), (2, 0.0)):
+        asked = [make_edit(make_scene(seed, place % 4), name) for place, name in enumerate(OPERATIONS)]
+        made = []
+        for edit in asked:
+            truths = [measure.to_lab(np.asarray(draw_scene(scene, SIDE))) for scene in (edit.before, edit.after)]
+            answer = measure.to_lab(np.asarray(draw_scene(memorised(edit).after, SIDE)))
+            made.append(measure.exact_step(truths[0], answer, *truths)["exact_as_asked"])
+        assert np.mean(made) == share
+
+
+def test_other_programs_and_pictures_have_no_value():
+    edit = make_edit(make_scene(1, 0), "move")
+    scorer, picture = measure.Scorer("cpu", "", {}), np.asarray(draw_scene(edit.before, SIDE))
+    other = np.asarray(draw_scene(make_scene(1, 8), SIDE))
+    kept = [scorer.reduce(picture)] * 2
+    assert set(scorer.judge({"program": "hat"}, 1, kept, scorer.prepare(picture)).values()) == {"no_scene"}
+    assert set(scorer.judge({"program": edit.id}, 1, kept, scorer.prepare(other)).values()) == {"other_picture"}
+    assert set(scorer.judge({"program": edit.id}, 1, [kept[0], None], scorer.prepare(picture)).values()) == {
+        "no_picture"
+    }
