@@ -1,8 +1,8 @@
 """Writes what the documents take from the program, so that it cannot go stale.
 
-python docs/write.py                          the commands (docs/commands.md), the hosted editors (docs/editors.md),
-                                              the no-reference metrics (docs/banana100.md), the columns of imported
-                                              tables (docs/import.md) and the costs (README.md)
+python docs/write.py                          the commands (docs/commands.md), the words (docs/words.md), the hosted
+                                              editors (docs/editors.md), the no-reference metrics (docs/banana100.md),
+                                              the columns of imported tables (docs/import.md), the costs (README.md)
 python docs/write.py report/leaderboard.json  the table of results (README.md) too
 """
 
@@ -17,7 +17,11 @@ from convergebench.cli.__main__ import main as convergebench
 from convergebench.dataset_builder.importing.layout_table import COLUMNS
 from convergebench.generation import editors, plan, suites
 from convergebench.generation.vendors import models
+from convergebench.metric_modules.halflife.causes import CAUSES
 from convergebench.metric_modules.no_reference.ranges import TABLE
+from convergebench.spaces_app import words as vocabulary
+from convergebench.spaces_app.analysis.display_names import display_names
+from convergebench.spaces_app.analysis.reasons import TITLES
 
 HOUSE = Path(__file__).parent.parent
 PRICED = (
@@ -32,7 +36,7 @@ PRICED = (
     "xai",
 )
 ABOUT = {
-    "oracle": "undoes its own edit from memory: the best that can be",
+    "oracle": "undoes its own edit from memory",
     "paint": "draws the edit, undoes it by inpainting",
     "identity": "answers with its input",
     "jpeg": "re-encodes its input, quality 75",
@@ -129,19 +133,35 @@ def imported_columns() -> str:
     )
 
 
+def glossary() -> str:
+    """The page of words, from the one table that has them."""
+    text = "# Words\n\nThe words of the Space, the report and the files, written by `python docs/write.py`.\n\n"
+    lines = ["| word | in files | meaning |", "|---|---|---|"]
+    lines += [f"| {title} | `{key}` | {meaning} |" for key, (title, meaning) in vocabulary.COLUMNS.items()]
+    lines += [f"| {title} | | {meaning} |" for title, meaning in vocabulary.OTHERS.items()]
+    lines += [
+        f"| {cause.title} | `{cause.name}` | A cause of failure: {cause.clause}. |" for cause in CAUSES.values()
+    ]
+    return text + "\n".join(lines) + "\n"
+
+
 def results(leaderboard: Path) -> str:
     """The rows of round trips of a demo's leaderboard."""
     rows = [row for row in json.loads(leaderboard.read_text())["rows"] if row["group"] == "round trips"]
+    keys = ("half_life_text", "quality_text", "forward", "cause")
+    titles = [vocabulary.COLUMNS[key][0].lower() for key in keys]
     lines = [
-        "| editor | what it does | rounds kept | half-life | half-life, counting lost quality only "
-        "| edits made | mostly lost to |",
+        f"| editor | what it does | rounds survived (95% range) | {' | '.join(titles)} |",
         "|---|---|--:|--:|--:|--:|---|",
     ]
     for row in sorted(rows, key=lambda row: (-row["rounds_kept"], -row["quality_kept"])):
-        cause = (row["cause"] or "nothing").replace("%)", "% of chains)")
-        about = f"`{row['editor']}` | {ABOUT[row['editor']]} | {row['rounds_kept']:.1f}"
+        name, about = display_names([row["editor"]])[row["editor"]], ABOUT[row["editor"]]
+        shown = f"`{name}`" if name == row["editor"] else f"{name} (`{row['editor']}`)"
+        rounds = f"{row['rounds_kept']:.1f} ({row['rounds_kept_low']:.1f} to {row['rounds_kept_high']:.1f})"
+        id, _, count = (row["cause"] or "").rstrip(")").partition(" (")
+        cause = f"{TITLES[id].lower()} ({count} tests)" if id else "none"
         rest = f"{row['half_life_text']} | {row['quality_text']} | {row['forward']:.0%} | {cause}"
-        lines.append(f"| {about} | {rest} |")
+        lines.append(f"| {shown} | {about} | {rounds} | {rest} |")
     return "\n".join(lines)
 
 
@@ -153,6 +173,7 @@ def put(text: str, name: str, table: str) -> str:
 
 def main(words: list[str]) -> None:
     (HOUSE / "docs" / "commands.md").write_text(commands())
+    (HOUSE / "docs" / "words.md").write_text(glossary())
     page = HOUSE / "docs" / "editors.md"
     page.write_text(put(page.read_text(), "models", hosted_editors()))
     page = HOUSE / "docs" / "banana100.md"

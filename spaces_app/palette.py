@@ -19,20 +19,21 @@ MUTED = Colour("#566070", "#a9b2be")
 GRID = Colour("#dce1e7", "#353d49")
 
 # Found by optimisation (tests/spaces_app/test_palette.py holds the differences): 12 colours that stay apart in normal
-# vision, protanopia, deuteranopia and in grey, at 4.5:1 or more against the paper; a marker tells apart what is close.
+# vision, protanopia, deuteranopia and tritanopia, at 3:1 or more against the paper, as WCAG asks of lines and marks;
+# words beside them are in ink, and a marker tells apart what is close in grey. The first are farthest apart.
 SERIES = (
-    Colour("#445dea", "#96adf9"),
-    Colour("#ca1b3e", "#f889a5"),
-    Colour("#246d31", "#5eb969"),
-    Colour("#753902", "#e2d886"),
-    Colour("#450585", "#a677ff"),
-    Colour("#cb407a", "#b188b9"),
-    Colour("#621e1e", "#90ab1c"),
-    Colour("#7a417b", "#2dad96"),
-    Colour("#2d02fe", "#27d4dc"),
-    Colour("#726a9f", "#bafff2"),
-    Colour("#8e314e", "#0afcc1"),
-    Colour("#53133a", "#74ea09"),
+    Colour("#154ffe", "#4cfafe"),
+    Colour("#7d7a0a", "#898447"),
+    Colour("#990203", "#ff2211"),
+    Colour("#28847d", "#45c3a5"),
+    Colour("#b084b5", "#ffdaa2"),
+    Colour("#742e55", "#f21aa1"),
+    Colour("#d47768", "#b7bc59"),
+    Colour("#2c92ff", "#198dad"),
+    Colour("#6a5e90", "#aeabef"),
+    Colour("#126036", "#a7fb14"),
+    Colour("#6b01ab", "#8468ff"),
+    Colour("#c7365e", "#ca857f"),
 )
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "p", "h", "<", ">")  # as matplotlib calls them
 BASELINE_MARKER = "d"

@@ -61,7 +61,7 @@ def verdict_words(case: Case, outcome: Outcome, clause: str) -> str:
     rounds = f"{case.rounds} round{'s' if case.rounds > 1 else ''}"
     if outcome.lost_at is None:
         return "not measured to the end" if outcome.failed else f"survives all {rounds}"
-    return f"fails in round {outcome.lost_at}: {clause}"
+    return f"fails in round {outcome.lost_at} of {case.rounds}: {clause}"
 
 
 def losing_step(case: Case, outcome: Outcome, scores: Mapping[int, ScoreRow]) -> int | None:

@@ -27,7 +27,7 @@ _WIDTH = 5.2  # inches at 72 units each: a desktop shows two figures side by sid
 _LETTERS = 10
 _LEGEND_LINE = 0.23  # inches
 _LONGEST_OF_TWO = 23  # letters of a name, if two stand side by side in a legend
-_MOST_BANDS = 6  # editors in one panel; with more, bands would hide each other
+_NAMED = 5  # editors with a colour, a band and a name in one panel; the others are grey lines
 _WIDE = 900  # pixels, of a drawing in a file of its own
 _SHARP = 216  # dots an inch in the PNGs: three times the size on a page
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
@@ -60,6 +60,9 @@ _STYLE = {
 }
 
 
+_GREY = Look("#98a1ad", "", "-", 1.0, False, 0)
+
+
 class FigureContext(NamedTuple):
     """What a statistic's figures are drawn with."""
 
@@ -67,6 +70,7 @@ class FigureContext(NamedTuple):
     looks: Mapping[str, Look]  # of every editor
     group: str  # the group of the section; elsewhere the first group
     is_first_group: bool
+    stamp: str = ""
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,7 @@ class Drawing:
     description: str
     figure: "Figure"
     table: str = ""  # the table that it was drawn from
+    stamp: str = ""  # whose figure it is, of which version and day: printed in its corner
 
     @cached_property
     def _plain_svg(self) -> str:
@@ -110,6 +115,9 @@ class Drawing:
     def _save(self, form: str, **options: Any) -> bytes:
         buffer = io.BytesIO()
         with house_style():
+            if self.stamp and not getattr(self.figure, "_supxlabel", None):
+                self.figure.set_figheight(self.figure.get_figheight() + _LEGEND_LINE)
+                self.figure.supxlabel(self.stamp, x=0.995, ha="right", fontsize=SMALL, color=MUTED.light)
             self.figure.savefig(buffer, format=form, **options)
         self.figure.set_layout_engine("none")
         return buffer.getvalue()
@@ -146,14 +154,22 @@ def draw_lines(
     looks: Mapping[str, Look],
     medians: bool = False,
     share: bool = False,
-    bands: bool = True,
 ) -> None:
-    """Medians are dotted; shares go down in steps, from all before the first round."""
+    """The first five editors of `looks` with their bands, the others in grey; baselines without bands.
+
+    Medians are dotted; shares go down in steps, from all before the first round.
+    """
     from matplotlib.ticker import MaxNLocator
 
+    drawn = {row.editor for row in rows}
+    others = [name for name, look in looks.items() if name in drawn and not look.is_reference][_NAMED:]
     for editor, look in looks.items():
         if curve := [row for row in rows if row.editor == editor]:
-            _draw_line(axes, curve, look, share, bands and not (share and look.is_reference))
+            if editor in others:
+                label = f"{len(others)} others" if editor == others[0] else "_"
+                _draw_line(axes, curve, _GREY, share, with_band=False, label=label)
+                continue
+            _draw_line(axes, curve, look, share, with_band=not look.is_reference, label=editor)
             if medians:
                 values = np.array([row.median for row in curve], float)
                 axes.plot([row.round for row in curve], values, color=look.colour, ls=":", lw=1)
@@ -163,21 +179,25 @@ def draw_lines(
     axes.set_xlim(*((first - 0.5, first + 0.5) if last == first else (first, last)))
 
 
-def _draw_line(axes: "Axes", curve: Sequence["CurveRow"], look: Look, share: bool, with_band: bool) -> None:
+def _draw_line(
+    axes: "Axes", curve: Sequence["CurveRow"], look: Look, share: bool, with_band: bool, label: str
+) -> None:
     step: Literal["post"] | None = "post" if share else None
     start = [(0, Estimate(1.0, 1.0, 1.0))] if share else []
     points = start + [(row.round, row.mean) for row in curve]
     rounds, means = [round for round, _ in points], [mean.value for _, mean in points]
     axes.plot(rounds, means, **look.line, ms=5, markevery=(len(start), max(1, len(curve) // 10)),
-              label=curve[0].editor, clip_on=False, zorder=3,
+              label=label, clip_on=False, zorder=3,
               drawstyle=f"steps-{step}" if step else "default")  # fmt: skip
     band = [(round, mean) for round, mean in points if mean.low is not None]
     if with_band and band:
         low, high = np.array([[mean.low, mean.high] for _, mean in band], float).T
-        axes.fill_between([round for round, _ in band], low, high, color=look.colour, alpha=0.13, lw=0, step=step)
+        axes.fill_between(
+            [round for round, _ in band], low, high, color=look.colour, alpha=0.11, lw=0.8, step=step
+        )
 
 
-def _set_unit_scale(axes: "Axes", share: bool = False) -> None:
+def set_unit_scale(axes: "Axes", share: bool = False) -> None:
     axes.set_ylim(0, 1.02)
     axes.set_yticks(
         [0, 0.25, 0.5, 0.75, 1], ["0", "", "½", "", "1"] if not share else ["0%", "", "50%", "", "100%"]
@@ -224,9 +244,9 @@ def one_panel(
         return None
     figure, grid = new_figure(height=3.36)
     axes = grid[0, 0]
-    draw_lines(axes, rows, looks, share=share, bands=len({row.editor for row in rows}) <= _MOST_BANDS)
+    draw_lines(axes, rows, looks, share=share)
     if not raw:
-        _set_unit_scale(axes, share=share)
+        set_unit_scale(axes, share=share)
     axes.set_ylabel(metric if raw else "share of tests" if share else "retained quality")
     add_legend(figure, axes)
     return Drawing(
@@ -247,8 +267,8 @@ def small_panels(
         return None
     figure, panels = new_panels(len(filled), 0.9, 1.7, sharey=True)
     for axes, (label, rows) in zip(panels, filled.items(), strict=True):
-        draw_lines(axes, rows, looks, medians, share, bands=not share)
-        _set_unit_scale(axes, share)
+        draw_lines(axes, rows, looks, medians, share)
+        set_unit_scale(axes, share)
         axes.set_title(label)
     add_legend(figure, panels[0])
     text = " ".join(f"{label}: {last_values(rows)}" for label, rows in filled.items())

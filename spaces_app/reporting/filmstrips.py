@@ -9,12 +9,15 @@ from typing import Any
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.pictures import Undecodable, decode
 from convergebench.metric_modules.halflife.outcomes import Outcome
+from convergebench.metric_modules.scores import ScoreRow
 from PIL import Image
 
 from ..analysis.analysis import Analysis
 from ..analysis.cases import Case
 from ..analysis.display_names import display_names
-from ..analysis.reasons import frames_of, losing_step, loss_clause, typical_cases
+from ..analysis.groups import CaseGroup
+from ..analysis.reasons import frames_of, losing_step, loss_clause, typical_cases, verdict_words
+from ..crops import Place, box_around, changed_place
 
 SIDE = 192  # pixels: sharp on a phone's screen at two thirds of it
 _QUALITY = 55
@@ -24,42 +27,68 @@ Frame = dict[str, Any]
 
 @dataclass(frozen=True)
 class Strip:
-    editor: str
+    editor: str  # its name
     title: str
     frames: Sequence[Frame]
     why: str = ""  # of a typical case: when and why it was lost
+    label: str = ""  # the editor's own
 
 
-def typical_strips(analysis: Analysis, tested: Sequence[str], reader: Reader) -> list[Strip]:
-    group = next(iter(analysis.groups.values()))
+def typical_strips(
+    analysis: Analysis, group: CaseGroup, tested: Sequence[str], shown: Sequence[str], reader: Reader
+) -> list[Strip]:
+    """Of these editors, on the test that is most typical of all that were tested."""
     outcomes = analysis.outcomes[group.name]
-    shown = list(dict.fromkeys([tested[0], tested[-1]]))
     key = typical_cases(group, outcomes, tested, shown)[0]
-    return [
-        _typical_strip(analysis, case, outcome, group.checks_of(editor), reader)
+    chosen = [
+        (case, outcome, group.checks_of(editor))
         for editor in shown
         for case, outcome in zip(group.cases[editor], outcomes[editor], strict=True)
         if case.key == key
     ]
+    last = next((part for part in reversed(chosen) if part[1].lost), chosen[-1])
+    places = _places(reader, last[0].chain.id, _losing_step(analysis, *last[:2])[0])
+    return [_typical_strip(analysis, *part, reader, places) for part in chosen]
+
+
+def _losing_step(analysis: Analysis, case: Case, outcome: Outcome) -> tuple[int | None, ScoreRow | None]:
+    scores = {row.step: row for row in analysis.scores.of_chains({case.chain.id})[case.chain.id]}
+    step = losing_step(case, outcome, scores)
+    return step, scores.get(step or -1)
+
+
+def _places(reader: Reader, chain: str, lost_step: int | None) -> list[Place]:
+    """What the edit changed most, and what was changed most when the case was lost."""
+    original, *others = (reader.picture(chain, step) for step in (0, 1, lost_step or 1))
+    try:
+        return [changed_place(decode(original), decode(data)) for data in others if original and data]
+    except Undecodable:
+        return []
 
 
 def _typical_strip(
-    analysis: Analysis, case: Case, outcome: Outcome, checks: Sequence[str], reader: Reader
+    analysis: Analysis,
+    case: Case,
+    outcome: Outcome,
+    checks: Sequence[str],
+    reader: Reader,
+    places: list[Place],
 ) -> Strip:
-    scores = {row.step: row for row in analysis.scores.of_chains({case.chain.id})[case.chain.id]}
-    lost_step = losing_step(case, outcome, scores)
+    lost_step, row = _losing_step(analysis, case, outcome)
     frames = []
     for shown in frames_of(case, checks, lost_step):
         data = reader.picture(case.chain.id, shown["step"]) if shown["is_there"] else None
-        label = " ".join(filter(None, (shown["label"], shown["share"])))
-        frames.append(make_frame(data, label, f"{case.source}, {case.program}: {label}", shown["is_loss"]))
-    clause = loss_clause(case, outcome, checks, analysis.threshold, scores.get(lost_step or -1))
-    why = f"lost in round {outcome.lost_at}: {clause}" if outcome.lost else f"survived all {case.rounds} rounds"
+        label = ", ".join(filter(None, (shown["label"], shown["share"])))
+        frames.append(make_frame(data, label, f"{case.source}, {case.program}: {label}", shown["is_loss"], places))
+    why = verdict_words(case, outcome, loss_clause(case, outcome, checks, analysis.threshold, row))
     title = f"a typical test: “{case.chain.program.cycle[0]}” on {case.source}"
-    return Strip(display_names([case.editor])[case.editor], title, frames, why)
+    return Strip(display_names([case.editor])[case.editor], title, frames, why, case.editor)
 
 
-def make_frame(data: bytes | None, label: str, words: str, is_loss: bool = False) -> Frame:
+def make_frame(
+    data: bytes | None, label: str, words: str, is_loss: bool = False, places: list[Place] | None = None
+) -> Frame:
+    """With `places`, the part of the picture that holds them."""
     frame = {"label": label, "words": "no picture", "uri": "", "size": (0, 0), "is_loss": is_loss}
     if data is None:
         return frame
@@ -67,6 +96,8 @@ def make_frame(data: bytes | None, label: str, words: str, is_loss: bool = False
         small = decode(data)
     except Undecodable as error:
         return frame | {"words": f"unreadable: {error}"}
+    if places:
+        small = small.crop(box_around(small.size, places))
     small.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
     buffer = io.BytesIO()
     small.save(buffer, "WEBP", quality=_QUALITY, method=4)

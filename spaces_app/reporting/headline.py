@@ -1,9 +1,10 @@
 """The headline: one sentence for the Space, the report, a terminal and the README, and what it rests on."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.halflife.comparison import RANKED_FROM
 
 from ..analysis.display_names import display_names
@@ -60,6 +61,15 @@ def _answer(tested: Sequence[Row], rows: Sequence[Row], names: dict[str, str]) -
 
 def _counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def suites_of(chains: Iterable[FinishedChain]) -> str:
+    return ", ".join(sorted({f"{chain.suite} v{chain.suite_version}" for chain in chains}))
+
+
+def stamp(version: str, reader: Reader | None) -> str:
+    """For the corner of a figure."""
+    return " · ".join(filter(None, ("ConvergeBench", version, scored_on(reader) if reader else "")))
 
 
 def scored_on(reader: Reader) -> str:

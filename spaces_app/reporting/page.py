@@ -12,12 +12,15 @@ from ..analysis.display_names import display_names
 from ..analysis.groups import ROLES
 from ..analysis.reasons import TITLES
 from ..analysis.tables import Column, Table, capitalised, format_cell
-from ..palette import assign_looks, dark_rules
+from ..palette import Look, assign_looks, dark_rules
 from ..statistics import EACH_GROUP, OnPage, find_statistics, on_page
 from .figures import Drawing, FigureContext, house_style
 from .filmstrips import Strip
-from .sentences import HERE, METHODS, Tables, page_sentences, stand_in, template
+from .headline import stamp, suites_of
+from .sentences import HERE, METHODS, Tables, facts_of, page_sentences, stand_in, template
 
+_BREAKS = ("causes", "slices")  # figures of the second screen
+_SURE = "pairs"  # the table of the third
 SHORT = ("editor", "rounds_kept", "cost", "cause")  # columns of the first table
 _VERDICTS = {"indicative": "too few pictures", "open": "no difference shown"}
 _NAMED = ("editor", "first", "second")  # columns that hold an editor
@@ -32,19 +35,22 @@ Section = dict[str, Any]
 
 def make_sections(tables: Tables, reader: Reader | None = None) -> list[Section]:
     statistics, sentences = find_statistics(), page_sentences(tables)
-    roles = {row["editor"]: row["role"] for row in tables["leaderboard"].rows}
-    looks = assign_looks(roles, [name for name, role in roles.items() if role == ROLES["baseline"]])
-    looks = {name: looks[name] for name in roles}
+    looks = looks_of(tables)
     groups = list(dict.fromkeys(row["group"] for row in tables["leaderboard"].rows))
     new = dict.fromkeys(statistic.SECTION for statistic in statistics.values())
     titles = [*SECTIONS[:-1], *(title for title in new if title not in (EACH_GROUP, *SECTIONS)), METHODS]
-    sections = []
+    sections, signed = (
+        [],
+        stamp(suites_of(reader.chains()) if reader else str(facts_of(tables).get("suite", "")), reader),
+    )
     with house_style():
         for group, title in [
             *((group, capitalised(group)) for group in groups),
             *(("", title) for title in titles),
         ]:
-            context = FigureContext(tables, looks, group or next(iter(groups), ""), group in ("", *groups[:1]))
+            context = FigureContext(
+                tables, looks, group or next(iter(groups), ""), group in ("", *groups[:1]), signed
+            )
             section: Section = {"id": slug(title), "title": title, "group": group, "tables": [], "drawings": []}
             section |= {"sentences": sentences.get(group or title, []), "strips": []}
             for name, statistic in statistics.items():
@@ -58,10 +64,21 @@ def make_sections(tables: Tables, reader: Reader | None = None) -> list[Section]
     return sections
 
 
+def looks_of(tables: Tables) -> dict[str, Look]:
+    """In the order of the leaderboard."""
+    roles = {row["editor"]: row["role"] for row in tables["leaderboard"].rows}
+    looks = assign_looks(roles, [name for name, role in roles.items() if role == ROLES["baseline"]])
+    return {name: looks[name] for name in roles}
+
+
 def _drawings(table: Table, statistic: ModuleType, group: str, context: FigureContext) -> list[Drawing]:
     prefix = "" if context.is_first_group else f"{slug(group)}-"
     drawings = statistic.figures(table.typed_rows, context) if hasattr(statistic, "figures") else ()
-    return [replace(drawing, name=prefix + drawing.name, table=table.name) for drawing in drawings if drawing]
+    return [
+        replace(drawing, name=prefix + drawing.name, table=table.name, stamp=context.stamp)
+        for drawing in drawings
+        if drawing
+    ]
 
 
 def _table_parts(table: Table, statistic: ModuleType, group: str, context: FigureContext) -> list[_Part]:
@@ -74,7 +91,9 @@ def _table_parts(table: Table, statistic: ModuleType, group: str, context: Figur
         caption = table.title if value is None or group else f"{table.title}: {value}"
         caption = capitalised(rows[0][page.caption]) if page.caption else caption
         part = _table_part(caption, table.shown(), rows, display_names(context.looks), page.line_where)
-        parts.append(part | {"folded": page.folded, "note": "" if parts or group else table.note})
+        parts.append(
+            part | {"name": table.name, "folded": page.folded, "note": "" if parts or group else table.note}
+        )
     return parts
 
 
@@ -116,9 +135,10 @@ def slug(title: str) -> str:
     return re.sub(r"\W+", "-", title.lower()).strip("-")
 
 
-def render_page(sections: Sequence[Section], tables: Tables, strips: Sequence[Strip]) -> str:
-    """The page begins with these strips, the survival curves and a short leaderboard."""
+def render_page(sections: Sequence[Section], tables: Tables, strips: Sequence[Strip], scored: str = "") -> str:
+    """Three screens: the answer, where it breaks, how sure it is; all else is folded below them."""
     board, answer, first = tables["leaderboard"], None, None
+    top = sections[0] if board.rows else {"drawings": [], "tables": []}
     if board.rows:
         rows = board.where(group=board.rows[0]["group"])
         names = display_names(row["editor"] for row in rows.rows)
@@ -129,7 +149,9 @@ def render_page(sections: Sequence[Section], tables: Tables, strips: Sequence[St
             section for section in sections if section["strips"] or section["drawings"] or section["tables"]
         ],
         stand_in=stand_in(tables),
-        lead=page_sentences(tables)["lead"],
+        breaks=[drawing for drawing in top["drawings"] if drawing.name in _BREAKS],
+        sure=[part for parts in top["tables"] for part in parts if part["name"] == _SURE],
+        lead=page_sentences(tables, scored)["lead"],
         style=(HERE / "page.css").read_text(encoding="utf-8") + dark_rules(),
         strips=strips,
         first=first,

@@ -9,14 +9,14 @@ import jinja2
 from convergebench.metric_modules.scores import Missing
 
 from ..analysis.cases import COLUMNS, MEANINGS, QUALITIES
-from ..analysis.display_names import display_names
 from ..analysis.groups import CHECK_TITLES, CHECKS, ROLES
 from ..analysis.program_groups import program_groups
-from ..analysis.tables import Table, format_cell, rows_of
+from ..analysis.tables import Table, rows_of
 from ..statistics import facts as facts_table
 from ..statistics import find_statistics, leaderboard
 from ..statistics.curves import CurveRow
 from ..studies import study_modules
+from .headline import headline
 
 HERE = Path(__file__).parent
 METHODS = "Methods"  # the last section
@@ -38,7 +38,7 @@ def facts_of(tables: Tables) -> Facts:
     return {row.fact: row.value for row in rows_of(tables, facts_table.Row)}
 
 
-def page_sentences(tables: Tables) -> dict[str, list[str]]:
+def page_sentences(tables: Tables, scored: str = "") -> dict[str, list[str]]:
     """By the part of the page."""
     board, facts = rows_of(tables, leaderboard.Row), facts_of(tables)
     by_group: dict[str, list[leaderboard.Row]] = {}
@@ -46,7 +46,7 @@ def page_sentences(tables: Tables) -> dict[str, list[str]]:
         by_group.setdefault(row.group, []).append(row)
     other = stand_in(tables)
     lead = (
-        _lead_sentences(board, tables, facts) if board else other["lead"] if other else [why_nothing_counts(facts)]
+        _lead_sentences(board, facts, scored) if board else other["lead"] if other else [why_nothing_counts(facts)]
     )
     alarms = [
         f"ALARM: {alarm}"
@@ -60,21 +60,13 @@ def page_sentences(tables: Tables) -> dict[str, list[str]]:
     }
 
 
-def _lead_sentences(board: Sequence[leaderboard.Row], tables: Tables, facts: Facts) -> list[str]:
-    group = [row for row in board if row.group == board[0].group]
-    rows = [row for row in group if row.role == ROLES["editor"]] or group
-    column = next(column for column in tables["leaderboard"].columns if column.key == "rounds_kept")
-    names = display_names(row.editor for row in rows)
-    ends = {"Best: ": rows[0], "Worst: ": rows[-1]} if len(rows) > 1 else {"": rows[0]}
-    survivals = [
-        f"{rank}{names[row.editor]} survives {format_cell(row.cells, column)} of {row.last_round} rounds."
-        for rank, row in ends.items()
-    ]
+def _lead_sentences(board: Sequence[leaderboard.Row], facts: Facts, scored: str) -> list[str]:
+    answer, scope = headline([row for row in board if row.group == board[0].group], scored)
     roles = {row.editor: row.role for row in board}
     baselines = sum(role == ROLES["baseline"] for role in roles.values())
     counts = (
-        f"{_counted(len(roles) - baselines, 'editor')} and {_counted(baselines, 'baseline')}, "
-        f"{_counted(facts['chains'], 'test')} on {_counted(facts['sources'], 'picture')} of the suite {facts['suite']}."
+        f"{scope} {_counted(len(roles) - baselines, 'editor')} and {_counted(baselines, 'baseline')}, "
+        f"{_counted(facts['chains'], 'test')} in all, of the suite {facts['suite']}."
     )
     unscored = facts["editors without scores"]
     left_out = (
@@ -82,7 +74,7 @@ def _lead_sentences(board: Sequence[leaderboard.Row], tables: Tables, facts: Fac
         if unscored != "none"
         else ""
     )
-    return [sentence for sentence in (" ".join(survivals), counts, left_out) if sentence]
+    return [sentence for sentence in (answer, counts, left_out) if sentence]
 
 
 def stand_in(tables: Tables) -> dict[str, Any] | None:

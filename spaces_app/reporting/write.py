@@ -18,9 +18,12 @@ from ..analysis.groups import HALF, ROLES
 from ..analysis.stored_rows import StoredRows
 from ..analysis.tables import Table, all_as_json, as_csv, as_json, as_latex, as_text, capitalised, rows_of
 from ..statistics import compute_tables, find_statistics, leaderboard, on_page
-from .figures import FORMS
+from .figures import FORMS, Drawing, house_style
 from .filmstrips import Strip, typical_strips
-from .page import make_sections, render_page, slug, table_html
+from .headline import headline as answer_and_scope
+from .headline import scored_on, stamp, suites_of
+from .hero import draw_hero, ends_of
+from .page import looks_of, make_sections, render_page, slug, table_html
 from .sentences import (
     Tables,
     excluded_sentence,
@@ -58,14 +61,19 @@ def read_analysis(
     return Analysis(scores, reader.chains(), floors, calls, roles, tables, threshold, framing, suites)
 
 
-def write_files(tables: Tables, out: Path, top: Sequence[Strip] = (), reader: Reader | None = None) -> int:
+def write_files(
+    tables: Tables, out: Path, top: Sequence[Strip] = (), hero: Drawing | None = None, reader: Reader | None = None
+) -> int:
     """How many; the page begins with `top`, and has pictures of the dataset that is given."""
     sections = make_sections(tables, reader)
     files = _table_files(tables)
-    for drawing in [drawing for section in sections for drawing in section["drawings"]]:
+    for drawing in [
+        *([hero] if hero else []),
+        *(drawing for section in sections for drawing in section["drawings"]),
+    ]:
         files |= {f"figures/{drawing.name}.{form}": drawing.file(form) for form in FORMS}
     files["methods.md"] = methods_paragraph(tables).encode()
-    files[PAGE] = render_page(sections, tables, top).encode()
+    files[PAGE] = render_page(sections, tables, top, scored_on(reader) if reader else "").encode()
     _replace_files(out, files)
     return len(files)
 
@@ -132,7 +140,10 @@ class Board:
 
     def __str__(self) -> str:
         words = f"{self.files} files; open {self.page}"
-        return "\n\n".join((capitalised(self.table.title), as_text(self.table, self._columns), self.chains, words))
+        rows = rows_of({"": self.table}, leaderboard.Row)
+        answer = " ".join(answer_and_scope(rows)) if rows else ""
+        parts = (answer, capitalised(self.table.title), as_text(self.table, self._columns), self.chains, words)
+        return "\n\n".join(filter(None, parts))
 
     def _repr_html_(self) -> str:
         page = self.page.as_posix()
@@ -155,7 +166,7 @@ def write_board(
         with disk_errors_explained(out):
             analysis = read_analysis(reader, threshold, framing, suites)
             tables = compute_tables(analysis)
-            files = write_files(tables, out, _top_strips(analysis, tables, reader), reader)
+            files = write_files(tables, out, *top_strips(analysis, tables, reader), reader)
     except (ValueError, UnreadableFile) as error:
         raise UserError(str(error)) from error
     except OSError as error:
@@ -165,10 +176,17 @@ def write_board(
     return Board(table, out / PAGE, files, chains)
 
 
-def _top_strips(analysis: Analysis, tables: Tables, reader: Reader) -> Sequence[Strip]:
+def top_strips(analysis: Analysis, tables: Tables, reader: Reader) -> tuple[Sequence[Strip], Drawing | None]:
+    """The strips of a typical test, and the picture that is made of them."""
     board = rows_of(tables, leaderboard.Row)
-    tested = [row.editor for row in board if row.group == board[0].group and row.role == ROLES["editor"]]
-    return typical_strips(analysis, tested, reader) if tested else ()
+    board = [row for row in board if row.group == board[0].group]
+    tested = [row.editor for row in board if row.role == ROLES["editor"]]
+    if not tested:
+        return (), None
+    strips = typical_strips(analysis, analysis.groups[board[0].group], tested, ends_of(board), reader)
+    with house_style():
+        drawn = draw_hero(analysis, board, strips, looks_of(tables))
+    return strips, replace(drawn, stamp=stamp(suites_of(analysis.chains), reader))
 
 
 def headline(tables: Tables) -> Table:

@@ -30,6 +30,7 @@ from ..analysis.groups import HALF, outcome_of_case
 from ..analysis.reasons import losing_step, loss_clause, verdict_words
 from ..analysis.stored_rows import TableRows
 from ..palette import Look, assign_looks
+from ..reporting.headline import suites_of
 
 SMALL = ("chains", "scores", "floors", "sources", "editors")  # copied whole from a dataset on the Hub
 _REPEATED = ["chain", "editor", "source", "program", "status", "reasons", "signature"]  # dictionary-encoded
@@ -152,9 +153,7 @@ class ServedDataset(Analysis):
     def version(self) -> str:
         """The revision of a Hub dataset, otherwise the suites with their versions."""
         revision = self.reader.root.partition("@")[2] if self.reader.remote else ""
-        return revision[:12] or ", ".join(
-            sorted({f"{chain.suite} v{chain.suite_version}" for chain in self.chains})
-        )
+        return revision[:12] or suites_of(self.chains)
 
     @cached_property
     def display(self) -> dict[str, str]:

@@ -5,6 +5,7 @@ import inspect
 import mimetypes
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import lru_cache, wraps
 from typing import Any, get_type_hints
 
@@ -15,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from ..reporting.figures import FORMS, house_style
+from ..reporting.headline import stamp
 from . import request_limit
 from .page import for_view, page_files
 from .previews import IMAGES, previews_of
@@ -168,6 +170,7 @@ def _add_figures(server: gr.Server, dataset: ServedDataset) -> None:
         try:
             with drawing, house_style():
                 drawn = figures[name](dataset, **values)
+                drawn = drawn and replace(drawn, stamp=stamp(dataset.version, dataset.reader))
                 content = drawn.file(form) if drawn else b""
         except (UserError, *DAMAGED_FILE) as error:
             return Response(f"{explain(error)}\n", 400, media_type="text/plain")

@@ -16,6 +16,7 @@ from ..analysis.comparisons import GroupComparison
 from ..analysis.groups import ROLES, CaseGroup, OutcomesByEditor, count_failures, is_missing_case, outcome_of_curve
 from ..analysis.tables import Estimate, Table, TableRow, as_latex, column, estimate, format_value, from_summary
 from ..reporting.figures import Drawing, FigureContext, add_legend, new_figure
+from ..words import COLUMNS
 from . import EACH_GROUP, OnPage
 
 TITLE = "Convergence"
@@ -24,35 +25,35 @@ ON_PAGE = OnPage(order=10, line_where="role", caption="name")
 
 
 class Row(TableRow):
-    editor: str = column("Editor")
+    editor: str = column(COLUMNS["editor"][0])
     role: str = column("Role", shown=False)
     group: str = column("Programs", shown=False)
     name: str = column("Headline", shown=False)
     rank: Estimate = column("Rank", "count", always=True)
-    rounds_kept: Estimate = column("Rounds survived", "rounds")
-    rounds_kept_two_way: Estimate = column("Rounds survived, any program", "rounds")
+    rounds_kept: Estimate = column(COLUMNS["rounds_kept"][0], "rounds")
+    rounds_kept_two_way: Estimate = column(COLUMNS["rounds_kept_two_way"][0], "rounds")
     area: Estimate = column("Area under retained quality", "share")
-    survival: Estimate = column("Survived all rounds", "share")
+    survival: Estimate = column(COLUMNS["survival"][0], "share")
     survival_two_way: Estimate = column("Survived all rounds, any program", "share", shown=False)
-    half_life_text: Estimate = column("Half-life, rounds")
+    half_life_text: Estimate = column(COLUMNS["half_life_text"][0])
     half_life: int | None = column("Half-life as a number", "count", shown=False)
-    restricted_mean: Estimate = column("Restricted mean", "rounds")
+    restricted_mean: Estimate = column(COLUMNS["restricted_mean"][0], "rounds")
     last_round: int | None = column("End, round", "count", shown=False)
-    quality_text: Estimate = column("Rounds until quality halves")
+    quality_text: Estimate = column(COLUMNS["quality_text"][0])
     quality_kept: Estimate = column("Rounds of quality, mean", "rounds", shown=False)
-    meaning_text: Estimate = column("Rounds until meaning halves")
+    meaning_text: Estimate = column(COLUMNS["meaning_text"][0])
     meaning_kept: Estimate = column("Rounds of meaning, mean", "rounds", shown=False)
-    forward: Estimate = column("Edits carried out", "share")
-    refused: float = column("Refused", "share")
+    forward: Estimate = column(COLUMNS["forward"][0], "share")
+    refused: float = column(COLUMNS["refused"][0], "share")
     no_image: float = column("No picture", "share", shown=False)
-    failed: float = column("Missing", "share")
-    cost: float | None = column("Cost a round", "money")
-    seconds: float | None = column("Time a round", "seconds")
-    cause: str | None = column("Main cause of failure")
+    failed: float = column(COLUMNS["failed"][0], "share")
+    cost: float | None = column(COLUMNS["cost"][0], "money")
+    seconds: float | None = column(COLUMNS["seconds"][0], "seconds")
+    cause: str | None = column(COLUMNS["cause"][0])
     cause_share: float | None = column("Share of that cause", "share", shown=False)
-    cases: int = column("Tests", "count")
-    sources: int = column("Pictures", "count")
-    apart: str | None = column("Listed apart because")
+    cases: int = column(COLUMNS["cases"][0], "count")
+    sources: int = column(COLUMNS["sources"][0], "count")
+    apart: str | None = column(COLUMNS["apart"][0])
 
 
 _PAPER = ("editor", "rank", "rounds_kept", "survival", "cost", "cause")  # of a table for a paper

@@ -63,7 +63,7 @@ def saved(page, form, folder, name):
 
 def test_every_tab_opens_without_a_word_to_the_console(visit):
     page = visit()
-    assert page.text_content(".cb-lead").startswith("Best: steady survives 4.0 of 4 rounds.")
+    assert page.text_content(".cb-lead").startswith("No verdict: 2 pictures, 12 needed.")
     page.wait_for_function("document.querySelectorAll('.cb-frames img[src]').length >= 12")
     for name, (tab, ready) in TABS.items():
         page.get_by_role("tab", name=name, exact=True).click()
@@ -94,7 +94,7 @@ def test_the_table_sorts_searches_and_has_more_columns(visit):
     assert page.evaluate(rounds) == falling[::-1]
     assert page.evaluate(names)[-1] == "steady"
     assert "sort=rounds_kept+up" in page.url
-    for heading, most in (("Seconds a round", "fading"), ("$ a round", "steady")):
+    for heading, most in (("Time a round", "fading"), ("Cost a round", "steady")):
         page.get_by_role("button", name=heading).click()
         assert page.evaluate(names)[0] == most
     page.get_by_label("Search editor").fill("fad")
@@ -116,7 +116,7 @@ def test_a_cause_leads_to_its_failures_step_by_step(visit):
     assert page.locator(".cb-card").count() == 4
     page.locator(".cb-card").first.click()
     before, first = shown(page), page.url
-    assert "Lost in round" in page.inner_text(".cb-column header p")
+    assert "fails in round" in page.inner_text(".cb-column header p")
     assert page.locator(".cb-frame[data-now][data-lost]").count() == 1
     page.get_by_role("button", name="Next failure").click()
     page.wait_for_function("first => location.href !== first", arg=first)
@@ -247,12 +247,12 @@ def test_a_series_is_scored_and_shown_under_any_threshold(visit, server, tmp_pat
         return page.text_content(shown)
 
     alone = [tmp_path / f"{name}.png" for name in ("undone2", "original", "undone1")]
-    assert score(alone).startswith("Lost in round 2")
+    assert score(alone).startswith("Your series fails in round 2")
     refused = score([tmp_path / "words.png"] * 2, "#answer .cb-error")
     assert refused.startswith("'words.png' cannot be scored")
     page.set_input_files("input#original", tmp_path / "original.png")
     told = score([tmp_path / "undone1.png", tmp_path / "undone2.png"])
-    assert re.match(r"Lost in round 2: \w+ \d+% < 50%", told)
+    assert re.match(r"Your series fails in round 2 of 2: \w+ \d+% < 50%", told)
     page.locator("#answer input[type=range]").fill("0.95")
     page.locator("#answer input[type=range]").dispatch_event("change")
     page.wait_for_function("document.querySelector('#answer h3').textContent.includes('< 95%')")
@@ -283,7 +283,7 @@ def test_compare_is_saved_as_a_grid_of_all_pictures(visit, tmp_path):
     rows = colourful[: high // 2].any(axis=0), colourful[high // 2 :].any(axis=0)
     assert all(row.mean() > 0.5 for row in rows)  # pictures all along both rows
     svg = saved(page, "SVG", tmp_path, "compare-harbour-hat.svg").read_text()
-    assert all(words in svg for words in ("steady", "fading", "undone 4", "lost in round"))
+    assert all(words in svg for words in ("steady", "fading", "undone 4", "fails in round"))
 
 
 @pytest.mark.slow

@@ -91,7 +91,7 @@ def test_the_story_names_no_winner_of_two_pictures_and_the_reason_of_a_failure(d
     text = story(dataset)
     words = " ".join(re.sub(r"<[^>]+>", " ", text).split())
     assert "No verdict: 2 pictures, 12 needed. steady survives 4.0 [0.0, 4.0] of 4 rounds, fading" in words
-    assert re.search(r"fails in round \d: LPIPS \d+% < 50%", words.replace("&lt;", "<"))
+    assert re.search(r"fails in round \d of 4: LPIPS \d+% < 50%", words.replace("&lt;", "<"))
     assert text.count('class="cb-loss"') == 1  # the frame in which it was lost, and no other
     assert "edited 1" in words
     cases = len(small_dataset.SOURCES) * len(small_dataset.PROGRAMS)

@@ -18,6 +18,10 @@ def test_the_page_of_commands_is_what_help_says():
     assert (HOUSE / "docs" / "commands.md").read_text() == WRITE["commands"](), "run `python docs/write.py`"
 
 
+def test_the_page_of_words_is_the_table_of_words():
+    assert (HOUSE / "docs" / "words.md").read_text() == WRITE["glossary"](), "run `python docs/write.py`"
+
+
 @pytest.mark.parametrize(
     ("page", "table", "write"),
     [

@@ -10,7 +10,7 @@ let last = null; // what is shown
 const text = (value, digits = 3) => (!has(value) ? "–" : Number(value).toPrecision(digits).replace(/\.?0+$/, (zeros) => (zeros.includes(".") ? "" : zeros)));
 const one = (allowed, asked, or) => (allowed.includes(Number(asked)) ? Number(asked) : or);
 const key = (chain, beside) => `${chain} ${beside} ${yours.scored} ${failing()}`; // a series that is scored anew is another chain
-const failureFilters = (start) => [get("fe"), get("cause"), get("program"), ...filtered(), get("order", "first"), start];
+const failureFilters = (start) => [get("fe"), get("cause"), get("program"), ...filtered(), get("order", "first"), start, 24];
 
 export async function open() {
   const isLast = turn();

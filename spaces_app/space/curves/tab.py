@@ -88,7 +88,16 @@ def _curves_figure(
             if not editors or row.editor in editors]  # fmt: skip
     title = capitalised(metric_titles(dataset)[metric])
     name, raw = slug(f"curves {metric}"), metric in COLUMNS
-    return one_panel(name, rows, dataset.looks, title, title, share=metric == "kept", raw=raw)
+    order = [row.editor for row in leaderboard(dataset, choice).typed_rows]
+    return one_panel(
+        name,
+        rows,
+        {editor: dataset.looks[editor] for editor in order},
+        title,
+        title,
+        share=metric == "kept",
+        raw=raw,
+    )
 
 
 def known(dataset: ServedDataset) -> Answer:

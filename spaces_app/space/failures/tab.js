@@ -11,7 +11,7 @@ function card(row) {
   return make("a", { class: "cb-card", href: `?${query}`, title: row.editor },
     make("div", { class: "cb-both" }, frame(0, "the original"), make("span", { class: "cb-outlined" }, outlined(frame(row.step, row.verdict), row.outline))),
     make("div", { class: "cb-who" }, make("b", {}, dot(row.editor), editor(row.editor).name), make("span", { class: "cb-chip" }, known.causes[row.cause])),
-    make("div", {}, make("strong", {}, row.verdict), ` of ${row.rounds}`),
+    make("div", {}, make("strong", {}, row.verdict)),
     make("small", {}, `${known.pictures[row.source]}: ${known.programs[row.program]}`));
 }
 

@@ -1,21 +1,27 @@
 """Results: the best and the worst editor on a typical case, and the headline table under a visitor's choice."""
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ...analysis.cases import Case
 from ...analysis.groups import ROLES, CaseGroup, role_in_tables
 from ...analysis.reasons import frames_of, typical_cases
 from ...analysis.tables import as_csv, as_json, rows_of
+from ...reporting.filmstrips import typical_strips
 from ...reporting.headline import headline as headline_of
 from ...reporting.headline import scored_on
 from ...statistics.leaderboard import Row, latex
 from ...studies import study_modules
+from ...words import COLUMNS
 from .. import headline, page
 from ..headline import ALL, HALF, Choice, ending_of, metric_titles
 from ..served_dataset import Answer, ServedDataset, check_allowed
 from ..tabs import SPACE
 from .charts import prices, survival
-from .table import HEADINGS, MAIN, comparisons_html, leaderboard_html
+from .table import MAIN, comparisons_html, leaderboard_html
+
+if TYPE_CHECKING:
+    from ...reporting.figures import Drawing
 
 TITLE, ORDER = "Results", 10
 NOTE = (
@@ -85,6 +91,18 @@ def _scope(dataset: ServedDataset, choice: Choice) -> str:
 def _strip(dataset: ServedDataset, case: Case, group: CaseGroup, choice: Choice) -> Answer:
     end = ending_of(dataset, case.chain.id, choice._replace(group=group.name))
     return {**end, "case": case, "frames": frames_of(case, group.checks_of(case.editor), end["lost_step"])}
+
+
+def _hero(dataset: ServedDataset) -> "Drawing | None":
+    """For the preview of a link."""
+    from ...reporting.hero import draw_hero, ends_of
+
+    board = headline.leaderboard(dataset)
+    if board.group is None or not any(row.role == ROLES["editor"] for row in board.typed_rows):
+        return None
+    tested = [row.editor for row in board.typed_rows if row.role == ROLES["editor"]]
+    strips = typical_strips(dataset, board.group, tested, ends_of(board.typed_rows), dataset.reader)
+    return draw_hero(dataset, board.typed_rows, strips, dataset.looks)
 
 
 def about(dataset: ServedDataset) -> dict:
@@ -165,9 +183,10 @@ def words(dataset: ServedDataset) -> dict[str, str]:
 def known(dataset: ServedDataset) -> Answer:
     return {
         "metrics": list(metric_titles(dataset).items()) if dataset.groups else [],
-        "columns": [[key, short, meaning, key in MAIN] for key, (short, meaning) in HEADINGS.items()],
+        "columns": [[key, short, meaning, key in MAIN] for key, (short, meaning) in COLUMNS.items()],
     }
 
 
+FIGURES = {"hero": _hero}
 PUBLIC = (about, leaderboard, table)
 FOR_THE_PAGE = (story,)

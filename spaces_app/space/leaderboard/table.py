@@ -10,6 +10,7 @@ from convergebench.metric_modules.halflife.causes import CAUSES
 
 from ...analysis.groups import ROLES
 from ...analysis.tables import NO_VALUE, Column, format_value, is_missing
+from ...words import COLUMNS
 from .. import page
 from ..headline import Leaderboard
 from ..served_dataset import Answer, ServedDataset
@@ -17,33 +18,6 @@ from ..tabs import SPACE
 
 _TEMPLATE = SPACE / "leaderboard" / "table.html"
 MAIN = ("rank", "editor", "rounds_kept", "sources", "cost", "seconds", "cause")  # shown at first
-# Each column's heading, and one line on what the column means.
-HEADINGS = {
-    "editor": ("Editor", "The image editor that was tested."),
-    "rank": ("#", "One more than the number of editors that are better beyond chance."),
-    "rounds_kept": ("Rounds survived", "How many rounds a picture survives, on average over all tests."),
-    "cost": ("$ a round", "What one round of edit and undo costs, in US dollars."),
-    "seconds": ("Seconds a round", "How long one round of edit and undo takes, in seconds."),
-    "cause": (
-        "Main cause of failure",
-        "The most common reason for which tests failed, with its share of all tests.",
-    ),
-    "survival": ("Survived all rounds", "The share of tests that survived every round."),
-    "half_life_text": ("Half-life", "The round by which half of the tests were lost."),
-    "restricted_mean": ("Restricted mean", "The area under the survival curve, in rounds."),
-    "rounds_kept_two_way": ("Rounds survived, any program", "The same; the range also holds for other programs."),
-    "quality_text": ("Rounds until quality halves", "The median round in which half of the quality is gone."),
-    "meaning_text": (
-        "Rounds until meaning halves",
-        "The median round in which half of the CLIP similarity is gone.",
-    ),
-    "forward": ("Edits carried out", "The share of rounds in which the edit was made."),
-    "refused": ("Refused", "The share of tests that the editor refused."),
-    "failed": ("Missing", "The share of tests that a technical failure ended."),
-    "cases": ("Tests", "One test is one picture with one program."),
-    "sources": ("Pictures", "How many different pictures were used."),
-    "apart": ("Listed apart because", "Why this editor has no rank."),
-}
 _BASELINES = {
     "No edit": "returns its input unchanged",
     "Perfect undo": "the best possible score",
@@ -62,7 +36,7 @@ def leaderboard_html(board: Leaderboard, dataset: ServedDataset) -> str:
         return f'<p class="cb-note">{html.escape(board.table.note)} {reset}</p>'
     by_key = {column.key: column for column in board.table.columns}
     filled = [key for key in by_key if any(not is_missing(row[key]) and row[key] != 0 for row in rows)]
-    shown = [key for key in dict.fromkeys((*MAIN, *HEADINGS)) if key in filled]
+    shown = [key for key in dict.fromkeys((*MAIN, *COLUMNS)) if key in filled]
     titles = {ROLES["editor"]: "", ROLES["baseline"]: "Baselines, not ranked"}
     parts = [
         (
@@ -72,7 +46,7 @@ def leaderboard_html(board: Leaderboard, dataset: ServedDataset) -> str:
         for role in dict.fromkeys(row["role"] for row in rows)
     ]
     numeric = {key for key in shown if by_key[key].form != "text" or key.endswith("_text")}
-    headings = [(key, *HEADINGS[key], key in numeric, key in MAIN) for key in shown]
+    headings = [(key, *COLUMNS[key], key in numeric, key in MAIN) for key in shown]
     last_round = max(row["last_round"] or 1 for row in rows)
     return page.render(_TEMPLATE, headings=headings, parts=parts, last_round=last_round, bar_width=_BAR)
 

@@ -40,7 +40,7 @@ def stand_in(tables: Mapping[str, Table], facts: Mapping[str, Any]) -> dict[str,
     pictures, clean = (max(row[key] for row in rows) for key in ("pictures", "clean"))
     scope = (
         f"{len(rows)} ways to restore {pictures} degraded pictures, "
-        f"made from {clean} clean ones, of the suite {facts['suite']}."
+        f"made from {clean} clean picture{'s' if clean != 1 else ''}, of the suite {facts['suite']}."
     )
     lead = [best, scope] if best else [scope]
     return {"title": _TITLE, "how_to_read": _HOW_TO_READ, "lead": lead, "table": table}

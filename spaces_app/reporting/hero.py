@@ -1,0 +1,76 @@
+"""The picture of the results: strips of a typical test above the survival curve with its bands."""
+
+import base64
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from convergebench.generation.pictures import decode
+
+from ..analysis.analysis import Analysis
+from ..analysis.groups import ROLES
+from ..palette import INK, MUTED, Look
+from ..statistics.curves import slice_curves
+from ..statistics.leaderboard import Row
+from .figures import Drawing, draw_lines, new_figure, set_unit_scale
+from .filmstrips import Frame, Strip
+from .headline import headline
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_WIDTH = 10.0  # inches
+LOSS = "#b84900"
+
+
+def draw_hero(
+    analysis: Analysis, board: Sequence[Row], strips: Sequence[Strip], looks: Mapping[str, Look]
+) -> Drawing:
+    """`board` are the rows of one group, and `strips` those of its typical test."""
+    group = analysis.groups[board[0].group]
+    answer, scope = headline(board)
+    frames = max(len(strip.frames) for strip in strips)
+    figure, grid = new_figure(len(strips) + 1, frames, 2.1 * len(strips) + 2.6)
+    figure.set_figwidth(_WIDTH)
+    figure.suptitle(answer, x=0.01, ha="left", fontsize=13, fontweight="bold")
+    for line, strip in zip(grid, strips, strict=False):
+        for axes in line:
+            axes.set_axis_off()
+        for axes, frame in zip(line, strip.frames, strict=False):
+            _show(axes, frame)
+        line[0].text(0, 1.36, f"{strip.editor}: {strip.why}", transform=line[0].transAxes, fontsize=11, in_layout=False,
+                     fontweight="bold", color=LOSS if "fails" in strip.why else INK.light)  # fmt: skip
+    for axes in grid[-1]:
+        axes.remove()
+    axes = figure.add_subplot(grid[-1, 0].get_gridspec()[-1, :])
+    shown = {row.editor: looks[row.editor] for row in board if row.editor in {strip.label for strip in strips}}
+    rows = slice_curves(group, analysis.outcomes[group.name], "all", metrics=("kept",))
+    draw_lines(axes, rows, shown, share=True)
+    set_unit_scale(axes, share=True)
+    axes.set_ylabel("tests that survive")
+    for strip in strips:
+        ends = [row for row in rows if row.editor == strip.label]
+        axes.annotate(strip.editor, (ends[-1].round, ends[-1].mean.value), xytext=(6, 0), textcoords="offset points",
+                      va="center", color=INK.light, annotation_clip=False)  # fmt: skip
+    words = "; ".join(f"{strip.editor} {strip.why}" for strip in strips)
+    return Drawing("hero", answer, f"{scope} {strips[0].title}: {words}.", figure)
+
+
+def ends_of(board: Sequence[Row]) -> list[str]:
+    """The first and the last editor; of a single one, it and the best baseline."""
+    tested = [row.editor for row in board if row.role == ROLES["editor"]]
+    others = sorted(
+        (row for row in board if row.editor not in tested), key=lambda row: -(row.rounds_kept.value or 0)
+    )
+    return list(dict.fromkeys([*tested[:1], *(tested[1:] or [row.editor for row in others[:1]])[-1:]]))
+
+
+def _show(axes: "Axes", frame: Frame) -> None:
+    if frame["uri"]:
+        axes.imshow(decode(base64.b64decode(frame["uri"].partition(",")[2])))
+    axes.set_title(("✗ " if frame["is_loss"] else "") + frame["label"].replace(", ", "\n"), fontsize=9.5,
+                   color=LOSS if frame["is_loss"] else MUTED.light)  # fmt: skip
+    if frame["is_loss"]:
+        axes.set_axis_on()
+        axes.set(xticks=[], yticks=[])
+        axes.grid(False)
+        axes.spines[:].set(visible=True, color=LOSS, linewidth=3)
