@@ -107,6 +107,12 @@ plan_options = option_group(
         callback=_take_scene_seed,
         help="Of a suite of drawn scenes, such as exact: draw others, which no model has seen.",
     ),
+    click.option(
+        "--policy",
+        "policies",
+        multiple=True,
+        help="NAME[:option=value,...] of `convergebench list policies`, stacked with +, or none; repeatable.",
+    ),
     click.option("--pictures", type=click.Path(), help="A folder of your own, instead of the suite's."),
     click.option("--pictures-kind", "kind", help="face, object, scene, texture or text."),
     click.option("--rounds", type=int, help="Rounds per chain, instead of the suite's."),

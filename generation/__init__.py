@@ -34,6 +34,7 @@ def generate(
     kind: str | None = None,
     audit: bool = True,
     salt_file: str | Path | None = None,
+    policies: Sequence[str] = (),
     executor: str | None = None,
     tasks: int | None = None,
     logs: str | None = None,
@@ -51,6 +52,8 @@ def generate(
     Without an editor, those of the suite run.
     `suite` may be your own .toml file; `pictures` is a folder of your own originals, which are of this `kind`.
     `audit=False` disturbs no chain to find editors that remember the original.
+    `policies` are what a product does around the editor, such as "paste-back" or "align+paste-back"; "none" is the
+    editor alone. With several, the cases run under each.
     `salt_file` holds the secret that chooses the audits; keep it until the results are out.
     `executor` (local or slurm) runs `tasks` parts through datatrove; slurm only submits them.
     """
@@ -66,7 +69,7 @@ def generate(
     options = {key: str(value) for key, value in editor_options.items() if value is not None}
     choices = [spec if isinstance(spec, str) else editors.own_choice(spec, "", options) for spec in specs]
     loaded, salt = suites.load(str(suite), pictures, kind), audits.read_salt(salt_file)
-    planned = plan.make_plan(loaded, choices, rounds, runs, audit, salt, **selection)
+    planned = plan.make_plan(loaded, choices, rounds, runs, audit, salt, policies, **selection)
     for warning in plan.warnings(planned):
         print(f"warning: {warning}", file=sys.stderr)
     run = Path(out) if out is not None else Path("runs") / planned.suite.name
@@ -76,6 +79,7 @@ def generate(
         arguments: dict[str, Any] = {"editor": specs, "suite": str(suite), "rounds": rounds, "runs": runs}
         arguments |= {"workers": workers, "max_cost": max_cost, "pictures": pictures, "kind": kind, "audit": audit}
         arguments |= {"retry": tuple(retry), "salt_file": salt_file, "out": str(run.resolve())}
+        arguments |= {"policies": tuple(policies)}
         launch = cluster.launch_of(executor, tasks, logs, executor_args, run, "generate")
         return _generate_by(launch, planned, run, {**arguments, **editor_options, **selection})
     index, parts = cluster.part(shard)

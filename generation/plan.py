@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from . import audits, editors, suites
+from . import audits, editors, policies, suites
 from .loop import prepared_size
 from .records import Chain, UserError
 
@@ -73,9 +73,10 @@ def make_plan(
     runs: int | None = None,
     audit: bool = True,
     salt: bytes = b"",
+    stacks: Sequence[str] = (),
     **selection: Any,
 ) -> Plan:
-    """A chain for every fitting source and program, editor and run that the selection chooses."""
+    """A chain for every fitting source and program, editor, stack of policies and run that the selection chooses."""
     for name, number in (("rounds", rounds), ("runs", runs)):
         if number is not None and not 1 <= number <= 10_000:  # far above any study; a plan is held in memory
             raise UserError(f"--{name} must be a whole number from 1 to 10000, got {number}")
@@ -85,9 +86,10 @@ def make_plan(
         base = editors.choose(spec) if isinstance(spec, str) else spec
         if base.label in choices:
             raise UserError(f"editor {base.label!r} is given twice; give each once")
-        for variant in suite.variants:
+        for variant, stack in itertools.product(suite.variants, stacks or [policies.NONE]):
             if (choice := editors.with_settings(base, variant.settings)) is None:
                 continue
+            choice = policies.under(choice, stack)
             choices[choice.label] = choice
             made = variant_chains(
                 suite, variant, choice, rounds, runs or variant.runs, audit and suite.audit, salt
@@ -108,7 +110,9 @@ def variant_chains(
 ) -> Iterator[Chain]:
     settings = {**choice.settings, "short_side": suite.short_side}
     is_drawn = audit and is_audited(choice.editor)
-    for source, program in suites.cases(suite, variant):
+    for source, of_suite in suites.cases(suite, variant):
+        if (program := policies.asked_for(choice.editor, of_suite)) is None:
+            continue
         for run in range(1, runs + 1):
             chain = Chain(source, program, choice.label, settings, run, rounds or variant.rounds_of(program))
             yield audits.with_audit(chain, salt) if is_drawn else chain

@@ -298,6 +298,11 @@ class FinishedChain:
         return self.chain.rounds
 
     @property
+    def policy(self) -> str:
+        """The policies that its editor runs under, such as `align+paste-back`."""
+        return str(self.chain.settings.get("policy", ""))
+
+    @property
     def short_side(self) -> int | None:
         side = self.chain.settings.get("short_side")
         return int(side) if side is not None else None

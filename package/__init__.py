@@ -79,6 +79,7 @@ def plan(
     kind: str | None = None,
     audit: bool = True,
     salt_file: str | Path | None = None,
+    policies: Sequence[str] = (),
     **selection: Any,
 ) -> "Plan":
     """The chains that `generate` would run with the same arguments, without running them.
@@ -94,7 +95,7 @@ def plan(
     choices = [editors.own_choice(each) if callable(each) else each for each in given]
     loaded = suites.load(str(suite), pictures, kind)
     salt = audits.read_salt(salt_file)
-    return planning.make_plan(loaded, choices, rounds, runs, audit, salt, **selection)
+    return planning.make_plan(loaded, choices, rounds, runs, audit, salt, policies, **selection)
 
 
 def status(run: str | Path) -> dict[str, Any]:

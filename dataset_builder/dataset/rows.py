@@ -21,7 +21,7 @@ from convergebench.generation.records import (
 from .columns import ChainPlace, Config, Int64, Picture, Row, StepPlace
 
 # The columns of `chains` that are fields of a chain or of its program.
-_CHAIN_FIELDS = ("rounds", "status", "short_side", "cost", "suite", "suite_version")
+_CHAIN_FIELDS = ("rounds", "status", "short_side", "policy", "cost", "suite", "suite_version")
 _PROGRAM_FIELDS = ("category", "closes", "reversibility", "small", "shows")
 
 
@@ -73,6 +73,7 @@ class ChainRow(ChainPlace):
     small: Annotated[bool, "whether the change covers little of the picture"]
     shows: Annotated[str, "what the forward picture shows that the source does not"]
     short_side: Annotated[int | None, "pixels on the short side at which the chain is evaluated"]
+    policy: Annotated[str, "the policies around the editor, such as align+paste-back; empty if there are none"]
     settings: Annotated[str, "JSON: every option of the editor and of the harness"]
     cost: Annotated[float | None, "US dollars, all calls together; null if no call has a cost"]
     suite: Annotated[str, "suite the chain was made for; imported chains say so"]

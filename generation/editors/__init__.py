@@ -156,7 +156,7 @@ def with_settings(choice: Choice, settings: Mapping[str, Setting]) -> Choice | N
 
 
 def editor_info(choice: Choice) -> EditorInfo:
-    editor = choice.editor
+    editor = getattr(choice.editor, "editor", choice.editor)  # without its policies
     words = (
         editor.summary
         if isinstance(editor, own_editor.OwnEditor | OwnFile)

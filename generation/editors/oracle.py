@@ -26,8 +26,8 @@ class Editor:
         request = instructions.parse(instruction)
         if request is None:
             return as_answer(f"oracle does not know how to carry out {instruction!r}")
-        standing = _unreversed_changes(history)
-        taken_back = _taken_back_by(request, standing)
+        standing = unreversed_changes(history)
+        taken_back = taken_back_by(request, standing)
         if taken_back:
             return as_answer(_replay(history, [step for step, _ in standing if step not in taken_back]))
         if request.verb == "remove":
@@ -38,7 +38,7 @@ class Editor:
         return as_answer(drawn.replace("paint", "oracle", 1) if isinstance(drawn, str) else drawn)
 
 
-def _taken_back_by(
+def taken_back_by(
     request: instructions.Request, standing: Sequence[tuple[int, instructions.Request]]
 ) -> list[int]:
     steps = [step for step, earlier in standing if _undoes(request, earlier)]
@@ -53,13 +53,13 @@ def _undoes(request: instructions.Request, earlier: instructions.Request) -> boo
     return request.verb == earlier.verb == "tone" and request.thing == OPPOSITES.get(earlier.thing)
 
 
-def _unreversed_changes(history: Sequence[Turn]) -> list[tuple[int, instructions.Request]]:
+def unreversed_changes(history: Sequence[Turn]) -> list[tuple[int, instructions.Request]]:
     standing: list[tuple[int, instructions.Request]] = []
     for step, turn in enumerate(history):
         request = instructions.parse(turn.instruction)
         if request is None or request.verb == "copy":
             continue
-        taken_back = _taken_back_by(request, standing)
+        taken_back = taken_back_by(request, standing)
         if taken_back:
             standing = [entry for entry in standing if entry[0] not in taken_back]
         elif request.verb != "remove":

@@ -50,7 +50,7 @@ class Analysis:
         self.look_alikes = self.floors.look_alikes(chains)  # their cases do not count
         self._tables = tables or {}
         self._computed: dict[Callable[[Analysis], Any], Any] = {}
-        self._calls = calls if isinstance(calls, StoredRows) else TableRows.of(calls, StepRow)
+        self.calls = calls if isinstance(calls, StoredRows) else TableRows.of(calls, StepRow)
 
     def table(self, name: str) -> Iterable[Row]:
         """The rows of another table, such as the labels, if there is one."""
@@ -69,7 +69,7 @@ class Analysis:
 
     @cached_property
     def cases(self) -> list[Case]:
-        return read_cases(self.scores, self.chains, self.floors, self._calls)
+        return read_cases(self.scores, self.chains, self.floors, self.calls)
 
     @cached_property
     def apart(self) -> dict[str, tuple[str, ...]]:

@@ -1,0 +1,28 @@
+"""`convergebench list policies`: what a product can do around any editor."""
+
+import json
+
+import click
+
+from ._shared import json_option
+
+
+@click.command("policies", short_help="What a product can do around any editor.")
+@json_option
+def command(as_json: bool) -> None:
+    """List the policies with their options, for `--policy NAME[:option=value,...]`.
+
+    \b
+    convergebench list policies
+    convergebench plan --suite demo --editor paint --policy none \\
+      --policy paste-back --policy align+paste-back
+    """
+    from convergebench.generation import policies
+
+    rows = [policies.describe(name) for name in policies.names()]
+    if as_json:
+        click.echo(json.dumps(rows))
+        return
+    for row in rows:
+        options = ",".join(f"{key}={value}" for key, value in row["options"].items())
+        click.echo(f"{row['name']:12} {row['about']}\n{'':12} options: {options or 'none'}")

@@ -1,0 +1,20 @@
+"""Every instruction says what to keep."""
+
+from dataclasses import dataclass, replace
+
+from PIL import Image
+
+from ..records import Answer
+from . import Ask
+
+_CLAUSE = "Keep everything else exactly as it is."
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Ends every instruction with a sentence that says to keep everything else."""
+
+    def edit(self, ask: Ask, image: Image.Image, instruction: str, seed: int) -> Answer:
+        words = f"{instruction.rstrip(' .')}. {_CLAUSE}"
+        answer = ask(image, words, seed)
+        return replace(answer, details={**answer.details, "asked": words})

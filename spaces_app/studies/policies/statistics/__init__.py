@@ -1,0 +1,1 @@
+"""Tables of this study; each file is one statistic."""
