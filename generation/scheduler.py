@@ -8,7 +8,7 @@ from pathlib import Path
 
 from . import store
 from .calls import Caller, Unusable, do_all
-from .editors import Choice, editor_info, trait
+from .editors import Choice, alone, editor_info, trait
 from .files import Locked
 from .ledger import Budget, Ledger
 from .loop import Report, prepare_from, run_chain
@@ -117,8 +117,8 @@ def _open(plan: Plan, chains: Sequence[Chain], run: Path, retry: Collection[str]
     if isolated := {each.label: kept for each in plan.choices if (kept := trait(each.editor, "isolation"))}:
         description["isolation"] = isolated
     for choice in plan.choices:
-        if isinstance(choice.editor, OwnFile):
-            choice.editor.hidden = run
+        if isinstance(editor := alone(choice), OwnFile):
+            editor.hidden = run
     if plan.salt_hash is not None:
         description["salt_sha256"] = plan.salt_hash
     store.open_run(run, description, {choice.label: editor_info(choice) for choice in plan.choices}, plan.chains)

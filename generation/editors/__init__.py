@@ -155,8 +155,14 @@ def with_settings(choice: Choice, settings: Mapping[str, Setting]) -> Choice | N
         return None
 
 
+def alone(choice: Choice) -> Edits:
+    """The editor without its policies."""
+    editor: Edits = getattr(choice.editor, "editor", choice.editor)
+    return editor
+
+
 def editor_info(choice: Choice) -> EditorInfo:
-    editor = getattr(choice.editor, "editor", choice.editor)  # without its policies
+    editor = alone(choice)
     words = (
         editor.summary
         if isinstance(editor, own_editor.OwnEditor | OwnFile)
