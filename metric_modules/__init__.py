@@ -61,5 +61,5 @@ def score(
                 return engine.run_part(job, rank, size, batch, advance)
             outcome = engine.run(job, rank, size, wait_for_all, batch, advance)
         if writes:
-            card.write(folder)
+            card.write(folder, engine.MADE)
     return outcome

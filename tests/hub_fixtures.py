@@ -6,6 +6,7 @@ import huggingface_hub
 import pytest
 import stores
 from convergebench.dataset_builder.building import build as building
+from convergebench.dataset_builder.dataset.rows import configs
 from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset import schema
 from convergebench.dataset_builder.dataset.reader import Reader
@@ -61,8 +62,8 @@ def score(folder):
     rows = [
         nothing | {k: step[k] for k in nothing if k in step} | {"psnr": 30.0} for step in steps if step["step"]
     ]
-    schema.write(folder / "data/scores/0000.parquet", SCORES, rows)
-    card.write(folder)
+    schema.write(folder / "data/scores/0000.parquet", SCORES, rows, folder)
+    card.write(folder, configs())
 
 
 def local(folder):

@@ -9,7 +9,7 @@ import zlib
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from convergebench.dataset_builder.dataset import schema
+from convergebench.dataset_builder.dataset import manifest, schema
 from convergebench.dataset_builder.dataset.columns import Column, Config
 from convergebench.dataset_builder.dataset.rows import CHAINS, FLOORS, STEPS, configs
 from convergebench.metric_modules.scores import SCORES
@@ -140,7 +140,18 @@ def write(
     schema.write(data / "editors" / "0000.parquet", configs()["editors"], described)
     for number, rows in enumerate(steps.values()):
         schema.write(data / "steps" / f"editor{number}" / "0000.parquet", STEPS, rows)
-    (folder / "README.md").write_text("a small dataset for tests\n")
+    return list_files(folder)
+
+
+def list_files(folder):
+    """Have the card list the tables as they are; the dataset's folder."""
+    entries = {}
+    for path in sorted((folder / "data").rglob("*.parquet")):
+        values = schema.values_digest(pq.read_metadata(path))
+        entries[path.relative_to(folder).as_posix()] = {"sha256": schema.hash_file(path), "values": values}
+    card = folder / manifest.CARD
+    text = card.read_bytes() if card.exists() else b"---\ntags:\n- convergebench\nlicense: other\n---\na small dataset for tests\n"
+    card.write_bytes(manifest.in_card(text, manifest.text(entries)))
     return folder
 
 
@@ -194,12 +205,14 @@ def judge_without_reference(folder):
         rewrite(path, table)
 
 
-def rewrite(path, table):
+def rewrite(path, table, listed=True):
     """Write a table of a dataset again, with its columns as they are now and the digests of its values."""
     types = {pa.float64(): "float64", pa.int32(): "int32", pa.int64(): "int64", pa.bool_(): "bool"}
     types |= {pa.string(): "string", schema.IMAGE: "image"}
     columns = [Column(field.name, types[field.type], field.name) for field in table.schema]
     schema.write(path, Config(path.parent.name, "a row", tuple(columns)), table.to_pylist())
+    if listed:
+        list_files(path.parents[2])
 
 
 def let_only_add(folder, program="lamp"):
@@ -209,7 +222,7 @@ def let_only_add(folder, program="lamp"):
         changes = {"closes": False, "category": "additions", "shows": f"one more {program}"}
         rows = [row | changes if row["program"] == program else row for row in rows]
         schema.write(path, CHAINS, rows)
-    return folder
+    return list_files(folder)
 
 
 def floors(sources, side=SIDE):

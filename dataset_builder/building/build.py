@@ -30,6 +30,7 @@ from convergebench.metric_modules import self_contained
 
 from ..dataset import manifest
 from ..dataset.columns import Config, Row
+from ..dataset.manifest import MANIFEST
 from ..dataset.reader import Reader
 from ..dataset.rows import BUILT, CHAINS, EDITORS, SOURCES, STEPS, chain_row, editor_row, source_row, step_row
 from ..dataset.schema import config_of, write
@@ -38,6 +39,7 @@ from . import card
 SHARD = 500_000_000  # bytes of pictures in one file, unless one chain alone has more
 DRAFT = ".building"  # the folder of the files that are being written
 _EDITORS_FILE = "data/editors/0000.parquet"
+_BUILT = {config.name for config in BUILT}
 _SCORE_KEY = ["chain", "step", "sha256"]
 _Progress = Callable[[], None]
 _Planned = tuple[Config, str, list[StoredChain]]  # a file's config, its path and its chains
@@ -78,12 +80,14 @@ def build(
             written = write_files(draft, plan_files(chains, of_sources), progress, rights or {})
             editors = [editor_row(label, finished.editors[label]) for label in sorted(finished.editors)]
             written[_EDITORS_FILE] = write(draft / _EDITORS_FILE, EDITORS, editors)[1]
-            manifest.expect(out, written)
+            gone = {file for config in BUILT for file in old.files_present(config.name)} | manifest.listed(out)
+            gone = {file for file in gone - written.keys() if file.split("/")[1] in _BUILT}
+            manifest.expect(out, written | dict.fromkeys(gone, {}))
             replace_files(draft, out, set(written))
         finally:
             shutil.rmtree(draft, ignore_errors=True)
         stale = _drop_stale_scores(out)
-        card.write(out)
+        card.write(out, {*_BUILT, "scores"})
     size = sum((out / file).stat().st_size for file in written)
     left_out = tuple(finished.unfinished), tuple(finished.foreign)
     return Built(out, len(chains), finished.steps, len(of_sources), len(written), size, *left_out, stale)
@@ -193,6 +197,7 @@ def _drop_stale_scores(folder: Path) -> int:
         stays = pc.is_in(_score_keys(reader.file_table(file, _SCORE_KEY)), current).to_pylist()
         dropped += stays.count(False)
         if not any(stays):
+            manifest.expect(folder, {file: {}})
             (folder / file).unlink()
         elif not all(stays):
             rows = itertools.compress(reader.file_rows(file), stays)
@@ -236,7 +241,7 @@ def changed_files(out: Path) -> list[str]:
     return [
         f"{name}/{file}"
         for name in _metric_folders()
-        for file in sorted(manifest.listed(out / name))
+        for file in sorted(manifest.listed(out / name, MANIFEST))
         if not (out / name / file).is_file() or not manifest.is_as_written(out / name, file)
     ]
 
@@ -245,12 +250,12 @@ def copy_metric_folders(out: Path) -> None:
     """Copy the folders; only files of an earlier copy are removed."""
     for name, files in _metric_folders().items():
         folder = out / name
-        gone = manifest.listed(folder) - files.keys()
+        gone = manifest.listed(folder, MANIFEST) - files.keys()
         old = [file for file in gone if (folder / file).is_file() and manifest.is_as_written(folder, file)]
         entries = {file: {"sha256": sha256(data).hexdigest()} for file, data in files.items()}
-        manifest.expect(folder, entries)
+        manifest.expect(folder, entries, MANIFEST)
         for file, data in files.items():
             write_whole(folder / file, data)
         for file in old:
             (folder / file).unlink()
-        manifest.record(folder, entries)
+        manifest.record(folder, entries, MANIFEST)

@@ -5,7 +5,7 @@ would make it return the rows of an earlier build, or those of another folder of
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from convergebench.generation.records import PICTURED, UserError
 
 from ..dataset import manifest
 from ..dataset.columns import Config
+from ..dataset.manifest import CARD
 from ..dataset.reader import Reader
 from ..dataset.rows import ChainRow, SourceRow
 from ..dataset.schema import SPLIT, config_of, hash_file, values_digest
@@ -22,21 +23,23 @@ from ..dataset.schema import SPLIT, config_of, hash_file, values_digest
 REPO = "convergebench/convergebench"
 NOT_PUBLISHED = "Not published yet."
 VERSIONS = r"this card changed\.\n\n(.*?)\n\n## Cite"
-CARD = "README.md"
 # The Hub's identifiers of licences; any other licence is "other" there, and the table of licences names it.
 _LICENCES = {"apache-2.0", "cc0-1.0", "cc-by-2.0", "cc-by-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0", "gpl-2.0", "mit"}
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "[": "&#91;", "]": "&#93;", "`": "&#96;"})
 
 
-def write(folder: Path, repo: str | None = None, versions: str | None = None) -> Path:
-    """Write README.md; its list of versions stays unless it is given."""
+def write(folder: Path, made: Collection[str], repo: str | None = None, versions: str | None = None) -> Path:
+    """Write README.md after these tables were made; its list of versions stays unless it is given."""
     import yaml
 
     refuse_other_folders(folder)
     template = (Path(__file__).parents[2] / "dataset_card.md").read_text(encoding="utf-8")
     _, head, body = template.split("---\n", 2)
     reader = Reader(folder)
-    entries = {file: _entry(reader, file) for file in reader.data_files()}
+    files = [file for name in reader.configs() for file in reader.files(name)]
+    entries, replacing = {file: _entry(reader, file) for file in files}, reader.listing[1]
+    # What another command was about to replace stays so.
+    replacing = {file: entry for file, entry in replacing.items() if file.split("/")[1] not in made}
     chains, sources = list(reader.rows_of(ChainRow)), list(reader.rows_of(SourceRow))
     folders = editor_folders({row.editor for row in chains})
     meta: dict[str, Any] = yaml.safe_load(head)
@@ -54,11 +57,10 @@ def write(folder: Path, repo: str | None = None, versions: str | None = None) ->
         "licences": licences_table(sources),
         "versions": versions or passage(folder, VERSIONS) or NOT_PUBLISHED,
     }
-    manifest.expect(folder, {CARD: {}})
     text = re.sub(r"\{\{(\w+)\}\}", lambda name: values[name[1]], body)
     front = yaml.safe_dump(meta, sort_keys=False, allow_unicode=True, width=120)
-    write_whole(folder / CARD, f"---\n{front}---\n{text}".encode())
-    manifest.record(folder, {CARD: {}} | entries)
+    listing = manifest.text(entries, replacing)
+    write_whole(folder / CARD, manifest.in_card(f"---\n{front}---\n{text}".encode(), listing))
     return folder / CARD
 
 
@@ -90,13 +92,10 @@ def _table_info(
 
 
 def _entry(reader: Reader, file: str) -> manifest.Entry:
-    """What the manifest says of a file; one that it does not list is hashed.
-
-    A file whose values are damaged keeps the hash it was written with.
-    """
+    """A file whose values are damaged keeps the hash it was written with."""
     reader.digests(file)
     values = values_digest(reader.footer(file))
-    listed = [entry for entry in manifest.entries_of(reader.folder, file) if entry.get("values") == values]
+    listed = [part[file] for part in reader.listing if part.get(file, {}).get("values") == values]
     return listed[-1] if listed else {"sha256": hash_file(reader.folder / file), "values": values}
 
 

@@ -1,11 +1,13 @@
 """The manifest: the files that this benchmark wrote into a folder or repository.
 
-Only listed files are ever replaced or removed. A file is listed before it is written, so that even a crash leaves no
-unlisted file behind.
+A dataset's is in its card, so that it travels with the dataset: files that it does not list are not read. Only listed
+files are ever replaced or removed. A file is listed before it is written, so that even a crash leaves no unlisted file
+behind.
 """
 
 import hashlib
 import json
+import re
 from collections.abc import Collection, Mapping
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -13,16 +15,20 @@ from pathlib import Path, PurePosixPath
 from convergebench.generation.files import write_whole
 from convergebench.generation.records import UserError, is_encodable
 
-MANIFEST = ".manifest.json"
-# The sha256 of a file and, of a table, the digest `values`; empty if the file is about to be written.
+MANIFEST = ".manifest.json"  # of a metric's folder or a Space
+CARD = "README.md"  # of a dataset; its last lines are the manifest
+_EMPTY_CARD = b"---\ntags:\n- convergebench\npretty_name: ConvergeBench\n---\n"  # until a first build has ended
+_IN_CARD = re.compile(rb"\n<!-- convergebench files\n(.*?)\n-->\n", re.DOTALL)
+# The sha256 of a file and, of a table, the digest `values`; empty if the file is about to be written or is set aside.
 Entry = Mapping[str, str]
 Entries = dict[str, Entry]
 
 
 def parse(data: bytes) -> tuple[Entries, Entries]:
     """The files as they are, and those about to replace some of them."""
+    in_card = _IN_CARD.search(data)
     try:
-        parts = json.loads(data)
+        parts = json.loads(in_card[1] if in_card else data)
     except (ValueError, RecursionError):
         return {}, {}
     files, replacing = (parts.get(name) if isinstance(parts, dict) else None for name in ("files", "replacing"))
@@ -41,7 +47,7 @@ def _entries(part: object) -> Entries:
     return entries
 
 
-def read(folder: Path, name: str = MANIFEST) -> tuple[Entries, Entries]:
+def read(folder: Path, name: str = CARD) -> tuple[Entries, Entries]:
     """As `parse`, of a folder; callers must not change the result."""
     try:
         status = (folder / name).stat()
@@ -55,31 +61,30 @@ def _parsed(path: Path, stamp: tuple[int, ...]) -> tuple[Entries, Entries]:
     return parse(path.read_bytes())
 
 
-def listed(folder: Path, name: str = MANIFEST) -> set[str]:
+def listed(folder: Path, name: str = CARD) -> set[str]:
     """The paths of the listed files, written or about to be."""
     files, replacing = read(folder, name)
     return {*files, *replacing}
 
 
-def entries_of(folder: Path, file: str) -> list[Entry]:
-    """The entries that a file may match; two while it is being replaced."""
-    return [part[file] for part in read(folder) if file in part]
-
-
 def is_as_written(folder: Path, file: str) -> bool:
-    """Whether a listed file still has the content that was written."""
+    """Whether a file of a metric's folder still has the content that was written."""
     digest = hashlib.sha256((folder / file).read_bytes()).hexdigest()
-    return any(entry.get("sha256", digest) == digest for entry in entries_of(folder, file))
+    return any(part[file].get("sha256", digest) == digest for part in read(folder, MANIFEST) if file in part)
 
 
-def expect(folder: Path, entries: Mapping[str, Entry], name: str = MANIFEST) -> None:
-    """List files before they are written or replaced."""
+def expect(folder: Path, entries: Mapping[str, Entry], name: str = CARD) -> None:
+    """List files before they are written, replaced or removed."""
     files, replacing = read(folder, name)
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / name, text(files, {**replacing, **entries}))
+    new = text(files, {**replacing, **entries})
+    if name == CARD:
+        card = (folder / CARD).read_bytes() if (folder / CARD).exists() else _EMPTY_CARD
+        new = in_card(card, new)
+    write_whole(folder / name, new)
 
 
-def record(folder: Path, entries: Mapping[str, Entry], name: str = MANIFEST) -> None:
+def record(folder: Path, entries: Mapping[str, Entry], name: str) -> None:
     """List exactly these files, once all are written."""
     write_whole(folder / name, text(entries))
 
@@ -87,6 +92,12 @@ def record(folder: Path, entries: Mapping[str, Entry], name: str = MANIFEST) -> 
 def text(files: Mapping[str, Entry], replacing: Mapping[str, Entry] | None = None) -> bytes:
     parts = {"files": files} | ({"replacing": replacing} if replacing else {})
     return (json.dumps(parts, sort_keys=True, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def in_card(card: bytes, listing: bytes) -> bytes:
+    """The card with this manifest at its end, as a comment that no page shows."""
+    comment = b"\n<!-- convergebench files\n%s-->\n" % listing.replace(b">", b"\\u003e")
+    return _IN_CARD.sub(b"", card) + comment
 
 
 def refuse(where: object, strangers: Collection[str], what: str, advice: str) -> None:

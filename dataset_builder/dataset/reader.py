@@ -18,6 +18,7 @@ from convergebench.generation.records import EditorInfo, FinishedChain, Source, 
 
 from . import manifest
 from .columns import Row, Values
+from .manifest import Entries
 from .rows import BUILT, ChainRow, EditorRow, SourceRow, StepRow, configs, made_by
 from .schema import DIGESTS, REFERENCES, TableDigest, extent, values_digest
 
@@ -72,31 +73,63 @@ class Reader:
 
     # Files and tables
 
+    @property
+    def listing(self) -> tuple[Entries, Entries]:
+        """The files that the card lists, and those about to be replaced."""
+        return self._remote_manifest if self.remote and not self._copied else manifest.read(self.folder)
+
+    @cached_property
+    def _remote_manifest(self) -> tuple[Entries, Entries]:
+        try:
+            return manifest.parse(self.remote.cat_file(f"{self.root}/{manifest.CARD}"))  # type: ignore[union-attr]
+        except FileNotFoundError:
+            return {}, {}
+
     def files(self, config: str) -> list[str]:
-        """The files of a config, in the order of its rows."""
+        """The files of a config, in the order of its rows; raises if they are not those that the card lists."""
+        (written, replacing), present = self.listing, self.files_present(config)
+        listed = {file for file in {*written, *replacing} if file.startswith(f"data/{config}/")}
+        for file in sorted({*present} - listed):
+            raise UnreadableFile(f"{self.where}/{file} is not a file that the dataset's card lists; move it away")
+        for file in sorted(listed - {*present} - replacing.keys()):
+            again = f"let `convergebench verify --repair` note it and {made_by(file)} make it anew"
+            raise UnreadableFile(f"{self.where}/{file} is missing; restore it, or {again}")
+        return present
+
+    def files_present(self, config: str) -> list[str]:
+        """The files of a config, listed or not."""
         if self.remote and not (self._copied and (self._copied / "data" / config).is_dir()):
-            paths = self.remote.glob(f"{self.root}/data/{config}/**/*.parquet")
-            return sorted(str(path).removeprefix(self.root + "/") for path in paths)
+            return [file for file in self._remote_files if file.startswith(f"data/{config}/")]
         root = self.folder
         return sorted(path.relative_to(root).as_posix() for path in (root / "data" / config).rglob("*.parquet"))
 
+    @cached_property
+    def _remote_files(self) -> list[str]:
+        paths = self.remote.glob(f"{self.root}/data/**/*.parquet")  # type: ignore[union-attr]
+        return sorted(str(path).removeprefix(self.root + "/") for path in paths)
+
     def data_files(self) -> list[str]:
-        return [file for config in self.configs() for file in self.files(config)]
+        """All files, listed or not."""
+        return [file for config in self.configs() for file in self.files_present(config)]
 
     def configs(self) -> list[str]:
         """The configs that have files; those of a build come first."""
-        present = {path.name for path in (self.folder / "data").glob("*") if self.files(path.name)}
+        files = self._remote_files if self.remote else map(str, (self.folder / "data").glob("*"))
+        names = {file.split("/")[1] for file in files} if self.remote else {Path(file).name for file in files}
+        present = {name for name in names if self.files_present(name)}
         built = [table.name for table in BUILT]
         return [name for name in built if name in present] + sorted(present - {*built})
 
-    def refuse_missing(self, besides: str = "") -> None:
-        """Raise if a listed table, other than `besides`, is gone."""
-        written, replacing = manifest.read(self.folder)
-        for file in sorted(written.keys() - replacing):
-            is_table = file.startswith("data/") and file.split("/")[1] != besides
-            if is_table and not (self.folder / file).exists():
-                advice = f"restore it, or let {made_by(file)} make it anew"
-                raise UnreadableFile(f"{self.folder / file} is missing; {advice}")
+    def refuse_unfinished(self, besides: str = "", only: Sequence[str] = ()) -> None:
+        """Raise if a table is not as the card lists it, or a command stopped while it was replacing it."""
+        written, replacing = self.listing
+        for config in sorted({file.split("/")[1] for file in {*written, *replacing, *self.data_files()}}):
+            if config == besides or (only and config not in only):
+                continue
+            self.files(config)
+            for file in sorted(file for file in replacing if file.startswith(f"data/{config}/")):
+                what = "was set aside, or its command stopped while it was being replaced"
+                raise UnreadableFile(f"{self.where}/{file} {what}; give {made_by(file)} again")
 
     def copy_tables(self, configs: Sequence[str]) -> None:
         """Fetch some configs whole into the Hub's cache; the reader stays at their commit."""
@@ -161,10 +194,11 @@ class Reader:
         Pictures have no digest here: their hashes are in other columns, or in the metadata.
         """
         with self._damage_explained(file):
-            footer = self.footer(file)
-            listed = [] if self._remote_for(file) else manifest.entries_of(self.folder, file)
+            footer, listed = self.footer(file), [part[file] for part in self.listing if file in part]
             if not self.is_ours(file):
                 raise OSError("it has no digests of its columns, so this benchmark did not write it")
+            if not listed:
+                raise OSError("the dataset's card does not list it")
             if any(map(len, listed)) and values_digest(footer) not in [entry.get("values") for entry in listed]:
                 raise OSError("it is another file than the one that was written in its place")
             digests: dict[str, str] = json.loads(footer.metadata[DIGESTS])
@@ -260,13 +294,11 @@ class Reader:
         except UnreadableFile:
             raise
         except (pa.ArrowException, OSError, ValueError, KeyError) as error:
-            if self._remote_for(file):
-                raise
             cause = (str(error).splitlines() or [type(error).__name__])[0][:200]
             advice = (
                 f"restore it, or let `convergebench verify --repair` set it aside and {made_by(file)} rewrite it"
             )
-            raise UnreadableFile(f"{self.folder / file} cannot be read: {cause}; {advice}") from error
+            raise UnreadableFile(f"{self.where}/{file} cannot be read: {cause}; {advice}") from error
 
     def places(self, config: str = "steps") -> list[Place]:
         """The place of each row of `table(config)`, in the same order."""

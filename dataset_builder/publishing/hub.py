@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from convergebench.generation.records import UserError
 
 from ..dataset import manifest
-from ..dataset.manifest import MANIFEST
+from ..dataset.manifest import CARD, MANIFEST
 from ..dataset.schema import hash_file
 
 if TYPE_CHECKING:
@@ -89,11 +89,13 @@ def compare(api: "HfApi", repo: str, kind: str, files: Files, tag: str | None = 
 
 
 def _listed_files(api: "HfApi", repo: str, kind: str, remote: RepoState) -> set[str]:
-    if MANIFEST not in remote.files:
+    name = CARD if kind == "dataset" else MANIFEST
+    if name not in remote.files:
         return set()
     with hub_errors_explained(repo):
-        path = Path(api.hf_hub_download(repo, MANIFEST, repo_type=kind, revision=remote.revision))
-    return {*manifest.parse(path.read_bytes())[0], MANIFEST}
+        path = Path(api.hf_hub_download(repo, name, repo_type=kind, revision=remote.revision))
+    listed = manifest.parse(path.read_bytes())[0]
+    return {*listed, name} if listed else set()
 
 
 def _differences(files: Files, remote: RepoState, ours: set[str]) -> Comparison:

@@ -14,7 +14,6 @@ from convergebench.generation.records import UserError
 
 from ..building import card
 from ..building.card import count_text, plain
-from ..dataset.manifest import MANIFEST
 from ..dataset.reader import Reader
 from . import hub
 from .verify import check_publishable, front_matter, verify_references
@@ -59,6 +58,7 @@ def publish(
     The tag "next" is the one after the newest version, as high as the changes require.
     """
     check_publishable(folder, progress)
+    Reader(folder).refuse_unfinished()
     for finding in verify_references(Reader(folder)):
         raise UserError(finding.sentence)
     plan = _plan_version(api, folder, repo, tag)
@@ -68,15 +68,14 @@ def publish(
         return plan | ({"commit": None} if dry_run else {})
     words = plan["changes"]
     if tag:
-        card.write(folder, repo, versions=_version_text(api, repo, tag, words))
+        card.write(folder, (), repo, versions=_version_text(api, repo, tag, words))
     message = f"{tag}: {words[0]}" if tag else words[0]
     return plan | {"commit": hub.commit_files(api, repo, "dataset", published_files(folder), message, tag)}
 
 
 def published_files(folder: Path) -> dict[str, Path]:
-    """The card, the manifest and the data."""
-    files = [name for name in (card.CARD, MANIFEST) if (folder / name).exists()]
-    return {file: folder / file for file in (*files, *Reader(folder).data_files())}
+    """The card and the data."""
+    return {file: folder / file for file in (card.CARD, *Reader(folder).data_files())}
 
 
 def _plan_version(api: "HfApi", folder: Path, repo: str, tag: str | None) -> Plan:

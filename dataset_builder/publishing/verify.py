@@ -89,15 +89,17 @@ def _verify_run(run: Path) -> Iterator[Finding]:
 def verify_dataset(folder: Path) -> Iterator[Finding]:
     """Each broken file, and each row that refers to something missing."""
     reader, damaged = Reader(folder), False
-    written, files = manifest.read(folder)[0], reader.data_files()
-    for file in sorted(written.keys() - {*files}):
-        if not (folder / file).exists():
-            yield _finding(file, "it is missing")
+    (written, replacing), files = reader.listing, reader.data_files()
+    for file in sorted({*written, *replacing} - {*files}):
+        damaged = True
+        yield _finding(file, "it is missing")
     for file in files:
         try:
             check_file(reader, file)
             if hash_file(folder / file) != written.get(file, {}).get("sha256", hash_file(folder / file)):
                 raise UserError("it is not the file that was written: its sha256 differs")
+            if file in replacing:
+                raise UserError("the command that was replacing it stopped")
         except (UserError, OSError) as error:
             damaged = True
             yield _finding(file, str(error))
@@ -142,6 +144,8 @@ def set_aside(folder: Path, findings: list[Finding]) -> list[str]:
     with locked(folder):
         for path in dict.fromkeys(finding.path for finding in findings):
             broken = folder / path
+            if path in manifest.listed(folder):
+                manifest.expect(folder, {path: {}})  # only the command that makes it takes it for whole again
             if path in _STAY or not (broken.is_file() or (path.startswith("chains/") and broken.exists())):
                 continue
             places = (folder / SET_ASIDE / str(number) / path for number in itertools.count(1))

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.dataset_builder.dataset.rows import FLOORS
+from convergebench.dataset_builder.dataset.rows import BUILT, FLOORS
 from convergebench.dataset_builder.dataset.schema import write
 from convergebench.generation.files import Locked, locked
 from convergebench.generation.records import UserError
@@ -30,6 +30,7 @@ from .worker import compare_floors, score_chains
 
 BATCH = 4
 GPU_BATCH = 32  # a whole chain of v1, all of whose pictures have one size
+MADE = ("scores", "floors")  # the tables that scoring makes
 _HELD = ".held"  # in the folder of the shards: a lock for each task
 _Advance = Callable[[int, str], None]
 _Work = tuple[list[DatasetChain], list[FloorTask]]
@@ -120,6 +121,7 @@ def prepare(
     reader = Reader(folder)
     if not reader.files("chains"):
         raise UserError(f"{folder} is not a dataset: it has no data/chains; `convergebench build` makes one")
+    reader.refuse_unfinished(only=[table.name for table in BUILT])
     runs, absent = metrics.choose(requested, device, dtype)
     if requested is not None:
         metrics.refuse_absent(absent)

@@ -30,7 +30,7 @@ def _write_files(rank: int, size: int, folder: Path, settings: Mapping[str, Any]
 def _collect(job: Job, batch: int) -> Outcome:
     with locked(job.folder):
         outcome = engine.run(job, batch=batch)
-        card.write(job.folder)
+        card.write(job.folder, engine.MADE)
     return outcome
 
 

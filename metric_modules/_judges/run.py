@@ -170,7 +170,7 @@ class Run:
         with disk_errors_explained(dataset), locked(dataset / FOLDER, wait=True), locked(dataset):
             card.refuse_other_folders(dataset)
             write(dataset / self.file, JUDGEMENTS, rows, dataset)
-            card.write(dataset)
+            card.write(dataset, {JUDGEMENTS.name})
             self.journal.unlink()
 
 

@@ -203,5 +203,5 @@ def open_scored(dataset: Path) -> Reader:
         raise UserError(f"{dataset} is not a dataset: it has no data/chains; `convergebench build` makes one")
     if not reader.files("scores") and not reader.files("published"):
         raise UserError(f"{dataset} has no scores yet; `convergebench score {dataset}` adds them")
-    reader.refuse_missing()
+    reader.refuse_unfinished()
     return reader

@@ -108,8 +108,7 @@ class ServedDataset(Analysis):
             raise UserError(
                 f"{self.folder} is not a dataset: data/chains is missing; `convergebench build` makes it"
             )
-        if reader.remote is None:
-            reader.refuse_missing(besides="steps")  # a chain's pictures may be missing
+        reader.refuse_unfinished(besides="steps")  # a chain's pictures may be missing
         self.chain_of = {chain.id: chain for chain in chains}
         self.score_table, self._slice_of = _read_scores(reader)
         super().__init__(
@@ -280,7 +279,7 @@ def _mean_calls(reader: Reader, chains: Iterable[FinishedChain], scored_steps: i
         means = [(chain.id, chain.cost / n) for chain, n in answered if chain.cost is not None and n > 0]
         return [row | {"chain": name, "cost": cost} for name, cost in means]
     rows: list[dict[str, Any]] = []
-    for file in reader.files("steps"):
+    for file in reader.files_present("steps"):
         try:
             calls = reader.file_table(file, ["chain", "round", "status", "latency", "cost"])
         except DAMAGED_FILE:

@@ -120,7 +120,7 @@ def make_up_scores(folder: Path) -> None:
     from convergebench.dataset_builder.building import card
     from convergebench.dataset_builder.dataset import schema
     from convergebench.dataset_builder.dataset.reader import Reader
-    from convergebench.dataset_builder.dataset.rows import FLOORS
+    from convergebench.dataset_builder.dataset.rows import FLOORS, configs
     from convergebench.metric_modules.scores import SCORES
 
     reader, chance = Reader(folder), numpy.random.default_rng(0)
@@ -138,7 +138,7 @@ def make_up_scores(folder: Path) -> None:
             for row in simulated.score_rows({**place, "run": chain.chain.run, "rounds": ROUNDS}, kept, clip=False):
                 yield nothing | {name: value for name, value in row.items() if name in nothing}
 
-    schema.write(folder / "data" / "scores" / "0000.parquet", SCORES, rows())
+    schema.write(folder / "data" / "scores" / "0000.parquet", SCORES, rows(), folder)
     sources = sorted(reader.sources())
     pairs = (
         {"source": source, "other": other, "short_side": SIDE, "metric": name, "value": value}
@@ -149,8 +149,8 @@ def make_up_scores(folder: Path) -> None:
         for name, value in simulated.FLOORS.items()
         if name != "clip"
     )
-    schema.write(folder / "data" / "floors" / "0000.parquet", FLOORS, pairs)
-    card.write(folder)
+    schema.write(folder / "data" / "floors" / "0000.parquet", FLOORS, pairs, folder)
+    card.write(folder, configs())
 
 
 def report(folder: Path) -> None:

@@ -9,6 +9,7 @@ import scored
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.building import card
+from convergebench.dataset_builder.dataset.rows import configs
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.records import UserError
 from convergebench.metric_modules._engine import engine
@@ -23,7 +24,7 @@ def made(tmp_path_factory):
     root = tmp_path_factory.mktemp("made")
     folder = scored.built(scored.runs(root / "run"), root / "dataset")
     engine.run(engine.prepare(folder, ["psnr", "ssim"], "cpu", None))
-    card.write(folder)
+    card.write(folder, configs())
     return root
 
 

@@ -7,6 +7,7 @@ import shutil
 from unittest import mock
 
 import pytest
+import small_dataset
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset import schema
@@ -29,6 +30,7 @@ def lay(folder, **tables):
         nothing = {column.name: zero[column.type] if column.required else None for column in config.columns}
         nothing |= DEFAULTS.get(name, {})
         schema.write(folder / "data" / name / "0000.parquet", config, [nothing | row for row in rows])
+    small_dataset.list_files(folder)
 
 
 def steps_of(scores):

@@ -14,7 +14,7 @@ from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.building import build, card
 from convergebench.dataset_builder.dataset import manifest, schema
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.dataset_builder.dataset.rows import STEPS
+from convergebench.dataset_builder.dataset.rows import STEPS, configs
 from convergebench.dataset_builder.studies.submissions import submission
 from convergebench.generation import generate, store_reader, suites
 from convergebench.generation.records import Chain, FinishedChain
@@ -64,7 +64,7 @@ def alter(folder, config, change, hashes=True):
     _, entry = schema.write(folder / file, about, rows)
     if hashes:
         manifest.expect(folder, {file: entry})
-        card.write(folder)
+        card.write(folder, configs())
         submission.write(folder)
 
 
@@ -223,7 +223,7 @@ def test_submitting_and_withdrawing_are_pull_requests(hub, api, folder, monkeypa
     monkeypatch.setattr("huggingface_hub.HfApi", lambda **words: api)
     api.create_repo(REPO, repo_type="dataset")
     words = ["submit", made / "run", "--out", folder, "--metrics", METRICS, "--repo", REPO]
-    assert "--propose would open a pull request, with 9 files" in run(*words).stdout
+    assert "--propose would open a pull request, with 8 files" in run(*words).stdout
     assert list(hub.store.repo("dataset", REPO).branches) == ["main"]
     assert f"a pull request is open at {hub.url}/" in run(*words, "--propose").stdout
     name = json.loads((folder / "submission.json").read_text())["name"]

@@ -30,10 +30,15 @@ def read(folder):
     return yaml.safe_load(head), body
 
 
+def shown(folder):
+    """The card without its list of files."""
+    return (folder / "README.md").read_text().partition("\n<!-- convergebench files")[0]
+
+
 def add_scores(folder, *columns, rows=3):
     config = replace(SCORES, columns=(*SCORES.columns, *columns))
     empty = {column.name: None for column in config.columns}
-    schema.write(folder / "data/scores/0000.parquet", config, [empty] * rows)
+    schema.write(folder / "data/scores/0000.parquet", config, [empty] * rows, folder)
 
 
 def test_counts_sizes_and_features_are_those_of_the_files(folder):
@@ -52,11 +57,11 @@ def test_the_digest_changes_with_the_files_alone(folder):
         return hashes
 
     before = digests()
-    card.write(folder)
+    card.write(folder, configs())
     assert digests() == before
     rows = [{**row, "cost": 7.0} for row in Reader(folder).rows("chains")]
     schema.write(folder / "data/chains/0000.parquet", CHAINS, rows, folder)
-    card.write(folder)
+    card.write(folder, configs())
     assert digests()["chains"] != before["chains"]
     assert digests()["steps"] == before["steps"]
 
@@ -69,7 +74,7 @@ def test_every_column_is_explained_as_the_schema_says(folder):
         "editors",
     ]
     add_scores(folder, Column("niqe", "float64", "naturalness, lower is better"))
-    card.write(folder)
+    card.write(folder, configs())
     meta, body = read(folder)
     assert [config["config_name"] for config in meta["configs"]] == [
         "steps",
@@ -117,25 +122,25 @@ def test_the_card_counts_from_the_data(folder):
 def test_published_versions_survive_the_next_build(folder):
     path = folder / "README.md"
     path.write_text(path.read_text().replace(card.NOT_PUBLISHED, "### v1.0.0\n\nThe first."))
-    card.write(folder)
+    card.write(folder, configs())
     assert "### v1.0.0\n\nThe first.\n\n## Cite" in path.read_text()
 
 
 def test_the_card_is_the_last_file_written(folder, tmp_path, monkeypatch):
     """A build that dies before its end leaves the card of the data before, never a new card on half of the data."""
-    before = (folder / "README.md").read_bytes()
+    before = shown(folder)
     stores.keep(tmp_path / "run", stores.chain(run=2))
     seen = []
     swap = building.replace_files
 
     def watched(*arguments):
         swap(*arguments)
-        seen.append((folder / "README.md").read_bytes())
+        seen.append(shown(folder))
 
     monkeypatch.setattr(building, "replace_files", watched)
     building.build(store_reader.find_finished([tmp_path / "run"]), folder)
     assert seen == [before]
-    assert (folder / "README.md").read_bytes() != before
+    assert shown(folder) != before
     assert (folder / "README.md").stat().st_mtime_ns >= max(
         p.stat().st_mtime_ns for p in folder.rglob("*.parquet")
     )

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 import pytest
+import small_dataset
 import stores
 from convergebench.dataset_builder.building import build as building
 from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
@@ -96,8 +97,8 @@ def test_what_is_not_there_is_none_or_said(reader):
 
 
 def test_without_its_table_an_editor_is_an_ordinary_one(folder, tmp_path):
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data/chains").symlink_to(folder / "data/chains")
+    shutil.copytree(folder / "data/chains", tmp_path / "data/chains")
+    small_dataset.list_files(tmp_path)
     assert Reader(tmp_path).editors() == {
         label: EditorInfo(label.split(":")[0]) for label in ("paint", "jpeg:quality=40")
     }
@@ -106,8 +107,10 @@ def test_without_its_table_an_editor_is_an_ordinary_one(folder, tmp_path):
 def test_a_damaged_file_is_named(folder, tmp_path):
     path = tmp_path / "data/steps/paint/0000.parquet"
     path.parent.mkdir(parents=True)
-    (tmp_path / "data/chains").symlink_to(folder / "data/chains")
-    path.write_bytes((folder / "data/steps/paint/0000.parquet").read_bytes()[:-50])
+    shutil.copytree(folder / "data/chains", tmp_path / "data/chains")
+    path.write_bytes((folder / "data/steps/paint/0000.parquet").read_bytes())
+    small_dataset.list_files(tmp_path)
+    path.write_bytes(path.read_bytes()[:-50])
     reader = Reader(tmp_path)
     with pytest.raises(UnreadableFile, match=r"paint/0000\.parquet cannot be read"):
         reader.table("steps")
@@ -125,9 +128,10 @@ def test_a_damaged_file_is_named(folder, tmp_path):
     ],
 )
 def test_null_in_a_required_column_is_refused(folder, tmp_path, config, column, read):
-    shutil.copytree(folder / "data", tmp_path / "data")  # without the manifest
-    file = Reader(tmp_path).files(config)[0]
+    shutil.copytree(folder / "data", tmp_path / "data")
+    file = Reader(tmp_path).files_present(config)[0]
     rows = [row | {column: None} for row in Reader(folder).file_rows(file)]
     write(tmp_path / file, configs()[config], rows)
+    small_dataset.list_files(tmp_path)
     with pytest.raises(UnreadableFile, match=f"column '{column}' has a row without a value"):
         read(Reader(tmp_path))

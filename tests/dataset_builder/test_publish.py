@@ -11,7 +11,7 @@ from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset import schema
 from convergebench.dataset_builder.dataset.columns import Column
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.dataset_builder.dataset.rows import CHAINS, STEPS
+from convergebench.dataset_builder.dataset.rows import CHAINS, STEPS, configs
 from convergebench.dataset_builder.publishing.publish import publish
 from convergebench.generation.records import UserError
 from hub_fixtures import REPO, local
@@ -92,7 +92,7 @@ def test_a_schema_change_asks_for_a_major_version(hub, api, folder, tmp_path):
     wider = replace(CHAINS, columns=(*CHAINS.columns, Column("mood", "string", "")))
     rows = [row | {"mood": "calm"} for row in Reader(folder).rows("chains")]
     schema.write(folder / "data/chains/0000.parquet", wider, rows, folder)
-    card.write(folder)
+    card.write(folder, configs())
     with pytest.raises(UserError, match=r"data/chains/0000.parquet does not have the columns of chains in this"):
         publish(api, folder, REPO, "v1.1.0")
 
@@ -101,7 +101,7 @@ def test_a_chain_that_lacks_a_step_is_not_published(hub, api, folder):
     rows = list(Reader(folder).rows("steps"))
     paint = [row for row in rows if row["editor"] == "paint"]
     schema.write(folder / "data/steps/paint/0000.parquet", STEPS, paint[:-1], folder)
-    card.write(folder)
+    card.write(folder, configs())
     with pytest.raises(
         UserError, match=rf"chain {paint[0]['chain']} has 4 steps instead of 5; affected: the scores"
     ):

@@ -71,7 +71,7 @@ def test_the_published_psnr_shows_that_the_answers_are_the_same(folder, imported
     steps = Reader(folder).table("steps", ["chain", "step", "round", "position"]).to_pylist()
     blank = dict.fromkeys(column.name for column in scores_config().columns)
     scored = [blank | row | {"psnr": 40.0 / row["step"]} for row in steps if row["step"]]
-    schema.write(folder / "data" / "scores" / "0000.parquet", scores_config(), scored)
+    schema.write(folder / "data" / "scores" / "0000.parquet", scores_config(), scored, folder)
     returns = {row["round"]: row["psnr"] for row in scored if row["position"] == 2}
     for gap, matched in ((0.0, len(returns)), (0.01, 0)):
         lines = [f"any,{round},{psnr + gap:.4f}" for round, psnr in returns.items()]

@@ -123,7 +123,7 @@ def test_a_published_dataset_leaves_its_owners_eval_yaml_alone(hub, api, folder)
     api.upload_file(
         path_or_fileobj=BENCHMARK.encode(), path_in_repo="eval.yaml", repo_id=REPO, repo_type="dataset"
     )
-    card.write(folder, REPO, versions="Another card.")
+    card.write(folder, (), REPO, versions="Another card.")
     assert publish.publish(api, folder, REPO, "v1.0.1")["foreign"] == ["eval.yaml"]
     assert hub.store.contents("dataset", REPO, "v1.0.1")["eval.yaml"] == BENCHMARK.encode()
 

@@ -68,7 +68,7 @@ def test_a_picture_is_read_from_its_row_group_alone(tmp_path, monkeypatch):
     pictures = [stores.picture(seed, (40, 40)) for seed in range(4)] + [None]
     monkeypatch.setattr(schema, "_ROW_GROUP", len(pictures[0]) + len(pictures[1]))
     rows = [row(number, data) for number, data in enumerate(pictures)]
-    schema.write(tmp_path / "data" / "steps" / "x" / "0000.parquet", STEPS, rows)
+    schema.write(tmp_path / "data" / "steps" / "x" / "0000.parquet", STEPS, rows, tmp_path)
     reader = Reader(tmp_path)
     table = reader.table("steps")
     assert "image" not in table.column_names
@@ -92,13 +92,13 @@ def test_an_unfinished_file_is_not_there(tmp_path):
 
 
 def test_a_file_without_rows_is_a_table_without_rows(tmp_path):
-    schema.write(tmp_path / "data" / "scores" / "0000.parquet", SCORES, [])
+    schema.write(tmp_path / "data" / "scores" / "0000.parquet", SCORES, [], tmp_path)
     table = Reader(tmp_path).table("scores")
     assert (table.num_rows, table.column_names) == (0, [column.name for column in SCORES.columns])
 
 
 def test_a_misspelt_or_unread_column_fails(tmp_path):
-    schema.write(tmp_path / "data" / "steps" / "x" / "0000.parquet", STEPS, [row(3, None)])
+    schema.write(tmp_path / "data" / "steps" / "x" / "0000.parquet", STEPS, [row(3, None)], tmp_path)
     [step] = Reader(tmp_path).rows_of(StepRow, ["step", "status"])
     assert (step.step, step.status) == (3, "")
     for name in ("sha256", "stepp"):

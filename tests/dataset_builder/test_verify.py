@@ -7,9 +7,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import scored
+import small_dataset
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.building import card
+from convergebench.dataset_builder.dataset import manifest
 from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
 from convergebench.generation import ledger
 from convergebench.metric_modules._engine import engine
@@ -20,7 +22,7 @@ def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("made")
     dataset = scored.built(scored.runs(folder / "run"), folder / "dataset")
     engine.run(engine.prepare(dataset, ["psnr"], "cpu", None))
-    card.write(dataset)
+    card.write(dataset, engine.MADE)
     return folder
 
 
@@ -161,7 +163,7 @@ def test_a_table_that_another_program_wrote_is_never_read(folder, change, says):
     metadata = pq.read_metadata(place).metadata
     pq.write_table(change(pq.read_table(place).replace_schema_metadata(metadata)), place)
     for reader in (Reader(folder / "dataset"), Reader(shutil.copytree(folder / "dataset", folder / "unlisted"))):
-        (folder / "unlisted" / ".manifest.json").unlink(missing_ok=True)
+        small_dataset.list_files(folder / "unlisted")
         with pytest.raises(UnreadableFile, match=says):
             reader.table("scores")
 
@@ -181,12 +183,11 @@ def test_a_missing_table_stops_the_report(folder, config):
 )
 def test_a_manifest_of_another_form_is_not_believed(folder, text):
     dataset = folder / "dataset"
+    path = dataset / manifest.CARD
     if text == "columns":
-        manifest = json.loads((dataset / ".manifest.json").read_text())
-        text = json.dumps(
-            {"files": {name: {**entry, "columns": "x"} for name, entry in manifest["files"].items()}}
-        )
-    (dataset / ".manifest.json").write_text(text)
+        files = manifest.read(dataset)[0]
+        text = json.dumps({"files": {name: {**entry, "columns": "x"} for name, entry in files.items()}})
+    path.write_bytes(manifest.in_card(path.read_bytes(), text.encode() + b"\n"))
     result = CliRunner().invoke(main, ["score", str(dataset), "--metrics", "psnr"])
     assert result.exit_code in (0, 2), result.output
     assert result.exception is None or isinstance(result.exception, SystemExit)

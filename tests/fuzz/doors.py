@@ -18,6 +18,7 @@ import scored
 import small_dataset
 import stores
 from convergebench.dataset_builder.building import card
+from convergebench.dataset_builder.dataset.rows import configs
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.studies.labels.labels import import_labels, latest, read_label_file
 from convergebench.dataset_builder.studies.published.published_scores import import_scores
@@ -280,7 +281,7 @@ class Submission(Door):
     def open(self) -> None:
         self.made = scored.built(scored.runs(self.folder / "run"), self.folder / "submission")
         engine.run(engine.prepare(self.made, ["psnr"], "cpu", None))
-        card.write(self.made)
+        card.write(self.made, configs())
         self.truth = submission.write(self.made)
         self.path = self.made / submission.FILE
         self.seeds = [self.path.read_bytes()]

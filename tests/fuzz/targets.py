@@ -50,7 +50,7 @@ def manifests(shop: Workshop, chance: Random) -> str:
     for path in strangers:
         path.parent.mkdir(exist_ok=True)
         path.write_text("theirs")
-    shop.alter(folder / (".report-manifest" if which == "report" else ".manifest.json"), chance, text=True)
+    shop.alter(folder / (".report-manifest" if which == "report" else "README.md"), chance, text=True)
     verbs: dict[str, tuple[object, ...]] = {
         "build": ("build", shop.small_run, "--out", folder),
         "score": ("score", folder, *METRICS),
@@ -130,7 +130,7 @@ def report_inputs(shop: Workshop, chance: Random) -> str:
     except (pa.ArrowException, TypeError, ValueError, OverflowError, UnicodeEncodeError):
         changed = pa.nulls(len(values), kind)
     table = table.set_column(table.column_names.index(name), table.schema.field(name), changed)
-    small_dataset.rewrite(file, table)
+    small_dataset.rewrite(file, table, listed=False)
     outcome = report_is_the_same(shop, folder)
     if invoke("verify", folder)[0]:
         return "named"

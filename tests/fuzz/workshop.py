@@ -15,6 +15,7 @@ import stores
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.building import card
+from convergebench.dataset_builder.dataset.rows import configs
 from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
 from convergebench.generation.records import UserError
 from convergebench.metric_modules._engine import engine
@@ -108,7 +109,7 @@ class Workshop:
         self.dataset = scored.built(self.small_run, root / "dataset")
         self.unfinished = self.with_shards(root / "unfinished")
         engine.run(engine.prepare(self.dataset, ["psnr", "ssim"], "cpu", None))
-        card.write(self.dataset)
+        card.write(self.dataset, configs())
         self.numbers = rows_of(self.dataset, (*TABLES, *SCORED))
         self.expect("report", self.dataset, "--out", root / "report")
         self.board = (root / "report" / "leaderboard.json").read_bytes()

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset import schema
-from convergebench.dataset_builder.dataset.rows import STEPS
+from convergebench.dataset_builder.dataset.rows import STEPS, configs
 from convergebench.dataset_builder.publishing import verify
 from convergebench.generation.records import UserError
 from convergebench.metric_modules._engine import engine, results
@@ -178,13 +178,13 @@ def test_a_chain_is_compared_with_its_own_intact_reference(tmp_path):
 
 def test_damaged_scores_are_refused_and_never_hashed(clean, dataset):
     score(dataset)
-    card.write(dataset)
+    card.write(dataset, configs())
     path = dataset / "data" / "scores" / "0000.parquet"
     names = [column.name for column in SCORES.columns]
     psnr = pq.read_metadata(path).row_group(0).column(names.index("psnr"))
     flip(path, psnr.data_page_offset + psnr.total_compressed_size // 2)
     before = (dataset / "README.md").read_text()
-    card.write(dataset)
+    card.write(dataset, configs())
     assert (dataset / "README.md").read_text() == before
     for attempt in (lambda: score(dataset), lambda: scored.built(clean.parent / "run", dataset)):
         with pytest.raises(

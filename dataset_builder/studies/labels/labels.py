@@ -171,7 +171,7 @@ def import_labels(files: Sequence[Path], folder: Path) -> dict[str, Any]:
         after = latest([*before.values(), *known])
         rows = [after[key] for key in sorted(after, key=lambda key: [str(part) for part in key])]
         write(folder / _FILE, LABELS, rows, folder)
-        card.write(folder)
+        card.write(folder, {LABELS.name})
     return {
         "file": str(folder / _FILE),
         "labels": len(after),

@@ -104,7 +104,7 @@ def _write(folder: Path, table: Path, metrics: Sequence[str], rows: Sequence[_Ro
     with disk_errors_explained(folder), locked(folder):
         card.refuse_other_folders(folder)
         write(folder / file, config, rows, folder)
-        card.write(folder)
+        card.write(folder, {PUBLISHED.name})
     return folder / file
 
 

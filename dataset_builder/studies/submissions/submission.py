@@ -24,7 +24,6 @@ from convergebench.generation.store import ChainWriter, keep_source, open_run
 
 from ...building import card
 from ...building.card import editor_folders
-from ...dataset.manifest import MANIFEST
 from ...dataset.reader import Reader
 from ...dataset.rows import SourceRow
 from ...dataset.schema import hash_file
@@ -228,7 +227,7 @@ def _check_scores(reader: Reader, description: Description) -> Iterator[str]:
 
 def files_to_propose(folder: Path) -> dict[str, Path]:
     description = read(folder)
-    names = [FILE, MANIFEST, card.CARD, *description["files"]]
+    names = [FILE, card.CARD, *description["files"]]
     return {f"{_FOLDER}/{description['name']}/{name}": folder / name for name in names if (folder / name).exists()}
 
 
