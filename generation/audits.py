@@ -18,6 +18,7 @@ from .records import Chain, UserError
 
 _SALT_FILE = "CONVERGEBENCH_SALT_FILE"
 _SHORTEST_SALT = 16  # bytes: 128 bits cannot be guessed
+_LONGEST_SALT = 4096
 # Of a chain: its audit, the audited round, and the start of the salt's hash.
 SETTINGS = ("audit", "audit_round", "salt")
 
@@ -34,13 +35,13 @@ def read_salt(path: str | Path | None = None) -> bytes:
     if not name:
         return b""
     try:
-        salt = Path(name).read_bytes().strip()
+        with Path(name).open("rb") as file:
+            salt = file.read(_LONGEST_SALT + 1).strip()
     except OSError as error:
         raise UserError(f"the salt file {str(name)!r} cannot be read: {error.strerror}") from error
-    if len(salt) < _SHORTEST_SALT:
-        raise UserError(
-            f"the salt in {str(name)!r} must have at least {_SHORTEST_SALT} random bytes, got {len(salt)}"
-        )
+    if not _SHORTEST_SALT <= len(salt) <= _LONGEST_SALT:
+        allowed = f"{_SHORTEST_SALT} to {_LONGEST_SALT} random bytes"
+        raise UserError(f"the salt in {str(name)!r} must have {allowed}, got {len(salt)}")
     return salt
 
 

@@ -2,7 +2,6 @@
 
 import contextlib
 import dataclasses
-import math
 import random
 import signal
 import threading
@@ -20,6 +19,8 @@ from .vendors.keys import NoKey, scrub
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
+# More than any model in vendors/models.toml costs: the dearest picture is a quarter of a dollar.
+_MOST_DOLLARS, _MOST_PRICES = 10.0, 100
 GRACE = 60.0  # seconds for calls in flight to finish after Ctrl-C, because they are paid for
 
 
@@ -134,7 +135,7 @@ class Caller:
                 answer = dataclasses.replace(call(), seconds=time.monotonic() - started)
                 if answer.cost is None:
                     return answer
-                if isinstance(answer.cost, int | float) and math.isfinite(answer.cost) and answer.cost >= 0:
+                if isinstance(answer.cost, int | float) and 0 <= answer.cost <= self._most_cost:
                     cost = answer.cost
                     return answer
                 return dataclasses.replace(
@@ -148,6 +149,11 @@ class Caller:
                 raise Unusable(str(error)) from error
             finally:
                 self.budget.pay(hold, cost)
+
+    @property
+    def _most_cost(self) -> float:
+        """What one call can cost: more is a fault in the answer, which must not end the run's budget."""
+        return max(_MOST_DOLLARS, _MOST_PRICES * self.price)
 
     def _with_cost(self, answer: Answer, spent: float) -> Answer:
         cost = answer.cost

@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import os
+import re
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ CAUSES = {
     errno.EROFS: "the file system is read-only; choose another folder",
     errno.EACCES: "its owner does not allow it; choose another path or change the owner",
     errno.EPERM: "its owner does not allow it; choose another path or change the owner",
+    errno.EIO: "the disk reports an error; check it, or choose another folder",
     errno.ENOTDIR: "that is not a folder; choose another",
     errno.EEXIST: "that is not a folder; choose another",
     errno.EISDIR: "that is a folder, and a file is needed",
@@ -33,9 +35,14 @@ class Locked(UserError):
 
 
 @contextlib.contextmanager
-def locked(folder: Path, wait: bool = False) -> Iterator[None]:
-    """Hold the folder's lock, which ends with its process; `wait` for it or raise Locked."""
+def locked(folder: Path, wait: bool = False, links: bool = False) -> Iterator[None]:
+    """Hold the folder's lock, which ends with its process; `wait` for it or raise Locked.
+
+    What holds the lock writes below the folder, so no link may be there, except with `links`.
+    """
     folder.mkdir(parents=True, exist_ok=True)
+    if not links:
+        refuse_links(folder)
     path = folder / LOCK
     lock = filelock.FileLock(path, poll_interval=0.02)
     try:
@@ -50,6 +57,18 @@ def locked(folder: Path, wait: bool = False) -> Iterator[None]:
         if isinstance(lock, filelock.UnixFileLock):
             path.unlink(missing_ok=True)
         lock.release()
+
+
+def refuse_links(folder: Path) -> None:
+    """Raise UserError for a symbolic link below the folder: it may lead to files that are not ours."""
+    for place, folders, files in os.walk(folder):
+        for path in (Path(place, name) for name in (*folders, *files)):
+            if path.is_symlink():
+                raise UserError(
+                    f"{path} is a symbolic link, which is not followed; put what it names in its place"
+                )
+        if Path(place).name == "chains":  # the folder of a chain has a lock of its own
+            folders.clear()
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -71,6 +90,15 @@ def write_whole(path: Path, data: bytes) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def file_name(text: str, default: str = "unnamed") -> str:
+    """A name that stays in its folder, in any file system and any glob.
+
+    >>> file_name("../my model:size=2"), file_name("..")
+    ('my-model-size-2', 'unnamed')
+    """
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip(".-") or default
 
 
 def refuse_strangers_file(path: Path, is_ours: Callable[[bytes], bool]) -> None:

@@ -17,12 +17,14 @@ from .editors import trait
 from .records import Answer, Chain, Step, Turn
 from .store import ChainWriter
 from .store_reader import read_source_file
+from .vendors import keys
 
 Judge = Callable[[Answer], Answer]
 Ask = Callable[[Callable[[], Answer], Judge], Answer]
 Prepare = Callable[[Chain], tuple[Image.Image, Image.Image | None]]
 Report = Callable[[Chain, Step], None]
 _Size = tuple[int, int]
+_LEAK = "the answer's bytes hold an API key, so they are not kept"
 
 
 def run_chain(chain: Chain, editor: editors.Edits, run: Path, prepared: Prepare, ask: Ask, report: Report) -> str:
@@ -79,6 +81,8 @@ def _judge(answer: Answer, shortest: float) -> tuple[Answer, Image.Image | None]
     """Set the answer's status to ok, shrunk or no_image; also returns the decoded picture."""
     if answer.status != "ok":
         return answer, None
+    if keys.is_in(pictures.with_text(answer.data)):
+        return dataclasses.replace(answer, data=b"", status="no_image", reason=_LEAK), None
     try:
         picture = pictures.decode(answer.data)
     except pictures.Undecodable as error:

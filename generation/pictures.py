@@ -92,11 +92,22 @@ def open_picture(data: bytes) -> Image.Image:
     if not data:
         raise Undecodable("no bytes at all")
     if kind == "bin":
-        start = data[:40].decode("ascii", "replace").strip()
-        raise Undecodable(f"{len(data)} bytes that are no picture, starting with {start!r}")
+        raise Undecodable(f"{len(data)} bytes that are no picture")
     if kind not in FORMATS:
         raise Undecodable(f"of type {kind}, which is not read; {', '.join(FORMATS)} are")
     return Image.open(io.BytesIO(data), formats=[FORMATS[kind]])
+
+
+def with_text(data: bytes) -> bytes:
+    """A picture's bytes, and after them the text that a PNG holds compressed."""
+    if sniff(data) != "png" or not (b"zTXt" in data or b"iTXt" in data):
+        return data
+    try:
+        picture = open_picture(data)
+        picture.load()
+    except (Undecodable, *DECODER_ERRORS):
+        return data
+    return data + repr(picture.info).encode()
 
 
 def upright(picture: Image.Image) -> Image.Image:

@@ -3,6 +3,7 @@
 A chain is what is asked, a step is what came back. All are frozen records that survive a round trip through JSON.
 """
 
+import base64
 import hashlib
 import json
 import math
@@ -86,6 +87,16 @@ def _is_of_type(value: object, kind: Any) -> bool:
 def is_encodable(text: str) -> bool:
     """Whether UTF-8 can encode it: JSON allows half of a surrogate pair."""
     return text.isascii() or not _SURROGATES.search(text)
+
+
+def spellings(secret: str) -> set[str]:
+    """The key as it is, and as it stands in base64, which depends on how many bytes come before it."""
+    data, results = secret.encode(), {secret}
+    for before in range(3):
+        encoded = base64.b64encode(bytes(before) + data).decode()
+        whole = encoded[-(-8 * before // 6) : 8 * (before + len(data)) // 6]
+        results |= {whole, whole.replace("+", "-").replace("/", "_")}
+    return {spelling for spelling in results if len(spelling) >= 8}
 
 
 def storable(value: Any, depth: int = 20) -> Any:

@@ -6,10 +6,10 @@ import huggingface_hub
 import pytest
 import stores
 from convergebench.dataset_builder.building import build as building
-from convergebench.dataset_builder.dataset.rows import configs
 from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset import schema
 from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.dataset_builder.dataset.rows import configs
 from convergebench.dataset_builder.publishing.publish import published_files
 from convergebench.generation import store_reader
 from convergebench.metric_modules.scores import SCORES

@@ -150,7 +150,11 @@ def list_files(folder):
         values = schema.values_digest(pq.read_metadata(path))
         entries[path.relative_to(folder).as_posix()] = {"sha256": schema.hash_file(path), "values": values}
     card = folder / manifest.CARD
-    text = card.read_bytes() if card.exists() else b"---\ntags:\n- convergebench\nlicense: other\n---\na small dataset for tests\n"
+    text = (
+        card.read_bytes()
+        if card.exists()
+        else b"---\ntags:\n- convergebench\nlicense: other\n---\na small dataset for tests\n"
+    )
     card.write_bytes(manifest.in_card(text, manifest.text(entries)))
     return folder
 

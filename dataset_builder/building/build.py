@@ -82,7 +82,7 @@ def build(
             written[_EDITORS_FILE] = write(draft / _EDITORS_FILE, EDITORS, editors)[1]
             gone = {file for config in BUILT for file in old.files_present(config.name)} | manifest.listed(out)
             gone = {file for file in gone - written.keys() if file.split("/")[1] in _BUILT}
-            manifest.expect(out, written | dict.fromkeys(gone, {}))
+            manifest.expect(out, written | {file: {} for file in gone})
             replace_files(draft, out, set(written))
         finally:
             shutil.rmtree(draft, ignore_errors=True)

@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from convergebench.generation.files import write_whole
+from convergebench.generation.files import file_name, write_whole
 from convergebench.generation.records import PICTURED, UserError
 
 from ..dataset import manifest
@@ -175,7 +175,7 @@ def editor_folders(editors: Iterable[str]) -> dict[str, str]:
     folders: dict[str, str] = {}
     used: set[str] = set()
     for editor in sorted(editors):
-        name = re.sub(r"[^A-Za-z0-9._-]+", "-", editor).strip(".-") or "editor"
+        name = file_name(editor, "editor")
         if name.casefold() in used:
             name += "-" + sha256(editor.encode()).hexdigest()[:8]
         used.add(name.casefold())

@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from convergebench.generation.files import disk_errors_explained, locked, write_whole
+from convergebench.generation.files import disk_errors_explained, file_name, locked, refuse_links, write_whole
 from convergebench.generation.pictures import Undecodable, decode, encode_png
 from convergebench.generation.records import (
     GOES_ON,
@@ -93,6 +93,7 @@ def find_pictures(folder: Path) -> dict[str, Path]:
     """The pictures of a folder by their names without the extension."""
     if not folder.is_dir():
         raise UserError(f"{folder} is not a folder; it must hold pictures such as NAME.png")
+    refuse_links(folder)
     return {
         path.stem: path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith(".")
     }
@@ -138,7 +139,7 @@ def import_into_run(
     findings: Findings, name: str, out: Path | None, originals: Path | None, rights: Mapping[str, str]
 ) -> tuple[Path, Imported]:
     """Import chains into a run, by default runs/NAME; the run."""
-    run = out or Path("runs") / name.replace("/", "-")
+    run = out or Path("runs") / file_name(name)
     return run, import_chains(findings, run, rights, find_pictures(originals) if originals else None)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from convergebench.generation.files import refuse_links
 from convergebench.generation.records import Step, UserError
 
 from .chains import MOST_ANSWERS, Findings, FoundChain, Problem, checked_kind, imported_program
@@ -31,6 +32,7 @@ def find_chains(path: Path, editor: str, prompts: Path | None = None, kind: str 
     entries = _prompts_by_name(prompts, editor) if prompts else {}
     if not path.is_dir():
         raise UserError(f"{path} is not a folder; give the folder that holds one editor's cases")
+    refuse_links(path)
     folders = sorted(folder for folder in path.iterdir() if folder.is_dir())
     cases = [path] if _source_of(path) else list(filter(_source_of, folders))
     if not cases:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from convergebench.generation.files import refuse_strangers_file
+from convergebench.generation.files import file_name, refuse_strangers_file
 from convergebench.generation.records import FinishedChain, UserError, canonical
 
 from ..dataset.reader import Reader
@@ -91,7 +91,7 @@ def write_records(
         results = [_result(row, name, max(chain.rounds for chain in chains), repo) for row, name in measures]
         model = re.sub("[:,=]", "-", str(settings.get("model") or editor))
         # The schema requires a model id DEVELOPER/MODEL, that of the Hub if there is one.
-        id = model if model.count("/") == 1 else f"{editor.partition(':')[0]}/{model.replace('/', '-')}"
+        id = model if _REPO.fullmatch(model) else f"{file_name(editor.partition(':')[0])}/{file_name(model)}"
         details = {key: str(value) for key, value in sorted(settings.items()) if value is not None}
         model_info = {"name": editor, "id": id, "developer": id.split("/")[0], "additional_details": details}
         record = {

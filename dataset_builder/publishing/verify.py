@@ -9,9 +9,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from convergebench.generation import pictures
 from convergebench.generation.files import locked
 from convergebench.generation.pictures import Undecodable, decode, pixel_hash
-from convergebench.generation.records import PICTURED, UserError
+from convergebench.generation.records import PICTURED, UserError, spellings
 from convergebench.generation.store_reader import (
     LEDGER,
     check_unfinished,
@@ -216,7 +217,10 @@ def check_publishable(folder: Path, progress: Callable[[str], None] = lambda fil
 
         def look(row: Values, file: str = file) -> None:
             for name, value in row.items():
-                text = value.get("path") if isinstance(value, dict) else value
+                text = value
+                if isinstance(value, dict):
+                    check_bytes(f"{file}, column {name}", pictures.with_text(value["bytes"] or b""), secrets)
+                    text = value.get("path")
                 if isinstance(text, str):
                     check_text(f"{file}, column {name}", text, secrets)
 
@@ -271,11 +275,16 @@ def check_text(place: str, text: str, secrets: dict[str, str]) -> None:
     """Raise, without repeating it, if a text holds a secret or a local path."""
     if _SECRETS.search(text):
         raise UserError(f"{place} holds what looks like an access token; take it out before it is published")
-    for name, value in secrets.items():
-        if value in text:
-            raise UserError(f"{place} holds the value of {name}; take it out before it is published")
+    check_bytes(place, text.encode(errors="replace"), secrets)
     if path := _LOCAL_PATHS.search(text):
         raise UserError(f"{place} holds the local path {path[0]!r}; take it out before it is published")
+
+
+def check_bytes(place: str, data: bytes, secrets: dict[str, str]) -> None:
+    """As `check_text`, of the secrets that are known."""
+    for name, value in secrets.items():
+        if any(spelling.encode() in data for spelling in spellings(value)):
+            raise UserError(f"{place} holds the value of {name}; take it out before it is published")
 
 
 def known_secrets() -> dict[str, str]:

@@ -69,6 +69,6 @@ def read_weights() -> bytes:
     except packages.Unavailable as reason:
         raise Unusable(f"the weights did not arrive: {reason}") from reason
     if not is_here:
-        with locked(file.parent, wait=True):
+        with locked(file.parent, wait=True, links=True):
             write_whole(file, data)
     return data

@@ -151,7 +151,7 @@ def _fetch(rows: list[Row]) -> dict[str, bytes]:
 
 def _put(folder: Path, row: Row, data: bytes) -> None:
     """Write a picture; a file that the project did not write is never replaced."""
-    with disk_errors_explained(folder), locked(folder, wait=True):
+    with disk_errors_explained(folder), locked(folder, wait=True, links=True):
         written = (folder / _LIST).read_text(encoding="utf-8").split("\n") if (folder / _LIST).is_file() else []
         refuse_strangers_file(folder / row.file, lambda before: row.file in written)
         if row.file not in written:

@@ -4,6 +4,8 @@ import os
 import re
 from typing import Any
 
+from ..records import spellings
+
 _KEYS = re.compile(r"(_|^)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD)$")
 _SHORTEST = 8  # anything shorter is a word, not a key
 
@@ -30,9 +32,18 @@ def scrub(value: Any) -> Any:
 
     Parts of a key are replaced too, from _SHORTEST characters on, because a server may quote only a part.
     """
-    secrets = {os.environ[name].strip() for name in os.environ if _KEYS.search(name)}
-    long = sorted((secret for secret in secrets if len(secret) >= _SHORTEST), key=len, reverse=True)
+    long = sorted((each for secret in _secrets() for each in spellings(secret)), key=len, reverse=True)
     return _without(value, long) if long else value
+
+
+def _secrets() -> set[str]:
+    secrets = {os.environ[name].strip() for name in os.environ if _KEYS.search(name)}
+    return {secret for secret in secrets if len(secret) >= _SHORTEST}
+
+
+def is_in(data: bytes) -> bool:
+    """Whether a file, such as a picture's text, holds a key that the environment holds."""
+    return any(spelling.encode() in data for secret in _secrets() for spelling in spellings(secret))
 
 
 def scrub_and_cut(text: str, most: int) -> str:

@@ -11,12 +11,15 @@ import contextvars
 import dataclasses
 import email.utils
 import functools
+import ipaddress
 import json
 import os
+import socket
 import ssl
 import time
 import urllib.parse
 import urllib.request
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -30,6 +33,7 @@ from . import keys
 Json = dict[str, Any]
 
 MOST_BYTES = 2**27  # that one connection may receive; a 4K picture as base64 has a third of that
+_MOST_HOPS = 8  # redirects of a picture's address
 _CONNECT = 15.0  # seconds for a connection to open
 _RETRIED = (408, 409, 425, 429, 500, 502, 503, 504, 529)  # 529 is an overloaded site
 _UNUSABLE = (401, 402, 403, 404)  # wrong key, no credit, not allowed, no such model: true of every further call
@@ -48,7 +52,7 @@ def one_call(seconds: float) -> Iterator[None]:
     token = _deadline.set(time.monotonic() + seconds)
     try:
         yield
-    except (TypeError, AttributeError, LookupError, ValueError) as error:
+    except (TypeError, AttributeError, LookupError, ValueError, ArithmeticError) as error:
         problem = keys.scrub_and_cut(f"{type(error).__name__}: {error}", 120)
         raise Rejected(f"an answer in another form than documented ({problem})", charged=True) from error
     finally:
@@ -130,14 +134,30 @@ class _Transport(httpx2.BaseTransport):
         pool = self.direct if is_direct else self.proxied.get(target.scheme, self.direct)
         try:
             with contextlib.closing(pool.handle_request(sent)) as answer:
-                content = answer.read()
+                content = _unpacked(answer, answer.read())
         except Exception as error:
             # httpx has an exception of the same name for each of httpcore's.
             kind = getattr(httpx2, type(error).__name__, None)
             if kind is None:
                 raise
             raise kind(str(error)) from error
-        return httpx2.Response(answer.status, headers=answer.headers, content=content)
+        headers = [(name, value) for name, value in answer.headers if name.lower() != b"content-encoding"]
+        return httpx2.Response(answer.status, headers=headers, content=content)
+
+
+def _unpacked(answer: httpcore2.Response, content: bytes) -> bytes:
+    """We ask for no compression; of what comes compressed nevertheless, at most MOST_BYTES are unpacked."""
+    encoding = b"".join(value for name, value in answer.headers if name.lower() == b"content-encoding")
+    if encoding in (b"", b"identity"):
+        return content
+    try:
+        unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)  # gzip or deflate
+        content = unpacker.decompress(content, MOST_BYTES)
+    except zlib.error as error:
+        raise httpcore2.ReadError(f"an answer in an encoding that nobody asked for ({error})") from error
+    if unpacker.unconsumed_tail:
+        raise httpcore2.ReadError(f"an answer of more than {MOST_BYTES} bytes")
+    return content
 
 
 def _pool(trust: ssl.SSLContext, proxy: str = "") -> httpcore2.ConnectionPool:
@@ -228,13 +248,9 @@ def download(address: str, base: str) -> tuple[bytes, str]:
 
     The picture is paid for, so a broken download is retried here instead of ordering a second picture.
     """
-    if _parsed(address).scheme not in ("https", httpx2.URL(base).scheme):
-        raise Rejected(
-            f"the picture's address is {keys.scrub_and_cut(address, 80)!r}, not an https one", charged=True
-        )
     for attempt in range(4):
         try:
-            response = send("GET", address, {}, follow_redirects=True)
+            response = _follow(address, base)
             if response.status_code == 200:
                 return response.content, response.headers.get("content-type", "")
             problem = f"HTTP {response.status_code} for the finished picture"
@@ -244,6 +260,30 @@ def download(address: str, base: str) -> tuple[bytes, str]:
             problem = str(error)
         pause(0.5 * 2**attempt)
     raise Rejected(f"the finished picture cannot be fetched: {problem}", charged=True)
+
+
+def _follow(address: str, base: str) -> httpx2.Response:
+    """Every hop must be to the vendor's own server, or by HTTPS to a public host: a machine inside could answer."""
+    home = httpx2.URL(base)
+    for _ in range(_MOST_HOPS):
+        target = _parsed(address)
+        is_own = (target.scheme, target.netloc) == (home.scheme, home.netloc)
+        if not is_own and not (target.scheme == "https" and _is_public(target.host)):
+            start = keys.scrub_and_cut(address, 80)
+            raise Rejected(f"the picture's address is {start!r}, not an https one of a public host", charged=True)
+        response = send("GET", address, {})
+        if response.next_request is None:
+            return response
+        address = str(response.next_request.url)
+    raise Rejected(f"the picture's address redirects more than {_MOST_HOPS} times", charged=True)
+
+
+def _is_public(host: str) -> bool:
+    try:
+        rows = socket.getaddrinfo(host, None)
+    except OSError:  # only a proxy may know it
+        return True
+    return all(ipaddress.ip_address(str(row[4][0]).partition("%")[0]).is_global for row in rows)
 
 
 def poll(
@@ -298,6 +338,10 @@ def base_url_option(variable: str) -> Any:
 
 def base_address(option: str, default: str) -> str:
     address = (option.strip() or default).rstrip("/")
+    try:
+        httpx2.URL(address)
+    except httpx2.InvalidURL as error:
+        raise UserError(f"the base address {address!r} is not an address ({error})") from error
     if not address.startswith(("https://", "http://")):
         raise UserError(f"the base address must start with https:// (or http:// on this machine), got {address!r}")
     if "@" in urllib.parse.urlsplit(address).netloc:

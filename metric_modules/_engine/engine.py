@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.dataset_builder.dataset.rows import BUILT, FLOORS
+from convergebench.dataset_builder.dataset.rows import BUILT, FLOORS, STEPS
 from convergebench.dataset_builder.dataset.schema import write
 from convergebench.generation.files import Locked, locked
 from convergebench.generation.records import UserError
@@ -118,10 +118,11 @@ def prepare(
     folder: Path, requested: Sequence[str] | None = None, device: str | None = None, dtype: str | None = None
 ) -> Job:
     """Read the dataset and load the metrics."""
-    reader = Reader(folder)
+    reader = Reader(folder, makes=MADE)
     if not reader.files("chains"):
         raise UserError(f"{folder} is not a dataset: it has no data/chains; `convergebench build` makes one")
-    reader.refuse_unfinished(only=[table.name for table in BUILT])
+    # Of the steps, what is missing leaves rows that say so.
+    reader.refuse_unfinished(only=[table.name for table in BUILT if table != STEPS])
     runs, absent = metrics.choose(requested, device, dtype)
     if requested is not None:
         metrics.refuse_absent(absent)

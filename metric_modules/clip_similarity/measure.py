@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     import torch
 
 CHECKPOINT = "openai/clip-vit-large-patch14"
+# The Hub's main branch of it since 2023, and the sha256 of model.safetensors there.
+_REVISION = "32bd64288804d66eefd0ccbe215aa642df71cc41"
+_SHA256 = "a2bf730a0c7debf160f7a6b50b3aaf3703e7e88ac73de7a314903141db026dcb"
 DTYPES = ("float32", "bfloat16", "float16")
 _CACHE_SIZE = 1024  # embeddings; originals come again among the floors, edits when they are judged
 _LAID_OUT_FOR = 257  # rows: one picture of ViT-L/14; other numbers of rows work as well
@@ -134,8 +137,7 @@ def _require_transformers() -> None:
 def missing_weights() -> str | None:
     from huggingface_hub import try_to_load_from_cache
 
-    names = ("model.safetensors", "pytorch_model.bin")
-    if any(isinstance(try_to_load_from_cache(CHECKPOINT, name), str) for name in names):
+    if isinstance(try_to_load_from_cache(CHECKPOINT, "model.safetensors", revision=_REVISION), str):
         return None
     return "needs weights of 1.7 GB, which the first use fetches from the Hub"
 
@@ -149,11 +151,30 @@ def _read(checkpoint: str, dtype: str, cached: bool) -> tuple[Any, Any]:
     from transformers import AutoImageProcessor, AutoModel
     from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
 
-    network = AutoModel.from_pretrained(checkpoint, dtype=getattr(torch, dtype), local_files_only=cached)
+    where = _where(checkpoint, cached)
+    if checkpoint == CHECKPOINT and not cached:
+        _fetch()
+    network = AutoModel.from_pretrained(checkpoint, dtype=getattr(torch, dtype), **where)
     # CLIP's Pillow preparation by name: the automatic choice prefers torchvision if that is installed.
     if network.config.model_type == "clip":
-        return network, CLIPImageProcessorPil.from_pretrained(checkpoint, local_files_only=cached)
-    return network, AutoImageProcessor.from_pretrained(checkpoint, local_files_only=cached, backend="pil")
+        return network, CLIPImageProcessorPil.from_pretrained(checkpoint, **where)
+    return network, AutoImageProcessor.from_pretrained(checkpoint, backend="pil", **where)
+
+
+def _where(checkpoint: str, cached: bool = True) -> dict[str, Any]:
+    return {"revision": _REVISION if checkpoint == CHECKPOINT else "main", "local_files_only": cached}
+
+
+def _fetch() -> None:
+    """Fetch the default weights; a file with another hash is deleted."""
+    from huggingface_hub import hf_hub_download
+
+    path = Path(hf_hub_download(CHECKPOINT, "model.safetensors", revision=_REVISION))
+    with path.open("rb") as file:
+        is_known = hashlib.file_digest(file, "sha256").hexdigest() == _SHA256
+    if not is_known:
+        path.resolve().unlink()
+        raise OSError("its sha256 is not the one in this code, so it was deleted")
 
 
 def _hub_answers() -> bool:
@@ -255,7 +276,7 @@ class Scorer:
         from transformers import AutoTokenizer
 
         network = self.model.network
-        tokenizer = AutoTokenizer.from_pretrained(self.model.checkpoint, local_files_only=True)
+        tokenizer = AutoTokenizer.from_pretrained(self.model.checkpoint, **_where(self.model.checkpoint))
         tokens = tokenizer([text], return_tensors="pt", truncation=True)
         with torch.inference_mode():
             [row] = network.get_text_features(**tokens.to(network.device)).pooler_output.float()

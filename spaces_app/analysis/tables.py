@@ -189,7 +189,7 @@ def as_csv(table: Table) -> str:
     """Values in full precision, missing ones empty."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(table.keys)
+    writer.writerow(map(_csv_value, table.keys))
     for row in table.rows:
         writer.writerow([_csv_value(row.get(key)) for key in table.keys])
     return out.getvalue()

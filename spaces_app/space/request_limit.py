@@ -1,10 +1,12 @@
 """Limits the memory that requests hold: each request, and all large ones together.
 
-A large request waits for room before it is read. Its bytes count until it is answered and garbage-collected; then
-the memory goes back to the system.
+Bytes count as they arrive, whatever the headers say. A request that has sent more than a little waits until there is
+room for all of it; a slow sender keeps only the room of what it has sent. Bytes count until the request is
+answered and garbage-collected; then the memory goes back to the system.
 """
 
 import asyncio
+import contextlib
 import ctypes
 import gc
 import sys
@@ -20,12 +22,21 @@ MOST_BYTES = 90_000_000  # of one request: a full series in base64
 _MOST_BYTES_TOGETHER = (
     100_000_000  # of all large ones; while one is read and scored it takes about four times its size
 )
-_SMALL = 1_000_000  # requests up to this size do not wait
+_SMALL = 250_000  # bytes that any request may send without waiting
 MOST_WAITING = 64
-MOST_SECONDS_TO_SEND = 120.0  # once it has room; a slower request would keep others waiting
+MOST_SECONDS_TO_SEND = 120.0  # without the time for which it waits for room
+_PAUSE = 0.5  # seconds without a byte, or behind the rate that the limit needs, after which a sender is slow
 _LONGEST_HELD = 600.0  # seconds, even if something still refers to it
 _COLLECT_EVERY = 2.0  # seconds
-SHARE = "convergebench.share"  # key of a large request's share in its scope
+SHARE = "convergebench.share"  # key of a request's share in its scope
+_Refusal = tuple[int, str]  # status and reason
+
+
+class _Share:
+    """The room that a request has; given back when it is garbage-collected."""
+
+    def __init__(self) -> None:
+        self.room = [0]  # in a list, which outlives the share
 
 
 class RequestLimit:
@@ -37,32 +48,57 @@ class RequestLimit:
         self.waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            return await self.app(scope, receive, send)
-        size = self._declared_size(scope)
+        size = self._expected_size(scope) if scope["type"] == "http" else 0
+        if not size:
+            await self.app(scope, receive, send)
+            return
+        refusals: list[_Refusal] = []
         if size > self.most:
-            reason = f"the request has more than {self.most:,} bytes, the most that is accepted"
-            return await JSONResponse({"error": reason}, 413)(scope, receive, send)
-        if size > _SMALL and len(self.waiting) >= MOST_WAITING:
-            reason = "many large requests are waiting already; try again in some minutes"
-            return await JSONResponse({"error": reason}, 503)(scope, receive, send)
-        if size > _SMALL:
-            # A copy: the server keeps the original scope until the connection closes.
-            scope = {**scope, SHARE: await self._take(size)}
-        return await self.app(scope, self._limit_received(receive), send)
+            refusals.append(self._too_large())
+        else:
+            share = self._new_share()
+            limited = self._limit_received(receive, size, share.room, refusals)
 
-    def _declared_size(self, scope: Scope) -> int:
-        """The bytes that the headers declare, or the limit if they do not say."""
+            async def send_unless_refused(message: Message) -> None:
+                if not refusals:
+                    await send(message)
+
+            try:
+                # A copy: the server keeps the original scope until the connection closes.
+                await self.app({**scope, SHARE: share}, limited, send_unless_refused)
+            except Exception:
+                if not refusals:  # otherwise it only found its visitor gone
+                    raise
+            del share
+        for status, reason in refusals:
+            await JSONResponse({"error": reason}, status)(scope, receive, send)
+
+    def _too_large(self) -> _Refusal:
+        return 413, f"the request has more than {self.most:,} bytes, the most that is accepted"
+
+    def _expected_size(self, scope: Scope) -> int:
+        """The bytes that are to come: those declared, or the limit where the headers say something else."""
         headers = dict(scope["headers"])
         declared = headers.get(b"content-length", b"")
-        if declared.isdigit():
+        if declared.isdigit() and b"transfer-encoding" not in headers:
             return int(declared[:20])
         return self.most if b"transfer-encoding" in headers or declared else 0
 
-    async def _take(self, size: int) -> set[int]:
-        """Wait for room, which stays taken until the returned share is garbage-collected."""
-        loop = asyncio.get_running_loop()
-        turn: asyncio.Future[None] = loop.create_future()
+    def _new_share(self) -> _Share:
+        loop, share = asyncio.get_running_loop(), _Share()
+
+        def give_back(room: list[int]) -> None:
+            room[0], size = 0, room[0]
+            self._give_back(size)
+
+        finalizer = weakref.finalize(share, loop.call_soon_threadsafe, give_back, share.room)
+        finalizer.atexit = False
+        loop.call_later(_LONGEST_HELD, finalizer)  # calling it once more does nothing
+        return share
+
+    async def _take(self, size: int, room: list[int]) -> None:
+        """Wait for more room."""
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.waiting.append((size, turn))
         self._give_back(0)
         try:
@@ -73,11 +109,7 @@ class RequestLimit:
             else:
                 self.waiting.remove((size, turn))
             raise
-        share = {size}  # a set, because an int cannot have a finalizer
-        finalizer = weakref.finalize(share, loop.call_soon_threadsafe, self._give_back, size)
-        finalizer.atexit = False
-        loop.call_later(_LONGEST_HELD, finalizer)  # calling it once more does nothing
-        return share
+        room[0] += size
 
     def _give_back(self, size: int) -> None:
         """And let in who fits now."""
@@ -87,20 +119,50 @@ class RequestLimit:
             self.left -= taken
             turn.set_result(None)
 
-    def _limit_received(self, receive: Receive) -> Receive:
-        received, has_more = 0, True
-        until = asyncio.get_running_loop().time() + MOST_SECONDS_TO_SEND
+    def _limit_received(self, receive: Receive, size: int, room: list[int], refusals: list[_Refusal]) -> Receive:
+        received, has_more, is_slow, gone = 0, True, False, {"type": "http.disconnect"}
+        clock = asyncio.get_running_loop().time
+        began, until = clock(), clock() + MOST_SECONDS_TO_SEND
+
+        def slow_down() -> None:
+            """From now on it has room only for what it has sent."""
+            nonlocal is_slow
+            is_slow, unused = True, max(room[0] - received, 0)
+            room[0] -= unused
+            self._give_back(unused)
+
+        async def receive_in_time() -> Message:
+            if room[0] > received and until - clock() > _PAUSE:
+                with contextlib.suppress(TimeoutError):
+                    return await asyncio.wait_for(receive(), _PAUSE)
+                slow_down()
+            return await asyncio.wait_for(receive(), max(until - clock(), 0.0))
 
         async def receive_limited() -> Message:
-            nonlocal received, has_more
-            seconds = until - asyncio.get_running_loop().time()
+            nonlocal received, has_more, began, until
+            if not has_more:
+                return await receive()
             try:
-                message = await (asyncio.wait_for(receive(), max(seconds, 0.0)) if has_more else receive())
+                message = await receive_in_time()
             except TimeoutError:
-                return {"type": "http.disconnect"}
+                refusals.append((408, "the request was sent too slowly"))
+                return gone
             received += len(message.get("body", b""))
             has_more = message.get("more_body", False)
-            return {"type": "http.disconnect"} if received > self.most else message
+            if room[0] > received and received < size * (clock() - began - _PAUSE) / MOST_SECONDS_TO_SEND:
+                slow_down()
+            if received > self.most:
+                refusals.append(self._too_large())
+            elif received > max(room[0], _SMALL):
+                if len(self.waiting) >= MOST_WAITING:
+                    refusals.append((503, "many large requests are waiting already; try again in some minutes"))
+                    return gone
+                whole = size if received <= size else self.most
+                asked = clock()
+                await self._take((received if is_slow else whole) - room[0], room)
+                if not is_slow:
+                    began, until = clock(), until + clock() - asked
+            return gone if refusals else message
 
         return receive_limited
 

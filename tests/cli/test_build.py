@@ -105,7 +105,9 @@ def test_scores_of_other_pictures_are_taken_out_aloud(folder):
         "position": 1,
     }
     row = dict.fromkeys(column.name for column in SCORES.columns) | place | {"status": "ok", "sha256": "0"}
-    schema.write(folder / "convergebench" / "data" / "scores" / "0000.parquet", SCORES, [row], folder / "convergebench")
+    schema.write(
+        folder / "convergebench" / "data" / "scores" / "0000.parquet", SCORES, [row], folder / "convergebench"
+    )
     done = build("runs/demo")
     assert "removed: 1 score row of pictures" in done.stderr
     assert "config_name: scores" not in (folder / "convergebench" / "README.md").read_text()

@@ -9,8 +9,8 @@ import scored
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.building import card
-from convergebench.dataset_builder.dataset.rows import configs
 from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.dataset_builder.dataset.rows import configs
 from convergebench.generation.records import UserError
 from convergebench.metric_modules._engine import engine
 from convergebench.spaces_app.space import served_dataset

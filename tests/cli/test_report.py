@@ -108,7 +108,7 @@ def test_a_folder_without_scores_names_the_missing_verb(tmp_path):
 def test_unreadable_and_unwritable_files_are_one_sentence(small, tmp_path):
     broken = tmp_path / "broken"
     lay(broken, chains=dataset({"one": 1.0}, sources=2, programs=1, rounds=3)[1])
-    (broken / "data" / "scores").mkdir()
+    lay(broken, scores=[])
     (broken / "data" / "scores" / "0000.parquet").write_bytes(b"PAR1 and no more")
     result = run(broken, "--out", tmp_path / "out")
     assert result.exit_code == 2

@@ -235,7 +235,7 @@ def test_submitting_and_withdrawing_are_pull_requests(hub, api, folder, monkeypa
     assert (told.exit_code, told.stderr) == (2, f"Error: {REPO} has no submission {name!r}; it has none\n")
     hub.store.repo("dataset", REPO).branches["main"] = hub.store.repo("dataset", REPO).at("refs/pr/1").oid
     words = ["submit", "--withdraw", name, "--reason", "a wrong prompt", "--repo", REPO]
-    assert "--propose would open a pull request, which removes 9 files" in run(*words).stdout
+    assert "--propose would open a pull request, which removes 8 files" in run(*words).stdout
     assert run(*words, "--propose").exit_code == 0
     assert [
         path for path in hub.store.contents("dataset", REPO, "refs/pr/2") if path.startswith("submissions/")

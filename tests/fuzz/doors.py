@@ -18,8 +18,8 @@ import scored
 import small_dataset
 import stores
 from convergebench.dataset_builder.building import card
-from convergebench.dataset_builder.dataset.rows import configs
 from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.dataset_builder.dataset.rows import configs
 from convergebench.dataset_builder.studies.labels.labels import import_labels, latest, read_label_file
 from convergebench.dataset_builder.studies.published.published_scores import import_scores
 from convergebench.dataset_builder.studies.submissions import submission

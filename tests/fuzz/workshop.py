@@ -15,8 +15,8 @@ import stores
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.building import card
-from convergebench.dataset_builder.dataset.rows import configs
 from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
+from convergebench.dataset_builder.dataset.rows import configs
 from convergebench.generation.records import UserError
 from convergebench.metric_modules._engine import engine
 from convergebench.spaces_app.analysis.tables import as_json

@@ -53,9 +53,7 @@ def test_nothing_to_disagree_about_has_no_alpha():
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    found = small_dataset.write(tmp_path_factory.mktemp("labelled") / "convergebench")
-    (found / "README.md").unlink()  # no card of ours
-    return found
+    return small_dataset.write(tmp_path_factory.mktemp("labelled") / "convergebench")
 
 
 def returns(folder, step=8):
@@ -218,7 +216,6 @@ def test_labellers_never_see_an_editors_name(folder):
 
 def test_people_count_additions_in_the_space(tmp_path):
     folder = small_dataset.let_only_add(small_dataset.write(tmp_path / "convergebench"))
-    (folder / "README.md").unlink()
     dataset = open_dataset(str(folder))
     found = labels_tab.label_items(dataset, "count")
     assert (found["total"], {item["step"] for item in found["items"]}) == (30, {0, 1, 2, 5, 8})

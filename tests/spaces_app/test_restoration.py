@@ -23,7 +23,6 @@ METRICS = ("psnr", "ssim", "lpips", "musiq", "maniqa", "clipiqa")
 def tables(tmp_path_factory):
     """The report's tables of a dataset with the study's tables beside it, imported by the command that a user has."""
     folder = small_dataset.write(tmp_path_factory.mktemp("restored"))
-    (folder / "README.md").unlink()  # no card of ours
     nano = ["--column", "program=Prompt", "--editor", "Nano Banana 2"]
     published = (
         ("prompts", "Prompt", [[name, *row] for name, row in study.TABLE_2.items()], nano),

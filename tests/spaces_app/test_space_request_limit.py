@@ -43,7 +43,7 @@ class App:
 
 
 async def post(limit, size, declared=True, pause=0.0):
-    """The status of one request of so many bytes, sent in ten parts."""
+    """The status of one request of so many bytes, sent in ten parts; `declared` may be another size, or chunked."""
     parts = [size // 10] * 10
     sent = []
 
@@ -56,8 +56,9 @@ async def post(limit, size, declared=True, pause=0.0):
     async def send(message):
         sent.append(message)
 
-    header = (b"content-length", str(size).encode()) if declared else (b"transfer-encoding", b"chunked")
-    await limit({"type": "http", "headers": [header]}, receive, send)
+    length = (b"content-length", str(size if declared is True else declared).encode())
+    headers = [length] * bool(declared) + [(b"transfer-encoding", b"chunked")] * (declared is not True)
+    await limit({"type": "http", "headers": headers}, receive, send)
     return sent[0]["status"]
 
 
@@ -95,23 +96,23 @@ def test_large_requests_hold_no_more_than_allowed(keep):
 
 def test_small_requests_do_not_wait():
     app = App(0.2)
-    statuses, _ = together(app, [{"size": 4_000_000}, {"size": 700_000}])
+    statuses, _ = together(app, [{"size": 4_000_000}, {"size": 240_000}])
     assert statuses == [200] * 2
-    assert app.most == 4_700_000
+    assert app.most == 4_240_000
 
 
 def test_a_request_of_unknown_size_counts_as_the_largest():
     app = App()
     assert together(app, [{"size": 3_000_000, "declared": False}] * 2)[0] == [200, 200]
     assert app.most == 3_000_000
-    assert together(app, [{"size": 5_000_000, "declared": False}])[0] == [400]
+    assert together(app, [{"size": 5_000_000, "declared": False}])[0] == [413]
     assert together(app, [{"size": 5_000_000}])[0] == [413]
 
 
 def test_a_slow_sender_does_not_keep_others_waiting(monkeypatch):
     monkeypatch.setattr(request_limit, "MOST_SECONDS_TO_SEND", 0.1)
     statuses, left = together(App(), [{"size": 4_000_000, "pause": 0.03}, {"size": 4_000_000}])
-    assert statuses == [400, 200]
+    assert statuses == [408, 200]
     assert left == 4_500_000
 
 
@@ -119,3 +120,26 @@ def test_a_crowd_is_told_to_come_again(monkeypatch):
     monkeypatch.setattr(request_limit, "MOST_WAITING", 2)
     statuses, _ = together(App(0.05), [{"size": 4_000_000}] * 5)
     assert sorted(statuses) == [200, 200, 200, 503, 503]
+
+
+def test_bytes_count_whatever_is_declared():
+    app = App()
+    statuses, left = together(app, [{"size": 2_000_000, "declared": 5}] * 6)
+    assert (statuses, left) == ([200] * 6, 4_500_000)
+    assert app.most <= 4_500_000
+
+
+def test_what_is_declared_and_not_sent_takes_no_room(monkeypatch):
+    """Two that declare all the room, send a little and pause: a third is answered long before they are cut off."""
+    monkeypatch.setattr(request_limit, "_PAUSE", 0.05)
+
+    async def run():
+        limit = RequestLimit(App(), 4_000_000, 4_500_000)
+        slow = [asyncio.create_task(post(limit, size, pause=1.0)) for size in (4_000_000, 3_000_000)]
+        await asyncio.sleep(1.2)
+        status = await asyncio.wait_for(post(limit, 3_500_000), 1.5)
+        for task in slow:
+            task.cancel()
+        return status
+
+    assert asyncio.run(run()) == 200

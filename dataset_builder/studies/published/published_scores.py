@@ -1,13 +1,12 @@
 """Imports published score tables."""
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from convergebench.generation.files import disk_errors_explained, locked
+from convergebench.generation.files import disk_errors_explained, file_name, locked
 from convergebench.generation.records import UserError, canonical
 
 from ...building import card
@@ -99,8 +98,7 @@ def _published(row: _Row, metrics: Sequence[str], zeros: Sequence[str]) -> _Row:
 def _write(folder: Path, table: Path, metrics: Sequence[str], rows: Sequence[_Row]) -> Path:
     extra = [Column(name, "float64", "as published") for name in metrics if name not in _NAMES]
     config = replace(PUBLISHED, columns=(*PUBLISHED.columns, *extra))
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", table.stem).strip(".-") or "table"
-    file = f"data/{PUBLISHED.name}/{name}.parquet"
+    file = f"data/{PUBLISHED.name}/{file_name(table.stem, 'table')}.parquet"
     with disk_errors_explained(folder), locked(folder):
         card.refuse_other_folders(folder)
         write(folder / file, config, rows, folder)

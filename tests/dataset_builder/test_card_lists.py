@@ -1,0 +1,104 @@
+"""The card lists every file with a digest of its values: what is missing, unlisted or stale is a sentence."""
+
+import shutil
+
+import pyarrow.parquet as pq
+import pytest
+import small_dataset
+from convergebench.dataset_builder.dataset import manifest
+from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
+from convergebench.spaces_app.reporting.write import open_scored, read_analysis
+from convergebench.spaces_app.space.served_dataset import open_dataset
+from convergebench.spaces_app.statistics import compute_tables
+from hub_fixtures import REPO
+from huggingface_hub import CommitOperationAdd
+
+pytest_plugins = ["hub_fixtures"]
+FILE = "data/{}/0000.parquet"
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    return small_dataset.write(tmp_path_factory.mktemp("small") / "convergebench")
+
+
+@pytest.fixture
+def folder(small, tmp_path):
+    return shutil.copytree(small, tmp_path / "convergebench")
+
+
+def without(config, keep):
+    """Rows taken out of a table, with digests of the values that are left."""
+
+    def damage(folder):
+        path = folder / FILE.format(config)
+        table = pq.read_table(path)
+        small_dataset.rewrite(path, table.take([row for row in range(table.num_rows) if keep(row)]), listed=False)
+
+    return damage
+
+
+def gone(config):
+    return lambda folder: (folder / FILE.format(config)).unlink()
+
+
+def stray(folder):
+    shutil.copy(folder / FILE.format("scores"), folder / "data/scores/0001.parquet")
+
+
+def stray_table(folder):
+    shutil.copytree(folder / "data/scores", folder / "data/published")
+
+
+def without_card(folder):
+    (folder / manifest.CARD).unlink()
+
+
+def stale(folder):
+    manifest.expect(folder, {FILE.format("chains"): {}})  # a build that stopped
+
+
+DAMAGE = {
+    "chains without two rows": without("chains", lambda row: row > 1),
+    "scores without a row": without("scores", lambda row: row != 5),
+    "floors without a row": without("floors", bool),
+    "sources without a row": without("sources", bool),
+    "no floors": gone("floors"),
+    "no editors": gone("editors"),
+    "a second file of scores": stray,
+    "a table more": stray_table,
+    "no card": without_card,
+    "a build that stopped": stale,
+}
+
+
+def checked_board(reader):
+    reader.refuse_unfinished()
+    return board(reader)
+
+
+def board(reader):
+    return compute_tables(read_analysis(reader))["leaderboard"].rows
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_what_is_not_as_listed_is_never_a_number(folder, damage):
+    assert board(open_scored(folder))
+    damage(folder)
+    with pytest.raises(UnreadableFile, match=r"\.parquet (is |was |cannot be read: )"):
+        board(open_scored(folder))
+    with pytest.raises(UnreadableFile):
+        open_dataset(str(folder))
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_nor_is_it_over_the_hub(small, damage, tmp_path, api):
+    folder = shutil.copytree(small, tmp_path / "convergebench")
+    damage(folder)
+    api.create_repo(REPO, repo_type="dataset")
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    adds = [CommitOperationAdd(path.relative_to(folder).as_posix(), path) for path in files]
+    api.create_commit(REPO, adds, commit_message="first", repo_type="dataset")
+    reader = Reader(f"hf://datasets/{REPO}", api)
+    with pytest.raises(UnreadableFile):
+        checked_board(reader)
