@@ -85,7 +85,16 @@ fuzz: .venv/dev  ## 2,000 mutated inputs and 4,000 flipped bits of scores: nothi
 	$(BIN)/python tests/fuzz/run.py
 	$(BIN)/python -m pytest -q -s -m slow tests/dataset_builder/test_bit_flips.py
 
-.PHONY: faults
+.PHONY: fuzz-guided faults
+.venv/atheris: .venv/dev
+	@$(PIP) atheris
+	@touch $@
+
+# Guided by coverage, so it runs for as long as you say: make fuzz-guided MINUTES=60
+MINUTES ?= 10
+fuzz-guided: .venv/atheris  ## fuzzing guided by coverage of everything that reads foreign bytes
+	$(BIN)/python tests/fuzz/guided.py --minutes $(MINUTES)
+
 faults: .venv/dev  ## 500 random faults in runs (half an hour)
 	$(BIN)/python tests/faults/run.py
 

@@ -18,9 +18,9 @@ from convergebench.generation.records import EditorInfo, FinishedChain, Source, 
 
 from . import manifest
 from .columns import Row, Values
-from .manifest import Entries
-from .rows import BUILT, ChainRow, EditorRow, SourceRow, StepRow, configs, made_by
-from .schema import DIGESTS, REFERENCES, TableDigest, extent, values_digest
+from .manifest import Entries, UnreadableFile
+from .rows import BUILT, ChainRow, EditorRow, SourceRow, StepRow, made_by
+from .schema import DIGESTS, REFERENCES, TableDigest, extent, may_hold, refuse_nulls, values_digest
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi, HfFileSystem
@@ -43,10 +43,6 @@ class PlacedStep(NamedTuple):
     chain: str
     step: Step
     place: Place
-
-
-class UnreadableFile(UserError, OSError):
-    """A damaged file of a dataset; the message says what to do."""
 
 
 class Reader:
@@ -77,36 +73,32 @@ class Reader:
     @property
     def listing(self) -> tuple[Entries, Entries]:
         """The files that the card lists, and those about to be replaced."""
-        return self._remote_manifest if self.remote and not self._copied else manifest.read(self.folder)
+        return self._remote_listing if self.remote and not self._copied else manifest.read(self.folder)
 
     @cached_property
-    def _remote_manifest(self) -> tuple[Entries, Entries]:
-        try:
-            return manifest.parse(self.remote.cat_file(f"{self.root}/{manifest.CARD}"))  # type: ignore[union-attr]
-        except FileNotFoundError:
-            return {}, {}
+    def _remote_listing(self) -> tuple[Entries, Entries]:
+        card = f"{self.root}/{manifest.CARD}"
+        return manifest.parse(self.remote.cat_file(card) if self.remote and self.remote.exists(card) else b"")
 
     def files(self, config: str) -> list[str]:
-        """The files of a config, in the order of its rows; raises if they are not those that the card lists."""
-        (written, replacing), present = self.listing, self.files_present(config)
-        listed = {file for file in {*written, *replacing} if file.startswith(f"data/{config}/")}
-        for file in sorted({*present} - listed):
-            raise UnreadableFile(f"{self.where}/{file} is not a file that the dataset's card lists; move it away")
-        for file in sorted(listed - {*present} - replacing.keys()) if config not in self.makes else ():
-            again = f"let `convergebench verify --repair` note it and {made_by(file)} make it anew"
-            raise UnreadableFile(f"{self.where}/{file} is missing; restore it, or {again}")
+        """The files of a config, in order; raises if they are not those that the card lists."""
+        present = self.files_present(config)
+        manifest.check_files(self.where, config, present, self.listing, may_be_gone=config in self.makes)
         return present
 
     def files_present(self, config: str) -> list[str]:
         """The files of a config, listed or not."""
-        if self.remote and not (self._copied and (self._copied / "data" / config).is_dir()):
-            return [file for file in self._remote_files if file.startswith(f"data/{config}/")]
-        root = self.folder
-        return sorted(path.relative_to(root).as_posix() for path in (root / "data" / config).rglob("*.parquet"))
+        return [file for file in self._all_files() if file.startswith(f"data/{config}/")]
+
+    def _all_files(self) -> list[str]:
+        here = (self.folder / "data").rglob("*.parquet") if self._copied or not self.remote else ()
+        files = sorted(path.relative_to(self.folder).as_posix() for path in here)
+        copied = {file.split("/")[1] for file in files}
+        return files + [file for file in self._remote_files if file.split("/")[1] not in copied]
 
     @cached_property
     def _remote_files(self) -> list[str]:
-        paths = self.remote.glob(f"{self.root}/data/**/*.parquet")  # type: ignore[union-attr]
+        paths = self.remote.glob(f"{self.root}/data/**/*.parquet") if self.remote else ()
         return sorted(str(path).removeprefix(self.root + "/") for path in paths)
 
     def data_files(self) -> list[str]:
@@ -115,22 +107,20 @@ class Reader:
 
     def configs(self) -> list[str]:
         """The configs that have files; those of a build come first."""
-        files = self._remote_files if self.remote else map(str, (self.folder / "data").glob("*"))
-        names = {file.split("/")[1] for file in files} if self.remote else {Path(file).name for file in files}
-        present = {name for name in names if self.files_present(name)}
+        present = {file.split("/")[1] for file in self._all_files()}
         built = [table.name for table in BUILT]
         return [name for name in built if name in present] + sorted(present - {*built})
 
     def refuse_unfinished(self, besides: str = "", only: Sequence[str] = ()) -> None:
         """Raise if a table is not as the card lists it, or a command stopped while it was replacing it."""
         written, replacing = self.listing
-        for config in sorted({file.split("/")[1] for file in {*written, *replacing, *self.data_files()}}):
-            if config == besides or (only and config not in only):
-                continue
+        names = {file.split("/")[1] for file in (*written, *replacing, *self.data_files())} - {besides}
+        names = names & {*only} if only else names
+        for config in sorted(names):
             self.files(config)
-            for file in sorted(file for file in replacing if file.startswith(f"data/{config}/")):
-                what = "was set aside, or its command stopped while it was being replaced"
-                raise UnreadableFile(f"{self.where}/{file} {what}; give {made_by(file)} again")
+        for file in sorted(file for file in replacing if file.split("/")[1] in names):
+            what = "was set aside, or its command stopped while it was being replaced"
+            raise UnreadableFile(f"{self.where}/{file} {what}; give {made_by(file)} again")
 
     def copy_tables(self, configs: Sequence[str]) -> None:
         """Fetch some configs whole into the Hub's cache; the reader stays at their commit."""
@@ -190,10 +180,7 @@ class Reader:
             return False
 
     def digests(self, file: str) -> dict[str, str]:
-        """The digests that a file states; raises if it is not the one that was written.
-
-        Pictures have no digest here: their hashes are in other columns, or in the metadata.
-        """
+        """The digests of a file's columns without pictures; raises if it is not the one that was written."""
         with self._damage_explained(file):
             footer, listed = self.footer(file), [part[file] for part in self.listing if file in part]
             if not self.is_ours(file):
@@ -221,10 +208,7 @@ class Reader:
     def table(
         self, config: str, columns: Sequence[str] | None = None, dictionaries: Sequence[str] = ()
     ) -> pa.Table:
-        """All rows of a config, with these columns or with all that hold no pictures.
-
-        `dictionaries` names columns whose values repeat; each value is held once, so that millions of rows fit.
-        """
+        """All rows, with these columns or with all but pictures; `dictionaries` are columns whose values repeat."""
         files = self.files(config)
         if not files:
             file = f"data/{config}/**/*.parquet"
@@ -252,18 +236,11 @@ class Reader:
             for group in range(self.footer(file).num_row_groups):
                 part = self.read(file, group, columns, dictionaries)
                 read.update(part)
-                self._refuse_nulls(file, part)
+                refuse_nulls(file, part)
                 yield part
             for name, digest in read.hexdigests().items():
                 if written.get(name) != digest:
                     raise OSError(f"the values of its column {name!r} are not those that were written")
-
-    @staticmethod
-    def _refuse_nulls(file: str, part: pa.Table) -> None:
-        table = configs().get(file.split("/")[1])
-        for column in table.columns if table else ():
-            if column.required and column.name in part.column_names and part[column.name].null_count:
-                raise OSError(f"its column {column.name!r} has a row without a value")
 
     def rows_of(self, kind: type[R], columns: Sequence[str] | None = None) -> Iterator[R]:
         """The rows of a table, by default without its pictures.
@@ -368,9 +345,9 @@ class Reader:
             steps: dict[int, PlacedStep] = {}
             with self._damage_explained(file):
                 for group in range(self.footer(file).num_row_groups):
-                    if _may_hold(self.footer(file), group, place):
+                    if may_hold(self.footer(file), group, place):
                         part = self.read(file, group, self.plain_columns(file))
-                        self._refuse_nulls(file, part)
+                        refuse_nulls(file, part)
                         for number, row in enumerate(part.to_pylist()):
                             if row["chain"] == chain:
                                 step = StepRow.from_values(row).record()
@@ -419,13 +396,3 @@ class Reader:
         # Unlike `field`, `flatten` knows that a missing picture is a null struct. pyarrow.compute would cost 9 MB more.
         data = pictures.flatten()[pictures.type.get_field_index("bytes")]
         return data, dict(zip(self._places(file), hashes, strict=False))
-
-
-def _may_hold(footer: pq.FileMetaData, group: int, place: Values) -> bool:
-    """Whether the bounds of a row group's columns allow a row with these values."""
-    row_group = footer.row_group(group)
-    for column in map(row_group.column, range(row_group.num_columns)):
-        value, bounds = place.get(column.path_in_schema), column.statistics
-        if value is not None and bounds and bounds.has_min_max and not bounds.min <= value <= bounds.max:
-            return False
-    return True

@@ -158,6 +158,24 @@ def extent(footer: pq.FileMetaData, group: int, columns: Sequence[str] | None) -
     return min(starts), max(ends)
 
 
+def may_hold(footer: pq.FileMetaData, group: int, place: Values) -> bool:
+    """Whether the bounds of a row group's columns allow a row with these values."""
+    row_group = footer.row_group(group)
+    for column in map(row_group.column, range(row_group.num_columns)):
+        value, bounds = place.get(column.path_in_schema), column.statistics
+        if value is not None and bounds and bounds.has_min_max and not bounds.min <= value <= bounds.max:
+            return False
+    return True
+
+
+def refuse_nulls(file: str, part: pa.Table) -> None:
+    """Raise if a column that every row must have has a row without a value."""
+    table = configs().get(file.split("/")[1])
+    for column in table.columns if table else ():
+        if column.required and column.name in part.column_names and part[column.name].null_count:
+            raise OSError(f"its column {column.name!r} has a row without a value")
+
+
 class TableDigest:
     """Digests of the columns of a table that arrives part by part, without its pictures.
 

@@ -56,6 +56,8 @@ def write_suite(folder: Path) -> Path:
 class Course:
     """A run, the words that make it, and what is known of it from outside."""
 
+    full_disk_words: tuple[str, ...] = ("disk is full", "would pass the limit", "stopped:")
+
     def __init__(self, folder: Path, suite: Path, chance: Random, shop: vendor.Vendor | None, name: str):
         self.folder, self.suite, self.chance, self.shop = folder, suite, chance, shop
         self.disk = folder / "disk"
@@ -76,6 +78,9 @@ class Course:
                 chance.choice((("paint", "identity"), ("paint:wear=2", "jpeg"), ("jpeg", "noise")))
             )
 
+    def begin(self) -> None:
+        """Nothing is there before the first command."""
+
     def words(self, out: Path | None = None, *more: str) -> list[str]:
         found = ["generate", "--suite", str(self.suite), "--no-audit", "--runs", str(self.runs), "--workers", "6"]
         for editor in self.editors:
@@ -89,14 +94,17 @@ class Course:
         self.count += 1
         return Command(words or self.words(), self.folder / f"said-{self.count}.txt", hurt)
 
-    def start_next(self, hurt: Callable[[], None] = lambda: None) -> Command:
+    def next_words(self) -> list[str]:
         """The run's command, with more to do if it is done, so that the next fault finds it under way."""
         folders = [*(self.run / "chains").glob("[!.]*")]
         if folders and all((path / "done.json").exists() for path in folders):
             self.runs += 1
         if self.shop:
             self.shop.weather.value = self.chance.random() < 0.7
-        return self.start(hurt)
+        return self.words()
+
+    def start_next(self, hurt: Callable[[], None] = lambda: None) -> Command:
+        return self.start(hurt, words=self.next_words())
 
     def ask(self, *words: str) -> tuple[int | None, str]:
         """A command from its beginning to its end."""

@@ -1,4 +1,4 @@
-"""The faults: each hurts the course of a run, and says whether it met a command under way.
+"""The faults: each hurts the course of a run or a dataset, and says whether it met a command under way.
 
 What must hold after each is checked here; what must hold at the end, in the course itself.
 """
@@ -73,7 +73,7 @@ def full_disk(course: Course) -> bool:
     code = command.end()
     ballast.unlink()
     course.look_at(command, code, (0, 1, 2))
-    if code and not any(word in command.said() for word in ("disk is full", "would pass the limit", "stopped:")):
+    if code and not any(word in command.said() for word in course.full_disk_words):
         raise Wrong(f"a full disk ends with {code} and says {command.said()[-600:]}")
     course.settle(0 if early else CONCURRENCY, "a full disk")
     return True
@@ -124,6 +124,16 @@ def slow_disk(course: Course) -> bool:
     return met
 
 
+def broken_disk(course: Course) -> bool:
+    command = course.start_next(processes.with_broken_disk(course.chance))
+    code = command.end()
+    course.look_at(command, code, (0, 1, 2))
+    if code and not any(word in command.said() for word in (*course.full_disk_words, "disk reports an error")):
+        raise Wrong(f"an error of the disk ends with {code} and says {command.said()[-600:]}")
+    course.settle(CONCURRENCY * (code != 0), "an error of the disk")
+    return code != 0
+
+
 def little_memory(course: Course) -> bool:
     command = course.start_next(processes.with_little_memory(course.chance))
     code = command.end()
@@ -166,13 +176,14 @@ def damaged(how: str) -> Injury:
 
 
 # Each with its share.
-FAULTS: dict[str, tuple[Injury, float]] = {
+DATASET: dict[str, tuple[Injury, float]] = {
     "kill": (signalled(signal.SIGKILL), 9),
     "SIGTERM": (signalled(signal.SIGTERM), 4),
     "Ctrl-C": (signalled(signal.SIGINT), 4),
     "two at once": (two_at_once, 4),
     "disk full": (full_disk, 5),
     "disk read-only": (read_only, 2),
+    "disk error": (broken_disk, 4),
     "slow disk": (slow_disk, 3),
     "out of memory": (little_memory, 4),
     "bit flip": (damaged("bit flip"), 6),
@@ -180,6 +191,8 @@ FAULTS: dict[str, tuple[Injury, float]] = {
     "zeros": (damaged("zeros"), 2),
     "swap": (damaged("swap"), 3),
     "file gone": (damaged("file gone"), 2),
+}
+STORE = DATASET | {
     "Ctrl-C twice": (signalled(signal.SIGINT, signal.SIGINT), 4),
     "clock": (other_clock, 1.5),
 }

@@ -1,6 +1,7 @@
 """Commands as processes that a campaign can hurt: forks of one that has imported what they need."""
 
 import contextlib
+import errno
 import multiprocessing
 import os
 import random
@@ -85,6 +86,29 @@ def with_slow_disk(chance: random.Random) -> Callable[[], None]:
             fsync(handle)
 
         os.fsync = slowly
+
+    return hurt
+
+
+def with_broken_disk(chance: random.Random) -> Callable[[], None]:
+    """A disk that answers some writes with an error of its own."""
+    often, syncs = chance.choice((0.05, 0.3, 1.0)), chance.random() < 0.5
+
+    def hurt() -> None:
+        sync, replace = os.fsync, os.replace
+
+        def failing(call: Callable[..., None]) -> Callable[..., None]:
+            def fail(*arguments: object) -> None:
+                if random.random() < often:
+                    raise OSError(errno.EIO, os.strerror(errno.EIO))
+                call(*arguments)
+
+            return fail
+
+        if syncs:
+            os.fsync = failing(sync)
+        else:
+            os.replace = failing(replace)
 
     return hurt
 

@@ -9,6 +9,7 @@ then is the machine's. It runs in a mount namespace of its own, because disks ar
 
 import argparse
 import contextlib
+import functools
 import os
 import subprocess
 import sys
@@ -18,9 +19,13 @@ import traceback
 from collections import Counter, defaultdict
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
 
 os.environ |= {"HF_HUB_OFFLINE": "1", "no_proxy": "127.0.0.1", "OMP_NUM_THREADS": "1"}
 sys.path.insert(0, str(Path(__file__).parent.parent))
+
+if TYPE_CHECKING:
+    from faults.dataset_course import Made
 
 INSIDE = "CONVERGEBENCH_FAULTS_INSIDE"
 A_COURSE = 10  # faults of one
@@ -47,6 +52,12 @@ class Campaign:
         self.money: Counter[str] = Counter()
         self.done, self.began = 0, time.monotonic()
 
+    @functools.cached_property
+    def made(self) -> "Made":
+        from faults.dataset_course import Made
+
+        return Made(self.root, self.suite)
+
     def is_over(self) -> bool:
         if self.options.minutes:
             return time.monotonic() > self.began + 60 * self.options.minutes
@@ -66,20 +77,29 @@ class Campaign:
         return 1 if self.findings else 0
 
     def one_course(self, number: int) -> None:
-        """One run: about ten faults, and its end."""
+        """One run or dataset: about ten faults, and its end."""
         from faults import injuries
         from faults.course import Course, Wrong
+        from faults.dataset_course import DatasetCourse
 
         chance = Random(f"{self.options.seed} {number}")
-        kind = chance.choices(("money", "free"), (2, 1))[0]
-        folder, faults = self.root / f"course-{number}", injuries.FAULTS
-        shop = self.shop if kind == "money" else None
-        course = Course(folder, self.suite, chance, shop, f"{self.options.seed}-{number}")
+        kind = chance.choices(("money", "free", "dataset"), (6, 3, 1))[0]
+        folder = self.root / f"course-{number}"
+        course: Course
+        if kind == "dataset":
+            course, faults = DatasetCourse(folder, self.made, chance), injuries.DATASET
+        else:
+            shop = self.shop if kind == "money" else None
+            course, faults = (
+                Course(folder, self.suite, chance, shop, f"{self.options.seed}-{number}"),
+                injuries.STORE,
+            )
         names = [self.options.only] if self.options.only else list(faults)
         history: list[str] = []
         wrong = ""
         try:
             with injuries.small_disk(course.disk):
+                course.begin()
                 while len(history) < A_COURSE and not (history and self.options.minutes and self.is_over()):
                     name = chance.choices(names, [faults[each][1] for each in names])[0]
                     history.append(name)
@@ -129,10 +149,12 @@ def preload() -> None:
     """What every command imports, once, before any is forked."""
     sys.meta_path.insert(0, WithoutTorch())
     import httpx2  # noqa: F401
-    from convergebench.cli import __main__, generate  # noqa: F401
+    from convergebench.cli import __main__, build, generate, report, score  # noqa: F401
     from convergebench.dataset_builder.publishing import verify as verifying  # noqa: F401
     from convergebench.generation import editors, scheduler, suites  # noqa: F401
     from convergebench.generation.editors import bfl, paint  # noqa: F401
+    from convergebench.metric_modules._engine import engine  # noqa: F401
+    from convergebench.spaces_app.reporting import write  # noqa: F401
 
     editors.choose("paint")
 
