@@ -172,15 +172,16 @@ class ScoreRow(StepPlace):
     psnr_registered: float | None
     ssim_registered: float | None
     framing_loss: float | None
-    edit_applied: bool | None
+    edit_changed: bool | None
+    edit_as_asked: bool | None
+    asked_by: str | None
     edit_undone: bool | None
     edit_share: float | None
     undo_ratio: float | None
     undo_explained: float | None
-    part_lost: bool | None
-    part_lost_share: float | None
-    part_redrawn_share: float | None
-    part_outline: str | None
+    damage: float | None
+    damage_outline: str | None
+    colour_shift: float | None
     reasons: str | None
     signature: str | None
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_type_hints
 
 Kind = Literal["picture", "round", "statistic"]
-Headline = Literal["quality", "meaning", "part", "edits", "framing"]
+Headline = Literal["quality", "meaning", "edits", "framing"]
 Show = Literal["curve", "number", "dataset"]
 
 
@@ -33,7 +33,6 @@ class ScoreColumn:
     ceiling: float | None = None  # what an untouched picture scores
     floor: bool = False  # unrelated pictures set its floor, and the scores get a column `retained_NAME`
     headline: Headline | None = None  # what the headline checks it for
-    floor_of: str | None = None  # the column whose floor counts for this one too
     # "curve": drawn over rounds in the report and in the Space's tab Curves, and listed like a "number";
     # "number": listed for each step in the Space's tab Chains; "dataset": only stored, and explained on the card.
     show: Show = "dataset"

@@ -23,10 +23,26 @@ COLUMNS = {
         "Rounds until meaning halves",
         "The median round in which half of the CLIP similarity is gone.",
     ),
-    "forward": (
-        "Edits carried out",
-        "The share of rounds in which something was changed when an edit was asked for.",
+    "undecided": (
+        "Undecided",
+        "The share of tests that would end in another round if values near a limit counted.",
     ),
+    "kept_if_kept": (
+        "Rounds survived at most",
+        "Rounds survived if every undecided round counts as survived.",
+    ),
+    "kept_if_lost": (
+        "Rounds survived at least",
+        "Rounds survived if every undecided round counts as lost.",
+    ),
+    "place_if_kept": ("Place at most", "The place by the mean if every undecided round counts as survived."),
+    "place_if_lost": ("Place at least", "The place by the mean if every undecided round counts as lost."),
+    "forward": (
+        "Something changed",
+        "The share of rounds in which an area changed when an edit was asked for, whatever it shows.",
+    ),
+    "as_asked": ("As asked", "The share of rounds of which a check of the words says that they were followed."),
+    "not_as_asked": ("Not as asked", "The share of rounds of which a check of the words says that they were not."),
     "refused": ("Refused", "The share of tests that the editor refused."),
     "failed": ("Missing", "The share of tests that a technical failure ended."),
     "cases": ("Tests", "One test is one picture with one program."),

@@ -65,10 +65,10 @@ def score_rows(chain, kept, clip=True, cause="quality lost"):
             row |= {f"retained_{name}": value for name in FLOORS}
             if not clip:
                 row |= {"clip": None, "retained_clip": None}
-            row |= {"psnr": 20 + 20 * value, "lpips_worst_tile": min(0.79, 1 - value)}
-            row["edit_applied"] = (not (lost and cause == "not applied")) if position == 1 else None
+            gone = 0.6 if lost and cause == "part lost" else 0.0
+            row |= {"psnr": 20 + 20 * value, "damage": gone, "retained_damage": 1 - gone}
+            row["edit_changed"] = (not (lost and cause == "not changed")) if position == 1 else None
             row["edit_undone"] = (not (lost and cause == "not undone")) if position == 2 else None
-            row["part_lost"] = (lost and cause == "part lost") if position == 2 else None
             rows.append(row | {"reasons": "{}", "signature": SIGNATURE})
     return rows
 
@@ -79,7 +79,7 @@ def end_chain(chain, rows, round, position=2, status="refused"):
     blank = {
         name: None
         for name in rows[0]
-        if name.startswith(("retained", "edit", "lpips", "part")) or name in (*FLOORS, "psnr")
+        if name.startswith(("retained", "edit", "lpips", "damage")) or name in (*FLOORS, "psnr")
     }
     cut = [row for row in rows if row["step"] < last]
     cut += [row | blank | {"status": status} for row in rows if row["step"] == last]

@@ -178,12 +178,12 @@ def score(about, decay, editor):
         | {
             "status": "ok",
             "sha256": "0" * 64,
-            "lpips_worst_tile": 0.1,
+            "damage": 0.0,
+            "retained_damage": 1.0,
             "changed_size": False,
             "signature": SIGNATURE,
         }
-        | {"edit_applied": editor != "identity" if forward else None, "edit_undone": None if forward else True}
-        | {"part_lost": None if forward else False}
+        | {"edit_changed": editor != "identity" if forward else None, "edit_undone": None if forward else True}
         | {"reasons": '{"clip": ["absent", "there are no weights here"]}'}
     )
 
@@ -193,8 +193,7 @@ OUTLINE = [[[0.25, 0.5], [0.75, 0.5], [0.75, 0.75], [0.25, 0.75]]]
 
 def lose_a_part(row):
     if row["round"] >= 3 and row["position"] == 2:
-        told = json.dumps({"polygons": OUTLINE, "rule": "colour"})
-        row |= {"part_lost": True, "part_lost_share": 0.09, "part_outline": told}
+        row |= {"damage": 0.6, "retained_damage": 0.4, "damage_outline": json.dumps({"polygons": OUTLINE})}
     return row
 
 

@@ -46,9 +46,10 @@ def judge(row, editor, source, program):
     row |= {"psnr": 12 + 26 * value, "rmse": 60 * (1 - value), "ssim": value**0.8, "lpips": 0.7 * (1 - value)}
     row |= {"retained_rmse": value**0.6, "retained_ssim": value**0.8, "retained_lpips": value}
     forward = row["position"] == 1
-    row["edit_applied"] = (editor != "identity" and not (lost and cause == "edit")) if forward else None
+    row["edit_changed"] = (editor != "identity" and not (lost and cause == "edit")) if forward else None
     row["edit_undone"] = None if forward else not (lost and cause == "undo")
-    row["part_lost"] = None if forward else lost and cause == "part"
+    gone = 0.6 if lost and cause == "part" else 0.0
+    row |= {"damage": gone, "retained_damage": 1 - gone}
     return row
 
 

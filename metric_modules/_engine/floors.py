@@ -150,8 +150,7 @@ def retained_value(value: float, floor: float, ceiling: float) -> float:
 def is_near_threshold(columns: Mapping[str, ScoreColumn], floors: Medians, name: str, value: Value) -> bool:
     """Whether the last digits of a value decide a headline."""
     column = columns[name]
-    own_floor = floors.get(column.floor_of or name)
+    own_floor = floors.get(name)
     if not column.bfloat16_error or own_floor is None or not isinstance(value, float):
         return False
-    threshold = own_floor if column.floor_of else ((column.ceiling or 0.0) + own_floor) * _HALF
-    return abs(value - threshold) <= column.bfloat16_error
+    return abs(value - ((column.ceiling or 0.0) + own_floor) * _HALF) <= column.bfloat16_error

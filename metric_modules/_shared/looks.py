@@ -193,6 +193,12 @@ def compare(before: np.ndarray, after: np.ndarray, *, limit: float | None = None
     return entries[-1][-1]
 
 
+def colour_shift(before: np.ndarray, after: np.ndarray) -> float:
+    """Mean delta E of the drift of colour and light that `compare` removes."""
+    cells, others, _ = together(before, after)
+    return float(np.linalg.norm(_drifted(cells, others) - cells, axis=2).mean())
+
+
 def largest(mask: np.ndarray, seeds: np.ndarray | None = None, fewest: float = 0) -> np.ndarray:
     count, labels, statistics, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=8)
     areas = statistics[:, cv2.CC_STAT_AREA].copy()
@@ -220,8 +226,8 @@ def smooth(values: np.ndarray, sigma: float) -> np.ndarray:
 Placement = tuple[float, float, float]
 
 
-def laid_back(cells: np.ndarray, placement: Placement) -> tuple[np.ndarray, np.ndarray]:
-    """A look moved back onto its reference, and a mask of the cells in which it shows something."""
+def laid_back(cells: np.ndarray, placement: Placement) -> np.ndarray:
+    """A look moved back onto its reference; its rim is repeated where it shows nothing."""
     rows, columns = cells.shape[:2]
     right, down, scale = placement
     matrix = np.zeros((2, 3))
@@ -229,17 +235,4 @@ def laid_back(cells: np.ndarray, placement: Placement) -> tuple[np.ndarray, np.n
         matrix[axis, axis] = scale
         matrix[axis, 2] = (length - 1) / 2 * (1 - scale) + shift * length
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-    laid = cv2.warpAffine(cells, matrix, (columns, rows), flags=flags, borderMode=cv2.BORDER_REPLICATE)
-    inside = cv2.warpAffine(np.ones((rows, columns), np.float32), matrix, (columns, rows), flags=flags)
-    return laid, inside > 0.99
-
-
-def outline(mask: np.ndarray) -> list[list[list[float]]]:
-    rows, columns = mask.shape
-    large = cv2.resize(mask.astype(np.uint8), None, fx=CELL, fy=CELL, interpolation=cv2.INTER_NEAREST)
-    contours, _ = cv2.findContours(large, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
-    polygons = [cv2.approxPolyDP(contour, CELL / 2, True)[:, 0].tolist() for contour in contours]
-    return [
-        [[round((x + 0.5) / (CELL * columns), 4), round((y + 0.5) / (CELL * rows), 4)] for x, y in polygon]
-        for polygon in polygons
-    ]
+    return cv2.warpAffine(cells, matrix, (columns, rows), flags=flags, borderMode=cv2.BORDER_REPLICATE)

@@ -14,14 +14,15 @@ from convergebench.metric_modules.edit_applied.measure import SIGNATURE
 from convergebench.metric_modules.edit_applied.spec import SPEC
 from convergebench.metric_modules.edit_applied.whole_picture import grey
 
-_FORWARD = ("applied", "region_share")
-_UNDO = ("undone", "undo_ratio", "undo_explained", "part_lost", "part_lost_share", "part_redrawn_share")
+_FORWARD = ("changed", "as_asked", "region_share")
+_UNDO = ("undone", "undo_ratio", "undo_explained", "colour_shift")
 
 
 class EditApplied(picture_modules.PictureModule):
-    """Whether an edit happened (applied, 0 or 1, with the share of the picture its largest region covers), whether a
-    second edit took it back (undone, 0 or 1, with the part of the change that is left), and whether a part of the
-    picture was lost on the way (part_lost, 0 or 1). Every null has a reason."""
+    """Whether something changed (changed, 0 or 1, with the share of the picture that its largest region covers),
+    whether the words were followed as far as that can be checked (as_asked, null unless they ask for a change of the
+    whole picture), whether a second edit took it back (undone, 0 or 1, with the part of the change that is left), and
+    how far all colours moved on the way (colour_shift, delta E). Every null has a reason."""
 
     columns: ClassVar = {name: datasets.Image() for name in ("predictions", "references", "returns")}
     example: ClassVar = {"cycle": ["add a red ball", "remove the red ball"], "small": False}

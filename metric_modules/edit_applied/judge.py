@@ -1,46 +1,42 @@
 """Did a step make its edit, or take one back? The rules, on looks and, if available, CLIP's likenesses."""
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any
 
 import cv2
 import numpy as np
+from PIL import ImageColor
 
 from .._shared.looks import (
     DRIFT,
     VISIBLE,
+    Change,
     Placement,
+    colour_shift,
     compare,
     find_edit,
     fitted,
     laid_back,
-    largest,
-    outline,
     smooth,
-    together,
 )
 from . import whole_picture
 from .cycles import Role, roles
-from .whole_picture import asked_transforms, find_transform, residual, square
+from .whole_picture import TOWARDS, asked_transforms, find_transform, residual, square
 
 # docs/verdicts.md tabulates the accuracy of verdicts under other limits: shares of 0.1% to 1%, LEFT from 0.2 to 0.6.
-SHARE = 0.003  # of the picture: the smallest area of an edit or of a lost part
+SHARE = 0.003  # of the picture: the smallest area of an edit
 SHARE_SMALL = 0.001  # the same for programs marked small: glasses, earrings
 LEFT = 0.4  # of an edit: the most that may be left of it
 MEANING_LEFT = 0.5  # of the rise in likeness to the words: the most that may be left of it
 EXPLAINED = 0.75  # of what is left of an edit: from this share on it is the edit itself, not another loss
 NEAR = 2.5  # cells: sigma of the neighbourhood in which what is left is projected onto the edit
-NOISE = 4.0  # times the picture's median change; a lost part must exceed this, or it counts as wear
 
-# Structure finds what the colour rule misses, such as a face repainted in the same colours.
-ALIKE = 0.6  # correlation of a neighbourhood's structure, below which something else is drawn there
-STRANGE = 0.2  # the same limit however worn the whole picture is
-WORN = 0.25  # the most that wear takes of the correlation at the median; twenty rounds of it took 0.21
-CONTRAST = 3.0  # grey levels (of 100): the least local contrast in which structure can be compared
-_BLURS = (0.0, 0.7, 1.2)  # cells: sigmas by which the whole return may be softer than the source
-COARSE, WINDOW = 3.0, 1.5  # cells: sigma of what is taken off as shading, and of the neighbourhood
+# Hues that PIL knows as names; "a black and white cat" asks for none of them.
+_COLOUR = re.compile(r"\b(red|orange|yellow|green|blue|purple|pink|gold)(?:en)?\b", re.IGNORECASE)
+_ADDS = re.compile(r"\W*(please )?(add|put|place|insert|draw)\b", re.IGNORECASE)
 
 _TONE = re.compile(
     r"\b(monochrome|black and white|gr[ae]y ?scale|colou?ri[sz]e|sepia|night|day(time|light)?|bright(en|er)|"
@@ -53,11 +49,11 @@ _THING = re.compile(
     r"\W*(please )?(add|remove|delete|erase|put|place|insert|draw|take|replace|undo)\b", re.IGNORECASE
 )
 
-FORWARD = ("applied", "region_share")
+FORWARD = ("changed", "as_asked", "asked_by", "region_share")
 UNDO = ("undone", "undo_ratio", "undo_explained")
-_PART = ("part_lost", "part_lost_share", "part_redrawn_share", "part_outline")
 
-# Of one step, by name: a number or an outline, or the code of the reason why there is none; spec.py has the sentences.
+# Of one step, by name: a number or what checked the words; or the code of the reason why there is none, whose sentence
+# is in spec.py.
 Judgement = dict[str, Any]
 _NO_UNDO = dict.fromkeys(UNDO, "not_an_undo")
 _NO_FORWARD = dict.fromkeys(FORWARD, "not_a_forward")
@@ -77,6 +73,22 @@ def cosine(picture: np.ndarray, text: np.ndarray) -> float:
     return float(first @ second / (np.linalg.norm(first) * np.linalg.norm(second)))
 
 
+def _forward(changed: bool, share: float | str, checks: Mapping[str, bool]) -> Judgement:
+    """`checks` has what each check of the words found. A colour alone cannot show that they were followed."""
+    answers = {name: bool(changed and answer) for name, answer in checks.items()}
+    verdict: float | str = "words_not_checked"
+    if not all(answers.values()) or answers.keys() - {"colour"}:
+        verdict = float(all(answers.values()))
+    asked_by = answers or "words_not_checked"
+    return {
+        **_NO_UNDO,
+        "changed": float(changed),
+        "as_asked": verdict,
+        "asked_by": asked_by,
+        "region_share": share,
+    }
+
+
 def judge_forward(
     before: np.ndarray,
     after: np.ndarray,
@@ -85,19 +97,44 @@ def judge_forward(
     small: bool = False,
     tone: bool = False,
     meaning: tuple[float, float] | None = None,
+    colour: np.ndarray | None = None,
 ) -> Judgement:
-    """Whether the edit between two looks happened.
+    """Whether something changed between two looks, and whether it was what the words ask for, if they can be checked.
 
     `asked` names transforms for the exact oracle. With `tone` only the drift of ordinary wear is removed. `meaning` is
-    both pictures' likeness to the words, which has to rise.
+    both pictures' likeness to the words, which has to rise. `colour` is the one that the words name, in Lab.
     """
     if asked:
         transform = find_transform(before, after, asked)
-        made = "symmetric" if transform is None else float(transform[0] in asked)
-        return {**_NO_UNDO, "applied": made, "region_share": "whole_picture"}
-    share = float(find_edit(before, after, limit=DRIFT if tone else None)[1].mean())
-    applied = share >= (SHARE_SMALL if small else SHARE) and (meaning is None or meaning[1] > meaning[0])
-    return {**_NO_UNDO, "applied": float(applied), "region_share": share}
+        if transform is None:
+            return _NO_UNDO | dict.fromkeys(FORWARD, "symmetric")
+        return _forward(transform[0] != "none", "whole_picture", {"transform": transform[0] in asked})
+    (size, vector), region = find_edit(before, after, limit=DRIFT if tone else None)
+    share = float(region.mean())
+    checks = {} if meaning is None else {"clip": meaning[1] > meaning[0]}
+    if colour is not None:
+        checks["colour"] = _moved_towards(colour, before, vector, region & (size > VISIBLE))
+    return _forward(share >= (SHARE_SMALL if small else SHARE), share, checks)
+
+
+def _named_colour(instructions: Sequence[str]) -> np.ndarray | None:
+    """The one colour that the words give to a thing that is added, in Lab; None if there is none, or more.
+
+    >>> _named_colour(["add a red ball"]).round().tolist(), _named_colour(["make the red ball blue"])
+    ([53.0, 80.0, 67.0], None)
+    """
+    names = {name.lower() for text in instructions for name in _COLOUR.findall(text)}
+    if len(names) != 1 or not all(map(_ADDS.match, instructions)):
+        return None
+    rgb = np.array([[ImageColor.getrgb(names.pop())]], np.float32) / 255
+    return cv2.cvtColor(rgb, cv2.COLOR_RGB2LAB)[0, 0]
+
+
+def _moved_towards(colour: np.ndarray, before: np.ndarray, change: np.ndarray, region: np.ndarray) -> bool:
+    """Whether enough of a region took on a colour: real editors redraw much more than what they add."""
+    way, moved = colour - before[region], change[region]
+    lengths = np.linalg.norm(way, axis=1) * np.linalg.norm(moved, axis=1)
+    return float(((way * moved).sum(axis=1) >= TOWARDS * lengths).sum()) >= SHARE_SMALL * region.size
 
 
 def _judge_undo(
@@ -110,12 +147,14 @@ def _judge_undo(
     small: bool,
     tone: bool,
     meaning: tuple[float, float, float] | None,
+    placement: Placement | None,
 ) -> Judgement:
-    """Whether the edit between the looks `before` and `forward`, known to be applied, is gone from `back`.
+    """Whether the edit between the looks `before` and `forward`, which differ, is gone from `back`.
 
     `targets` are the looks to come back to: the round's, and the chain's reference, because a lasting loss would look
-    undone one round later. The region of another edit, between the looks `other`, is left out. If the edit does not
-    explain what is left in the region, it is gone and a part was lost.
+    undone one round later. If `placement` says how the whole picture moved, the comparison after undoing that counts
+    if it leaves less. The region of another edit, between the looks `other`, is left out. If the region still differs
+    and the edit does not explain it, the rule cannot say what it sees there.
     """
     limit = DRIFT if tone else None
     (size, vector), whole_region = find_edit(before, forward, limit=limit)
@@ -129,19 +168,24 @@ def _judge_undo(
         region = certain
     if other is not None or np.array_equal(targets[0], targets[-1]):
         targets = targets[:1]
-    changes = [
-        compare(fitted(target, before), back, limit=limit) for target in targets
-    ]  # on the cells of `before`
-    remains = [_change_left(remaining, region, tone) for remaining, _ in changes]
-    most = max(remains)
+    backs = [back] if placement is None else [back, laid_back(back, placement)]
+    left = [
+        min(
+            (_left(compare(fitted(target, before), shown, limit=limit), region, tone) for shown in backs),
+            key=itemgetter(0),
+        )
+        for target in targets  # on the cells of `before`
+    ]
+    most, remaining = max(left, key=itemgetter(0))
     ratio = most / float(size[region].mean())
-    explained = _explained_by(vector, changes[remains.index(most)][1], region)
-    gone = ratio <= LEFT or (explained is not None and explained < EXPLAINED)
-    if meaning is not None:
-        gone = gone and meaning[2] - meaning[0] <= MEANING_LEFT * (meaning[1] - meaning[0])
-    lost = {"part_lost": 1.0} if ratio > LEFT and gone else {}
-    left = "all_gone" if explained is None else explained
-    return {**_NO_FORWARD, "undone": float(gone), "undo_ratio": ratio, "undo_explained": left, **lost}
+    explained = _explained_by(vector, remaining, region)
+    gone: float | str = float(ratio <= LEFT)
+    if not gone and explained is not None and explained < EXPLAINED:
+        gone = "something_else"
+    if meaning is not None and meaning[2] - meaning[0] > MEANING_LEFT * (meaning[1] - meaning[0]):
+        gone = 0.0
+    left_is_edit = "all_gone" if explained is None else explained
+    return {**_NO_FORWARD, "undone": gone, "undo_ratio": ratio, "undo_explained": left_is_edit}
 
 
 def _judge_transform_undone(
@@ -155,10 +199,11 @@ def _judge_transform_undone(
     return {**_NO_FORWARD, "undone": float(name == "none"), "undo_ratio": ratio, "undo_explained": "whole_picture"}
 
 
-def _change_left(size: np.ndarray, region: np.ndarray, tone: bool) -> float:
-    """The mean change in a region minus the median change outside it, except for a tone."""
+def _left(change: Change, region: np.ndarray, tone: bool) -> tuple[float, np.ndarray]:
+    """The mean change in a region minus the median change outside it, except for a tone; and the change itself."""
+    size, vector = change
     elsewhere = 0.0 if tone or region.all() else float(np.median(size[~region]))
-    return max(0.0, float(size[region].mean()) - elsewhere)
+    return max(0.0, float(size[region].mean()) - elsewhere), vector
 
 
 def _explained_by(edit: np.ndarray, remaining: np.ndarray, region: np.ndarray) -> float | None:
@@ -172,72 +217,6 @@ def _explained_by(edit: np.ndarray, remaining: np.ndarray, region: np.ndarray) -
         return None
     local = np.clip(smooth((gap * made).sum(axis=2), NEAR) / (smooth((made * made).sum(axis=2), NEAR) + 1), 0, 1.2)
     return 1 - float(((gap - local[..., None] * made) ** 2).sum()) / total
-
-
-def judge_part(source: np.ndarray, back: np.ndarray, placement: Placement | None = None) -> Judgement:
-    """Whether a part of the look `source` is lost from the look `back`.
-
-    If `placement` says how the whole picture moved, the comparison after undoing that counts if it shows less.
-    """
-    judged = _part_between(source, back, None)
-    if judged["part_lost"] and placement is not None:
-        laid = _part_between(source, *laid_back(back, placement))
-        return min(judged, laid, key=lambda part: max(part["part_lost_share"], part["part_redrawn_share"]))
-    return judged
-
-
-def _part_between(source: np.ndarray, back: np.ndarray, inside: np.ndarray | None) -> Judgement:
-    change, alike = compare(source, back)[0], _likeness(source, back)
-    if inside is not None:
-        inside = inside[: change.shape[0], : change.shape[1]]
-        change, alike = np.where(inside, change, 0), np.where(inside, alike, 1)
-    recoloured = largest(change > max(VISIBLE, NOISE * float(np.median(change))))
-    unlike = 1 - alike
-    usual = float(np.median(unlike[unlike > 0])) if (unlike > 0).any() else 0.0
-    worn = NOISE * usual if usual <= WORN else 0.0  # beyond that the whole picture was redrawn
-    redrawn = largest(unlike > min(max(1 - ALIKE, worn), 1 - STRANGE))
-    shares = {"colour": float(recoloured.mean()), "structure": float(redrawn.mean())}
-    rule = max(shares, key=shares.__getitem__)
-    lost = shares[rule] >= SHARE
-    polygons = outline(recoloured if rule == "colour" else redrawn) if lost else None
-    return {
-        "part_lost": float(lost),
-        "part_lost_share": shares["colour"],
-        "part_redrawn_share": shares["structure"],
-        "part_outline": {"rule": rule, "polygons": polygons} if lost else "no_part",
-    }
-
-
-def _likeness(source: np.ndarray, returned: np.ndarray) -> np.ndarray:
-    """Around every cell, how well the structure of one look correlates with that of the other; 1 if there is none.
-
-    Shading is taken off first. Of the source, unchanged and blurred, the version counts that fits the whole picture
-    best; around each cell, the best shift by one cell.
-    """
-    result = np.ones(source.shape[:2], np.float32)
-    source, returned, overlap = together(source, returned)
-    light, other = (np.ascontiguousarray(cells[..., 0]) for cells in (source, returned))
-    rows, columns = light.shape
-    padded = cv2.copyMakeBorder(other - smooth(other, COARSE), 1, 1, 1, 1, cv2.BORDER_REPLICATE)
-    shifts = [
-        np.ascontiguousarray(padded[down : down + rows, right : right + columns])
-        for down in range(3)
-        for right in range(3)
-    ]
-    powers = [smooth(shifted * shifted, WINDOW) + 1 for shifted in shifts]
-    best_mean = -2.0
-    for blur in _BLURS:
-        blurred = smooth(light, blur) if blur else light
-        first = blurred - smooth(blurred, COARSE)
-        power = smooth(first * first, WINDOW)
-        best = np.full(first.shape, -1, np.float32)
-        for shifted, strength in zip(shifts, powers, strict=True):
-            np.maximum(best, smooth(first * shifted, WINDOW) / np.sqrt((power + 1) * strength), out=best)
-        structured = power > CONTRAST**2
-        mean = float(best[structured].mean()) if structured.any() else 1.0
-        if mean > best_mean:
-            best_mean, result[overlap] = mean, np.where(structured, best, 1)
-    return result
 
 
 def judge_step(
@@ -261,18 +240,16 @@ def judge_step(
     role = roles(cycle, closes)[position - 1]
     verb = whole_picture.asked_sharpness(cycle[role.start : role.end])
     reference = (source_grey if verb else source) if role.target == 0 else None
-    edit = _judge_edit(cycle, position, role, greys if verb else looks, reference, verb, small, meaning)
+    edit = _judge_edit(cycle, position, role, greys if verb else looks, reference, verb, small, meaning, placement)
     back = looks[position] if len(looks) > position else None
+    shift: float | str = "round_incomplete"
     if not closes or position < len(cycle):
-        reason = "not_a_return"
+        shift = "not_a_return"
     elif source is None:
-        reason = "no_source"
-    elif back is None:
-        reason = "round_incomplete"
-    else:
-        part = judge_part(source, back, placement)
-        return edit | part | {"part_lost": max(part["part_lost"], edit.get("part_lost", 0.0))}
-    return dict.fromkeys(_PART, reason) | edit
+        shift = "no_source"
+    elif back is not None:
+        shift = colour_shift(source, back)
+    return edit | {"colour_shift": shift}
 
 
 def _judge_edit(
@@ -284,6 +261,7 @@ def _judge_edit(
     verb: str | None,
     small: bool,
     meaning: Sequence[float] | None,
+    placement: Placement | None,
 ) -> Judgement:
     """Whether a step made its edit, or took one back.
 
@@ -310,7 +288,9 @@ def _judge_edit(
         words = meaning[role.start], meaning[role.end], meaning[position]
     steps = pictures[role.start : role.end + 1]
     other = (pictures[role.other[0]], pictures[role.other[1]]) if role.other else None
-    return _judge_looks(cycle[role.start : role.end], role.kind, steps, targets, back, other, small, words)
+    return _judge_looks(
+        cycle[role.start : role.end], role.kind, steps, targets, back, other, small, words, placement
+    )
 
 
 def _judge_looks(
@@ -322,6 +302,7 @@ def _judge_looks(
     other: tuple[np.ndarray, np.ndarray] | None,
     small: bool,
     words: tuple[float, float, float] | None,
+    placement: Placement | None,
 ) -> Judgement:
     before, forward = looks[0], looks[-1]
     transforms = [asked_transforms(instruction) for instruction in instructions]
@@ -330,28 +311,37 @@ def _judge_looks(
         steps = [
             judge_forward(*step, asked=names) for step, names in zip(pairwise(looks), transforms, strict=True)
         ]
-        edit = min(steps, key=lambda step: -1 if step["applied"] == "symmetric" else step["applied"])
+        edit = min(steps, key=lambda step: -1 if step["as_asked"] == "symmetric" else step["as_asked"])
     else:
-        edit = judge_forward(before, forward, small=small, tone=tone, meaning=words and words[:2])
-        what = whole_picture.asked_colour(instructions[0])
-        if (
-            what and edit["applied"] == 0 and (words is None or words[1] > words[0])
-        ):  # too faint for `judge_forward`
+        named = _named_colour(instructions)
+        edit = judge_forward(before, forward, small=small, tone=tone, meaning=words and words[:2], colour=named)
+        if what := whole_picture.asked_colour(instructions[0]):
             colours = whole_picture.colour_edit(what, before, forward, targets, back)
-            return _judge_whole_picture(kind, *colours) if colours else dict.fromkeys(FORWARD + UNDO, "already_so")
+            if not edit["changed"]:  # too faint for `judge_forward`
+                return (
+                    _judge_whole_picture(kind, *colours)
+                    if colours
+                    else dict.fromkeys(FORWARD + UNDO, "already_so")
+                )
+            if colours:
+                checks = edit["asked_by"] if isinstance(edit["asked_by"], dict) else {}
+                edit = _forward(True, edit["region_share"], {**checks, "whole_picture": colours[0]})
     if kind == "forward":
         return edit
-    if edit["applied"] != 1:
-        return _NO_FORWARD | dict.fromkeys(UNDO, edit["applied"] or "not_applied")
+    made = edit["as_asked"] if all(transforms) else edit["changed"]
+    if made != 1:
+        return _NO_FORWARD | dict.fromkeys(UNDO, made or "not_changed")
     if all(transforms):
         return _judge_transform_undone(before, forward, back, targets[0])
-    return _judge_undo(before, forward, back, targets, other=other, small=small, tone=tone, meaning=words)
+    return _judge_undo(
+        before, forward, back, targets, other=other, small=small, tone=tone, meaning=words, placement=placement
+    )
 
 
 def _judge_whole_picture(kind: str, is_made: bool, share_left: Callable[[], float]) -> Judgement:
     if kind == "forward":
-        return {**_NO_UNDO, "applied": float(is_made), "region_share": "whole_picture"}
+        return _forward(is_made, "whole_picture", {"whole_picture": is_made})
     if not is_made:
-        return _NO_FORWARD | dict.fromkeys(UNDO, "not_applied")
+        return _NO_FORWARD | dict.fromkeys(UNDO, "not_changed")
     ratio = share_left()
     return {**_NO_FORWARD, "undone": float(ratio <= LEFT), "undo_ratio": ratio, "undo_explained": "whole_picture"}

@@ -13,15 +13,15 @@ from .._shared.scoring import Program, Signature, Value
 from . import judge, whole_picture
 from .whole_picture import grey
 
-_NUMBERS = ("undo_ratio", "undo_explained", "part_lost_share", "part_redrawn_share", "part_outline")
 COLUMNS = {
-    "applied": "edit_applied",
+    "changed": "edit_changed",
+    "as_asked": "edit_as_asked",
+    "asked_by": "asked_by",
     "region_share": "edit_share",
     "undone": "edit_undone",
-    "part_lost": "part_lost",
-    **{name: name for name in _NUMBERS},
+    **{name: name for name in ("undo_ratio", "undo_explained", "colour_shift")},
 }
-_VERDICTS = ("applied", "undone", "part_lost")
+_VERDICTS = ("changed", "as_asked", "undone")
 
 
 def _limits(module: ModuleType, names: str) -> Signature:
@@ -29,17 +29,15 @@ def _limits(module: ModuleType, names: str) -> Signature:
 
 
 SIGNATURE: Signature = {
-    "version": 4,
+    "version": 5,
     **_limits(looks, "side cell reach far moved drift visible faint seeds"),
-    **_limits(judge, "noise share"),
+    "share": judge.SHARE,
     "small": judge.SHARE_SMALL,
     "left": judge.LEFT,
     "meaning": judge.MEANING_LEFT,
     **_limits(judge, "explained near"),
     "margin": whole_picture.MARGIN,
-    **_limits(judge, "alike strange contrast coarse window"),
     **_limits(whole_picture, "blurred sharpened weakest greyed tinted towards"),
-    "worn": judge.WORN,
 }
 # A picture's look, the picture in grey (for its sharpness), and its embedding if CLIP is part of the run.
 _Kept = tuple[np.ndarray, np.ndarray, np.ndarray | None]

@@ -116,5 +116,5 @@ def convergence(
 def convergence_name(checked: Sequence[str]) -> str:
     """The headline's name with what it did not check: without CLIP, 'convergence (no meaning check)'."""
     missing = [f"no {name.upper()}" for name in QUALITIES if name not in checked]
-    missing += ["no part check"] * ("part_lost" not in checked) + ["no meaning check"] * ("clip" not in checked)
+    missing += ["no damage check"] * ("part" not in checked) + ["no meaning check"] * ("clip" not in checked)
     return f"convergence ({', '.join(missing)})" if missing else "convergence"

@@ -17,8 +17,8 @@ def _model(net: str, device: str, dtype: str) -> measure.Model:
 
 
 class Lpips(picture_modules.PictureModule):
-    """Learned perceptual distance (LPIPS 0.1), lower is nearer, 0 for identical pictures, with no declared upper bound;
-    and the same of the picture's worst tile out of 8 x 8."""
+    """Learned perceptual distance (LPIPS 0.1), lower is nearer, 0 for identical pictures, with no declared
+    upper bound."""
 
     spec, fields = SPEC, measure.COLUMNS
 

@@ -29,11 +29,10 @@ NETS = {
 }
 DTYPES = ("float32", "bfloat16", "float16")
 NET = "alex"  # what the scoring engine runs
-COLUMNS = ("lpips", "lpips_worst_tile")
+COLUMNS = ("lpips",)
 _Loaded = tuple[dict[str, "torch.Tensor"], str]  # tensors and their digest
-Distance = dict[str, float]  # of a picture (lpips), and of the worst of its 8 x 8 tiles (lpips_worst_tile)
+Distance = dict[str, float]  # of a picture: lpips
 SMALLEST = 32  # pixels a side: below it AlexNet has nothing left to pool
-_TILES = 8
 fetch_weights = fetch
 _CACHED = 200_000  # numbers computed at once, to stay in the processor's cache
 # Of the input, per channel: the scaling layer of the reference implementation of LPIPS 0.1.
@@ -161,20 +160,8 @@ def maps(reference: Sequence["torch.Tensor"], prediction: Sequence["torch.Tensor
 
 
 def _distances(maps: Sequence["torch.Tensor"]) -> list[Distance]:
-    results = []
-    for number in range(len(maps[0])):
-        places = [stage[number : number + 1] for stage in maps]
-        whole = sum(float(stage.mean()) for stage in places)
-        results.append({"lpips": whole, "lpips_worst_tile": float(tiles(places).max())})
-    return results
-
-
-def tiles(maps: Sequence["torch.Tensor"]) -> "torch.Tensor":
-    """The distance of each of a picture's 8 x 8 tiles."""
-    import torch
-    from torch.nn import functional
-
-    return torch.stack([functional.adaptive_avg_pool2d(place, _TILES)[:, 0] for place in maps]).sum(0)
+    numbers = range(len(maps[0]))
+    return [{"lpips": sum(float(stage[number : number + 1].mean()) for stage in maps)} for number in numbers]
 
 
 def signature(model: Model) -> Signature:

@@ -7,7 +7,7 @@ SPEC = {
     "order": 30,
     "needs": "weights, which `convergebench weights lpips` fetches",
     "sees": "what looks different: texture, smear, sharpening",
-    "misses": "slow tints; where the damage is, which its worst tile tells",
+    "misses": "slow tints; damage to one small area of an untouched picture",
     "columns": [
         {
             "name": "lpips",
@@ -21,19 +21,6 @@ SPEC = {
             "floor": True,
             "headline": "quality",
             "bfloat16_error": 2e-3,
-        },
-        {
-            "name": "lpips_worst_tile",
-            "title": "LPIPS, worst tile",
-            "meaning": "largest mean of the 8x8 LPIPS map: the part that changed most",
-            "aspect": "the worst part",
-            "direction": "lower",
-            "ceiling": 0.0,
-            "show": "number",
-            "floor_of": "lpips",
-            "bfloat16_error": 2e-2,
-            "sees": "one area that no longer matches the original",
-            "misses": "damage spread thinly over everything",
         },
     ],
     "reasons": {

@@ -19,7 +19,7 @@ _LEVELS = "/".join(map(str, LEVELS))
 SIGNATURE: Signature = {"version": 2, "levels": _LEVELS, "residual": RESIDUAL, "still": STILL, "blocks": FEWEST}
 
 
-def _undone(prediction: np.ndarray, placement: Placement) -> tuple[np.ndarray, tuple[slice, slice]]:
+def undone(prediction: np.ndarray, placement: Placement) -> tuple[np.ndarray, tuple[slice, slice]]:
     """The prediction laid back on its reference, and the rows and columns in which both show something."""
     height, width = prediction.shape[:2]
     if placement.still:
@@ -75,7 +75,7 @@ def compare(
     values = {"shift_x": placement.x, "shift_y": placement.y, "scale": placement.scale, **residual}
     values["framing_loss"] = _framing_loss(reference.shape[:2], placement)
     if not (len(raw) == 2 and placement.still):
-        laid, (rows, columns) = _undone(prediction, placement)
+        laid, (rows, columns) = undone(prediction, placement)
         raw = psnr_and_ssim(reference[rows, columns], laid[rows, columns])
     return {**values, **dict(zip(_REGISTERED, raw, strict=True))}
 

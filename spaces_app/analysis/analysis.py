@@ -88,10 +88,23 @@ class Analysis:
             for name, group in self.groups.items()
         }
 
-    def _outcomes(self, cases: Sequence[Case], checks: Sequence[str]) -> list[Outcome]:
-        return count_failures(
-            cases, [outcome_of_case(case, checks, self.threshold, self.framing) for case in cases]
-        )
+    def _outcomes(self, cases: Sequence[Case], checks: Sequence[str], undecided: str = "") -> list[Outcome]:
+        limits = self.threshold, self.framing, undecided
+        return count_failures(cases, [outcome_of_case(case, checks, *limits) for case in cases])
+
+    @cached_property
+    def bounds(self) -> dict[str, tuple[Outcome, Outcome]]:
+        """Of each counted chain, the outcomes with all undecided rounds kept, and with all of them lost."""
+        return {
+            case.chain.id: (if_kept, if_lost)
+            for group in self.groups.values()
+            for editor, cases in group.cases.items()
+            for case, if_kept, if_lost in zip(
+                cases,
+                *(self._outcomes(cases, group.checks_of(editor), way) for way in ("kept", "lost")),
+                strict=True,
+            )
+        }
 
     @cached_property
     def comparisons(self) -> dict[str, GroupComparison]:

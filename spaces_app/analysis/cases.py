@@ -37,9 +37,9 @@ class Case:
     retained: dict[str, Values]
     registered: dict[str, Values]  # once shift and scale are undone
     raw: dict[str, Values]  # columns of the scores
-    part_lost: list[bool | None]
     left: Values  # the share of the edit that remains; of several edits, the largest
-    applied: list[bool | None] | None
+    changed: list[bool | None] | None
+    as_asked: list[bool | None] | None  # where the words were checked
     undone: list[bool | None] | None
     not_judged: dict[str, dict[int, str]]  # cause -> round -> why, as a code
     seconds: float | None  # per round
@@ -79,10 +79,11 @@ class Case:
 
 # Causes that no single column decides: a case and its checks -> values by round.
 SERIES: dict[str, Callable[[Case, Sequence[str]], Sequence[Sequence[float | None]]]] = {
-    "applied": lambda case, checks: [case.applied] if case.applied and "edits" in checks else [],
+    "changed": lambda case, checks: [case.changed] if case.changed and "edits" in checks else [],
+    "as_asked": lambda case, checks: [case.as_asked] if case.as_asked and "edits" in checks else [],
     "undone": lambda case, checks: [case.undone] if case.undone and "edits" in checks else [],
     "quality": lambda case, checks: [case.judged(name) for name in QUALITIES if name in checks],
-    "part_lost": lambda case, checks: [case.part_lost] if "part_lost" in checks else [],
+    "part": lambda case, checks: [case.raw["damage"]] if "part" in checks else [],
     "framing": lambda case, checks: [case.raw["framing_loss"]],
     "meaning": lambda case, checks: [case.judged(name) for name in MEANINGS if name in checks],
 }
@@ -90,11 +91,11 @@ SERIES: dict[str, Callable[[Case, Sequence[str]], Sequence[Sequence[float | None
 CAUSE_COLUMNS = tuple(cause.decided_by for cause in CAUSES.values() if cause.decided_by not in {"", *SERIES})
 if _UNKNOWN := set(CAUSE_COLUMNS) - score_column_names():
     raise TypeError(f"a cause in halflife/causes.py is decided by {_UNKNOWN.pop()!r}, which is not a score column")
-_RAW = ("rmse_previous", "framing_loss", "part_lost_share", "part_redrawn_share", *CAUSE_COLUMNS, *CURVES)
+_RAW = ("rmse_previous", "framing_loss", *CAUSE_COLUMNS, *CURVES)
 # The only columns of the scores that are read to make a case.
 _CASE_COLUMNS = (
     *("chain", "round", "position", "reasons", "psnr_registered", "ssim_registered"),
-    *("edit_applied", "edit_undone", "undo_ratio", "part_lost", *_RAW),
+    *("edit_changed", "edit_as_asked", "edit_undone", "undo_ratio", *_RAW),
     *(f"retained_{name}" for name in RETAINED),
 )
 _NOT_SCORED = ScoreRow.from_scores({})  # for a step without a row
@@ -147,7 +148,7 @@ def case_of_chain(
     by_round = [[row_at.get((round, place), _NOT_SCORED) for place in positions] for round in rounds]
     returns = [steps[-1] for steps in by_round]
     kinds = [role.kind for role in roles(chain.program.cycle, chain.program.closes)]
-    applied, not_applied = _edits(by_round, kinds, "forward", "edit_applied")
+    changed, not_changed = _edits(by_round, kinds, "forward", "edit_changed")
     undone, not_undone = _edits(by_round, kinds, "undo", "edit_undone")
     ratios = [[step.undo_ratio for step in steps if step.undo_ratio is not None] for steps in by_round]
     return Case(
@@ -157,12 +158,11 @@ def case_of_chain(
         retained={name: [row.value(f"retained_{name}") for row in returns] for name in RETAINED},
         registered=_registered_qualities(chain, returns, floors),
         raw={name: [row.value(name) for row in returns] for name in _RAW},
-        # An undo may lose a part before the round's return is made.
-        part_lost=[any(step.part_lost for step in steps) or steps[-1].part_lost for steps in by_round],
         left=[max(values, default=None) for values in ratios],
-        applied=applied,
+        changed=changed,
+        as_asked=[_as_asked(steps, kinds) for steps in by_round] if "forward" in kinds else None,
         undone=undone,
-        not_judged={"not applied": not_applied, "not undone": not_undone},
+        not_judged={"not changed": not_changed, "not undone": not_undone},
         seconds=seconds,
         cost=cost,
     )
@@ -182,6 +182,11 @@ def _edits(
         if any(steps[-1].value(name) is not None for name in CURVES):
             is_unknown.append(round in codes)
     return (None if is_unknown and all(is_unknown) else verdicts), codes
+
+
+def _as_asked(steps: Sequence[ScoreRow], kinds: Sequence[str]) -> bool | None:
+    answers = [step.edit_as_asked for step, kind in zip(steps, kinds, strict=True) if kind == "forward"]
+    return False if False in answers else None if None in answers else True
 
 
 def _all_edits(steps: Sequence[ScoreRow], column: str) -> bool | None:
@@ -222,7 +227,7 @@ def _registered_qualities(chain: FinishedChain, returns: Sequence[ScoreRow], flo
 def checks_left_out(case: Case) -> dict[str, str]:
     """By cause; an edit that was not made leaves nothing to undo."""
     reasons = {
-        cause: [code for code in codes.values() if code != "not_applied"]
+        cause: [code for code in codes.values() if code != "not_changed"]
         for cause, codes in case.not_judged.items()
     }
     return {cause: codes[0] for cause, codes in reasons.items() if codes}

@@ -14,10 +14,10 @@ from .program_groups import NO_GROUP, program_groups
 if TYPE_CHECKING:
     from .analysis import Analysis
 
-CHECKS = ("edits", *QUALITIES, "part_lost", *MEANINGS)
+CHECKS = ("edits", *QUALITIES, "part", *MEANINGS)
 CHECK_TITLES = {
-    "edits": "whether edits were made and undone",
-    "part_lost": "whether an area was lost",
+    "edits": "whether something changed and was undone",
+    "part": "whether an area was lost",
     **{name: COLUMNS[name].title for name in QUALITIES},
     **{name: f"{COLUMNS[name].aspect} by {COLUMNS[name].title}" for name in MEANINGS},
 }
@@ -30,6 +30,7 @@ _CASES = ("cases kept", "cases lost", "cases missing")
 LEFT_OUT = "left out: "
 AUDITED = LEFT_OUT + "under recall audit"
 _LOOK_ALIKE = LEFT_OUT + "a reference that unrelated pictures resemble"
+_NO_QUALITY = LEFT_OUT + "quality was not checked: no weights for damage, and no other pictures for floors"
 _UNSCORED = LEFT_OUT + "count twice or have no scores"
 UNKNOWN = LEFT_OUT + "a program of a study that is not installed"
 
@@ -59,6 +60,11 @@ class CaseGroup:
         return tuple(check for check in self.checks if check not in self.lacking[editor])
 
     @property
+    def checks_quality(self) -> bool:
+        """Without it an editor that returns noise would keep every round; one that never answered needs none."""
+        return not {*QUALITIES, "part"}.isdisjoint(self.checks) or not any(map(_measured_rounds, self.all_cases))
+
+    @property
     def all_cases(self) -> list[Case]:
         return [case for cases in self.cases.values() for case in cases]
 
@@ -76,11 +82,12 @@ def group_cases(
     for case in cases:
         if "audit" not in case.chain.chain.settings and case.source not in excluded:
             by_group[case.group][case.editor].append(case)
-    return {
-        name: _make_group(name, dict(sorted(by_group[name].items())), apart, roles)
+    groups = [
+        _make_group(name, dict(sorted(by_group[name].items())), apart, roles)
         for name, group in program_groups().items()
         if group.counted and name in by_group
-    }
+    ]
+    return {group.name: group for group in groups if group.checks_quality}
 
 
 def merge_reasons(*findings: _Reasons) -> dict[str, tuple[str, ...]]:
@@ -132,16 +139,16 @@ def role_in_tables(editor: str, roles: Mapping[str, str], apart: _Reasons) -> st
 def coverage(cases: Sequence[Case]) -> dict[str, float]:
     returns = [(case, place) for case in cases for place in _measured_rounds(case)]
     size = max(len(returns), 1)
-    with_edits = [(case, place) for case, place in returns if case.applied is not None]
+    with_edits = [(case, place) for case, place in returns if case.changed is not None]
     shares = {
         name: sum(case.retained[name][place] is not None for case, place in returns) / size for name in RETAINED
     }
-    parts = sum(case.part_lost[place] is not None for case, place in returns)
+    parts = sum(case.raw["damage"][place] is not None for case, place in returns)
     # Edits that cannot be judged from the pictures are not unscored: one judgement, or one reason for
     # having none, shows that they were examined.
-    judged = any(case.applied[place] is not None for case, place in with_edits if case.applied)
+    judged = any(case.changed[place] is not None for case, place in with_edits if case.changed)
     judged = judged or any(rounds for case in cases for rounds in case.not_judged.values())
-    return shares | {"part_lost": parts / size, "edits": float(judged or not with_edits)}
+    return shares | {"part": parts / size, "edits": float(judged or not with_edits)}
 
 
 def _measured_rounds(case: Case) -> list[int]:
@@ -155,14 +162,15 @@ def outcome_of_case(
     checks: Sequence[str],
     threshold: float = HALF,
     framing: float | None = None,
+    undecided: str = "",
 ) -> Outcome:
-    """`framing` is the largest loss that does not end the case."""
+    """`framing` is the largest loss that does not end the case; `undecided` what rounds near a limit count as."""
     values = {
         cause.name: SERIES[column](case, checks) if column in SERIES else [case.raw[column]]
         for cause in CAUSES.values()
         if (column := cause.decided_by)
     }
-    rounds, limits = range(1, case.rounds + 1), Limits(threshold, framing)
+    rounds, limits = range(1, case.rounds + 1), Limits(threshold, framing, undecided)
     return _failed_if_unmeasured(
         convergence(rounds, values, case.end, case.end_round, limits, case.not_judged), case
     )
@@ -194,7 +202,7 @@ def is_missing_case(outcome: Outcome) -> bool:
 
 def places() -> tuple[str, ...]:
     of_studies = (place for group in program_groups().values() for place in group.outcomes)
-    return (*_CASES, *of_studies, AUDITED, _LOOK_ALIKE, _UNSCORED, UNKNOWN)
+    return (*_CASES, *of_studies, AUDITED, _LOOK_ALIKE, _NO_QUALITY, _UNSCORED, UNKNOWN)
 
 
 def account_for(analysis: "Analysis") -> dict[str, str]:
@@ -207,7 +215,10 @@ def account_for(analysis: "Analysis") -> dict[str, str]:
         elif "audit" in case.chain.chain.settings:
             place_of[case.chain.id] = AUDITED
         else:
-            place_of[case.chain.id] = UNKNOWN if case.group == NO_GROUP else _LOOK_ALIKE
+            is_like = case.source in analysis.look_alikes
+            place_of[case.chain.id] = (
+                UNKNOWN if case.group == NO_GROUP else _LOOK_ALIKE if is_like else _NO_QUALITY
+            )
     for group_cases in analysis.groups.values():
         for case, outcome in analysis.with_outcomes(group_cases):
             state = "missing" if is_missing_case(outcome) else "lost" if outcome.lost else "kept"

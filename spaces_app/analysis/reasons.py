@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from convergebench.metric_modules.edit_applied.cycles import roles
-from convergebench.metric_modules.halflife.causes import CAUSES
+from convergebench.metric_modules.halflife.causes import CAUSES, PART
 from convergebench.metric_modules.halflife.outcomes import Outcome
 from convergebench.metric_modules.scores import ScoreRow
 
@@ -39,10 +39,8 @@ def loss_clause(
     ratio = row.undo_ratio if row else None
     if cause.decided_by == "undone" and ratio is not None and math.isfinite(ratio):
         return f"{cause.clause}, {min(ratio, 1):.0%} of it still there"
-    areas = [row.part_lost_share, row.part_redrawn_share] if row else []
-    area = max((area for area in areas if area is not None), default=math.inf)
-    if cause.decided_by == "part_lost" and math.isfinite(area):
-        return f"{area:.1%} of the picture no longer matches"
+    if cause.decided_by == "part" and row and row.damage is not None:
+        return f"{cause.clause}, damage {row.damage:.2f} >= {PART.limit:.2f}"
     return cause.clause
 
 
@@ -69,10 +67,10 @@ def losing_step(case: Case, outcome: Outcome, scores: Mapping[int, ScoreRow]) ->
         return None
     cycle = case.chain.program.cycle
     first = (outcome.lost_at - 1) * len(cycle)
-    if CAUSES[str(outcome.cause)].decided_by == "applied":
+    if CAUSES[str(outcome.cause)].decided_by in ("changed", "as_asked"):
         forward = _forward_places(cycle, case.chain.program.closes)
         rows = {place: scores.get(first + place) for place in forward}
-        missed = [place for place, row in rows.items() if row and row.edit_applied is False]
+        missed = [place for place, row in rows.items() if row and False in (row.edit_changed, row.edit_as_asked)]
         return first + (missed or forward or [len(cycle)])[0]
     last = case.chain.calls if case.end != "complete" else case.rounds * len(cycle)
     return max(1, min(first + len(cycle), last))

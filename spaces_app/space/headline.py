@@ -101,7 +101,9 @@ def _leaderboard(dataset: ServedDataset, choice: Choice) -> Leaderboard:
         for editor, cases in group.cases.items()
     }
     compared = compare_group(group, outcomes)
-    rows = statistic.group_rows(group, outcomes, compared, choice.threshold)
+    is_headline = (choice.metric, choice.threshold) == ("convergence", dataset.threshold)
+    bounds = dataset.bounds if is_headline else {}
+    rows = statistic.group_rows(group, outcomes, compared, choice.threshold, bounds)
     if choice.metric != "convergence":
         rows = [replace(row, name=metric_titles(dataset)[choice.metric]) for row in rows]
     versus = make_table(pairs, pairs.group_rows(group.name, compared))

@@ -70,11 +70,11 @@ def number(text: str, otherwise: float) -> float:
 def lost_outline(row: ScoreRow | None) -> list[list[list[float]]]:
     """The polygons around the part that a step lost, as points from 0 to 1.
 
-    >>> polygons = '{"polygons": [[[0.1, 0.2], [0.3, 0.2], [0.3, 0.5]]], "rule": "colour"}'
-    >>> lost_outline(ScoreRow.from_scores({"part_outline": polygons}))
+    >>> polygons = '{"polygons": [[[0.1, 0.2], [0.3, 0.2], [0.3, 0.5]]]}'
+    >>> lost_outline(ScoreRow.from_scores({"damage_outline": polygons}))
     [[[0.1, 0.2], [0.3, 0.2], [0.3, 0.5]]]
     """
-    outline = row.part_outline if row else None
+    outline = row.damage_outline if row else None
     return list(json.loads(outline)["polygons"]) if outline else []
 
 
@@ -239,7 +239,7 @@ def ending(
         "lost_step": step,
         "clause": clause,
         "verdict": verdict_words(case, outcome, clause),
-        "outline": lost_outline(row),
+        "outline": lost_outline(row) if outcome.cause == "part lost" else [],
         "quality": case.quality(checks),
     }
 

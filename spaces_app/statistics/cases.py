@@ -29,6 +29,9 @@ class Row(TableRow):
     kept: int = column("Rounds kept", "count")
     lost_at: int | None = column("Lost in round", "count")
     cause: str | None = column("Lost to")
+    # Of a case in which a value lies so near a limit that the outcome could be another one.
+    undecided: str | None = column("Undecided whether")
+    undecided_in: int | None = column("Undecided in round", "count")
     missing: str | None = column("Missing because")
     not_judged: str | None = column("Checks that could not be made")
     number_of_round: int | None = column("Round of the numbers", "count")
@@ -36,12 +39,11 @@ class Row(TableRow):
     retained: Mapping[str, float | None] = columns_by_key(
         lambda key: Column(key, f"Retained {key.removeprefix('retained_')}", "share")
     )
-    applied: str | None = column("Edits made")
+    changed: str | None = column("Something changed")
+    as_asked: str | None = column("As asked")
     undone: str | None = column("Edits taken back")
     left: float | None = column("Change left", "share")
-    part_lost: str | None = column("One area lost")
-    part_share: float | None = column("Largest changed part", "share")
-    redrawn_share: float | None = column("Largest redrawn part", "share")
+    damage: float | None = column("Damage")
     framing: float | None = column("Loss of framing", "share")
     of_causes: Mapping[str, float | None] = columns_by_key(
         lambda key: Column(key, key.replace("_", " ").capitalize())
@@ -50,10 +52,12 @@ class Row(TableRow):
 
 def rows(analysis: Analysis) -> list[Row]:
     """One row for each case that a headline counts."""
-    return [_row(*pair) for group in analysis.groups.values() for pair in analysis.with_outcomes(group)]
+    pairs = [pair for group in analysis.groups.values() for pair in analysis.with_outcomes(group)]
+    return [_row(case, outcome, *analysis.bounds[case.chain.id]) for case, outcome in pairs]
 
 
-def _row(case: Case, outcome: Outcome) -> Row:
+def _row(case: Case, outcome: Outcome, if_kept: Outcome, if_lost: Outcome) -> Row:
+    is_undecided = if_kept.kept != if_lost.kept
     round = outcome.kept if outcome.lost_at is None else outcome.lost_at
     missing = "a call failed" if case.end == "failed" else "a round could not be measured"
     return Row(
@@ -68,16 +72,17 @@ def _row(case: Case, outcome: Outcome) -> Row:
         kept=outcome.kept,
         lost_at=outcome.lost_at,
         cause=outcome.cause,
+        undecided=if_lost.cause if is_undecided else None,
+        undecided_in=if_lost.lost_at if is_undecided else None,
         missing=missing if is_missing_case(outcome) else None,
         not_judged="; ".join(f"{cause}: {code}" for cause, code in checks_left_out(case).items()) or None,
         number_of_round=round or None,
         retained={f"retained_{name}": _in_round(round, case.judged(name)) for name in (*QUALITIES, *MEANINGS)},
-        applied=_yes_or_no(_in_round(round, case.applied)),
+        changed=_yes_or_no(_in_round(round, case.changed)),
+        as_asked=_yes_or_no(_in_round(round, case.as_asked)),
         undone=_yes_or_no(_in_round(round, case.undone)),
         left=_in_round(round, case.left),
-        part_lost=_yes_or_no(_in_round(round, case.part_lost)),
-        part_share=_in_round(round, case.raw["part_lost_share"]),
-        redrawn_share=_in_round(round, case.raw["part_redrawn_share"]),
+        damage=_in_round(round, case.raw["damage"]),
         framing=_in_round(round, case.raw["framing_loss"]),
         of_causes={name: _in_round(round, case.raw[name]) for name in CAUSE_COLUMNS},
     )

@@ -1,7 +1,8 @@
 """The headline: one row per editor, ranks with ties, baselines listed separately."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from . import EACH_GROUP, OnPage
 
 TITLE = "Convergence"
 SECTION = EACH_GROUP
+_Bounds = tuple[Outcome, Outcome]
 ON_PAGE = OnPage(order=10, line_where="role", caption="name")
 
 
@@ -43,6 +45,13 @@ class Row(TableRow):
     quality_kept: Estimate = column("Rounds of quality, mean", "rounds", shown=False)
     meaning_text: Estimate = column(COLUMNS["meaning_text"][0])
     meaning_kept: Estimate = column("Rounds of meaning, mean", "rounds", shown=False)
+    undecided: float | None = column(COLUMNS["undecided"][0], "share")
+    kept_if_kept: float | None = column(COLUMNS["kept_if_kept"][0], "rounds")
+    kept_if_lost: float | None = column(COLUMNS["kept_if_lost"][0], "rounds")
+    place_if_kept: int | None = column(COLUMNS["place_if_kept"][0], "count")
+    place_if_lost: int | None = column(COLUMNS["place_if_lost"][0], "count")
+    as_asked: float | None = column(COLUMNS["as_asked"][0], "share")
+    not_as_asked: float | None = column(COLUMNS["not_as_asked"][0], "share")
     forward: Estimate = column(COLUMNS["forward"][0], "share")
     refused: float = column(COLUMNS["refused"][0], "share")
     no_image: float = column("No picture", "share", shown=False)
@@ -67,15 +76,30 @@ def latex(table: Table) -> str:
 def rows(analysis: Analysis) -> list[Row]:
     rows: list[Row] = []
     for name, group in analysis.groups.items():
-        rows += group_rows(group, analysis.outcomes[name], analysis.comparisons[name], analysis.threshold)
+        compared = analysis.comparisons[name]
+        rows += group_rows(group, analysis.outcomes[name], compared, analysis.threshold, analysis.bounds)
     return rows
 
 
 def group_rows(
-    group: CaseGroup, outcomes: OutcomesByEditor, compared: GroupComparison, threshold: float
+    group: CaseGroup,
+    outcomes: OutcomesByEditor,
+    compared: GroupComparison,
+    threshold: float,
+    bounds: Mapping[str, _Bounds],
 ) -> list[Row]:
+    """`bounds` has the outcomes of chains with all undecided rounds kept, and with all of them lost."""
     ranks, roles = compared.ranks, list(ROLES.values())
-    rows = [_row(editor, group, outcomes[editor], ranks.get(editor), threshold) for editor in group.cases]
+    rows = [_row(editor, group, outcomes[editor], ranks.get(editor), threshold, bounds) for editor in group.cases]
+    ranked = [row for row in rows if row.rank.value is not None and bounds]
+    ends = [[row.kept_if_kept or 0.0 for row in ranked], [row.kept_if_lost or 0.0 for row in ranked]]
+    # Places are by the mean alone: they show how much of the order rests on undecided rounds.
+    for row in ranked:
+        places = [
+            sum(mean > (of_row or 0.0) for mean in means) + 1
+            for means, of_row in zip(ends, (row.kept_if_kept, row.kept_if_lost), strict=True)
+        ]
+        rows[rows.index(row)] = replace(row, place_if_kept=places[0], place_if_lost=places[1])
 
     def order(row: Row) -> tuple[int, int, float, str]:
         return roles.index(row.role), row.rank.value or 10**6, -(row.rounds_kept.value or 0), row.editor
@@ -84,7 +108,12 @@ def group_rows(
 
 
 def _row(
-    editor: str, group: CaseGroup, outcomes: Sequence[Outcome], ranks: tuple[int, int] | None, threshold: float
+    editor: str,
+    group: CaseGroup,
+    outcomes: Sequence[Outcome],
+    ranks: tuple[int, int] | None,
+    threshold: float,
+    bounds: Mapping[str, _Bounds],
 ) -> Row:
     cases, checks = group.cases[editor], group.checks_of(editor)
     sources = [case.source for case in cases]
@@ -93,6 +122,7 @@ def _row(
     # A share at an earlier round would not be comparable.
     is_followed = summary["last_round"] == rounds[-1]
     cause, count = _main_cause(outcomes)
+    pairs = [bounds[case.chain.id] for case in cases] if bounds else []
     lowest = [case.quality(checks) for case in cases]
     meanings = [case.retained[MEANINGS[0]] if MEANINGS and MEANINGS[0] in checks else [] for case in cases]
     quality, meaning = (_curve_summary(cases, curves, rounds, threshold) for curves in (lowest, meanings))
@@ -108,6 +138,11 @@ def _row(
         rounds_kept=from_summary(summary, "mean_rounds_kept"),
         rounds_kept_two_way=from_summary(summary, "mean_rounds_kept", "interval_two_way"),
         area=_area_under(cases, lowest),
+        undecided=sum(if_kept.kept != if_lost.kept for if_kept, if_lost in pairs) / len(pairs) if pairs else None,
+        kept_if_kept=_mean_kept([if_kept for if_kept, _ in pairs]),
+        kept_if_lost=_mean_kept([if_lost for _, if_lost in pairs]),
+        place_if_kept=None,
+        place_if_lost=None,
         restricted_mean=from_summary(summary, "restricted_mean"),
         survival=from_summary(summary, "survival") if is_followed else Estimate(),
         survival_two_way=from_summary(summary, "survival", "interval_two_way") if is_followed else Estimate(),
@@ -117,6 +152,8 @@ def _row(
         meaning_text=from_summary(meaning, "half_life_text"),
         meaning_kept=from_summary(meaning, "mean_rounds_kept"),
         forward=_forward_share(cases),
+        as_asked=_asked_share(cases, True),
+        not_as_asked=_asked_share(cases, False),
         refused=ends["refused"] / len(cases),
         no_image=ends["no_image"] / len(cases),
         failed=sum(map(is_missing_case, outcomes)) / len(cases),
@@ -128,6 +165,10 @@ def _row(
         sources=len(set(sources)),
         apart="; ".join(group.apart.get(editor, ())) or None,
     )
+
+
+def _mean_kept(outcomes: Sequence[Outcome]) -> float | None:
+    return _mean([outcome.kept for outcome in outcomes if not outcome.failed])
 
 
 def _main_cause(outcomes: Sequence[Outcome]) -> tuple[str | None, int]:
@@ -146,11 +187,13 @@ def _curve_summary(
 
 
 def _area_under(cases: Sequence[Case], curves: Sequence[Values]) -> Estimate:
-    """A round after the end retains nothing, so that ending early never helps."""
+    """A round after the end retains nothing, nor does one without its edit: doing nothing never helps."""
     areas, sources = [], []
     for case, values in zip(cases, curves, strict=True):
         last = case.rounds if case.end == "complete" else (case.end_round or 1) - 1
-        measured = [value for value in values[:last] if value is not None]
+        edits = list(zip(case.changed or [None] * len(values), case.as_asked or [None] * len(values), strict=True))
+        made = [0.0 if False in edits[place] and value else value for place, value in enumerate(values)]
+        measured = [value for value in made[:last] if value is not None]
         if measured or (last < case.rounds and any(curves)):
             areas.append((sum(measured) / max(len(measured), 1)) * last / case.rounds)
             sources.append(case.source)
@@ -158,17 +201,28 @@ def _area_under(cases: Sequence[Case], curves: Sequence[Values]) -> Estimate:
 
 
 def _forward_share(cases: Sequence[Case]) -> Estimate:
-    """Rounds after a refusal count as not made: refusing never helps."""
+    """Rounds after a refusal count as without a change: refusing never helps."""
     shares, sources = [], []
     for case in cases:
-        applied = case.applied or []
-        made = [value for value in applied if value is not None]
-        if applied and case.end in ("refused", "no_image", "shrunk") and case.end_round:
-            made += [False] * (case.rounds - case.end_round + (applied[case.end_round - 1] is None))
+        changed = case.changed or []
+        made = [value for value in changed if value is not None]
+        if changed and case.end in ("refused", "no_image", "shrunk") and case.end_round:
+            made += [False] * (case.rounds - case.end_round + (changed[case.end_round - 1] is None))
         if made:
             shares.append(sum(made) / len(made))
             sources.append(case.source)
     return _mean_of_shares(shares, sources)
+
+
+def _asked_share(cases: Sequence[Case], answer: bool) -> float | None:
+    """The share of all scored rounds of which this is known; of the others the words were not checked."""
+    rounds = [
+        asked is answer
+        for case in cases
+        for asked, changed in zip(case.as_asked or (), case.changed or (), strict=False)
+        if changed is not None
+    ]
+    return _mean(rounds)
 
 
 def _mean_of_shares(shares: Sequence[float], sources: Sequence[str]) -> Estimate:
@@ -181,7 +235,7 @@ def _mean(values: Sequence[float]) -> float | None:
 
 def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
     """Only editors whose cost is known."""
-    rows = [row for row in rows if row.cost is not None]
+    rows = [row for row in rows if row.cost is not None and row.rounds_kept.value is not None]
     if not rows or not context.is_first_group:
         return []
     figure, grid = new_figure(height=3.4)

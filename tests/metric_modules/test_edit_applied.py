@@ -11,6 +11,7 @@ from convergebench.metric_modules.edit_applied.cycles import roles
 from convergebench.metric_modules.edit_applied.edit_applied import EditApplied
 from convergebench.metric_modules.edit_applied.judge import cosine, judge_forward, judge_step
 from convergebench.metric_modules.edit_applied.whole_picture import TRANSFORMS, asked_transforms, find_transform
+from convergebench.metric_modules.halflife.causes import COLOUR
 from PIL import Image
 from skimage import data
 
@@ -71,8 +72,8 @@ def chain_of(start, editor, rounds=2):
 @pytest.mark.parametrize("name", NAMES)
 def test_doing_nothing_is_never_applied(name):
     forward, undo = round_of(picture(name), picture(name), picture(name))
-    assert (forward["applied"], forward["region_share"]) == (0, 0)
-    assert undo["undone"] == "not_applied"
+    assert (forward["changed"], forward["region_share"]) == (0, 0)
+    assert undo["undone"] == "not_changed"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -87,14 +88,14 @@ def test_compression_noise_and_softening_are_no_edit(name):
         shifted(picture(name), 4),
         stretched(picture(name), 1.1),
     ]
-    assert [judge_forward(start, look(shown), small=True)["applied"] for shown in decayed] == [0] * len(decayed)
+    assert [judge_forward(start, look(shown), small=True)["changed"] for shown in decayed] == [0] * len(decayed)
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("editor", [stretched, shifted], ids=["contrast stretch", "shift by 16 pixels"])
 def test_a_stretch_or_a_shift_is_never_both_applied_and_undone(name, editor):
     for forward, undo in chain_of(picture(name), editor, rounds=3):
-        assert (forward["applied"], undo["undone"]) != (1, 1)
+        assert (forward["changed"], undo["undone"]) != (1, 1)
 
 
 @pytest.mark.parametrize("size", [0.04, 0.1, 0.25])
@@ -107,7 +108,7 @@ def test_a_disc_is_found_applied_and_its_removal_is_found_undone(name, colour, s
     expected = np.pi * size**2 * min(before.shape[:2]) / max(before.shape[:2])
     contrast = np.linalg.norm(look(before) - look(forward), axis=2).max()
     assert contrast > 20  # the test's own: the disc can be seen
-    assert first["applied"] == 1
+    assert first["changed"] == 1
     assert first["region_share"] == pytest.approx(expected, rel=0.5)
     assert (second["undone"], second["undo_ratio"] < 0.5) == (1, True)
     assert round_of(worn[0], worn[1], worn[1])[1]["undone"] == 0
@@ -121,11 +122,11 @@ def test_thin_glasses_are_found_if_small_changes_count():
     looks = [look(before), look(forward), look(before)]
     assert 0.001 < find_edit(*looks[:2])[1].mean() < 0.02
     made, back = round_of(before, forward, before, small=True)
-    assert (made["applied"], back["undone"]) == (1, 1)
+    assert (made["changed"], back["undone"]) == (1, 1)
     tiny = before.copy()
     cv2.circle(tiny, (228, 105), 12, (10, 10, 10), 4)
-    assert judge_forward(looks[0], look(tiny), small=True)["applied"] == 1
-    assert judge_forward(looks[0], look(tiny), small=False)["applied"] == 0
+    assert judge_forward(looks[0], look(tiny), small=True)["changed"] == 1
+    assert judge_forward(looks[0], look(tiny), small=False)["changed"] == 0
 
 
 def test_removing_half_of_a_thing_does_not_undo_it():
@@ -146,7 +147,7 @@ def test_turning_grey_is_applied_and_undone():
     grey = np.dstack([cv2.cvtColor(before, cv2.COLOR_RGB2GRAY)] * 3)
     words = ("Turn the image monochrome.", "Bring the colours back.")
     made, back = round_of(before, grey, before, cycle=words)
-    assert (made["applied"], back["undone"]) == (1, 1)
+    assert (made["changed"], back["undone"]) == (1, 1)
     assert round_of(before, grey, grey, cycle=words)[1]["undone"] == 0
 
 
@@ -165,10 +166,10 @@ def test_a_pale_picture_can_be_made_monochrome(name):
     grey = faded(before, 0)
     assert find_edit(look(before), look(grey), limit=6)[1].mean() < 0.003, "this picture is no case for it"
     made, back = round_of(before, grey, before, cycle=MONOCHROME)
-    assert (made["applied"], back["undone"], back["part_lost"]) == (1, 1, "no_source")
+    assert (made["changed"], back["undone"], back["colour_shift"]) == (1, 1, "no_source")
     assert round_of(before, grey, faded(before, 0.3), cycle=MONOCHROME)[1]["undone"] == 0
     for worn in (before, jpeg(before, 40), noisy(before, 12), faded(before, 0.7)):
-        assert round_of(before, worn, before, cycle=MONOCHROME)[0]["applied"] == 0
+        assert round_of(before, worn, before, cycle=MONOCHROME)[0]["changed"] == 0
 
 
 def tinted(shown, share, colour=(40, 170, 60)):
@@ -181,11 +182,11 @@ def test_a_faint_tint_is_an_edit_only_if_asked_for(name):
     before = picture(name)
     green = tinted(before, 0.1)
     made, back = round_of(before, green, jpeg(before, 60), cycle=words)
-    assert (made["applied"], back["undone"]) == (1, 1)
+    assert (made["changed"], back["undone"]) == (1, 1)
     assert round_of(before, green, green, cycle=words)[1]["undone"] == 0
     for worn in (before, jpeg(before, 40), noisy(before, 12), tinted(before, 0.1, (190, 60, 170))):
-        assert round_of(before, worn, before, cycle=words)[0]["applied"] == 0
-    assert round_of(before, green, before)[0]["applied"] == 0, "a tint is no thing"
+        assert round_of(before, worn, before, cycle=words)[0]["changed"] == 0
+    assert round_of(before, green, before)[0]["changed"] == 0, "a tint is no thing"
 
 
 @pytest.mark.parametrize("shape", [(64, 64), (90, 700), (1, 1), (3, 500), (1024, 800)])
@@ -223,7 +224,7 @@ def test_what_the_picture_cannot_tell_is_null():
     symmetric = np.ascontiguousarray(np.hstack([half, half[:, ::-1]]))
     for shown, cycle, code in ((symmetric, flips, "symmetric"), (faded(half, 0), MONOCHROME, "already_so")):
         forward, undo = round_of(shown, shown, shown, cycle=cycle)
-        assert forward["applied"] == undo["undone"] == code
+        assert forward["changed"] == undo["undone"] == code
 
 
 def test_two_flips_are_applied_and_undone():
@@ -231,9 +232,9 @@ def test_two_flips_are_applied_and_undone():
     before = picture("chelsea")
     flipped = np.ascontiguousarray(before[:, ::-1])
     forward, undo = round_of(before, jpeg(flipped, 60), jpeg(before, 50), cycle=cycle)
-    assert (forward["applied"], undo["undone"]) == (1, 1)
+    assert (forward["changed"], undo["undone"]) == (1, 1)
     assert undo["undo_ratio"] < 0.3
-    assert [step["applied"] for step in round_of(before, before, before, cycle=cycle)] == [0, "not_a_forward"]
+    assert [step["changed"] for step in round_of(before, before, before, cycle=cycle)] == [0, "not_a_forward"]
     assert round_of(before, flipped, flipped, cycle=cycle)[1]["undone"] == 0
 
 
@@ -241,11 +242,11 @@ def test_four_rotations_close_and_one_left_out_shows():
     cycle = ("rotate the image by 90 degrees clockwise",) * 4
     turned = [np.ascontiguousarray(np.rot90(picture("coffee"), -n)) for n in range(5)]
     steps = round_of(*turned, cycle=cycle)
-    assert [step["applied"] for step in steps] == [1, 1, 1, "not_a_forward"]
+    assert [step["changed"] for step in steps] == [1, 1, 1, "not_a_forward"]
     assert steps[3]["undone"] == 1
     skipped = round_of(*turned[:2], turned[1], *turned[2:4], cycle=cycle)
-    assert [step["applied"] for step in skipped] == [1, 0, 1, "not_a_forward"]
-    assert skipped[3]["undone"] == "not_applied"
+    assert [step["changed"] for step in skipped] == [1, 0, 1, "not_a_forward"]
+    assert skipped[3]["undone"] == "not_changed"
 
 
 WORDS = {
@@ -291,7 +292,7 @@ def test_in_a_cross_edit_each_undo_is_held_to_its_own_edit():
     before, ball, both, hat = two_things()
     for cycle, third, wrong in ((NESTED, ball, hat), (CROSSED, hat, ball)):
         steps = round_of(before, ball, both, third, before, cycle=cycle)
-        assert [step["applied"] for step in steps[:2]] == [1, 1]
+        assert [step["changed"] for step in steps[:2]] == [1, 1]
         assert [step["undone"] for step in steps[2:]] == [1, 1]
         assert round_of(before, ball, both, wrong, cycle=cycle)[2]["undone"] == 0
         assert round_of(before, ball, both, third, third, cycle=cycle)[3]["undone"] == 0
@@ -307,7 +308,7 @@ def test_a_program_of_three_takes_all_back_in_its_last_step():
     before, forward, back = painted("coffee", (0.3, 0.7), 0.2, (20, 60, 200))
     cycle = ("extract patches", "extract edges", "turn them into a photograph")
     steps = round_of(before, forward, forward, back, cycle=cycle)
-    assert [step["applied"] for step in steps] == [1, 0, "not_a_forward"]
+    assert [step["changed"] for step in steps] == [1, 0, "not_a_forward"]
     assert steps[2]["undone"] == 1
 
 
@@ -317,13 +318,15 @@ def test_a_replica_and_a_missing_picture_are_null_with_a_reason():
     missing = judge_step(CYCLE, True, 2, [look(before), None, look(before)])
     null = {"no_change": replica, "round_incomplete": missing}
     for code, judged in null.items():
-        assert all(judged[name] == code for name in ("applied", "region_share", "undone", "undo_ratio"))
+        assert all(
+            judged[name] == code for name in ("changed", "as_asked", "region_share", "undone", "undo_ratio")
+        )
 
 
 def test_a_program_that_only_adds_has_forwards_only():
     before, one, both, _ = two_things()
     steps = [round_of(*pair, cycle=("add {item}",), closes=False)[0] for pair in ((before, one), (one, both))]
-    assert [step["applied"] for step in steps] == [1, 1]
+    assert [step["changed"] for step in steps] == [1, 1]
     assert steps[0]["undone"] == "not_an_undo"
     assert {role.kind for role in roles(("add a", "add b"), closes=False)} == {"forward"}
 
@@ -334,8 +337,8 @@ def test_meaning_has_to_agree_with_the_pixels():
     plain, shown = np.array([1.0, 0.2, 0.0]), np.array([1.0, 0.6, 0.1])
     near, far = cosine(shown, words), cosine(plain, words)
     steps = round_of(before, forward, back, meaning=[far, near, far])
-    assert (steps[0]["applied"], steps[1]["undone"]) == (1, 1)
-    assert round_of(before, forward, back, meaning=[near, far, near])[0]["applied"] == 0
+    assert (steps[0]["changed"], steps[1]["undone"]) == (1, 1)
+    assert round_of(before, forward, back, meaning=[near, far, near])[0]["as_asked"] == 0
     still_there = round_of(before, forward, back, meaning=[far, near, near])[1]
     assert still_there["undone"] == 0
     assert still_there["undo_ratio"] < 0.5
@@ -349,12 +352,57 @@ def test_the_module_gives_means_and_a_reason_for_every_null(tmp_path):
     result = metric.compute(
         predictions=[balled, before], references=[before] * 2, returns=[before] * 2, small=True
     )
-    assert (result["applied"], result["undone"]) == (0.5, 1)
+    assert (result["changed"], result["undone"]) == (0.5, 1)
     assert result["undo_ratio_values"] == [0, None]
-    assert set(result["reasons"][1]) == {"undone", "undo_ratio", "undo_explained"}
-    assert result["signature"].startswith("edit_applied/4 ")
+    assert set(result["reasons"][1]) == {"as_asked", "undone", "undo_ratio", "undo_explained"}
+    assert result["signature"].startswith("edit_applied/5 ")
     given = {"predictions": [np.ascontiguousarray(before[:, ::-1])], "references": [before], "returns": [before]}
     flipped = metric.compute(**given, cycle=["flip horizontally", "flip it back"])
-    assert (flipped["applied"], flipped["undone"], flipped["region_share"]) == (1, 1, None)
+    assert (flipped["changed"], flipped["as_asked"], flipped["undone"], flipped["region_share"]) == (1, 1, 1, None)
     with pytest.raises(ValueError, match="give two instructions"):
         EditApplied(cache_dir=str(tmp_path)).compute(**given, cycle="flip")
+
+
+def test_a_named_colour_can_refute_an_addition_but_not_prove_it():
+    before = picture("astronaut")
+    red, small_red = before.copy(), before.copy()
+    red[60:160, 300:400], small_red[60:64, 300:304] = (220, 30, 40), (220, 30, 40)
+    asked = {words: round_of(before, red, before, cycle=(words, "undo"))[0] for words in (
+        "add a red ball", "add a green ball", "add a ball", "make the ball green", "add a red and green ball"
+    )}  # fmt: skip
+    found = {words: (step["as_asked"], step["asked_by"]) for words, step in asked.items()}
+    nothing = ("words_not_checked",) * 2
+    assert found == {
+        "add a red ball": ("words_not_checked", {"colour": True}),
+        "add a green ball": (0, {"colour": False}),
+        "add a ball": nothing,
+        "make the ball green": nothing,
+        "add a red and green ball": nothing,
+    }
+    assert all(step["changed"] == 1 for step in asked.values())
+
+
+def test_a_reframed_return_is_laid_back_before_its_undo_is_judged():
+    before = cv2.resize(picture("astronaut"), (512, 512), interpolation=cv2.INTER_AREA)
+    forward = before.copy()
+    forward[150:250, 330:430] = (220, 30, 40)
+    matrix = cv2.getRotationMatrix2D((255.5, 255.5), 0, 1.08) + np.array([[0, 0, 8], [0, 0, -6]])
+    back = cv2.warpAffine(before, matrix, (512, 512), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
+    looks = [look(shown) for shown in (before, forward, back)]
+    raw, laid = (
+        judge_step(CYCLE, True, 2, looks, source=looks[0], placement=place)
+        for place in (None, (8 / 512, -6 / 512, 1.08))
+    )
+    assert laid["undone"] == 1
+    assert laid["undo_ratio"] < raw["undo_ratio"] / 2
+
+
+def test_the_colours_of_the_whole_picture_are_measured():
+    before = picture("coffee")
+    shifts = []
+    for blue in (1, 0.9, 0.4):
+        after = np.clip(before * [1, 1, blue], 0, 255).astype(np.uint8)
+        looks = [look(before), look(after)]
+        shifts.append(judge_step(("copy it",), True, 1, looks, source=looks[0])["colour_shift"])
+    assert shifts[0] < 1 < shifts[1] < COLOUR.limit < shifts[2]
+    assert judge_step(CYCLE, True, 1, looks, source=looks[0])["colour_shift"] == "not_a_return"

@@ -165,9 +165,9 @@ def test_decay_and_edits_show_where_they_were_made(scored_without_clip):
         returns = [row["retained_rmse"] for row in returns if row["program"] == "copy"]
         assert returns == sorted(returns, reverse=True)
     gentle = [row for row in rows if row["editor"] == "gentle" and row["program"] == "dot"]
-    assert all(row["edit_applied"] for row in gentle if row["position"] == 1)
+    assert all(row["edit_changed"] for row in gentle if row["position"] == 1)
     idle = [row for row in rows if row["editor"] == "idle"]
-    assert [row["edit_applied"] for row in idle] == [False, None] * 3
+    assert [row["edit_changed"] for row in idle] == [False, None] * 3
     assert {(row["psnr"], row["ssim"], row["lpips"], row["retained_rmse"]) for row in idle} == {(100, 1, 0, 1)}
 
 
@@ -177,12 +177,12 @@ def test_clip_has_a_say_in_applied_edits(dataset, scored_without_clip, monkeypat
     monkeypatch.setattr(clip.Scorer, "embed_words", embed)
     said = [scored.dotted(np.full((48, 64, 3), 128, np.uint8))]
     score(dataset, ["clip", "edit_applied"])
-    rows = [row for row in scores(dataset).values() if row["program"] == "dot" and row["edit_applied"] is not None]
+    rows = [row for row in scores(dataset).values() if row["program"] == "dot" and row["edit_changed"] is not None]
     assert set(asked) == {"a red dot"}
     assert all(json.loads(row["signature"])["edit_applied"]["clip"] == "yes" for row in rows)
     pixels = scores(scored_without_clip).values()
-    assert {row["edit_applied"] for row in rows if row["editor"] == "gentle"} <= {True, False}
-    assert sum(row["edit_applied"] for row in rows) < sum(bool(row["edit_applied"]) for row in pixels)
+    assert {row["edit_as_asked"] for row in rows if row["editor"] == "gentle"} <= {True, False}
+    assert sum(row["edit_as_asked"] for row in rows) < sum(bool(row["edit_changed"]) for row in pixels)
 
 
 @pytest.mark.parametrize("batch", [1, 4])
@@ -210,7 +210,7 @@ def test_a_return_is_compared_with_the_return_before_it(dataset, batch):
 def test_floors_are_medians_of_all_stored_pairs(scored_by_all):
     dataset, _ = scored_by_all
     pairs = pq.read_table(dataset / "data" / "floors").to_pylist()
-    assert len(pairs) == 3 * 2 * 4
+    assert len(pairs) == 3 * 2 * 5
     row = next(row for row in scores(dataset).values() if row["status"] == "ok" and row["source"] == "source-2")
     values = [pair["value"] for pair in pairs if (pair["source"], pair["metric"]) == ("source-2", "rmse")]
     assert row["retained_rmse"] == pytest.approx(max(0, 1 - row["rmse"] / np.median(values)))
@@ -245,7 +245,7 @@ def test_absent_weights_leave_out_one_metric_by_name(dataset, tmp_path, monkeypa
     result = CliRunner().invoke(main, ["score", str(dataset), "--json"])
     said = json.loads(result.stdout)
     assert result.exit_code == 0
-    assert set(said["absent"]) == {"lpips", "clip"}
+    assert set(said["absent"]) == {"lpips", "damage", "clip"}
     assert all(row["ssim"] is not None for row in scores(dataset).values() if row["status"] == "ok")
     code, sentence = json.loads(next(iter(scores(dataset).values()))["reasons"])["lpips"]
     assert code == "absent"

@@ -163,14 +163,14 @@ GOOD = {name: [0.9] * 4 for name in ("rmse", "ssim", "lpips", "clip")}
 
 
 def lost(**changes) -> Outcome:
-    good = {"applied": [True] * 4, "undone": [True] * 4, "part_lost": [False] * 4}
+    good = {"changed": [True] * 4, "undone": [True] * 4, "part": [0.1] * 4}
     kept = GOOD | changes.pop("retained", {})
     series = good | {name: changes.pop(name) for name in good if name in changes}
     values = {
-        "not applied": [series["applied"]],
+        "not changed": [series["changed"]],
         "not undone": [series["undone"]],
         "quality lost": [kept[name] for name in ("rmse", "ssim", "lpips")],
-        "part lost": [series["part_lost"]],
+        "part lost": [series["part"]],
         "meaning lost": [kept["clip"]],
     }
     asked = {cause: lists for cause, lists in values.items() if lists != [None]}
@@ -180,18 +180,18 @@ def lost(**changes) -> Outcome:
 @pytest.mark.parametrize(
     ("changes", "cause"),
     [
-        ({"applied": [True, True, False, True]}, "not applied"),
+        ({"changed": [True, True, False, True]}, "not changed"),
         ({"undone": [True, True, False, True]}, "not undone"),
         ({"retained": {"rmse": [0.9, 0.9, 0.4, 0.9]}}, "quality lost"),
         ({"retained": {"ssim": [0.9, 0.9, 0.4, 0.9]}}, "quality lost"),
         ({"retained": {"lpips": [0.9, 0.9, 0.4, 0.9]}}, "quality lost"),
-        ({"part_lost": [False, False, True, False]}, "part lost"),
+        ({"part": [0.1, 0.1, 0.4, 0.1]}, "part lost"),
         ({"retained": {"clip": [0.9, 0.9, 0.4, 0.9]}}, "meaning lost"),
     ],
 )
 def test_convergence_ends_with_the_first_loss(changes, cause):
     assert lost(**changes) == Outcome(2, 3, cause)
-    assert lost() == lost(applied=None, undone=None) == Outcome(4)
+    assert lost() == lost(changed=None, undone=None) == Outcome(4)
 
 
 @pytest.mark.parametrize(
@@ -205,12 +205,12 @@ def test_convergence_ends_where_no_picture_comes(end, cause):
 
 
 def test_round_comes_before_the_order_of_causes():
-    assert lost(applied=[True, True, True, False], part_lost=[False, True, True, True]).cause == "part lost"
-    assert lost(applied=[True, False, True, True], undone=[True, False, True, True]).cause == "not applied"
+    assert lost(changed=[True, True, True, False], part=[0.1, 0.4, 0.4, 0.4]).cause == "part lost"
+    assert lost(changed=[True, False, True, True], undone=[True, False, True, True]).cause == "not changed"
     refused_after_a_forward_that_did_nothing = lost(
-        applied=[False], undone=[None], retained={name: [None] for name in GOOD}, part_lost=[None], end="refused"
+        changed=[False], undone=[None], retained={name: [None] for name in GOOD}, part=[None], end="refused"
     )
-    assert refused_after_a_forward_that_did_nothing == Outcome(0, 1, "not applied")
+    assert refused_after_a_forward_that_did_nothing == Outcome(0, 1, "not changed")
 
 
 def test_a_round_that_could_not_be_judged_is_not_counted_as_kept():
@@ -219,23 +219,23 @@ def test_a_round_that_could_not_be_judged_is_not_counted_as_kept():
 
 
 def test_an_impossible_check_is_left_out_of_its_round():
-    gap = {"applied": [None, None, True, True], "undone": [True] * 4}
-    assert lost(**gap, left_out={"not applied": {1, 2}}) == Outcome(4)
-    assert lost(applied=[True] * 4, undone=[None] * 4, left_out={"not undone": {1, 2, 3, 4}}) == Outcome(4)
+    gap = {"changed": [None, None, True, True], "undone": [True] * 4}
+    assert lost(**gap, left_out={"not changed": {1, 2}}) == Outcome(4)
+    assert lost(changed=[True] * 4, undone=[None] * 4, left_out={"not undone": {1, 2, 3, 4}}) == Outcome(4)
     worse = {"retained": {"rmse": [0.9, 0.9, 0.4, 0.9]}}
-    unjudged = lost(applied=[None] * 4, left_out={"not applied": {1, 2, 3, 4}}, **worse)
+    unjudged = lost(changed=[None] * 4, left_out={"not changed": {1, 2, 3, 4}}, **worse)
     assert unjudged == Outcome(2, 3, "quality lost")
 
 
 def test_the_name_says_what_was_not_checked():
-    everything = ["rmse", "ssim", "lpips", "part_lost", "clip"]
+    everything = ["rmse", "ssim", "lpips", "part", "clip"]
     assert convergence_name(everything) == "convergence"
     assert convergence_name(everything[:-1]) == "convergence (no meaning check)"
-    assert convergence_name(["rmse", "ssim"]) == "convergence (no LPIPS, no part check, no meaning check)"
+    assert convergence_name(["rmse", "ssim"]) == "convergence (no LPIPS, no damage check, no meaning check)"
 
 
 def test_convergence_is_summed_up_like_a_half_life():
-    outcomes = [Outcome(0, 1, "not applied"), Outcome(5, 6, "part lost"), Outcome(12), Outcome(3, failed=True)]
+    outcomes = [Outcome(0, 1, "not changed"), Outcome(5, 6, "part lost"), Outcome(12), Outcome(3, failed=True)]
     result = summarise(outcomes, list(range(1, 13)), ["a", "a", "b", "b"])
     assert result["share_failed"] == 0.25
     assert result["mean_rounds_kept"] == pytest.approx(0.25 * 0 + 0.375 * 5 + 0.375 * 12, abs=1e-6)

@@ -6,11 +6,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from convergebench.metric_modules._shared import images
 from convergebench.metric_modules.lpips import lpips as module
 from convergebench.metric_modules.lpips import measure, weights
 from random_lpips import CHANNELS, KERNELS, random_model, random_tensors
-from real_chains import FOLDER, LOOKED_AT
 
 here = pytest.mark.skipif(
     not all(weights.path(net).is_file() for net in weights.NETS), reason="run `convergebench weights lpips` first"
@@ -71,27 +69,13 @@ def test_identity_order_and_batches_do_not_matter():
     picture, *others = random_pictures(4)
     known = random_model("alex")
     original = measure.features(known, [picture])
-    assert measure.compare(original, original) == [{"lpips": 0, "lpips_worst_tile": 0}]
+    assert measure.compare(original, original) == [{"lpips": 0}]
     together = measure.compare(original, measure.features(known, others))
     for one, other in zip(together, others, strict=True):
         features = measure.features(known, [other])
         [alone] = measure.compare(original, features)
         assert one == pytest.approx(alone, abs=1e-6)
         assert [alone] == measure.compare(features, original)
-
-
-def test_the_worst_tile_sees_a_small_part_that_is_gone():
-    picture = random_pictures(1, 256, 256)[0]
-    known = random_model("alex")
-    part_lost, all_touched = picture.copy(), np.clip(picture.astype(int) + 3, 0, 255).astype(np.uint8)
-    part_lost[64:96, 128:160] = 128
-    original = measure.features(known, [picture])
-    lost, touched = measure.compare(original, measure.features(known, [part_lost, all_touched]))
-    assert lost["lpips_worst_tile"] > 5 * lost["lpips"]
-    assert lost["lpips_worst_tile"] > 5 * touched["lpips_worst_tile"]
-    where = measure.tiles(measure.maps(original, measure.features(known, [part_lost])))[0]
-    assert where.max().item() == lost["lpips_worst_tile"]
-    assert divmod(where.argmax().item(), 8) == (2, 4)
 
 
 def test_bfloat16_stays_near_and_says_so_in_the_signature():
@@ -145,27 +129,6 @@ def test_absent_weights_are_one_sentence_that_says_what_to_run(tmp_path, monkeyp
     with pytest.raises(FileNotFoundError, match="`convergebench weights lpips` brings them") as absent:
         module.Lpips(cache_dir=str(tmp_path)).compute(predictions=pictures, references=pictures)
     assert "\n" not in str(absent.value)
-
-
-@pytest.mark.weights
-@here
-@pytest.mark.skipif(not FOLDER.is_dir(), reason="the real chains are not here")
-def test_the_worst_tile_is_on_the_erased_eye():
-    tensors, digest = weights.load("alex")
-    known = measure.model("alex", tensors, "cpu", "float32", digest)
-    portrait, scene = LOOKED_AT[2:]
-    pair = images.pair(portrait / "I3_backward.png", portrait / "I0_source.png", "reference")
-    shown, original = (measure.features(known, [picture]) for picture in pair)
-    row, column = divmod(measure.tiles(measure.maps(original, shown))[0].argmax().item(), 8)
-    assert row in (1, 2)  # looked at: the erased eye is at rows 1 and 2, columns 2 and 3
-    assert column in (2, 3)
-    [erased] = measure.compare(original, shown)
-    other, _ = images.pair(scene / "I0_source.png", portrait / "I0_source.png", "reference")
-    [unrelated] = measure.compare(original, measure.features(known, [other]))
-    assert erased["lpips_worst_tile"] == pytest.approx(0.5, abs=0.01)
-    assert unrelated["lpips"] == pytest.approx(
-        0.85, abs=0.01
-    )  # so a rule that waits for this floor misses the eye
 
 
 @here

@@ -11,7 +11,7 @@ from convergebench.metric_modules.scores import Fault, Missing
 
 FOLDERS = sorted(path.parent for path in (Path(__file__).parents[2] / "metric_modules").glob("*/README.md"))
 # A metric that a later folder adds has its columns anywhere among these; the order of the first ones is fixed.
-FIRST = {"psnr", "ssim", "lpips", "clip", "registration", "edit_applied"}
+FIRST = {"psnr", "ssim", "lpips", "clip", "registration", "damage", "edit_applied"}
 
 
 def of_other_folders():
@@ -38,20 +38,20 @@ def test_the_columns_stay_in_their_order():
     names = [column.name for column in scores.SCORES.columns if column.name not in of_other_folders()]
     expected = """
         chain editor source program run step round position status sha256
-        psnr rmse rmse_previous ssim lpips lpips_worst_tile clip psnr_registered ssim_registered
-        shift_x shift_y scale registration_residual framing_loss changed_size edit_applied edit_undone undo_ratio
-        undo_explained part_lost part_lost_share part_redrawn_share part_outline edit_share
-        retained_rmse retained_ssim retained_lpips retained_clip reasons signature"""
+        psnr rmse rmse_previous ssim lpips clip psnr_registered ssim_registered
+        shift_x shift_y scale registration_residual framing_loss damage damage_outline changed_size
+        edit_changed edit_as_asked asked_by edit_undone undo_ratio undo_explained colour_shift edit_share
+        retained_rmse retained_ssim retained_lpips retained_clip retained_damage reasons signature"""
     assert names == expected.split()
 
 
 def test_what_the_headline_checks_follows_from_the_specs():
-    assert specs.checked_columns("quality") == ("rmse", "ssim", "lpips")
+    assert specs.checked_columns("quality") == ("rmse", "ssim", "lpips", "damage")
     assert specs.checked_columns("meaning") == ("clip",)
     others = of_other_folders()
     untouched = {name: value for name, value in specs.ceilings().items() if name not in others}
-    assert untouched == {"rmse": 0.0, "ssim": 1.0, "lpips": 0.0, "clip": 1.0}
-    numbers = ("psnr", "rmse", "ssim", "lpips", "lpips_worst_tile", "clip")
+    assert untouched == {"rmse": 0.0, "ssim": 1.0, "lpips": 0.0, "clip": 1.0, "damage": 0.0}
+    numbers = ("psnr", "rmse", "ssim", "lpips", "clip", "damage")
     assert tuple(name for name in specs.shown_columns("curve", "number") if name not in others) == numbers
 
 
@@ -65,15 +65,15 @@ def test_a_missing_value_says_why_and_whose_fault_it_is():
     values = {
         "psnr": 30.0,
         "ssim": Missing("refused", "it would rather not"),
-        "edit_applied": Missing("symmetric"),
+        "edit_changed": Missing("symmetric"),
     }
     row = {"reasons": scores.reasons_json(values)}
-    assert json.loads(row["reasons"]) == {"edit_applied": "symmetric", "ssim": ["refused", "it would rather not"]}
+    assert json.loads(row["reasons"]) == {"edit_changed": "symmetric", "ssim": ["refused", "it would rather not"]}
     found = scores.missing_values(row)
     assert found == {name: value for name, value in values.items() if isinstance(value, Missing)}
     assert found["ssim"].sentence == "refused: it would rather not"
     assert found["ssim"].fault is Fault.EDITOR
-    assert found["edit_applied"].fault is Fault.NOBODY
+    assert found["edit_changed"].fault is Fault.NOBODY
     assert Missing("not_asked", "lpips").sentence == "not asked for; `convergebench score --metrics lpips` adds it"
     assert Missing("a code of another version").sentence == "a code of another version"
 

@@ -56,7 +56,7 @@ def answer(of, step, question, value, said=None, **other):
         "title": f"{question}?",
         "question_sha256": "aa",
         "labelled_as": "applied=yes" if rule else None,
-        "compared_with": "edit_applied" if rule else None,
+        "compared_with": "edit_changed" if rule else None,
         "purpose": "dataset",
         "session": 1,
         "repeat": 1,
@@ -93,7 +93,7 @@ def test_counting_and_replacement_are_distinguished():
     # A second apple is not made; the third takes the first one's place; then two come at once, and one more.
     there = [[1], [1], [3], [3, 4], [3, 4, 5], [3, 4, 5, 6]]
     made = [True, False, True, True, True, True]
-    rows = scores(one, edit_applied=made, lpips=[0.1] * 6, background_lpips=[0.01, 0.02, 0.03, 0.04, 0.05, 0.06])
+    rows = scores(one, edit_changed=made, lpips=[0.1] * 6, background_lpips=[0.01, 0.02, 0.03, 0.04, 0.05, 0.06])
     [row] = additions.rows(analysis([one], rows, counted(one, [2, 3, 3, 3, 5, 6, 7], there, made)))
     assert (row.editor, row.judged_by, row.steps, row.planned) == ("draws", "seer", 6, 6)
     assert row.added.value == pytest.approx(5 / 6)
@@ -112,7 +112,7 @@ def test_counting_and_replacement_are_distinguished():
 
 def test_without_a_judge_the_rules_judge_additions():
     one = chain()
-    made = analysis([one], scores(one, edit_applied=[True] * 4 + [False] * 2))
+    made = analysis([one], scores(one, edit_changed=[True] * 4 + [False] * 2))
     [row] = additions.rows(made)
     assert (row.judged_by, row.added.value, row.stays, row.counted_right) == ("the rules", 4 / 6, None, None)
     note = additions.note(made, [row])
@@ -127,7 +127,7 @@ def test_every_chain_that_only_adds_is_accounted_for():
     unscored, audited = chain(run=4), chain(run=5)
     audited = replace(audited, chain=replace(audited.chain, settings={"audit": "noise"}))
     chains = [whole, ended, failed, unscored, audited]
-    rows = [row for each in (whole, ended, audited) for row in scores(each, edit_applied=True)]
+    rows = [row for each in (whole, ended, audited) for row in scores(each, edit_changed=True)]
     made = analysis(chains, rows)
     places = sorted(account_for(made).values())
     assert places[:3] == ["counted as additions"] * 3
@@ -141,7 +141,7 @@ def test_every_chain_that_only_adds_is_accounted_for():
 
 def test_a_judge_is_compared_with_itself_and_the_rule():
     one = chain()
-    rows = scores(one, edit_applied=[True, True, False, False, True, False])
+    rows = scores(one, edit_changed=[True, True, False, False, True, False])
     said = [
         answer(one, step, "edit_applied", value) for step, value in enumerate([1.0, 1.0, 0.0, 1.0, None, 0.0], 1)
     ]
@@ -190,7 +190,7 @@ def drifting(moved):
 def test_a_judge_that_drifted_is_an_alarm_on_the_page():
     for moved, alarmed in ((0, False), (8, True)):
         chains, said = drifting(moved)
-        rows = [row for each in chains for row in scores(each, edit_applied=True)]
+        rows = [row for each in chains for row in scores(each, edit_changed=True)]
         made = compute_tables(analysis(chains, rows, said))
         lead = page_sentences(made)["lead"]
         assert any(line.startswith("ALARM: seer on edit_applied, run 2") for line in lead) is alarmed
@@ -205,7 +205,7 @@ def test_judge_and_rule_are_compared_on_the_same_steps():
     said += [answer(one, 1, "anything_else", 1.0, {"changed": True, "changes": changes})]
     said += [answer(one, 2, "anything_else", 1.0, {"changed": True, "changes": changes[1:]})]
     said += [answer(one, 3, "anything_else", None, None)]
-    [row] = judged_edits.rows(analysis([one], scores(one, edit_applied=[True, False] * 3), said))
+    [row] = judged_edits.rows(analysis([one], scores(one, edit_changed=[True, False] * 3), said))
     assert (row.made.value, row.made_rule, row.made_steps) == (0.75, 0.5, 4)
     assert (row.changed.value, row.changed_steps, row.where) == (1.0, 2, "everywhere (2), left (1)")
     assert (row.undone.value, row.undone_steps) == (None, None)

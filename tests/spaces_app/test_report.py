@@ -59,7 +59,7 @@ def test_causes_and_survivors_add_up_to_one(golden):
         assert sum(row[name] for name in row if name in CAUSES) + row["kept"] == pytest.approx(1)
 
 
-@pytest.mark.parametrize("cause", ["not applied", "not undone", "quality lost"])
+@pytest.mark.parametrize("cause", ["not changed", "not undone", "quality lost"])
 def test_the_cause_is_kept(cause):
     chain = chain_row("one", 1, 1, 12)
     made = report(score_rows(chain, 4, cause=cause), [chain], floor_rows(3))
@@ -77,7 +77,7 @@ def test_the_headline_says_what_was_not_checked():
     assert board(made)["one"]["name"] == "convergence (no meaning check)"
     assert "retained clip" not in {row["metric"] for row in made.tables["curves"].rows}
     assert board(made)["one"].get("meaning_text") is None
-    made = report([row | {"edit_applied": None, "edit_undone": None} for row in scores], chains, floors)
+    made = report([row | {"edit_changed": None, "edit_undone": None} for row in scores], chains, floors)
     assert board(made)["one"]["name"] == "convergence (no edit check, no meaning check)"
 
 
@@ -152,7 +152,7 @@ def test_an_edit_nobody_can_judge_leaves_the_other_checks():
         chain = chain_row("one", source, 1, 12)
         own = score_rows(chain, kept)
         for row in own if code else []:
-            column = "edit_applied" if row["position"] == 1 else "edit_undone"
+            column = "edit_changed" if row["position"] == 1 else "edit_undone"
             row |= {column: None, "reasons": json.dumps({column: code})}
         if source == 2:
             chain, own = end_chain(chain, own, 3, status="failed")
@@ -168,7 +168,7 @@ def test_an_edit_nobody_can_judge_leaves_the_other_checks():
         made.analysis.outcomes["round trips"]["one"],
     )
     cases, outcomes = zip(*sorted(zip(cases, outcomes, strict=True), key=lambda pair: pair[0].source), strict=True)
-    assert [case.applied is None for case in cases] == [True, True, True, False]
+    assert [case.changed is None for case in cases] == [True, True, True, False]
     assert [(each.rounds_kept, each.cause) for each in outcomes] == [
         (12, None), (4, "quality lost"), (2, "technical failure"), (12, None)
     ]  # fmt: skip
@@ -177,14 +177,14 @@ def test_an_edit_nobody_can_judge_leaves_the_other_checks():
         (12, None, None, None), (4, 5, "quality lost", None),
         (2, 3, "technical failure", "a call failed"), (12, None, None, None)
     ]  # fmt: skip
-    assert rows[0]["not_judged"] == "not applied: symmetric; not undone: symmetric"
+    assert rows[0]["not_judged"] == "not changed: symmetric; not undone: symmetric"
     assert rows[1]["retained_rmse"] < 0.5 < rows[0]["retained_rmse"]
-    assert (rows[1]["applied"], rows[3]["applied"], rows[3]["undone"]) == (None, "yes", "yes")
+    assert (rows[1]["changed"], rows[3]["changed"], rows[3]["undone"]) == (None, "yes", "yes")
     facts = facts_of(made)
     ends = [facts[f"cases {end}"] for end in ("kept", "lost", "missing")]
     left_out = {name: value for name, value in facts.items() if name.startswith("left out: ")}
     assert ends == [2, 1, 1]
-    assert [*left_out.values()] == [1, 0, 1]
+    assert [*left_out.values()] == [1, 0, 0, 1]
     assert facts["counted as additions"] == 1
     assert facts["chains generated"] == sum(ends) + 1 + sum(left_out.values()) == len(chains)
     assert facts["edit check left out, symmetric"] == 3
@@ -252,10 +252,10 @@ def moved(scores, round, quality, framing):
 
 def test_a_shift_is_a_loss_of_framing_only_if_asked():
     scores, chains, floors = dataset({"still": 12.0}, sources=4, programs=1)
-    scores = [row | {"part_lost": False if row["position"] == 2 else None} for row in scores]
+    scores = [row | {"damage": 0.0} for row in scores]
     for row in scores:
         row |= {f"retained_{name}": 0.9 for name in FLOORS}
-        row |= {"edit_applied": True} if row["position"] == 1 else {"edit_undone": True}
+        row |= {"edit_changed": True} if row["position"] == 1 else {"edit_undone": True}
     shifted = moved(scores, 5, 0.8, 0.07)
 
     def row_of(scores, **options):

@@ -68,7 +68,7 @@ def headline(scores, chains, floors):
 RISING = ("rounds_kept", "restricted_mean", "survival", "forward", "quality_kept", "meaning_kept")
 CHAINS = {
     "kept": st.lists(st.integers(0, 12), min_size=6, max_size=6),
-    "cause": st.sampled_from(["quality lost", "not applied", "not undone"]),
+    "cause": st.sampled_from(["quality lost", "not changed", "not undone"]),
     "which": st.integers(0, 5),
     "round": st.integers(1, 12),
     "position": st.sampled_from([1, 2]),

@@ -83,7 +83,7 @@ def test_failures_come_with_the_reason_and_the_step(server):
 
 def test_an_edit_that_was_not_made_is_lost_at_the_edit(server):
     asked = "", "", "all", "all", "convergence", 0.5, "first", 0, 24
-    rows = server.ask("failures", "identity", "not applied", *asked)[1]["rows"]
+    rows = server.ask("failures", "identity", "not changed", *asked)[1]["rows"]
     assert {(row["lost_at"], row["step"], row["clause"]) for row in rows} == {(1, 1, "edit not carried out")}
     everyone = server.ask("failures", "", "", *asked)[1]["rows"]
     assert "identity" not in {row["editor"] for row in everyone}  # a baseline is asked for by name

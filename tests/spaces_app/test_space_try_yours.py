@@ -109,7 +109,7 @@ def cases():
     return {
         "steady": ([dot, start] * 3, None),
         "fading": (faded, "quality lost"),
-        "idle": ([start] * 6, "not applied"),
+        "idle": ([start] * 6, "not changed"),
         "keeping": ([dot, start, dot, dot, dot, dot], "not undone"),
         "holing": ([dot, start, dot, dotted_elsewhere(start), dot, start], "part lost"),
     }
@@ -131,7 +131,7 @@ def judged(tmp_path_factory):
         pair = [scored.encoded(picture) for picture in (scored.dotted(other), other)]
         scored.keep(folder / "run", scored.chain("steady", seed), pair * 3)
     out = scored.built(folder / "run", folder / "dataset")
-    metric_modules.score(out, ["psnr", "ssim", "registration", "edit_applied"])
+    metric_modules.score(out, ["psnr", "ssim", "registration", "damage", "edit_applied"])
     patch.undo()
     return open_dataset(str(out))
 
@@ -144,9 +144,9 @@ def test_a_chain_of_the_dataset_is_lost_as_in_failures(judged, editor):
     shown = chain_view(judged, chain.id)
     assert verdict(answer) == {"threshold": 0.5} | ending_of(judged, chain.id)
     assert verdict(answer)["cause"] == cases()[editor][1]
-    numbers = ("outline", "applied", "undone", "undo_ratio", "part_lost", "retained")
+    numbers = ("outline", "changed", "undone", "undo_ratio", "part_lost", "retained")
     theirs, ours = ([[step[name] for name in numbers] for step in view["steps"][1:]] for view in (shown, answer))
     assert ours == theirs
     alone = score(judged, files[0], files[2::2])
-    assert [step["applied"] for step in alone["steps"]] == [None] * 4
+    assert [step["changed"] for step in alone["steps"]] == [None] * 4
     assert verdict(alone)["cause"] in (None, "quality lost", "part lost")

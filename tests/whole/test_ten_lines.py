@@ -48,7 +48,7 @@ def test_ten_lines_of_python_lead_from_a_function_to_the_page(board, folder):
     rows = {row["editor"]: row for row in board.rows}
     assert rows["oracle"]["rounds_kept"] == 2
     assert rows["my_editor:version=1"]["rounds_kept"] == 0
-    assert rows["my_editor:version=1"]["cause"].startswith("not applied")
+    assert rows["my_editor:version=1"]["cause"].startswith("not changed")
 
 
 def test_the_board_is_a_pandas_frame_and_html_for_a_notebook(board):

@@ -276,7 +276,8 @@ function about(view, now) {
   const chip = (words, good) => chips.push(make("span", { class: "cb-chip", "data-good": String(good) }, words));
   if (now.step === view.lost_step) chip(`fails here: ${view.clause}`, false);
   if (now.status !== "ok" && now.status !== "input") chip(now.status.replace("_", " "), false);
-  if (has(now.applied)) chip(now.applied ? "edit carried out" : "edit not carried out", now.applied);
+  if (has(now.changed)) chip(now.changed ? "something changed" : "nothing changed", now.changed);
+  if (has(now.as_asked)) chip(now.as_asked ? "as asked" : "not as asked", now.as_asked);
   if (has(now.undone)) chip(now.undone ? "undone" : "not undone", now.undone);
   if (now.part_lost) chip("area lost", false);
   const rows = view.metrics.filter(({ name }) => has(now.scores[name]) || view.curves[name]).map(({ name, title, unit }) => {

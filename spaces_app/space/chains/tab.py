@@ -92,7 +92,7 @@ def _label(chain: FinishedChain, step: Step) -> Answer:
 def _step_view(step: Step, scores: ScoreRow | None, length: int) -> Answer:
     scores = scores or ScoreRow.from_scores({})
     numbers, optional = shown_columns("curve", "number"), optional_columns()
-    shown = (*numbers, "edit_applied", "edit_undone")
+    shown = (*numbers, "edit_changed", "edit_as_asked", "edit_undone")
     return {
         **{name: getattr(step, name) for name in _FIELDS},
         "text": step.text[:_MOST_TEXT] if step.text else None,
@@ -102,11 +102,12 @@ def _step_view(step: Step, scores: ScoreRow | None, length: int) -> Answer:
             name: scores.value(name) for name in numbers if name not in optional or scores.value(name) is not None
         },
         "retained": {name: scores.value(column.retained) for name, column in retained_columns().items()},
-        "applied": scores.edit_applied,
+        "changed": scores.edit_changed,
+        "as_asked": scores.edit_as_asked,
         "undone": scores.edit_undone,
         "undo_ratio": scores.undo_ratio,
-        "part_lost": scores.part_lost,
-        "outline": lost_outline(scores),
+        "part_lost": step.position == length and scores.damage_outline is not None,
+        "outline": lost_outline(scores) if step.position == length else [],
         "reasons": {name: missing.sentence for name, missing in scores.missing.items() if name in shown},
     }
 

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 from convergebench.generation.pictures import decode_array, resize_to
-from convergebench.metric_modules._shared.looks import look
-from convergebench.metric_modules.edit_applied.judge import judge_part
 from convergebench.metric_modules.psnr import measure as psnr
 from convergebench.metric_modules.ssim import measure as ssim
 
@@ -33,21 +31,17 @@ class Measuring:
     def measure(self, reference: Path, prediction: Path) -> Distances:
         distances = psnr_and_ssim(reference, prediction)
         if self.model is not None:
+            from convergebench.metric_modules.damage import measure as damage
             from convergebench.metric_modules.lpips import measure as lpips
 
             if self.featured[0] != reference:
                 self.featured = reference, lpips.features(self.model, [picture(reference)])
             [distance] = lpips.distances(self.model, self.featured[1], [fitted(prediction, reference)])
-            distances |= distance
+            original = damage.prepare(self.model, picture(reference))
+            distances |= distance | {
+                "damage": damage.compare(self.model, original, fitted(prediction, reference))[0]
+            }
         return distances
-
-    def lost_region(self, reference: Path, prediction: Path) -> float:
-        """The share of the picture that the largest region of another colour or other structure covers."""
-        key = f"{digest(reference)} {digest(prediction)} region"
-        if key not in self.pairs:
-            judged = judge_part(look(picture(reference)), look(picture(prediction)))
-            self.pairs[key] = {"region": max(judged["part_lost_share"], judged["part_redrawn_share"])}
-        return self.pairs[key]["region"]
 
 
 def psnr_and_ssim(reference: Path, prediction: Path, window: str = "gaussian") -> Distances:

@@ -22,15 +22,14 @@ RETAINED = "lost quality: 1 - the lowest retained quality, to the ground truth"
 # How each distance is turned so that more means more damage.
 MEASURES = {
     "LPIPS to the ground truth": ("ground truth", "lpips", 1),
-    "worst tile of LPIPS to the ground truth": ("ground truth", "lpips_worst_tile", 1),
+    "damage to the ground truth": ("ground truth", "damage", 1),
     "SSIM to the ground truth": ("ground truth", "ssim", -1),
     "RMSE to the ground truth": ("ground truth", "rmse", 1),
     "LPIPS to the input": ("input", "lpips", 1),
-    "worst tile of LPIPS to the input": ("input", "lpips_worst_tile", 1),
+    "damage to the input": ("input", "damage", 1),
     "SSIM to the input": ("input", "ssim", -1),
     "RMSE to the input": ("input", "rmse", 1),
     RETAINED: ("ground truth", "lost quality", 1),
-    "largest lost region, as for a lost part, to the ground truth": ("ground truth", "region", 1),
 }
 FOLDERS = {"ground truth": "GroundTruth", "input": "input"}
 Key = tuple[str, str]  # editor and answer
@@ -108,8 +107,6 @@ def compare_pictures(
                 if all(picture.is_file() for picture in pair):
                     found[reference] = dict(measuring.distances(*pair))
                     sums[reference].append(found[reference]["psnr"])
-                    if reference == "ground truth":
-                        found[reference] |= {"region": measuring.lost_region(*pair)}
             if name in floors and "ground truth" in found:
                 found["ground truth"] |= {
                     "lost quality": 1 - min(retained(found["ground truth"], floors[name]).values())

@@ -100,3 +100,24 @@ TWENTY_ROUNDS: dict[str, Wear] = {
     "like an autoencoder": like_an_autoencoder,
     "shift by 1 px": lambda shown, _: shifted(shown, 1),
 }
+
+
+def _again(times: int) -> Wear:
+    def worn(shown: np.ndarray, chance: np.random.Generator) -> np.ndarray:
+        for _ in range(times):
+            shown = like_an_autoencoder(shown, chance)
+        return shown
+
+    return worn
+
+
+# Six strengths of four kinds, as pixels of 512, grey levels, qualities, and passes of an imitated autoencoder.
+STRENGTHS: dict[str, Wear] = {
+    **{
+        f"blur {s}": lambda shown, _, s=s: blurred(shown, s * min(shown.shape[:2]) / 512)
+        for s in (0.4, 0.7, 1, 1.5, 2, 3)
+    },
+    **{f"noise {s}": lambda shown, chance, s=s: noisy(shown, chance, s) for s in (1, 2, 4, 8, 12, 16)},
+    **{f"JPEG {q}": lambda shown, _, q=q: coded(shown, q) for q in (95, 85, 75, 60, 40, 20)},
+    **{f"autoencoder, {n} passes": _again(n) for n in (1, 2, 3, 4, 6, 8)},
+}

@@ -20,7 +20,7 @@ TITLE = "Additions"
 SECTION = "Additions"
 ON_PAGE = OnPage(part_by="program", line_where="judged_by")
 _STEPS = (5, 10, 20)  # at which the background is compared, the steps of Banana100's gaps
-_RULES = "the rules"  # judge additions by `edit_applied` of the scores if nobody was asked
+_RULES = "the rules"  # judge additions by `edit_changed` of the scores if nobody was asked
 _APPLIED, _THERE, _COUNT = "edit_applied", "additions_there", "object_count"  # questions to judges
 _OF_PEOPLE = {_APPLIED: "applied", _THERE: "", _COUNT: "count"}  # the same questions as people are asked them
 
@@ -142,7 +142,7 @@ def _seen_by(judge: str, case: Case, scores: list[ScoreRow], answers: Answers) -
     def scored(name: str) -> dict[int, Any]:
         return {row.step: value for row in scores if (value := row.value(name)) is not None}
 
-    applied = values[_APPLIED] or scored("edit_applied")
+    applied = values[_APPLIED] or scored("edit_changed")
     lists = {step: answer.details for step, answer in replies[_THERE].items() if answer.details}
     return _Seen(
         case,

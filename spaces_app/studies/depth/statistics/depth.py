@@ -25,7 +25,7 @@ class Row(TableRow):
     depth: int = column("Edits out, and back", "count")
     kept: float = column("Returned to the original", "share")
     quality: float | None = column("Retained quality at the end", "share")
-    edits_made: float | None = column("Made every edit", "share")
+    changed: float | None = column("Something changed", "share")
     half_depth: str | None = column("Half-life in depth")
     cases: int = column("Tests", "count")
     sources: int = column("Pictures", "count")
@@ -65,14 +65,14 @@ def half_depth(shares: dict[int, float]) -> str | None:
 def _row(editor: str, role: str, depth: int, cases: Sequence[tuple[Case, bool]], half: str | None) -> Row:
     ends = [quality[0] for case, _ in cases if (quality := case.quality())]
     qualities = [value for value in ends if value is not None]
-    made = [case.applied[0] for case, _ in cases if case.applied and case.applied[0] is not None]
+    made = [case.changed[0] for case, _ in cases if case.changed and case.changed[0] is not None]
     return Row(
         editor=editor,
         role=role,
         depth=depth,
         kept=sum(returned for _, returned in cases) / len(cases),
         quality=sum(qualities) / len(qualities) if qualities else None,
-        edits_made=sum(made) / len(made) if made else None,
+        changed=sum(made) / len(made) if made else None,
         half_depth=half,
         cases=len(cases),
         sources=len({case.source for case, _ in cases}),

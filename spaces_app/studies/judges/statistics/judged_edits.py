@@ -21,7 +21,7 @@ class Row(TableRow):
     judge: str = column("Judge", shown=False)
     editor: str = column("Editor")
     made: Estimate = column("Edits made", "share")
-    made_rule: float | None = column("Edits made, by the rule", "share")
+    made_rule: float | None = column("Something changed, by the rule", "share")
     made_steps: int | None = column("Steps", "count")
     undone: Estimate = column("Edits undone", "share")
     undone_rule: float | None = column("Edits undone, by the rule", "share")
@@ -41,7 +41,7 @@ def rows(analysis: Analysis) -> list[Row]:
         Row(
             judge=judge,
             editor=editor,
-            **_shares(analysis, "made", by_question[_MADE], _MADE),
+            **_shares(analysis, "made", by_question[_MADE], "edit_changed"),
             **_shares(analysis, "undone", by_question[_UNDONE], _UNDONE),
             **_shares(analysis, "changed", by_question[_ELSE]),
             where=_places(by_question[_ELSE].values()),

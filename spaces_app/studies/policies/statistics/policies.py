@@ -33,7 +33,7 @@ class Row(TableRow):
     gained: Estimate = column("Rounds gained", "signed")
     alone: float = column("Rounds survived alone", "rounds")
     under: float = column("Under the policy", "rounds")
-    edits: float | None = column("Edits made, change", "share")
+    edits: float | None = column("Something changed, change", "share")
     seam: float | None = column("Seam, grey levels a pixel", "rating")
     cost_alone: float | None = column("Cost a round alone", "money")
     cost: float | None = column("Cost a round", "money")
@@ -115,7 +115,7 @@ def _verdict(pair: Comparison) -> str:
 
 
 def _edits_made(cases: Sequence[Case]) -> float | None:
-    return _mean([float(made) for case in cases for made in case.applied or [] if made is not None])
+    return _mean([float(made) for case in cases for made in case.changed or [] if made is not None])
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -44,7 +44,7 @@ _SAME_RMSE, _SAME_SSIM = 16.0, 0.75  # a picture of the dataset this near to an 
 _THRESHOLDS = tuple(number / 20 for number in range(1, 20))
 _ROUND_TRIP = ("make the edit", "undo it")  # unless a visitor gives the instructions
 _ONLY_RETURNS = ("edit and undo",)  # without pictures of the edits, a round is one step
-_METRICS = ("psnr", "ssim", "registration", "edit_applied")
+_METRICS = ("psnr", "ssim", "registration", "damage", "edit_applied")
 NOTE = (
     "Upload the original and the picture after each undo (undone1.png, undone2.png, ...), taken in the order of their "
     "names. Add the picture after each edit to have edits and undos checked as well. Up "
@@ -214,7 +214,11 @@ def _scored(dataset: ServedDataset, series: DatasetChain, files: Sequence[_File]
 def _checks(dataset: ServedDataset, case: Case) -> tuple[str, ...]:
     checks = next(iter(dataset.groups.values())).checks if dataset.groups else CHECKS
     measured = [name for name in RETAINED if None not in case.judged(name)]
-    return tuple(check for check in checks if check in measured or check in ("part_lost", "edits"))
+    return tuple(
+        check
+        for check in checks
+        if check in measured or check == "edits" or (check == "part" and None not in case.raw["damage"])
+    )
 
 
 def _floors(

@@ -1,0 +1,93 @@
+"""Does wear on top of a lost return make it a kept one? Over stored returns of paint, MI-GAN and the labelled chains.
+
+python -m benchmarks.verdicts.worn [FOLDER]    make the chains there (default: build/wear) and print what was found
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import cv2
+import numpy as np
+from convergebench.generation.pictures import resize_to
+from convergebench.generation.store_reader import find_finished
+from convergebench.metric_modules.damage import measure as damage
+from convergebench.metric_modules.halflife.causes import PART
+
+from . import labelled, wear
+
+FOLDER = Path(__file__).parents[3] / "build" / "wear"
+SIDE = 512  # of the pictures that are worn
+Row = dict[str, Any]
+Chain = tuple[str, np.ndarray, dict[int, np.ndarray]]  # id, source, and returns by round
+
+
+def _brought(picture: np.ndarray) -> np.ndarray:
+    height, width = picture.shape[:2]
+    zoom = SIDE / min(height, width)
+    return resize_to(picture, round(width * zoom), round(height * zoom))
+
+
+def _made(folder: Path) -> Iterator[Chain]:
+    words = [
+        "generate",
+        "--suite",
+        "v1-mini",
+        "--limit",
+        "40",
+        "--rounds",
+        "8",
+        "--out",
+        str(folder),
+        "--no-audit",
+    ]
+    editors = ["--editor", "paint", "--editor", "migan"]
+    subprocess.run([sys.executable, "-m", "convergebench", *words, *editors], check=True)
+    for chain in find_finished([folder]).chains:
+        if not chain.program.closes:
+            continue
+        length = len(chain.program.cycle)
+        files = {number: chain.folder / f"{number * length:04d}.png" for number in range(chain.rounds + 1)}
+        shown = {number: _brought(labelled.picture(path)) for number, path in files.items() if path.is_file()}
+        yield f"{chain.editor} {chain.id}", shown.pop(0), shown
+
+
+def _labelled() -> Iterator[Chain]:
+    for folder in sorted(labelled.CHAINS.glob("*/*")):
+        source = _brought(labelled.picture(folder / "I0_source.png"))
+        backs = {k: labelled.picture(folder / f"I{k}_backward.png") for k in (1, 2, 3)}
+        yield f"{folder.parent.name} {folder.name}", source, backs
+
+
+def simulate(folder: Path = FOLDER) -> Iterator[Row]:
+    """Of every lost return, its damage before and after each wear. Of kept returns one row without a kind."""
+    model = labelled.network()
+    for name, source, returns in (*_labelled(), *_made(folder)):
+        reference = damage.prepare(model, source)
+        for number, shown in returns.items():
+            shown = labelled.fitted(shown, source)
+            row = {"chain": name, "round": number, "before": damage.compare(model, reference, shown)[0]}
+            if row["before"] < PART.limit:
+                yield row | {"kind": ""}
+                continue
+            for kind, put_on in wear.STRENGTHS.items():
+                chance = np.random.default_rng(crc32(f"{name} {number} {kind}".encode()))
+                after = damage.compare(model, reference, put_on(shown, chance))[0]
+                yield row | {"kind": kind.split(" ")[0].strip(","), "wear": kind, "after": after}
+
+
+def main() -> int:
+    cv2.setNumThreads(1)
+    folder = Path(sys.argv[1]) if sys.argv[1:] else FOLDER
+    rows = list(simulate(folder))
+    violations = [row for row in rows if row["kind"] and row["before"] >= PART.high and row["after"] < PART.low]
+    print(json.dumps({"returns": len({(row["chain"], row["round"]) for row in rows}), "violations": violations}))
+    return 1 if violations else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

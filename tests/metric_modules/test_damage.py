@@ -1,0 +1,111 @@
+"""Damage: where a part is gone it is high, what moved is laid back, and wear never turns a loss into a kept round."""
+
+from functools import cache
+
+import cv2
+import numpy as np
+import pytest
+from benchmarks.verdicts import labelled, wear
+from convergebench.generation.pictures import decode_array
+from convergebench.metric_modules.damage import measure
+from convergebench.metric_modules.halflife.causes import COLOUR, PART, Limits
+from convergebench.metric_modules.lpips import weights
+from convergebench.metric_modules.registration.align import Placement, anchors, locate
+from random_lpips import random_model
+
+here = pytest.mark.skipif(not weights.path("alex").is_file(), reason="the weights of LPIPS are not here")
+labels = pytest.mark.skipif(not labelled.LABELS.is_dir(), reason="the labelled rounds are not beside the checkout")
+
+
+def picture(seed=0, side=320):
+    noise = np.random.default_rng(seed).normal(0, 1, (side, side, 3))
+    soft = cv2.GaussianBlur(noise, (0, 0), 6)
+    return np.clip(128 + 50 * soft / soft.std(), 0, 255).astype(np.uint8)
+
+
+def holed(shown):
+    changed = shown.copy()
+    changed[160:224, 64:128] = 128
+    return changed
+
+
+def test_damage_is_nothing_for_the_same_picture_and_lies_where_the_part_is_gone():
+    model, shown = random_model("alex"), picture()
+    reference = measure.prepare(model, shown)
+    assert measure.compare(model, reference, shown) == (0, [])
+    worst, polygons = measure.compare(model, reference, holed(shown))
+    assert worst > PART.limit
+    [polygon] = polygons
+    assert np.abs(np.mean(polygon, axis=0) - [0.3, 0.6]).max() < 0.06
+    assert 0 <= np.min(polygon) <= np.max(polygon) <= 1
+
+
+def test_a_picture_that_moved_is_laid_back_and_its_outline_stays_where_the_part_was():
+    model, shown = random_model("alex"), picture(1)
+    moved = cv2.warpAffine(
+        shown, np.float64([[1, 0, 14], [0, 1, -9]]), (320, 320), borderMode=cv2.BORDER_REPLICATE
+    )
+    place = locate(anchors(shown), moved)
+    assert place.accepted
+    reference = measure.prepare(model, shown)
+    raw, (laid, polygons) = (
+        measure.compare(model, reference, moved)[0],
+        measure.compare(model, reference, moved, place),
+    )
+    assert (raw > PART.limit > laid, polygons) == (True, [])
+    gone = cv2.warpAffine(holed(shown), np.float64([[1, 0, 14], [0, 1, -9]]), (320, 320))
+    [polygon] = measure.compare(model, reference, gone, Placement(14, -9, 1, 0, 9, 99))[1]
+    assert np.abs(np.mean(polygon, axis=0) - [0.3, 0.6]).max() < 0.06
+
+
+def test_the_engine_takes_the_network_of_lpips_and_the_place_of_registration(monkeypatch):
+    model = random_model("alex")
+
+    class Loaded:
+        exact = None
+
+    Loaded.model = model
+    scorer = measure.Scorer("cpu", "bfloat16", {"lpips": Loaded, "registration": object()})
+    assert (scorer.model, scorer.signature["registration"], scorer.signature["dtype"]) == (model, "yes", "float32")
+    shown = picture(1)
+    moved = cv2.warpAffine(
+        shown, np.float64([[1, 0, 14], [0, 1, -9]]), (320, 320), borderMode=cv2.BORDER_REPLICATE
+    )
+    found = {"shift_x": 14.0, "shift_y": -9.0, "scale": 1.0}
+    reference = scorer.prepare(shown)
+    with_place, without, still = scorer.compare(reference, [moved] * 3, [found, {}, found | {"shift_x": "no"}])
+    assert with_place["damage"] < without["damage"] == still["damage"]
+    assert with_place["damage_outline"] == "no_damage" != without["damage_outline"]
+
+
+@pytest.mark.parametrize(("band", "way", "value", "lost"), [
+    (PART, "", 0.24, False), (PART, "", 0.25, True), (PART, "kept", 0.31, False), (PART, "kept", 0.32, True),
+    (PART, "lost", 0.2, True), (PART, "lost", 0.19, False), (COLOUR, "", 10, True), (COLOUR, "kept", 12, False),
+])  # fmt: skip
+def test_a_band_decides_by_its_limit_or_gives_the_round_to_one_side(band, way, value, lost):
+    assert band.is_reached(value, Limits(undecided=way)) is lost
+
+
+@cache
+def _network():
+    tensors, digest = weights.load("alex")
+    return measure.lpips.model("alex", tensors, "cpu", "float32", digest)
+
+
+@here
+@labels
+@pytest.mark.weights
+def test_wear_on_a_lost_return_never_makes_it_a_kept_one():
+    rounds = [row for row in labelled.rows_of("rounds") if row["kept"] == "0"][::12]
+    model, worn = _network(), 0
+    for row in rounds:
+        source, back = (decode_array(path.read_bytes()) for path in labelled.pair(row))
+        reference = measure.prepare(model, source)
+        before = measure.compare(model, reference, labelled.fitted(back, source))[0]
+        for name, put_on in list(wear.STRENGTHS.items())[2::6]:
+            after = measure.compare(
+                model, reference, put_on(labelled.fitted(back, source), np.random.default_rng(0))
+            )[0]
+            assert not (before >= PART.high and after < PART.low), (row["case"], name, before, after)
+            worn += 1
+    assert worn >= 12
