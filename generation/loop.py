@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from . import audits, editors, pictures
+from . import audits, editors, pictures, studies
 from .calls import Caller, Rejected
 from .editors import trait
-from .records import Answer, Chain, Step, Turn
+from .records import NEXT, Answer, Chain, Step, Turn
 from .store import ChainWriter
 from .store_reader import read_source_file
 from .vendors import keys
@@ -35,7 +35,9 @@ def run_chain(chain: Chain, editor: editors.Edits, run: Path, prepared: Prepare,
         picture = writer.picture(-1) if writer.steps[-1].status in ("input", "ok") else None
         asks = itertools.islice(chain.asks(), len(writer.steps) - 1, None)
         while picture and (asked := next(asks, None)):
-            number, *_, instruction = asked
+            number, *place, instruction = asked
+            if instruction == NEXT and (instruction := _next_words(chain, number, writer)) == "":
+                break
             seed = chain.seed(number)
             if not trait(editor, "varies_size"):
                 picture = at_chain_size(picture, writer.size)
@@ -45,7 +47,9 @@ def run_chain(chain: Chain, editor: editors.Edits, run: Path, prepared: Prepare,
             call = functools.partial(editor.edit, disturbed, instruction, seed, *further)
             answer, picture, latency = _ask_for_answer(editor, call, min(writer.size) / 2, ask)
             step = Step(
-                *asked,
+                number,
+                *place,
+                instruction,
                 answer.status,
                 seed,
                 latency=latency,
@@ -58,6 +62,12 @@ def run_chain(chain: Chain, editor: editors.Edits, run: Path, prepared: Prepare,
             if answer.status != "ok":
                 break
         return writer.finish()
+
+
+def _next_words(chain: Chain, number: int, writer: ChainWriter) -> str:
+    """What the simulated user of a study says next; empty if satisfied."""
+    said = (module.next_words(chain, number, writer.picture) for module in studies.modules("steering"))
+    return next(filter(None, said), "")
 
 
 def _ask_for_answer(

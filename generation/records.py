@@ -23,6 +23,7 @@ PICTURED = ("input", "ok", "shrunk")  # the statuses of a step whose bytes decod
 # Under test; a reference editor that marks one end of the scale; a re-encoding alone.
 ROLES = ("editor", "baseline", "transport")
 
+NEXT = "{next}"  # an instruction that a simulated user says after looking at the last picture
 UNKNOWN = "unknown"  # a missing licence or attribution, which `convergebench publish` refuses
 _SURROGATES = re.compile("[\ud800-\udfff]")
 T = TypeVar("T")

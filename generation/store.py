@@ -31,7 +31,7 @@ from PIL import Image
 
 from . import pictures
 from .files import LOCK, disk_errors_explained, locked, remove_unfinished, write_whole
-from .records import GOES_ON, Chain, EditorInfo, Step, Turn, UserError, Values, canonical
+from .records import GOES_ON, NEXT, Chain, EditorInfo, Step, Turn, UserError, Values, canonical
 
 PLAN = "plan.json"
 _CHECK = "#check"  # key of the checksum in run.json and editors.json; no editor has such a label
@@ -290,8 +290,9 @@ def parse_steps(path: Path, data: bytes, chain: Chain | None = None) -> list[Ste
                 raise ValueError("only the first step is the input")
             if chain and number > 0:
                 asked = asks.get(number, [None])
-                # What was imported may have been asked for in other words.
-                words = asked[-1] if "content" in chain.settings else step.instruction
+                # What was imported may have been asked for in other words; a simulated user's words are not planned.
+                is_free = "content" in chain.settings or asked[-1] == NEXT
+                words = asked[-1] if is_free else step.instruction
                 if [step.round, step.position, words] != asked:
                     raise ValueError("it is not what the chain asks for in that place")
                 if steps[-1].status not in GOES_ON:

@@ -5,6 +5,7 @@ A suite's name ends in the seed, as `exact-seed7`, unless it is the shipped one.
 
 import re
 import tomllib
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -13,9 +14,11 @@ from ... import suites
 from ...pictures import encode_png, pixel_hash
 from ...records import Program
 from ...sources import catalogue
+from . import steering
 from .drawing import draw_scene
 from .operations import OPERATIONS, Edit, make_edit
 from .scenes import RENDERER, Scene, find_scene, make_scene
+from .steering import GOALS, make_program
 
 SEED = 1  # of the shipped scenes; a published comparison draws its own after the editors are named
 # Of each suite: its title, pixels a side, rounds, scenes, and how many of these each operation is asked of.
@@ -25,14 +28,21 @@ _SUITES = {
     "demo-exact": ("Four edits with one right answer, on two small drawn scenes", 256, 2, (0, 5), 1),
 }
 _DEMO = ("move", "add", "recolour", "change-word")
-NAMES = tuple(_SUITES)
+_STEERED = (0, 3, 6, 9)  # scenes in which all kinds differ, so that a thing is named by its kind wherever it is
+_STEERERS = ["steerable", "steerable:share=0.5", "steerable:share=1.3", "steerable:meddles=true", "identity"]
+NAMES = (*_SUITES, "steer")
 
 
 @lru_cache
 def make_suite(name: str) -> suites.Suite | None:
     shipped, _, seed = name.partition("-seed")
-    if shipped not in _SUITES or not re.fullmatch(r"\d*", seed):
+    if shipped not in NAMES or not re.fullmatch(r"\d*", seed):
         return None
+    if shipped == "steer":
+        goals = [make_edit(make_scene(int(seed or SEED), index), goal) for index in _STEERED for goal in GOALS]
+        title = "A simulated user corrects drawn scenes until they are as wanted"
+        asked = {make_program(goal): goal.before for goal in goals}
+        return _made(name, title, 512, steering.MOST, asked, _STEERERS)
     title, side, rounds, indices, each = _SUITES[shipped]
     scenes = [make_scene(int(seed or SEED), index) for index in indices]
     names = _DEMO if shipped == "demo-exact" else tuple(OPERATIONS)
@@ -40,7 +50,15 @@ def make_suite(name: str) -> suites.Suite | None:
     edits = [
         make_edit(scenes[(place + k) % len(scenes)], op) for place, op in enumerate(names) for k in range(each)
     ]
-    programs = {program.id: program for program in map(_program, edits)}
+    asked = {_program(edit): edit.before for edit in edits}
+    return _made(name, title, side, rounds, asked, ["solver", "half", "wrong", "identity"])
+
+
+def _made(
+    name: str, title: str, side: int, rounds: int, asked: Mapping[Program, Scene], editors: list[str]
+) -> suites.Suite:
+    """A suite in which each program is asked of one scene."""
+    programs = {program.id: program for program in asked}
     values = {
         "title": title,
         "version": str(RENDERER),
@@ -48,10 +66,13 @@ def make_suite(name: str) -> suites.Suite | None:
         "rounds": rounds,
         "runs": 1,
         "audit": False,
+        "sources": [],
+        "programs": list(programs),
+        "editors": editors,
+        "only": {program.id: [scene.id] for program, scene in asked.items()},
     }
-    values |= {"sources": [], "programs": list(programs), "editors": ["solver", "half", "wrong", "identity"]}
-    values["only"] = {edit.id: [edit.before.id] for edit in edits}
-    made = suites.from_values(name, values, programs, {scene.id: _row(scene, side) for scene in scenes})
+    pictures = {scene.id: _row(scene, side) for scene in asked.values()}
+    made = suites.from_values(name, values, programs, pictures)
     return replace(made, draw=lambda row: encode_png(draw_scene(find_scene(row.id), row.width)))
 
 

@@ -1,5 +1,7 @@
 """Programs that only add: no round returns to its start, so no headline counts them."""
 
+from convergebench.generation.records import NEXT
+
 from ...analysis.groups import AUDITED
 from ...analysis.program_groups import ProgramGroup
 
@@ -9,7 +11,7 @@ GROUPS = (
     ProgramGroup(
         "additions",
         "programs that only add, so that no round returns to its start",
-        holds=lambda chain: not chain.program.closes,
+        holds=lambda chain: not chain.program.closes and NEXT not in chain.program.cycle,
         order=50,
         filter_name="add only",
         done="added",

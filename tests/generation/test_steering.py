@@ -1,0 +1,135 @@
+"""A simulated user corrects drawn scenes until they are as wanted: the dialogue, its end, and what is measured."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+from convergebench.generation import editors
+from convergebench.generation.calls import Caller
+from convergebench.generation.loop import run_chain
+from convergebench.generation.records import Chain, Source
+from convergebench.generation.store import open_run
+from convergebench.generation.studies.exact import steering
+from convergebench.generation.studies.exact.drawing import draw_scene
+from convergebench.generation.studies.exact.operations import make_edit
+from convergebench.generation.studies.exact.scenes import make_scene
+from convergebench.metric_modules.steering import measure
+from PIL import Image
+
+SIDE = 256
+GOALS = [
+    make_edit(make_scene(1, index), goal)
+    for index, goal in ((0, "move"), (3, "scale"), (6, "recolour"), (9, "change-word"))
+]
+NAMES = [goal.name for goal in GOALS]
+
+
+def chain_of(goal, editor="x"):
+    source = Source(goal.before.id, "0", SIDE, SIDE, "scene", "synthetic", "", "")
+    return Chain(source, steering.make_program(goal), editor, {}, 1, steering.MOST)
+
+
+def steer(folder, goal, editor):
+    """The lines of the chain's steps after the input."""
+    chain, start = chain_of(goal), draw_scene(goal.before, SIDE)
+    if not (folder / "run.json").exists():
+        open_run(folder, {"suite": "steer"})
+    run_chain(chain, editor, folder, lambda _: (start, None), Caller().ask, lambda chain, step: None)
+    lines = (folder / "chains" / chain.id / "steps.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines[1:]]
+
+
+def scores(folder, goal, steps):
+    scorer, chain = measure.Scorer("cpu", "", {}), chain_of(goal)
+    files = ["0000.png", *(step["file"] for step in steps)]
+    pictures = [np.asarray(Image.open(folder / "chains" / chain.id / file).convert("RGB")) for file in files]
+    facts = {"program": chain.program.id}
+    return [scorer.judge(facts, 1, pictures[place : place + 2], None) for place in range(len(steps))]
+
+
+@pytest.mark.parametrize("goal", GOALS, ids=NAMES)
+def test_who_does_as_told_arrives_after_one_correction(tmp_path, goal):
+    [step] = steps = steer(tmp_path, goal, editors.choose("steerable").editor)
+    assert step["status"] == "ok"
+    [score] = scores(tmp_path, goal, steps)
+    assert score["steer_arrived"] is True
+    assert score["steer_distance"] <= 1 < score["steer_before"]
+    assert score["steer_damage"] <= steering.DAMAGE
+
+
+@pytest.mark.parametrize("share", [0.5, 1.3])
+@pytest.mark.parametrize("goal", GOALS[:2], ids=NAMES[:2])
+def test_the_factor_of_a_correction_is_what_was_put_in(tmp_path, goal, share):
+    steps = steer(tmp_path, goal, editors.choose(f"steerable:share={share}").editor)
+    assert 1 < len(steps) < steering.MOST
+    factors = [score["steer_distance"] / score["steer_before"] for score in scores(tmp_path, goal, steps)]
+    assert np.median(factors) == pytest.approx(abs(1 - share), rel=0.1, abs=0.03)
+
+
+def test_a_user_who_was_overtaken_asks_for_less_the_other_way(tmp_path):
+    editor = editors.choose("steerable:share=1.3").editor
+    move, colour = (steer(tmp_path / goal.name, goal, editor) for goal in (GOALS[0], GOALS[2]))
+    sides = ["left" if " left" in step["instruction"] else "right" for step in move]
+    assert sides[0] != sides[1] != sides[2]
+    assert len(colour) == 1 or "but less than before" in colour[1]["instruction"]
+
+
+@pytest.mark.parametrize("spec", ["identity", "steerable:meddles=true"])
+def test_who_does_nothing_or_too_much_never_arrives(tmp_path, spec):
+    steps = steer(tmp_path, GOALS[0], editors.choose(spec).editor)
+    assert len(steps) == steering.MOST
+    assert not any(score["steer_arrived"] for score in scores(tmp_path, GOALS[0], steps))
+
+
+def test_a_killed_dialogue_goes_on_with_the_same_words(tmp_path):
+    goal = GOALS[0]
+
+    class Killed(BaseException):
+        pass
+
+    class Slow:
+        told, embedded = True, True
+
+        def __init__(self, most):
+            self.inner, self.most = editors.choose("steerable:share=0.5").editor, most
+
+        def edit(self, image, instruction, seed, chain, number):
+            if number > self.most:
+                raise Killed
+            return self.inner.edit(image, instruction, seed, chain, number)
+
+    whole = steer(tmp_path / "whole", goal, Slow(99))
+    for most in (1, 2):
+        with pytest.raises(Killed):
+            steer(tmp_path / "killed", goal, Slow(most))
+    resumed = steer(tmp_path / "killed", goal, Slow(99))
+    assert [step["instruction"] for step in resumed] == [step["instruction"] for step in whole]
+    assert [step["sha256"] for step in resumed] == [step["sha256"] for step in whole]
+
+
+def test_a_thing_that_is_gone_is_asked_for_again():
+    goal = GOALS[0]
+    [thing] = [thing for thing in goal.before.things if thing not in goal.after.things]
+    seen = steering.look(goal, np.asarray(draw_scene(goal.before.without(thing), SIDE)))
+    assert not seen.is_there
+    assert not steering.is_satisfied(goal, seen)
+    assert "gone" in steering.correction(goal, seen)
+
+
+@pytest.mark.parametrize("goal", GOALS[:3], ids=NAMES[:3])
+def test_the_eye_measures_what_was_drawn_despite_wear(goal):
+    """The renderer's truth calibrates the eye: place within 5 thousandths, width 4%, colour its tolerance."""
+    for scene in (goal.before, goal.after):
+        [thing] = [
+            thing for thing in scene.things if (thing in goal.before.things) != (thing in goal.after.things)
+        ]
+        worn = io.BytesIO()
+        draw_scene(scene, SIDE).save(worn, "JPEG", quality=75)
+        seen = steering.look(goal, np.asarray(Image.open(worn)))
+        clean = steering.look(goal, np.asarray(draw_scene(scene, SIDE)))
+        assert (seen.x, seen.y) == pytest.approx((clean.x, clean.y), abs=5)
+        assert seen.width == pytest.approx(clean.width, rel=0.04)
+        assert np.linalg.norm(np.subtract(seen.colour, clean.colour)) < steering.TOLERANCES["recolour"]
+        assert abs(clean.x - thing.x) < 40
+        assert abs(clean.y - thing.y) < 40
