@@ -6,9 +6,9 @@ from itertools import groupby
 from math import exp, log
 from statistics import median
 
-from convergebench.generation.studies.exact.steering import DAMAGE
 from convergebench.metric_modules.halflife.intervals import mean_over_clusters
 from convergebench.metric_modules.scores import ScoreRow
+from convergebench.metric_modules.steering.measure import DAMAGE
 
 from ....analysis.analysis import Analysis
 from ....analysis.cases import Case
