@@ -66,6 +66,20 @@ def commands() -> str:
     return text
 
 
+def api() -> str:
+    """The page of the package's functions, from their signatures and docstrings."""
+    text = (
+        "# Functions\n\nThe functions of `import convergebench as cb`, written by `python docs/write.py`. Commands that are not "
+        "listed are functions too, named after their words: `cb.list_suites()` returns what `convergebench list suites --json` "
+        "prints, with the same options.\n"
+    )
+    for name in cb.__all__:
+        function = getattr(cb, name)
+        parameters = [str(value).partition(":")[0] for value in inspect.signature(function).parameters.values()]
+        text += f"\n## cb.{name}({', '.join(parameters)})\n\n{inspect.getdoc(function)}\n".replace(">>> ", "    >>> ")
+    return text
+
+
 def costs() -> str:
     """What the suites v1-mini and v1 cost with the hosted editors."""
     with mock.patch.object(

@@ -57,17 +57,21 @@ def publish_metrics(
 
 
 def shown_dataset(api: "HfApi", repo: str, named: str | None) -> tuple[str, str | None]:
-    """The dataset that a Space shows, by default in its newest version.
+    """The dataset that a Space shows, by default in its newest version; raises if it is not there.
 
     `named` is NAMESPACE/NAME[@REVISION], by default `convergebench` in the Space's own namespace.
     """
     dataset, _, revision = (named or f"{repo.partition('/')[0]}/convergebench").partition("@")
     if not re.fullmatch(r"[\w.-]+/[\w.-]+", dataset):
         raise UserError(f"--dataset must be NAMESPACE/NAME or NAMESPACE/NAME@TAG, got {named!r}")
-    if revision:
-        return dataset, revision
-    tags = version_tags([*hub.read_repo(api, dataset, "dataset").tags])
-    return dataset, tags[-1] if tags else None
+    published = hub.read_repo(api, dataset, "dataset", revision or None)
+    if "data/scores/0000.parquet" not in published.files:
+        raise UserError(
+            f"the Hub has no scored dataset {dataset}{f' at {revision}' if revision else ''}; publish it "
+            "first, or name another with --dataset"
+        )
+    tags = version_tags([*published.tags])
+    return dataset, revision or (tags[-1] if tags else None)
 
 
 def publish_files(
