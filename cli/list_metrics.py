@@ -38,9 +38,7 @@ def command(as_json: bool) -> None:
 
 
 def _describe(spec: "Spec") -> dict[str, str | bool | None]:
-    from convergebench import metric_modules
-
-    folder = Path(metric_modules.__path__[0]) / spec.folder
+    folder = Path(str(importlib.import_module(f"{spec.package}.spec").__file__)).parent
     card = (folder / "README.md").read_text() if (folder / "README.md").exists() else ""
     measures = re.search(r"^short_description: (.+)$", card, re.MULTILINE)
     return {
@@ -63,6 +61,6 @@ def _missing_packages(folder: Path) -> str | None:
 def _missing_weights(spec: "Spec") -> str | None:
     if not spec.needs:
         return None
-    measure = importlib.import_module(f"convergebench.metric_modules.{spec.folder}.measure")
+    measure = importlib.import_module(f"{spec.package}.measure")
     kwargs = {"metric": spec.name} if spec.is_one_of_several else {}
     return measure.missing_weights(**kwargs) if hasattr(measure, "missing_weights") else None

@@ -6,12 +6,14 @@ python docs/write.py                          the commands (docs/commands.md), t
 python docs/write.py report/leaderboard.json  the table of results (README.md) too
 """
 
+import inspect
 import json
 import sys
 from pathlib import Path
 from unittest import mock
 
 import click
+import convergebench as cb
 from convergebench.cli.__main__ import Kinds
 from convergebench.cli.__main__ import main as convergebench
 from convergebench.dataset_builder.importing.layout_table import COLUMNS
@@ -69,14 +71,16 @@ def commands() -> str:
 def api() -> str:
     """The page of the package's functions, from their signatures and docstrings."""
     text = (
-        "# Functions\n\nThe functions of `import convergebench as cb`, written by `python docs/write.py`. Commands that are not "
-        "listed are functions too, named after their words: `cb.list_suites()` returns what `convergebench list suites --json` "
-        "prints, with the same options.\n"
+        "# Functions\n\nThe functions of `import convergebench as cb`, written by `python docs/write.py`.\n\n"
+        "Commands that are not listed are functions too, named after their words: `cb.list_suites()` returns what\n"
+        "`convergebench list suites --json` prints, with the same options.\n"
     )
     for name in cb.__all__:
         function = getattr(cb, name)
         parameters = [str(value).partition(":")[0] for value in inspect.signature(function).parameters.values()]
-        text += f"\n## cb.{name}({', '.join(parameters)})\n\n{inspect.getdoc(function)}\n".replace(">>> ", "    >>> ")
+        text += f"\n## cb.{name}({', '.join(parameters)})\n\n{inspect.getdoc(function)}\n".replace(
+            ">>> ", "    >>> "
+        )
     return text
 
 
@@ -188,6 +192,7 @@ def put(text: str, name: str, table: str) -> str:
 def main(words: list[str]) -> None:
     (HOUSE / "docs" / "commands.md").write_text(commands())
     (HOUSE / "docs" / "words.md").write_text(glossary())
+    (HOUSE / "docs" / "api.md").write_text(api())
     page = HOUSE / "docs" / "editors.md"
     page.write_text(put(page.read_text(), "models", hosted_editors()))
     page = HOUSE / "docs" / "banana100.md"

@@ -12,6 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args, get_type_hints
 
+from convergebench.generation.plugins import plugins
+
 Kind = Literal["picture", "round", "statistic"]
 Headline = Literal["quality", "meaning", "edits", "framing"]
 Show = Literal["curve", "number", "dataset"]
@@ -66,6 +68,7 @@ class Spec:
     misses: str = ""  # ... and overlooks, in words: a row of the table in the Space's tab Metrics
     reasons: dict[str, tuple[str, str]] = field(default_factory=dict)
     is_one_of_several: bool = False  # in its folder: the scorer gets its name
+    package: str = ""  # that has its spec and measure
 
     @property
     def floors(self) -> tuple[str, ...]:
@@ -81,12 +84,16 @@ class Spec:
 def specs() -> dict[str, Spec]:
     """Every metric by its name, in their order, statistics included."""
     folders = sorted(path.parent.name for path in Path(__file__).parent.glob("*/spec.py"))
-    all_specs = [spec for folder in folders for spec in _read(folder)]
+    packages = {folder: f"convergebench.metric_modules.{folder}" for folder in folders}
+    packages |= {name: point.value for name, point in plugins("metrics").items()}
+    all_specs = [
+        replace(spec, package=package) for name, package in packages.items() for spec in _read(name, package)
+    ]
     return {spec.name: spec for spec in sorted(all_specs, key=lambda spec: (spec.order, spec.name))}
 
 
-def _read(folder: str) -> list[Spec]:
-    module = importlib.import_module(f"convergebench.metric_modules.{folder}.spec")
+def _read(folder: str, package: str) -> list[Spec]:
+    module = importlib.import_module(f"{package}.spec")
     if hasattr(module, "SPECS"):
         return [replace(_checked_spec(folder, values), is_one_of_several=True) for values in module.SPECS]
     return [_checked_spec(folder, module.SPEC)]

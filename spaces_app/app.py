@@ -2,6 +2,7 @@
 
 import gc
 import os
+from importlib.util import find_spec
 
 from convergebench.spaces_app.space import served_dataset
 
@@ -22,6 +23,7 @@ def serve(dataset: served_dataset.ServedDataset, port: int | None = None, inbrow
             show_error=True,
             state_session_capacity=500,  # visitors whose last request Gradio remembers
             run_history=False,
+            mcp_server=find_spec("mcp") is not None,  # public endpoints as tools of the Model Context Protocol
             quiet=True,
         )
     finally:

@@ -65,7 +65,7 @@ def shown_dataset(api: "HfApi", repo: str, named: str | None) -> tuple[str, str 
     if not re.fullmatch(r"[\w.-]+/[\w.-]+", dataset):
         raise UserError(f"--dataset must be NAMESPACE/NAME or NAMESPACE/NAME@TAG, got {named!r}")
     published = hub.read_repo(api, dataset, "dataset", revision or None)
-    if "data/scores/0000.parquet" not in published.files:
+    if not any(path.startswith("data/scores/") for path in published.files):
         raise UserError(
             f"the Hub has no scored dataset {dataset}{f' at {revision}' if revision else ''}; publish it "
             "first, or name another with --dataset"

@@ -4,9 +4,7 @@ A file holds one frozen dataclass named `Editor`: its docstring describes the ed
 `edit(image, instruction, seed)` answers one call. Those of a few lines share `_references.py`.
 """
 
-import functools
 import importlib
-import importlib.metadata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
@@ -16,10 +14,9 @@ from PIL import Image
 
 from .. import options, own_editor
 from ..own_process import OwnFile
+from ..plugins import plugins
 from ..records import Answer, EditorInfo, Setting, UserError, one_of
 from . import _references
-
-PLUGINS = "convergebench.editors"
 
 
 class Edits(Protocol):
@@ -62,7 +59,7 @@ def trait(editor: object, name: str) -> Any:
 
 
 def names() -> list[str]:
-    return sorted({*_modules(), *_references.EDITORS, *plugins()})
+    return sorted({*_modules(), *_references.EDITORS, *plugins("editors")})
 
 
 def _modules() -> dict[str, str]:
@@ -76,15 +73,10 @@ def _modules() -> dict[str, str]:
     }
 
 
-@functools.cache
-def plugins() -> dict[str, importlib.metadata.EntryPoint]:
-    return {point.name: point for point in importlib.metadata.entry_points(group=PLUGINS)}
-
-
 def load(name: str) -> type:
     one_of("editor", name, tuple(names()))
-    if name in plugins():
-        return plugins()[name].load()
+    if name in plugins("editors"):
+        return plugins("editors")[name].load()
     if name in _references.EDITORS:
         return _references.EDITORS[name]
     return importlib.import_module(_modules()[name]).Editor
@@ -127,7 +119,7 @@ def own_choice(
         one_of("option of an editor of your own", key, allowed)
     name = own_editor.name_of(function, words.get("name"))
     version = own_editor.version_of(function, words.get("version"))
-    if name in names() and name not in plugins():
+    if name in names() and name not in plugins("editors"):
         raise UserError(f"{name!r} is already the name of an editor; give yours another with name=")
     rates, seed = options.take_rates(name, words), options.take_seed(name, words)
     label = f"{name}:" + "seed=fixed," * (seed == "fixed") + f"version={version}"

@@ -8,10 +8,12 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import Any, cast
 
 from .. import programs, studies
+from ..plugins import plugins
 from ..records import Program, Setting, Source, UserError, Values, check_fields, unique
 from ..sources import catalogue
 
@@ -92,13 +94,14 @@ def _files() -> dict[str, Path]:
 
 
 def names() -> tuple[str, ...]:
-    return tuple(
-        sorted({*_files(), *(name for module in studies.modules("drawn_suites") for name in module.NAMES)})
-    )
+    drawn = (name for module in studies.modules("drawn_suites") for name in module.NAMES)
+    return tuple(sorted({*_files(), *drawn, *plugins("suites")}))
 
 
 def load(name: str, pictures: str | Path | None = None, kind: str | None = None) -> Suite:
     """A shipped suite, or that in a .toml file; on other `pictures` if they are given."""
+    if name in plugins("suites"):  # a file NAME.toml in the package that the entry point names
+        name = str(resources.files(plugins("suites")[name].value) / f"{name}.toml")
     suite = _read_own(Path(name)) if str(name).endswith(".toml") else _load_shipped(name)
     if pictures is None:
         return suite
@@ -131,7 +134,7 @@ def _read_own(path: Path) -> Suite:
         raise UserError(f"{path} cannot be read: {error.strerror}") from error
     except ValueError as error:
         raise UserError(f"{path} is not TOML: {error}") from error
-    if path.stem in names():
+    if path.stem in _files():
         raise UserError(f"{path} has the name of a shipped suite; give it another")
     tables = {name: values.pop(name, []) for name in ("program", "picture")}
     for name, table in tables.items():

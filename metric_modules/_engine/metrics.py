@@ -59,7 +59,7 @@ def choose(
     absent: dict[str, str] = {}
     for name in names:
         spec = specs[name]
-        module = importlib.import_module(f"convergebench.metric_modules.{spec.folder}.measure")
+        module = importlib.import_module(f"{spec.package}.measure")
         earlier = {other: runs[other].scorer for other in spec.after if other in runs}
         arguments = {"metric": name} if spec.is_one_of_several else {}
         try:

@@ -77,7 +77,16 @@ def test_a_folder_that_is_no_space_is_refused(hub, api, tmp_path, metrics):
         publish_metrics(api, metrics / "psnr", "NS", None)
 
 
-def test_the_app_goes_up_with_the_rooms_it_imports(hub, monkeypatch):
+def make_dataset(api, name, *tags):
+    api.create_repo(name, repo_type="dataset", exist_ok=True)
+    path = "data/scores/0000.parquet"
+    api.upload_file(path_or_fileobj=b"scores", path_in_repo=path, repo_id=name, repo_type="dataset")
+    for tag in tags:
+        api.create_tag(name, tag=tag, repo_type="dataset")
+
+
+def test_the_app_goes_up_with_the_rooms_it_imports(hub, api, monkeypatch):
+    make_dataset(api, "NS/convergebench")
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.url)
     monkeypatch.setenv("HF_TOKEN", hub.token)
     done = CliRunner().invoke(main, ["publish", "space", "--repo", "NS/app", "--tag", "v1.0.0", "--json"])
@@ -108,9 +117,10 @@ def test_a_dataset_is_named_by_its_repository(api, named):
 
 
 def test_a_space_shows_the_newest_version_of_its_dataset(hub, api):
-    assert shown_dataset(api, "NS2/app", None) == ("NS2/convergebench", None)
-    api.create_repo("NS2/convergebench", repo_type="dataset")
-    for tag in ("v1.9.0", "v1.10.0", "draft"):
-        api.create_tag("NS2/convergebench", tag=tag, repo_type="dataset")
+    for missing in (None, "NS/other@v1.0.0"):
+        with pytest.raises(UserError, match="the Hub has no scored dataset"):
+            shown_dataset(api, "NS2/app", missing)
+    make_dataset(api, "NS2/convergebench", "v1.9.0", "v1.10.0", "draft")
+    make_dataset(api, "NS/other", "v1.0.0")
     assert shown_dataset(api, "NS2/app", None) == ("NS2/convergebench", "v1.10.0")
     assert shown_dataset(api, "NS2/app", "NS/other@v1.0.0") == ("NS/other", "v1.0.0")

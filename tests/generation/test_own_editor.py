@@ -125,8 +125,8 @@ def test_a_file_is_an_editor_and_imports_its_neighbours(tmp_path):
 
 
 def test_an_installed_package_brings_an_editor_by_an_entry_point(tmp_path, monkeypatch):
-    point = importlib.metadata.EntryPoint("brighter", f"{__name__}:brighter", editors.PLUGINS)
-    monkeypatch.setattr(editors, "plugins", lambda: {"brighter": point})
+    point = importlib.metadata.EntryPoint("brighter", f"{__name__}:brighter", "convergebench.editors")
+    monkeypatch.setattr(editors, "plugins", lambda kind: {"brighter": point})
     assert "brighter" in editors.names()
     assert editors.choose("brighter:version=3").label == "brighter:version=3"
     assert editors.describe("brighter")["about"] == "Adds one to every value."

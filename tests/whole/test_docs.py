@@ -22,6 +22,10 @@ def test_the_page_of_words_is_the_table_of_words():
     assert (HOUSE / "docs" / "words.md").read_text() == WRITE["glossary"](), "run `python docs/write.py`"
 
 
+def test_the_page_of_functions_is_what_docstrings_say():
+    assert (HOUSE / "docs" / "api.md").read_text() == WRITE["api"](), "run `python docs/write.py`"
+
+
 @pytest.mark.parametrize(
     ("page", "table", "write"),
     [

@@ -13,7 +13,7 @@ HOUSE = Path(__file__).parents[2]
 ROOMS = ("generation", "dataset_builder", "metric_modules", "spaces_app", "harness", "cli")
 METRICS = sorted(path.parent.name for path in (HOUSE / "metric_modules").glob("*/spec.py"))
 
-SHARED_FILES = ("records", "pictures", "files", "store", "store_reader", "progress", "cluster")
+SHARED_FILES = ("plugins", "records", "pictures", "files", "store", "store_reader", "progress", "cluster")
 SHARED = tuple(f"generation.{name}" for name in SHARED_FILES)
 # What each room may import of ours, by the beginning of the module's name below `convergebench`.
 ALLOWED = {
@@ -30,7 +30,7 @@ ALLOWED = {
             f"generation.{name}"
             for name in (
                 *("calls", "editors", "ledger", "options", "local_models"),
-                *("files", "pictures", "progress", "records", "vendors"),
+                *("files", "pictures", "plugins", "progress", "records", "vendors"),
             )
         ),
     ),

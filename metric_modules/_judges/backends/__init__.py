@@ -17,6 +17,7 @@ from typing import Any, cast
 from convergebench.generation import local_models
 from convergebench.generation.calls import Refused
 from convergebench.generation.options import identity_and_label, number, parse_words
+from convergebench.generation.plugins import plugins
 from convergebench.generation.records import Answer, FinishedChain, Setting, UserError, one_of
 from convergebench.generation.vendors import models, wire
 from convergebench.generation.vendors.hosted import HostedModel
@@ -111,14 +112,16 @@ class HostedJudge(HostedModel, BaseJudge):
 
 
 def names() -> tuple[str, ...]:
-    return tuple(sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem != "__init__"))
+    files = (path.stem for path in Path(__file__).parent.glob("*.py") if path.stem != "__init__")
+    return tuple(sorted({*files, *plugins("judges")}))
 
 
 def choose(spec: str) -> BaseJudge:
     """A judge by words such as `openai:model=gpt-5.4-mini,temperature=0`."""
     name, _, words = spec.partition(":")
     one_of("judge", name, names())
-    kind = importlib.import_module(f"{__name__}.{name}").Judge
+    point = plugins("judges").get(name)
+    kind = point.load() if point else importlib.import_module(f"{__name__}.{name}").Judge
     options, rates = parse_words("judge", name, words, kind)
     judge = kind(**options)
     settings, label = identity_and_label(name, judge, {})

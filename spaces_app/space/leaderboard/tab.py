@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from convergebench.generation.records import UserError
+
 from ...analysis.cases import Case
 from ...analysis.groups import ROLES, CaseGroup, role_in_tables
 from ...analysis.reasons import frames_of, typical_cases
@@ -161,6 +163,36 @@ def table(
     return _FORMS[form](replace(all_editors, typed_rows=rows))
 
 
+def which_editor(dataset: ServedDataset, edits: int, dollars: float = 0.0) -> dict:
+    """The editors that keep a picture through so many edits in a row, best first, as far as dollars for them go.
+
+    `share` is that of the tests of editing and undoing that were not lost by then, of `tests`; shares of few pictures
+    may differ by chance, which `leaderboard` says. Without dollars, money is no limit; an editor without a known
+    price costs null.
+    """
+    if edits < 1 or dollars < 0:
+        raise UserError(f"edits must be at least 1 and dollars at least 0, got {edits} and {dollars:g}")
+    board, rounds = headline.leaderboard(dataset), -(-edits // 2)  # a round is an edit and its undo
+    tested = max((chain.rounds for chain in dataset.chains), default=0)
+    rows: list[Answer] = []
+    for name, outcomes in board.outcomes.items() if rounds <= tested else ():
+        done = [outcome for outcome in outcomes if not outcome.failed]
+        cost = _cost_of_call(dataset, name)
+        is_affordable = not dollars or (cost is not None and cost * edits <= dollars)
+        if dataset.roles.get(name) == "editor" and done and is_affordable:
+            share = sum(outcome.lost_at is None or outcome.lost_at > rounds for outcome in done) / len(done)
+            whole = None if cost is None else round(cost * edits, 4)
+            rows.append({"editor": name, "share": round(share, 4), "tests": len(done), "dollars": whole})
+    rows.sort(key=lambda row: (-row["share"], row["dollars"] or 0.0))
+    return {"rounds": rounds, "rounds_tested": tested, "editors": rows}
+
+
+def _cost_of_call(dataset: ServedDataset, editor: str) -> float | None:
+    chains = [chain for chain in dataset.chains if chain.editor == editor]
+    costs, calls = [chain.cost for chain in chains if chain.cost is not None], sum(chain.calls for chain in chains)
+    return sum(costs) / calls if len(costs) == len(chains) and calls else None
+
+
 def words(dataset: ServedDataset) -> dict[str, str]:
     baselines = sum(look.is_reference for look in dataset.looks.values())
     counts = {
@@ -188,5 +220,5 @@ def known(dataset: ServedDataset) -> Answer:
 
 
 FIGURES = {"hero": _hero}
-PUBLIC = (about, leaderboard, table)
+PUBLIC = (about, leaderboard, table, which_editor)
 FOR_THE_PAGE = (story,)

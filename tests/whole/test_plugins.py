@@ -1,0 +1,83 @@
+"""An installed package adds an editor, a metric, a suite and a judge by its entry points."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+HOUSE = Path(__file__).parents[2]
+CONTRIBUTING = (HOUSE / "CONTRIBUTING.md").read_text()
+OTHERS = {
+    "mine/__init__.py": "",
+    "mine/mean_colour/__init__.py": "",
+    "mine/suites/__init__.py": "",
+    "mine/suites/shawls.toml": """
+        rounds = 1
+        short_side = 128
+        sources = ["astronaut", "rocket"]
+        [[program]]
+        id = "shawl"
+        cycle = ["add a shawl", "remove the shawl"]
+        fits = ["face", "object", "scene"]
+    """,
+    "mine/editors.py": "def edit(image, instruction, seed):\n    return image.point(lambda value: value // 2)\n",
+    "mine/judges.py": """
+from dataclasses import dataclass
+from convergebench.generation.records import Answer
+from convergebench.metric_modules._judges.backends import BaseJudge
+
+@dataclass(frozen=True)
+class Judge(BaseJudge):
+    def answer(self, shown):
+        return Answer(text="no")
+""",
+    "mine-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n",
+}
+SCRIPT = """
+import json, sys
+import convergebench as cb
+from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.metric_modules._judges import backends
+finished = cb.run("upside", "shawls", "bench", metrics=["psnr", "mean_colour"], audit=False, quiet=True)
+rows = list(Reader(finished.dataset).rows("scores"))
+print(json.dumps({
+    "suite": [chain.suite for chain in Reader(finished.dataset).chains()],
+    "editor": [row["editor"] for row in finished.board.rows],
+    "values": [row["mean_colour"] for row in rows],
+    "metrics": [row["name"] for row in cb.list_metrics()],
+    "judge": backends.choose("stern").label,
+}))
+"""
+
+
+def test_a_package_adds_what_its_entry_points_name(tmp_path):
+    site = tmp_path / "site"
+    wanted = "".join(re.findall(r"^\[project.*\n.*\n", CONTRIBUTING, re.MULTILINE))
+    groups = re.findall(r'entry-points\."(.+)"\]\n(\w+) = "([\w.:]+)"', wanted)
+    assert {group for group, *_ in groups} > {
+        "convergebench.editors",
+        "convergebench.metrics",
+        "convergebench.suites",
+    }
+    lines = [f"[{group}]\n{name} = {value.replace(':Editor', ':edit')}\n" for group, name, value in groups]
+    files = OTHERS | {"mine-1.0.dist-info/entry_points.txt": "".join(lines)}
+    for name in ("spec", "measure"):
+        found = re.search(rf"```python\n# metric_modules/mean_colour/{name}.py\n(.*?)```", CONTRIBUTING, re.DOTALL)
+        files[f"mine/mean_colour/{name}.py"] = found[1]
+    for name, text in files.items():
+        (site / name).parent.mkdir(parents=True, exist_ok=True)
+        (site / name).write_text(text)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")])}
+    words = [sys.executable, "-c", SCRIPT]
+    done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert set(told["suite"]) == {"shawls"}
+    assert all(label.startswith("upside:version=") for label in told["editor"])
+    assert told["editor"]
+    assert all(isinstance(value, float) for value in told["values"])
+    assert any(told["values"])
+    assert "mean_colour" in told["metrics"]
+    assert told["judge"] == "stern"
