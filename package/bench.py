@@ -142,7 +142,8 @@ def demo(suite: str = "demo", *, workers: int = 8, quiet: bool = False) -> Finis
 
 def _check_early(bench: Bench, planned: "Plan", stored: Path) -> None:
     from convergebench.dataset_builder.publishing import hub
-    from convergebench.generation import own_editor, scheduler, store
+    from convergebench.generation import scheduler, store
+    from convergebench.generation.editors import is_own
     from convergebench.metric_modules._engine import metrics
 
     if bench.fail_on_error is not None and not 0 <= bench.fail_on_error <= 1:
@@ -158,17 +159,21 @@ def _check_early(bench: Bench, planned: "Plan", stored: Path) -> None:
     for choice in planned.choices:
         chains = [chain for chain in planned.chains if chain.editor == choice.label]
         begun = any((stored / "chains" / chain.id).exists() for chain in chains)
-        if isinstance(choice.editor, own_editor.OwnEditor) and chains and not begun:
+        if is_own(choice) and chains and not begun:
             _try_first_step(planned, choice, chains[0])
 
 
 def _try_first_step(planned: "Plan", choice: "Choice", chain: "Chain") -> None:
     """A function that cannot answer the first question is told so before there is a run of failures."""
     from convergebench.generation import loop, pictures
+    from convergebench.generation.calls import Unusable
 
     picture = pictures.decode(planned.suite.read(chain.source.id))
     start = loop.prepare(picture, planned.suite.short_side)
-    answer = loop.try_once(choice, start, chain.program.cycle[0], chain.seed(1))
+    try:
+        answer = loop.try_once(choice, start, chain.program.cycle[0], chain.seed(1))
+    except Unusable as error:
+        raise Failed(f"{choice.label}: {error}") from error
     if answer["status"] in ("failed", "no_image"):
         raise Failed(f"{choice.label}: the trial call failed, and nothing was stored: {answer['reason']}")
 

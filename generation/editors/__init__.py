@@ -153,13 +153,14 @@ def alone(choice: Choice) -> Edits:
     return editor
 
 
+def is_own(choice: Choice) -> bool:
+    """Whether it is somebody's function, in this process or in its own."""
+    return isinstance(alone(choice), own_editor.OwnEditor | OwnFile)
+
+
 def editor_info(choice: Choice) -> EditorInfo:
     editor = alone(choice)
-    words = (
-        editor.summary
-        if isinstance(editor, own_editor.OwnEditor | OwnFile)
-        else (type(editor).__doc__ or "").strip()
-    )
+    words = str(getattr(editor, "summary", (type(editor).__doc__ or "").strip()))  # the first line of a function's own
     return EditorInfo(choice.name, trait(editor, "role"), words.partition("\n")[0])
 
 

@@ -19,6 +19,7 @@ from PIL import Image
 from .. import options, pictures
 from ..editors import Choice
 from ..loop import at_chain_size
+from ..plugins import plugins
 from ..records import Answer, Program, Setting, UserError, one_of
 
 Ask = Callable[[Image.Image, str, int], Answer]
@@ -27,12 +28,14 @@ NONE = "none"  # the editor alone, to compare with
 
 def names() -> tuple[str, ...]:
     files = Path(__file__).parent.glob("*.py")
-    return tuple(sorted(path.stem.replace("_", "-") for path in files if not path.stem.startswith("_")))
+    ours = (path.stem.replace("_", "-") for path in files if not path.stem.startswith("_"))
+    return tuple(sorted({*ours, *plugins("policies")}))
 
 
 def load(name: str) -> type:
     one_of("policy", name, names())
-    kind: type = importlib.import_module(f"{__name__}.{name.replace('-', '_')}").Policy
+    point, file = plugins("policies").get(name), f"{__name__}.{name.replace('-', '_')}"
+    kind: type = point.load() if point else importlib.import_module(file).Policy
     return kind
 
 

@@ -22,7 +22,15 @@ OTHERS = {
         cycle = ["add a shawl", "remove the shawl"]
         fits = ["face", "object", "scene"]
     """,
-    "mine/editors.py": "def edit(image, instruction, seed):\n    return image.point(lambda value: value // 2)\n",
+    "mine/editors.py": "def edit(image, instruction, seed):\n    return image\n",
+    "mine/policies.py": """
+from dataclasses import dataclass
+
+@dataclass(frozen=True)
+class Policy:
+    def edit(self, ask, image, instruction, seed):
+        return ask(image.point(lambda value: value // 2), instruction, seed)
+""",
     "mine/judges.py": """
 from dataclasses import dataclass
 from convergebench.generation.records import Answer
@@ -40,7 +48,7 @@ import json, sys
 import convergebench as cb
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.metric_modules._judges import backends
-finished = cb.run("upside", "shawls", "bench", metrics=["psnr", "mean_colour"], audit=False, quiet=True)
+finished = cb.run("upside", "shawls", "bench", metrics=["psnr", "mean_colour"], audit=False, policies=["darken"], quiet=True)
 rows = list(Reader(finished.dataset).rows("scores"))
 print(json.dumps({
     "suite": [chain.suite for chain in Reader(finished.dataset).chains()],
