@@ -48,7 +48,8 @@ import json, sys
 import convergebench as cb
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.metric_modules._judges import backends
-finished = cb.run("upside", "shawls", "bench", metrics=["psnr", "mean_colour"], audit=False, policies=["darken"], quiet=True)
+chosen = {"metrics": ["psnr", "mean_colour"], "policies": ["darken"]}
+finished = cb.run("upside", "shawls", "bench", audit=False, quiet=True, **chosen)
 rows = list(Reader(finished.dataset).rows("scores"))
 print(json.dumps({
     "suite": [chain.suite for chain in Reader(finished.dataset).chains()],
