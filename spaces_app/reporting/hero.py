@@ -1,6 +1,7 @@
 """The picture of the results: strips of a typical test above the survival curve with its bands."""
 
 import base64
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -29,16 +30,20 @@ def draw_hero(
     group = analysis.groups[board[0].group]
     answer, scope = headline(board)
     frames = max(len(strip.frames) for strip in strips)
-    figure, grid = new_figure(len(strips) + 1, frames, 2.1 * len(strips) + 2.6)
+    wide, high = max(frame["size"] for strip in strips for frame in strip.frames)
+    tall = (_WIDTH / frames - 0.2) * min(high / max(wide, 1), 1.2) + 0.85  # of a strip, in inches
+    ratios = [tall] * len(strips) + [2.4]
+    figure, grid = new_figure(len(ratios), frames, sum(ratios) + 0.6, height_ratios=ratios)
     figure.set_figwidth(_WIDTH)
-    figure.suptitle(answer, x=0.01, ha="left", fontsize=13, fontweight="bold")
+    figure.suptitle(f"{textwrap.fill(answer, 92)}\n{scope}\n", x=0.01, ha="left", fontsize=13, fontweight="bold")
     for line, strip in zip(grid, strips, strict=False):
         for axes in line:
             axes.set_axis_off()
         for axes, frame in zip(line, strip.frames, strict=False):
             _show(axes, frame)
-        line[0].text(0, 1.36, f"{strip.editor}: {strip.why}", transform=line[0].transAxes, fontsize=11, in_layout=False,
-                     fontweight="bold", color=LOSS if "fails" in strip.why else INK.light)  # fmt: skip
+        above, colour = 1 + 0.62 / (tall - 0.85), LOSS if "fails" in strip.why else INK.light
+        line[0].text(0, above, f"{strip.editor}: {strip.why}", transform=line[0].transAxes, fontsize=11,
+                     fontweight="bold", color=colour, in_layout=False)  # fmt: skip
     for axes in grid[-1]:
         axes.remove()
     axes = figure.add_subplot(grid[-1, 0].get_gridspec()[-1, :])

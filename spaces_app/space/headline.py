@@ -113,15 +113,12 @@ def _leaderboard(dataset: ServedDataset, choice: Choice) -> Leaderboard:
 def ending_of(dataset: ServedDataset, chain: str, choice: Choice = Choice()) -> Answer:  # noqa: B008 - frozen
     """How a chain ended under a choice, as the page shows it; nulls for chains that no headline counts."""
     case = dataset.case_of.get(chain)
-    if case is None or not case.chain.program.closes:
+    if case is None or case.group not in dataset.groups:
         nothing: Answer = dict.fromkeys(("kept", "cause", "lost_at", "lost_step"))
         return nothing | {"clause": "", "verdict": "", "outline": [], "quality": []}
     checks = dataset.checks_of(case)
-    if case.group in dataset.groups:
-        board = leaderboard(dataset, choice._replace(group=case.group, kind=ALL, category=ALL, editors=()))
-        outcome = board.outcome_of.get(chain)
-    else:
-        outcome = None
+    board = leaderboard(dataset, choice._replace(group=case.group, kind=ALL, category=ALL, editors=()))
+    outcome = board.outcome_of.get(chain)
     alone = () if choice.metric in ("convergence", "quality") else (choice.metric,)
     end = ending(case, alone or checks, dataset.scores_of(chain), choice.threshold, outcome)
     return end | {"quality": case.quality(checks)}

@@ -10,7 +10,7 @@ A folder may hold any of these; deleting it removes its study and nothing else:
     tab/                a tab of the Space (see space.tabs)
     metric_lines.py     metric_lines(columns): more lines on the Space's tab of metrics
     page.py             stand_in(tables, facts): the page's title, how_to_read, lead and a table for the terminal, for a
-                        dataset without a case that counts; or None; in_space(analysis): the same as the Space's HTML
+                        dataset without a case that counts, and for the Space's first tab; or None
 
 Files beside the folders are what several studies share.
 """

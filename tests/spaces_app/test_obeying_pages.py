@@ -2,6 +2,7 @@
 
 import gzip
 import re
+from dataclasses import replace
 
 import pyarrow.parquet as pq
 import pytest
@@ -9,9 +10,11 @@ import small_dataset
 import twelve_editors
 from convergebench.spaces_app.analysis.reasons import TITLES
 from convergebench.spaces_app.crops import box_around
-from convergebench.spaces_app.reporting.headline import headline
+from convergebench.spaces_app.reporting.filmstrips import typical_strips
+from convergebench.spaces_app.reporting.headline import headline, stamp
+from convergebench.spaces_app.reporting.hero import draw_hero, ends_of
 from convergebench.spaces_app.space.chains.tab import chain, pick, picture
-from convergebench.spaces_app.space.curves.tab import curves
+from convergebench.spaces_app.space.curves.tab import _curves_figure, curves
 from convergebench.spaces_app.space.failures.tab import failures
 from convergebench.spaces_app.space.headline import Choice, leaderboard
 from convergebench.spaces_app.space.leaderboard.tab import story
@@ -147,3 +150,30 @@ def test_a_thing_has_one_name_and_no_raw_id_is_read(dataset, twelve):
 
 def test_the_first_screen_is_small_on_the_wire(twelve):
     assert len(gzip.compress(page_files(twelve)["index.html"])) < 24_000
+
+
+def test_what_is_saved_has_bands_names_version_and_date(twelve):
+    drawn = _curves_figure(twelve, "kept")
+    [axes] = drawn.figure.axes
+    _, labels = axes.get_legend_handles_labels()
+    assert labels[5] == "7 others"
+    assert len(axes.collections) == 5  # a band for each that is named
+    assert all(band.get_paths()[0].vertices[:, 1].std() > 0 for band in axes.collections)
+    svg = replace(drawn, stamp=stamp(twelve.version, twelve.reader)).file("svg").decode()
+    assert re.search(r"ConvergeBench · small v1 · scored \d+ \w{3} \d{4}", svg)
+
+
+def test_the_hero_picture_marks_the_round_in_which_its_curve_falls(twelve):
+    board = leaderboard(twelve)
+    tested = [row.editor for row in board.typed_rows if row.role == "editors"]
+    strips = typical_strips(twelve, board.group, tested, ends_of(board.typed_rows), twelve.reader)
+    assert [strip.label for strip in strips] == [tested[0], tested[-1]]
+    drawn = draw_hero(twelve, board.typed_rows, strips, twelve.looks)
+    assert drawn.title == headline(board.typed_rows)[0]
+    *_, curve = drawn.figure.axes
+    for strip, line in zip(strips, curve.get_lines(), strict=False):
+        lost = re.match(r"fails in round (\d+) of 10", strip.why)
+        assert [frame["is_loss"] for frame in strip.frames].count(True) == bool(lost)
+        if lost:
+            assert line.get_ydata()[int(lost[1])] < 1
+    assert drawn.file("png")[:4] == b"\x89PNG"

@@ -44,6 +44,10 @@ function show(chain, beside, views, asked) {
   const under = views.length === 1 ? state.columns[0].left : state.viewer;
   under.append(controls(state), strip(state));
   document.getElementById("viewer").replaceChildren(state.viewer);
+  // Enlarged, the place that was lost is in the middle.
+  const lost = views.map((each) => at(each, each.lost_step)?.outline?.[0]).find((points) => points?.length);
+  if (lost) state.at = [0, 1].map((axis) => (100 * lost.reduce((sum, point) => sum + point[axis], 0)) / lost.length);
+  magnify(state, state.zoom, first);
   step(state, clamp(asked ?? first, 0, size - 1));
   neighbours(state);
 }
@@ -166,8 +170,9 @@ function look(state, x, y) {
   }
 }
 
-function magnify(state, zoom) {
+function magnify(state, zoom, number = state.step) {
   const before = state.zoom;
+  look(state, ...state.at);
   state.zoom = zoom;
   for (const { stage, sheet } of state.columns) {
     const [x, y] = [stage.clientWidth / 2, stage.clientHeight / 2];
@@ -176,7 +181,7 @@ function magnify(state, zoom) {
     stage.toggleAttribute("data-large", zoom > 1);
     stage.scrollTo(left, top);
   }
-  step(state, state.step);
+  if (state.step !== undefined) step(state, number);
 }
 
 // Which step.

@@ -1,5 +1,6 @@
 """Results: the best and the worst editor on a typical case, and the headline table under a visitor's choice."""
 
+import html
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,10 @@ from ...analysis.tables import as_csv, as_json, rows_of
 from ...reporting.filmstrips import typical_strips
 from ...reporting.headline import headline as headline_of
 from ...reporting.headline import scored_on
+from ...reporting.page import table_html
+from ...reporting.sentences import stand_in
+from ...statistics import compute_tables
 from ...statistics.leaderboard import Row, latex
-from ...studies import study_modules
 from ...words import COLUMNS
 from .. import headline, page
 from ..headline import ALL, HALF, Choice, ending_of, metric_titles
@@ -208,8 +211,17 @@ def words(dataset: ServedDataset) -> dict[str, str]:
         versus = comparisons_html(board, [], dataset.display)
         return texts | {"story": story(dataset), "board": leaderboard_html(board, dataset), "versus": versus}
     why = _NOT_COUNTED if dataset.cases else "No test has been scored yet."
-    answers = filter(None, (module.in_space(dataset) for module in study_modules("page")))
-    return texts | {"story": next(answers, ""), "board": f'<p class="cb-note">{why}</p>', "versus": ""}
+    return texts | {"story": _of_a_study(dataset), "board": f'<p class="cb-note">{why}</p>', "versus": ""}
+
+
+def _of_a_study(dataset: ServedDataset) -> str:
+    """What the first study that answers says of a dataset whose tests no headline counts."""
+    answer = stand_in(compute_tables(dataset))
+    if not answer:
+        return ""
+    lead = "".join(f'<h2 class="cb-lead">{html.escape(words)}</h2>' for words in answer["lead"])
+    shown = table_html(answer["table"], [column.key for column in answer["table"].shown()])
+    return f'{lead}<div class="cb-scroll cb-plain-table" tabindex="0" role="region" aria-label="Results">{shown}</div>'
 
 
 def known(dataset: ServedDataset) -> Answer:

@@ -61,6 +61,8 @@ def _cell(row: Row, column: Column, dataset: ServedDataset) -> Answer:
         name = dataset.display.get(editor, editor)
         small = _BASELINES.get(name, "")
         return cell | {"text": name, "small": small, "place": dataset.looks[editor].place}
+    if column.key == "rank" and row["rank"] is not None and row["rank_low"] != row["rank_high"]:
+        return cell | {"text": f"{row['rank_low']} to {row['rank_high']}"}
     if column.key == "cause" and row["cause"]:
         cause = str(row["cause"]).rpartition(" (")[0]
         count = str(row["cause"]).rpartition(" (")[2].rstrip(")")
@@ -78,7 +80,7 @@ def _limits(row: Row, column: Column) -> Answer:
     if is_missing(low) or low == high:
         return {}
     form = "count" if column.form == "text" else column.form
-    return {"limits": f"{format_value(low, form)} to {'…' if is_missing(high) else format_value(high, form)}"}
+    return {"limits": f"[{format_value(low, form)}, {'…' if is_missing(high) else format_value(high, form)}]"}
 
 
 def _sort_key(value: Any, key: str) -> str:

@@ -1,34 +1,16 @@
 """What the page says about a dataset with restored pictures and no case that a headline counts."""
 
-import html
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ...analysis.analysis import Analysis
 from ...analysis.tables import Table
-from ...reporting.page import table_html
-from ...statistics import make_table
-from .statistics import restoration_methods
 
 _TITLE = "How well are degraded pictures restored?"
 _HOW_TO_READ = (
     "An editor restores a degraded picture, and its answer is compared with the clean one, if there is one.",
     "Brackets hold 95% confidence intervals over clean pictures.",
 )
-
-
-def in_space(analysis: Analysis) -> str:
-    """Empty if nothing was restored."""
-    table = make_table(restoration_methods, restoration_methods.rows(analysis))
-    answer = stand_in(
-        {table.name: table}, {"suite": ", ".join(sorted({chain.suite for chain in analysis.chains}))}
-    )
-    if not answer:
-        return ""
-    lead = "".join(f'<h2 class="cb-lead">{html.escape(words)}</h2>' for words in answer["lead"])
-    keys = [column.key for column in answer["table"].shown()]
-    return lead + f'<div class="cb-scroll cb-plain-table" tabindex="0">{table_html(answer["table"], keys)}</div>'
 
 
 def stand_in(tables: Mapping[str, Table], facts: Mapping[str, Any]) -> dict[str, Any] | None:

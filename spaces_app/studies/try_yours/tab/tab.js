@@ -44,7 +44,7 @@ async function answer(box) {
     make("tbody", {}, returns.map((step, place) => make("tr", { class: step.round === view.lost_at ? "cb-loss" : "" }, make("th", { scope: "row" }, String(step.round)), make("td", {}, step.name),
       view.metrics.map(({ name }) => cell(step.scores[name]?.toPrecision(3) ?? "–")), cell(has(shares[place]) ? percent(shares[place]) : "–")))));
   const line = make("input", { type: "range", min: 0.05, max: 0.95, step: 0.05, value: state.threshold, "aria-label": "Failure threshold", onchange: () => { state.threshold = Number(line.value); answer(box); } });
-  const curves = (await ask("curves", "quality", "", "all", "all")).curves.filter((each) => !editor(each.editor).baseline).map((each) => ({ ...each, ...editor(each.editor) }));
+  const curves = (await ask("curves", "quality", "", "all", "all", "convergence", state.threshold)).curves.filter((each) => !editor(each.editor).baseline).map((each) => ({ ...each, ...editor(each.editor) }));
   const own = { id: "yours", name: "Yours", place: 0, points: [[0, 1], ...shares.map((share, place) => [place + 1, share])], baseline: false };
   const plot = chart({ name: "yours", title: "Your series beside the editors", y: "Retained quality", share: true, xs: [0, Math.max(returns.length, ...curves.map((each) => each.points.at(-1)[0]))], limit: state.threshold, lines: [own, ...curves], chosen: ["yours"], high: 360 });
   const open = (title, address) => make("button", { type: "button", onclick: () => go(address) }, title);
