@@ -93,6 +93,7 @@ def _row(scene: Scene, side: int) -> catalogue.Row:
         origin="synthetic",
         licence=rights.licence if rights else "Apache-2.0",
         attribution=rights.attribution if rights else "ConvergeBench",
+        scene=f"level {scene.level}, {scene.ground_kind}",
         title=f"Scene {scene.index} of seed {scene.seed}",
         package="drawn",
     )

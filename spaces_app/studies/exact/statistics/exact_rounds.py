@@ -1,0 +1,74 @@
+"""Whether skill decays with wear: edits of drawn scenes made as asked, by round; and what the rules said of them."""
+
+from collections.abc import Iterator, Sequence
+
+from ....analysis.analysis import Analysis
+from ....analysis.tables import Estimate, TableRow, column, format_value
+from ....reporting.figures import Drawing, FigureContext, add_legend, new_figure
+from ....statistics import OnPage
+from ..exact_steps import ExactStep, by, exact_steps, mean
+
+TITLE = "Exact edits, by round"
+SECTION = "Exact edits"
+ON_PAGE = OnPage(order=10, line_where="editor")
+NOTE = (
+    "From a right start counts only steps before which the edit's region was as the truth has it, so that an earlier "
+    "failure is not counted again. The last columns are shares of these steps for which the rules for any picture say "
+    "that something changed."
+)
+_RIGHT = 0.85  # of the region, as metric_modules/exact has it
+
+
+class Row(TableRow):
+    editor: str = column("Editor")
+    round: int = column("Round", "count")
+    forward: Estimate = column("Made as asked", "share")
+    ready: Estimate = column("From a right start", "share")
+    back: Estimate = column("Taken back exactly", "share")
+    whole: float | None = column("Whole picture right after", "share")
+    said_of_right: float | None = column("Rule says changed, if as asked", "share")
+    said_of_wrong: float | None = column("Rule says changed, if not", "share")
+    steps: int = column("Steps", "count")
+
+
+def rows(analysis: Analysis) -> Iterator[Row]:
+    """Limits are over scenes."""
+    for (editor, round), steps in by(analysis.once(exact_steps), lambda step: step.row.round):
+        there, back = ([step for step in steps if step.is_forward is way] for way in (True, False))
+        yield Row(
+            editor=editor,
+            round=round,
+            forward=mean(there, "exact_as_asked"),
+            ready=mean([step for step in there if step.value("exact_start") >= _RIGHT], "exact_as_asked"),
+            back=mean(back, "exact_as_asked"),
+            whole=mean(back, "exact_match").value,
+            said_of_right=_said([step for step in there if step.value("exact_as_asked")]),
+            said_of_wrong=_said([step for step in there if not step.value("exact_as_asked")]),
+            steps=len(steps),
+        )
+
+
+def _said(steps: Sequence[ExactStep]) -> float | None:
+    said = [step.row.edit_applied for step in steps if step.row.edit_applied is not None]
+    return sum(said) / len(said) if said else None
+
+
+def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing | None]:
+    """The shares of edits made as asked and taken back, over rounds."""
+    if not rows:
+        return []
+    figure, grid = new_figure(1, 2, 3.0, sharey=True)
+    sentences = []
+    for axes, label, name in zip(grid[0], ("made as asked", "taken back"), ("forward", "back"), strict=True):
+        for editor, look in context.looks.items():
+            points = [(row.round, getattr(row, name).value) for row in rows if row.editor == editor]
+            if points:
+                axes.plot(*zip(*sorted(points), strict=True), **look.line, label=editor)
+                sentences.append(
+                    f"{editor}, {label}: {format_value(max(points)[1], 'share')} in round {max(points)[0]}"
+                )
+        axes.set_ylim(-0.02, 1.02)
+        axes.set_xlabel("round")
+        axes.set_ylabel(label)
+    add_legend(figure, grid[0, 0])
+    return [Drawing("exact_rounds", "Edits of drawn scenes, by round", "; ".join(sentences) + ".", figure)]

@@ -1,0 +1,95 @@
+"""The exact suites from the plan to the report."""
+
+import csv
+import json
+
+import pytest
+from click.testing import CliRunner
+from convergebench.cli.__main__ import main
+from convergebench.generation import plan, suites
+from convergebench.generation.pictures import decode, pixel_hash
+from convergebench.generation.studies.exact import drawn_suites
+
+
+def run(*words):
+    done = CliRunner().invoke(main, [*map(str, words)])
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def table(folder, name):
+    with (folder / f"{name}.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("exact")
+    run("generate", "--suite", "demo-exact", "--scene-seed", 7, "--out", folder / "run")
+    run("build", folder / "run", "--out", folder / "dataset")
+    run("score", folder / "dataset", "--metrics", "psnr,ssim,edit_applied,exact")
+    run("report", folder / "dataset", "--out", folder / "report")
+    return folder / "report"
+
+
+def test_the_report_says_who_makes_exact_edits(report):
+    whole = {row["editor"]: row for row in table(report, "exact_edits") if row["what"] == "all"}
+    shares = {editor: (float(row["forward"]), float(row["back"])) for editor, row in whole.items()}
+    assert shares == {"solver": (1, 1), "half": (0, 0), "wrong": (0, 0), "identity": (0, 0)}
+    assert {row["suites"] for row in whole.values()} == {"demo-exact-seed7"}  # which names the seed
+    operations = [row["part"] for row in table(report, "exact_edits") if row["what"] == "operation"]
+    assert set(operations) == {"move", "add", "recolour", "change-word"}
+
+
+def test_the_report_follows_skill_over_rounds(report):
+    rows = {(row["editor"], row["round"]): row for row in table(report, "exact_rounds")}
+    assert {round for _, round in rows} == {"1", "2"}
+    assert rows["solver", "2"]["forward"] == rows["solver", "2"]["ready"] == "1.0"
+    assert rows["identity", "1"]["said_of_wrong"] == "0.0"
+    assert rows["wrong", "1"]["said_of_wrong"] == "1.0"  # something changed, but not what was asked for
+    assert "solver, made as asked: 100% in round 2" in (report / "index.html").read_text()
+
+
+def test_exact_edits_have_a_headline_of_their_own(report):
+    assert {row["group"] for row in table(report, "leaderboard")} == {"exact edits"}
+
+
+def test_a_seed_gives_other_scenes_and_the_same_one_the_same():
+    first, again, other = (
+        suites.load(name) for name in ("exact-mini-seed5", "exact-mini-seed5", "exact-mini-seed6")
+    )
+    assert first.own_programs == again.own_programs
+    assert not {source.sha256 for source in map(first.source, first.sources)} & {
+        source.sha256 for source in map(other.source, other.sources)
+    }
+    assert not {program.cycle for program in first.own_programs.values()} <= {
+        program.cycle for program in other.own_programs.values()
+    }
+
+
+def test_shipped_hashes_are_those_of_the_pictures():
+    suite = suites.load("demo-exact")
+    for id in suite.sources:
+        assert pixel_hash(decode(suite.read(id))) == suite.source(id).sha256
+    assert {f"scene-1-{index}@1024" for index in range(12)} < {*drawn_suites._hashes()}
+
+
+def test_exact_mini_costs_less_than_ten_dollars():
+    words = [
+        word for name in ("gemini", "openai", "bfl", "seedream", "qwen", "xai") for word in ("--editor", name)
+    ]
+    rows = json.loads(run("plan", "--suite", "exact-mini", *words, "--json"))["editors"]
+    assert len(rows) == 6
+    assert all(0 < row["dollars"] < 10 for row in rows)
+
+
+def test_exact_asks_twenty_edits_of_twelve_scenes_for_ten_rounds():
+    made = plan.make_plan(suites.load("exact"), ["solver"])
+    assert {chain.rounds for chain in made.chains} == {10}
+    assert len(made.chains) == len({(chain.source.id, chain.program.id) for chain in made.chains}) == 240
+
+
+def test_a_suite_without_scenes_has_no_seed():
+    done = CliRunner().invoke(main, ["plan", "--suite", "demo", "--scene-seed", "3"])
+    assert done.exit_code == 2
+    assert "demo-seed3" in done.output
