@@ -76,7 +76,7 @@ def claims(edit, states, there, back):
     made, gone = states[0] == edit.after, states[1] == edit.before
     yield "changed, where the edit was made as asked", there["edit_applied"], made
     yield "exact, where the edit was made as asked", there["exact_as_asked"], made
-    if made:
+    if made and states[1] in (edit.before, edit.after, part_way(edit, 0.5)):
         yield "undone, where all is as it was", back["edit_undone"], gone
         yield "exact, where all is as it was", back["exact_as_asked"] and back["exact_match"] > 1 - LOST, gone
     before, after = (np.asarray(draw_scene(scene, SIDE), int) for scene in (edit.before, states[1]))

@@ -24,7 +24,7 @@ SEED = 1  # of the shipped scenes; a published comparison draws its own after th
 # Of each suite: its title, pixels a side, rounds, scenes, and how many of these each operation is asked of.
 _SUITES = {
     "exact": ("Twelve drawn scenes, twenty edits each with one right answer", 1024, 10, tuple(range(12)), 12),
-    "exact-mini": ("Twenty edits with one right answer, on four drawn scenes", 1024, 5, (0, 4, 8, 5), 1),
+    "exact-mini": ("Twenty edits with one right answer, on four drawn scenes", 1024, 3, (0, 4, 8, 5), 1),
     "demo-exact": ("Four edits with one right answer, on two small drawn scenes", 256, 2, (0, 5), 1),
 }
 _DEMO = ("move", "add", "recolour", "change-word")
