@@ -18,7 +18,7 @@ sys.modules["convergebench"] = None
 import evaluate  # noqa: E402 - after convergebench is out of reach
 import gradio  # noqa: E402
 
-MISSING = "`convergebench weights"
+MISSING = ("`convergebench weights", "pip install 'convergebench[", "are not in the cache")
 
 
 def example(card: Path) -> str:
@@ -72,7 +72,7 @@ def main(place: Path) -> None:
         found = report.setdefault(folder.name, {})
         attempt(found, "loads", lambda path: "" if evaluate.load(path).description else "none", str(folder))
         attempt(found, "example", example, folder / "README.md")
-        if MISSING in found["example"]:
+        if any(words in found["example"] for words in MISSING):
             found["example"] = "missing: " + re.search(r"\S*Error: (.*)", found["example"])[1]
         attempt(found, "page", page, folder)
     print(json.dumps(report))

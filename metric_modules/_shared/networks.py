@@ -7,10 +7,11 @@ if TYPE_CHECKING:
     import torch
 
 
-def require_packages(metric: str, *modules: str) -> None:
+def require_packages(metric: str, *modules: str, extra: str = "score") -> None:
     absent = [name for name in modules if not _is_installed(name)]
     if absent:
-        advice = f"pip install 'convergebench[score]' brings, as does pip install {' '.join(absent)}"
+        advice = f"pip install 'convergebench[{extra}]' brings"
+        advice += f", as does pip install {' '.join(absent)}" if extra == "score" else ""
         raise FileNotFoundError(f"{metric} needs {' and '.join(absent)}, which {advice}")
 
 

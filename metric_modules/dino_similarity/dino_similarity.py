@@ -1,0 +1,11 @@
+"""DINO similarity as an `evaluate` module; what computes it is in measure.py."""
+
+from convergebench.metric_modules._shared import scored_modules
+from convergebench.metric_modules.dino_similarity.measure import Scorer
+from convergebench.metric_modules.dino_similarity.spec import SPEC
+
+
+class DinoSimilarity(scored_modules.ScoredModule):
+    """Cosine similarity of two pictures' DINOv2 embeddings, higher is nearer, -1 to 1 and 1 for identical pictures."""
+
+    scorer, spec = staticmethod(Scorer), SPEC

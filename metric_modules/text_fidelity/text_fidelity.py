@@ -1,0 +1,12 @@
+"""Text fidelity as an `evaluate` module; the pure functions are in measure.py."""
+
+from convergebench.metric_modules._shared import scored_modules
+from convergebench.metric_modules.text_fidelity.measure import Scorer
+from convergebench.metric_modules.text_fidelity.spec import SPEC
+
+
+class TextFidelity(scored_modules.ScoredModule):
+    """Character error between the text of two pictures, relative to the reference's length: 0 reads the same, 1 is as
+    many errors as characters. Null with a reason if no text is read in the reference."""
+
+    scorer, spec = staticmethod(Scorer), SPEC
