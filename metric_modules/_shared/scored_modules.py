@@ -1,4 +1,4 @@
-"""The base class of the `evaluate` modules that use the scoring engine's scorer. Import it as a module, like modules.py."""
+"""The base class of the `evaluate` modules that use the engine's scorer. Import it as a module, like modules.py."""
 
 from collections.abc import Callable
 from typing import Any

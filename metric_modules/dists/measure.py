@@ -10,6 +10,7 @@ import numpy as np
 from .._shared.networks import require_packages
 from .._shared.pair_scorer import Loaded, PairScorer
 from .._shared.published import PublishedFile
+from .._shared.scoring import Signature
 from ..lpips import weights
 from ..lpips.measure import NETS
 
@@ -43,7 +44,7 @@ def _load(device: str) -> Loaded:
     def prepare(picture: np.ndarray) -> "torch.Tensor":
         return torch.from_numpy(picture).to(device).permute(2, 0, 1)[None] / 255
 
-    signature = {"version": 1, "weights": digest[:12], "heads": HEADS.sha256[:12]}
+    signature: Signature = {"version": 1, "weights": digest[:12], "heads": HEADS.sha256[:12]}
     return prepare, lambda reference, answer: {"dists": distance(tensors, reference, answer)}, signature
 
 

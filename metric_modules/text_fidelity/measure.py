@@ -2,6 +2,7 @@
 
 import importlib.metadata
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ def _load(device: str) -> Loaded:
     require_packages("text fidelity", "rapidocr", "onnxruntime", extra="senses")
     from rapidocr import RapidOCR
 
-    engine = RapidOCR(params={"Global.log_level": "critical", "Global.text_score": _LEAST_CONFIDENCE})
+    engine: Any = RapidOCR(params={"Global.log_level": "critical", "Global.text_score": _LEAST_CONFIDENCE})
 
     def read(picture: np.ndarray) -> str:
         lines = engine(np.ascontiguousarray(picture[:, :, ::-1])).txts  # OpenCV's order of channels
