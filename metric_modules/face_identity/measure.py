@@ -9,6 +9,10 @@ from .._shared.pair_scorer import Loaded, PairScorer
 from .._shared.published import PublishedFile, Say
 from .._shared.scoring import Value
 
+Faces = tuple[np.ndarray, np.ndarray]  # a descriptor for each face, and how sure the detector is of it
+# Of 111 pictures the surest detection that is no face has 0.12. What only seems a face in the reference would be a
+# person who is gone, so the reference's faces must be sure; the answer's need not be.
+_SURE = 0.5
 _FOLDER = "face_recognition_models-0.3.0/face_recognition_models/models"
 _PUBLISHED = partial(
     PublishedFile,
@@ -27,9 +31,7 @@ LANDMARKS = _PUBLISHED(
     name="dlib_landmarks.dat",
     sha256="c4b1e9804792707d3a405c2c16a80a20269e6675021f64a41d30fffafbc41888",
 )
-_UPSAMPLED_BELOW = (
-    1024  # pixels of the short side: dlib's detector finds faces from 80 pixels on, upsampled from 40
-)
+_UPSAMPLED_BELOW = 1024  # pixels of the short side: faces are found from 80 pixels on, upsampled from 40
 
 
 def missing_weights() -> str | None:
@@ -49,23 +51,26 @@ def _load(device: str) -> Loaded:
     find, place = dlib.get_frontal_face_detector(), dlib.shape_predictor(str(LANDMARKS.path))
     network = dlib.face_recognition_model_v1(str(NETWORK.path))
 
-    def descriptors(picture: np.ndarray) -> np.ndarray:
-        faces = find(picture, int(min(picture.shape[:2]) < _UPSAMPLED_BELOW))
-        return np.array([network.compute_face_descriptor(picture, place(picture, face)) for face in faces])
+    def descriptors(picture: np.ndarray) -> Faces:
+        faces, scores, _ = find.run(picture, int(min(picture.shape[:2]) < _UPSAMPLED_BELOW), 0.0)
+        rows = [network.compute_face_descriptor(picture, place(picture, face)) for face in faces]
+        return np.array(rows), np.array(scores)
 
     signature = {"version": 1, "network": NETWORK.sha256[:12], "dlib": dlib.__version__}
     return descriptors, compare, signature
 
 
-def compare(reference: np.ndarray, answer: np.ndarray) -> dict[str, Value]:
-    """For each person of the reference the nearest face of the answer; the person that changed most counts.
+def compare(reference: Faces, answer: Faces) -> dict[str, Value]:
+    """For each sure face of the reference the nearest of the answer; the person that changed most counts.
 
-    >>> compare(np.array([[0.0, 0.0], [1.0, 0.0]]), np.array([[0.0, 0.5], [1.0, 0.1]]))
+    >>> sure = np.array([1.0, 2.0])
+    >>> compare((np.array([[0.0, 0.0], [1.0, 0.0]]), sure), (np.array([[0.0, 0.5], [1.0, 0.1]]), sure))
     {'face_distance': 0.5}
     """
-    if not len(reference) or not len(answer):
-        return {"face_distance": "face_gone" if len(reference) else "no_face"}
-    distances = np.linalg.norm(reference[:, None] - answer[None], axis=2)
+    people, found = reference[0][reference[1] >= _SURE], answer[0]
+    if not len(people) or not len(found):
+        return {"face_distance": "face_gone" if len(people) else "no_face"}
+    distances = np.linalg.norm(people[:, None] - found[None], axis=2)
     return {"face_distance": float(distances.min(axis=1).max())}
 
 

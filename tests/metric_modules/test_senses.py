@@ -48,11 +48,13 @@ def scored(measure, reference, pictures):
 
 
 def test_the_person_that_changed_most_counts():
-    two, other = np.eye(2, 128), np.eye(1, 128, 5)
-    assert faces.compare(two, two[::-1])["face_distance"] == 0
-    assert faces.compare(two, two[:1])["face_distance"] == pytest.approx(2**0.5), "one of the two is gone"
-    assert faces.compare(two[:1], np.vstack([two, other]))["face_distance"] == 0, "a bystander changes nothing"
-    empty = np.array([])
+    rows, sure = np.eye(3, 128), np.ones(3)
+    two, empty = (rows[:2], sure[:2]), (rows[:0], sure[:0])
+    assert faces.compare(two, (rows[1::-1], sure[:2]))["face_distance"] == 0
+    assert faces.compare(two, (rows[:1], sure[:1]))["face_distance"] == pytest.approx(2**0.5), "one of two is gone"
+    assert faces.compare((rows[:1], sure[:1]), (rows, sure))["face_distance"] == 0, "a bystander changes nothing"
+    unsure = np.array([1.0, 0.1])
+    assert faces.compare((rows[:2], unsure), (rows[:1], sure[:1]))["face_distance"] == 0, "it may be a badge"
     assert (faces.compare(empty, two), faces.compare(two, empty)) == (
         {"face_distance": "no_face"},
         {"face_distance": "face_gone"},
