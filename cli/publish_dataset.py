@@ -17,15 +17,33 @@ if TYPE_CHECKING:
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("convergebench"))
 @click.option("--repo", required=True, metavar="NAMESPACE/NAME", help="The repository to upload to.")
 @tag_option
+@click.option("--add", is_flag=True, help="Add the folder's editors to the newest version, as the next one.")
+@click.option("--pull-request", is_flag=True, help="With --add: propose it, as happens where you may not write.")
 @dry_run_option
 @json_option
-def command(folder: Path, repo: str, tag: str | None, dry_run: bool, as_json: bool) -> None:
+def command(
+    folder: Path, repo: str, tag: str | None, add: bool, pull_request: bool, dry_run: bool, as_json: bool
+) -> None:
     """Check a dataset, show what changes, upload it in one commit, and tag it.
 
     \b
     convergebench publish dataset convergebench --repo \\
       NAMESPACE/convergebench --tag v1.0.0 --dry-run
+    convergebench publish dataset mine --repo NAMESPACE/convergebench --add
     """
+    if add and (tag or dry_run):
+        raise click.UsageError("--add makes the next version itself; leave out --tag and --dry-run")
+    if add:
+        from convergebench.dataset_builder.publishing.add import add as add_to
+
+        outcome = add_to(hub_client(as_json), folder, repo, pull_request)
+        words = (
+            f"proposed at {outcome['pull_request']}"
+            if outcome["pull_request"]
+            else f"published as {outcome['tag']}"
+        )
+        click.echo(json.dumps(outcome) if as_json else f"{repo}: {len(outcome['added'])} files {words}")
+        return
     from convergebench.dataset_builder.dataset.reader import Reader
     from convergebench.dataset_builder.publishing import publish as publishing
     from convergebench.generation.progress import progress_bar

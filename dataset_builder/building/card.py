@@ -28,14 +28,23 @@ _LICENCES = {"apache-2.0", "cc0-1.0", "cc-by-2.0", "cc-by-4.0", "cc-by-sa-3.0", 
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "[": "&#91;", "]": "&#93;", "`": "&#96;"})
 
 
-def write(folder: Path, made: Collection[str], repo: str | None = None, versions: str | None = None) -> Path:
-    """Write README.md after these tables were made; its list of versions stays unless it is given."""
+def write(
+    folder: Path,
+    made: Collection[str],
+    repo: str | None = None,
+    versions: str | None = None,
+    reader: Reader | None = None,
+) -> Path:
+    """Write README.md after these tables were made; its list of versions stays unless it is given.
+
+    The dataset is the folder, unless a reader has more files.
+    """
     import yaml
 
     refuse_other_folders(folder)
     template = (Path(__file__).parents[2] / "dataset_card.md").read_text(encoding="utf-8")
     _, head, body = template.split("---\n", 2)
-    reader = Reader(folder)
+    reader = reader or Reader(folder)
     files = [file for name in reader.configs() for file in reader.files(name)]
     entries, replacing = {file: _entry(reader, file) for file in files}, reader.listing[1]
     # What another command was about to replace stays so.
@@ -72,7 +81,7 @@ def _table_info(
     footers = [reader.footer(file) for file in files]
     config, rows = config_of(footers[0], name), sum(footer.num_rows for footer in footers)
     content = digest(files, lambda file: entries[file]["sha256"])
-    download = sum((reader.folder / file).stat().st_size for file in files)
+    download = sum(map(reader.size, files))
     groups = [footer.row_group(group) for footer in footers for group in range(footer.num_row_groups)]
     size = sum(group.total_byte_size for group in groups)
     yaml_config = {

@@ -101,6 +101,10 @@ class Reader:
         paths = self.remote.glob(f"{self.root}/data/**/*.parquet") if self.remote else ()
         return sorted(str(path).removeprefix(self.root + "/") for path in paths)
 
+    def size(self, file: str) -> int:
+        remote = self._remote_for(file)
+        return int(remote.size(f"{self.root}/{file}")) if remote else (self.folder / file).stat().st_size
+
     def data_files(self) -> list[str]:
         """All files, listed or not."""
         return [file for config in self.configs() for file in self.files_present(config)]

@@ -68,7 +68,7 @@ def publish(
         return plan | ({"commit": None} if dry_run else {})
     words = plan["changes"]
     if tag:
-        card.write(folder, (), repo, versions=_version_text(api, repo, tag, words))
+        card.write(folder, (), repo, versions=version_text(api, repo, tag, words))
     message = f"{tag}: {words[0]}" if tag else words[0]
     return plan | {"commit": hub.commit_files(api, repo, "dataset", published_files(folder), message, tag)}
 
@@ -94,7 +94,7 @@ def _plan_version(api: "HfApi", folder: Path, repo: str, tag: str | None) -> Pla
     if tag == NEXT and last and not (comparison.added or comparison.removed):
         tag, comparison = last, comparison._replace(commit=comparison.remote.tags[last])
     elif tag == NEXT:
-        tag = _next_version(last, level)
+        tag = next_version(last, level)
     if tag and not comparison.commit:
         check_tag(tag, tags, change)
     elif not tag and last is None:
@@ -174,7 +174,7 @@ def _rows_of(infos: Mapping[str, Any]) -> dict[str, int]:
     return {name: info["splits"][0]["num_examples"] for name, info in infos.items()}
 
 
-def _next_version(last: str | None, level: str) -> str:
+def next_version(last: str | None, level: str) -> str:
     numbers, place = parse_version(last or "v0.0.0"), _LEVELS.index(level) if last else 0
     return "v" + ".".join(map(str, (*numbers[:place], numbers[place] + 1, *[0] * (2 - place))))
 
@@ -193,7 +193,7 @@ def check_tag(tag: str, tags: Sequence[str], change: Change) -> None:
         raise UserError(f"{tag} is {words}; it must be a {change[0]} version")
 
 
-def _version_text(api: "HfApi", repo: str, tag: str, changes: Sequence[str]) -> str:
+def version_text(api: "HfApi", repo: str, tag: str, changes: Sequence[str]) -> str:
     remote = hub.read_repo(api, repo, "dataset")
     published = ""
     if "README.md" in remote.files:

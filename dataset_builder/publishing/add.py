@@ -1,0 +1,133 @@
+"""Adds an editor to a published version from the dataset of its run alone: no picture is downloaded, no file rewritten.
+
+The tables that list it get a further file each. Scores must be comparable, so the pictures, suites and floors of both
+sides have to agree.
+"""
+
+import math
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from convergebench.generation.records import UserError
+
+from ..building import card
+from ..dataset.manifest import CARD, Entries
+from ..dataset.reader import Reader
+from . import hub
+from .publish import next_version, version_tags, version_text
+from .verify import check_publishable, verify_references
+
+if TYPE_CHECKING:
+    from huggingface_hub import HfApi
+
+_TABLES = ("chains", "editors", "scores")  # that get a further file; steps have a folder for each editor
+
+
+class _Extended(Reader):
+    """A version on the Hub and further files in a folder; what is unchanged is read where it is."""
+
+    def __init__(self, where: str, api: "HfApi", folder: Path):
+        super().__init__(where, api)
+        self._copied = folder
+        self.added = sorted(path.relative_to(folder).as_posix() for path in (folder / "data").rglob("*.parquet"))
+
+    @property
+    def listing(self) -> tuple[Entries, Entries]:
+        return {**self._remote_listing[0], **{file: {} for file in self.added}}, {}
+
+    def _all_files(self) -> list[str]:
+        return sorted([*self._remote_files, *self.added])
+
+
+def add(api: "HfApi", folder: Path, repo: str, pull_request: bool = False) -> dict[str, object]:
+    """Publish the editors of a dataset folder as the next minor version; where one may not write, as a pull request."""
+    ours = Reader(folder)
+    check_publishable(folder, lambda file: None)
+    for finding in verify_references(ours):
+        raise UserError(finding.sentence)
+    remote = hub.read_repo(api, repo, "dataset")
+    tags = version_tags([*remote.tags])
+    if not tags:
+        raise UserError(f"{repo} has no version that could be added to; publish a dataset there first")
+    where = f"hf://datasets/{repo}@{remote.head}"
+    with hub.hub_errors_explained(repo):
+        theirs = Reader(where, api)
+        _refuse_differences(ours, theirs)
+        files = _places(ours, theirs)
+        editors, tag = ", ".join(sorted(ours.editors())), next_version(tags[-1], "minor")
+        with tempfile.TemporaryDirectory() as temporary:
+            draft = Path(temporary)
+            for path, file in files.items():
+                (draft / path).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(file, draft / path)
+            shutil.copyfile(
+                api.hf_hub_download(repo, CARD, repo_type="dataset", revision=remote.head), draft / CARD
+            )
+            text = version_text(api, repo, tag, [f"the editors {editors} were added"])
+            card.write(draft, {path.split("/")[1] for path in files}, repo, text, _Extended(where, api, draft))
+            names = [*files, CARD]
+            url = _commit(api, repo, {name: draft / name for name in names}, str(remote.head), tag, pull_request)
+    return {"tag": tag, "added": sorted(files), "pull_request": url}
+
+
+def _refuse_differences(ours: Reader, theirs: Reader) -> None:
+    if both := sorted({*ours.editors()} & {*theirs.editors()}):
+        raise UserError(f"{both[0]} is published already; build a dataset of the new editors alone")
+    pictures = [dict(_rows(reader, "sources", "source", "sha256")) for reader in (ours, theirs)]
+    cases = [{*_rows(reader, "chains", "suite", "suite_version", "source")} for reader in (ours, theirs)]
+    suites = {case[0] for case in cases[0]}
+    if cases[0] != {case for case in cases[1] if case[0] in suites}:
+        raise UserError("the runs are of other suites, versions or pictures; an editor is added to a whole suite")
+    if changed := [name for name, digest in pictures[0].items() if pictures[1].get(name) != digest]:
+        raise UserError(f"source {changed[0]} is another picture there")
+    if ours.plain_columns(ours.files("scores")[0]) != theirs.plain_columns(theirs.files("scores")[0]):
+        raise UserError("the scores there have other columns; score with the same metrics and version")
+    keys = ("source", "other", "short_side", "metric", "value")
+    floors = [{row[:-1]: row[-1] for row in _rows(reader, "floors", *keys)} for reader in (ours, theirs)]
+    for key, value in floors[0].items():
+        there = floors[1].get(key)
+        if (value is None) != (there is None) or not math.isclose(
+            value or 0, there or 0, rel_tol=1e-3, abs_tol=1e-6
+        ):
+            raise UserError(
+                f"the floor of {key[3]} on {key[0]} is {value} here and {there} there; were weights the same?"
+            )
+
+
+def _rows(reader: Reader, config: str, *columns: str) -> list[tuple[str, ...]]:
+    if not reader.files_present(config):
+        return []
+    return list(zip(*reader.table(config, columns).to_pydict().values(), strict=True))
+
+
+def _places(ours: Reader, theirs: Reader) -> dict[str, Path]:
+    """Our files, by their paths there."""
+    files = {file: ours.folder / file for file in ours.files("steps")}
+    for config in _TABLES:
+        first = len(theirs.files(config))
+        for number, file in enumerate(ours.files(config)):
+            files[f"data/{config}/{first + number:04d}.parquet"] = ours.folder / file
+    if taken := sorted(files.keys() & {*theirs.data_files()}):
+        raise UserError(f"{taken[0]} is there already; give the editor another name")
+    return files
+
+
+def _commit(
+    api: "HfApi", repo: str, files: dict[str, Path], head: str, tag: str, pull_request: bool
+) -> str | None:
+    from huggingface_hub import CommitOperationAdd
+    from huggingface_hub.errors import HfHubHTTPError
+
+    additions = [CommitOperationAdd(path, file) for path, file in sorted(files.items())]
+    words = {"commit_message": f"{tag}: an editor was added", "repo_type": "dataset"}
+    if not pull_request:
+        try:
+            commit = api.create_commit(repo, additions, parent_commit=head, **words).oid
+            api.create_tag(repo, tag=tag, revision=commit, repo_type="dataset")
+            return None
+        except HfHubHTTPError as error:
+            if error.response.status_code != 403:
+                raise
+    return str(api.create_commit(repo, additions, create_pr=True, **words).pr_url)

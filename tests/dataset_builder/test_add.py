@@ -1,0 +1,75 @@
+"""An editor joins a published version from its own run alone."""
+
+import datasets
+import pytest
+import stores
+from convergebench.dataset_builder.building import build as building
+from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.dataset_builder.publishing.add import add
+from convergebench.dataset_builder.publishing.publish import publish
+from convergebench.generation import store_reader
+from convergebench.generation.records import UserError
+from hub_fixtures import REPO, score
+from hub_server import Refusal
+
+pytest_plugins = ["hub_fixtures"]
+
+
+@pytest.fixture
+def joining(tmp_path):
+    """The scored dataset of a run of another editor."""
+    stores.keep(tmp_path / "joining", stores.chain("blur"), size=(96, 64))
+    building.build(store_reader.find_finished([tmp_path / "joining"]), tmp_path / "mine" / "convergebench")
+    score(tmp_path / "mine" / "convergebench")
+    return tmp_path / "mine" / "convergebench"
+
+
+def test_an_editor_is_added_without_downloading_pictures(hub, api, folder, joining, tmp_path):
+    publish(api, folder, REPO, "v1.0.0")
+    before = hub.store.contents("dataset", REPO, "v1.0.0")
+    with hub.counting() as log:
+        outcome = add(api, joining, REPO)
+    assert outcome["tag"] == "v1.1.0"
+    assert outcome["pull_request"] is None
+    there = hub.store.contents("dataset", REPO, "v1.1.0")
+    assert {path: there[path] for path in before if path != "README.md"} == {
+        path: data for path, data in before.items() if path != "README.md"
+    }
+    assert there["data/steps/blur/0000.parquet"] == (joining / "data/steps/blur/0000.parquet").read_bytes()
+    whole = [
+        x for x in log if x.method == "GET" and "data/steps/" in x.path and "range" not in str(x.headers).lower()
+    ]
+    assert whole == [], "no shard of pictures is fetched whole"
+    for path, data in there.items():
+        stores.write(tmp_path / "copy" / "convergebench" / path, data)
+    copy = Reader(tmp_path / "copy" / "convergebench")
+    copy.refuse_unfinished()
+    assert set(copy.editors()) == {"paint", "jpeg:quality=40", "blur"}
+    assert len(copy.chains()) == 3
+    loaded = datasets.load_dataset(str(tmp_path / "copy" / "convergebench"), "scores", split="test",
+                                   cache_dir=str(tmp_path / "cached"))  # fmt: skip
+    assert len(loaded) == copy.table("scores").num_rows == 12
+    with pytest.raises(UserError, match="blur is published already"):
+        add(api, joining, REPO)
+
+
+def test_who_may_not_write_opens_a_pull_request(hub, api, folder, joining):
+    publish(api, folder, REPO, "v1.0.0")
+
+    refused = []
+
+    def fault(exchange):
+        if exchange.method == "POST" and "/commit/" in exchange.path and not refused:
+            refused.append(exchange)
+            return Refusal(403, "You have no right to write here.")
+        return None
+
+    hub.fault = fault
+    outcome = add(api, joining, REPO)
+    assert "/discussions/" in outcome["pull_request"]
+    assert set(hub.store.repo("dataset", REPO).tags) == {"v1.0.0"}
+
+
+def test_a_dataset_without_a_version_is_refused(api, joining):
+    with pytest.raises(UserError, match="no version that could be added to"):
+        add(api, joining, REPO)
