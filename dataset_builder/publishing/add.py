@@ -8,7 +8,7 @@ import math
 import shutil
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from convergebench.generation.records import UserError
 
@@ -41,7 +41,7 @@ class _Extended(Reader):
         return sorted([*self._remote_files, *self.added])
 
 
-def add(api: "HfApi", folder: Path, repo: str, pull_request: bool = False) -> dict[str, object]:
+def add(api: "HfApi", folder: Path, repo: str, pull_request: bool = False) -> dict[str, Any]:
     """Publish the editors of a dataset folder as the next minor version; where one may not write, as a pull request."""
     ours = Reader(folder)
     check_publishable(folder, lambda file: None)
@@ -96,7 +96,7 @@ def _refuse_differences(ours: Reader, theirs: Reader) -> None:
             )
 
 
-def _rows(reader: Reader, config: str, *columns: str) -> list[tuple[str, ...]]:
+def _rows(reader: Reader, config: str, *columns: str) -> list[tuple[Any, ...]]:
     if not reader.files_present(config):
         return []
     return list(zip(*reader.table(config, columns).to_pydict().values(), strict=True))
@@ -121,7 +121,7 @@ def _commit(
     from huggingface_hub.errors import HfHubHTTPError
 
     additions = [CommitOperationAdd(path, file) for path, file in sorted(files.items())]
-    words = {"commit_message": f"{tag}: an editor was added", "repo_type": "dataset"}
+    words: dict[str, Any] = {"commit_message": f"{tag}: an editor was added", "repo_type": "dataset"}
     if not pull_request:
         try:
             commit = api.create_commit(repo, additions, parent_commit=head, **words).oid
