@@ -125,6 +125,7 @@ def write(
                     "shows": program,
                     "short_side": side,
                     "settings": "{}",
+                    "policy": "",
                 }
                 | {"suite": "small", "suite_version": "1", "source_sha256": "0" * 64}
                 | {"cost": price_of(editor) and price_of(editor) * (step - bool(ended))}

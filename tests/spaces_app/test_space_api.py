@@ -12,7 +12,19 @@ from PIL import Image
 from space_server import HOSTILE, shared
 
 ENDPOINTS = {
-    *("about", "leaderboard", "table", "failures", "compare", "curves", "find", "chain", "pick", "picture"),
+    *(
+        "about",
+        "leaderboard",
+        "table",
+        "failures",
+        "compare",
+        "curves",
+        "find",
+        "chain",
+        "pick",
+        "picture",
+        "which_editor",
+    ),
     *("metrics", "label_items"),
 }
 
@@ -84,7 +96,7 @@ def test_failures_come_with_the_reason_and_the_step(server):
 def test_an_edit_that_was_not_made_is_lost_at_the_edit(server):
     asked = "", "", "all", "all", "convergence", 0.5, "first", 0, 24
     rows = server.ask("failures", "identity", "not changed", *asked)[1]["rows"]
-    assert {(row["lost_at"], row["step"], row["clause"]) for row in rows} == {(1, 1, "edit not carried out")}
+    assert {(row["lost_at"], row["step"], row["clause"]) for row in rows} == {(1, 1, "nothing changed")}
     everyone = server.ask("failures", "", "", *asked)[1]["rows"]
     assert "identity" not in {row["editor"] for row in everyone}  # a baseline is asked for by name
 
@@ -211,6 +223,6 @@ def test_the_example_of_the_readme_runs(server):
     chain = client.predict(how="longest", api_name="/pick")
     assert client.predict(chain=chain, api_name="/chain")["steps"][2]["scores"]["lpips"] is not None
     assert client.predict(chain=chain, step=2, api_name="/picture")["url"].startswith("/pictures/")
-    encoded = [base64.b64encode(small_dataset.picture(1, each)).decode() for each in (0, 0.1)]
+    encoded = [base64.b64encode(small_dataset.picture(1, each)).decode() for each in (0, 0.02)]
     found = client.predict(original=encoded[0], returns=encoded[1:], api_name="/score_yours")
     assert (found["verdicts"][9]["kept"], found["verdicts"][9]["lost_at"]) == (1, None)

@@ -117,7 +117,7 @@ def test_a_chain_is_told_in_full(dataset):
     step = view["steps"][3]
     assert (step["cost"], step["text"]) == (0.04, "I did it.")
     assert step["reasons"] == {"clip": "there are no weights here"}
-    assert list(view["curves"]) == ["rmse", "ssim", "lpips"]
+    assert list(view["curves"]) == ["rmse", "ssim", "lpips", "damage"]
 
 
 def test_worst_and_longest_are_what_they_say(dataset):

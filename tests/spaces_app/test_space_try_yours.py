@@ -108,7 +108,7 @@ def cases():
     faded = [pixels for n in (1, 2, 3) for pixels in (dot, scored.worn(start, 24 * n, n))]
     return {
         "steady": ([dot, start] * 3, None),
-        "fading": (faded, "quality lost"),
+        "fading": (faded, "part lost"),
         "idle": ([start] * 6, "not changed"),
         "keeping": ([dot, start, dot, dot, dot, dot], "not undone"),
         "holing": ([dot, start, dot, dotted_elsewhere(start), dot, start], "part lost"),

@@ -65,7 +65,7 @@ def test_a_dropped_in_statistic_is_in_the_whole_report(tmp_path):
     assert (report / "figures" / "at-once.svg").read_text().startswith("<svg")
     assert (report / "figures" / "at-once.png").exists()
     page = (report / "index.html").read_text()
-    assert '<h2 id="early-losses">Early losses</h2>' in page
+    assert '<h2>Early losses</h2></summary><div id="early-losses">' in page
     assert '<a href="#early-losses">' in page
     assert "<caption>Lost at once</caption>" in page
     assert "<figcaption>Cases lost in round one " in page
