@@ -33,10 +33,14 @@ PRICED = (
     "openai:model=gpt-image-2",
     "bfl",
     "bfl:model=flux-kontext-pro",
+    "bfl:model=flux-2-klein-9b",
     "seedream",
+    "seedream:model=seedream-5-0-flash-260915",
     "qwen",
     "xai",
+    "xai:model=grok-imagine-image",
 )
+PRICED_SUITES = ("verdict", "v1-mini", "v1")
 ABOUT = {
     "oracle": "undoes its own edit from memory",
     "paint": "draws the edit, undoes it by inpainting",
@@ -85,15 +89,15 @@ def api() -> str:
 
 
 def costs() -> str:
-    """What the suites v1-mini and v1 cost with the hosted editors."""
+    """What the suites verdict, v1-mini and v1 cost with the hosted editors."""
     with mock.patch.object(
         models, "refreshed", return_value={}
     ):  # the shipped list, not one that was refreshed here
-        mini, whole = (plan.summary(plan.make_plan(suites.load(name), PRICED)) for name in ("v1-mini", "v1"))
-    lines = ["| editor | calls, v1-mini | US dollars | calls, v1 | US dollars |", "|---|--:|--:|--:|--:|"]
-    for small, large in zip(mini, whole, strict=True):
-        numbers = (small["calls"], small["dollars"], large["calls"], large["dollars"])
-        lines.append(f"| `{large['editor']}` | " + " | ".join(f"{number:,.0f}" for number in numbers) + " |")
+        summaries = [plan.summary(plan.make_plan(suites.load(name), PRICED)) for name in PRICED_SUITES]
+    calls = [f"`{name}`, {rows[0]['calls']:,} calls" for name, rows in zip(PRICED_SUITES, summaries, strict=True)]
+    lines = ["| US dollars | " + " | ".join(calls) + " |", "|---|--:|--:|--:|"]
+    for rows in zip(*summaries, strict=True):
+        lines.append(f"| `{rows[0]['editor']}` | " + " | ".join(f"{row['dollars']:,.0f}" for row in rows) + " |")
     return "\n".join(lines)
 
 

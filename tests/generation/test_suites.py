@@ -1,6 +1,7 @@
 """Suites name what exists and plan only what fits."""
 
 import json
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -47,6 +48,20 @@ def test_the_demo_has_ten_rounds_and_at_most_1000_calls():
     cycles = sum(len(program.cycle) for _, program in suites.cases(suite))
     assert cycles * suite.rounds * len(suite.editors) <= 1000
     assert {program.id for _, program in suites.cases(suite)} == set(suite.programs)
+
+
+def test_verdict_is_720_calls_and_under_25_dollars_for_six_vendors():
+    suite = suites.load("verdict")
+    made = plan.make_plan(suite, ["identity"])
+    per_picture = Counter(chain.source.id for chain in made.chains)
+    assert (len(per_picture), set(per_picture.values()), sum(chain.calls for chain in made.chains)) == (
+        12,
+        {3},
+        720,
+    )
+    cheap = ("openai", "gemini", "bfl:model=flux-2-klein-9b", "qwen", "xai:model=grok-imagine-image")
+    planned = plan.summary(plan.make_plan(suite, [*cheap, "seedream:model=seedream-5-0-flash-260915"]))
+    assert [row["editor"] for row in planned if not 0 < row["dollars"] < 25] == []
 
 
 def test_banana100_is_the_studys_size_and_price():
