@@ -1,10 +1,10 @@
 """Computes the results of real editors that README.md and docs/results.md show.
 
-python docs/results.py ANSWERS WORK    ANSWERS has EDITOR/IMAGE_PAIR/I0_source.png, I1_forward.png, ... for both editors,
-                                       published_scores.json (the words) and published_rounds.csv (six editors' scores)
+    python docs/results.py ANSWERS WORK
 
-The steps are `convergebench import`, `build`, `score`, `import --layout scores` and `report`; WORK keeps their files, so a
-second call computes what is missing.
+ANSWERS has EDITOR/IMAGE_PAIR/I0_source.png, I1_forward.png, ... for both editors, published_scores.json (the words) and
+published_rounds.csv (six editors' scores). The steps are `convergebench import`, `build`, `score`, `import --layout
+scores` and `report`; WORK keeps their files, so a second call computes what is missing.
 """
 
 import csv

@@ -3,7 +3,7 @@
 python docs/write.py                          the commands (docs/commands.md), the words (docs/words.md), the hosted
                                               editors (docs/editors.md), the no-reference metrics (docs/banana100.md),
                                               the columns of imported tables (docs/import.md), the costs (README.md)
-python docs/write.py report/leaderboard.json  the table of results (README.md) too
+python docs/write.py report/leaderboard.json  the table of results (docs/demo.md) too
 """
 
 import inspect
@@ -28,13 +28,9 @@ from convergebench.spaces_app.analysis.reasons import TITLES
 HOUSE = Path(__file__).parent.parent
 PRICED = (
     "gemini",
-    "gemini:model=gemini-3-pro-image",
     "openai",
-    "openai:model=gpt-image-2",
     "bfl",
-    "bfl:model=flux-kontext-pro",
     "bfl:model=flux-2-klein-9b",
-    "seedream",
     "seedream:model=seedream-5-0-flash-260915",
     "qwen",
     "xai",
@@ -203,10 +199,11 @@ def main(words: list[str]) -> None:
     page.write_text(put(page.read_text(), "no-reference", no_reference_metrics()))
     page = HOUSE / "docs" / "import.md"
     page.write_text(put(page.read_text(), "columns", imported_columns()))
-    text = put((HOUSE / "README.md").read_text(), "costs", costs())
+    page = HOUSE / "README.md"
+    page.write_text(put(page.read_text(), "costs", costs()))
     if words:
-        text = put(text, "results", results(Path(words[0])))
-    (HOUSE / "README.md").write_text(text)
+        page = HOUSE / "docs" / "demo.md"
+        page.write_text(put(page.read_text(), "results", results(Path(words[0]))))
 
 
 if __name__ == "__main__":
