@@ -133,8 +133,11 @@ referee: .venv/dev  ## published numbers beside ours, from clones that you name;
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.referee
 
 export REAL_CHAINS
-verdicts: .venv/dev  ## how often verdicts are right on pictures whose truth is known; writes docs/verdicts.md
+verdicts: .venv/dev  ## how often verdicts are right, on labelled rounds and on known changes; writes docs/verdicts.md
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.verdicts --card metric_modules/edit_applied/README.md
+
+wear: .venv/dev  ## wear put on stored returns of paint, MI-GAN and labelled chains: no loss becomes a kept round (an hour)
+	PYTHONPATH=tests $(BIN)/python -m benchmarks.verdicts.worn
 
 goldens: .venv/dev  ## the demo, a simulated suite and the studies still give the bytes and numbers of goldens.json
 	$(BIN)/python tests/goldens.py build/goldens

@@ -10,6 +10,7 @@ import scored
 import small_dataset
 from convergebench import metric_modules
 from convergebench.generation.records import UserError
+from convergebench.metric_modules.lpips import weights
 from convergebench.spaces_app.space.chains.tab import chain as chain_view
 from convergebench.spaces_app.space.headline import ending_of
 from convergebench.spaces_app.space.served_dataset import open_dataset
@@ -109,12 +110,14 @@ def cases():
     return {
         "steady": ([dot, start] * 3, None),
         "fading": (faded, "part lost"),
+        "fading": (faded, "part lost" if DAMAGE else "quality lost"),
         "idle": ([start] * 6, "not changed"),
         "keeping": ([dot, start, dot, dot, dot, dot], "not undone"),
-        "holing": ([dot, start, dot, dotted_elsewhere(start), dot, start], "part lost"),
+        "holing": ([dot, start, dot, dotted_elsewhere(start), dot, start], "part lost" if DAMAGE else None),
     }
 
 
+DAMAGE = weights.path("alex").is_file()
 WORDS = list(scored.PROGRAMS["dot"].cycle)
 
 
