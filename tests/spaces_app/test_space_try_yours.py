@@ -109,7 +109,6 @@ def cases():
     faded = [pixels for n in (1, 2, 3) for pixels in (dot, scored.worn(start, 24 * n, n))]
     return {
         "steady": ([dot, start] * 3, None),
-        "fading": (faded, "part lost"),
         "fading": (faded, "part lost" if DAMAGE else "quality lost"),
         "idle": ([start] * 6, "not changed"),
         "keeping": ([dot, start, dot, dot, dot, dot], "not undone"),
