@@ -23,8 +23,11 @@ from ._shared import json_option
 @click.option(
     "--framing", type=float, help="Shift or zoom above which a round is lost. Default: framing is not checked."
 )
+@click.option("--track", metavar="TRACKER", help="Send the curves to trackio, wandb or tensorboard as well.")
 @json_option
-def command(dataset: Path, out: Path, threshold: float, framing: float | None, as_json: bool) -> None:
+def command(
+    dataset: Path, out: Path, threshold: float, framing: float | None, track: str | None, as_json: bool
+) -> None:
     """Write index.html, figures and tables of a scored dataset, and print the headline.
 
     \b
@@ -35,5 +38,7 @@ def command(dataset: Path, out: Path, threshold: float, framing: float | None, a
 
     programs = {name: suites.load(name).programs for name in suites.names()}
     board = cb.report(dataset, out, threshold=threshold, framing=framing, suites=programs)
+    if track:
+        cb.track(out, track)
     values = {"page": str(board.page), "files": board.files, "headline": board.table.title, "chains": board.chains}
     click.echo(json.dumps(values | {"rows": board.rows}) if as_json else board)

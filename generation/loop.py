@@ -35,7 +35,7 @@ def run_chain(chain: Chain, editor: editors.Edits, run: Path, prepared: Prepare,
         picture = writer.picture(-1) if writer.steps[-1].status in ("input", "ok") else None
         asks = itertools.islice(chain.asks(), len(writer.steps) - 1, None)
         while picture and (asked := next(asks, None)):
-            number, *place, instruction = asked
+            number, round, position, instruction = asked
             if instruction == NEXT and (instruction := _next_words(chain, number, writer)) == "":
                 break
             seed = chain.seed(number)
@@ -48,7 +48,8 @@ def run_chain(chain: Chain, editor: editors.Edits, run: Path, prepared: Prepare,
             answer, picture, latency = _ask_for_answer(editor, call, min(writer.size) / 2, ask)
             step = Step(
                 number,
-                *place,
+                round,
+                position,
                 instruction,
                 answer.status,
                 seed,

@@ -163,6 +163,36 @@ def test_an_example_in_a_docstring_runs(name, tmp_path):
     assert doctest.DocTestRunner().run(test).failed == 0
 
 
+def test_curves_go_to_a_tracker_one_run_for_each_editor(tmp_path, monkeypatch):
+    row = {"group": "trips", "slice": "all", "metric": "kept", "mean": 0.5, "mean_low": 0.25, "mean_high": None}
+    rows = [{**row, "editor": name, "round": number} for name in ("a", "b") for number in (1, 2)]
+    board = [{"editor": "a", "rounds_kept": 1.5, "rank": None}]
+    tables = {"curves": {"rows": [*rows, {**rows[0], "slice": "face"}]}, "leaderboard": {"rows": board}}
+    (tmp_path / "tables.json").write_text(json.dumps(tables))
+    told = []
+
+    class Tracker:
+        def init(self, **words):
+            told.append(words)
+            return self
+
+        def log(self, values, step):
+            told.append((step, values))
+
+        def finish(self):
+            told.append("finished")
+
+    monkeypatch.setitem(sys.modules, "trackio", Tracker())
+    assert cb.track(tmp_path, "trackio", "mine") == ["a", "b"]
+    values = {"trips/kept": 0.5, "trips/kept_low": 0.25}
+    first = {"project": "mine", "name": "a", "config": board[0] | {}}
+    first["config"].pop("rank")
+    assert told[:4] == [first, (1, values), (2, values), "finished"]
+    assert len(told) == 8
+    with pytest.raises(UserError, match="no tracker 'mlflow'"):
+        cb.track(tmp_path, "mlflow")
+
+
 @pytest.mark.slow
 def test_a_run_killed_five_times_ends_with_the_same_numbers_and_asks_nothing_twice(here):
     (here / "mine.py").write_text(
