@@ -87,7 +87,6 @@ class Reader:
         return present
 
     def files_present(self, config: str) -> list[str]:
-        """The files of a config, listed or not."""
         return [file for file in self._all_files() if file.startswith(f"data/{config}/")]
 
     def _all_files(self) -> list[str]:
@@ -106,7 +105,6 @@ class Reader:
         return int(remote.size(f"{self.root}/{file}")) if remote else (self.folder / file).stat().st_size
 
     def data_files(self) -> list[str]:
-        """All files, listed or not."""
         return [file for config in self.configs() for file in self.files_present(config)]
 
     def configs(self) -> list[str]:
