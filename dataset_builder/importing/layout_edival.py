@@ -1,0 +1,73 @@
+"""Import layout `edival`: the answers of EdiVal-Bench in its multipass mode, three turns on each picture.
+
+https://github.com/TianyuCodings/EdiVal: a folder has INDEX_input_raw.png or .jpg and INDEX_input_raw_turn_1.png,
+_turn_2.png, _turn_3.png; its CSV has image_index, turns and instructions (a Python list), one row a number of turns.
+"""
+
+import ast
+import csv
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from convergebench.generation.records import Step, UserError
+
+from .chains import Findings, FoundChain, Problem, checked_kind, imported_program
+
+_SOURCE = re.compile(r"(\d+)_input_raw\.(png|jpg|jpeg)")
+
+
+def find_chains(
+    path: Path, editor: str, words: Path | None = None, originals: Path | None = None, kind: str | None = None
+) -> Findings:
+    """One open chain for each picture; `words` is the benchmark's CSV, `originals` a folder of the inputs."""
+    folder = path / "multipass" if (path / "multipass").is_dir() else path
+    if not folder.is_dir():
+        raise UserError(f"{path} is not a folder; give a model's folder, which holds multipass/")
+    sources = {
+        int(match[1]): file
+        for place in filter(None, (folder, originals))  # originals win: some models' inputs were re-encoded
+        for file in sorted(place.iterdir())
+        if (match := _SOURCE.fullmatch(file.name))
+    }
+    asked = _instructions(words) if words else {}
+    if not sources:
+        raise UserError(f"{folder} holds no INDEX_input_raw.png; give a model's folder or its multipass/")
+    for index, source in sorted(sources.items()):
+        turns = sorted(
+            folder.glob(f"{index}_input_raw_turn_*.png"), key=lambda file: int(file.stem.rpartition("_")[2])
+        )
+        numbers = [int(file.stem.rpartition("_")[2]) for file in turns]
+        if not turns or numbers != list(range(1, len(turns) + 1)):
+            yield Problem(str(source), f"has the turns {numbers or 'none'}, not 1, 2, ... without a gap")
+            continue
+        cycle = asked.get(index, [])[: len(turns)]
+        cycle += [f"[turn {number}; the words were not recorded]" for number in numbers[len(cycle) :]]
+        answers = [
+            (Step(0, 1, number, instruction, "ok"), str(file), file)
+            for number, instruction, file in zip(numbers, cycle, turns, strict=True)
+        ]
+        yield FoundChain(
+            case=str(index),
+            source=f"edival-{index}",
+            picture=source,
+            where=str(source),
+            program=imported_program(f"edival-{index}", cycle, {}, False),
+            editor=editor,
+            answers=tuple(answers),
+            kind=checked_kind(kind or "object"),
+            settings={"imported": "edival"},
+        )
+
+
+def _instructions(path: Path) -> Mapping[int, list[str]]:
+    """The longest list of each picture: the rows of fewer turns are its beginning."""
+    asked: dict[int, list[str]] = {}
+    with path.open(encoding="utf-8", newline="") as file:
+        for number, row in enumerate(csv.DictReader(file), 1):
+            try:
+                index, words = int(row["image_index"]), ast.literal_eval(row["instructions"])
+            except (KeyError, ValueError, SyntaxError) as error:
+                raise UserError(f"{path}, row {number}: needs image_index and instructions, a list") from error
+            asked[index] = max(asked.get(index, []), [str(word) for word in words], key=len)
+    return asked
