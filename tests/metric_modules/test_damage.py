@@ -9,6 +9,7 @@ from benchmarks.verdicts import labelled, wear
 from convergebench.generation.pictures import decode_array
 from convergebench.metric_modules.damage import measure
 from convergebench.metric_modules.halflife.causes import COLOUR, PART, Limits
+from convergebench.metric_modules.halflife.outcomes import convergence
 from convergebench.metric_modules.lpips import weights
 from convergebench.metric_modules.registration.align import Placement, anchors, locate
 from random_lpips import random_model
@@ -109,3 +110,13 @@ def test_wear_on_a_lost_return_never_makes_it_a_kept_one():
             assert not (before >= PART.high and after < PART.low), (row["case"], name, before, after)
             worn += 1
     assert worn >= 12
+
+
+def test_another_person_settles_an_undecided_round():
+    """Redrawn eyes: the damage alone is undecided in both rounds; in the second the face is another man's."""
+    values = {"part lost": [[0.22, 0.22]], "another person": [[0.52, 0.64]]}
+    outcomes = {way: convergence([1, 2], values, limits=Limits(undecided=way)) for way in ("", "kept", "lost")}
+    assert [(outcomes[way].kept, outcomes[way].cause) for way in ("", "kept")] == [(1, "another person")] * 2
+    assert (outcomes["lost"].kept, outcomes["lost"].cause) == (0, "part lost"), "one below 0.6 settles nothing"
+    unasked = values | {"another person": [[None, None]]}
+    assert convergence([1, 2], unasked, limits=Limits()).kept == 2
