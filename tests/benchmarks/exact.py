@@ -19,8 +19,10 @@ from convergebench.generation.studies.exact.editors.solver import WEARS, repaint
 from convergebench.generation.studies.exact.operations import OPERATIONS, make_edit
 from convergebench.generation.studies.exact.part_way import part_way
 from convergebench.generation.studies.exact.scenes import make_scene
+from convergebench.metric_modules.damage import measure as damage
 from convergebench.metric_modules.edit_applied import measure as rules
 from convergebench.metric_modules.exact import measure as truth
+from convergebench.metric_modules.halflife.causes import PART
 from PIL import Image
 
 SIDE, AGE = 256, 4
@@ -68,20 +70,22 @@ def judged(edit, states, wear, scorers):
         reference, kept = scorer.prepare(np.asarray(drawn)), [scorer.reduce(array) for array in arrays]
         for position in (1, 2):
             rows[position - 1] |= scorer.judge(facts, position, kept[: position + 1], reference)
-    return rows
+    tiles = damage.Scorer("cpu", "float32", {})
+    [row] = tiles.compare(tiles.prepare(np.asarray(drawn)), arrays[2:], [{}])
+    return rows[0], rows[1] | row
 
 
 def claims(edit, states, there, back):
     """By rule, what it says and what is true by the scenes that were drawn, for each step that the rule speaks of."""
     made, gone = states[0] == edit.after, states[1] == edit.before
-    yield "changed, where the edit was made as asked", there["edit_applied"], made
+    yield "changed, where the edit was made as asked", there["edit_changed"], made
     yield "exact, where the edit was made as asked", there["exact_as_asked"], made
     if made and states[1] in (edit.before, edit.after, part_way(edit, 0.5)):
         yield "undone, where all is as it was", back["edit_undone"], gone
         yield "exact, where all is as it was", back["exact_as_asked"] and back["exact_match"] > 1 - LOST, gone
     before, after = (np.asarray(draw_scene(scene, SIDE), int) for scene in (edit.before, states[1]))
     lost = (abs(after - before).max(axis=2) > 40).mean()
-    yield "part lost, where 0.3% is not as it was", back["part_lost"], lost > LOST
+    yield "one area lost, where 0.3% is not as it was", PART.is_reached(back["damage"]), lost > LOST
 
 
 def main():

@@ -1,4 +1,4 @@
-"""Edits of drawn scenes, whose truth is known."""
+"""Edits of drawn scenes, whose truth is known, and dialogues that steer to a goal."""
 
 from ...analysis.program_groups import ProgramGroup
 
@@ -10,5 +10,16 @@ GROUPS = (
         order=60,
         filter_name="exact edits",
         asks_edits=True,
+    ),
+    ProgramGroup(
+        "steering",
+        "dialogues of corrections that lead to a goal, so that no round returns to its start",
+        holds=lambda chain: chain.program.category == "steering",
+        order=70,
+        filter_name="steering",
+        counted=False,
+        done="correction",
+        outcome=lambda analysis, case: "counted as steering",
+        outcomes=("counted as steering",),
     ),
 )

@@ -49,7 +49,7 @@ def rows(analysis: Analysis) -> Iterator[Row]:
 
 
 def _said(steps: Sequence[ExactStep]) -> float | None:
-    said = [step.row.edit_applied for step in steps if step.row.edit_applied is not None]
+    said = [step.row.edit_changed for step in steps if step.row.edit_changed is not None]
     return sum(said) / len(said) if said else None
 
 
