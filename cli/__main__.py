@@ -193,10 +193,8 @@ def _install_line(module: str) -> str | None:
 
 def _as_installed(sentence: str) -> str:
     """Advice to install an extra, from where this copy came: a checkout or a wheel may be on no index."""
-    try:
-        origin = importlib.metadata.distribution("convergebench").read_text("direct_url.json")
-    except importlib.metadata.PackageNotFoundError:  # in a Space
-        origin = None
+    copies = importlib.metadata.distributions(name="convergebench")  # none in a Space
+    origin = next(filter(None, (copy.read_text("direct_url.json") for copy in copies)), None)
     if not origin:
         return sentence
     path = url2pathname(urlsplit(json.loads(origin)["url"]).path)

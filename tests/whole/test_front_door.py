@@ -29,7 +29,8 @@ importlib.util.find_spec = lambda name, *rest: None if name in names else real(n
 from convergebench.cli.__main__ import main
 sys.exit(main(sys.argv[2:], prog_name="convergebench"))
 """
-ORIGIN = json.loads(importlib.metadata.distribution("convergebench").read_text("direct_url.json"))["url"]
+COPIES = importlib.metadata.distributions(name="convergebench")
+ORIGIN = json.loads(next(filter(None, (copy.read_text("direct_url.json") for copy in COPIES))))["url"]
 # Both CI's ordinary install and the editable one are of this checkout, which is on no index.
 HERE = f"{sys.executable} -m pip install '{ORIGIN.removeprefix('file://')}"
 HEAVY = "torch,accelerate,safetensors,transformers,diffusers,matplotlib,gradio,plotly,onnxruntime"
