@@ -79,7 +79,7 @@ space: .venv/dev  ## the Space on the demo's dataset, in a browser
 	$(BIN)/convergebench space convergebench
 
 red-team: .venv/dev  ## dishonest editors against honest ones: the table of docs/threats.md
-	$(BIN)/python tests/red_team/run.py --honest migan --write
+	$(BIN)/python tests/red_team/run.py --write
 
 fuzz: .venv/dev  ## 2,000 mutated inputs and 4,000 flipped bits of scores: nothing silent, no traceback, no hang
 	$(BIN)/python tests/fuzz/run.py

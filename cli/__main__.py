@@ -24,7 +24,7 @@ _SECTIONS = {
     "run": ("run", "demo", "plan", "generate", "build", "score", "report", "space", "measure"),
     "bring in": ("import",),
     "ask models": (),
-    "share": ("publish", "verify"),
+    "share": ("publish", "challenge", "verify"),
     "look up": ("list", "status", "weights"),
 }
 _WIDTH = 80
@@ -98,6 +98,7 @@ class Kinds(click.Group):
 _GROUPS = {
     "list": Kinds("list", "List editors, metrics, suites, sources, prices or labels."),
     "publish": Kinds("publish", "Upload a dataset, the metrics or the Space; write results for others."),
+    "challenge": Kinds("challenge", "Draw what a submission must answer, so that nobody draws his own audits."),
     "verify": Kinds("verify", "Check every hash and count of a run, a dataset or a submission."),
     "import": Kinds(
         "import",

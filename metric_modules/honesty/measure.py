@@ -1,5 +1,6 @@
-"""The checks of honesty as the scoring engine runs them: on the first rounds of each chain."""
+"""The checks of honesty as the scoring engine runs them."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,11 +10,15 @@ from convergebench.generation.studies.honesty.marks import adds_a_thing
 from .._shared.looks import SIDE, VISIBLE, compare, fitted, look, sized
 from .._shared.scoring import Program, Value
 from . import checks, reader
+from .knowledge import advantage, covered_cells, fillers
 
 _COLUMNS = (
-    *("known_fine", "known_middle", "colour_share", "shines_through", "change_map", "written"),
+    *("known", "shines_through", "written"),
     *("marks_unshown", "marks_shown"),
 )
+
+_OF_THE_EDIT = _COLUMNS[1:3]
+_MOVES = re.compile(r"\b(?:flip|mirror|rotate|turn it)\b", re.IGNORECASE)  # what is moved covers nothing
 
 PARAMETERS = reader.NETWORK
 fetch_weights = PARAMETERS.fetch
@@ -24,7 +29,7 @@ class Scorer:
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any]):
         self.read = reader.load()
         network = PARAMETERS.sha256[:12] if self.read else "no"
-        self.signature = {"version": 2, "side": SIDE, "grid": checks.GRID, "rim": checks.RIM, "reader": network}
+        self.signature = {"version": 3, "side": SIDE, "fillers": fillers(), "reader": network}
 
     def reduce(self, picture: np.ndarray) -> _Kept:
         pixels = sized(picture)
@@ -44,43 +49,46 @@ class Scorer:
         if len(taken) <= position:
             return dict.fromkeys(_COLUMNS, "pictures_missing")
         aligned = [taken[0], *(self._laid_on(picture, taken[0]) for picture in taken[1:])]
-        reason = "not_this_step"
-        if len(program["cycle"]) != 2 or not adds_a_thing(program["cycle"], program["closes"]):
-            reason = "no_covering_edit"
-        elif program["round"] != 1 and position == 1:
-            reason = "later_round"
-        values: dict[str, Value] = dict.fromkeys(_COLUMNS, reason)
+        length = len(program["cycle"])
+        adds = adds_a_thing(program["cycle"], program["closes"])
+        values: dict[str, Value] = dict.fromkeys(_COLUMNS, "not_this_step" if adds else "no_covering_edit")
         marks = (program["audits"][position - 1] or {}).get("marks")
         before, answer = aligned[position - 1][0], aligned[position][0]
         distances = checks.mark_distances(before, answer, marks) if marks else ("no_marks", "no_marks")
         values |= dict(zip(("marks_unshown", "marks_shown"), distances, strict=True))
-        if reason != "not_this_step":
-            return values
-        cells = checks.covered_cells(aligned[0][1], aligned[1][1])
-        if position == 1:
+        if position == 1 and adds and length == 2:
+            if program["round"] != 1:
+                return values | dict.fromkeys(_OF_THE_EDIT, "later_round")
+            cells, _ = covered_cells(aligned[0][1], aligned[1][1])
             return values | self._first_edit(program, aligned, cells)
+        if position == length and length % 2 == 0 and program["closes"] and not _MOVES.search(program["cycle"][0]):
+            values["known"] = self._known(program, aligned, reference)
+            if not adds and values["known"] == "too_little_covered":
+                values["known"] = "no_covering_edit"
+        return values
+
+    def _known(self, program: Program, aligned: Sequence[_Kept], reference: _Kept) -> Value:
+        length = len(program["cycle"])
+        (before, before_look), (forward, forward_look), (answer, _) = aligned[0], aligned[length // 2], aligned[-1]
+        cells, touched = covered_cells(before_look, forward_look)
+        if not cells.any():
+            return "nothing_changed"
         if program["round"] != 1:
             if None in program["earlier"]:
-                return values | dict.fromkeys(("known_fine", "known_middle"), "pictures_missing")
-            looks = [
-                self._laid_on(picture, aligned[0])[1] for picture in (reference, *program["earlier"], aligned[0])
-            ]
-            cells &= checks.still_shown(looks[0], looks[1:])
-        fine, middle = checks.recovered_detail(aligned[0][0], aligned[1][0], aligned[2][0], cells)
-        return values | {"known_fine": fine, "known_middle": middle}
+                return "pictures_missing"
+            first, *looks = [self._laid_on(picture, aligned[0])[1] for picture in (reference, *program["earlier"])]
+            cells &= checks.still_shown(first, [*looks, before_look], length)
+        return advantage(before, forward, answer, touched, cells)
 
     def _first_edit(self, program: Program, aligned: Sequence[_Kept], cells: np.ndarray) -> dict[str, Value]:
         (before, before_cells), (forward, forward_cells) = aligned[:2]
         instruction = program["cycle"][0]
-        change_map = checks.change_map(before_cells, forward_cells)
         changed = compare(before_cells, forward_cells)[0] > VISIBLE
         written: Value = "no_reader"
         if self.read:
             written = reader.written(self.read, forward, changed, instruction, program["shows"])
         return {
-            "colour_share": checks.colour_share(forward_cells, cells, instruction),
             "shines_through": checks.shines_through(before, forward, cells),
-            "change_map": {"map": change_map} if change_map else "nothing_changed",
             "written": written,
         }
 

@@ -25,7 +25,7 @@ from PIL import Image
 
 pytest_plugins = ["hub_fixtures"]
 
-METRICS = "psnr,ssim,edit_applied"
+METRICS = "psnr,ssim,edit_applied,honesty"
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +101,7 @@ def test_an_honest_submission_is_accepted_with_its_seeded_sample(folder):
     told = run("verify", folder, "--sample", 2, "--seed", "of today")
     assert told.exit_code == 0, told.stderr
     assert "accepted. 2 of 4 chains (8 pictures) and the floors of 2 pictures were computed again" in told.stdout
-    assert "with seed of today: edit_applied, psnr, ssim" in told.stdout
+    assert "with seed of today: edit_applied, honesty, psnr, ssim" in told.stdout
     assert "with a tenth of its chains altered it would pass with probability 0.5" in told.stdout
     drawn = [
         json.loads(run("verify", folder, "--sample", 2, "--seed", seed, "--json").stdout)["again"]["sampled"]
@@ -218,7 +218,7 @@ def test_an_audit_that_was_left_out_is_refused():
     assert "and marks was due" in (said := suite_cases.departures(chains)[0]) or "and noise was due" in said
 
 
-def test_submitting_and_withdrawing_are_pull_requests(hub, api, folder, monkeypatch, made):
+def test_submitting_is_a_pull_request(hub, api, folder, monkeypatch, made):
     monkeypatch.setattr("convergebench.cli.studies.submissions.submit.hub_client", lambda quiet: api)
     monkeypatch.setattr("huggingface_hub.HfApi", lambda **words: api)
     api.create_repo(REPO, repo_type="dataset")
@@ -233,13 +233,6 @@ def test_submitting_and_withdrawing_are_pull_requests(hub, api, folder, monkeypa
     assert told.exit_code == 0, told.stderr
     told = run("verify", name, "--repo", REPO)
     assert (told.exit_code, told.stderr) == (2, f"Error: {REPO} has no submission {name!r}; it has none\n")
-    hub.store.repo("dataset", REPO).branches["main"] = hub.store.repo("dataset", REPO).at("refs/pr/1").oid
-    words = ["submit", "--withdraw", name, "--reason", "a wrong prompt", "--repo", REPO]
-    assert "--propose would open a pull request, which removes 8 files" in run(*words).stdout
-    assert run(*words, "--propose").exit_code == 0
-    assert [
-        path for path in hub.store.contents("dataset", REPO, "refs/pr/2") if path.startswith("submissions/")
-    ] == []
 
 
 def test_an_accepted_submission_unpacks_to_the_same_bytes(made, folder, tmp_path):
@@ -258,9 +251,7 @@ def test_a_foreign_file_in_a_submission_is_refused_by_name(made, tmp_path):
 
 
 def test_usage_that_cannot_be_meant_is_one_sentence(tmp_path):
-    assert "give the runs to submit, or --withdraw NAME" in run("submit").stderr
     assert "say where by --repo" in run("submit", tmp_path, "--propose").stderr
-    assert "--withdraw needs --repo NAMESPACE/NAME and --reason" in run("submit", "--withdraw", "x").stderr
     assert (
         f"{tmp_path} is not a submission: it has no submission.json"
         in run("verify", "submission", tmp_path).stderr
@@ -270,3 +261,41 @@ def test_usage_that_cannot_be_meant_is_one_sentence(tmp_path):
 def test_the_reach_of_a_sample_is_the_hypergeometric_probability():
     assert Recomputed(100, ["x"] * 20).passes_unseen(0.1) == pytest.approx(0.0951, abs=1e-4)
     assert Recomputed(4, ["x"] * 4).passes_unseen(0.1) == 0
+
+
+def test_a_submission_answers_a_challenge_or_is_self_reported(made, tmp_path):
+    def drawn(editor):
+        told = run("challenge", "new", editor, "--suite", "smoke", "--out", tmp_path, "--json")
+        return json.loads(told.stdout)["file"]
+
+    def found(*words):
+        return json.loads(run("verify", made / "submission", "--sample", "1", "--json", *words).stdout)
+
+    label = submission.read(made / "submission")["editors"][0]
+    assert found()["standing"] == submission.SELF_REPORTED
+    assert found("--salt-file", drawn(label))["standing"].startswith("answers challenge")
+    other = found("--salt-file", drawn("another"))
+    assert not other["accepted"]
+    assert "the challenge is for another" in other["wrong"][0]
+    assert drawn(label) != drawn(label)
+
+
+def test_a_run_in_this_process_cannot_be_submitted(tmp_path):
+    def edit(image, instruction, seed):
+        return image
+
+    generate(edit, "smoke", tmp_path / "run", version="1", quiet=True)
+    told = run("submit", tmp_path / "run", "--out", tmp_path / "submission", "--metrics", METRICS)
+    assert told.exit_code != 0
+    assert "own process" in told.stderr
+
+
+def test_an_audited_editor_without_the_given_salt_is_refused():
+    chains = [stores_chain(editor) for editor in ("somebodys:version=1",)]
+    [sentence] = suite_cases._audit_departures(chains, b"a salt of enough bytes")
+    assert "without the salt" in sentence
+
+
+def stores_chain(editor):
+    chain = stores.chain(editor, 1)
+    return FinishedChain(chain.id, chain, "smoke", "1", "complete", 2, None)

@@ -4,11 +4,17 @@ import cv2
 import numpy as np
 import pytest
 from convergebench.generation.studies.honesty.marks import adds_a_thing, with_marks
-from convergebench.metric_modules.honesty import checks, reader
+from convergebench.metric_modules.honesty import knowledge, reader
 from convergebench.metric_modules.honesty.measure import Scorer
 from skimage import data
 
 BALL = ["add a red ball", "remove the red ball"]
+
+
+@pytest.fixture(autouse=True)
+def only_plain_fillers(monkeypatch):
+    """The same values with and without the weights of MI-GAN."""
+    monkeypatch.setattr(knowledge, "_network", lambda: None)
 
 
 @pytest.fixture(scope="module")
@@ -42,67 +48,73 @@ def inpainted(forward, mask):
 
 def test_only_a_memory_knows_what_was_covered(source):
     forward, mask = with_disc(source)
-    remembered = judge([source, forward, source])
-    filled = judge([source, forward, inpainted(forward, mask)])
-    assert remembered["known_fine"] == pytest.approx(1, abs=0.01)
-    assert remembered["known_middle"] == pytest.approx(1, abs=0.01)
-    assert abs(filled["known_fine"]) < 0.3
-    assert abs(filled["known_middle"]) < 0.5
+    assert judge([source, forward, source])["known"] > 0.55
+    assert judge([source, forward, inpainted(forward, mask)])["known"] < 0.3
 
 
-def test_what_shines_through_and_the_colour_are_seen_in_the_edit(source):
+def test_a_pattern_can_be_guessed():
+    """A filler that repeats the best piece of the picture knows stripes: nothing is left to know."""
+    down, right = np.mgrid[:256, :256]
+    stripes = np.where(((down + right) // 9 % 2)[..., None], (230, 220, 200), (40, 60, 110)).astype(np.uint8)
+    assert judge([stripes, with_disc(stripes)[0], stripes])["known"] == "can_be_guessed"
+
+
+def test_what_shines_through_is_seen_in_the_edit(source):
     opaque = judge([source, with_disc(source)[0]], position=1)
     thin = judge([source, with_disc(source, opacity=0.4)[0]], position=1)
-    blue = judge([source, with_disc(source, (30, 60, 210))[0]], position=1)
     assert abs(opaque["shines_through"]) < 0.15
     assert thin["shines_through"] == pytest.approx(0.6, abs=0.1)
-    assert opaque["colour_share"] > 0.9
-    assert blue["colour_share"] < 0.1
-    assert judge([source, source], position=1)["change_map"] == "nothing_changed"
 
 
-def test_change_maps_tell_one_edit_from_another(source):
-    def likeness(first, second):
-        maps = [judge([source, one], position=1)["change_map"]["map"] for one in (first, second)]
-        return float(checks.read_change_map(maps[0]) @ checks.read_change_map(maps[1]))
+def disguises(source, guess):
+    field = cv2.GaussianBlur(np.random.default_rng(3).normal(0, 1, (256, 256, 2)).astype(np.float32), (0, 0), 20)
+    field *= 2 / np.abs(field).max()  # 4 of 512 pixels
+    down, right = np.mgrid[:256, :256].astype(np.float32)
+    small = cv2.resize(source, (64, 64), interpolation=cv2.INTER_AREA)
+    return {
+        "blurred": cv2.GaussianBlur(source, (0, 0), 1.5),
+        "compressed": cv2.imdecode(cv2.imencode(".jpg", source, [cv2.IMWRITE_JPEG_QUALITY, 20])[1], 1),
+        "moved": np.roll(source, 3, axis=1),
+        "warped": cv2.remap(source, right + field[..., 0], down + field[..., 1], cv2.INTER_CUBIC),
+        "thumbnail": cv2.resize(small, (256, 256), interpolation=cv2.INTER_CUBIC),
+        "mixed": (source.astype(float) * 0.5 + guess * 0.5).astype(np.uint8),
+    }
 
-    here, moved, there = (with_disc(source, at=at)[0] for at in ((0.45, 0.35), (0.47, 0.37), (0.7, 0.75)))
-    assert likeness(here, here) == pytest.approx(1, abs=0.01)
-    assert likeness(here, moved) > 0.7
-    assert likeness(here, there) < 0.2
 
-
-@pytest.mark.parametrize("disguise", ["blurred", "compressed", "moved", "mixed"])
-def test_a_disguised_memory_is_known_by_its_shapes(source, disguise):
+@pytest.mark.parametrize("disguise", ["blurred", "compressed", "moved", "warped", "thumbnail", "mixed"])
+def test_a_disguised_memory_knows_more_than_a_filler(source, disguise):
     forward, mask = with_disc(source)
-    guess = inpainted(forward, mask)
-    known = {
-        "blurred": lambda: cv2.GaussianBlur(source, (0, 0), 1.5),
-        "compressed": lambda: cv2.imdecode(cv2.imencode(".jpg", source, [cv2.IMWRITE_JPEG_QUALITY, 20])[1], 1),
-        "moved": lambda: np.roll(source, 3, axis=1),
-        "mixed": lambda: (source.astype(float) * 0.4 + guess * 0.6).astype(np.uint8),
-    }[disguise]()
+    known = disguises(source, inpainted(forward, mask))[disguise]
     given_back = np.where(cv2.dilate(mask.astype(np.uint8), np.ones((9, 9)))[..., None] > 0, known, source)
-    assert judge([source, forward, given_back])["known_middle"] > 0.8
+    assert judge([source, forward, given_back])["known"] > 0.35
+
+
+def test_memory_in_nested_and_tone_programs_is_judged(source):
+    once, _ = with_disc(source)
+    twice, _ = with_disc(once, (30, 60, 210), at=(0.75, 0.75))
+    nested = ["add a red ball", "add a blue ball", "remove the blue ball", "remove the red ball"]
+    found = judge([source, once, twice, once, source], 4, nested, audits=[None] * 4)
+    assert found["known"] > 0.55
+    assert judge([source, once, source], cycle=["make it night", "make it day"])["known"] > 0.55
+    flips = ["flip horizontally", "flip horizontally"]
+    assert judge([source, source[:, ::-1], source], cycle=flips)["known"] == "no_covering_edit"
 
 
 def test_later_rounds_look_only_at_untouched_places(source):
     first, mask = with_disc(source, at=(0.7, 0.3))
     filled = inpainted(first, mask)
     elsewhere, again = with_disc(filled)[0], with_disc(filled, at=(0.7, 0.3))[0]
-    assert judge([filled, elsewhere, filled], earlier=[source, first])["known_middle"] > 0.9
+    assert judge([filled, elsewhere, filled], earlier=[source, first])["known"] > 0.5
     # The same guess twice is no memory, not even where it was right: the first return shows the whole original.
-    assert judge([filled, again, filled], earlier=[source, first])["known_middle"] == "too_little_covered"
-    assert judge([source, first, source], earlier=[source, first])["known_middle"] == "too_little_covered"
+    assert judge([filled, again, filled], earlier=[source, first])["known"] == "too_little_covered"
+    assert judge([source, first, source], earlier=[source, first])["known"] == "too_little_covered"
 
 
 def test_only_the_first_edit_of_an_addition_is_checked(source):
     forward, _ = with_disc(source)
     later = judge([source, forward], position=1, earlier=[source, forward])
-    toned = judge([source, forward, source], cycle=["make it night", "make it day"])
-    assert later["colour_share"] == "later_round"
-    assert toned["known_fine"] == "no_covering_edit"
-    assert judge([source, None, source])["known_fine"] == "pictures_missing"
+    assert later["shines_through"] == "later_round"
+    assert judge([source, None, source])["known"] == "pictures_missing"
     assert not adds_a_thing(["add a ball", "add a hat", "remove the ball"], closes=True)
 
 

@@ -32,6 +32,7 @@ from convergebench.spaces_app.analysis.comparisons import compare_two
 from convergebench.spaces_app.statistics import leaderboard
 from convergebench.spaces_app.studies.honesty.apart import UNJUDGED
 from convergebench.spaces_app.studies.honesty.statistics import honesty
+from red_team.disguises import DISGUISES, INNOCENT, innocent
 from red_team.editors import CHEATS, choice
 
 SOURCES = (
@@ -41,9 +42,9 @@ SOURCES = (
 )
 PROGRAMS = (
     *("red-ball", "blue-book", "green-apple", "white-cup", "umbrella", "suitcase", "chair-left", "potted-plant"),
-    "bench",
-)
-HONEST = ("paint", "paint:wear=0.0")
+    "bench", "ball-chair-nested",
+)  # fmt: skip
+HONEST = ("paint", "paint:wear=0.0", "migan", *INNOCENT)
 LEVEL = "paint:wear=0.0"  # no dishonest editor may stand beside it or above
 METRICS = ("psnr", "ssim", "edit_applied", "honesty")
 TABLE = re.compile(r"<!-- red team -->\n.*?<!-- end -->\n", re.DOTALL)
@@ -64,7 +65,8 @@ def red_team_plan(
         for source in sources
         for program in asked
     ]
-    choices = [*map(choice, names), *map(editors.choose, honest)]
+    choices = [*map(choice, names)]
+    choices += [innocent(name) if name in INNOCENT else editors.choose(name) for name in honest]
     chains = [
         audits.with_audit(
             Chain(source, program, each.label, {**each.settings, "short_side": 256}, 1, rounds), salt
@@ -103,7 +105,8 @@ def analysis_of(readers: Iterable[Reader]) -> Analysis:
 
 def folder_of(out: Path, name: str, about: Sequence[Any]) -> Path:
     """An editor's folder: another one where its code, or what is asked of it, has changed."""
-    code = [inspect.getsource(kind) for kind in CHEATS[name].__mro__[:-1]] if name in CHEATS else []
+    makers = type(CHEATS[name]()).__mro__[:-1] if name in CHEATS else ()
+    code = [inspect.getsource(DISGUISES.get(kind.__name__, kind)) for kind in makers]
     return out / f"{name}-{hashlib.sha256(repr([*code, *about]).encode()).hexdigest()[:8]}"
 
 
@@ -145,15 +148,13 @@ def number(row: dict[str, Any], check: str) -> str:
     verdict = row["verdicts"].get(check)
     if not verdict or verdict.value is None:
         return "–"
-    text = f"{verdict.value:.0f}" if check in honesty.COUNTS else f"{verdict.value:.2f}"
+    text = f"{verdict.value:.2f}"
     return f"**{text}**" if verdict.outcome == "failed" else text if verdict.outcome == "passed" else f"({text})"
 
 
 def table(rows: Sequence[dict[str, Any]], rounds: int) -> str:
     """The rows as Markdown."""
-    names = {"known_fine": "fine", "known_middle": "shapes", "known_cases": "certain", "known_parts": "parts",
-             "same_change": "alike", "colour_share": "colour", "shines_through": "shines",
-             "written": "written"}  # fmt: skip
+    names = {"known": "known", "known_mean": "mean", "shines_through": "shines", "written": "written"}  # fmt: skip
     head = ["editor", f"rounds kept of {rounds}", "mostly lost to", "marks lost", *names.values(), "outcome"]
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     level = next((row["kept"] for row in rows if row["editor"] == LEVEL), 0.0)
@@ -185,15 +186,15 @@ def counts(rows: Sequence[dict[str, Any]], text: str) -> str:
     apart = sum(bool(set(row["apart"]) - {UNJUDGED}) for row in rows if row["editor"] in CHEATS)
     above = text.count("AT OR ABOVE")
     accused = sum(bool(set(row["apart"]) - {UNJUDGED}) for row in honest)
-    known = [row["verdicts"]["known_middle"].value for row in honest if "known_middle" in row["verdicts"]]
-    shapes = max(filter(None, known), default=0)
+    known = [row["verdicts"]["known_mean"].value for row in honest if "known_mean" in row["verdicts"]]
+    most = max(filter(None, known), default=0)
     level = text.count("| level, p")
     below = len(rows) - len(honest) - apart - above - level
     return (
         f"Listed apart: {apart} of {len(rows) - len(honest)} dishonest editors; below `{LEVEL}`: {below}; "
         f"level with it by chance: {level}; at or above it: {above}.\n"
         f"Accused: {accused} of {len(honest)} honest editors; "
-        f"they know at most {shapes:.2f} of the shapes that they covered.\n"
+        f"their mean advantage over the fillers is at most {most:.2f}.\n"
     )
 
 
@@ -203,7 +204,7 @@ def main() -> None:
     options.add_argument("--programs", type=int, default=len(PROGRAMS), help="so many of the programs")
     options.add_argument("--rounds", type=int, default=2)
     options.add_argument("--editor", action="append", help="only this dishonest editor; repeatable")
-    options.add_argument("--honest", action="append", default=[], help="a further honest editor, such as migan")
+    options.add_argument("--honest", action="append", help="only this honest editor; repeatable")
     options.add_argument(
         "--out", type=Path, default=Path("runs/red-team"), help="where runs and datasets are kept"
     )
@@ -214,7 +215,7 @@ def main() -> None:
     salt = read_salt(given.out)
     asked = SOURCES[: given.sources], PROGRAMS[: given.programs], given.rounds, salt
     readers, missing = [], []
-    for name in [*HONEST, *given.honest, *(given.editor or CHEATS)]:
+    for name in [*(given.honest or HONEST), *(given.editor or CHEATS)]:
         if given.finished:
             folder = folder_of(given.out, name, asked)
             if (folder / "finished").exists():

@@ -1,16 +1,12 @@
 """The checks of honesty over cases: from which evidence on an editor is listed apart, and with which reason."""
 
-import base64
 import json
-import zlib
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from convergebench.generation.records import FinishedChain
-from convergebench.metric_modules.honesty import checks
 from convergebench.spaces_app.analysis.analysis import Analysis
-from convergebench.spaces_app.studies.honesty.apart import UNJUDGED
+from convergebench.spaces_app.studies.honesty.apart import UNJUDGED, UNSEEN
 from convergebench.spaces_app.studies.honesty.statistics.honesty import CHECKS, MARKS, middle_ratio, rows
 from stores import chain
 
@@ -31,7 +27,7 @@ def cases(count, editor="one", programs=("red-ball",), **values):
 
 def finished(editor, number, name):
     plain = chain(editor, 1, name=name)
-    program = replace(plain.program, cycle=(f"add a {PROGRAMS[name]} thing", "remove it"))
+    program = replace(plain.program, cycle=(f"add a {PROGRAMS[name]} thing", "remove it"), small=False)
     made = replace(plain, source=replace(plain.source, id=f"source-{number}"), program=program)
     return FinishedChain(made.id, made, "test", "1", "complete", 4, None)
 
@@ -49,59 +45,54 @@ def verdict(check, scores, chains):
     return row.outcome, row.value, row.cases
 
 
+def rarely(number, name):
+    return 0.9 if number % 12 == 0 else 0.1
+
+
 @pytest.mark.parametrize(
     ("check", "count", "value", "expected"),
     [
-        ("known_fine", 10, 0.9, "failed"),
-        ("known_fine", 9, 0.9, "not judged"),
-        ("known_fine", 10, 0.6, "passed"),
-        ("known_middle", 10, 0.79, "passed"),
-        ("known_middle", 10, 0.81, "failed"),
-        ("written", 10, 0.9, "failed"),
-        ("written", 10, lambda number, name: float(number < 3), "passed"),
+        ("known", 12, 0.9, "failed"),
+        ("known", 7, 0.9, "not judged"),
+        ("known", 30, 0.6, "passed"),
+        ("known", 60, rarely, "passed"),  # one picture of twelve may be guessed by anybody
+        (
+            "known",
+            60,
+            lambda number, name: 0.9 if number % 3 == 0 else 0.1,
+            "failed",
+        ),  # memory in a third of cases
+        ("written", 20, 0.9, "failed"),
+        ("written", 20, lambda number, name: float(number < 3), "passed"),
+        ("shines_through", 20, 0.26, "failed"),
+        ("shines_through", 20, lambda number, name: 0.24 if number % 2 else 0.0, "passed"),
     ],
 )
-def test_a_check_judges_by_the_median_of_ten_cases(check, count, value, expected):
+def test_a_check_judges_by_its_share_of_cases(check, count, value, expected):
     assert outcome(check, *cases(count, **{check: value})) == expected
 
 
-def test_three_certain_cases_are_memory():
-    def rarely(value):
-        return lambda number, name: value if number < 3 else 0.1
-
-    both = {"known_fine": rarely(0.97), "known_middle": rarely(0.98)}
-    scores, chains = cases(30, **both)
-    assert outcome("known_fine", scores, chains) == "passed"
-    assert outcome("known_cases", scores, chains) == "failed"
-    assert outcome("known_cases", *cases(30, known_fine=0.1, known_middle=rarely(0.98))) == "passed"
-    assert reasons_apart(scores, chains) == {"one": ("it knew several times what its edits covered",)}
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(0.5, "failed"), (0.26, "passed"), (lambda number, name: [-0.2, 0.9][number % 2], "passed")],
+)
+def test_a_mean_advantage_beyond_that_of_published_editors_is_memory(value, expected):
+    assert outcome("known_mean", *cases(20, known=value)) == expected
 
 
-def test_one_colour_for_everything_is_no_colour_as_asked():
-    def red(number, name):
-        return 0.95 if name == "red-ball" else 0.0
-
-    def one_bad(number, name):
-        return 0.0 if name == "green-apple" else 0.9
-
+def test_an_advantage_on_one_picture_accuses_nobody():
+    """A facade that an honest editor completes in every program is one picture, not nine cases."""
     every = tuple(PROGRAMS)
-    assert outcome("colour_share", *cases(5, programs=every, colour_share=red)) == "failed"
-    assert outcome("colour_share", *cases(5, programs=every, colour_share=one_bad)) == "passed"
-    assert (
-        outcome("colour_share", *cases(12, colour_share=0.0)) == "not judged"
-    )  # one colour may be beyond an editor
+    scores, chains = cases(12, programs=every, known=lambda number, name: 0.95 if number == 0 else 0.0)
+    assert outcome("known", scores, chains) == "passed"
 
 
-@pytest.mark.parametrize("same", [True, False])
-def test_the_same_change_for_every_program_is_no_edit(same):
-    def map_of(number, name):
-        grid = np.zeros((checks.GRID, checks.GRID, 3), np.float32)
-        place = 3 if same else 3 * list(PROGRAMS).index(name)
-        grid[place : place + 2, 5] = (20, -30, 10)
-        return json.dumps({"map": base64.b64encode(zlib.compress(grid.astype(np.int8).tobytes())).decode()})
-
-    scores, chains = cases(5, programs=tuple(PROGRAMS), change_map=map_of)
-    assert outcome("same_change", scores, chains) == ("failed" if same else "passed")
+def test_an_editor_whose_edits_cover_too_little_has_no_rank():
+    unseen = json.dumps({"known": "too_little_covered"})
+    scores, chains = cases(12, reasons=unseen)
+    assert reasons_apart(scores, chains) == {"one": (UNSEEN,)}
+    scores, chains = cases(12, known=0.0)
+    assert reasons_apart([*scores[:7], *cases(12, reasons=unseen)[0][7:]], chains) == {}
 
 
 def salted(chains, **more):
@@ -137,16 +128,16 @@ def under_marks(ratios, sources):
     [
         ([None], "a", ("not judged", None, 0)),
         ([0.99, 0.98, 1.01], "abc", ("passed", 0, 3)),
-        ([0.9] * 6, "abcdef", ("suspected", 0, 6)),
-        ([0.2] * 8, "aaaaaaaa", ("suspected", 8, 8)),  # one source has one vote
+        ([0.9] * 6, "abcdef", ("passed", 0, 6)),
+        ([0.2] * 8, "aaaaaaaa", ("passed", 8, 8)),  # one source has one vote
         ([0.2, 0.3, 1.5], "abc", ("failed", 2, 3)),
-        ([0.2, 0.3, 1.5, 1.5], "abcd", ("suspected", 2, 4)),
+        ([0.2, 0.3, 1.5, 1.5], "abcd", ("passed", 2, 4)),
     ],
 )
 def test_recall_is_confirmed_by_several_sources(ratios, sources, expected):
     scores, chains = under_marks(ratios, sources)
     assert verdict(MARKS, scores, chains) == expected
-    reasons = {"failed": CHECKS[MARKS][0], "not judged": UNJUDGED}.get(expected[0])
+    reasons = {"failed": CHECKS[MARKS], "not judged": UNJUDGED}.get(expected[0])
     assert reasons_apart(scores, chains) == ({"one": (reasons,)} if reasons else {})
 
 
@@ -162,19 +153,8 @@ def test_a_dataset_without_checks_has_no_findings():
     assert reasons_apart(scores, chains) == {}
 
 
-def test_memory_in_one_program_or_from_round_two_is_found():
-    def in_one_program(number, name):
-        return 0.9 if name == "blue-book" else 0.4
-
-    def guesses(number, name):  # what frames and stripes give a good honest editor: a third of the sources
-        return 0.95 if number % 3 == 0 else 0.4
-
+def test_memory_in_one_program_is_found():
     every = tuple(PROGRAMS)
-    assert outcome("known_parts", *cases(12, programs=every, known_middle=in_one_program)) == "failed"
-    assert outcome("known_middle", *cases(12, programs=every, known_middle=in_one_program)) == "passed"
-    assert outcome("known_parts", *cases(12, programs=every, known_middle=guesses)) == "passed"
-    assert outcome("known_parts", *cases(4, known_middle=0.9)) == "not judged"
-    scores, chains = cases(12, known_middle=0.1)
-    later = [{**row, "round": 2, "known_middle": 0.95} for row in scores]
-    assert outcome("known_parts", scores, chains) == "passed"
-    assert outcome("known_parts", scores + later, chains) == "failed"
+    scores, chains = cases(12, programs=every, known=lambda number, name: 0.9 if name == "blue-book" else 0.1)
+    assert outcome("known", scores, chains) == "failed"
+    assert outcome("known_mean", scores, chains) == "passed"

@@ -1,4 +1,4 @@
-"""`convergebench submit`: makes a submission of runs, proposes it to a dataset on the Hub, or withdraws it."""
+"""`convergebench submit`: makes a submission of runs and proposes it to a dataset on the Hub."""
 
 import json
 from pathlib import Path
@@ -13,13 +13,11 @@ SECTION = "share"
 
 
 @click.command("submit", short_help="Make a submission of runs and propose it.")
-@click.argument("runs", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), help="The submission's folder. Default: submissions/RUN.")
 @click.option("--metrics", help="Which metrics, separated by commas. Default: all that can be computed here.")
 @click.option("--repo", metavar="NAMESPACE/NAME", help="The dataset on the Hub.")
 @click.option("--propose", is_flag=True, help="Open the pull request; otherwise only say what it would contain.")
-@click.option("--withdraw", metavar="NAME", help="Propose to remove this submission from --repo.")
-@click.option("--reason", help="With --withdraw: why.")
 @json_option
 def command(
     runs: tuple[Path, ...],
@@ -27,34 +25,23 @@ def command(
     metrics: str | None,
     repo: str | None,
     propose: bool,
-    withdraw: str | None,
-    reason: str | None,
     as_json: bool,
 ) -> None:
     """Make a submission of finished runs: built, scored, and named by the hashes of its chains.
 
-    Nobody has to trust it: `convergebench verify` checks it. The pull request is the submission, and a second one
-    withdraws it. Nothing leaves this machine without --propose.
+    Nobody has to trust it: `convergebench verify` checks it. The pull request is the submission. Nothing leaves
+    this machine without --propose.
 
     \b
     convergebench submit runs/x
     convergebench submit runs/x --repo convergebench/convergebench --propose
-    convergebench submit --withdraw NAME --reason "a wrong prompt" \\
-      --repo convergebench/convergebench --propose
     """
     if propose and not repo:
         raise click.UsageError("--propose opens a pull request; say where by --repo NAMESPACE/NAME")
-    if bool(runs) == bool(withdraw):
-        raise click.UsageError("give the runs to submit, or --withdraw NAME")
-    if withdraw:
-        if not repo or not reason:
-            raise click.UsageError("--withdraw needs --repo NAMESPACE/NAME and --reason")
-        values = _withdraw(repo, withdraw, reason, propose, quiet=as_json)
-    else:
-        out = out or Path("submissions") / "-".join(run.name for run in runs)
-        values = _make(runs, out, metrics, quiet=as_json)
-        if repo:
-            values |= _propose(repo, out, propose, quiet=as_json)
+    out = out or Path("submissions") / "-".join(run.name for run in runs)
+    values = _make(runs, out, metrics, quiet=as_json)
+    if repo:
+        values |= _propose(repo, out, propose, quiet=as_json)
     if as_json:
         click.echo(json.dumps(values))
 
@@ -71,7 +58,7 @@ def _make(runs: tuple[Path, ...], out: Path, metrics: str | None, quiet: bool) -
     refuse_strangers_file(out / submission.FILE, submission.is_submission)  # before the slow work
     cb.build(runs, out, quiet=quiet)
     absent = cb.score(out, split_names(metrics), quiet=quiet).absent
-    values = submission.write(out)
+    values = submission.write(out, submission.isolation_of(runs))
     if wrong := departures(Reader(out).chains(), read_salt()) or submission.check(out):
         raise UserError(f"this would not be accepted: {wrong[0]}")
     counts = {"chains": len(values["chains"]), "files": len(values["files"])}
@@ -91,22 +78,7 @@ def _propose(repo: str, folder: Path, propose: bool, quiet: bool) -> dict[str, A
     files = submission.files_to_propose(folder)
     size = sum(path.stat().st_size for path in files.values())
     opened = submission.propose(hub_client(quiet), folder, repo) if propose else None
-    _print_request(repo, opened, f"with {count_text(len(files), 'file')} ({size_text(size)})", quiet)
-    return {"repo": repo, "paths": sorted(files), "proposed": opened}
-
-
-def _withdraw(repo: str, name: str, reason: str, propose: bool, quiet: bool) -> dict[str, Any]:
-    from convergebench.dataset_builder.building.card import count_text
-    from convergebench.dataset_builder.studies.submissions import submission
-
-    api = hub_client(quiet)
-    files = submission.proposed_files(api, name, repo)
-    opened = submission.withdraw(api, name, repo, reason) if propose else None
-    _print_request(repo, opened, f"which removes {count_text(len(files), 'file')} of {name}", quiet)
-    return {"repo": repo, "name": name, "paths": files, "proposed": opened}
-
-
-def _print_request(repo: str, opened: str | None, content: str, quiet: bool) -> None:
-    request = f"a pull request is open at {opened}" if opened else "--propose would open a pull request"
     if not quiet:
-        click.echo(f"{repo}: {request}, {content}")
+        request = f"a pull request is open at {opened}" if opened else "--propose would open a pull request"
+        click.echo(f"{repo}: {request}, with {count_text(len(files), 'file')} ({size_text(size)})")
+    return {"repo": repo, "paths": sorted(files), "proposed": opened}

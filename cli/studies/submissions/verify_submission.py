@@ -31,7 +31,7 @@ def recognises(args: list[str]) -> bool:
 @click.option(
     "--seed", help="Seed of the sample. Default: random and printed, so that nobody knows it beforehand."
 )
-@click.option("--salt-file", metavar="FILE", help="The salt of the audits, if the run had one.")
+@click.option("--salt-file", metavar="FILE", help="The challenge, or the salt of the audits.")
 @click.option(
     "--unpack", metavar="RUN", type=click.Path(path_type=Path), help="Copy accepted chains into this run."
 )
@@ -65,11 +65,14 @@ def command(
     folder, seed = Path(submission), seed or secrets.token_hex(8)
     if repo:
         folder = submissions.fetch(hub_client(as_json), submission, repo, revision)
-    wrong = submissions.check(folder) or departures(Reader(folder).chains(), read_salt(salt_file))
+    salt = read_salt(salt_file)
+    wrong = submissions.check(folder) or departures(Reader(folder).chains(), salt)
+    standing, contradictions = submissions.standing(folder, salt)
+    wrong = wrong or contradictions
     again = None if wrong else recompute(folder, seed, None if every else sample, quiet=as_json)
     wrong = again.wrong if again else wrong
     if as_json:
-        values = {"folder": str(folder), "accepted": not wrong, "wrong": wrong, "seed": seed}
+        values = {"folder": str(folder), "accepted": not wrong, "wrong": wrong, "seed": seed, "standing": standing}
         click.echo(json.dumps(values | ({"again": vars(again)} if again else {})))
     else:
         for sentence in wrong[:_MOST_SHOWN]:
@@ -82,6 +85,7 @@ def command(
                 f"({again.steps} pictures) and the floors of {again.floors} pictures were computed again "
                 f"with seed {seed}: {', '.join(again.metrics)}"
             )
+            click.echo(standing)
             if len(again.sampled) < again.chains:
                 unseen = again.passes_unseen(0.1)
                 click.echo(f"with a tenth of its chains altered it would pass with probability {unseen:.2g}")

@@ -3,7 +3,7 @@
     submission.json        suites, editors, salts, versions, signatures; hashes of all files and chains
     README.md, data/...    the dataset
 
-In the Hub's dataset it is under submissions/NAME; pull requests add and withdraw it.
+In the Hub's dataset it is under submissions/NAME; a pull request adds it.
 """
 
 import hashlib
@@ -11,7 +11,7 @@ import importlib.metadata
 import json
 import platform
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ import numpy as np
 from convergebench.generation.files import disk_errors_explained, locked, refuse_strangers_file, write_whole
 from convergebench.generation.pictures import decode, fit_to
 from convergebench.generation.records import GOES_ON, PICTURED, FinishedChain, Step, UserError, canonical
-from convergebench.generation.store import ChainWriter, keep_source, open_run
+from convergebench.generation.store import ChainWriter, keep_source, open_run, read_checked
 
 from ...building import card
 from ...building.card import editor_folders
@@ -31,7 +31,7 @@ from ...publishing import hub
 from ...publishing.verify import check_text, known_secrets, verify_dataset
 
 if TYPE_CHECKING:
-    from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
+    from huggingface_hub import HfApi
 
 FILE = "submission.json"
 _FORMAT = 1
@@ -40,12 +40,14 @@ _NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 # Libraries that affect bytes or numbers.
 _LIBRARIES = ("convergebench", "numpy", "opencv-python-headless", "pillow", "scikit-image", "scipy", "torch")
 _INPUT_ERROR = 1.0  # mean difference in grey levels; versions of a library resize differently
-_NEEDED = ("psnr", "ssim", "edit_applied")  # metrics without which there is no headline
+_NEEDED = ("psnr", "ssim", "edit_applied", "honesty")  # metrics without which there is no rank
+
+SELF_REPORTED = "self-reported: without a challenge, whoever submits drew the audits"
 
 Description = dict[str, Any]
 
 
-def write(folder: Path) -> Description:
+def write(folder: Path, isolation: Mapping[str, str] | None = None) -> Description:
     """Turn a scored dataset into a submission; returns its description."""
     refuse_strangers_file(folder / FILE, is_submission)
     reader = Reader(folder)
@@ -64,6 +66,7 @@ def write(folder: Path) -> Description:
         "suites": [list(suite) for suite in sorted({(chain.suite, chain.suite_version) for chain in chains})],
         "editors": sorted({chain.editor for chain in chains}),
         "salts": sorted({str(chain.chain.settings["salt"]) for chain in chains if "salt" in chain.chain.settings}),
+        "isolation": dict(isolation or {}),
         "chains": digests,
         "files": {file: hash_file(folder / file) for file in reader.data_files()},
         "signatures": [json.loads(signature) for signature in signatures],
@@ -72,6 +75,30 @@ def write(folder: Path) -> Description:
     data = json.dumps(description, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
     write_whole(folder / FILE, data.encode())
     return description
+
+
+def isolation_of(runs: Iterable[Path]) -> dict[str, str]:
+    """How far somebody's own function was kept from the chains, by editor."""
+    return {
+        label: kept for run in runs for label, kept in read_checked(run / "run.json").get("isolation", {}).items()
+    }
+
+
+def standing(folder: Path, salt: bytes) -> tuple[str, list[str]]:
+    """Whether a submission answers a challenge, and what contradicts that."""
+    challenge = None
+    with suppress(ValueError):
+        challenge = json.loads(salt)
+    if not isinstance(challenge, dict) or "challenge" not in challenge:
+        return SELF_REPORTED, []
+    description, wrong = read(folder), []
+    for what, given in (
+        ("editors", description["editors"]),
+        ("suites", [name for name, _ in description["suites"]]),
+    ):
+        if given != [challenge[what[:-1]]]:
+            wrong.append(f"its {what} are {', '.join(given)}, and the challenge is for {challenge[what[:-1]]}")
+    return f"answers challenge {challenge['challenge']}", wrong
 
 
 def is_submission(data: bytes) -> bool:
@@ -200,6 +227,10 @@ def _check_inputs(reader: Reader, _: Description) -> Iterator[str]:
 
 
 def _check_scores(reader: Reader, description: Description) -> Iterator[str]:
+    for label, kept in description.get("isolation", {}).items():
+        if kept == "none":
+            yield f"{label} ran in the benchmark's own process; give it as ./mine.py:edit"
+            return
     columns = ["chain", "step", "sha256", "status", "signature"]
     scored = {(row["chain"], row["step"]): row for row in reader.rows("scores", columns)}
     for placed in reader.all_steps():
@@ -237,27 +268,14 @@ def propose(api: "HfApi", folder: Path, repo: str) -> str:
     description = read(folder)
     message = f"{len(description['chains'])} chains of {', '.join(description['editors'])}"
     additions = [CommitOperationAdd(path, file) for path, file in sorted(files_to_propose(folder).items())]
-    title = f"Submit {description['name']}"
-    return _pull_request(api, repo, additions, title, f"{message}, to be checked by `convergebench verify`.")
-
-
-def withdraw(api: "HfApi", name: str, repo: str, reason: str) -> str:
-    from huggingface_hub import CommitOperationDelete
-
-    deletion = CommitOperationDelete(f"{_FOLDER}/{name}/", is_folder=True)
-    return _pull_request(api, repo, [deletion], f"Withdraw {name}", reason)
-
-
-def _pull_request(
-    api: "HfApi",
-    repo: str,
-    operations: "Sequence[CommitOperationAdd | CommitOperationDelete]",
-    title: str,
-    text: str,
-) -> str:
     with hub.hub_errors_explained(repo):
         request = api.create_commit(
-            repo, operations, repo_type="dataset", commit_message=title, commit_description=text, create_pr=True
+            repo,
+            additions,
+            repo_type="dataset",
+            commit_message=f"Submit {description['name']}",
+            commit_description=f"{message}, to be checked by `convergebench verify`.",
+            create_pr=True,
         )
     return str(request.pr_url)
 

@@ -89,6 +89,9 @@ def _audit_departures(chains: Sequence[FinishedChain], salt: bytes) -> Iterator[
     for chain in chains:
         settings = chain.chain.settings
         plain = replace(chain.chain, settings={k: v for k, v in settings.items() if k not in audits.SETTINGS})
+        if salt and "salt" not in settings and is_audited(editor):
+            yield f"the chains of {chain.editor} were made without the salt that was given"
+            return
         if "salt" in settings and audits.salt_hash(salt)[:16] != settings["salt"]:
             if salt:
                 yield f"the chains of {chain.editor} were audited with another salt than the one given"

@@ -2,8 +2,11 @@
 
 from ...analysis.analysis import Analysis
 from ...analysis.groups import merge_reasons
-from .statistics.honesty import FAILED, MARKS, NOT_JUDGED, rows
+from .statistics.honesty import FAILED, MARKS, NOT_JUDGED, rows, unseen_share
 
+UNSEEN = (
+    "it cannot be checked: its edits cover too little; larger ones, or more pictures, would show what it knows"
+)
 UNJUDGED = "no chain of it could be judged by the recall audit"
 
 
@@ -16,4 +19,5 @@ def reasons(analysis: Analysis) -> dict[str, tuple[str, ...]]:
             reasons.append({row.editor: (row.title,)})
         elif row.check == MARKS and row.outcome == NOT_JUDGED and row.editor in salted:
             reasons.append({row.editor: (UNJUDGED,)})
+    reasons += [{editor: (UNSEEN,)} for editor, share in analysis.once(unseen_share).items() if share > 0.5]
     return merge_reasons(*reasons)

@@ -1,21 +1,15 @@
 """The checks of honesty over an editor's cases, and the report's table of them.
 
-One case proves nothing: things look alike, edits cover little. A check judges by the
-median of at least _CASES cases. Only memory also counts in a few cases, because no
-honest editor knows what it covered, and one that cheats now and then has an innocent
-median.
+One case proves nothing: things look alike, edits cover little. A check counts the share of cases that look dishonest,
+with an interval over pictures, and fails if the whole interval is above the share that honest editors reach.
 """
 
-import json
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from statistics import median
-from typing import Any
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from statistics import fmean, stdev
 
-import numpy as np
 from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.halflife.comparison import LEVEL
-from convergebench.metric_modules.honesty.checks import colour_asked, read_change_map
 from convergebench.metric_modules.scores import ScoreRow
 from scipy import special
 
@@ -24,31 +18,26 @@ from ....analysis.tables import TableRow, column, format_value
 
 TITLE = "Checks of honesty"
 SECTION = "Checks of honesty"
-MARKS = "planted_marks"
-NOT_JUDGED, PASSED, SUSPECTED, FAILED = "not judged", "passed", "suspected", "failed"
-_CASES = 10  # fewer are "not judged"
-_EDIT_COLUMNS = ("known_fine", "known_middle", "colour_share", "shines_through", "change_map", "written")
+MARKS, KNOWN_MEAN = "planted_marks", "known_mean"
+NOT_JUDGED, PASSED, FAILED = "not judged", "passed", "failed"
+_CASES, _SOURCES = 8, 3  # with fewer a check is "not judged"
+_SURE = 0.975  # one-sided
+_EDIT_COLUMNS = ("known", "shines_through", "written")
 _COLUMNS = (*_EDIT_COLUMNS, "marks_shown", "marks_unshown")
-# The value from which a check fails. docs/threats.md has what honest editors and cheats reach.
+# By check: the value from which a case looks dishonest, and the largest share of such cases that an honest editor may
+# have. docs/threats.md has what 24 real chains and the red team's honest editors reach.
 _LIMITS = {
-    "known_fine": 0.80,  # correlation
-    "known_middle": 0.80,
-    "known_cases": 3,
-    "known_parts": 1,
-    "same_change": 0.50,  # cosine
-    "colour_share": 0.50,
-    "shines_through": 0.30,
-    "written": 0.70,  # of the letters of a word that is asked for
+    "known": (0.80, 0.05),  # of 27 rounds of two published editors none is above .79
+    "shines_through": (0.20, 0.50),  # a published editor: in 5 of 11 cases
+    "written": (0.70, 0.20),  # of the letters of a word that is asked for
 }
-_CERTAIN = 0.90  # correlation in both bands: one case is as good as proven
-_GUESSED = 1 / 3  # share of sources that an honest editor may guess: frames, stripes
-_PART_LEVEL = 0.01  # chance, over all programs and rounds, of accusing such an editor
-_COLOUR_CASES = 5  # of one colour, before it counts
+_KNOWN_MEAN = 0.32  # of the advantage; the published editors: .24 and .29, accused in at most 5 of 1,000 draws
 _MARKS_BELOW = 0.5  # ratio of the distances: clearly closer, not just closer
 _MARKS_INNOCENT = 0.1  # share of chains that may fall below by accident
 
 _Cases = Mapping[str, Sequence[tuple[FinishedChain, ScoreRow]]]  # by column: chains, with the scores of a step
 _Verdict = tuple[str, float | None, int]  # the outcome, the value, and the number of cases
+_BySource = Iterable[tuple[str, float]]
 
 
 class Row(TableRow):
@@ -75,7 +64,7 @@ def rows(analysis: Analysis) -> list[Row]:
                 if row.value(name) is not None:
                     cases[chains[row.chain].editor][name].append((chains[row.chain], row))
     return [
-        _row(editor, name, CHECKS[name][1](editor_cases))
+        _row(editor, name, _verdict(name, editor_cases))
         for editor, editor_cases in sorted(cases.items())
         for name in CHECKS
         if (MARKS in editor_cases if name == MARKS else any(column in editor_cases for column in _EDIT_COLUMNS))
@@ -84,16 +73,17 @@ def rows(analysis: Analysis) -> list[Row]:
 
 def _row(editor: str, name: str, verdict: _Verdict) -> Row:
     outcome, value, cases = verdict
-    form, limit = "rounded" if name in COUNTS else "share", _LIMITS.get(name)
+    form = "rounded" if name == MARKS else "share"
+    limit = _KNOWN_MEAN if name == KNOWN_MEAN else _LIMITS[name][1] if name in _LIMITS else None
     texts = {"value_text": format_value(value, form), "limit_text": format_value(limit, form)}
-    about = {"editor": editor, "check": name, "title": CHECKS[name][0], "outcome": outcome}
+    about = {"editor": editor, "check": name, "title": CHECKS[name], "outcome": outcome}
     return Row(value=value, limit=limit, cases=cases, **about, **texts)
 
 
 def note(analysis: Analysis, rows: Sequence[Row]) -> str:
     if not rows:
         return "No test of this dataset shows whether editors edit and forget honestly."
-    return f"An editor that fails a check is listed apart. With fewer than {_CASES} tests a check is not judged."
+    return f"An editor that fails a check is listed apart. A check needs {_CASES} tests of {_SOURCES} pictures."
 
 
 def _marks(cases: _Cases) -> _Verdict:
@@ -101,8 +91,7 @@ def _marks(cases: _Cases) -> _Verdict:
 
     A chain counts by its middle return, a source by the majority of its chains,
     because a picture that misleads once does so again. The editor fails if at most
-    5% of innocent editors would have as many such sources. One chain alone is
-    suspicious, and so are more sources that are closer at all than chance gives.
+    5% of innocent editors would have as many such sources.
     """
     returns: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     for chain, row in cases.get("marks_shown", ()):
@@ -111,11 +100,10 @@ def _marks(cases: _Cases) -> _Verdict:
     ratios = [(source, middle_ratio(distances)) for (source, _), distances in returns.items()]
     if not ratios:
         return NOT_JUDGED, None, 0
-    below = sum(ratio < _MARKS_BELOW for _, ratio in ratios)
-    sources = len({source for source, _ in ratios})
-    is_caught = _beyond_chance(_votes(ratios, _MARKS_BELOW), sources, _MARKS_INNOCENT)
-    is_suspicious = below or _beyond_chance(_votes(ratios, 1.0), sources, 0.5)
-    return FAILED if is_caught else SUSPECTED if is_suspicious else PASSED, float(below), len(ratios)
+    sources = {source for source, _ in ratios}
+    caught = _votes(ratios)
+    is_caught = caught > 0 and special.bdtrc(caught - 1, len(sources), _MARKS_INNOCENT) <= LEVEL
+    return FAILED if is_caught else PASSED, float(sum(ratio < _MARKS_BELOW for _, ratio in ratios)), len(ratios)
 
 
 def middle_ratio(distances: Sequence[tuple[float, float]]) -> float:
@@ -128,97 +116,63 @@ def middle_ratio(distances: Sequence[tuple[float, float]]) -> float:
     return ratios[len(ratios) // 2]
 
 
-def _votes(ratios: Iterable[tuple[Hashable, float]], limit: float) -> int:
+def _votes(ratios: Iterable[tuple[Hashable, float]]) -> int:
     by_source: dict[Hashable, list[bool]] = defaultdict(list)
     for source, ratio in ratios:
-        by_source[source].append(ratio < limit)
+        by_source[source].append(ratio < _MARKS_BELOW)
     return sum(2 * sum(below) > len(below) for below in by_source.values())
 
 
-def _beyond_chance(count: int, size: int, chance: float, level: float = LEVEL) -> bool:
-    return count > 0 and bool(special.bdtrc(count - 1, size, chance) <= level)
+def _mean_above(values: _BySource, limit: float, spread: float) -> _Verdict:
+    """Fails if the mean over pictures is above the limit for certain; `spread` is the least one of a case."""
+    by_source: dict[str, list[float]] = defaultdict(list)
+    for source, value in values:
+        by_source[source].append(value)
+    means, cases = [fmean(of_one) for of_one in by_source.values()], sum(map(len, by_source.values()))
+    if not means:
+        return NOT_JUDGED, None, 0
+    if cases < _CASES or len(means) < _SOURCES:
+        return NOT_JUDGED, fmean(means), cases
+    error = max(stdev(means) / len(means) ** 0.5, spread / cases**0.5)
+    lowest = fmean(means) - float(special.stdtrit(len(means) - 1, _SURE)) * error
+    return FAILED if lowest > limit else PASSED, fmean(means), cases
 
 
-def _median_above(name: str) -> Callable[[_Cases], _Verdict]:
-    return lambda cases: _above([row.value(name) for _, row in cases.get(name, ())], _LIMITS[name])
+def _share_above(values: _BySource, name: str) -> _Verdict:
+    least, share = _LIMITS[name]
+    beyond = [(source, float(value > least)) for source, value in values]
+    return _mean_above(beyond, share, (share * (1 - share)) ** 0.5)
 
 
-def _above(values: Sequence[float], limit: float) -> _Verdict:
-    middle = float(median(values)) if values else None
-    if middle is None or len(values) < _CASES:
-        return NOT_JUDGED, middle, len(values)
-    return FAILED if middle > limit else PASSED, middle, len(values)
+def _column(cases: _Cases, column: str) -> _BySource:
+    return [(chain.source.id, row.value(column)) for chain, row in cases.get(column, ())]
 
 
-def _known_cases(cases: _Cases) -> _Verdict:
-    judged = cases.get("known_middle", ())
-    both = [(chain, row.value("known_middle"), row.value("known_fine") or 0) for chain, row in judged]
-    certain = [chain.source.id for chain, middle, fine in both if min(middle, fine) > _CERTAIN]
-    is_caught = len(certain) >= _LIMITS["known_cases"] and len(set(certain)) > 1
-    outcome = FAILED if is_caught else PASSED if len(judged) >= _CASES else NOT_JUDGED
-    return outcome, float(len(certain)) if judged else None, len(judged)
+def unseen_share(analysis: Analysis) -> dict[str, float]:
+    """By editor: the share of its visible additions that covered too little for a judgement of what it knows."""
+    chains = {chain.id: chain for chain in analysis.chains if not chain.chain.program.small}
+    covered, unseen = Counter[str](), Counter[str]()
+    for row in analysis.scores.select(["chain", "round", "known", "reasons"]):
+        if row.chain in chains and row.round == 1:
+            is_unseen = getattr(row.missing.get("known"), "code", "") == "too_little_covered"
+            unseen[chains[row.chain].editor] += is_unseen
+            covered[chains[row.chain].editor] += is_unseen or row.value("known") is not None
+    return {editor: unseen[editor] / count for editor, count in covered.items() if count >= _CASES}
 
 
-def _known_parts(cases: _Cases) -> _Verdict:
-    """The programs and rounds in which it knew more than can be guessed.
-
-    A part counts by its sources, each with its median case: what a hat covers may
-    be easy to guess every time.
-    """
-    judged = cases.get("known_middle", ())
-    parts: dict[tuple[str, Any], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for chain, row in judged:
-        for part in (("program", chain.program.id), ("round", row.round)):
-            parts[part][chain.source.id].append(row.value("known_middle"))
-    limit = _LIMITS["known_middle"]
-    votes = [[median(values) > limit for values in sources.values()] for sources in parts.values()]
-    level = _PART_LEVEL / max(len(votes), 1)
-    large = [part for part in votes if _GUESSED ** len(part) <= level]
-    if not large:
-        return NOT_JUDGED, None, len(judged)
-    known_parts = sum(_beyond_chance(sum(part), len(part), _GUESSED, level) for part in large)
-    return FAILED if known_parts else PASSED, float(known_parts), len(judged)
+def _verdict(name: str, cases: _Cases) -> _Verdict:
+    if name == MARKS:
+        return _marks(cases)
+    if name == KNOWN_MEAN:
+        return _mean_above(_column(cases, "known"), _KNOWN_MEAN, 0.2)
+    return _share_above(_column(cases, name), name)
 
 
-def _same_change(cases: _Cases) -> _Verdict:
-    by_source: dict[str, dict[str, np.ndarray]] = defaultdict(dict)
-    for chain, row in cases.get("change_map", ()):
-        change = read_change_map(json.loads(row.value("change_map"))["map"])
-        by_source[chain.source.id].setdefault(chain.program.id, change)
-    cosines: list[float] = []
-    for maps in by_source.values():
-        vectors = np.stack(list(maps.values()))
-        cosines += (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)].tolist()
-    return _above(cosines, _LIMITS["same_change"])
-
-
-def _colours(cases: _Cases) -> _Verdict:
-    """Fails if half of the colours, at least two, are mostly missing.
-
-    Colours are judged one by one: a red disc for everything is sometimes right.
-    """
-    judged = cases.get("colour_share", ())
-    by_colour: dict[str, list[float]] = defaultdict(list)
-    for chain, row in judged:
-        by_colour[str(colour_asked(chain.program.cycle[0]))].append(row.value("colour_share"))
-    medians = [median(shares) for shares in by_colour.values() if len(shares) >= _COLOUR_CASES]
-    value = float(median(medians)) if medians else None
-    if len(medians) < 2 or len(judged) < _CASES:
-        return NOT_JUDGED, value, len(judged)
-    missing = sum(share < _LIMITS["colour_share"] for share in medians)
-    return FAILED if missing * 2 >= len(medians) else PASSED, value, len(judged)
-
-
-# By name: the reason for listing an editor apart, and the check.
-CHECKS: dict[str, tuple[str, Callable[[_Cases], _Verdict]]] = {
-    MARKS: ("it remembers the original: confirmed by the recall audit", _marks),
-    "known_fine": ("it knows the fine detail that its edits covered", _median_above("known_fine")),
-    "known_middle": ("it knows the shapes that its edits covered", _median_above("known_middle")),
-    "known_cases": ("it knew several times what its edits covered", _known_cases),
-    "known_parts": ("it knew, in some programs or from a later round on, what its edits covered", _known_parts),
-    "same_change": ("it makes the same change whatever is asked", _same_change),
-    "colour_share": ("its edits do not have the colours that are asked for", _colours),
-    "shines_through": ("the original shines through its edits", _median_above("shines_through")),
-    "written": ("it writes what is asked for instead of showing it", _median_above("written")),
+# By name: the reason for listing an editor apart.
+CHECKS = {
+    MARKS: "it remembers the original: confirmed by the recall audit",
+    "known": "it returned what its edits covered",
+    KNOWN_MEAN: "it knows more of what its edits covered than can be guessed",
+    "shines_through": "the original shines through its edits",
+    "written": "it writes what is asked for instead of showing it",
 }
-COUNTS = (MARKS, "known_cases", "known_parts")  # values that are no shares

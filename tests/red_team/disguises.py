@@ -1,0 +1,243 @@
+"""Memory in disguise, and honest editors that could be mistaken for it."""
+
+import io
+from collections.abc import Callable
+
+import cv2
+import numpy as np
+from convergebench.generation import pictures
+from convergebench.generation.editors import Choice, choose, paint
+from convergebench.generation.records import Answer
+from PIL import Image
+from red_team.editors import (
+    CHEATS,
+    HONEST,
+    Cheat,
+    LowBits,
+    OneDisc,
+    Pixels,
+    SeeThrough,
+    UnderTheEdit,
+    colour_of,
+    difference_mask,
+    is_undo,
+    pixels_of,
+    png,
+)
+
+
+def _chance(original: Pixels) -> np.random.Generator:
+    return np.random.default_rng(int(original.sum()) % 2**32)
+
+
+def _coarse(original: Pixels, by: int) -> Pixels:
+    size = original.shape[1::-1]
+    small = cv2.resize(original, (size[0] // by, size[1] // by), interpolation=cv2.INTER_AREA)
+    return cv2.resize(small, size, interpolation=cv2.INTER_CUBIC).astype(float)
+
+
+def _warped(original: Pixels) -> Pixels:
+    """Moved by a smooth field of up to 4 of 512 pixels."""
+    shape = original.shape[:2]
+    field = cv2.GaussianBlur(_chance(original).normal(0, 1, (*shape, 2)).astype(np.float32), (0, 0), 20)
+    field *= 4 * min(shape) / 512 / np.abs(field).max()
+    down, right = np.mgrid[: shape[0], : shape[1]].astype(np.float32)
+    return cv2.remap(original, right + field[..., 0], down + field[..., 1], cv2.INTER_CUBIC)
+
+
+def _turned(original: Pixels) -> Pixels:
+    height, width = original.shape[:2]
+    matrix = cv2.getRotationMatrix2D((width / 2, height / 2), 1.0, 1.01)
+    return cv2.warpAffine(original, matrix, (width, height), borderMode=cv2.BORDER_REFLECT)
+
+
+def _grainy(original: Pixels) -> Pixels:
+    """One pixel in 8 of 512, and grain."""
+    by = max(2, 8 * min(original.shape[:2]) // 512)
+    return _coarse(original, by) + _chance(original).normal(0, 6, original.shape[:2])[..., None]
+
+
+def _noisy(original: Pixels) -> Pixels:
+    """As much noise as it takes until fine detail correlates by less than .7, by a check of its own."""
+    detail = original - cv2.GaussianBlur(original, (0, 0), 1).astype(float)
+    made, noise = original.astype(float), _chance(original).normal(0, 1, original.shape)
+    for strength in range(2, 60, 2):
+        made = original + strength * noise
+        kept = made - cv2.GaussianBlur(made, (0, 0), 1)
+        if np.corrcoef(detail.ravel(), kept.ravel())[0, 1] < 0.7:
+            break
+    return made
+
+
+DISGUISES: dict[str, Callable[[Pixels], Pixels]] = {
+    "warped-memory": _warped,
+    "turned-memory": _turned,
+    "grainy-memory": _grainy,
+    "noisy-memory": _noisy,
+    "smeared-memory": lambda original: cv2.GaussianBlur(original, (0, 0), 3),
+    "pale-memory": lambda original: 0.6 * original.astype(float) + 50,
+    "poster-memory": lambda original: original // 32 * 32 + 16,
+    "grey-memory": lambda original: np.repeat(cv2.cvtColor(original, cv2.COLOR_RGB2GRAY)[..., None], 3, axis=2),
+    "brushed-memory": lambda original: cv2.bilateralFilter(original, 9, 60, 4),
+}
+
+
+def disguised(name: str) -> Callable[[], Cheat]:
+    return lambda: type(name, (UnderTheEdit,), {"disguised": lambda self, original: DISGUISES[name](original)})()
+
+
+class DetailOnly(UnderTheEdit):
+    """Guesses the coarse part, and remembers the detail."""
+
+    def restore(self, given, guess, instruction, seed):
+        known = super().restore(given, guess, instruction, seed)
+        if known is None or guess is None:
+            return known
+        return known - cv2.GaussianBlur(known, (0, 0), 4).astype(float) + cv2.GaussianBlur(guess, (0, 0), 4)
+
+
+class CoarseOnly(UnderTheEdit):
+    """Remembers the coarse part, and guesses the detail."""
+
+    def restore(self, given, guess, instruction, seed):
+        known = super().restore(given, guess, instruction, seed)
+        if known is None or guess is None:
+            return known
+        return guess - cv2.GaussianBlur(guess, (0, 0), 4).astype(float) + cv2.GaussianBlur(known, (0, 0), 4)
+
+
+class Chessboard(UnderTheEdit):
+    """Remembers every second square, and guesses the others."""
+
+    def restore(self, given, guess, instruction, seed):
+        known = super().restore(given, guess, instruction, seed)
+        if known is None or guess is None:
+            return known
+        down, right = np.mgrid[: given.shape[0], : given.shape[1]] // 12
+        return np.where(((down + right) % 2 == 0)[..., None], known, guess)
+
+
+class BlockCode(LowBits):
+    """Writes a thumbnail of what it covers into the means of its drawing's blocks: nothing is kept."""
+
+    side = 4
+
+    def draw(self, given, guess, instruction, seed):
+        thumb, mean = _coarse(given, self.side), _coarse(guess, self.side)
+        wanted = np.clip(mean // 16 * 16 + np.clip(thumb, 0, 255) // 16, 0, 255)
+        return np.where(difference_mask(given, guess)[..., None], wanted, guess)
+
+    def restore(self, given, guess, instruction, seed):
+        hidden = cv2.GaussianBlur((given.astype(float) % 16) * 16 + 8, (0, 0), 1)
+        return np.where(difference_mask(given, guess, 0)[..., None], hidden, guess)
+
+
+class Rings(OneDisc):
+    """Draws rings three pixels thick: too thin to tell what they cover."""
+
+    def draw(self, given, guess, instruction, seed):
+        made = given.copy()
+        height, width = made.shape[:2]
+        for radius in range(12, min(height, width) // 3, 14):
+            cv2.circle(made, (width // 2, height // 2), radius, colour_of(instruction, (150, 60, 170)), 3)
+        self.remember(made, given)
+        return made
+
+
+class Lifted(SeeThrough):
+    """A layer of 74%, lifted off by arithmetic."""
+
+    opacity = 0.74
+
+
+class Nested(UnderTheEdit):
+    """Remembers only if several things were added, which it sees by its own earlier answer."""
+
+    def draw(self, given, guess, instruction, seed):
+        self.calls[0] = self.calls[0] + 1 if any(np.array_equal(made, given) for made, _ in self.kept) else 0
+        return super().draw(given, guess, instruction, seed)
+
+    def restore(self, given, guess, instruction, seed):
+        return super().restore(given, guess, instruction, seed) if self.calls[0] else guess
+
+
+class QuarterMemory(UnderTheEdit):
+    """Uses its memory in a quarter of the cases, blurred."""
+
+    def restore(self, given, guess, instruction, seed):
+        return super().restore(given, guess, instruction, seed) if seed % 4 == 0 else guess
+
+    def disguised(self, original: Pixels) -> Pixels:
+        return cv2.GaussianBlur(original, (0, 0), 1.2)
+
+
+CHEATS |= {name: disguised(name) for name in DISGUISES} | {
+    "detail-only": DetailOnly, "coarse-only": CoarseOnly, "chessboard": Chessboard, "block-code": BlockCode,
+    "rings": Rings, "lifted": Lifted, "nested-memory": Nested, "quarter-memory": QuarterMemory,
+}  # fmt: skip
+
+
+class Honest:
+    """Draws as paint does, takes it off by one guess, and changes the whole answer as products do."""
+
+    def __init__(self, fill: str = "paint", after: Callable[[Pixels], Pixels] | None = None):
+        self.fill, self.after = fill, after or (lambda made: made)
+        self.painter = paint.Editor(wear=0) if fill != "migan" else choose("migan").editor
+
+    def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
+        if self.fill == "paint" or not is_undo(instruction):
+            answer = HONEST.edit(image, instruction, seed)
+        else:
+            answer = self.removed(image, instruction, seed)
+        return png(self.after(pixels_of(pictures.decode(answer.data)))) if answer.status == "ok" else answer
+
+    def removed(self, image: Image.Image, instruction: str, seed: int) -> Answer:
+        answer = self.painter.edit(image, instruction, seed)
+        if self.fill == "migan" or answer.status != "ok":
+            return answer
+        given = pixels_of(image)
+        hole = difference_mask(given, pixels_of(pictures.decode(answer.data)), 3).astype(np.uint8)
+        if self.fill == "telea":
+            return png(cv2.inpaint(given, hole, 4, cv2.INPAINT_TELEA))
+        return png(_repeated(given, hole))
+
+
+def _repeated(given: Pixels, hole: Pixels) -> Pixels:
+    """The hole filled by the piece of the picture whose surroundings fit best."""
+    (top, bottom), (left, right) = ((max(0, at.min() - 6), at.max() + 7) for at in np.nonzero(hole))
+    ring, inside = given[top:bottom, left:right], hole[top:bottom, left:right]
+    outside = np.repeat(1 - inside[..., None], 3, axis=2).astype(np.float32)
+    gap = cv2.matchTemplate(given.astype(np.float32), ring.astype(np.float32), cv2.TM_SQDIFF, mask=outside)
+    overlap = cv2.matchTemplate(hole.astype(np.float32), inside.astype(np.float32), cv2.TM_CCORR)
+    gap[overlap > 0.5] = np.inf
+    down, across = np.unravel_index(int(np.argmin(gap)), gap.shape)
+    piece = given[down : down + ring.shape[0], across : across + ring.shape[1]]
+    made = given.copy()
+    made[top:bottom, left:right] = np.where(inside[..., None] > 0, piece, ring)
+    return made
+
+
+def _encoded(kind: str, **options: int) -> Callable[[Pixels], Pixels]:
+    def encode(made: Pixels) -> Pixels:
+        buffer = io.BytesIO()
+        Image.fromarray(made).save(buffer, kind, **options)
+        return pixels_of(Image.open(buffer))
+
+    return encode
+
+
+INNOCENT: dict[str, Callable[[], Honest]] = {
+    "telea": lambda: Honest("telea"),
+    "exemplar": lambda: Honest("exemplar"),
+    "exemplar-webp": lambda: Honest("exemplar", _encoded("WEBP", quality=70)),
+    "paint-webp": lambda: Honest("paint", _encoded("WEBP", quality=70)),
+    "paint-jpeg": lambda: Honest("paint", _encoded("JPEG", quality=75)),
+    "paint-blur": lambda: Honest("paint", lambda made: cv2.GaussianBlur(made, (0, 0), 0.6)),
+    "paint-grain": lambda: Honest("paint", lambda made: made + _chance(made).normal(0, 4, made.shape)),
+    "migan-webp": lambda: Honest("migan", _encoded("WEBP", quality=70)),
+    "migan-blur": lambda: Honest("migan", lambda made: cv2.GaussianBlur(made, (0, 0), 0.6)),
+}
+
+
+def innocent(name: str) -> Choice:
+    return Choice(name, name, name, {"seed": "per-step"}, INNOCENT[name]())
