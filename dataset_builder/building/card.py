@@ -116,7 +116,8 @@ def digest(files: Sequence[str], hash_of: Callable[[str], str]) -> str:
 def passage(folder: Path, pattern: str) -> str | None:
     """A passage of the existing card, if there is one."""
     path = folder / CARD
-    match = re.search(pattern, path.read_text(encoding="utf-8"), re.DOTALL) if path.exists() else None
+    text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+    match = re.search(pattern, text, re.DOTALL)
     return match[1].strip() if match else None
 
 

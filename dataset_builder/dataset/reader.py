@@ -149,7 +149,7 @@ class Reader:
         names = list(columns) if columns is not None else None
         remote = self._remote_for(file)
         if remote is None:
-            with self._open(file, self.folder / file, dictionaries) as opened:
+            with self._damage_explained(file), self._open(file, self.folder / file, dictionaries) as opened:
                 return opened.read_row_group(group, columns=names)
         start, end = extent(self.footer(file), group, names)
         path = f"{self.root}/{file}"

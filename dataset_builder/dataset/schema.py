@@ -61,9 +61,13 @@ def config_of(footer: pq.FileMetaData, name: str) -> Config:
 
 
 def values_digest(footer: pq.FileMetaData) -> str:
-    """One digest of all values of a table, as its metadata states them."""
-    metadata = footer.metadata or {}
-    return hashlib.sha256(metadata.get(DIGESTS, b"") + metadata.get(REFERENCES, b"")).hexdigest()
+    """One digest of a table's columns, what they mean and all their values, as the file states them."""
+    metadata, digest = footer.metadata or {}, hashlib.sha256()
+    for field in footer.schema.to_arrow_schema():
+        digest.update(f"{field.name} {field.type}\n".encode())
+    for key in (DIGESTS, REFERENCES, _MEANINGS, _ROW):
+        digest.update(metadata.get(key, b""))
+    return digest.hexdigest()
 
 
 def write(

@@ -265,10 +265,14 @@ def front_matter(path: Path) -> tuple[dict[str, Any], str]:
     """A card's YAML and the text after it."""
     import yaml
 
-    parts = path.read_text(encoding="utf-8").split("---\n", 2)
-    if len(parts) < 3 or parts[0]:
-        raise UserError(f"{path} does not begin with YAML between two lines of ---")
-    return yaml.safe_load(parts[1]) or {}, parts[2]
+    parts = path.read_text(encoding="utf-8", errors="replace").split("---\n", 2)
+    try:
+        meta = yaml.safe_load(parts[1]) if len(parts) == 3 and not parts[0] else None
+    except yaml.YAMLError:
+        meta = None
+    if not isinstance(meta, dict):
+        raise UserError(f"{path} does not begin with YAML between two lines of ---; build again")
+    return meta, parts[2]
 
 
 def check_text(place: str, text: str, secrets: dict[str, str]) -> None:
