@@ -35,6 +35,7 @@ class Bench:
     suite: str | Path = "demo"
     out: str | Path | None = None
     metrics: tuple[str, ...] | None = None  # by default all that can be computed here
+    beside: tuple[str, ...] = ()  # further suites, by their own editors, for the same dataset
     push: str | None = None  # NAMESPACE/NAME of a dataset on the Hub
     licence: str | None = None  # of own pictures, and who made them
     attribution: str | None = None
@@ -112,7 +113,10 @@ def run(
     outcome = cb.generate(specs, bench.suite, stored, **options, **names, quiet=quiet)
     if not outcome.clean and (outcome.stopped or outcome.left or len(outcome.failed) == len(planned.choices)):
         raise Failed(_why(outcome))
-    cb.build(stored, dataset, licence=bench.licence, attribution=bench.attribution, quiet=quiet)
+    for name in bench.beside:
+        cb.generate((), name, folder / "runs" / name, quiet=quiet)
+    stores = [stored, *(folder / "runs" / name for name in bench.beside)]
+    cb.build(stores, dataset, licence=bench.licence, attribution=bench.attribution, quiet=quiet)
     scored = cb.score(dataset, bench.metrics, quiet=quiet)
     board = cb.report(dataset, folder / "report")
     version = f"{bench.push} {cb.publish(dataset, bench.push, 'next')}" if bench.push else None
@@ -125,6 +129,7 @@ def run(
 
 def demo(suite: str = "demo", *, workers: int = 8, quiet: bool = False) -> Finished:
     """`run` on small editors in the current folder, with the weights of LPIPS fetched first if they can be."""
+    from convergebench.generation import suites
     from convergebench.metric_modules.lpips import weights
 
     def say(line: str) -> None:
@@ -134,7 +139,8 @@ def demo(suite: str = "demo", *, workers: int = 8, quiet: bool = False) -> Finis
         weights.fetch(say, ("alex",))
     except (OSError, ValueError) as error:
         say(f"continuing without LPIPS: {error}")
-    return run((), suite, ".", workers=workers, quiet=quiet)
+    beside = tuple(name for name in suites.names() if name.startswith("demo-") and suite == "demo")  # of studies
+    return run((), suite, ".", workers=workers, quiet=quiet, beside=beside)
 
 
 # --- what is checked before anything is stored

@@ -5,6 +5,7 @@ import json
 
 import pytest
 from click.testing import CliRunner
+from convergebench import bench
 from convergebench.cli.__main__ import main
 from convergebench.generation import plan, suites
 from convergebench.generation.pictures import decode, pixel_hash
@@ -93,3 +94,12 @@ def test_a_suite_without_scenes_has_no_seed():
     done = CliRunner().invoke(main, ["plan", "--suite", "demo", "--scene-seed", "3"])
     assert done.exit_code == 2
     assert "demo-seed3" in done.output
+
+
+def test_the_demo_draws_two_scenes_beside_its_pictures(monkeypatch):
+    asked = {}
+    monkeypatch.setattr("convergebench.bench.run", lambda *words, **options: asked.update(options))
+    monkeypatch.setattr("convergebench.metric_modules.lpips.weights.fetch", lambda *words: None)
+    bench.demo(quiet=True)
+    assert asked["beside"] == ("demo-exact",)
+    assert len(suites.load("demo-exact").sources) == 2
