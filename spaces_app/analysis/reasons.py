@@ -1,5 +1,6 @@
 """One case for a reader: why it was lost, and the frames that show it."""
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -78,6 +79,23 @@ def losing_step(case: Case, outcome: Outcome, scores: Mapping[int, ScoreRow]) ->
 
 def _forward_places(cycle: Sequence[str], closes: bool) -> list[int]:
     return [place for place, role in enumerate(roles(cycle, closes), 1) if role.kind == "forward"]
+
+
+def lost_outline(row: ScoreRow | None) -> list[list[list[float]]]:
+    """The polygons around the part that a step lost, as points from 0 to 1.
+
+    >>> polygons = '{"polygons": [[[0.1, 0.2], [0.3, 0.2], [0.3, 0.5]]]}'
+    >>> lost_outline(ScoreRow.from_scores({"damage_outline": polygons}))
+    [[[0.1, 0.2], [0.3, 0.2], [0.3, 0.5]]]
+    """
+    outline = row.damage_outline if row else None
+    return list(json.loads(outline)["polygons"]) if outline else []
+
+
+def lost_places(row: ScoreRow | None) -> list[tuple[float, float]]:
+    """The ends of the largest part that a step lost."""
+    points = max(lost_outline(row), key=len, default=[])
+    return [(end(x for x, _ in points), end(y for _, y in points)) for end in (min, max)] if points else []
 
 
 def typical_cases(

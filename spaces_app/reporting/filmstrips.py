@@ -16,7 +16,7 @@ from ..analysis.analysis import Analysis
 from ..analysis.cases import Case
 from ..analysis.display_names import display_names
 from ..analysis.groups import CaseGroup
-from ..analysis.reasons import frames_of, losing_step, loss_clause, typical_cases, verdict_words
+from ..analysis.reasons import frames_of, losing_step, loss_clause, lost_places, typical_cases, verdict_words
 from ..crops import Place, box_around, changed_place
 
 SIDE = 192  # pixels: sharp on a phone's screen at two thirds of it
@@ -47,7 +47,7 @@ def typical_strips(
         if case.key == key
     ]
     last = next((part for part in reversed(chosen) if part[1].lost), chosen[-1])
-    places = _places(reader, last[0].chain.id, _losing_step(analysis, *last[:2])[0])
+    places = _places(reader, last[0].chain.id, *_losing_step(analysis, *last[:2]))
     return [_typical_strip(analysis, *part, reader, places) for part in chosen]
 
 
@@ -57,11 +57,12 @@ def _losing_step(analysis: Analysis, case: Case, outcome: Outcome) -> tuple[int 
     return step, scores.get(step or -1)
 
 
-def _places(reader: Reader, chain: str, lost_step: int | None) -> list[Place]:
-    """What the edit changed most, and what was changed most when the case was lost."""
-    original, *others = (reader.picture(chain, step) for step in (0, 1, lost_step or 1))
+def _places(reader: Reader, chain: str, lost_step: int | None, row: ScoreRow | None) -> list[Place]:
+    """What the edit changed most, and what was lost, or changed most, when the case was lost."""
+    places = lost_places(row)
+    original, *others = (reader.picture(chain, step) for step in (0, 1, *(() if places else (lost_step or 1,))))
     try:
-        return [changed_place(decode(original), decode(data)) for data in others if original and data]
+        return places + [changed_place(decode(original), decode(data)) for data in others if original and data]
     except Undecodable:
         return []
 

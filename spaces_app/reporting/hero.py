@@ -35,7 +35,7 @@ def draw_hero(
     ratios = [tall] * len(strips) + [2.4]
     figure, grid = new_figure(len(ratios), frames, sum(ratios) + 0.6, height_ratios=ratios)
     figure.set_figwidth(_WIDTH)
-    figure.suptitle(f"{textwrap.fill(answer, 92)}\n{scope}\n", x=0.01, ha="left", fontsize=13, fontweight="bold")
+    figure.suptitle(f"{textwrap.fill(answer, 92)}\n{scope}\n\n", x=0.01, ha="left", fontsize=13, fontweight="bold")
     for line, strip in zip(grid, strips, strict=False):
         for axes in line:
             axes.set_axis_off()

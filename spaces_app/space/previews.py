@@ -18,12 +18,22 @@ from convergebench.generation import pictures
 from convergebench.generation.records import UserError
 from PIL import Image, ImageChops, ImageDraw
 
+from ..analysis.reasons import lost_outline, lost_places
 from ..crops import Place, box_around, changed_place
-from .served_dataset import NoPicture, ServedDataset, check_allowed, lost_outline
+from .served_dataset import NoPicture, ServedDataset, check_allowed
 
-KINDS = ("thumb", "small", "view", "difference", "crop", "reference", "received")
+KINDS = ("thumb", "small", "view", "difference", "crop", "lost", "reference", "received")
 GAINS = (1, 2, 4, 8, 16, 32)
-_SIDES = {"thumb": 176, "small": 448, "view": 1024, "difference": 1024, "crop": 360, "reference": 1024}
+_SIDES = {
+    "thumb": 176,
+    "small": 448,
+    "view": 1024,
+    "difference": 1024,
+    "crop": 360,
+    "lost": 360,
+    "reference": 1024,
+}
+_CUT = ("crop", "lost")
 _MARKS = (("#ffffff", 5), ("#b84900", 3))  # around what was lost: colour, and width in a picture of 360 pixels
 _LIMIT = 1_000_000_000  # bytes
 JUST_MADE = 120.0  # seconds during which a new file is not removed
@@ -51,15 +61,15 @@ class Previews:
         """The file of one step's picture, made on first use.
 
         `at` is for crops: a chain and a step, with a space between; the crop holds what its edit and that step
-        changed most. What a step lost is outlined.
+        changed most; `lost` is the same with what the step lost outlined.
         """
         check_allowed("kind", [kind], KINDS)
         check_allowed("gain", [str(gain)], [str(gain) for gain in GAINS])
         self.dataset.chain(chain)
-        anchor = re.fullmatch(r"(\S*) (\d{1,6})", (at or f"{chain} {step}") if kind == "crop" else " 0")
+        anchor = re.fullmatch(r"(\S*) (\d{1,6})", (at or f"{chain} {step}") if kind in _CUT else " 0")
         if anchor is None:
             raise UserError(f"no place {at[:40]!r}; it must be the id of a chain and a step, with a space between")
-        if kind == "crop":
+        if kind in _CUT:
             self.dataset.chain(anchor[1])
         key = f"{chain} {step} {kind} {gain if kind == 'difference' else ''} {anchor[0]}"
         name = hashlib.sha256(key.encode()).hexdigest()[:32]
@@ -83,8 +93,9 @@ class Previews:
             return self._write(f"{name}.{type}", data)
         if kind == "difference":
             picture = _difference(self.original(chain), picture, gain)
-        if kind == "crop":
-            picture = self._crop(picture, chain, step, anchor)
+        if kind in _CUT:
+            outlined = lost_outline(self.dataset.scores_of(chain).get(step)) if kind == "lost" else []
+            picture = self._crop(picture, outlined, anchor)
         else:
             picture = picture.copy()
             picture.thumbnail((_SIDES[kind], _SIDES[kind]), Image.Resampling.LANCZOS, reducing_gap=2.0)
@@ -96,13 +107,13 @@ class Previews:
         """What a chain's steps are compared with."""
         return decode(self.dataset.reader.reference(chain) or self._received(chain, 0))
 
-    def _crop(self, picture: Image.Image, chain: str, step: int, anchor: re.Match[str]) -> Image.Image:
+    def _crop(self, picture: Image.Image, polygons: list[list[list[float]]], anchor: re.Match[str]) -> Image.Image:
         left, top, right, bottom = box_around(picture.size, self.places(anchor[1], int(anchor[2])))
         scale = _SIDES["crop"] / max(right - left, bottom - top)
         size = round((right - left) * scale), round((bottom - top) * scale)
         shown = picture.resize(size, Image.Resampling.LANCZOS, box=(left, top, right, bottom))
         draw = ImageDraw.Draw(shown)
-        for polygon in lost_outline(self.dataset.scores_of(chain).get(step)):
+        for polygon in polygons:
             points = [((x * picture.width - left) * scale, (y * picture.height - top) * scale) for x, y in polygon]
             for colour, width in _MARKS:
                 draw.line([*points, points[0]], colour, width, joint="curve")
@@ -122,8 +133,8 @@ class Previews:
         return [path for path in self.folder.iterdir() if _OWN_NAME.fullmatch(path.name) and path.is_file()]
 
     def _places(self, chain: str, step: int) -> list[Place]:
-        places = []
-        for number in (1, step):
+        places = lost_places(self.dataset.scores_of(chain).get(step))
+        for number in (1,) if places else (1, step):
             with contextlib.suppress(UserError):  # the editor may have refused
                 places.append(changed_place(self.original(chain), decode(self._received(chain, number))))
         return places

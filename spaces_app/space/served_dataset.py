@@ -27,7 +27,7 @@ from ..analysis.cases import Case
 from ..analysis.display_names import display_names
 from ..analysis.floors import excluded_text
 from ..analysis.groups import HALF, outcome_of_case
-from ..analysis.reasons import losing_step, loss_clause, verdict_words
+from ..analysis.reasons import losing_step, loss_clause, lost_outline, verdict_words
 from ..analysis.stored_rows import TableRows
 from ..palette import Look, assign_looks
 from ..reporting.headline import suites_of
@@ -65,17 +65,6 @@ def number(text: str, otherwise: float) -> float:
         return float(text) if text else otherwise
     except ValueError:
         raise UserError(f"{text[:40]!r} is not a number") from None
-
-
-def lost_outline(row: ScoreRow | None) -> list[list[list[float]]]:
-    """The polygons around the part that a step lost, as points from 0 to 1.
-
-    >>> polygons = '{"polygons": [[[0.1, 0.2], [0.3, 0.2], [0.3, 0.5]]]}'
-    >>> lost_outline(ScoreRow.from_scores({"damage_outline": polygons}))
-    [[[0.1, 0.2], [0.3, 0.2], [0.3, 0.5]]]
-    """
-    outline = row.damage_outline if row else None
-    return list(json.loads(outline)["polygons"]) if outline else []
 
 
 def open_dataset(where: str | None = None, revision: str | None = None) -> "ServedDataset":

@@ -251,6 +251,10 @@ document.addEventListener("click", (event) => {
     try { localStorage.setItem("convergebench-theme", theme); } catch { /* private windows */ }
   }
   if (event.target.closest("[data-reset]")) go({ group: null, kind: null, category: null, metric: null, threshold: null, editor: null, cause: null, program: null, q: null, start: null });
+  if (event.target.closest(".cb-skip") && tabName() !== "leaderboard") {
+    event.preventDefault();
+    document.querySelector(`#panel-${tabName()}`).querySelector("a, button, select, input, summary, [tabindex='0']")?.focus();
+  }
   const share = event.target.closest("[data-share]")?.dataset.share;
   if (share) {
     const text = share === "link" ? location.href : `<iframe src="${location.href.replaceAll("&", "&amp;")}" title="${document.title}" width="100%" height="760" style="border:0"></iframe>`;

@@ -162,7 +162,7 @@ def test_a_lost_part_is_outlined_in_every_tab(tmp_path):
     shown = Previews(dataset, tmp_path / "previews")
     anchor = f"{view['chain']} {view['lost_step']}"
     marked, before = (
-        np.asarray(Image.open(shown.path(view["chain"], step, "crop", at=anchor)), int) for step in (8, 4)
+        np.asarray(Image.open(shown.path(view["chain"], step, "lost", at=anchor)), int) for step in (8, 4)
     )
     orange = [(abs(picture - (184, 73, 0)).sum(axis=2) < 60).sum() for picture in (marked, before)]
     assert orange[0] > orange[1] + 200

@@ -292,7 +292,7 @@ function about(view, now) {
       make("td", {}, text(now.scores[name]), has(now.scores[name]) && unit === "dB" ? " dB" : ""), make("td", {}, gauge, kept === null ? "" : ` ${percent(kept)}`));
   });
   if (has(now.undo_ratio)) rows.push(make("tr", {}, make("th", { scope: "row" }, "Edit left after undo"), make("td", {}, percent(now.undo_ratio)), make("td", {})));
-  if (rows.length) rows.unshift(make("tr", {}, make("td", {}), make("th", { scope: "col" }, `compared with the ${view.against ?? "original"}`), make("th", { scope: "col" }, now.closing ? "retained" : "")));
+  if (rows.length) rows.unshift(make("tr", {}, make("td", {}), make("th", { scope: "col" }, `compared with the ${view.against ?? "original"}`), make(now.closing ? "th" : "td", now.closing ? { scope: "col" } : {}, now.closing ? "retained" : "")));
   const facts = [["Seed", now.seed], ["Size", now.width ? `${now.width}×${now.height} ${now.type}, ${Math.round(now.bytes / 1024).toLocaleString("en")} KB` : null],
     ["Time", has(now.latency) ? `${text(now.latency)} s` : null], ["Cost", has(now.cost) ? `$${text(now.cost)}` : null]].filter(([, value]) => has(value) && now.status !== "input");
   const openFile = async (event) => {

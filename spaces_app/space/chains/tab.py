@@ -10,10 +10,11 @@ from convergebench.metric_modules.specs import optional_columns, retained_column
 from ...analysis.cases import Case
 from ...analysis.groups import HALF, outcome_of_case
 from ...analysis.program_groups import group_of_chain, step_label, words_for
+from ...analysis.reasons import lost_outline
 from ...palette import SERIES
 from ..headline import Choice, ending_of
 from ..previews import previews_of
-from ..served_dataset import DAMAGED_FILE, Answer, NoPicture, ServedDataset, check_allowed, explain, lost_outline
+from ..served_dataset import DAMAGED_FILE, Answer, NoPicture, ServedDataset, check_allowed, explain
 
 TITLE, ORDER = "Viewer", 50
 _FIELDS = ("step", "round", "position", "instruction", "status", "reason", "seed", "type", "width", "height", "bytes",

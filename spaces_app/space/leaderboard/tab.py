@@ -211,7 +211,11 @@ def words(dataset: ServedDataset) -> dict[str, str]:
         versus = comparisons_html(board, [], dataset.display)
         return texts | {"story": story(dataset), "board": leaderboard_html(board, dataset), "versus": versus}
     why = _NOT_COUNTED if dataset.cases else "No test has been scored yet."
-    return texts | {"story": _of_a_study(dataset), "board": f'<p class="cb-note">{why}</p>', "versus": ""}
+    return texts | {
+        "story": _of_a_study(dataset),
+        "board": f'<p class="cb-note" id="cb-first" tabindex="-1">{why}</p>',
+        "versus": "",
+    }
 
 
 def _of_a_study(dataset: ServedDataset) -> str:
