@@ -15,6 +15,7 @@ from pathlib import Path
 
 import convergebench as cb
 from convergebench.dataset_builder.studies.published.published_scores import import_scores
+from convergebench.spaces_app.reporting.page import in_words
 
 HERE = Path(__file__).parent
 EDITORS = {"gemini-flash-image": "Gemini 2.5 Flash Image", "flux-kontext-dev": "FLUX.1 Kontext dev"}
@@ -63,13 +64,14 @@ def limits(row: dict, name: str, form: str = ".1f") -> str:
 
 
 def kept(tables: dict) -> str:
-    """Rounds kept by the two editors whose pictures were published."""
+    """Rounds survived by the two editors whose pictures were published."""
     lines = [
-        "| editor | rounds kept, of 3 | tests that kept all 3 | mostly lost to | tests, pictures |",
+        "| editor | rounds survived, of 3 | survived all rounds | main cause of failure | tests, pictures |",
         "|---|---|---|---|--:|",
     ]
     for row in tables["leaderboard"]["rows"]:
-        cells = [EDITORS[row["editor"]], limits(row, "rounds_kept"), limits(row, "survival", ".0%"), row["cause"]]
+        cells = [EDITORS[row["editor"]], limits(row, "rounds_kept"), limits(row, "survival", ".0%")]
+        cells.append(in_words("cause", row["cause"], {}))
         lines.append(f"| {' | '.join(cells)} | {row['cases']}, {row['sources']} |")
     return "\n".join(lines)
 
