@@ -119,7 +119,8 @@ def model_cells(model: models.Model) -> list[str]:
     price = model.facts.get("price")
     by_kind = price.items() if isinstance(price, dict) else [("", price)]
     words = ", ".join(f"{kind} {dollars:g}".strip() for kind, dollars in by_kind if dollars is not None)
-    ends = str(model.facts.get("ends", ""))
+    facts = model.facts
+    ends = str(facts.get("ends") or (f"deprecated since {facts['deprecated']}" if "deprecated" in facts else ""))
     if model.facts.get("ends_note"):
         ends += f" ({model.facts['ends_note']})"
     lists = ["; ".join(model.facts.get(key, [])) for key in ("cannot", "unverified")]

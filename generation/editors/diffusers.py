@@ -8,8 +8,10 @@ import functools
 import importlib.metadata
 import inspect
 import json
+import math
 import sys
 import threading
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +40,10 @@ _OTHERS = {
     "UniDiffuserPipeline": "goes between pictures and words, edits none",
     "VersatileDiffusionDualGuidedPipeline": "mixes a picture with words, edits none",
 }
+_HALO = (
+    "Qwen-Image-2.1 answers edits at 1024x1024 with haloed copies (diffusers issue 14824); use another size, "
+    "such as --short-side 768"
+)
 # What arguments of the call, or parts of the pipeline, show.
 _SIGNS = {
     "draws inside a mask": ("mask_image",),
@@ -189,6 +195,8 @@ def _arguments(pipeline: Any, image: Image.Image, instruction: str, options: dic
     _refuse_ignored(pipeline, options, names)
     guidance = options.get("guidance")
     width, height = stable_size(pipeline, image.size)
+    if (width, height) == (1024, 1024) and "output_resolution" in takes:
+        warnings.warn(_HALO, stacklevel=2)
     if (width, height) != image.size:
         image = image.resize((width, height), Image.Resampling.LANCZOS)
     values: dict[str, Any] = {
@@ -197,6 +205,7 @@ def _arguments(pipeline: Any, image: Image.Image, instruction: str, options: dic
         "width": width,
         "height": height,
         "max_area": width * height,  # Kontext derives its size from this and the ratio alone
+        "output_resolution": math.isqrt(width * height),  # Qwen-Image-2.1 brings its input to this size
         "_auto_resize": False,  # the input was brought to a stable size once, before round 1
         **{name: options.get(option) for option, name in names.items()},
         # Without a negative prompt, Qwen's guidance is off.

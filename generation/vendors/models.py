@@ -24,7 +24,7 @@ from ..records import UserError, canonical
 ANY = "*"
 _PRICES = "CONVERGEBENCH_PRICES"  # the variable that names the user's own file
 # What a model does not take over from a similar name.
-_OWN = ("price", "tokens", "ends", "ends_note", "instead", "no_price")
+_OWN = ("price", "tokens", "ends", "ends_note", "deprecated", "instead", "no_price")
 _PACKAGE = "litellm"
 TABLE = "litellm/model_prices_and_context_window_backup.json"
 _SIZES = ("1024-x-1024", "1024-x-1536", "1536-x-1024")  # the pictures that editors are asked for
@@ -77,10 +77,12 @@ class Model:
         return min((day for day in days if day), default=None)
 
     def warning(self, today: datetime.date | None = None) -> str | None:
+        since = None if self.ends else self.facts.get("deprecated")
         days = (self.ends - (today or datetime.date.today())).days if self.ends else _SOON + 1
-        if days > _SOON:
+        if days > _SOON and not since:
             return None
         when = f"was shut down on {self.ends}" if days < 0 else f"is shut down on {self.ends}, in {days} days"
+        when = f"is deprecated since {since}, with no shutdown date announced" if since else when
         note, newer = self.facts.get("ends_note"), self.refreshed.get("ends")
         if not note and newer and self.facts.get("ends") and newer != str(self.facts["ends"]):
             source = refreshed(refreshed_file())["source"]

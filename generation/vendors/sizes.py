@@ -29,6 +29,7 @@ FAMILIES["megapixel"] = tuple(size for size in FAMILIES["kontext"] if size[0] * 
 _PIPELINES = {
     "Kontext": "kontext",
     **dict.fromkeys(("Flux2", "FLUX.2"), "megapixel"),
+    **dict.fromkeys(("QwenImage21", "Qwen-Image-2.1"), "qwen_21"),
     "Qwen": "qwen",
     "LongCat": "longcat",
     **dict.fromkeys(("Pix2Pix", "pix2pix"), "pix2pix"),

@@ -193,6 +193,14 @@ def test_a_size_is_changed_to_one_that_the_pipeline_takes():
     assert edited("StableDiffusionInstructPix2PixPipeline", size=(101, 60))[1]["image"].size == (104, 64)
 
 
+def test_qwen_image_2_1_is_asked_away_from_1024_and_warns_there():
+    sizes = editors.choose("diffusers:model=Qwen/Qwen-Image-2.1").editor.sizes()
+    assert all(max(size) <= 1024 and size != (1024, 1024) for size in sizes)
+    assert edited("QwenImage21Pipeline", size=(768, 768))[1]["output_resolution"] == 768
+    with pytest.warns(UserWarning, match="14824"):
+        edited("QwenImage21Pipeline", size=(1024, 1024))
+
+
 def test_guidance_goes_by_each_pipelines_own_name():
     kontext, qwen, qwen_21, pix = (
         edited(name, "guidance=3,steps=4")[1]

@@ -72,6 +72,7 @@ GOLDENS = {
         "seedream-5-0-pro-260628": ({"resolution": "2K"}, "3:2", PNG),
         "seedream-5-0-flash-260915": ({}, "3:2", PNG),
         "seedream-5-5-261028": ({}, "3:2", PNG),
+        "doubao-seedream-5-5-261028": ({}, "3:2", PNG),
     },
     qwen: {
         model.name: ({}, "3:2", {} if model.name == "qwen-image-edit" else {"size": "96*64"})

@@ -48,6 +48,20 @@ def test_a_model_is_warned_of_from_sixty_days_before_its_end():
     assert past.startswith("gpt-image-1.5 was shut down on 2026-12-01;")
 
 
+def test_a_deprecated_model_without_an_end_is_not_said_to_be_gone():
+    told = models.find("gemini", "gemini-3.1-flash-image").warning()
+    assert "deprecated since 2026-10-06" in told
+    assert "gemini-nano-banana-2.1" in told
+    assert "shut down" not in told
+    assert "was shut down" in models.find("gemini", "gemini-3.1-flash-image-preview").warning()
+
+
+@pytest.mark.parametrize(("resolution", "dollars"), [("1K", 0.028), ("2K", 0.043)])
+def test_seedream_5_5_is_priced_by_size_with_the_picture_sent(resolution, dollars):
+    choice = editors.choose(f"seedream:model=seedream-5-5-261028,resolution={resolution}")
+    assert choice.editor.price() == dollars
+
+
 def test_sources_that_disagree_about_an_end_are_told():
     assert "LiteLLM 1.109.1 says 2027-03-15" in models.find("gemini", "gemini-2.5-flash-image").warning()
 
