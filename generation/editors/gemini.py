@@ -5,7 +5,7 @@ import functools
 import hashlib
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, NoReturn
 
 import httpx2
@@ -13,8 +13,8 @@ from PIL import Image
 
 from .. import pictures
 from ..calls import Transient
-from ..options import choice, number
-from ..records import Answer, Turn
+from ..options import WHERE_GIVEN, choice, number
+from ..records import Answer, Turn, one_of
 from ..vendors import hosted, wire
 from ..vendors.sizes import GEMINI, GEMINI_2, Size, nearest_ratio
 from ..vendors.wire import Json
@@ -23,8 +23,13 @@ REFUSALS = (
     *("IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"),
     *("PROHIBITED_CONTENT", "SAFETY", "RECITATION", "BLOCKLIST", "SPII"),
 )
-MEANINGS = (("unusable", "code", ("API_KEY_INVALID",)), ("unusable", "message", ("API key not valid",)))
+MEANINGS = (
+    ("unusable", "code", ("API_KEY_INVALID",)),
+    ("unusable", "message", ("API key not valid",)),
+    ("forgotten", "message", ("interaction",)),  # the words of a lost one are not documented
+)
 MOST_INLINE = 20_000_000  # bytes in a request, by the API's documentation; larger pictures are uploaded
+_LEVELS = ("minimal", "low", "medium", "high")  # of types.ThinkingLevel in google-genai 3.3.0
 _LIFETIME = 40 * 3600  # seconds for which an uploaded file is reused; Google deletes it after 48 hours
 
 
@@ -33,13 +38,14 @@ class Editor(hosted.HostedEditor):
     """Gemini image models: Nano Banana 2.1, Nano Banana Pro and their forerunners.
 
     `resolution` may be a schedule such as 1K/2K/4K, which the steps repeat in turn. With `session=one` every call
-    carries the whole conversation.
+    carries the whole conversation; with `session=server` Google keeps it.
     """
 
     model: str = "gemini-nano-banana-2.1"
     base_url: str = wire.base_url_option("GEMINI_BASE_URL")
     resolution: str = "1K"
-    session: str = choice("fresh", ("fresh", "one"))
+    session: str = choice("fresh", ("fresh", "one", "server"))
+    thinking: str | None = field(default=None, metadata={"identity": WHERE_GIVEN})  # minimal, low, medium or high
     temperature: float | None = number(None, least=0, most=2)
     vendor: ClassVar = "gemini"
     home: ClassVar = "https://generativelanguage.googleapis.com"
@@ -58,11 +64,14 @@ class Editor(hosted.HostedEditor):
     @property
     def remembers(self) -> bool:
         """A schedule needs the step's number, a conversation all earlier turns."""
-        return self.varies_size or self.session == "one"
+        return self.varies_size or self.session != "fresh"
 
     def edit(self, image: Image.Image, instruction: str, seed: int, history: Sequence[Turn] = ()) -> Answer:
         turns = history if self.session == "one" else [Turn("", pictures.encode_png(image))]
         resolution = self.resolutions[(len(history) - 1) % len(self.resolutions)]
+        if self.session == "server":
+            with wire.one_call(self.timeout):
+                return self._interact(image.size, instruction, seed, history, resolution)
         uploads = sum(len(turn.data) for turn in turns) * 4 / 3 > MOST_INLINE
         with wire.one_call(self.timeout):
             contents = _conversation([self._part(turn, uploads) for turn in turns], turns, instruction)
@@ -84,7 +93,31 @@ class Editor(hosted.HostedEditor):
         if self.facts["generation"] != 3:
             return {**config, "imageConfig": {"aspectRatio": nearest_ratio(size, GEMINI_2)}}
         image = {"aspectRatio": nearest_ratio(size, GEMINI), "imageSize": resolution}
-        return {**config, "imageConfig": image, "thinkingConfig": {"includeThoughts": True}}
+        level = {"thinkingLevel": self.thinking.upper()} if self.thinking else {}
+        return {**config, "imageConfig": image, "thinkingConfig": {"includeThoughts": True, **level}}
+
+    def check(self) -> None:
+        super().check()
+        if self.thinking is not None:
+            one_of("gemini:thinking", self.thinking, _LEVELS if self.facts["generation"] == 3 else ())
+
+    def _interact(
+        self, size: Size, instruction: str, seed: int, history: Sequence[Turn], resolution: str
+    ) -> Answer:
+        """A turn of the Interactions API, by the types of Google's SDK: google/genai/_gaos/types/interactions."""
+        config: Json = {"seed": seed, "temperature": self.temperature, "thinking_level": self.thinking}
+        is_third = self.facts["generation"] == 3
+        shape = {"aspect_ratio": nearest_ratio(size, GEMINI if is_third else GEMINI_2)}
+        shape |= {"image_size": resolution} if is_third else {}
+        config |= {"thinking_summaries": "auto"} if is_third else {}
+        config = {name: value for name, value in config.items() if value is not None}
+        body = {"model": self.model, "store": True, "generation_config": config}
+        body["response_format"] = {"type": "image", **shape}
+        last, words = history[-1].details.get("session_id"), {"type": "text", "text": instruction}
+        further = {"previous_interaction_id": last, "input": [words]} if last else None
+        reply = self.go_on("/v1beta/interactions", body, further, {"input": _as_steps(history, words)})
+        answer = _read_interaction(self, reply, instruction)
+        return dataclasses.replace(answer, cost=self.price_at(resolution)) if answer.data else answer
 
     def _part(self, turn: Turn, uploads: bool) -> Json:
         kind = "image/" + {"jpg": "jpeg"}.get(sniffed := pictures.sniff(turn.data), sniffed)
@@ -159,6 +192,43 @@ class Editor(hosted.HostedEditor):
         reason = ": ".join(filter(None, (blocked or finish or "no candidates", message)))
         status = "refused" if blocked or finish in REFUSALS else "no_image"
         return Answer(status=status, reason=reason, text=text, details=self.details(reply, details))
+
+
+def _as_steps(history: Sequence[Turn], words: Json) -> list[Json]:
+    """The conversation as Google's steps, each of what was asked and what came back."""
+    steps: list[Json] = [{"type": "user_input", "content": [_image(history[0])]}]
+    for turn in history[1:]:
+        steps[-1]["content"].append({"type": "text", "text": turn.instruction})
+        steps.append({"type": "model_output", "content": [_image(turn)]})
+        steps.append({"type": "user_input", "content": []})
+    steps[-1]["content"].append(words)
+    return steps
+
+
+def _image(turn: Turn) -> Json:
+    kind = {"jpg": "jpeg"}.get(sniffed := pictures.sniff(turn.data), sniffed)
+    return {"type": "image", "mime_type": f"image/{kind}", "data": wire.to_base64(turn.data)}
+
+
+def _read_interaction(editor: Editor, reply: Json, instruction: str) -> Answer:
+    steps = reply.get("steps") or []
+    shown = [part for step in steps if step["type"] == "model_output" for part in step.get("content") or []]
+    images = [part for part in shown if part["type"] == "image" and (part.get("data") or part.get("uri"))]
+    thoughts = (part for step in steps if step["type"] == "thought" for part in step.get("summary") or [])
+    text, usage = _words(shown), reply.get("usage")
+    details = {"session_id": reply.get("id"), "usage": usage, "finish_reason": reply.get("status")}
+    details |= {"session_lost": reply.get("lost"), "thoughts": _words(thoughts), "pictures": len(images)}
+    if images:
+        details["declared"] = images[0].get("mime_type")
+        data = images[0].get("data")
+        return editor.answer(
+            wire.from_base64(data) if data else images[0]["uri"], reply, details, instruction, text
+        )
+    errors = [*(reply.get("errors") or ()), *(step["error"] for step in steps if step.get("error"))]
+    reason = "; ".join(f"{row.get('code')}: {row.get('message')}" for row in errors) or str(reply.get("status"))
+    refused = any(word in reason.upper() for word in REFUSALS)
+    status = "refused" if refused else "no_image"
+    return Answer(status=status, reason=reason, text=text, details=editor.details(reply, details))
 
 
 def _conversation(shown: Sequence[Json], turns: Sequence[Turn], instruction: str) -> list[Json]:

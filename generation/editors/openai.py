@@ -1,14 +1,16 @@
 """OpenAI's image models, and the user's own servers with the same API."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 from PIL import Image
 
 from .. import pictures
-from ..options import WHERE_GIVEN, number
-from ..records import Answer, UserError, one_of
+from ..calls import Refused
+from ..options import WHERE_GIVEN, choice, number
+from ..records import Answer, Turn, UserError, one_of
 from ..vendors import hosted, image_servers, wire
 from ..vendors.sizes import Size, nearest, of_pipeline
 from ..vendors.wire import Json
@@ -29,7 +31,8 @@ _ACCOUNT = {"openai-organization": "OPENAI_ORG_ID", "openai-project": "OPENAI_PR
 class Editor(hosted.HostedEditor):
     """GPT-Image models, which take no seed; and with base_url= a server of your own.
 
-    `input_fidelity=auto` sends the highest value that the model takes. docs/editors.md describes own servers.
+    `input_fidelity=auto` sends the highest value that the model takes. docs/editors.md describes own servers, and the
+    Responses API: `session=one` sends the whole conversation, with `session=server` OpenAI keeps it.
     """
 
     model: str = "gpt-image-2.5-sunburst"
@@ -37,6 +40,7 @@ class Editor(hosted.HostedEditor):
     base_url: str = wire.base_url_option("OPENAI_BASE_URL")
     quality: str = "medium"
     input_fidelity: str = "auto"
+    session: str = choice("fresh", ("fresh", "one", "server"))
     steps: int | None = number(None, least=1, identity=WHERE_GIVEN)
     guidance: float | None = field(default=None, metadata={"identity": WHERE_GIVEN})
     true_cfg: float | None = field(default=None, metadata={"identity": WHERE_GIVEN})
@@ -47,6 +51,7 @@ class Editor(hosted.HostedEditor):
     meanings: ClassVar = (
         ("refused", "code", ("moderation_blocked", "content_policy_violation")),
         ("unusable", "code", NO_CREDIT),  # an empty account, which looks like a rate limit
+        ("forgotten", "code", ("previous_response_not_found",)),
     )
 
     def check(self) -> None:
@@ -56,6 +61,13 @@ class Editor(hosted.HostedEditor):
             raise UserError(
                 f"openai:{next(iter(self._extras))} is for servers of your own; {self.model} is OpenAI's"
             )
+
+        if self.session != "fresh" and self._served:
+            raise UserError(f"openai:session is for OpenAI's models, {self.model} is on a server of your own")
+
+    @property
+    def remembers(self) -> bool:
+        return self.session != "fresh"
 
     @property
     def _fidelity(self) -> str | None:
@@ -94,7 +106,7 @@ class Editor(hosted.HostedEditor):
             return 0.0
         if not isinstance(price, dict):
             return price
-        if self.quality not in price:
+        if self.quality not in price or self.remembers:  # what a conversation costs grows with its length
             return None
         of_picture = sent.get(self._fidelity, 0.0) if isinstance(sent, dict) else sent
         return round(float(price[self.quality] + price.get(f"input_{self._fidelity}", of_picture)), 4)
@@ -118,6 +130,59 @@ class Editor(hosted.HostedEditor):
         form |= {"input_fidelity": self._fidelity} if self._fidelity else {}
         return self._request("image[]", data, form, instruction, {})
 
+    def edit(self, image: Image.Image, instruction: str, seed: int, history: Sequence[Turn] = ()) -> Answer:
+        if not self.remembers:
+            return super().edit(image, instruction, seed)
+        try:
+            with wire.one_call(self.timeout):
+                return self._respond(image.size, instruction, history)
+        except Refused as refusal:
+            answer: Answer = refusal.args[0]
+            return answer
+
+    def _respond(self, size: Size, instruction: str, history: Sequence[Turn]) -> Answer:
+        """A turn of the Responses API with its image tool, by openai 3.51.0's types/responses."""
+        width, height = nearest(size, self.sizes())
+        tool = {"type": "image_generation", "action": "edit", "model": self.model, "quality": self.quality}
+        tool |= {"size": f"{width}x{height}", "output_format": "png"}
+        tool |= {"input_fidelity": self._fidelity} if self._fidelity else {}
+        keeps = self.session == "server"
+        body: Json = {"model": self.facts["through"]["model"], "store": keeps, "tools": [tool]}
+        body["tool_choice"] = {"type": "image_generation"}
+        last = history[-1].details.get("session_id") if keeps else None
+        words = {"type": "input_text", "text": instruction}
+        further = {"previous_response_id": last, "input": [{"role": "user", "content": [words]}]} if last else None
+        reply = self.go_on("/responses", body, further, {"input": _as_items(history, words)})
+        return self._read_response(reply, instruction)
+
+    def _read_response(self, reply: Json, instruction: str) -> Answer:
+        rows = [row for row in reply["output"] if row["type"] == "image_generation_call"]
+        row = next((row for row in rows if row.get("result")), rows[0] if rows else {})
+        parts = [part for item in reply["output"] if item["type"] == "message" for part in item["content"]]
+        text = "\n".join(part["text"] for part in parts if part.get("text"))
+        usage, drawn = reply.get("usage") or {}, (reply.get("tool_usage") or {}).get("image_gen")
+        details = {"model": self.model, "through": reply.get("model"), "usage": {"image_gen": drawn, **usage}}
+        details |= {"session_id": reply["id"], "call_id": row.get("id"), "session_lost": reply.get("lost")}
+        details |= {"revised_prompt": row.get("revised_prompt"), "action": row.get("action")}
+        details |= {"declared": f"image/{row.get('output_format') or 'png'}", "input_fidelity": self._fidelity}
+        picture, cost = self._cost(drawn), self._through_cost(usage)
+        total = None if picture is None or cost is None else round(picture + cost, 6)
+        if row.get("result"):
+            return self.answer(wire.from_base64(row["result"]), reply, details, instruction, text=text, cost=total)
+        error = row.get("error") or reply.get("error") or {}
+        status = "refused" if error.get("code") in self.meanings[0][2] else "no_image"
+        reason = error.get("message") or f"a response without a picture ({reply.get('status')})"
+        return Answer(
+            status=status, reason=reason, text=text, cost=total, details=self.details(reply, details, instruction)
+        )
+
+    def _through_cost(self, usage: Json) -> float | None:
+        """Of the model that calls the tool, as if nothing had been cached."""
+        if "input_tokens" not in usage:
+            return None
+        rates = self.facts["through"]
+        return float(usage["input_tokens"] * rates["input"] + usage["output_tokens"] * rates["output"]) / 1e6
+
     def _request(self, name: str, data: bytes, form: Json, instruction: str, sent: Json) -> Answer:
         files = {name: ("picture.png", data, "image/png")}
         response = wire.send("POST", f"{self.address()}/images/edits", self.headers(), data=form, files=files)
@@ -136,3 +201,15 @@ class Editor(hosted.HostedEditor):
         sent = usage.get("input_tokens_details") or {}
         dollars = sent.get("text_tokens", 0) * rates["text"] + sent.get("image_tokens", 0) * rates["image"]
         return float(round((dollars + usage["output_tokens"] * rates["output"]) / 1e6, 6))
+
+
+def _as_items(history: Sequence[Turn], words: Json) -> list[Json]:
+    """The conversation as input items; the answers are the tool's calls."""
+    start = {"type": "input_image", "image_url": wire.data_address(history[0].data), "detail": "auto"}
+    items: list[Json] = [{"role": "user", "content": [start]}]
+    for turn in history[1:]:
+        items[-1]["content"].append({"type": "input_text", "text": turn.instruction})
+        call = {"type": "image_generation_call", "id": turn.details.get("call_id"), "status": "completed"}
+        items += [call | {"result": wire.to_base64(turn.data)}, {"role": "user", "content": []}]
+    items[-1]["content"].append(words)
+    return items

@@ -24,6 +24,10 @@ _CHOICES = {"quality": "qualities", "resolution": "resolutions", "safety_toleran
 _DECIDED = (400, 403, 422)  # the statuses of a request that was read and declined
 
 
+class Forgotten(Rejected):
+    """The vendor no longer has the conversation that a call goes on with."""
+
+
 @dataclass(frozen=True)
 class HostedModel:
     """Options that do not shape answers are not part of a chain's identity."""
@@ -62,6 +66,15 @@ class HostedModel:
     def post(self, path: str, body: Json, **headers: str) -> Json:
         return self.checked(*wire.post(self.address() + path, self.headers() | headers, body))
 
+    def go_on(self, path: str, body: Json, further: Json | None, whole: Json) -> Json:
+        """Go on with the conversation on the server; with the whole of it if there is none, or it was lost."""
+        if further is None:
+            return self.post(path, body | whole)
+        try:
+            return self.post(path, body | further)
+        except Forgotten as lost:
+            return self.post(path, body | whole) | {"lost": str(lost)}
+
     def checked(self, response: httpx2.Response, reply: Json, charged: bool = False) -> Json:
         names = ("x-request-id", "x-fal-request-id", "x-goog-request-id")
         ids = [response.headers[name] for name in names if name in response.headers]
@@ -83,6 +96,8 @@ class HostedModel:
         if meaning == "refused" and (status < 400 or status in _DECIDED):
             details = {"request_id": reply["request_id"]} if reply.get("request_id") else {}
             raise Refused(Answer(status="refused", reason=text, cost=None if charged else 0.0, details=details))
+        if meaning == "forgotten":
+            raise Forgotten(f"HTTP {status}: {text}")
         if meaning == "unusable":
             raise Unusable(f"HTTP {status}: {text}")
         if meaning == "transient":

@@ -1,0 +1,197 @@
+"""Sessions that the vendor keeps: what each turn sends, what a resumed run pays for, and an id that was lost."""
+
+import base64
+
+import pytest
+from convergebench.generation import editors
+from convergebench.generation.calls import Caller, Unusable
+from convergebench.generation.records import UserError
+from vendors import chains, gemini, openai
+from vendors.loopback import Reply, picture, serving, told
+
+KINDS = {gemini: "/v1beta/interactions", openai: "/v1/responses"}
+PREVIOUS = {gemini: "previous_interaction_id", openai: "previous_response_id"}
+IMAGES = {
+    "input_tokens": 400,
+    "input_tokens_details": {"text_tokens": 20, "image_tokens": 380},
+    "output_tokens": 1000,
+}
+USAGE = {"input_tokens": 2000, "output_tokens": 100}
+
+
+class Sessions:
+    """A vendor that keeps conversations, and may be told to forget them or to end after some orders."""
+
+    def __init__(self, module):
+        self.module, self.known, self.bodies, self.answers = module, [], [], []
+        self.most = 99
+
+    def __call__(self, server, request):
+        assert request.path == KINDS[self.module]
+        body = request.json()
+        last = body.get(PREVIOUS[self.module])
+        if len(self.bodies) == self.most:
+            return self.module.error(401)
+        if last and last not in self.known:
+            return self.lost(last)
+        self.bodies.append(body)
+        self.known.append(f"session-{len(self.bodies)}")
+        self.answers.append(picture(chains.SIZE))
+        return self.shown(self.known[-1], base64.b64encode(self.answers[-1]).decode())
+
+    def lost(self, last) -> Reply:
+        if self.module is gemini:
+            error = {"code": 404, "message": f"Interaction {last} not found.", "status": "NOT_FOUND"}
+            return told({"error": error}, 404)
+        code = {"code": "previous_response_not_found", "message": f"Previous response with id '{last}' not found."}
+        return told({"error": {"type": "invalid_request_error", "param": "previous_response_id", **code}}, 400)
+
+    def shown(self, name, data) -> Reply:
+        if self.module is gemini:
+            thought = {"type": "thought", "summary": [{"type": "text", "text": "Green."}], "signature": "c2lnbg=="}
+            content = [
+                {"type": "text", "text": "Done."},
+                {"type": "image", "mime_type": "image/png", "data": data},
+            ]
+            steps = [thought, {"type": "model_output", "content": content}]
+            usage = {"total_input_tokens": 300}
+            return told({"id": name, "status": "completed", "model": "m", "steps": steps, "usage": usage})
+        call = {"type": "image_generation_call", "id": f"ig-{name}", "status": "completed", "result": data}
+        message = {"type": "message", "content": [{"type": "output_text", "text": "Done."}]}
+        output = [{"type": "reasoning", "id": "r"}, {**call, "action": "edit", "output_format": "png"}, message]
+        tools = {"tool_usage": {"image_gen": IMAGES}, "usage": USAGE, "model": "gpt-5.5-2026-04-23"}
+        return told({"id": name, "status": "completed", "output": output, **tools})
+
+    def parts(self, number):
+        """The words and pictures of a turn, in their order."""
+        found = []
+        for item in self.bodies[number]["input"]:
+            for part in item.get("content", [item]):
+                data = part.get("data") or part.get("result") or part.get("image_url")
+                found.append(base64.b64decode(data.rpartition(",")[2]) if data else part["text"])
+        return found
+
+
+@pytest.fixture(params=KINDS, ids=lambda module: module.__name__)
+def vendor(request, monkeypatch):
+    monkeypatch.setenv(request.param.KEY, "sentinel-key-1234567890")
+    return Sessions(request.param)
+
+
+@pytest.fixture
+def chain(vendor, tmp_path):
+    """Run or resume the chain, on a server that stays for the whole test."""
+    with serving(vendor) as server:
+        spec = vendor.module.SPEC.format(base=server.base, timeout=5)
+        yield lambda rounds=3, session="server": chains.run(
+            tmp_path, f"{spec},session={session}", chains.SIZE, Caller(**chains.FAST), rounds
+        )
+
+
+WORDS = chains.PROGRAM.cycle[0]
+
+
+def test_the_server_is_sent_the_picture_once_and_then_only_words(vendor, chain, tmp_path):
+    steps = chain()
+    kept = [path.read_bytes() for path in sorted(tmp_path.glob("chains/*/0*.png"))]
+    assert [vendor.parts(number) for number in range(3)] == [[kept[0], WORDS], [WORDS], [WORDS]]
+    assert [body.get(PREVIOUS[vendor.module]) for body in vendor.bodies] == [None, "session-1", "session-2"]
+    assert all(body["store"] for body in vendor.bodies)
+    assert kept[1:] == vendor.answers
+    assert [(step.status, step.text) for step in steps] == [("ok", "Done.")] * 3
+    assert [step.details["session_id"] for step in steps] == vendor.known
+
+
+def test_a_resumed_session_pays_for_no_turn_twice(vendor, chain):
+    vendor.most = 2
+    with pytest.raises(Unusable):
+        chain(4)
+    vendor.most = 99
+    steps = chain(4)
+    assert [step.step for step in steps] == [3, 4]
+    assert len(vendor.bodies) == 4
+    assert vendor.bodies[2][PREVIOUS[vendor.module]] == "session-2"
+
+
+def test_a_lost_session_is_begun_again_with_the_whole_conversation(vendor, chain, tmp_path):
+    vendor.most = 2
+    with pytest.raises(Unusable):
+        chain(4)
+    vendor.most = 99
+    vendor.known.clear()
+    third, fourth = chain(4)
+    kept = [path.read_bytes() for path in sorted(tmp_path.glob("chains/*/0*.png"))]
+    assert vendor.parts(2) == [kept[0], WORDS, kept[1], WORDS, kept[2], WORDS]
+    assert len(vendor.bodies) == 4, "one order a step"
+    assert "not found" in third.details["session_lost"]
+    assert "session_lost" not in fourth.details
+    assert vendor.bodies[3][PREVIOUS[vendor.module]] == "session-3"
+
+
+def test_openai_is_asked_to_edit_and_costs_what_both_models_count(vendor, chain):
+    [step] = chain(1)
+    if vendor.module is gemini:
+        assert vendor.bodies[0]["response_format"] == {"type": "image", "aspect_ratio": "3:2", "image_size": "1K"}
+        assert vendor.bodies[0]["generation_config"] == {"seed": step.seed, "thinking_summaries": "auto"}
+        assert (step.cost, step.details["thoughts"]) == (0.0336, "Green.")
+        return
+    [tool] = vendor.bodies[0]["tools"]
+    assert (tool["action"], tool["model"], tool["size"]) == ("edit", "gpt-image-2.5-sunburst", "1248x832")
+    assert vendor.bodies[0]["tool_choice"] == {"type": "image_generation"}
+    drawn, through = (20 * 5 + 380 * 8 + 1000 * 30) / 1e6, (2000 * 5 + 100 * 30) / 1e6
+    assert step.cost == pytest.approx(drawn + through)
+    assert step.details["through"] == "gpt-5.5-2026-04-23"
+
+
+def test_openai_is_sent_the_whole_conversation_in_a_session_of_ours(monkeypatch, tmp_path):
+    monkeypatch.setenv(openai.KEY, "sentinel-key-1234567890")
+    vendor = Sessions(openai)
+    with serving(vendor) as server:
+        spec = openai.SPEC.format(base=server.base, timeout=5) + ",session=one"
+        chains.run(tmp_path, spec, chains.SIZE, rounds=2)
+    assert [len(vendor.parts(number)) for number in range(2)] == [2, 4]
+    assert vendor.parts(1)[2] == vendor.answers[0]
+    assert not any("previous_response_id" in body or body["store"] for body in vendor.bodies)
+
+
+BLOCKED = {"code": "moderation_blocked", "message": "The safety system said no.", "type": "x"}
+
+
+@pytest.mark.parametrize(
+    ("module", "reply", "status"),
+    [
+        (
+            gemini,
+            {"id": "s", "status": "failed", "errors": [{"code": "IMAGE_SAFETY", "message": "no"}]},
+            "refused",
+        ),
+        (gemini, {"id": "s", "status": "incomplete", "steps": []}, "no_image"),
+        (openai, {"id": "s", "status": "completed", "output": []}, "no_image"),
+        (
+            openai,
+            {"id": "s", "output": [{"type": "image_generation_call", "status": "failed", "error": BLOCKED}]},
+            "refused",
+        ),
+    ],
+)
+def test_a_turn_without_a_picture_is_a_typed_step(monkeypatch, tmp_path, module, reply, status):
+    monkeypatch.setenv(module.KEY, "sentinel-key-1234567890")
+    with serving(lambda server, request: told(reply)) as server:
+        step = chains.one_step(tmp_path, module, server.base, session="server")
+    assert (step.status, step.file) == (status, None)
+    assert step.reason
+
+
+def test_gemini_thinks_as_little_as_it_is_told(tmp_path, monkeypatch):
+    monkeypatch.setenv(gemini.KEY, "sentinel-key-1234567890")
+    with serving(chains.script(gemini, picture(chains.SIZE))) as server:
+        chains.one_step(tmp_path, gemini, server.base, thinking="minimal")
+        config = server.requests[0].json()["generationConfig"]["thinkingConfig"]
+    assert config == {"includeThoughts": True, "thinkingLevel": "MINIMAL"}
+    assert "thinking" not in editors.choose("gemini").settings
+
+
+def test_sessions_and_thoughts_are_refused_where_there_are_none():
+    for words in ("openai:session=server,base_url=http://127.0.0.1:9,model=mine", "gemini:thinking=none-at-all"):
+        with pytest.raises(UserError, match=r"session|thinking"):
+            editors.choose(words)
