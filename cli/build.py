@@ -1,5 +1,3 @@
-"""`convergebench build`: turns finished chains into a dataset folder."""
-
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING

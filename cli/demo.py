@@ -1,5 +1,3 @@
-"""`convergebench demo`: chains, dataset, scores and report of a small suite, in the current folder."""
-
 import importlib.util
 import time
 

@@ -1,5 +1,3 @@
-"""`convergebench generate`: calls the editors and stores their answers."""
-
 import json
 import os
 import sys

@@ -1,5 +1,3 @@
-"""`convergebench import PATH --layout dataset`: a Hub or local dataset with a picture column for each turn."""
-
 from typing import Any
 
 import click

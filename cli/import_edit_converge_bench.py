@@ -1,5 +1,3 @@
-"""`convergebench import PATH --layout edit-converge-bench`: a folder of cases, as that repository stores them."""
-
 from pathlib import Path
 from typing import Any
 

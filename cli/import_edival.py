@@ -1,5 +1,3 @@
-"""`convergebench import PATH --layout edival`: a model's answers to EdiVal-Bench."""
-
 from pathlib import Path
 from typing import Any
 

@@ -1,5 +1,3 @@
-"""`convergebench import PATH --layout table`: a CSV or JSONL of picture paths."""
-
 from pathlib import Path
 from typing import Any
 

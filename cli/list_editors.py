@@ -1,5 +1,3 @@
-"""`convergebench list editors`: the editors, their options, and what must still be set up for each."""
-
 import json
 import sys
 

@@ -1,5 +1,3 @@
-"""`convergebench list metrics`: the metrics, and what must still be installed for each."""
-
 import importlib
 import importlib.metadata
 import json

@@ -1,5 +1,3 @@
-"""`convergebench list policies`: what a product can do around any editor."""
-
 import json
 
 import click

@@ -1,5 +1,3 @@
-"""`convergebench list prices`: what the hosted models cost and when they are retired."""
-
 import json
 
 import click

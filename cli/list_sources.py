@@ -1,5 +1,3 @@
-"""`convergebench list sources SUITE`: the pictures of a suite, downloaded and checked."""
-
 import json
 import sys
 from pathlib import Path

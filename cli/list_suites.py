@@ -1,5 +1,3 @@
-"""`convergebench list suites`: the suites, one line each."""
-
 import json
 
 import click

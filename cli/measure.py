@@ -1,5 +1,3 @@
-"""`convergebench measure A B`: every metric of two pictures, or of two folders of pictures."""
-
 import json
 from pathlib import Path
 

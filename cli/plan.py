@@ -1,5 +1,3 @@
-"""`convergebench plan`: what a run would do and cost, before anything runs."""
-
 import json
 from typing import Any
 

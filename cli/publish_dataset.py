@@ -1,5 +1,3 @@
-"""`convergebench publish dataset`: uploads a dataset in one commit and tags it."""
-
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""`convergebench publish metrics`: uploads every metric as a Space of its own."""
-
 from pathlib import Path
 
 import click

@@ -1,5 +1,3 @@
-"""`convergebench publish results`: writes a report's results for model repositories and for Every Eval Ever."""
-
 import datetime
 import json
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""`convergebench publish space`: uploads the Space that shows a dataset of the Hub."""
-
 import tempfile
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""`convergebench report`: tables, figures and a page of a scored dataset."""
-
 import json
 from pathlib import Path
 

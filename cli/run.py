@@ -1,5 +1,3 @@
-"""`convergebench run`: from editors to their numbers in one command."""
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,3 @@
-"""`convergebench score`: adds every metric of every step to a dataset."""
-
 import json
 import sys
 from pathlib import Path

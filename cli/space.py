@@ -1,5 +1,3 @@
-"""`convergebench space`: serves a scored dataset to a browser."""
-
 from pathlib import Path
 
 import click

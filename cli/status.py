@@ -1,5 +1,3 @@
-"""`convergebench status`: how a run is doing, from its folder alone."""
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,3 @@
-"""`convergebench verify FOLDER`: checks every hash, count and reference of a run or a dataset."""
-
 import json
 import sys
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""`convergebench weights METRIC`: downloads what a metric needs into the user's cache."""
-
 import importlib
 import json
 from pathlib import Path

@@ -24,7 +24,7 @@ class ScoreColumn:
     """One column of the scores that a metric fills."""
 
     name: str
-    title: str
+    title: str  # by default its metric's
     meaning: str  # one line, for the card
     type: str = "float64"  # or "bool", or "string" for JSON
     aspect: str = ""  # what it looks at, in a word: pixels, structure, appearance, meaning
@@ -53,10 +53,10 @@ class ScoreColumn:
 class Spec:
     name: str  # what `convergebench score --metrics` and the signature call the metric
     title: str  # what readers see
+    folder: str
     # "picture": compares each picture with the reference; "round": judges each step from the pictures of its round;
     # "statistic": computes from numbers, as an `evaluate` module only, and has no columns.
-    kind: Kind
-    folder: str
+    kind: Kind = "picture"
     study: str | None = None  # that the metric belongs to; the core works without such folders
     columns: tuple[ScoreColumn, ...] = ()
     order: int = 1000  # position among the metrics; those that set none come last
@@ -104,7 +104,7 @@ def _checked_spec(folder: str, data: Mapping[str, Any]) -> Spec:
     rows = values.pop("columns", [])
     for row in rows:
         _check(ScoreColumn, row, f"{where}, column {row.get('name')}")
-    columns = tuple(ScoreColumn(**row, metric=data["name"]) for row in rows)
+    columns = tuple(ScoreColumn(**{"title": data["title"], **row}, metric=data["name"]) for row in rows)
     reasons = {code: (fault, text) for code, (fault, text) in values.pop("reasons", {}).items()}
     after = tuple(values.pop("after", ()))
     _check(Spec, values, where)

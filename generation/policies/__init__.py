@@ -1,10 +1,11 @@
 """The policies: what a product can do around any editor with nothing but what it has; one file each in this folder.
 
-A file holds one frozen dataclass named `Policy`: its docstring describes the policy, its fields are the options, and
-`edit(ask, image, instruction, seed)` answers one call, where `ask(image, instruction, seed)` calls the editor or the
-next policy. It sees what this call sees, never the original. `paste_back.py` is the policy `paste-back`. It may have
-    settings            settings of its chains, such as {"seed": "fixed"}
+A file holds one frozen dataclass named `Policy`: its docstring describes the policy, and its fields are the options.
+It sees what one call sees, never the original. `paste_back.py` is the policy `paste-back`. It may have
+    rework(answer, sent, instruction, seed)    another picture in place of the answer's
+    edit(ask, image, instruction, seed)        the whole call, where `ask` calls the editor or the next policy
     program(program)    the program as it asks for it; None if it would change nothing, which leaves the case out
+    settings            settings of its chains, such as {"seed": "fixed"}
 """
 
 import importlib
@@ -54,12 +55,19 @@ class _UnderPolicies:
     def edit(self, image: Image.Image, instruction: str, seed: int, *history: Any) -> Answer:
         ask: Ask = lambda *call: self.editor.edit(*call, *history)  # noqa: E731  # partial puts history first
         for policy in self.policies:
-            ask = partial(policy.edit, ask)
+            ask = partial(getattr(policy, "edit", partial(_edit, policy)), ask)
         return ask(image, instruction, seed)
 
     def program(self, program: Program) -> Program | None:
         asked = [policy.program(program) for policy in self.policies if hasattr(policy, "program")]
         return asked[-1] if asked else program
+
+
+def _edit(policy: Any, ask: Ask, image: Image.Image, instruction: str, seed: int) -> Answer:
+    answer = ask(image, instruction, seed)
+    if not hasattr(policy, "rework"):
+        return answer
+    return reworked(answer, image, lambda picture: policy.rework(picture, image, instruction, seed))
 
 
 def under(choice: Choice, spec: str) -> Choice:
@@ -88,9 +96,7 @@ def asked_for(editor: object, program: Program) -> Program | None:
     return editor.program(program) if isinstance(editor, _UnderPolicies) else program
 
 
-def reworked(
-    answer: Answer, sent: Image.Image, change: Callable[[Image.Image], Image.Image], **details: Any
-) -> Answer:
+def reworked(answer: Answer, sent: Image.Image, change: Callable[[Image.Image], Image.Image]) -> Answer:
     """The answer with its picture, at the size of what was sent, changed; what is not a picture stays as it is."""
     if answer.status != "ok":
         return answer
@@ -100,8 +106,7 @@ def reworked(
         return answer
     if min(picture.size) * 2 < min(sent.size):  # enlarging it would hide that it shrank
         return answer
-    data = pictures.encode_png(change(at_chain_size(picture, sent.size)))
-    return replace(answer, data=data, details={**answer.details, **details})
+    return replace(answer, data=pictures.encode_png(change(at_chain_size(picture, sent.size))))
 
 
 def describe(name: str) -> dict[str, Any]:

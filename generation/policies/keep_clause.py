@@ -1,5 +1,3 @@
-"""Every instruction says what to keep."""
-
 from dataclasses import dataclass, replace
 
 from PIL import Image

@@ -1,19 +1,11 @@
-"""Several wishes in one call."""
-
 from dataclasses import dataclass, replace
 
-from PIL import Image
-
-from ..records import Answer, Program
-from . import Ask
+from ..records import Program
 
 
 @dataclass(frozen=True)
 class Policy:
     """Asks for all additions of a round in one call, and for all removals in another."""
-
-    def edit(self, ask: Ask, image: Image.Image, instruction: str, seed: int) -> Answer:
-        return ask(image, instruction, seed)
 
     def program(self, program: Program) -> Program | None:
         """Only a program that goes out and back in several steps has something to merge."""

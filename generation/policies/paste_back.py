@@ -1,5 +1,3 @@
-"""What the edit did not touch comes from the picture that was sent."""
-
 from dataclasses import dataclass, replace
 
 import cv2

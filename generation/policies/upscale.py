@@ -1,5 +1,3 @@
-"""Pictures are sent enlarged."""
-
 from dataclasses import dataclass
 
 from PIL import Image

@@ -1,5 +1,3 @@
-"""The spec of the background of additions, read by the scoring engine, the card, the report and the Space."""
-
 SPEC = {
     "name": "background",
     "title": "Background of additions",

@@ -1,5 +1,3 @@
-"""BRISQUE as an `evaluate` module; the pure functions are in measure.py."""
-
 from convergebench.metric_modules.brisque import alone
 from convergebench.metric_modules.brisque.measure import PARAMETERS, Scorer
 from convergebench.metric_modules.brisque.spec import SPEC

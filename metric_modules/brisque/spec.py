@@ -1,9 +1,6 @@
-"""The spec of BRISQUE, read by the scoring engine, the card, the report and the Space."""
-
 SPEC = {
     "name": "brisque",
     "title": "BRISQUE",
-    "kind": "picture",
     "study": "replication",
     "order": 91,
     "optional": True,
@@ -13,7 +10,6 @@ SPEC = {
     "columns": [
         {
             "name": "brisque",
-            "title": "BRISQUE",
             "meaning": "visible damage without a reference, learned from opinions: about 0 to 100, lower is better",
             "direction": "lower",
             "show": "number",

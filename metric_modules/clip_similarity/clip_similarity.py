@@ -1,5 +1,3 @@
-"""CLIP image similarity as an `evaluate` module; the pure functions are in measure.py."""
-
 import functools
 from typing import Any
 

@@ -1,9 +1,6 @@
-"""The spec of CLIP similarity, read by the scoring engine, the card, the report and the Space."""
-
 SPEC = {
     "name": "clip",
     "title": "CLIP similarity",
-    "kind": "picture",
     "order": 40,
     "needs": "weights of a CLIP model, from the Hub or its cache",
     "sees": "another subject, another scene",

@@ -1,5 +1,3 @@
-"""The spec of contraction, which is computed from numbers and so has no column in the scores."""
-
 SPEC = {
     "name": "contraction",
     "title": "Contraction",

@@ -1,5 +1,3 @@
-"""Damage as an `evaluate` module; the pure functions are in measure.py."""
-
 import functools
 from collections.abc import Sequence
 

@@ -1,9 +1,6 @@
-"""The spec of damage, read by the scoring engine, the card, the report and the Space."""
-
 SPEC = {
     "name": "damage",
     "title": "Damage",
-    "kind": "picture",
     "order": 55,
     "after": ["lpips", "registration"],
     "needs": "the weights of LPIPS, which `convergebench weights lpips` fetches",
@@ -12,7 +9,6 @@ SPEC = {
     "columns": [
         {
             "name": "damage",
-            "title": "Damage",
             "meaning": "LPIPS of the worst of 10 x 10 tiles, on pictures with a short side of 256",
             "aspect": "the worst part",
             "direction": "lower",

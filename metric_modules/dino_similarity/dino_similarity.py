@@ -1,5 +1,3 @@
-"""DINO similarity as an `evaluate` module; what computes it is in measure.py."""
-
 from convergebench.metric_modules._shared import scored_modules
 from convergebench.metric_modules.dino_similarity.measure import Scorer
 from convergebench.metric_modules.dino_similarity.spec import SPEC

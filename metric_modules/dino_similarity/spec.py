@@ -1,9 +1,6 @@
-"""The spec of DINO similarity, read by the scoring engine, the card, the report and the Space."""
-
 SPEC = {
     "name": "dino",
     "title": "DINOv2 similarity",
-    "kind": "picture",
     "order": 64,
     "optional": True,
     "needs": "weights of DINOv2, from the Hub or its cache",

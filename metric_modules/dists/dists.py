@@ -1,5 +1,3 @@
-"""DISTS as an `evaluate` module; the pure functions are in measure.py."""
-
 from convergebench.metric_modules._shared import scored_modules
 from convergebench.metric_modules.dists.measure import HEADS, Scorer
 from convergebench.metric_modules.dists.spec import SPEC

@@ -1,9 +1,6 @@
-"""The spec of DISTS, read by the scoring engine, the card, the report and the Space."""
-
 SPEC = {
     "name": "dists",
     "title": "DISTS",
-    "kind": "picture",
     "order": 63,
     "optional": True,
     "needs": "`convergebench weights lpips` and `convergebench weights dists`",
@@ -12,7 +9,6 @@ SPEC = {
     "columns": [
         {
             "name": "dists",
-            "title": "DISTS",
             "meaning": "distance of structure and texture in VGG16's features, from 0, lower is closer",
             "aspect": "texture",
             "direction": "lower",

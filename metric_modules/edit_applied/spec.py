@@ -1,5 +1,3 @@
-"""The spec of edits made and taken back, read by the scoring engine, the card, the report and the Space."""
-
 SPEC = {
     "name": "edit_applied",
     "title": "Something changed, edit undone",

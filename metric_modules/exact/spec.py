@@ -1,5 +1,3 @@
-"""The spec of exact edits, read by the scoring engine, the card, the report and the Space."""
-
 SPEC = {
     "name": "exact",
     "title": "Exact edits",

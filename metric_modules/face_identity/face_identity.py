@@ -1,5 +1,3 @@
-"""Face identity as an `evaluate` module; the pure functions are in measure.py."""
-
 from convergebench.metric_modules._shared import scored_modules
 from convergebench.metric_modules.face_identity.measure import Scorer, fetch_weights
 from convergebench.metric_modules.face_identity.spec import SPEC

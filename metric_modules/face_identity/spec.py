@@ -1,9 +1,6 @@
-"""The spec of face identity, read by the scoring engine, the card, the report and the Space."""
-
 SPEC = {
     "name": "face_identity",
     "title": "Face identity",
-    "kind": "picture",
     "order": 60,
     "optional": True,
     "needs": "pip install 'convergebench[senses]' and `convergebench weights face_identity`",

@@ -1,9 +1,6 @@
-"""The spec of colour in what should have none, read by the scoring engine, the card, the report and the Space."""
-
 SPEC = {
     "name": "greyscale",
     "title": "Greyscale",
-    "kind": "picture",
     "study": "replication",
     "order": 96,
     "optional": True,

@@ -1,5 +1,3 @@
-"""The spec of half-lives, which is computed from numbers and so has no column in the scores."""
-
 SPEC = {
     "name": "halflife",
     "title": "Half-life",

@@ -1,5 +1,3 @@
-"""The spec of the checks of honesty, read by the scoring engine, the card, the report and the Space."""
-
 SPEC = {
     "name": "honesty",
     "title": "Honesty checks",

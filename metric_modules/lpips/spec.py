@@ -1,9 +1,6 @@
-"""The spec of LPIPS, read by the scoring engine, the card, the report and the Space."""
-
 SPEC = {
     "name": "lpips",
     "title": "LPIPS",
-    "kind": "picture",
     "order": 30,
     "needs": "weights, which `convergebench weights lpips` fetches",
     "sees": "what looks different: texture, smear, sharpening",
@@ -11,7 +8,6 @@ SPEC = {
     "columns": [
         {
             "name": "lpips",
-            "title": "LPIPS",
             "meaning": "learned perceptual distance, lower is closer",
             "aspect": "appearance",
             "direction": "lower",

@@ -1,5 +1,3 @@
-"""NIQE as an `evaluate` module; the pure functions are in measure.py."""
-
 from convergebench.metric_modules.brisque import alone
 from convergebench.metric_modules.niqe.measure import PARAMETERS, Scorer
 from convergebench.metric_modules.niqe.spec import SPEC

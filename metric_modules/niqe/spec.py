@@ -1,9 +1,6 @@
-"""The spec of NIQE, read by the scoring engine, the card, the report and the Space."""
-
 SPEC = {
     "name": "niqe",
     "title": "NIQE",
-    "kind": "picture",
     "study": "replication",
     "order": 92,
     "optional": True,
@@ -13,7 +10,6 @@ SPEC = {
     "columns": [
         {
             "name": "niqe",
-            "title": "NIQE",
             "meaning": "naturalness without a reference: distance from undamaged photographs, lower is better",
             "direction": "lower",
             "low": 0.0,

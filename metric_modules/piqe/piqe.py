@@ -1,5 +1,3 @@
-"""PIQE as an `evaluate` module; the pure functions are in measure.py."""
-
 from convergebench.metric_modules.brisque import alone
 from convergebench.metric_modules.piqe.measure import Scorer
 from convergebench.metric_modules.piqe.spec import SPEC

@@ -1,9 +1,6 @@
-"""The spec of PIQE, read by the scoring engine, the card, the report and the Space."""
-
 SPEC = {
     "name": "piqe",
     "title": "PIQE",
-    "kind": "picture",
     "study": "replication",
     "order": 93,
     "optional": True,
@@ -12,7 +9,6 @@ SPEC = {
     "columns": [
         {
             "name": "piqe",
-            "title": "PIQE",
             "meaning": "impaired and noisy blocks, without a reference: 0 to 100, lower is better",
             "direction": "lower",
             "low": 0.0,

@@ -1,5 +1,3 @@
-"""PSNR and RMSE as an `evaluate` module; the pure functions are in measure.py."""
-
 from convergebench.metric_modules._shared import picture_modules
 from convergebench.metric_modules.psnr.measure import SIGNATURE, psnr_and_rmse
 from convergebench.metric_modules.psnr.spec import SPEC

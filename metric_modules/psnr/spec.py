@@ -1,9 +1,6 @@
-"""The spec of PSNR and RMSE, read by the scoring engine, the card, the report and the Space."""
-
 SPEC = {
     "name": "psnr",
     "title": "PSNR and RMSE",
-    "kind": "picture",
     "order": 10,
     "sees": "every change of a pixel, grain and tint first",
     "misses": "what a change means: a shift by one pixel costs as much as a lost face",

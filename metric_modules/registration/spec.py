@@ -1,9 +1,6 @@
-"""The spec of registration, read by the scoring engine, the card, the report and the Space."""
-
 SPEC = {
     "name": "registration",
     "title": "Registration",
-    "kind": "picture",
     "order": 50,
     "after": ["psnr", "ssim"],
     "sees": "damage that is left once shift and zoom are undone",

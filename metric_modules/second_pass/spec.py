@@ -1,5 +1,3 @@
-"""The spec of further passes, read by the scoring engine, the card, the report and the Space."""
-
 SPEC = {
     "name": "second_pass",
     "title": "Further passes",

@@ -1,16 +1,12 @@
-"""The spec of SSIM, read by the scoring engine, the card, the report and the Space."""
-
 SPEC = {
     "name": "ssim",
     "title": "SSIM",
-    "kind": "picture",
     "order": 20,
     "sees": "lost and invented structure: edges, texture, blur",
     "misses": "colour casts, and small things gone from a large picture",
     "columns": [
         {
             "name": "ssim",
-            "title": "SSIM",
             "meaning": "structural similarity, up to 1, higher is closer",
             "aspect": "structure",
             "direction": "higher",

@@ -1,5 +1,3 @@
-"""SSIM as an `evaluate` module; the pure functions are in measure.py."""
-
 from convergebench.metric_modules._shared import picture_modules
 from convergebench.metric_modules._shared.images import Pair
 from convergebench.metric_modules.ssim import measure

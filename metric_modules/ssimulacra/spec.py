@@ -1,9 +1,6 @@
-"""The spec of SSIMULACRA2, read by the scoring engine, the card, the report and the Space."""
-
 SPEC = {
     "name": "ssimulacra2",
     "title": "SSIMULACRA2",
-    "kind": "picture",
     "order": 62,
     "optional": True,
     "needs": "pip install 'convergebench[senses]'",
@@ -12,7 +9,6 @@ SPEC = {
     "columns": [
         {
             "name": "ssimulacra2",
-            "title": "SSIMULACRA2",
             "meaning": "visible difference: 100 is identical, 90 visually lossless, 70 high, 50 medium, 30 low quality",
             "aspect": "visible difference",
             "direction": "higher",

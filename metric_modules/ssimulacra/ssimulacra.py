@@ -1,5 +1,3 @@
-"""SSIMULACRA2 as an `evaluate` module; what computes it is in measure.py."""
-
 from convergebench.metric_modules._shared import scored_modules
 from convergebench.metric_modules.ssimulacra.measure import Scorer
 from convergebench.metric_modules.ssimulacra.spec import SPEC

@@ -1,5 +1,3 @@
-"""The spec of steering, read by the scoring engine, the card, the report and the Space."""
-
 SPEC = {
     "name": "steering",
     "title": "Steering to a goal",

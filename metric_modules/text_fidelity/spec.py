@@ -1,9 +1,6 @@
-"""The spec of text fidelity, read by the scoring engine, the card, the report and the Space."""
-
 SPEC = {
     "name": "text_fidelity",
     "title": "Text fidelity",
-    "kind": "picture",
     "order": 61,
     "optional": True,
     "needs": "pip install 'convergebench[senses]'",

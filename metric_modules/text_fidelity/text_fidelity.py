@@ -1,5 +1,3 @@
-"""Text fidelity as an `evaluate` module; the pure functions are in measure.py."""
-
 from convergebench.metric_modules._shared import scored_modules
 from convergebench.metric_modules.text_fidelity.measure import Scorer
 from convergebench.metric_modules.text_fidelity.spec import SPEC

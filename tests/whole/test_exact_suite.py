@@ -36,7 +36,12 @@ def report(tmp_path_factory):
 def test_the_report_says_who_makes_exact_edits(report):
     whole = {row["editor"]: row for row in table(report, "exact_edits") if row["what"] == "all"}
     shares = {editor: (float(row["forward"]), float(row["back"])) for editor, row in whole.items()}
-    assert shares == {"solver": (1, 1), "half": (0, 0), "wrong": (0, 0), "identity": (0, 0)}
+    assert shares == {
+        "solver": (1, 1),
+        "solver:does=half": (0, 0),
+        "solver:does=other": (0, 0),
+        "identity": (0, 0),
+    }
     assert {row["suites"] for row in whole.values()} == {"demo-exact-seed7"}  # which names the seed
     operations = [row["part"] for row in table(report, "exact_edits") if row["what"] == "operation"]
     assert set(operations) == {"move", "add", "recolour", "change-word"}
@@ -47,7 +52,9 @@ def test_the_report_follows_skill_over_rounds(report):
     assert {round for _, round in rows} == {"1", "2"}
     assert rows["solver", "2"]["forward"] == rows["solver", "2"]["ready"] == "1.0"
     assert rows["identity", "1"]["said_of_wrong"] == "0.0"
-    assert float(rows["wrong", "1"]["said_of_wrong"]) > 0  # something changed, but not what was asked for
+    assert (
+        float(rows["solver:does=other", "1"]["said_of_wrong"]) > 0
+    )  # something changed, but not what was asked for
     assert "solver, made as asked: 100% in round 2" in (report / "index.html").read_text()
 
 

@@ -1,5 +1,3 @@
-"""`convergebench judge`: asks a model about the steps of a dataset."""
-
 import json
 import os
 import sys

@@ -1,5 +1,3 @@
-"""`convergebench undos`: asks a language model for the instructions that undo a suite's edits."""
-
 import json
 from pathlib import Path
 

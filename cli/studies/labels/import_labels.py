@@ -1,5 +1,3 @@
-"""`convergebench import FILES --layout labels`: adds what people said of pictures to a dataset."""
-
 import json
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""`convergebench list labels`: writes a dataset's labels into one file."""
-
 import json
 from pathlib import Path
 

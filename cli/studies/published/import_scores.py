@@ -1,5 +1,3 @@
-"""`convergebench import TABLE --layout scores`: adds scores published elsewhere to a dataset."""
-
 import json
 from pathlib import Path
 from typing import Any

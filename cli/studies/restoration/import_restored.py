@@ -1,5 +1,3 @@
-"""`convergebench import PATH --layout restored`: pictures that some method restored."""
-
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 

@@ -1,5 +1,3 @@
-"""`convergebench challenge new`: what the organiser of a comparison draws, and a submission answers."""
-
 import json
 import secrets
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""`convergebench submit`: makes a submission of runs and proposes it to a dataset on the Hub."""
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,3 @@
-"""`convergebench verify SUBMISSION`: checks a submission without trusting whoever made it."""
-
 import json
 import secrets
 import sys

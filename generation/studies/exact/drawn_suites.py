@@ -51,7 +51,7 @@ def make_suite(name: str) -> suites.Suite | None:
         make_edit(scenes[(place + k) % len(scenes)], op) for place, op in enumerate(names) for k in range(each)
     ]
     asked = {_program(edit): edit.before for edit in edits}
-    return _made(name, title, side, rounds, asked, ["solver", "half", "wrong", "identity"])
+    return _made(name, title, side, rounds, asked, ["solver", "solver:does=half", "solver:does=other", "identity"])
 
 
 def _made(

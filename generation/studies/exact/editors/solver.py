@@ -1,4 +1,4 @@
-"""Draws the one right answer to an exact edit, because it is told the chain: the ceiling."""
+"""Draws the one right answer to an exact edit, because it is told the chain: the ceiling. Or another, on purpose."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -11,7 +11,8 @@ from ....options import choice
 from ....pictures import encode_png
 from ....records import Answer, Chain
 from ..drawing import draw_scene
-from ..operations import Edit, find_edit
+from ..operations import OPERATIONS, Edit, find_edit, make_edit
+from ..part_way import part_way
 from ..scenes import Scene
 
 WEARS = ("none", "jpeg", "webp", "noise", "resize", "blur", "tint")  # what re-encodes or degrades each answer
@@ -24,22 +25,25 @@ class Editor:
     role: ClassVar[str] = "baseline"
     embedded: ClassVar[bool] = True
     told: ClassVar[bool] = True
+    does: str = choice("all", ("all", "half", "other"))  # of the edit; or the next of the twenty edits instead
     wear: str = choice("none", WEARS)
-
-    def states(self, edit: Edit) -> tuple[Scene, Scene]:
-        """The scenes that it draws, in place of those before and after the edit."""
-        return edit.before, edit.after
 
     def edit(
         self, image: Image.Image, instruction: str, seed: int, chain: Chain | None = None, number: int = 1
     ) -> Answer:
         edit = find_edit(chain.program.id) if chain else None
         if edit:
-            before, after = self.states(edit)
-            image = repainted(image, before, after) if number % 2 else repainted(image, after, before)
+            scenes = edit.before, self._after(edit)
+            image = repainted(image, *(scenes if number % 2 else scenes[::-1]))
         if self.wear == "none":
             return Answer(encode_png(image))
         return editors.choose(self.wear).editor.edit(image, instruction, seed)
+
+    def _after(self, edit: Edit) -> Scene:
+        names = [*OPERATIONS]
+        if self.does == "other":
+            return make_edit(edit.before, names[(names.index(edit.name) + 1) % len(names)]).after
+        return part_way(edit, 0.5) if self.does == "half" else edit.after
 
 
 def repainted(image: Image.Image, before: Scene, after: Scene) -> Image.Image:

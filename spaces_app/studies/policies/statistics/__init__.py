@@ -1,1 +1,0 @@
-"""Tables of this study; each file is one statistic."""
