@@ -18,7 +18,7 @@ def copy(tmp_path_factory):
         assert not copy.path(path).exists(), f"{path} is there already"
         copy.path(path).parent.mkdir(exist_ok=True)
         copy.write(path, code)
-    [row] = re.findall(r"^```toml\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE)
+    [row] = re.findall(r"^```toml\n(\[\[program.*?)^```", TEXT, re.DOTALL | re.MULTILINE)
     copy.append("generation/programs.toml", f"\n{row}")
     suite = "generation/suites/smoke.toml"
     copy.write(suite, copy.path(suite).read_text().replace("programs = [", 'programs = ["shawl", '))
