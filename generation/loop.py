@@ -44,7 +44,8 @@ def run_chain(chain: Chain, editor: editors.Edits, run: Path, prepared: Prepare,
             disturbed, note = audits.audited_input(chain, number, picture, writer.picture)
             further: list[object] = [writer.history()] if trait(editor, "remembers") else []
             further += [chain, number] if trait(editor, "told") else []
-            call = functools.partial(editor.edit, disturbed, instruction, seed, *further)
+            named = {"mask": _mask_of(chain, disturbed.size)} if trait(editor, "masked") else {}
+            call = functools.partial(editor.edit, disturbed, instruction, seed, *further, **named)
             answer, picture, latency = _ask_for_answer(editor, call, min(writer.size) / 2, ask)
             step = Step(
                 number,
@@ -69,6 +70,11 @@ def _next_words(chain: Chain, number: int, writer: ChainWriter) -> str:
     """What the simulated user of a study says next; empty if satisfied."""
     said = (module.next_words(chain, number, writer.picture) for module in studies.modules("steering"))
     return next(filter(None, said), "")
+
+
+def _mask_of(chain: Chain, size: _Size) -> Image.Image | None:
+    masks = (module.mask_of(chain, size) for module in studies.modules("masks"))
+    return next((mask for mask in masks if mask is not None), None)
 
 
 def _ask_for_answer(

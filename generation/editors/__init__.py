@@ -42,6 +42,7 @@ _TRAITS: dict[str, Any] = {
     "needs": "nothing",
     "concurrency": 8,  # calls in flight
     "remembers": False,  # wants the chain's history with every call
+    "masked": False,  # wants the mask of the edit, if the chain has one: edit(..., mask=picture)
     "told": False,  # a reference editor that is also given the chain and the step's number, to know the right answer
     "varies_size": False,  # its answers change size on purpose, so each call gets the last answer unresized
     "sizes": tuple,  # the (width, height) pairs it is stable at; none means any

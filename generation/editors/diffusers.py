@@ -41,7 +41,7 @@ _OTHERS = {
     "VersatileDiffusionDualGuidedPipeline": "mixes a picture with words, edits none",
 }
 _HALO = (
-    "Qwen-Image-2.1 answers edits at 1024x1024 with haloed copies (diffusers issue 14824); use another size, "
+    "Qwen-Image-2.1 answers edits at 1024x1024 with haloed copies (huggingface/diffusers#14824); use another size, "
     "such as --short-side 768"
 )
 # What arguments of the call, or parts of the pipeline, show.

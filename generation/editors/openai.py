@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from PIL import Image
+from PIL import Image, ImageOps
 
 from .. import pictures
 from ..calls import Refused
@@ -40,6 +40,7 @@ class Editor(hosted.HostedEditor):
     base_url: str = wire.base_url_option("OPENAI_BASE_URL")
     quality: str = "medium"
     input_fidelity: str = "auto"
+    mask: bool | None = field(default=None, metadata={"identity": WHERE_GIVEN})
     session: str = choice("fresh", ("fresh", "one", "server"))
     steps: int | None = number(None, least=1, identity=WHERE_GIVEN)
     guidance: float | None = field(default=None, metadata={"identity": WHERE_GIVEN})
@@ -64,6 +65,10 @@ class Editor(hosted.HostedEditor):
 
         if self.session != "fresh" and self._served:
             raise UserError(f"openai:session is for OpenAI's models, {self.model} is on a server of your own")
+
+    @property
+    def masked(self) -> bool:
+        return bool(self.mask)
 
     @property
     def remembers(self) -> bool:
@@ -118,34 +123,47 @@ class Editor(hosted.HostedEditor):
         account = {name: os.environ[variable] for name, variable in _ACCOUNT.items() if os.environ.get(variable)}
         return super().headers() | account
 
-    def ask(self, image: Image.Image, instruction: str, seed: int) -> Answer:
+    def ask(self, image: Image.Image, instruction: str, seed: int, mask: bytes = b"") -> Answer:
         data = pictures.encode_png(image)
+        masks = {"mask": ("mask.png", mask, "image/png")} if mask else {}
         form: Json = {"model": self.model, "prompt": instruction, "output_format": "png", "n": 1}
         if self._served:
             extra = {"seed": seed, **self._extras}
             form |= {"size": f"{image.width}x{image.height}", "response_format": "b64_json", **extra}
-            return self._request("image", data, form, instruction, {"address": self.address(), "sent": extra})
+            files = {"image": ("picture.png", data, "image/png"), **masks}
+            return self._request(files, form, instruction, {"address": self.address(), "sent": extra})
         width, height = nearest(image.size, self.sizes())
         form |= {"size": f"{width}x{height}", "quality": self.quality}
         form |= {"input_fidelity": self._fidelity} if self._fidelity else {}
-        return self._request("image[]", data, form, instruction, {})
+        return self._request({"image[]": ("picture.png", data, "image/png"), **masks}, form, instruction, {})
 
-    def edit(self, image: Image.Image, instruction: str, seed: int, history: Sequence[Turn] = ()) -> Answer:
-        if not self.remembers:
-            return super().edit(image, instruction, seed)
+    def edit(
+        self,
+        image: Image.Image,
+        instruction: str,
+        seed: int,
+        history: Sequence[Turn] = (),
+        mask: Image.Image | None = None,
+    ) -> Answer:
+        protecting = b"" if mask is None else _transparent(mask)
         try:
             with wire.one_call(self.timeout):
-                return self._respond(image.size, instruction, history)
+                if self.remembers:
+                    answer = self._respond(image.size, instruction, history, protecting)
+                else:
+                    answer = self.ask(image, instruction, seed, protecting)
         except Refused as refusal:
-            answer: Answer = refusal.args[0]
-            return answer
+            answer = refusal.args[0]
+        return replace(answer, details={**answer.details, "masked": True}) if protecting else answer
 
-    def _respond(self, size: Size, instruction: str, history: Sequence[Turn]) -> Answer:
+    def _respond(self, size: Size, instruction: str, history: Sequence[Turn], mask: bytes) -> Answer:
         """A turn of the Responses API with its image tool, by openai 3.51.0's types/responses."""
         width, height = nearest(size, self.sizes())
-        tool = {"type": "image_generation", "action": "edit", "model": self.model, "quality": self.quality}
+        tool: Json = {"type": "image_generation", "action": "edit", "model": self.model, "quality": self.quality}
         tool |= {"size": f"{width}x{height}", "output_format": "png"}
         tool |= {"input_fidelity": self._fidelity} if self._fidelity else {}
+        if mask:
+            tool["input_image_mask"] = {"image_url": wire.data_address(mask)}
         keeps = self.session == "server"
         body: Json = {"model": self.facts["through"]["model"], "store": keeps, "tools": [tool]}
         body["tool_choice"] = {"type": "image_generation"}
@@ -183,8 +201,9 @@ class Editor(hosted.HostedEditor):
         rates = self.facts["through"]
         return float(usage["input_tokens"] * rates["input"] + usage["output_tokens"] * rates["output"]) / 1e6
 
-    def _request(self, name: str, data: bytes, form: Json, instruction: str, sent: Json) -> Answer:
-        files = {name: ("picture.png", data, "image/png")}
+    def _request(
+        self, files: dict[str, tuple[str, bytes, str]], form: Json, instruction: str, sent: Json
+    ) -> Answer:
         response = wire.send("POST", f"{self.address()}/images/edits", self.headers(), data=form, files=files)
         reply = self.checked(response, wire.parse_json(response))
         row = hosted.first_row(reply)
@@ -201,6 +220,13 @@ class Editor(hosted.HostedEditor):
         sent = usage.get("input_tokens_details") or {}
         dollars = sent.get("text_tokens", 0) * rates["text"] + sent.get("image_tokens", 0) * rates["image"]
         return float(round((dollars + usage["output_tokens"] * rates["output"]) / 1e6, 6))
+
+
+def _transparent(mask: Image.Image) -> bytes:
+    """A PNG that is transparent where OpenAI may edit."""
+    picture = Image.new("RGBA", mask.size)
+    picture.putalpha(ImageOps.invert(mask.convert("L")))
+    return pictures.encode_png(picture)
 
 
 def _as_items(history: Sequence[Turn], words: Json) -> list[Json]:

@@ -52,8 +52,8 @@ class _UnderPolicies:
             raise AttributeError(name)
         return getattr(self.editor, name)
 
-    def edit(self, image: Image.Image, instruction: str, seed: int, *history: Any) -> Answer:
-        ask: Ask = lambda *call: self.editor.edit(*call, *history)  # noqa: E731  # partial puts history first
+    def edit(self, image: Image.Image, instruction: str, seed: int, *history: Any, **mask: Any) -> Answer:
+        ask: Ask = lambda *call: self.editor.edit(*call, *history, **mask)  # noqa: E731  # partial puts history first
         for policy in self.policies:
             ask = partial(getattr(policy, "edit", partial(_edit, policy)), ask)
         return ask(image, instruction, seed)

@@ -4,6 +4,7 @@ suites/NAME.toml, programs.toml    suites, and programs that only these use
 editors/NAME.py                    editors
 drawn_suites.py                    NAMES and make_suite(name): suites whose pictures and programs are drawn from a seed
 steering.py                        next_words(chain, number, picture): what a simulated user says in place of NEXT
+masks.py                           mask_of(chain, size): white where a chain's edit may change the picture, or None
 degradations.py                    sources made from others: see `sources.catalogue`
 audit.py                           chains that are disturbed between calls: see `audits`
 """

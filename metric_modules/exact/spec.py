@@ -37,6 +37,14 @@ SPEC = {
             "high": 1.0,
         },
         {
+            "name": "exact_protected",
+            "title": "Protected pixels changed",
+            "meaning": "drawn scenes: the share of what the edit's mask protects that the step changed, casts included",
+            "direction": "lower",
+            "low": 0.0,
+            "high": 1.0,
+        },
+        {
             "name": "exact_match",
             "title": "Whole picture right",
             "meaning": "drawn scenes: the share of the picture that has its right colour after the step",

@@ -1,11 +1,17 @@
 """Sessions that the vendor keeps: what each turn sends, what a resumed run pays for, and an id that was lost."""
 
 import base64
+import io
 
+import numpy as np
 import pytest
 from convergebench.generation import editors
 from convergebench.generation.calls import Caller, Unusable
-from convergebench.generation.records import UserError
+from convergebench.generation.records import Program, UserError
+from convergebench.generation.studies.exact.drawing import draw_scene
+from convergebench.generation.studies.exact.operations import make_edit
+from convergebench.generation.studies.exact.scenes import make_scene
+from PIL import Image
 from vendors import chains, gemini, openai
 from vendors.loopback import Reply, picture, serving, told
 
@@ -195,3 +201,35 @@ def test_sessions_and_thoughts_are_refused_where_there_are_none():
     for words in ("openai:session=server,base_url=http://127.0.0.1:9,model=mine", "gemini:thinking=none-at-all"):
         with pytest.raises(UserError, match=r"session|thinking"):
             editors.choose(words)
+
+
+@pytest.mark.parametrize("session", ["fresh", "server"])
+def test_an_editor_that_takes_a_mask_is_given_that_of_the_edit(monkeypatch, tmp_path, session):
+    monkeypatch.setenv(openai.KEY, "sentinel-key-1234567890")
+    edit = make_edit(make_scene(1, 0), "move")
+    program = Program(edit.id, (str(edit.forward), str(edit.backward)), "exact", True, "exact")
+    monkeypatch.setattr(chains, "PROGRAM", program)
+    vendor = Sessions(openai) if session == "server" else chains.script(openai, picture((256, 256)))
+    with serving(vendor) as server:
+        words = openai.SPEC.format(base=server.base, timeout=5) + f",mask=true,session={session}"
+        [step] = chains.run(tmp_path, words, (256, 256), Caller(**chains.FAST))[:1]
+        request = server.requests[0]
+    if session == "fresh":
+        data = openai.fields(request)["mask"][1]
+    else:
+        shown = request.json()["tools"][0]["input_image_mask"]["image_url"]
+        data = base64.b64decode(shown.rpartition(",")[2])
+    before, after = (np.asarray(draw_scene(scene, 256)) for scene in (edit.before, edit.after))
+    free = np.asarray(Image.open(io.BytesIO(data)).getchannel("A")) == 0
+    assert free.shape == (256, 256)
+    assert free[(before != after).any(axis=2)].all(), "what the edit needs may be changed"
+    assert 0 < free.mean() < 0.5, "the rest may not"
+    assert step.details["masked"]
+
+
+def test_a_chain_without_a_mask_sends_none(monkeypatch, tmp_path):
+    monkeypatch.setenv(openai.KEY, "sentinel-key-1234567890")
+    with serving(chains.script(openai, picture(chains.SIZE))) as server:
+        step = chains.one_step(tmp_path, openai, server.base, mask="true")
+        assert "mask" not in openai.fields(server.requests[0])
+    assert "masked" not in step.details

@@ -46,6 +46,7 @@ def twenty():
 def test_the_solver_is_exact_there_and_back(twenty):
     for edit in twenty:
         for step in steps("solver", edit):
+            assert step.pop("exact_protected") < 0.001, "but for soft edges at the rim"
             assert step == {
                 "exact_as_asked": True, "exact_iou": 1, "exact_start": 1, "exact_elsewhere": 0, "exact_match": 1,
             }, edit.forward  # fmt: skip
@@ -72,6 +73,24 @@ def test_a_thing_changed_besides_is_seen():
     step = measure.exact_step(truths[0], measure.to_lab(both), *truths)
     assert step["exact_elsewhere"] > 0.001
     assert not step["exact_as_asked"]
+
+
+def test_protected_pixels_that_changed_are_counted_and_a_light_re_encoding_is_not():
+    edit = make_edit(make_scene(1, 0), "move")
+    truths = [measure.to_lab(np.asarray(draw_scene(scene, SIDE))) for scene in (edit.before, edit.after)]
+    answer = draw_scene(edit.after, SIDE)
+    buffer = io.BytesIO()
+    answer.save(buffer, "JPEG", quality=90)
+    saved = np.asarray(Image.open(buffer))
+    half = np.asarray(answer).copy()
+    half[: SIDE // 2] = np.clip(half[: SIDE // 2].astype(int) + 25, 0, 255)
+    shares = [
+        measure.exact_step(truths[0], measure.to_lab(picture), *truths)["exact_protected"]
+        for picture in (np.asarray(answer), saved, half)
+    ]
+    assert shares[0] == 0
+    assert shares[1] < 0.03
+    assert 0.4 < shares[2] < 0.6
 
 
 def test_a_memoriser_of_one_seed_is_nothing_on_another():

@@ -30,6 +30,7 @@ class Row(TableRow):
     back: Estimate = column("Taken back exactly", "share")
     agreement: float | None = column("Agreement with the truth", "score")
     elsewhere: float | None = column("Changed elsewhere", "share")
+    protected: float | None = column("Protected pixels changed", "share")
     steps: int = column("Steps", "count")
     scenes: int = column("Scenes", "count")
     suites: str = column("Suites", shown=False)
@@ -48,6 +49,7 @@ def rows(analysis: Analysis) -> Iterator[Row]:
                 back=mean([step for step in some if not step.is_forward], "exact_as_asked"),
                 agreement=mean(some, "exact_iou").value,
                 elsewhere=mean(some, "exact_elsewhere").value,
+                protected=mean(some, "exact_protected").value,
                 steps=len(some),
                 scenes=len({step.chain.source.id for step in some}),
                 suites=", ".join(sorted({step.chain.suite for step in some})),
