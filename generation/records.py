@@ -326,8 +326,6 @@ class FinishedChain:
 
 @dataclass(frozen=True)
 class EditorInfo(Record):
-    """What an editor says of itself."""
-
     name: str
     role: str = "editor"
     about: str = ""

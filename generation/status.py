@@ -62,7 +62,6 @@ def _read_plan(folder: Path) -> tuple[str, int]:
 
 
 def _read_chain(folder: Path, calls: int, held_locks: set[int] | None) -> tuple[_Counts, str]:
-    """A chain's counts, and why it ended."""
     try:
         done = json.loads((folder / "done.json").read_bytes())
     except FileNotFoundError:

@@ -25,8 +25,6 @@ from .store import (
 
 @dataclass(frozen=True)
 class StoredChain(FinishedChain):
-    """A finished chain and its folder."""
-
     folder: Path
     digest: str  # sha256 of steps.jsonl, which names every picture's hash
     bytes: int  # of all its pictures
@@ -34,8 +32,6 @@ class StoredChain(FinishedChain):
 
 @dataclass
 class FoundChains:
-    """What some runs hold."""
-
     done: dict[str, StoredChain] = field(default_factory=dict)
     editors: dict[str, EditorInfo] = field(default_factory=dict)  # by label, every editor of `done`
     unfinished: list[Path] = field(default_factory=list)

@@ -1,5 +1,3 @@
-"""Removal with a real generative network that runs on a CPU."""
-
 import functools
 from dataclasses import dataclass
 from pathlib import Path

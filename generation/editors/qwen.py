@@ -1,5 +1,3 @@
-"""Alibaba's image editing models at DashScope."""
-
 from dataclasses import dataclass
 from typing import ClassVar
 

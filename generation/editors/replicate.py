@@ -1,5 +1,3 @@
-"""Whatever Replicate hosts that edits pictures."""
-
 from dataclasses import dataclass
 from typing import ClassVar
 

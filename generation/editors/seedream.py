@@ -1,5 +1,3 @@
-"""ByteDance's image models at BytePlus or Volcengine Ark."""
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,5 +1,3 @@
-"""What a product's undo button does: an undo answers with a stored picture and asks no editor."""
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

@@ -55,7 +55,6 @@ class DatasetChain:
 
     @property
     def size(self) -> str:
-        """The evaluation size as text."""
         if not (self.input and self.input.step.width and self.input.step.height):
             return "unknown"
         width, height = evaluation_size(self.input.step.width, self.input.step.height, self.chain.short_side)
@@ -63,7 +62,6 @@ class DatasetChain:
 
     @property
     def pixels(self) -> int:
-        """The area of its largest picture."""
         return max((_area(placed.step) for placed in (self.input, *self.steps.values()) if placed), default=0)
 
     @cached_property

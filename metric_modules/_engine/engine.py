@@ -117,7 +117,6 @@ class Outcome:
 def prepare(
     folder: Path, requested: Sequence[str] | None = None, device: str | None = None, dtype: str | None = None
 ) -> Job:
-    """Read the dataset and load the metrics."""
     reader = Reader(folder, makes=MADE)
     if not reader.files("chains"):
         raise UserError(f"{folder} is not a dataset: it has no data/chains; `convergebench build` makes one")

@@ -78,7 +78,6 @@ def suite_sources(chains: Iterable[DatasetChain]) -> dict[str, set[str]]:
 
 
 def originals_of(reader: Reader) -> dict[str, Original]:
-    """Every source of the dataset, by its id."""
     rows = reader.table("sources", ["source", "sha256"]).to_pylist()
     places = zip(rows, reader.places("sources"), strict=True)
     return {row["source"]: Original(row["source"], row["sha256"], place, "image") for row, place in places}

@@ -6,8 +6,7 @@ from typing import Any
 from . import picture_modules
 from .images import Pair, Size, in_batches, pairs
 from .networks import available_device
-from .pair_scorer import PairScorer
-from .scoring import signature_text
+from .scoring import PairScorer, signature_text
 
 
 class ScoredModule(picture_modules.PictureModule):

@@ -1,11 +1,15 @@
 """The types between the scoring engine and the metrics, and their words in results."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict
+
+import numpy as np
 
 Reason = str | tuple[str, str]  # a code of the spec's `reasons`, or one with its detail
 Value = float | Reason | Mapping[str, object]  # of one column; a mapping is stored as JSON
 Signature = dict[str, str | int | float]  # what a value depends on
+# What a picture is turned into, what compares the reference's with an answer's, and the signature.
+Loaded = tuple[Callable[[np.ndarray], Any], Callable[[Any, Any], dict[str, Value]], Signature]
 
 
 class Program(TypedDict):
@@ -39,3 +43,13 @@ def signature_text(name: str, settings: Mapping[str, object], **options: object)
 def reason_text(spec: Mapping[str, Any], reason: Reason) -> str:
     code, detail = (reason, "") if isinstance(reason, str) else reason
     return spec["reasons"][code][1].replace("{}", detail)
+
+
+class PairScorer:
+    """A metric's `Scorer` is this class with its first argument: what loads the functions for a device."""
+
+    def __init__(self, load: Callable[[str], Loaded], device: str, dtype: str, earlier: Mapping[str, object]):
+        self.prepare, self._compare, self.signature = load(device)
+
+    def compare(self, reference: Any, pictures: Sequence[np.ndarray], earlier: object) -> list[dict[str, Value]]:
+        return [self._compare(reference, self.prepare(picture)) for picture in pictures]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._shared.pair_scorer import Loaded, PairScorer
+from .._shared.scoring import Loaded, PairScorer
 from ..clip_similarity import measure as clip
 
 if TYPE_CHECKING:

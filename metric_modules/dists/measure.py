@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._shared.networks import require_packages
-from .._shared.pair_scorer import Loaded, PairScorer
 from .._shared.published import PublishedFile
-from .._shared.scoring import Signature
+from .._shared.scoring import Loaded, PairScorer, Signature
 from ..lpips import weights
 from ..lpips.measure import NETS
 

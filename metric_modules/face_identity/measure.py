@@ -5,9 +5,8 @@ from functools import partial
 import numpy as np
 
 from .._shared.networks import require_packages
-from .._shared.pair_scorer import Loaded, PairScorer
 from .._shared.published import PublishedFile, Say
-from .._shared.scoring import Value
+from .._shared.scoring import Loaded, PairScorer, Value
 
 Faces = tuple[np.ndarray, np.ndarray]  # a descriptor for each face, and how sure the detector is of it
 # Of 111 pictures the surest detection that is no face has 0.12. What only seems a face in the reference would be a

@@ -8,8 +8,7 @@ import numpy as np
 from PIL import Image
 
 from .._shared.networks import require_packages
-from .._shared.pair_scorer import Loaded, PairScorer
-from .._shared.scoring import Value
+from .._shared.scoring import Loaded, PairScorer, Value
 
 
 def _load(device: str) -> Loaded:

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._shared.networks import require_packages
-from .._shared.pair_scorer import Loaded, PairScorer
-from .._shared.scoring import Value
+from .._shared.scoring import Loaded, PairScorer, Value
 
 _LEAST_CONFIDENCE = 0.5  # of a line; rapidocr's own default
 

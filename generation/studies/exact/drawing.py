@@ -77,12 +77,11 @@ def draw_scene(scene: Scene, side: int) -> Image.Image:
     """The picture of a scene, `side` pixels wide and high."""
     picture = _ground(scene.ground, side).copy()
     for thing in scene.things:
-        _Patch(thing, side).draw(picture, has_shadow=scene.has_shadows and thing.kind != "card")
+        _Patch(thing, side).draw(picture, has_shadow=scene.level > 1 and thing.kind != "card")
     return picture
 
 
 def thing_mask(thing: Thing, side: int) -> np.ndarray:
-    """Which pixels of a picture belong to a thing."""
     mask, patch = np.zeros((side, side), bool), _Patch(thing, side)
     mask[patch.top : patch.top + patch.width, patch.left : patch.left + patch.width] = (
         np.asarray(patch.filled(patch.outline)) > 127

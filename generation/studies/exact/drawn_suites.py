@@ -57,7 +57,6 @@ def make_suite(name: str) -> suites.Suite | None:
 def _made(
     name: str, title: str, side: int, rounds: int, asked: Mapping[Program, Scene], editors: list[str]
 ) -> suites.Suite:
-    """A suite in which each program is asked of one scene."""
     programs = {program.id: program for program in asked}
     values = {
         "title": title,

@@ -64,6 +64,12 @@ class Edit:
     def after(self) -> Scene:
         return self.forward.run(self.before)
 
+    @property
+    def changed(self) -> tuple[list[Thing], list[Thing]]:
+        """The things that are no longer as they were, and as what they are."""
+        before, after = self.before.things, self.after.things
+        return [thing for thing in before if thing not in after], [thing for thing in after if thing not in before]
+
 
 # --- what each verb does to the data, and its words
 
@@ -234,13 +240,8 @@ def _plan_row(verb: str) -> Callable[[Scene, Dice], _Plan]:
     def plan(scene: Scene, dice: Dice) -> _Plan:
         kind, colours = scene.series[0].kind, tuple(thing.colour for thing in scene.series)
         orders = [order for order in permutations(colours) if order != colours]
-        return (
-            verb,
-            (),
-            (kind, dice.pick(orders) if verb == "arrange" else len(colours)),
-            "arrange",
-            (kind, colours),
-        )
+        asked = kind, dice.pick(orders) if verb == "arrange" else len(colours)
+        return verb, (), asked, "arrange", (kind, colours)
 
     return plan
 

@@ -9,8 +9,7 @@ from .scenes import Scene, Thing
 
 def part_way(edit: Edit, share: float) -> Scene:
     """The scene when this share of an edit is done; above 1 it overshoots. What has no half is left as it was."""
-    gone = [thing for thing in edit.before.things if thing not in edit.after.things]
-    new = [thing for thing in edit.after.things if thing not in edit.before.things]
+    gone, new = edit.changed
     scene = edit.before.without(*gone)
     for thing in new:
         old = max(gone, key=lambda other: _likeness(thing, other), default=None)
@@ -33,17 +32,17 @@ def _between(old: Thing | None, new: Thing, share: float) -> Thing:
     def mixed(first: int, second: int) -> int:
         return round(first + share * (second - first))
 
-    colour, text = (new.colour, new.tone), round(share * len(new.text))
+    colour, tone, text = new.colour, new.tone, round(share * len(new.text))
     if fill_of(old) != fill_of(new):
         parts = (mixed(a, b) for a, b in zip(fill_of(old), fill_of(new), strict=True))
-        colour = "#" + "".join(f"{min(255, max(0, part)):02x}" for part in parts), "full"
+        colour, tone = "#" + "".join(f"{min(255, max(0, part)):02x}" for part in parts), "full"
     return replace(
         old,
         x=mixed(old.x, new.x),
         y=mixed(old.y, new.y),
         size=mixed(old.size, new.size),
         angle=old.angle + round(share * turn),
-        colour=colour[0],
-        tone=colour[1],
+        colour=colour,
+        tone=tone,
         text=new.text[:text] + old.text[round(share * len(old.text)) :],
     )

@@ -53,7 +53,6 @@ class Thing:
 
     @property
     def looks(self) -> str:
-        """The word for its colour."""
         return {"full": self.colour, "light": f"light {self.colour}", "grey": "grey"}[self.tone]
 
 
@@ -105,10 +104,6 @@ class Scene:
     def changed(self, thing: Thing, **changes: Any) -> Self:
         return self.without(thing).with_things(replace(thing, **changes))
 
-    @property
-    def has_shadows(self) -> bool:
-        return self.level > 1
-
     def free_cells(self) -> list[tuple[int, int]]:
         """Centres of the middle rows' cells in which nothing stands."""
         cells = product((100, 300, 500, 700, 900), (300, 500, 700))
@@ -129,7 +124,6 @@ def _is_near(thing: Thing, x: int, y: int) -> bool:
 
 
 def matching(scene: Scene, reference: Reference) -> list[Thing]:
-    """Every thing that fits the description."""
     like = [
         thing
         for thing in scene.things
@@ -166,16 +160,16 @@ def resolve(scene: Scene, reference: Reference) -> Thing:
 
 def describe(scene: Scene, thing: Thing) -> Reference:
     """The shortest description that names this thing alone."""
-    plain = _plain(thing)
-    return next((reference for reference in _descriptions(scene, plain) if _names(scene, reference, thing)), plain)
+    descriptions = (reference for reference in _descriptions(scene, thing) if _names(scene, reference, thing))
+    return next(descriptions, _plain(thing))
 
 
 def _plain(thing: Thing) -> Reference:
     return Reference(thing.kind, thing.text if thing.kind == "card" else thing.looks)
 
 
-def _descriptions(scene: Scene, plain: Reference) -> Iterator[Reference]:
-    yield plain
+def _descriptions(scene: Scene, thing: Thing) -> Iterator[Reference]:
+    yield (plain := _plain(thing))
     others = [_plain(other) for other in scene.things]
     for side, other in product(_SIDES, [other for other in others if len(matching(scene, other)) == 1]):
         yield replace(plain, side=side, other=other)

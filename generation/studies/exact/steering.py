@@ -87,8 +87,7 @@ def _gap(goal: Edit, seen: Look) -> tuple[float, ...]:
 
 def _things(goal: Edit) -> tuple[Thing, Thing]:
     """The thing before and as it is wanted."""
-    [old] = [thing for thing in goal.before.things if thing not in goal.after.things]
-    [new] = [thing for thing in goal.after.things if thing not in goal.before.things]
+    [(old, new)] = zip(*goal.changed, strict=True)
     return old, new
 
 
@@ -109,21 +108,14 @@ def look(goal: Edit, picture: np.ndarray) -> Look:
     else:
         places = sorted(_places(differs, old), key=lambda place: _strangeness(place, lab, old, new))
         mask, there = (places[0], True) if places else (np.zeros(differs.shape, bool), False)
-    damage = _largest_share(differs & ~_grown(mask))
+    near = cv2.dilate(mask.astype(np.uint8), np.ones((9, 9), np.uint8)) > 0
+    _, _, regions, _ = cv2.connectedComponentsWithStats((differs & ~near).astype(np.uint8), connectivity=8)
+    damage = float(max(regions[1:, cv2.CC_STAT_AREA], default=0) / mask.size)
     if not there:
         return Look(0, 0, 1, (0, 0, 0), "", damage, is_there=False)
     y, x = (1000 * (part.mean() + 0.5) / SIDE for part in np.nonzero(mask))
     width = 1000 * math.sqrt(mask.sum()) / SIDE
     return Look(x, y, width, _fill(lab, mask), _read(goal, lab) if old.kind == "card" else "", damage)
-
-
-def _grown(mask: np.ndarray) -> np.ndarray:
-    return cv2.dilate(mask.astype(np.uint8), np.ones((9, 9), np.uint8)) > 0
-
-
-def _largest_share(mask: np.ndarray) -> float:
-    _, _, regions, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=8)
-    return float(max(regions[1:, cv2.CC_STAT_AREA], default=0) / mask.size)
 
 
 def _to_lab(picture: np.ndarray) -> np.ndarray:
@@ -133,7 +125,6 @@ def _to_lab(picture: np.ndarray) -> np.ndarray:
 
 @lru_cache(64)
 def _empty(scene: Scene) -> np.ndarray:
-    """The scene as it looks without the thing."""
     return _to_lab(np.asarray(draw_scene(scene, SIDE)))
 
 
@@ -148,7 +139,7 @@ def _length(gap: np.ndarray) -> np.ndarray:
 
 
 def _places(differs: np.ndarray, thing: Thing) -> list[np.ndarray]:
-    """The connected regions that are large enough to be the thing."""
+    """The regions that are large enough to be the thing."""
     closed = cv2.morphologyEx(differs.astype(np.uint8), cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8))
     count, labels = cv2.connectedComponents(closed, connectivity=8)
     least = _SMALLEST * thing_mask(thing, SIDE).sum()

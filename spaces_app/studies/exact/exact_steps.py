@@ -52,6 +52,5 @@ def by(
 
 
 def mean(steps: Sequence[ExactStep], column: str) -> Estimate:
-    """The mean with its limits over scenes."""
     values = [step.value(column) for step in steps]
     return estimate(*mean_over_clusters(values, [step.chain.source.id for step in steps]), 0.0, 1.0)

@@ -1,5 +1,3 @@
-"""Half-life against depth: how many edits in a row an editor can make and still undo all of them."""
-
 from collections.abc import Mapping, Sequence
 
 from ....analysis.analysis import Analysis

@@ -1,5 +1,3 @@
-"""Nested against crossed undo: two edits undone in reverse order, or in the order in which they were made."""
-
 from ....analysis.analysis import Analysis
 from ....analysis.tables import Estimate, TableRow, column
 from ....statistics import OnPage

@@ -1,5 +1,3 @@
-"""How often edits of drawn scenes are made as asked and taken back: by operation and by difficulty."""
-
 from collections.abc import Callable, Iterator
 
 from ....analysis.analysis import Analysis

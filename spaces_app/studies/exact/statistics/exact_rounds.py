@@ -1,5 +1,3 @@
-"""Whether skill decays with wear: edits of drawn scenes made as asked, by round; and what the rules said of them."""
-
 from collections.abc import Iterator, Sequence
 
 from ....analysis.analysis import Analysis

@@ -1,5 +1,3 @@
-"""Does an editor take a user who corrects it to what the user wants, and how fast?"""
-
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import groupby

@@ -1,5 +1,3 @@
-"""Undo instructions that a language model wrote, compared with those of the suite."""
-
 from functools import partial
 
 from ....analysis.analysis import Analysis

@@ -1,5 +1,3 @@
-"""What people saw go wrong, editor by editor."""
-
 from convergebench.dataset_builder.studies.labels.labels import LEVELS, QUESTIONS
 
 from ....analysis.analysis import Analysis

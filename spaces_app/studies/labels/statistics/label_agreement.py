@@ -1,5 +1,3 @@
-"""How far people agree, question by question."""
-
 from collections.abc import Hashable, Sequence
 
 import numpy as np

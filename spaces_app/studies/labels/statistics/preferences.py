@@ -1,5 +1,3 @@
-"""Which of two editors people prefer without names."""
-
 from collections import defaultdict
 from statistics import fmean
 

@@ -1,5 +1,3 @@
-"""How people rate each editor's results from 0 to 5."""
-
 from collections.abc import Mapping, Sequence
 from statistics import fmean, pstdev
 

@@ -1,5 +1,3 @@
-"""Each policy against the same editor alone, on the same cases."""
-
 import json
 from collections.abc import Mapping, Sequence
 from statistics import mean

@@ -1,5 +1,3 @@
-"""Copies with the instruction to denoise against plain copies, step by step."""
-
 from collections import defaultdict
 from collections.abc import Iterator
 from statistics import fmean

@@ -1,5 +1,3 @@
-"""Whether requests for grey give strictly grey pictures: red, green and blue equal in every pixel."""
-
 from collections import defaultdict
 from collections.abc import Iterator
 

@@ -1,5 +1,3 @@
-"""Rank correlations of each metric's score with the damage, and from which step on the score surely differs."""
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 

@@ -1,5 +1,3 @@
-"""How often judges and people call a restored picture unfaithful or overdone."""
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Any

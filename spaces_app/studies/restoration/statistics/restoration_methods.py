@@ -1,5 +1,3 @@
-"""Ways to restore pictures side by side: editors with their best prompt, and others."""
-
 from collections.abc import Mapping
 from dataclasses import replace
 

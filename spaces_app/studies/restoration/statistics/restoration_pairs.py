@@ -1,5 +1,3 @@
-"""Every two methods of restoration on their common pictures, by each metric."""
-
 from collections.abc import Iterator
 from itertools import combinations
 

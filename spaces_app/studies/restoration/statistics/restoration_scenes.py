@@ -1,5 +1,3 @@
-"""Restoration by kind of scene and by degradation."""
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
