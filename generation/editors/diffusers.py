@@ -13,7 +13,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -21,7 +21,7 @@ from PIL import Image
 
 from .. import local_models, pictures
 from ..calls import Rejected, Unusable
-from ..options import choice, number
+from ..options import WHERE_GIVEN, choice, number
 from ..records import Answer, UserError, Values
 from ..vendors.sizes import Size, nearest, of_pipeline
 
@@ -61,6 +61,7 @@ class Editor:
 
     model: str = "black-forest-labs/FLUX.1-Kontext-dev"
     revision: str | None = None
+    lora: str | None = field(default=None, metadata={"identity": WHERE_GIVEN})  # REPO@REVISION or FOLDER, :WEIGHT
     dtype: str = choice("bfloat16", local_models.DTYPES)
     steps: int | None = number(None, least=1)
     guidance: float | None = None
@@ -69,6 +70,10 @@ class Editor:
     offload: str = choice("none", ("none", "model", "sequential"), identity=False)
     concurrency: ClassVar[int] = 1
     needs: ClassVar[str] = "weights, a GPU for most of them, and pip install 'convergebench[diffusers]'"
+
+    def __post_init__(self) -> None:
+        if self.lora:
+            _split_lora(self.lora)
 
     def identity(self) -> dict[str, str]:
         commit = local_models.hub_commit(self.model, _INDEX, self.revision)
@@ -108,6 +113,8 @@ class Editor:
         if package := missing_package(type(pipeline)):
             raise Unusable(f"{type(pipeline).__name__} needs {package}: pip install {package}")
         _mend(pipeline)
+        if self.lora:
+            _add_lora(pipeline, self.lora)
         pipeline.set_progress_bar_config(disable=True)
         device = local_models.device(self.device)
         if self.offload == "model":
@@ -140,6 +147,32 @@ class Editor:
         if any(getattr(result, "nsfw_content_detected", None) or ()):
             return Answer(status="refused", reason="the pipeline's safety checker", cost=0.0, details=details)
         return Answer(pictures.encode_png(picture), cost=0.0, details=details)
+
+
+def _split_lora(words: str) -> tuple[str, str | None, float]:
+    """Its repository or folder, revision and weight. A repository needs a revision, or a resumed run could mix two."""
+    place, _, weight = words.partition(":")
+    repo, _, revision = place.partition("@")
+    try:
+        strength = float(weight or 1)
+    except ValueError as error:
+        raise UserError(f"diffusers:lora must end in a number as weight, got {weight!r}") from error
+    if not revision and not Path(repo).exists():
+        raise UserError(f"diffusers:lora needs a revision, as in {repo}@COMMIT:0.8; or a folder that exists")
+    return repo, revision or None, strength
+
+
+def _add_lora(pipeline: Any, words: str) -> None:
+    repo, revision, weight = _split_lora(words)
+    if not hasattr(pipeline, "load_lora_weights"):
+        raise Unusable(f"{type(pipeline).__name__} takes no LoRA")
+    if not local_models.is_installed("peft"):
+        raise Unusable("a LoRA needs peft: pip install peft")
+    try:
+        pipeline.load_lora_weights(repo, adapter_name="lora", **({"revision": revision} if revision else {}))
+        pipeline.set_adapters("lora", weight)
+    except (OSError, ValueError) as error:
+        raise Unusable(f"the LoRA {words} cannot be loaded: {str(error)[:300]}") from error
 
 
 def _without_video(model: str, where: dict[str, str]) -> dict[str, Any]:

@@ -296,3 +296,37 @@ def test_pictures_come_back_from_tensors_unchanged():
     assert numpy.array_equal(
         numpy.asarray(local_models.picture(local_models.tensor(picture))), numpy.asarray(picture)
     )
+
+
+class Adapted:
+    """What a pipeline is told of a LoRA; the weights themselves need peft."""
+
+    def __init__(self):
+        self.told = []
+
+    def load_lora_weights(self, repo, **named):
+        self.told.append((repo, named))
+
+    def set_adapters(self, name, weight):
+        self.told.append((name, weight))
+
+
+def test_a_lora_is_loaded_at_its_revision_and_weight(monkeypatch):
+    pipeline = Adapted()
+    with pytest.raises(Unusable, match="takes no LoRA"):
+        pipelines._add_lora(object(), "me/keep@abc:0.8")
+    monkeypatch.setattr(local_models, "is_installed", lambda module: False)
+    with pytest.raises(Unusable, match="pip install peft"):
+        pipelines._add_lora(pipeline, "me/keep@abc:0.8")
+    monkeypatch.setattr(local_models, "is_installed", lambda module: True)
+    pipelines._add_lora(pipeline, "me/keep@abc:0.8")
+    assert pipeline.told == [("me/keep", {"adapter_name": "lora", "revision": "abc"}), ("lora", 0.8)]
+
+
+def test_a_lora_is_part_of_the_chains_identity_and_names_its_revision():
+    choice = editors.choose("diffusers:lora=me/keep@abc:0.8", find_out=False)
+    assert choice.settings["lora"] == "me/keep@abc:0.8"
+    assert "lora" not in editors.choose("diffusers", find_out=False).settings
+    for words in ("lora=me/keep", "lora=me/keep@abc:much"):
+        with pytest.raises(UserError, match="diffusers:lora"):
+            editors.choose(f"diffusers:{words}", find_out=False)
