@@ -79,14 +79,8 @@ def _forward(changed: bool, share: float | str, checks: Mapping[str, bool]) -> J
     verdict: float | str = "words_not_checked"
     if not all(answers.values()) or answers.keys() - {"colour"}:
         verdict = float(all(answers.values()))
-    asked_by = answers or "words_not_checked"
-    return {
-        **_NO_UNDO,
-        "changed": float(changed),
-        "as_asked": verdict,
-        "asked_by": asked_by,
-        "region_share": share,
-    }
+    forward = float(changed), verdict, answers or "words_not_checked", share
+    return _NO_UNDO | dict(zip(FORWARD, forward, strict=True))
 
 
 def judge_forward(

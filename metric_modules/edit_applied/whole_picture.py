@@ -47,15 +47,8 @@ WEAKEST = 2.0  # mean chroma below which a picture was monochrome before
 GREYED = 0.5  # of that chroma: the most that may remain in a picture that was made monochrome
 TINTED = 2.0  # delta E by which the mean colour has to move for a tint
 TOWARDS = 0.5  # cosine between that move and the colour that was asked for
-_HUES = {
-    "redd": 40,
-    "orang": 65,
-    "yellow": 100,
-    "green": 140,
-    "blu": 285,
-    "purpl": 320,
-    "pink": 0,
-}  # degrees in Lab
+# Degrees in Lab.
+_HUES = {"redd": 40, "orang": 65, "yellow": 100, "green": 140, "blu": 285, "purpl": 320, "pink": 0}
 
 _Edit = tuple[bool, Callable[[], float]]  # whether it was made, and the share of the change that is left
 

@@ -1,5 +1,3 @@
-"""Programs that only add: no round returns to its start, so no headline counts them."""
-
 from convergebench.generation.records import NEXT
 
 from ...analysis.groups import AUDITED

@@ -1,5 +1,3 @@
-"""Edits of drawn scenes, whose truth is known, and dialogues that steer to a goal."""
-
 from ...analysis.program_groups import ProgramGroup
 
 GROUPS = (

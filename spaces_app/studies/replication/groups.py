@@ -1,5 +1,3 @@
-"""Programs that ask for no change, or to take a picture apart and redraw it."""
-
 from convergebench.generation.records import FinishedChain
 
 from ...analysis.program_groups import ProgramGroup, asks_for_edit

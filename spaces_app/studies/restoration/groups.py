@@ -1,5 +1,3 @@
-"""Programs that restore a degraded picture: they have their own tables, and no headline counts them."""
-
 from ...analysis.analysis import Analysis
 from ...analysis.cases import Case
 from ...analysis.groups import AUDITED

@@ -1,5 +1,3 @@
-"""Draws the one right answer to an exact edit, because it is told the chain: the ceiling. Or another, on purpose."""
-
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -20,7 +18,7 @@ WEARS = ("none", "jpeg", "webp", "noise", "resize", "blur", "tint")  # what re-e
 
 @dataclass(frozen=True)
 class Editor:
-    """Draws the one right answer to an edit of a scene, which it is told, and leaves the rest as it is."""
+    """Draws the one right answer to an edit of a scene, which it is told: the ceiling."""
 
     role: ClassVar[str] = "baseline"
     embedded: ClassVar[bool] = True

@@ -1,5 +1,3 @@
-"""Goes a fixed share of the way to what a simulated user wants, because it is told the goal."""
-
 from dataclasses import dataclass
 from typing import ClassVar
 

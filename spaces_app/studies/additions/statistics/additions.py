@@ -1,5 +1,3 @@
-"""Programs that only add: is each thing added, does it stay, is the count right?"""
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,5 +1,3 @@
-"""The appendix: does a round contract, and how does the error grow?"""
-
 from collections.abc import Sequence
 
 from convergebench.metric_modules.contraction.growth import exponent, factor, fixed_point_distance, shape

@@ -1,5 +1,3 @@
-"""Each editor as judges see it, next to the rules on the same steps."""
-
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping

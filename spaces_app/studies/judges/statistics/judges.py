@@ -1,5 +1,3 @@
-"""How reliable each judge is: its agreement with others, and whether it drifted."""
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations

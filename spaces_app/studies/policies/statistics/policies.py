@@ -1,8 +1,8 @@
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import mean
 
-from convergebench.metric_modules.halflife.comparison import Comparison, judge_together
+from convergebench.metric_modules.halflife.comparison import judge_together
 
 from ....analysis.analysis import Analysis
 from ....analysis.cases import Case
@@ -20,6 +20,7 @@ NOTE = (
     "an editor; those by kind and category are descriptions."
 )
 _ALL = "all tests"
+_VERDICTS = {"first": "lasts longer", "second": "lasts less"}
 
 
 class Row(TableRow):
@@ -82,7 +83,7 @@ def _rows(
             continue
         sides = [[cases[name][key] for key in common] for name in (alone, editor)]
         kept = [mean(outcomes[name][key][0].kept for key in common) for name in (alone, editor)]
-        before, after = map(_edits_made, sides)
+        before, after = (_mean(made for case in side for made in case.changed or []) for side in sides)
         rows.append(
             Row(
                 group=group.name,
@@ -95,12 +96,12 @@ def _rows(
                 under=kept[1],
                 edits=None if before is None or after is None else after - before,
                 seam=_mean(_seams(analysis, sides[1])) if by == _ALL else None,
-                cost_alone=_mean([case.cost for case in sides[0] if case.cost is not None]),
-                cost=_mean([case.cost for case in sides[1] if case.cost is not None]),
-                seconds_alone=_mean([case.seconds for case in sides[0] if case.seconds is not None]),
-                seconds=_mean([case.seconds for case in sides[1] if case.seconds is not None]),
+                cost_alone=_mean(case.cost for case in sides[0]),
+                cost=_mean(case.cost for case in sides[1]),
+                seconds_alone=_mean(case.seconds for case in sides[0]),
+                seconds=_mean(case.seconds for case in sides[1]),
                 p_value=pair.p_corrected if by == _ALL else None,
-                verdict=_verdict(pair) if by == _ALL else "",
+                verdict=_VERDICTS.get(pair.verdict, pair.verdict) if by == _ALL else "",
                 cases=len(common),
                 sources=pair.sources,
             )
@@ -108,16 +109,9 @@ def _rows(
     return rows
 
 
-def _verdict(pair: Comparison) -> str:
-    return {"first": "lasts longer", "second": "lasts less"}.get(pair.verdict, pair.verdict)
-
-
-def _edits_made(cases: Sequence[Case]) -> float | None:
-    return _mean([float(made) for case in cases for made in case.changed or [] if made is not None])
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return mean(values) if values else None
+def _mean(values: Iterable[float | None]) -> float | None:
+    measured = [float(value) for value in values if value is not None]
+    return mean(measured) if measured else None
 
 
 def _seams(analysis: Analysis, cases: Sequence[Case]) -> list[float]:

@@ -1,5 +1,3 @@
-"""Score tables that others published: half-lives by the same rules."""
-
 from collections.abc import Iterator, Sequence
 
 from convergebench.metric_modules.halflife.outcomes import curve_outcome

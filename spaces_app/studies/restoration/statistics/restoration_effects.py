@@ -1,5 +1,3 @@
-"""What longer prompts and fidelity words change in a restoration."""
-
 from collections.abc import Iterator
 from functools import partial
 

@@ -1,5 +1,3 @@
-"""Restoration iterated: does a second pass undo or deepen what the first one did?"""
-
 from collections.abc import Iterator
 from functools import partial
 

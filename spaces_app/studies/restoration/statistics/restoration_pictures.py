@@ -1,5 +1,3 @@
-"""The restored pictures that the page shows: a typical one for each degradation."""
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from statistics import fmean

@@ -1,5 +1,3 @@
-"""The scores of each prompt for restoring pictures, and of groups of prompts."""
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import partial

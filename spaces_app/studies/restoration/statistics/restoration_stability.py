@@ -1,5 +1,3 @@
-"""Whether repeated runs of one restoration differ by more than chance, by Friedman's test."""
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
