@@ -98,6 +98,9 @@ class HubServer(ThreadingHTTPServer):
 class Handler(BaseHTTPRequestHandler):
     server: HubServer
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = (
+        True  # headers and body are sent apart, and the client would wait to acknowledge both
+    )
     exchange: Exchange
     left: int
 

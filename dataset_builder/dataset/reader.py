@@ -20,7 +20,7 @@ from . import manifest
 from .columns import Row, Values
 from .manifest import Entries, UnreadableFile
 from .rows import BUILT, ChainRow, EditorRow, SourceRow, StepRow, made_by
-from .schema import DIGESTS, REFERENCES, TableDigest, extent, may_hold, refuse_nulls, values_digest
+from .schema import DIGESTS, REFERENCES, ROWS, TableDigest, extent, may_hold, refuse_nulls, values_digest
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi, HfFileSystem
@@ -172,7 +172,11 @@ class Reader:
 
     def _footer(self, file: str) -> pq.FileMetaData:
         with self._damage_explained(file):
-            return pq.read_metadata(self._source(file))
+            footer = pq.read_metadata(self._source(file))
+            most = max((footer.row_group(group).num_rows for group in range(footer.num_row_groups)), default=0)
+            if most > ROWS:  # millions of empty rows take a few bytes in a file, and gigabytes in memory
+                raise OSError(f"a part of it has {most:,} rows, and this benchmark writes at most {ROWS:,}")
+        return footer
 
     def is_ours(self, file: str) -> bool:
         """Whether a file carries the digests of its columns."""

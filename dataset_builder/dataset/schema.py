@@ -18,7 +18,7 @@ from .rows import configs
 
 SPLIT = "test"
 _ROW_GROUP = 8_000_000  # bytes of pictures; a larger picture has a row group of its own
-_ROWS = 10_000  # in a row group at most, if there are no pictures
+ROWS = 10_000  # in a row group at most
 # As `datasets` writes files, so that the Hub can deduplicate two versions of one.
 _CHUNKING = {"min_chunk_size": 262144, "max_chunk_size": 1048576, "norm_level": 0}
 # Keys of a file's metadata. A file without digests is not read.
@@ -128,7 +128,7 @@ def _row_groups(rows: Iterable[Row | Values], pictures: Sequence[str]) -> Iterat
     for row in rows:
         values = row.values if isinstance(row, Row) else row
         weight = sum(len(values[name]["bytes"]) for name in pictures if values[name])
-        if group and (filled + weight > _ROW_GROUP or len(group) >= _ROWS):
+        if group and (filled + weight > _ROW_GROUP or len(group) >= ROWS):
             yield group
             group, filled = [], 0
         group.append(values)

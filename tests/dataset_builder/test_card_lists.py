@@ -2,6 +2,7 @@
 
 import shutil
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import small_dataset
@@ -102,3 +103,15 @@ def test_nor_is_it_over_the_hub(small, damage, tmp_path, api):
     reader = Reader(f"hf://datasets/{REPO}", api)
     with pytest.raises(UnreadableFile):
         checked_board(reader)
+
+
+def test_millions_of_empty_rows_are_a_sentence_before_they_are_in_memory(folder):
+    path = folder / FILE.format("scores")
+    table = pa.table({"chain": pa.nulls(3_000_000, pa.string()), "step": pa.nulls(3_000_000, pa.int32())})
+    pq.write_table(table, path, row_group_size=3_000_000)
+    small_dataset.list_files(folder)
+    most = pa.default_memory_pool().bytes_allocated()
+    for read in (open_scored(folder).table, Reader(folder).places, lambda config: [*Reader(folder).rows(config)]):
+        with pytest.raises(UnreadableFile, match="3,000,000 rows"):
+            read("scores")
+    assert pa.default_memory_pool().bytes_allocated() <= most

@@ -94,6 +94,7 @@ class Campaign:
                 Course(folder, self.suite, chance, shop, f"{self.options.seed}-{number}"),
                 injuries.STORE,
             )
+        print(f"course {number}, {kind} ...", file=sys.stderr, flush=True)
         names = [self.options.only] if self.options.only else list(faults)
         history: list[str] = []
         wrong = ""

@@ -7,12 +7,10 @@ from pathlib import Path
 from random import Random
 
 import click
-import pyarrow as pa
-import pyarrow.parquet as pq
-import small_dataset
 from convergebench.cli import __main__ as cli
 from convergebench.dataset_builder.dataset.reader import UnreadableFile
 from convergebench.generation.records import UserError
+from fuzz.datasets import on_the_hub, unlisted
 from fuzz.mutations import HOSTILE
 from fuzz.workshop import METRICS, SCORED, TABLES, Workshop, Wrong, files_below, invoke, rows_of, tables_of
 
@@ -112,31 +110,6 @@ def report_is_the_same(shop: Workshop, folder: Path) -> str:
     except UserError:
         return "named"
     return "the same"
-
-
-def report_inputs(shop: Workshop, chance: Random) -> str:
-    """Values that no verb of ours wrote, with digests that belong to them: the manifest does not know them."""
-    folder = shop.copy(shop.dataset, "dataset")
-    config = chance.choice(("scores", "scores", "floors", "chains", "editors", "sources"))
-    file = chance.choice(sorted((folder / "data" / config).rglob("*.parquet")))
-    table = pq.read_table(file)
-    name = chance.choice(table.column_names)
-    whole, kind = table[name].to_pylist(), table.schema.field(name).type
-    values = list(whole)
-    for place in chance.sample(range(len(values)), max(1, len(values) // chance.choice((1, 2, 10)))):
-        values[place] = chance.choice(values) if chance.random() < 0.2 else chance.choice(HOSTILE)
-    try:
-        changed = pa.array(values, kind)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError, UnicodeEncodeError):
-        changed = pa.nulls(len(values), kind)
-    table = table.set_column(table.column_names.index(name), table.schema.field(name), changed)
-    small_dataset.rewrite(file, table, listed=False)
-    outcome = report_is_the_same(shop, folder)
-    if invoke("verify", folder)[0]:
-        return "named"
-    if changed.to_pylist() != whole:
-        raise Wrong(f"verify finds nothing although {config}.{name} was altered")
-    return outcome
 
 
 def shards(shop: Workshop, chance: Random) -> str:
@@ -242,7 +215,8 @@ TARGETS = {
     "store": (store, 5),
     "manifests": (manifests, 2),
     "tables of a dataset": (parquet, 3),
-    "report inputs": (report_inputs, 2),
+    "tables not listed": (unlisted, 3),
+    "a dataset on the Hub": (on_the_hub, 3),
     "shards": (shards, 2),
     "imports": (imports, 4),
     "words": (command_line, 5),
