@@ -1,5 +1,3 @@
-"""Whatever fal.ai hosts that edits pictures, through its queue."""
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,5 +1,3 @@
-"""Google's image models through the Gemini API."""
-
 import dataclasses
 import functools
 import hashlib

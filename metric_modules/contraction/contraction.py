@@ -1,5 +1,3 @@
-"""Does an editor contract? The factor between rounds, the growth of the error, its shape, and the fixed point."""
-
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import ClassVar

@@ -1,5 +1,3 @@
-"""Did the forward edit happen, and was it undone? As an `evaluate` module; the pure functions are in judge.py."""
-
 from collections.abc import Sequence
 from typing import Any, ClassVar
 

@@ -1,5 +1,3 @@
-"""Half-life of a metric under repetition: after how many rounds is half of the chains past the threshold?"""
-
 import math
 from collections.abc import Hashable, Sequence
 from typing import ClassVar

@@ -1,8 +1,3 @@
-"""Shift and scale between two pictures, and PSNR and SSIM after undoing them, as an `evaluate` module.
-
-The pure functions are in align.py and measure.py.
-"""
-
 from convergebench.metric_modules._shared import picture_modules
 from convergebench.metric_modules._shared.images import Size, pairs
 from convergebench.metric_modules._shared.scoring import signature_text
