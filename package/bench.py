@@ -251,7 +251,8 @@ def _read_config(path: Path) -> dict[str, Any]:
 def _write_config(path: Path, bench: Bench, options: Values) -> None:
     """Write what a call with `--config` needs to do the same; a function typed into Python cannot be named."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    values = {name: value for name, value in {**vars(bench), "out": str(path.parent), **options}.items() if value}
+    told = {**vars(bench), "out": str(path.parent), **options}
+    values = {name: value for name, value in told.items() if value not in (None, "", (), [])}
     values["editor"] = [spec for spec in bench.editor if spec]
     values = _with_paths(values, lambda name: os.path.relpath(name, path.parent))
     lines = [f"{name} = {json.dumps(value, default=str)}" for name, value in values.items()]

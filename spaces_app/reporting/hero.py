@@ -31,7 +31,8 @@ def draw_hero(
     answer, scope = headline(board)
     frames = max(len(strip.frames) for strip in strips)
     wide, high = max(frame["size"] for strip in strips for frame in strip.frames)
-    tall = (_WIDTH / frames - 0.2) * min(high / max(wide, 1), 1.2) + 0.85  # of a strip, in inches
+    shape = min(high / wide, 1.2) if wide and high else 1.0  # a dataset without pictures has no sizes
+    tall = (_WIDTH / frames - 0.2) * shape + 0.85  # of a strip, in inches
     ratios = [tall] * len(strips) + [2.4]
     figure, grid = new_figure(len(ratios), frames, sum(ratios) + 0.6, height_ratios=ratios)
     figure.set_figwidth(_WIDTH)

@@ -14,7 +14,7 @@ PSNR = HOUSE / "metric_modules" / "psnr"
 
 
 def test_every_metric_is_listed_in_the_words_of_its_card():
-    rows = json.loads(CliRunner().invoke(main, ["list", "metrics", "--json"]).output)
+    rows = json.loads(CliRunner().invoke(main, ["list", "metrics", "--json"]).stdout)
     folders = sorted(path.parent.name for path in HOUSE.glob("metric_modules/*/spec.py"))
     assert sorted({row["folder"] for row in rows}) == folders
     for row in rows:
@@ -34,14 +34,14 @@ def test_clip_is_ready_only_with_its_weights(monkeypatch, tmp_path, there):
     monkeypatch.setattr("huggingface_hub.try_to_load_from_cache", lambda *given: looked_for)
     [clip] = [
         row
-        for row in json.loads(CliRunner().invoke(main, ["list", "metrics", "--json"]).output)
+        for row in json.loads(CliRunner().invoke(main, ["list", "metrics", "--json"]).stdout)
         if row["name"] == "clip"
     ]
     assert (clip["missing"] is None) == there
 
 
 def test_the_names_are_those_that_score_takes():
-    rows = json.loads(CliRunner().invoke(main, ["list", "metrics", "--json"]).output)
+    rows = json.loads(CliRunner().invoke(main, ["list", "metrics", "--json"]).stdout)
     assert {row["name"] for row in rows if row["kind"] != "statistic"} == set(scored_specs())
     lines = CliRunner().invoke(main, ["list", "metrics"]).output.splitlines()
     [halflife] = [line for line in lines if line.startswith("halflife ")]

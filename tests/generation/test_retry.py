@@ -88,7 +88,7 @@ def test_a_failed_chain_that_is_retried_counts_in_the_report(tmp_path):
         return row["failed"], row["cause"], row["rounds_kept"]
 
     assert generate(made, tmp_path / "run").ends == {"complete": 3, "failed": 1}
-    assert headline() == (0.5, "technical failure (50%)", 2.0)
+    assert headline() == (0.5, "technical failure (1 of 2)", 2.0)
     moods["broken"] = None
     assert generate(made, tmp_path / "run", retry=("failed",)).ends == {"complete": 1}
     assert headline() == (0.0, None, 3.0)

@@ -119,7 +119,7 @@ def test_a_thing_that_is_gone_is_asked_for_again():
 
 @pytest.mark.parametrize("goal", GOALS[:3], ids=NAMES[:3])
 def test_the_eye_measures_what_was_drawn_despite_wear(goal):
-    """The renderer's truth calibrates the eye: place within 5 thousandths, width 4%, colour its tolerance."""
+    """The renderer's truth calibrates the eye; JPEG halves the resolution of colours."""
     for scene in (goal.before, goal.after):
         [thing] = [
             thing for thing in scene.things if (thing in goal.before.things) != (thing in goal.after.things)
@@ -130,6 +130,6 @@ def test_the_eye_measures_what_was_drawn_despite_wear(goal):
         clean = steering.look(goal, np.asarray(draw_scene(scene, SIDE)))
         assert (seen.x, seen.y) == pytest.approx((clean.x, clean.y), abs=5)
         assert seen.width == pytest.approx(clean.width, rel=0.04)
-        assert np.linalg.norm(np.subtract(seen.colour, clean.colour)) < steering.TOLERANCES["recolour"]
+        assert np.linalg.norm(np.subtract(seen.colour, clean.colour)) < 10
         assert abs(clean.x - thing.x) < 40
         assert abs(clean.y - thing.y) < 40

@@ -14,8 +14,8 @@ from convergebench.spaces_app.space.headline import leaderboard
 from convergebench.spaces_app.space.served_dataset import ServedDataset
 from simulated import dataset, report
 
-NEAR = {"rmse": 6.0, "ssim": 0.9, "lpips": 0.05}
-FAR = {"rmse": 70.0, "ssim": 0.35, "lpips": 0.75}
+NEAR = {"rmse": 6.0, "ssim": 0.9, "lpips": 0.05, "damage": 0.06}
+FAR = {"rmse": 70.0, "ssim": 0.35, "lpips": 0.75, "damage": 0.95}
 
 
 def floors_of(names, near):

@@ -32,7 +32,7 @@ PAGES = [
     *sorted(path.relative_to(HOUSE).as_posix() for path in HOUSE.glob("docs/*.md")),
 ]
 CHEAP = (["list", "editors"], ["list", "metrics"], ["list", "suites"], ["plan"])  # run; other commands are parsed
-READ_ONLY = ("text", "bibtex")  # nothing to run
+READ_ONLY = ("text", "csv", "bibtex")  # nothing to run
 
 # In a process of its own: the Python blocks of each page one after the other, in a folder, and what each block prints.
 RUNNER = """
