@@ -31,7 +31,7 @@ def test_weights_that_are_not_there_are_named_with_the_command(monkeypatch, tmp_
 @pytest.mark.parametrize("there", [True, False])
 def test_clip_is_ready_only_with_its_weights(monkeypatch, tmp_path, there):
     looked_for = str(tmp_path / "model.safetensors") if there else None
-    monkeypatch.setattr("huggingface_hub.try_to_load_from_cache", lambda *given: looked_for)
+    monkeypatch.setattr("huggingface_hub.try_to_load_from_cache", lambda *given, **kwargs: looked_for)
     [clip] = [
         row
         for row in json.loads(CliRunner().invoke(main, ["list", "metrics", "--json"]).stdout)

@@ -72,7 +72,7 @@ def run(*words):
 def test_a_report_is_written_and_the_headline_printed(whole):
     out, result = whole
     assert result.exit_code == 0, result.output
-    assert result.output.startswith("Convergence\n")
+    assert "\n\nConvergence\n" in result.output
     generated, kept, lost, missing = re.search(
         r"\n(\d+) chains generated = (\d+) kept \+ (\d+) lost \+ (\d+) missing\n", result.output
     ).groups()
