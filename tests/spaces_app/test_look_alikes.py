@@ -59,7 +59,7 @@ def test_the_space_says_why_nothing_counts(tmp_path, monkeypatch):
     dataset.look_alikes = {"brick": ["a", "b", "c", "d"]}
     dataset.groups = {}
     board = leaderboard(dataset).table
-    assert "resemble them: brick (like a, b, c and 1 more)" in board.title
+    assert "resemble them: brick (like a, b, c and 1 more)" in board.note
     assert board.rows == []
 
 
