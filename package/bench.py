@@ -107,7 +107,7 @@ def run(
     choices = [each if isinstance(each, str) else editors.own_choice(each, "", words) for each in specs]
     planned = cb.plan(choices, bench.suite, **_of_plan(options))
     folder = Path(bench.out or Path("bench") / planned.suite.name)
-    stored, dataset = folder / "runs" / planned.suite.name, folder / "convergebench"
+    stored = folder / "runs" / planned.suite.name
     _check_early(bench, planned, stored)
     _write_config(folder / CONFIG, bench, options)
     outcome = cb.generate(specs, bench.suite, stored, **options, **names, quiet=quiet)
@@ -115,16 +115,23 @@ def run(
         raise Failed(_why(outcome))
     for name in bench.beside:
         cb.generate((), name, folder / "runs" / name, quiet=quiet)
-    stores = [stored, *(folder / "runs" / name for name in bench.beside)]
+    finished, damage = _finish(bench, folder, stored, quiet)
+    for sentence in [_why(outcome), *damage, *_below(bench, planned, stored, finished.board)]:
+        if sentence:
+            raise Failed(sentence, finished)
+    return finished
+
+
+def _finish(bench: Bench, folder: Path, stored: Path, quiet: bool) -> tuple[Finished, Sequence[str]]:
+    """From the stored answers to the report; with what is damaged."""
+    import convergebench as cb
+
+    dataset, stores = folder / "convergebench", [stored, *(folder / "runs" / name for name in bench.beside)]
     cb.build(stores, dataset, licence=bench.licence, attribution=bench.attribution, quiet=quiet)
     scored = cb.score(dataset, bench.metrics, quiet=quiet)
     board = cb.report(dataset, folder / "report")
     version = f"{bench.push} {cb.publish(dataset, bench.push, 'next')}" if bench.push else None
-    finished = Finished(dataset, folder / CONFIG, board, scored.absent, version)
-    for sentence in [_why(outcome), *scored.damage, *_below(bench, planned, stored, board)]:
-        if sentence:
-            raise Failed(sentence, finished)
-    return finished
+    return Finished(dataset, folder / CONFIG, board, scored.absent, version), scored.damage
 
 
 def demo(suite: str = "demo", *, workers: int = 8, quiet: bool = False) -> Finished:
