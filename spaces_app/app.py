@@ -2,6 +2,7 @@
 
 import gc
 import os
+import shutil
 from importlib.util import find_spec
 
 from convergebench.spaces_app.space import served_dataset
@@ -12,9 +13,13 @@ def serve(dataset: served_dataset.ServedDataset, port: int | None = None, inbrow
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
     gc.disable()  # collecting garbage takes a seventh of the start, and all of this stays
     try:
+        from convergebench.spaces_app.space.previews import previews_of
         from convergebench.spaces_app.space.request_limit import keep_memory_low
         from convergebench.spaces_app.space.server import make_server
 
+        uploads = previews_of(dataset).folder.parent / "uploads"
+        shutil.rmtree(uploads, ignore_errors=True)  # what a server before this one left
+        os.environ["GRADIO_TEMP_DIR"] = str(uploads)
         server = make_server(dataset)
         _, address, _ = server.launch(
             server_port=port,

@@ -16,6 +16,8 @@ from pathlib import Path
 import httpx
 import small_dataset
 
+LEFT = "left.png"
+
 
 def free_port():
     with socket.socket() as probe:
@@ -32,11 +34,11 @@ def serving(dataset, cache, command=None, env=None, wait=90.0, first="/gradio_ap
         "CONVERGEBENCH_PREVIEWS": str(cache),
         "GRADIO_SERVER_PORT": str(port),
         "GRADIO_ANALYTICS_ENABLED": "False",
-        "GRADIO_TEMP_DIR": str(Path(cache) / "uploads"),
         "HF_HUB_OFFLINE": "1",
     }
     log = Path(cache) / "server.log"
-    log.parent.mkdir(parents=True, exist_ok=True)
+    (Path(cache) / "uploads").mkdir(parents=True, exist_ok=True)
+    (Path(cache) / "uploads" / LEFT).write_text("of a server before")
     command = command or [sys.executable, "-m", "convergebench.spaces_app.app"]
     with log.open("wb") as file:
         process = subprocess.Popen(command, env=about | (env or {}), stdout=file, stderr=subprocess.STDOUT)

@@ -20,7 +20,7 @@ from . import manifest
 from .columns import Row, Values
 from .manifest import Entries, UnreadableFile
 from .rows import BUILT, ChainRow, EditorRow, SourceRow, StepRow, made_by
-from .schema import DIGESTS, REFERENCES, ROWS, TableDigest, extent, may_hold, refuse_nulls, values_digest
+from .schema import DIGESTS, REFERENCES, TableDigest, extent, may_hold, refuse_large, refuse_nulls, values_digest
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi, HfFileSystem
@@ -130,16 +130,9 @@ class Reader:
 
         repo, _, revision = self.root.removeprefix("datasets/").partition("@")
         endpoint, token = (self.api.endpoint, self.api.token) if self.api else (None, None)
-        self._copied = Path(
-            snapshot_download(
-                repo,
-                repo_type="dataset",
-                revision=revision or None,
-                allow_patterns=["README.md", *(f"data/{config}/**" for config in configs)],
-                endpoint=endpoint,
-                token=token,
-            )
-        )
+        small = ["README.md", *(f"data/{config}/**" for config in configs)]
+        whole = {"repo_type": "dataset", "revision": revision or None, "allow_patterns": small}
+        self._copied = Path(snapshot_download(repo, endpoint=endpoint, token=token, **whole))
         self.root = f"datasets/{repo}@{self._copied.name}"
 
     def read(
@@ -148,15 +141,15 @@ class Reader:
         """Some columns of one row group, from the Hub in one request."""
         names = list(columns) if columns is not None else None
         remote = self._remote_for(file)
-        if remote is None:
-            with self._damage_explained(file), self._open(file, self.folder / file, dictionaries) as opened:
-                return opened.read_row_group(group, columns=names)
-        start, end = extent(self.footer(file), group, names)
-        path = f"{self.root}/{file}"
-        fetched = {"data": {(start, end): remote.cat_file(path, start, end, cache_type="none")}, "strict": True}
-        with remote.open(path, "rb", cache_type="parts", cache_options=fetched) as source:
-            # pyarrow's own threads would call Python to read, and can outlive the interpreter.
-            return self._open(file, source, dictionaries).read_row_group(group, columns=names, use_threads=False)
+        with self._damage_explained(file):
+            if remote is None:
+                with self._open(file, self.folder / file, dictionaries) as opened:
+                    return opened.read_row_group(group, columns=names)
+            place, path = extent(self.footer(file), group, names), f"{self.root}/{file}"
+            fetched = {"data": {place: remote.cat_file(path, *place, cache_type="none")}, "strict": True}
+            with remote.open(path, "rb", cache_type="parts", cache_options=fetched) as source:
+                # pyarrow's own threads would call Python to read, and can outlive the interpreter.
+                return self._open(file, source, dictionaries).read_row_group(group, names, use_threads=False)
 
     def _open(self, file: str, source: Any, dictionaries: Sequence[str]) -> pq.ParquetFile:
         """A new handle, because pyarrow allows one thread for each."""
@@ -173,9 +166,7 @@ class Reader:
     def _footer(self, file: str) -> pq.FileMetaData:
         with self._damage_explained(file):
             footer = pq.read_metadata(self._source(file))
-            most = max((footer.row_group(group).num_rows for group in range(footer.num_row_groups)), default=0)
-            if most > ROWS:  # millions of empty rows take a few bytes in a file, and gigabytes in memory
-                raise OSError(f"a part of it has {most:,} rows, and this benchmark writes at most {ROWS:,}")
+            refuse_large(footer)
         return footer
 
     def is_ours(self, file: str) -> bool:

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 from convergebench.dataset_builder.dataset.columns import Values
-from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
 from convergebench.dataset_builder.dataset.rows import FloorRow
 from convergebench.generation.records import FinishedChain, Step, UserError
 from convergebench.metric_modules.halflife.outcomes import Outcome
@@ -46,7 +46,7 @@ class NoPicture(UserError):
 
 def explain(error: BaseException) -> str:
     """An error as a visitor may read it: of a damaged file the first line, without the paths of this machine."""
-    if isinstance(error, UserError):
+    if isinstance(error, UserError) and not isinstance(error, UnreadableFile):
         return str(error)
     line = (str(error).splitlines() or [type(error).__name__])[0]
     words = " ".join(word for word in line.split() if "/" not in word)[:200]

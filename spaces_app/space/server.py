@@ -3,6 +3,7 @@
 import gzip
 import inspect
 import mimetypes
+import re
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -14,6 +15,7 @@ from convergebench.generation.records import UserError
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ..reporting.figures import FORMS, house_style
 from ..reporting.headline import stamp
@@ -31,11 +33,12 @@ _VISIBILITY = {
     "FOR_THE_PAGE": "undocumented",
 }  # a tab's name for the kind of endpoint -> Gradio's
 
+_CALLED = re.compile(r"/(?:gradio_api/)?(?:upload/?$|(?:run|api|call/v2|call)/([^/]+))")
+
 
 def make_server(dataset: ServedDataset) -> gr.Server:
-    server = gr.Server(
-        title="ConvergeBench", docs_url=None, redoc_url=None, middleware=[Middleware(request_limit.RequestLimit)]
-    )
+    middleware = [Middleware(_OwnEndpoints), Middleware(request_limit.RequestLimit)]
+    server = gr.Server(title="ConvergeBench", docs_url=None, redoc_url=None, middleware=middleware)
     for kind, visibility in _VISIBILITY.items():
         for function in listed(kind):
             answer = _endpoint(function, dataset)
@@ -45,6 +48,23 @@ def make_server(dataset: ServedDataset) -> gr.Server:
     _add_files(server, dataset)
     _add_figures(server, dataset)
     return server
+
+
+class _OwnEndpoints:
+    """ASGI middleware that refuses uploads, and names that no endpoint has: Gradio would call its own server broken."""
+
+    def __init__(self, app: ASGIApp):
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        called = _CALLED.match(scope.get("path", ""))
+        if not called or called[1] in {function.__name__ for kind in _VISIBILITY for function in listed(kind)}:
+            await self.app(scope, receive, send)
+        elif called[1]:
+            await _missing()(scope, receive, send)
+        else:
+            text = "files are not uploaded here; endpoints take them in base64\n"
+            await Response(text, 403)(scope, receive, send)
 
 
 def _endpoint(function: Callable, dataset: ServedDataset) -> Callable:
@@ -129,10 +149,6 @@ def _add_files(server: gr.Server, dataset: ServedDataset) -> None:
             if IMAGES.fullmatch(name) and path.is_file()
             else _missing()
         )
-
-    @server.post("/gradio_api/upload")
-    def upload() -> Response:
-        return Response("files are not uploaded here; endpoints take them in base64\n", 403)
 
 
 def _packed(request: Request, data: bytes, kind: str | None, headers: Mapping[str, str] = {}) -> Response:

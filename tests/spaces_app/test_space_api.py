@@ -200,6 +200,18 @@ def test_an_upload_that_is_too_large_is_refused_and_not_kept(server):
     assert server.ask("about")[0] == 200
 
 
+@pytest.mark.parametrize("path", ["run/undo", "api/undo", "call/undo", "call/v2/undo", "run/%ff", "call/x/1"])
+def test_a_name_that_no_endpoint_has_is_not_found(server, path):
+    assert httpx.post(f"{server.address}/gradio_api/{path}", json={"data": []}).status_code == 404
+
+
+def test_no_way_leads_to_an_upload(server):
+    for path in ("/gradio_api/upload", "/gradio_api/upload/", "/upload", "/upload/"):
+        status = httpx.post(server.address + path, files={"files": ("a.bin", b"x" * 1000)}).status_code
+        assert status in (403, 404, 405), path
+    assert list((server.log.parent / "uploads").rglob("*.*")) == []  # nor is what an earlier server left
+
+
 def test_what_is_not_base64_is_refused(server):
     assert "base64" in server.ask("score_yours", "not base64!", [], [], [], [])[1]["error"]
 
