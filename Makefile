@@ -136,7 +136,7 @@ export REAL_CHAINS
 verdicts: .venv/dev  ## how often verdicts are right, on labelled rounds and on known changes; writes docs/verdicts.md
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.verdicts --card metric_modules/edit_applied/README.md
 
-wear: .venv/dev  ## wear put on stored returns of paint, MI-GAN and labelled chains: no loss becomes a kept round (an hour)
+wear: .venv/dev  ## wear put on stored returns of paint, MI-GAN and labelled chains: which losses pass for kept (an hour)
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.verdicts.worn
 
 goldens: .venv/dev  ## the demo, a simulated suite and the studies still give the bytes and numbers of goldens.json

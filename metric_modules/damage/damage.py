@@ -1,20 +1,10 @@
-import functools
-from collections.abc import Sequence
-
 from convergebench.metric_modules._shared import picture_modules
 from convergebench.metric_modules._shared.images import Pair
 from convergebench.metric_modules._shared.networks import available_device
 from convergebench.metric_modules.damage import measure
 from convergebench.metric_modules.damage.spec import SPEC
-from convergebench.metric_modules.lpips import measure as lpips
 from convergebench.metric_modules.lpips import weights
 from convergebench.metric_modules.registration.align import anchors, locate
-
-
-@functools.lru_cache(maxsize=1)
-def _model(device: str) -> lpips.Model:
-    tensors, digest = weights.load("alex")
-    return lpips.model("alex", tensors, available_device(device), "float32", digest)
 
 
 class Damage(picture_modules.PictureModule):
@@ -29,10 +19,10 @@ class Damage(picture_modules.PictureModule):
             weights.fetch(nets=["alex"])
 
     def method(self, device: str = "cpu") -> tuple[picture_modules.Compare, dict]:
-        model = _model(device)
+        model = measure.Scorer(available_device(device), "float32", {}).model
 
-        def compare(batch: list[Pair]) -> Sequence[picture_modules.Row]:
-            rows = []
+        def compare(batch: list[Pair]) -> list[picture_modules.Row]:
+            rows: list[picture_modules.Row] = []
             for shown, original in batch:
                 place = locate(anchors(original), shown)
                 found = place if place.accepted and not place.still else None

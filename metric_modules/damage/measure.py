@@ -9,7 +9,7 @@ import numpy as np
 from .._shared.scoring import Signature, Value
 from ..halflife.causes import PART
 from ..lpips import measure as lpips
-from ..registration.align import Placement
+from ..registration.align import Placement, recorded
 from ..registration.measure import undone
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ SIDE = 256
 TILES = 10
 COLUMNS = ("damage", "damage_outline")
 _ZOOM = 8  # pixels a tile has while its outline is traced
-_MOVED = 0.25  # pixels of 512, as in registration
 _Polygons = list[list[list[float]]]  # their corners, right and down, from 0 to 1
 missing_weights = lpips.missing_weights
 
@@ -94,15 +93,6 @@ class Scorer:
     ) -> list[dict[str, Value]]:
         rows: list[dict[str, Value]] = []
         for shown, values in zip(pictures, earlier, strict=True):
-            worst, polygons = compare(self.model, reference, shown, _placement(values, shown))
+            worst, polygons = compare(self.model, reference, shown, recorded(values, shown.shape))
             rows.append({"damage": worst, "damage_outline": {"polygons": polygons} if polygons else "no_damage"})
         return rows
-
-
-def _placement(values: Mapping[str, object], shown: np.ndarray) -> Placement | None:
-    """Where registration puts the picture; None if that is unknown or it has not moved."""
-    moves = [values.get(name) for name in ("shift_x", "shift_y", "scale")]
-    right, down, scale = (float(move) if isinstance(move, float | int) else np.nan for move in moves)
-    side = min(shown.shape[:2])
-    moved = max(abs(right), abs(down), abs(scale - 1) * side / 2) * 512 / side
-    return Placement(right, down, scale, 0.0, np.inf, 0) if moved >= _MOVED else None

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from .._shared import looks
-from .._shared.looks import SIDE, Placement, look
+from .._shared.looks import look
 from .._shared.scoring import Program, Signature, Value
+from ..registration.align import recorded
 from . import judge, whole_picture
 from .whole_picture import grey
 
@@ -41,7 +42,7 @@ SIGNATURE: Signature = {
 }
 # A picture's look, the picture in grey (for its sharpness), and its embedding if CLIP is part of the run.
 _Kept = tuple[np.ndarray, np.ndarray, np.ndarray | None]
-_Reference = tuple[_Kept, tuple[int, int]]  # with its width and height at the evaluation size
+_Reference = tuple[_Kept, tuple[int, ...]]  # with its height and width at the evaluation size
 
 
 class Scorer:
@@ -54,7 +55,7 @@ class Scorer:
         self.embed_words = lru_cache(maxsize=256)(self.clip.embed_words) if self.clip else None
 
     def prepare(self, picture: np.ndarray) -> _Reference:
-        return self.reduce(picture), (picture.shape[1], picture.shape[0])
+        return self.reduce(picture), picture.shape[:2]
 
     def reduce(self, picture: np.ndarray) -> _Kept:
         return look(picture), grey(picture), None
@@ -72,7 +73,8 @@ class Scorer:
         pictures: Sequence[_Kept | None],
         reference: _Reference,
     ) -> dict[str, Value]:
-        (source, source_grey, _), size = reference
+        (source, source_grey, _), (height, width) = reference
+        place = recorded(program.get("found", {}), (height, width))
         judged = judge.judge_step(
             program["cycle"],
             program["closes"],
@@ -81,7 +83,7 @@ class Scorer:
             source=source,
             small=program["small"],
             meaning=self._meaning(pictures, program["shows"]),
-            placement=_placement(program.get("found", {}), size),
+            placement=place and (place.x / width, place.y / height, place.scale),
             greys=[picture and picture[1] for picture in pictures],
             source_grey=source_grey,
         )
@@ -97,14 +99,3 @@ class Scorer:
         if len(embeddings) < len(pictures):
             return None
         return [judge.cosine(embedding, words) for embedding in embeddings]
-
-
-def _placement(scores: Mapping[str, object], size: tuple[int, int]) -> Placement | None:
-    """Where registration puts a picture on the reference; None if it has not moved."""
-    moves = [scores.get(name) for name in ("shift_x", "shift_y", "scale")]
-    numbers = [float(move) for move in moves if isinstance(move, float | int)]
-    if len(numbers) < len(moves):
-        return None
-    right, down, scale = numbers[0] / size[0], numbers[1] / size[1], numbers[2]
-    has_moved = max(abs(right), abs(down), abs(scale - 1) / 2) >= 0.25 / SIDE  # a quarter of a pixel
-    return (right, down, scale) if has_moved else None

@@ -1,5 +1,6 @@
 """Finds the shift and scale of a prediction against its reference, from blocks that are matched one by one."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import cv2
@@ -39,6 +40,15 @@ class Placement(NamedTuple):
     def still(self) -> bool:
         """Whether undoing the move would cost more than it gives, or explain next to nothing."""
         return self.unmoved < STILL or self.residual > self.unmoved / 2
+
+
+def recorded(scores: Mapping[str, object], shape: tuple[int, ...]) -> Placement | None:
+    """Where the scores of a picture put it on its reference; None if that is unknown or it has hardly moved."""
+    moves = [scores.get(name) for name in ("shift_x", "shift_y", "scale")]
+    right, down, scale = (float(move) if isinstance(move, float | int) else np.nan for move in moves)
+    side = min(shape[:2])
+    moved = np.abs([right, down, (scale - 1) * side / 2]).max()
+    return Placement(right, down, scale, 0.0, np.inf, 0) if moved >= STILL * side / LEVELS[-1] else None
 
 
 def _pyramid(picture: np.ndarray) -> list[np.ndarray]:

@@ -13,7 +13,7 @@ TITLES = (
     "Real rounds",
     "Two autoencoders",
     "As asked",
-    "Wear never",
+    "Wear put",
     "Old and new",
     "Did something",
     "An edit undone",
