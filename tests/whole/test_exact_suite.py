@@ -26,7 +26,9 @@ def table(folder, name):
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
     folder = tmp_path_factory.mktemp("exact")
-    run("generate", "--suite", "demo-exact", "--scene-seed", 7, "--out", folder / "run")
+    editors = ("solver", "solver:does=half", "solver:does=other", "identity")
+    chosen = [word for editor in editors for word in ("--editor", editor)]
+    run("generate", "--suite", "demo-exact", "--scene-seed", 7, *chosen, "--out", folder / "run")
     run("build", folder / "run", "--out", folder / "dataset")
     run("score", folder / "dataset", "--metrics", "psnr,ssim,edit_applied,exact")
     run("report", folder / "dataset", "--out", folder / "report")
