@@ -131,8 +131,15 @@ class Reader:
         repo, _, revision = self.root.removeprefix("datasets/").partition("@")
         endpoint, token = (self.api.endpoint, self.api.token) if self.api else (None, None)
         small = ["README.md", *(f"data/{config}/**" for config in configs)]
-        whole = {"repo_type": "dataset", "revision": revision or None, "allow_patterns": small}
-        self._copied = Path(snapshot_download(repo, endpoint=endpoint, token=token, **whole))
+        copied = snapshot_download(
+            repo,
+            repo_type="dataset",
+            revision=revision or None,
+            allow_patterns=small,
+            endpoint=endpoint,
+            token=token,
+        )
+        self._copied = Path(copied)
         self.root = f"datasets/{repo}@{self._copied.name}"
 
     def read(
