@@ -128,16 +128,11 @@ class Reader:
         """Fetch some configs whole into the Hub's cache; the reader stays at their commit."""
         from huggingface_hub import snapshot_download
 
-        repo, _, revision = self.root.removeprefix("datasets/").partition("@")
+        repo, _, at = self.root.removeprefix("datasets/").partition("@")
         endpoint, token = (self.api.endpoint, self.api.token) if self.api else (None, None)
         small = ["README.md", *(f"data/{config}/**" for config in configs)]
         copied = snapshot_download(
-            repo,
-            repo_type="dataset",
-            revision=revision or None,
-            allow_patterns=small,
-            endpoint=endpoint,
-            token=token,
+            repo, repo_type="dataset", revision=at or None, allow_patterns=small, endpoint=endpoint, token=token
         )
         self._copied = Path(copied)
         self.root = f"datasets/{repo}@{self._copied.name}"
