@@ -13,6 +13,7 @@ import scored
 from click.testing import CliRunner
 from convergebench import metric_modules
 from convergebench.cli.__main__ import main
+from convergebench.metric_modules._shared import published as published_files
 from convergebench.metric_modules.brisque import measure as brisque
 from convergebench.metric_modules.niqe import measure as niqe
 from convergebench.metric_modules.piqe import measure as piqe
@@ -67,6 +68,8 @@ def published(tmp_path, monkeypatch):
     monkeypatch.setenv("PIP_FIND_LINKS", str(index))
     monkeypatch.setenv("PIP_INDEX_URL", "")
     monkeypatch.setenv("CONVERGEBENCH_CACHE", str(tmp_path / "cache"))
+    # Two archives written in one second are the same bytes, and one process keeps the last one it fetched.
+    published_files._from_index.cache_clear()
     return index
 
 
