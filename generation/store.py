@@ -280,12 +280,7 @@ def parse_steps(path: Path, data: bytes, chain: Chain | None = None) -> list[Ste
     for number, line in enumerate(data.splitlines()):
         try:
             step = Step.from_dict(json.loads(line))
-            if step.step != number:
-                raise ValueError(f"step {step.step} is in the place of step {number}")
-            if step.file is not None and Path(step.file).name != step.file:
-                raise ValueError(f"it names a file outside its folder, {step.file!r}")
-            if step.has_picture and not (step.file and step.sha256 and step.width and step.height):
-                raise ValueError(f"it is {step.status!r} but names no picture")
+            _check_step(step, number)
             if chain and (number == 0) != (step.status == "input"):
                 raise ValueError("only the first step is the input")
             if chain and number > 0:
@@ -302,6 +297,15 @@ def parse_steps(path: Path, data: bytes, chain: Chain | None = None) -> list[Ste
             raise Damaged(f"{path}, line {number + 1}, is not a step ({error}); {advice}") from error
         steps.append(step)
     return steps
+
+
+def _check_step(step: Step, number: int) -> None:
+    if step.step != number:
+        raise ValueError(f"step {step.step} is in the place of step {number}")
+    if step.file is not None and Path(step.file).name != step.file:
+        raise ValueError(f"it names a file outside its folder, {step.file!r}")
+    if step.has_picture and not (step.file and step.sha256 and step.width and step.height):
+        raise ValueError(f"it is {step.status!r} but names no picture")
 
 
 # --- files

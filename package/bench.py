@@ -98,9 +98,8 @@ def run(
     from convergebench.generation import editors
 
     own = [editor] if isinstance(editor, str) or callable(editor) else list(editor)
-    told = {"suite": suite, "out": out, **settings}
-    given = {name: value for name, value in told.items() if value is not None}
-    bench, options = _settings(config, {**given, **({"editor": [_spec(each) for each in own]} if own else {})})
+    given = {"suite": suite, "out": out, "editor": [*map(_spec, own)] or None, **settings}
+    bench, options = _settings(config, {name: value for name, value in given.items() if value is not None})
     specs = own or list(bench.editor)
     names = {name: options.pop(name) for name in ("name", "version", "concurrency") if name in options}
     words: dict[str, Setting] = {name: str(value) for name, value in names.items()}

@@ -1,5 +1,6 @@
 """The layout table: a CSV or JSONL file with a row for each picture."""
 
+import itertools
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -41,6 +42,7 @@ _COLUMNS: dict[str, tuple[Callable[[str, Any], str | int | float | None], str, s
 COLUMNS = {name: (rows, meaning) for name, (_, rows, meaning) in _COLUMNS.items()}
 _PROGRAM_FIELDS = ("category", "shows", "small")
 _Row = dict[str, Any]
+_Place = tuple[int, int]  # round and position
 
 
 def find_chains(
@@ -91,42 +93,32 @@ def _find_chain(
 ) -> Findings:
     sources = [row for row in rows if row["round"] == 0]
     if len(sources) != 1 or "path" not in sources[0]:
-        yield Problem(
-            rows[0]["where"], f"chain {name!r} has {len(sources)} sources; one row has round 0 and its path"
-        )
+        reason = f"chain {name!r} has {len(sources)} sources; one row has round 0 and its path"
+        yield Problem(rows[0]["where"], reason)
         return
     source = sources[0]
-    placed: dict[tuple[int, int], _Row] = {}
-    for row in rows:
-        earlier = sum(round == row["round"] for round, _ in placed)
-        place = (row["round"], row.get("position", earlier + 1))
-        if place in placed:
-            reason = f"chain {name!r} has round {place[0]}, position {place[1]} twice; the first counts"
-            yield Problem(row["where"], reason)
-        elif row is not source:
-            placed[place] = row
+    placed, problems = _by_place(name, [row for row in rows if row is not source])
+    yield from problems
     if other := _other_words(placed):
-        is_turns = not closes and all(position == 1 for _, position in placed)
-        reason = (
-            f"chain {name!r} asks for something else in each round: these are taken as turns of one open round"
-        )
-        if is_turns:
+        reason = f"chain {name!r} is judged by the words of round 1; round {other[0]} has others"
+        if not closes and {position for _, position in placed} == {1}:
             placed, closes = {(1, round): row for (round, _), row in placed.items()}, False
-        else:
-            reason = f"chain {name!r} is judged by the words of round 1; round {other[0]} has others"
+            reason = (
+                f"chain {name!r} asks for something else in each round: its rounds are turns of one open round"
+            )
         yield Problem(source["where"], reason, is_note=True)
-    last, length = max(placed, default=(0, 0)), max((position for _, position in placed), default=0)
-    if not placed or last[0] * length > MOST_ANSWERS:
-        too_many = f"has more than {MOST_ANSWERS:,} answers by its rounds and positions"
-        yield Problem(source["where"], f"chain {name!r} {too_many if placed else 'has a source but no answer'}")
+    if not placed:
+        yield Problem(source["where"], f"chain {name!r} has a source but no answer")
         return
-    every_place = [(round, position) for round in range(1, last[0] + 1) for position in range(1, length + 1)]
-    answers = [_answer(base, name, place, placed.get(place, {})) for place in every_place if place <= last]
-    cycle = [
-        answer.instruction or f"[position {answer.position}; the words were not recorded]"
-        for answer, *_ in answers[:length]
-    ]
-    metadata = {key: source[key] for key in _PROGRAM_FIELDS if key in source}
+    last, length = max(placed), max(position for _, position in placed)
+    if last[0] * length > MOST_ANSWERS:
+        reason = f"chain {name!r} has more than {MOST_ANSWERS:,} answers by its rounds and positions"
+        yield Problem(source["where"], reason)
+        return
+    answers = _answers(base, name, placed, last, length)
+    words = [(answer.instruction, answer.position) for answer, *_ in answers[:length]]
+    cycle = [text or f"[position {position}; the words were not recorded]" for text, position in words]
+    metadata = {key: value for key, value in source.items() if key in _PROGRAM_FIELDS}
     yield FoundChain(
         case=name,
         source=source.get("source", Path(source["path"]).stem),
@@ -141,7 +133,18 @@ def _find_chain(
     )
 
 
-def _other_words(placed: Mapping[tuple[int, int], _Row]) -> tuple[int, int] | None:
+def _by_place(name: str, rows: list[_Row]) -> tuple[dict[_Place, _Row], list[Problem]]:
+    placed, problems = dict[_Place, _Row](), list[Problem]()
+    for row in rows:
+        round, earlier = row["round"], sum(place[0] == row["round"] for place in placed)
+        place = round, row.get("position", earlier + 1)
+        if placed.setdefault(place, row) is not row:
+            reason = f"chain {name!r} has round {round}, position {place[1]} twice; the first counts"
+            problems.append(Problem(row["where"], reason))
+    return placed, problems
+
+
+def _other_words(placed: Mapping[_Place, _Row]) -> _Place | None:
     """The first place whose words are not those of an earlier round, if there is one."""
     first: dict[int, str] = {}
     for (round, position), row in sorted(placed.items()):
@@ -151,9 +154,16 @@ def _other_words(placed: Mapping[tuple[int, int], _Row]) -> tuple[int, int] | No
     return None
 
 
-def _answer(base: Path, name: str, place: tuple[int, int], row: _Row) -> FoundAnswer:
-    where = row.get("where", f"chain {name!r}, round {place[0]}, position {place[1]}")
-    data = base / row["path"] if "path" in row else None
-    fields = {key: row[key] for key in _STEP_FIELDS if key in row}
-    status = row.get("status", "ok" if row else "unpublished")
-    return Step(0, *place, row.get("instruction", ""), status, **fields), where, data
+def _answers(base: Path, name: str, placed: Mapping[_Place, _Row], last: _Place, length: int) -> list[FoundAnswer]:
+    answers: list[FoundAnswer] = []
+    for place in itertools.product(range(1, last[0] + 1), range(1, length + 1)):
+        if place > last:
+            break
+        row = placed.get(place, {})
+        where = row.get("where", f"chain {name!r}, round {place[0]}, position {place[1]}")
+        fields = {key: row[key] for key in _STEP_FIELDS if key in row}
+        step = Step(
+            0, *place, row.get("instruction", ""), row.get("status", "ok" if row else "unpublished"), **fields
+        )
+        answers.append((step, where, base / row["path"] if "path" in row else None))
+    return answers

@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from convergebench.generation.records import Step, UserError
 
 from .chains import Findings, FoundChain, Problem, checked_kind, imported_program
+
+if TYPE_CHECKING:
+    from datasets import IterableDataset
 
 
 def find_chains(
@@ -28,19 +31,12 @@ def find_chains(
     """
     import datasets
 
-    loaded = datasets.load_dataset(path, config, split=split, revision=revision, streaming=True)
-    if isinstance(loaded, dict):
-        if len(loaded) > 1:
-            raise UserError(f"{path} has the splits {', '.join(map(str, loaded))}; choose one with --split")
-        loaded = next(iter(loaded.values()))
+    loaded = _stream(path, config, split, revision)
     names = list(loaded.column_names or next(iter(loaded), {}))  # files that declare no columns have them in a row
-    instruction_columns: list[str | None] = list(instructions) or [
-        _instruction_column(turn, names) for turn in turns
-    ]
+    instruction_columns = list(instructions) or [_instruction_column(turn, names) for turn in turns]
     if len(instruction_columns) != len(turns):
-        raise UserError(
-            f"{len(instruction_columns)} columns of instructions for {len(turns)} turns; give one for each"
-        )
+        counts = f"{len(instruction_columns)} columns of instructions for {len(turns)} turns"
+        raise UserError(f"{counts}; give one for each")
     for name in (source, *turns, *filter(None, instruction_columns)):
         if name not in names:
             raise UserError(f"{path} has no column {name!r}; its columns are {', '.join(names)}")
@@ -72,11 +68,19 @@ def find_chains(
         )
 
 
-def _instruction_column(turn: str, names: Sequence[str]) -> str | None:
-    base = turn.removesuffix("_image")
-    return next(
-        (f"{base}_{word}" for word in ("instruction", "prompt", "text") if f"{base}_{word}" in names), None
-    )
+def _stream(path: str, config: str | None, split: str | None, revision: str | None) -> "IterableDataset":
+    import datasets
+
+    loaded = datasets.load_dataset(path, config, split=split, revision=revision, streaming=True)
+    splits = loaded if isinstance(loaded, dict) else {split: loaded}
+    if len(splits) > 1:
+        raise UserError(f"{path} has the splits {', '.join(map(str, splits))}; choose one with --split")
+    return next(iter(splits.values()))
+
+
+def _instruction_column(turn: str, names: Sequence[str]) -> str:
+    columns = [f"{turn.removesuffix('_image')}_{word}" for word in ("instruction", "prompt", "text")]
+    return next((column for column in columns if column in names), "")
 
 
 def _picture(value: Mapping[str, Any] | None) -> Path | bytes | None:

@@ -209,24 +209,30 @@ def _image(turn: Turn) -> Json:
 
 
 def _read_interaction(editor: Editor, reply: Json, instruction: str) -> Answer:
-    steps = reply.get("steps") or []
-    shown = [part for step in steps if step["type"] == "model_output" for part in step.get("content") or []]
+    shown = _parts_of(reply, "model_output", "content")
     images = [part for part in shown if part["type"] == "image" and (part.get("data") or part.get("uri"))]
-    thoughts = (part for step in steps if step["type"] == "thought" for part in step.get("summary") or [])
     text, usage = _words(shown), reply.get("usage")
     details = {"session_id": reply.get("id"), "usage": usage, "finish_reason": reply.get("status")}
-    details |= {"session_lost": reply.get("lost"), "thoughts": _words(thoughts), "pictures": len(images)}
+    details |= {"session_lost": reply.get("lost"), "pictures": len(images)}
+    details["thoughts"] = _words(_parts_of(reply, "thought", "summary"))
     if images:
         details["declared"] = images[0].get("mime_type")
         data = images[0].get("data")
         return editor.answer(
             wire.from_base64(data) if data else images[0]["uri"], reply, details, instruction, text
         )
-    errors = [*(reply.get("errors") or ()), *(step["error"] for step in steps if step.get("error"))]
+    errors = [
+        *(reply.get("errors") or ()),
+        *filter(None, (step.get("error") for step in reply.get("steps") or ())),
+    ]
     reason = "; ".join(f"{row.get('code')}: {row.get('message')}" for row in errors) or str(reply.get("status"))
     refused = any(word in reason.upper() for word in REFUSALS)
     status = "refused" if refused else "no_image"
     return Answer(status=status, reason=reason, text=text, details=editor.details(reply, details))
+
+
+def _parts_of(reply: Json, kind: str, field: str) -> list[Json]:
+    return [part for step in reply.get("steps") or () if step["type"] == kind for part in step.get(field) or ()]
 
 
 def _conversation(shown: Sequence[Json], turns: Sequence[Turn], instruction: str) -> list[Json]:

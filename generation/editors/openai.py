@@ -179,27 +179,27 @@ class Editor(hosted.HostedEditor):
         parts = [part for item in reply["output"] if item["type"] == "message" for part in item["content"]]
         text = "\n".join(part["text"] for part in parts if part.get("text"))
         usage, drawn = reply.get("usage") or {}, (reply.get("tool_usage") or {}).get("image_gen")
+        cost = self._response_cost(usage, drawn)
         details = {"model": self.model, "through": reply.get("model"), "usage": {"image_gen": drawn, **usage}}
         details |= {"session_id": reply["id"], "call_id": row.get("id"), "session_lost": reply.get("lost")}
         details |= {"revised_prompt": row.get("revised_prompt"), "action": row.get("action")}
         details |= {"declared": f"image/{row.get('output_format') or 'png'}", "input_fidelity": self._fidelity}
-        picture, cost = self._cost(drawn), self._through_cost(usage)
-        total = None if picture is None or cost is None else round(picture + cost, 6)
         if row.get("result"):
-            return self.answer(wire.from_base64(row["result"]), reply, details, instruction, text=text, cost=total)
+            return self.answer(wire.from_base64(row["result"]), reply, details, instruction, text=text, cost=cost)
         error = row.get("error") or reply.get("error") or {}
         status = "refused" if error.get("code") in self.meanings[0][2] else "no_image"
         reason = error.get("message") or f"a response without a picture ({reply.get('status')})"
         return Answer(
-            status=status, reason=reason, text=text, cost=total, details=self.details(reply, details, instruction)
+            status=status, reason=reason, text=text, cost=cost, details=self.details(reply, details, instruction)
         )
 
-    def _through_cost(self, usage: Json) -> float | None:
-        """Of the model that calls the tool, as if nothing had been cached."""
-        if "input_tokens" not in usage:
+    def _response_cost(self, usage: Json, drawn: object) -> float | None:
+        """Of the picture and of the model that calls the tool, as if nothing had been cached."""
+        picture, rates = self._cost(drawn), self.facts["through"]
+        if picture is None or "input_tokens" not in usage:
             return None
-        rates = self.facts["through"]
-        return float(usage["input_tokens"] * rates["input"] + usage["output_tokens"] * rates["output"]) / 1e6
+        dollars = usage["input_tokens"] * rates["input"] + usage["output_tokens"] * rates["output"]
+        return round(picture + dollars / 1e6, 6)
 
     def _request(
         self, files: dict[str, tuple[str, bytes, str]], form: Json, instruction: str, sent: Json
