@@ -75,9 +75,13 @@ class CaseGroup:
 
 
 def group_cases(
-    cases: Iterable[Case], excluded: Container[str], apart: _Reasons, roles: Mapping[str, str]
+    cases: Iterable[Case],
+    excluded: Container[str],
+    apart: _Reasons,
+    roles: Mapping[str, str],
+    counted: bool = True,
 ) -> dict[str, CaseGroup]:
-    """By name; `roles` are editor, baseline or transport."""
+    """By name, those that a headline counts, or the others; `roles` are editor, baseline or transport."""
     by_group: dict[str, dict[str, list[Case]]] = defaultdict(lambda: defaultdict(list))
     for case in cases:
         if "audit" not in case.chain.chain.settings and case.source not in excluded:
@@ -85,9 +89,9 @@ def group_cases(
     groups = [
         _make_group(name, dict(sorted(by_group[name].items())), apart, roles)
         for name, group in program_groups().items()
-        if group.counted and name in by_group
+        if group.counted == counted and name in by_group
     ]
-    return {group.name: group for group in groups if group.checks_quality}
+    return {group.name: group for group in groups if group.checks_quality or not counted}
 
 
 def merge_reasons(*findings: _Reasons) -> dict[str, tuple[str, ...]]:

@@ -22,10 +22,31 @@ def headline(rows: Sequence[Row], and_also: str = "") -> tuple[str, str]:
     counts = [
         _counted(max(row.sources for row in shown), "picture"),
         _counted(sum(row.cases for row in shown), "test"),
-        f"{missing}" if missing else "",
+        missing,
+        *_less_sure(shown),
         and_also,
     ]
     return _answer(tested, rows, names), "; ".join(filter(None, counts)) + "."
+
+
+def _less_sure(rows: Sequence[Row]) -> list[str]:
+    """Tests that end in another round if values near a limit count, and rounds whose words nobody checked."""
+    words, bounded = [], [row for row in rows if row.undecided is not None]
+    if undecided := round(sum(row.cases * (row.undecided or 0) for row in bounded)):
+        words.append(f"{_counted(undecided, 'test')} undecided, with a value near a limit")
+    asked = [row for row in rows if row.as_asked is not None]
+    if asked:
+        tests = sum(row.cases for row in asked)
+        yes, no = (
+            sum(row.cases * (share or 0) for row, share in zip(asked, shares, strict=True)) / tests
+            for shares in ([row.as_asked for row in asked], [row.not_as_asked for row in asked])
+        )
+        unknown = format_value(1 - yes - no, "share")
+        answered = f"edits as asked {format_value(yes, 'share')}, not as asked {format_value(no, 'share')}"
+        words.append(
+            f"{answered}, not checked {unknown}" if yes + no else "not checked whether edits are as asked"
+        )
+    return words
 
 
 def _answer(tested: Sequence[Row], rows: Sequence[Row], names: dict[str, str]) -> str:

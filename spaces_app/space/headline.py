@@ -71,7 +71,7 @@ def metric_titles(dataset: ServedDataset) -> dict[str, str]:
 
 def leaderboard(dataset: ServedDataset, choice: Choice = Choice()) -> Leaderboard:  # noqa: B008 - frozen
     """The headline table for a choice; UserError for what is not allowed."""
-    groups = list(dataset.groups)
+    groups = [*dataset.groups, *dataset.uncounted]
     if not groups:
         return Leaderboard(make_table(statistic, [], dataset.why_nothing_counts), make_table(pairs, []), None, {})
     names = dataset.names
@@ -96,10 +96,16 @@ def _leaderboard(dataset: ServedDataset, choice: Choice) -> Leaderboard:
         return Leaderboard(
             make_table(statistic, [], "No tests match these filters."), make_table(pairs, []), None, {}
         )
+    is_counted = group.name in dataset.groups
     outcomes = {
-        editor: count_failures(cases, [_outcome(case, group, choice) for case in cases])
+        editor: count_failures(
+            cases, [_outcome(case, group, choice) if is_counted else _uncounted_outcome(case) for case in cases]
+        )
         for editor, cases in group.cases.items()
     }
+    if not is_counted:
+        why = f"No headline counts these tests ({group.name}). Their curves and failures have tabs of their own."
+        return Leaderboard(make_table(statistic, [], why), make_table(pairs, []), group, outcomes)
     compared = compare_group(group, outcomes)
     is_headline = (choice.metric, choice.threshold) == ("convergence", dataset.threshold)
     bounds = dataset.bounds if is_headline else {}
@@ -111,14 +117,16 @@ def _leaderboard(dataset: ServedDataset, choice: Choice) -> Leaderboard:
 
 
 def ending_of(dataset: ServedDataset, chain: str, choice: Choice = Choice()) -> Answer:  # noqa: B008 - frozen
-    """How a chain ended under a choice, as the page shows it; nulls for chains that no headline counts."""
+    """How a chain ended under a choice, as the page shows it; nulls for chains without a headline and a failure."""
     case = dataset.case_of.get(chain)
-    if case is None or case.group not in dataset.groups:
+    outcome = None
+    if case and case.group in dataset.groups | dataset.uncounted:
+        board = leaderboard(dataset, choice._replace(group=case.group, kind=ALL, category=ALL, editors=()))
+        outcome = board.outcome_of.get(chain)
+    if case is None or (case.group not in dataset.groups and not (outcome and outcome.lost)):
         nothing: Answer = dict.fromkeys(("kept", "cause", "lost_at", "lost_step"))
         return nothing | {"clause": "", "verdict": "", "outline": [], "quality": []}
     checks = dataset.checks_of(case)
-    board = leaderboard(dataset, choice._replace(group=case.group, kind=ALL, category=ALL, editors=()))
-    outcome = board.outcome_of.get(chain)
     alone = () if choice.metric in ("convergence", "quality") else (choice.metric,)
     end = ending(case, alone or checks, dataset.scores_of(chain), choice.threshold, outcome)
     return end | {"quality": case.quality(checks)}
@@ -126,7 +134,7 @@ def ending_of(dataset: ServedDataset, chain: str, choice: Choice = Choice()) -> 
 
 def _chosen_group(dataset: ServedDataset, choice: Choice) -> CaseGroup | None:
     if (choice.kind, choice.category, choice.editors) == (ALL, ALL, ()):
-        return dataset.groups.get(choice.group)
+        return (dataset.groups | dataset.uncounted).get(choice.group)
     cases = [
         case
         for case in dataset.cases
@@ -134,7 +142,15 @@ def _chosen_group(dataset: ServedDataset, choice: Choice) -> CaseGroup | None:
         and choice.category in (ALL, case.category)
         and (not choice.editors or case.editor in choice.editors)
     ]
-    return group_cases(cases, dataset.look_alikes, dataset.apart, dataset.roles).get(choice.group)
+    is_counted = choice.group in dataset.groups
+    groups = group_cases(cases, dataset.look_alikes, dataset.apart, dataset.roles, is_counted)
+    return groups.get(choice.group)
+
+
+def _uncounted_outcome(case: Case) -> Outcome:
+    """Without a way back a test fails by a step that changes nothing, or by no answer."""
+    outcome = outcome_of_case(case, ("edits",))
+    return outcome if outcome.lost or case.end == "failed" else Outcome(case.rounds)
 
 
 def _outcome(case: Case, group: CaseGroup, choice: Choice) -> Outcome:

@@ -78,7 +78,8 @@ def _css() -> bytes:
 
 def _known_to_the_page(dataset: ServedDataset) -> Answer:
     programs = {chain.program.id: chain.program.cycle for chain in dataset.chains}
-    counted = [cases for group in dataset.groups.values() for cases in group.cases.values()]
+    groups = dataset.groups | dataset.uncounted
+    shown = [case for group in groups.values() for case in group.all_cases]
     known = {
         "editors": [
             {"id": name, "name": dataset.display[name], "place": look.place, "baseline": look.is_reference}
@@ -86,13 +87,14 @@ def _known_to_the_page(dataset: ServedDataset) -> Answer:
         ],
         "pictures": {name: dataset.title(name) for name in dataset.names["source"]},
         "programs": _program_names(dict(sorted(programs.items()))),
-        "groups": list(dataset.groups),
+        "groups": list(groups),
+        "counted": len(dataset.groups),
         "groupNames": {group.name: group.filter_name for group in program_groups().values() if group.filter_name},
         "kinds": dataset.names["kind"],
         "categories": dataset.names["category"],
-        "together": sorted({(case.group, case.kind, case.category) for cases in counted for case in cases}),
+        "together": sorted({(case.group, case.kind, case.category) for case in shown}),
         "threshold": HALF,
-        "whyNot": "" if dataset.groups else dataset.why_nothing_counts,
+        "whyNot": "" if groups else dataset.why_nothing_counts,
         "version": dataset.version,
     }
     for _, module in find_tabs().values():

@@ -26,7 +26,7 @@ from ..analysis.analysis import Analysis
 from ..analysis.cases import Case
 from ..analysis.display_names import display_names
 from ..analysis.floors import excluded_text
-from ..analysis.groups import HALF, outcome_of_case
+from ..analysis.groups import HALF, CaseGroup, group_cases, outcome_of_case
 from ..analysis.reasons import losing_step, loss_clause, lost_outline, verdict_words
 from ..analysis.stored_rows import TableRows
 from ..palette import Look, assign_looks
@@ -115,6 +115,11 @@ class ServedDataset(Analysis):
         pictures = excluded_text(self.look_alikes)
         because = f"; excluded because too many unrelated pictures resemble them: {pictures}" if pictures else ""
         return f"No test here asks for a change and its undo, so no headline counts them{because}."
+
+    @cached_property
+    def uncounted(self) -> dict[str, CaseGroup]:
+        """Groups without a headline, such as additions; they have curves and failures all the same."""
+        return group_cases(self.cases, self.look_alikes, self.apart, self.roles, counted=False)
 
     @cached_property
     def case_of(self) -> dict[str, Case]:

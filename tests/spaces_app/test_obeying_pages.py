@@ -17,7 +17,7 @@ from convergebench.spaces_app.space.chains.tab import chain, pick, picture
 from convergebench.spaces_app.space.curves.tab import _curves_figure, curves
 from convergebench.spaces_app.space.failures.tab import failures
 from convergebench.spaces_app.space.headline import Choice, leaderboard
-from convergebench.spaces_app.space.leaderboard.tab import story
+from convergebench.spaces_app.space.leaderboard.tab import story, which_editor
 from convergebench.spaces_app.space.leaderboard.table import leaderboard_html
 from convergebench.spaces_app.space.page import page_files
 from convergebench.spaces_app.space.served_dataset import open_dataset
@@ -46,7 +46,9 @@ def test_no_winner_without_a_verdict(dataset, twelve):
     answer, scope = headline(many, "scored today")
     assert len(top) > 1
     assert answer.startswith(f"No single best: {len(top)} of 12 editors may be first")
-    assert scope == "13 pictures; 156 tests; no meaning check; scored today."
+    assert (
+        scope == "13 pictures; 156 tests; no meaning check; not checked whether edits are as asked; scored today."
+    )
     far = leaderboard(
         twelve, Choice(editors=(top[0].editor, many[11].editor, *twelve_editors.BASELINES))
     ).typed_rows
@@ -118,15 +120,46 @@ def restored(tmp_path_factory):
 
 
 def test_restorations_open_in_every_tab_beside_the_clean_picture(restored):
+    found = curves(restored, "ssim")
+    assert {line["editor"] for line in found["curves"]} == {"fading", "steady", "identity"}
+    assert all(len(line["points"]) == small_dataset.ROUNDS for line in found["curves"])
     assert failures(restored)["total"] == 0
-    assert curves(restored)["curves"] == []
     view = chain(restored, pick(restored, "worst"))
     assert view["against"] == "clean picture"
     assert [step["label"] for step in view["steps"][:2]] == ["degraded", "restored 1"]
     addresses = [picture(restored, view["chain"], 0, kind)["url"] for kind in ("reference", "view")]
     assert addresses[0] != addresses[1]
     assert "500" not in told(page_files(restored)["index.html"].decode())
-    assert restored.why_nothing_counts in page_files(restored)["index.html"].decode()
+    assert "No headline counts these tests (restoration)." in story(restored)
+
+
+def test_refusals_and_missing_edits_are_failures_where_nothing_returns(tmp_path):
+    """Of programs that only add, which no headline counts."""
+    refuses = {"answer": lambda editor, step: b"" if editor == "fading" and step == 4 else None}
+    folder = small_dataset.write(tmp_path / "additions", **refuses)
+    path = folder / "data" / "chains" / "0000.parquet"
+    table = pq.read_table(path)
+    rows = [row | {"closes": False, "cycle": '["Add an apple."]'} for row in table.to_pylist()]
+    small_dataset.rewrite(path, table.from_pylist(rows, table.schema))
+    made = open_dataset(str(folder))
+    assert (list(made.groups), list(made.uncounted)) == ([], ["additions"])
+    lost = failures(made, "fading")["rows"]
+    assert [row["cause"] for row in lost] == ["refused"] * 4
+    assert lost[0]["verdict"].startswith("fails in round 3 of 4: ")
+    assert which_editor(made, 2)["editors"] == []
+    [line] = [line for line in curves(made, "kept")["curves"] if line["editor"] == "fading"]
+    assert line["points"][-1][1] == 0
+
+
+def test_the_headline_says_what_is_undecided_and_as_asked(dataset):
+    rows = leaderboard(dataset).typed_rows
+    changed = [
+        replace(row, undecided=0.25, as_asked=0.5, not_as_asked=0.125) if row.role == "editors" else row
+        for row in rows
+    ]
+    scope = headline(changed)[1]
+    assert "; 2 tests undecided, with a value near a limit; " in scope
+    assert "; edits as asked 50%, not as asked 12%, not checked 38%." in scope
 
 
 OTHER_NAMES = (

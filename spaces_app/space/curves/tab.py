@@ -3,7 +3,7 @@
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ...analysis.cases import COLUMNS, CURVES, RETAINED
+from ...analysis.cases import COLUMNS, CURVES, QUALITIES, RETAINED
 from ...analysis.groups import HALF
 from ...analysis.tables import capitalised
 from ...statistics.curves import CurveRow, slice_curves
@@ -25,7 +25,9 @@ def metric_titles(dataset: ServedDataset) -> dict[str, str]:
     titles = {f"retained {name}": f"retained {COLUMNS[name].title}" for name in RETAINED}
     titles |= {name: COLUMNS[name].title for name in CURVES}
     there = {name: title for name, title in titles.items() if name in measured(dataset)}
-    return {"kept": "share of tests that survive", "quality": f"retained quality ({WORST_OF})"} | there
+    has_quality = any(f"retained {name}" in measured(dataset) for name in QUALITIES)
+    quality = {"quality": f"retained quality ({WORST_OF})"} if has_quality else {}
+    return {"kept": "share of tests that survive"} | quality | there
 
 
 def _curve_rows(dataset: ServedDataset, metric: str, choice: Choice) -> list[CurveRow]:
@@ -102,7 +104,7 @@ def _curves_figure(
 
 def known(dataset: ServedDataset) -> Answer:
     """Titles without what is in brackets, short enough for a phone."""
-    titles = metric_titles(dataset) if dataset.groups else {}
+    titles = metric_titles(dataset) if dataset.groups | dataset.uncounted else {}
     return {"curves": [[name, title.partition(" (")[0].capitalize()] for name, title in titles.items()]}
 
 

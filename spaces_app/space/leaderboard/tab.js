@@ -36,7 +36,7 @@ function arrange() {
 
 function tools() {
   const row = document.getElementById("results-bar");
-  row.hidden = !known.groups.length;
+  row.hidden = !known.counted;
   if (row.hidden || row.querySelector(".cb-tools")) return;
   const search = make("input", { type: "search", placeholder: "Search editor", "aria-label": "Search editor", value: get("q"), oninput: () => { set({ q: search.value }); arrange(); } });
   const there = new Set([...board().querySelectorAll("thead [data-col]")].map((each) => each.dataset.col));

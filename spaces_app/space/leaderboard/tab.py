@@ -178,7 +178,7 @@ def which_editor(dataset: ServedDataset, edits: int, dollars: float = 0.0) -> di
     board, rounds = headline.leaderboard(dataset), -(-edits // 2)  # a round is an edit and its undo
     tested = max((chain.rounds for chain in dataset.chains), default=0)
     rows: list[Answer] = []
-    for name, outcomes in board.outcomes.items() if rounds <= tested else ():
+    for name, outcomes in board.outcomes.items() if board.table.rows and rounds <= tested else ():
         done = [outcome for outcome in outcomes if not outcome.failed]
         cost = _cost_of_call(dataset, name)
         is_affordable = not dollars or (cost is not None and cost * edits <= dollars)
