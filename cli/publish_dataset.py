@@ -45,6 +45,7 @@ def command(
     from convergebench.dataset_builder.dataset.reader import Reader
     from convergebench.dataset_builder.publishing import publish as publishing
     from convergebench.generation.progress import progress_bar
+    from convergebench.spaces_app.reporting.write import headline_with_picture
 
     def report(plan: "Plan") -> None:
         if not as_json:
@@ -52,7 +53,14 @@ def command(
 
     with progress_bar("check", len(Reader(folder).data_files()), "files", as_json) as advance:
         plan = publishing.publish(
-            hub_client(as_json), folder, repo, tag, lambda file: advance(1, ""), report, dry_run
+            hub_client(as_json),
+            folder,
+            repo,
+            tag,
+            lambda file: advance(1, ""),
+            report,
+            dry_run,
+            headline_with_picture,
         )
     if as_json:
         click.echo(json.dumps({"what": "dataset", "repo": repo, "tag": tag, "dry_run": dry_run} | plan))

@@ -153,9 +153,11 @@ def import_chains(
 def publish(dataset: str | Path, repo: str, tag: str | None = None, *, dry_run: bool = False) -> str | None:
     """Upload a dataset folder to NAMESPACE/NAME on the Hub, in one commit; its id, or the version if that is "next"."""
     from convergebench.dataset_builder.publishing.publish import publish as upload
+    from convergebench.spaces_app.reporting.write import headline_with_picture
     from huggingface_hub import HfApi
 
-    plan = upload(HfApi(library_name="convergebench"), Path(dataset), repo, tag, dry_run=dry_run)
+    client, show = HfApi(library_name="convergebench"), headline_with_picture
+    plan = upload(client, Path(dataset), repo, tag, dry_run=dry_run, headline_of=show)
     return cast("str | None", plan["tag" if tag == "next" else "commit"])
 
 

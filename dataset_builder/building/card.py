@@ -21,6 +21,8 @@ from ..dataset.rows import ChainRow, SourceRow
 from ..dataset.schema import SPLIT, config_of, hash_file, values_digest
 
 REPO = "convergebench/convergebench"
+PICTURE = "headline.png"
+Headline = tuple[str, bytes]  # the report's, with its picture as PNG
 NOT_PUBLISHED = "Not published yet."
 VERSIONS = r"this card changed\.\n\n(.*?)\n\n## Cite"
 # The Hub's identifiers of licences; any other licence is "other" there, and the table of licences names it.
@@ -34,6 +36,7 @@ def write(
     repo: str | None = None,
     versions: str | None = None,
     reader: Reader | None = None,
+    headline: Headline | None = None,
 ) -> Path:
     """Write README.md after these tables were made; its list of versions stays unless it is given.
 
@@ -59,6 +62,7 @@ def write(
     editor = min(folders, default="paint")
     values = {
         "repo": repo,
+        "headline": f"**{plain(headline[0])}**\n\n![Strips of a typical test]({PICTURE})\n\n" if headline else "",
         "totals": _totals(reader, chains, len(sources)),
         "editor": editor,
         "editor_files": f"data/steps/{folders.get(editor, editor)}/*.parquet",
@@ -69,6 +73,8 @@ def write(
     text = re.sub(r"\{\{(\w+)\}\}", lambda name: values[name[1]], body)
     front = yaml.safe_dump(meta, sort_keys=False, allow_unicode=True, width=120)
     listing = manifest.text(entries, replacing)
+    if headline:
+        write_whole(folder / PICTURE, headline[1])
     write_whole(folder / CARD, manifest.in_card(f"---\n{front}---\n{text}".encode(), listing))
     return folder / CARD
 

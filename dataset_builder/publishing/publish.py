@@ -52,10 +52,12 @@ def publish(
     progress: Callable[[str], None] = lambda file: None,
     report: Callable[[Plan], None] = lambda plan: None,
     dry_run: bool = False,
+    headline_of: Callable[[Path], card.Headline | None] = lambda folder: None,
 ) -> Plan:
     """Publish a dataset folder as a version, unless it is a dry run; `commit` is then its id.
 
-    The tag "next" is the one after the newest version, as high as the changes require.
+    The tag "next" is the one after the newest version, as high as the changes require. The card of a version begins
+    with the headline.
     """
     check_publishable(folder, progress)
     Reader(folder).refuse_unfinished()
@@ -68,14 +70,16 @@ def publish(
         return plan | ({"commit": None} if dry_run else {})
     words = plan["changes"]
     if tag:
-        card.write(folder, (), repo, versions=version_text(api, repo, tag, words))
+        versions = version_text(api, repo, tag, words)
+        card.write(folder, (), repo, versions, headline=headline_of(folder))
     message = f"{tag}: {words[0]}" if tag else words[0]
     return plan | {"commit": hub.commit_files(api, repo, "dataset", published_files(folder), message, tag)}
 
 
 def published_files(folder: Path) -> dict[str, Path]:
-    """The card and the data."""
-    return {file: folder / file for file in (card.CARD, *Reader(folder).data_files())}
+    """The card with its picture, and the data."""
+    pictures = [card.PICTURE] if card.passage(folder, rf"\(({card.PICTURE})\)") else []
+    return {file: folder / file for file in (card.CARD, *pictures, *Reader(folder).data_files())}
 
 
 def _plan_version(api: "HfApi", folder: Path, repo: str, tag: str | None) -> Plan:

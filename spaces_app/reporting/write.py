@@ -17,7 +17,7 @@ from ..analysis.analysis import Analysis
 from ..analysis.groups import HALF, ROLES
 from ..analysis.stored_rows import StoredRows
 from ..analysis.tables import Table, all_as_json, as_csv, as_json, as_latex, as_text, capitalised, rows_of
-from ..statistics import compute_tables, find_statistics, leaderboard, on_page
+from ..statistics import compute_tables, find_statistics, leaderboard, make_table, on_page
 from .figures import FORMS, Drawing, house_style
 from .filmstrips import Strip, typical_strips
 from .headline import headline as answer_and_scope
@@ -178,8 +178,7 @@ def write_board(
 
 def top_strips(analysis: Analysis, tables: Tables, reader: Reader) -> tuple[Sequence[Strip], Drawing | None]:
     """The strips of a typical test, and the picture that is made of them."""
-    board = rows_of(tables, leaderboard.Row)
-    board = [row for row in board if row.group == board[0].group]
+    board = _headline_rows(tables)
     tested = [row.editor for row in board if row.role == ROLES["editor"]]
     if not tested:
         return (), None
@@ -187,6 +186,24 @@ def top_strips(analysis: Analysis, tables: Tables, reader: Reader) -> tuple[Sequ
     with house_style():
         drawn = draw_hero(analysis, board, strips, looks_of(tables))
     return strips, replace(drawn, stamp=stamp(suites_of(analysis.chains), reader))
+
+
+def _headline_rows(tables: Tables) -> list[leaderboard.Row]:
+    """The first group's."""
+    rows = rows_of(tables, leaderboard.Row)
+    return [row for row in rows if row.group == rows[0].group]
+
+
+def headline_with_picture(dataset: Path) -> tuple[str, bytes] | None:
+    """For the dataset's card: what the report begins with, and its picture as PNG."""
+    reader = Reader(dataset)
+    if not reader.files("scores"):
+        return None
+    analysis = read_analysis(reader)
+    tables = {"leaderboard": make_table(leaderboard, leaderboard.rows(analysis))}
+    _, hero = top_strips(analysis, tables, reader)
+    rows = _headline_rows(tables)
+    return (" ".join(answer_and_scope(rows, scored_on(reader))), hero.file("png")) if hero else None
 
 
 def headline(tables: Tables) -> Table:

@@ -37,6 +37,22 @@ def test_a_version_holds_the_dataset_without_the_metrics(hub, api, folder, monke
     assert last.title == "v1.0.0: 2 chains added, with the editors jpeg:quality=40, paint"
 
 
+def test_the_card_of_a_version_begins_with_the_headline_and_its_picture(hub, api, folder):
+    headline = ("Best: A <b>, 3.0 [2.0, 4.0].", b"\x89PNG of strips")
+    publish(api, folder, REPO, "v1.0.0", headline_of=lambda folder: headline)
+    there = hub.store.contents("dataset", REPO, "v1.0.0")
+    assert there == local(folder)
+    assert there[card.PICTURE] == headline[1]
+    shown = there["README.md"].decode().split("# ConvergeBench\n\n")[1]
+    assert shown.startswith(
+        "**Best: A &lt;b&gt;, 3.0 &#91;2.0, 4.0&#93;.**\n\n![Strips of a typical test](headline.png)"
+    )
+    assert publish(api, folder, REPO, "next", headline_of=lambda folder: None)["tag"] == "v1.0.0"  # nothing is new
+    card.write(folder, configs())  # after a build or new scores, another headline may be true
+    assert card.PICTURE not in (folder / "README.md").read_text()
+    assert card.PICTURE not in local(folder)
+
+
 def test_another_editor_uploads_only_its_own_bytes(hub, api, made, folder):
     publish(api, folder, REPO, "v1.0.0")
     before = hub.store.contents("dataset", REPO, "v1.0.0")

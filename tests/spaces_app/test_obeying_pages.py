@@ -11,8 +11,9 @@ import twelve_editors
 from convergebench.spaces_app.analysis.reasons import TITLES
 from convergebench.spaces_app.crops import box_around
 from convergebench.spaces_app.reporting.filmstrips import typical_strips
-from convergebench.spaces_app.reporting.headline import headline, stamp
+from convergebench.spaces_app.reporting.headline import headline, scored_on, stamp
 from convergebench.spaces_app.reporting.hero import draw_hero, ends_of
+from convergebench.spaces_app.reporting.write import headline_with_picture
 from convergebench.spaces_app.space.chains.tab import chain, pick, picture
 from convergebench.spaces_app.space.curves.tab import _curves_figure, curves
 from convergebench.spaces_app.space.failures.tab import failures
@@ -210,3 +211,10 @@ def test_the_hero_picture_marks_the_round_in_which_its_curve_falls(twelve):
         if lost:
             assert line.get_ydata()[int(lost[1])] < 1
     assert drawn.file("png")[:4] == b"\x89PNG"
+
+
+def test_the_datasets_card_has_the_headline_of_the_report_and_the_space(twelve):
+    words, picture = headline_with_picture(twelve.folder)
+    answer, scope = headline(leaderboard(twelve).typed_rows, scored_on(twelve.reader))
+    assert words == f"{answer} {scope}"
+    assert picture[:4] == b"\x89PNG"
