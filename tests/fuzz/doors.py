@@ -30,7 +30,7 @@ from convergebench.metric_modules._engine import engine
 from convergebench.metric_modules._judges import asks, questions
 from convergebench.metric_modules._shared import images
 from convergebench.metric_modules.lpips import weights
-from convergebench.spaces_app.space import served_dataset, server
+from convergebench.spaces_app.space import served_dataset, server, tabs
 from fuzz.mutations import mutate
 from fuzz.workshop import KINDS, SUITE
 from PIL import Image
@@ -105,7 +105,10 @@ class LedgerLines(Door):
             budget.settle(budget.intend(ledger.Decimal("0.04")), ledger.Decimal("0.05"))
         self.path = budget.path
         self.seeds = [self.path.read_bytes()]
-        self.seeds += [b'{"opening":0}\n{"call":"a-1","intent":0.04}\n{"call":"a-1","settled":0.039}\n']
+        calls = b"".join(
+            b'{"call":"a-%d","intent":0.04}\n{"call":"a-%d","settled":0.039}\n' % (n, n) for n in range(3)
+        )
+        self.seeds += [b'{"opening":0}\n' + calls]
 
     def use(self, data: bytes) -> None:
         self.path.write_bytes(data)
@@ -121,7 +124,7 @@ class OwnSuite(Door):
 
     def open(self) -> None:
         for name in ("one", "two", "three"):
-            stores.write(self.folder / "shots" / f"{name}.png", stores.picture(len(name), (96, 64)))
+            stores.write(self.folder / "shots" / "object" / f"{name}.png", stores.picture(len(name), (96, 64)))
 
     def use(self, data: bytes) -> None:
         (self.folder / "mine.toml").write_bytes(data)
@@ -205,7 +208,7 @@ class OfADataset(Door):
 
     def open(self) -> None:
         self.dataset = small_dataset.write(self.folder / "dataset")
-        (self.dataset / "README.md").unlink()
+        self.card = (self.dataset / "README.md").read_bytes()
         self.made()
 
     def made(self) -> None:
@@ -223,7 +226,34 @@ class Published(OfADataset):
     def use(self, data: bytes) -> None:
         (self.folder / "published.csv").write_bytes(data)
         shutil.rmtree(self.dataset / "data" / "published", ignore_errors=True)
+        (self.dataset / "README.md").write_bytes(self.card)
         import_scores(self.folder / "published.csv", self.dataset, {})
+
+
+class Card(OfADataset):
+    """The list of a dataset's files: whatever it says, rows are those that were written, or it is named."""
+
+    file = "README.md"
+
+    def made(self) -> None:
+        self.seeds = [(self.dataset / self.file).read_bytes()]
+        self.truth = self.rows()
+
+    def use(self, data: bytes) -> None:
+        (self.dataset / self.file).write_bytes(data)
+        if self.rows() != self.truth:
+            raise AssertionError("silent: other rows")
+
+    def rows(self) -> list[object]:
+        reader = Reader(self.dataset)
+        reader.refuse_unfinished()
+        return [*reader.rows("scores"), *reader.rows("chains"), *reader.rows("floors")]
+
+
+class Table(Card):
+    """The bytes of a table."""
+
+    file = "data/scores/0000.parquet"
 
 
 class Labels(OfADataset):
@@ -301,13 +331,14 @@ class Endpoints(OfADataset):
     def made(self) -> None:
         os.environ.setdefault("CONVERGEBENCH_PREVIEWS", str(self.folder / "previews"))
         served = served_dataset.open_dataset(str(self.dataset))
-        sets = ("PUBLIC", "FOR_THE_PAGE")
-        self.answers = {name: answer for of in sets for name, answer in server.answers(served, of).items()}
-        chain, made = next(iter(served.chain_of)), base64.b64encode(stores.picture(1, (40, 30))).decode()
+        functions = [function for kind in ("PUBLIC", "FOR_THE_PAGE") for function in tabs.listed(kind)]
+        self.answers = {function.__name__: server._endpoint(function, served) for function in functions}
+        chain, made = next(iter(served.chain_of)), base64.b64encode(stores.picture(1, (64, 64))).decode()
         values: dict[str, list[object]] = {"chain": [chain], "picture": [chain, 1, "view", 8, ""],
-            "leaderboard": ["", "all", "all", "convergence", 0.5, []], "curves": ["quality", "", "all", "all", ""],
-            "compare": ["steady", "fading", 0.5], "find": ["steady", "", "", 1], "pick": ["worst", "", "", 1],
-            "score_yours": ["data:image/png;base64," + made, [made], [made], ["a", "b"], []]}  # fmt: skip
+            "leaderboard": ["", "all", "all", "convergence", 0.5, []],
+            "compare": ["", "", ["steady", "fading"]], "find": ["steady", "", "", 1], "pick": ["worst", "steady"],
+            "which_editor": [6, 2.5], "metrics": [chain], "curves": ["quality", "", "all", "all"],
+            "score_yours": [made, [made], [made], ["a", "b"], []]}  # fmt: skip
         self.seeds = [json.dumps([name, *values.get(name, [])]).encode() for name in self.answers]
 
     def use(self, data: bytes) -> None:
@@ -319,7 +350,7 @@ class Endpoints(OfADataset):
         try:
             json.dumps(self.answers[name](*values))
         except gr.Error as error:
-            said(error)
+            raise UserError(str(error)) from error
         except TypeError as error:  # a number of arguments that Gradio refuses before us
             if "argument" not in str(error):
                 raise
@@ -334,6 +365,8 @@ DOORS: dict[str, type[Door]] = {
     "pictures": Pictures,
     "weights": NetworkWeights,
     "published scores": Published,
+    "card": Card,
+    "table": Table,
     "labels": Labels,
     "questions": Questions,
     "submission": Submission,

@@ -169,7 +169,9 @@ class Workshop:
         stores.write(self.root / "rows" / "table.csv", "\n".join(lines) + "\n")
         stores.write(self.root / "rows" / "table.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
         for name in ("one", "two", "three"):
-            stores.write(self.root / "suite" / "shots" / f"{name}.png", stores.picture(len(name), (96, 64)))
+            stores.write(
+                self.root / "suite" / "shots" / "object" / f"{name}.png", stores.picture(len(name), (96, 64))
+            )
         stores.write(self.root / "suite" / "mine.toml", SUITE)
         published = [f"c{n},i{n % 3},flux,{round},0.{round}{n},0.8{n}" for n in range(4) for round in (1, 2, 3)]
         stores.write(
@@ -204,7 +206,7 @@ programs = ["logo", "red-ball"]
 editors = ["identity"]
 
 [[picture]]
-file = "one.png"
+file = "object/one.png"
 kind = "object"
 licence = "CC0-1.0"
 attribution = "me"

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from fuzz.answers import DOORS
 
 TESTS = Path(__file__).parents[1]
 
@@ -14,6 +15,14 @@ def run(script, *words):
     done = subprocess.run([sys.executable, TESTS / script, *words], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout
+
+
+@pytest.mark.parametrize("name", DOORS)
+def test_a_door_takes_what_is_right(name, tmp_path, monkeypatch):
+    """A door that refuses everything would find nothing."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    door = DOORS[name](tmp_path / "door")
+    assert {door.enter(seed) for seed in door.seeds} == {"taken"}
 
 
 @pytest.mark.slow
