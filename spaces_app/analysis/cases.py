@@ -6,7 +6,7 @@ from math import inf
 from operator import attrgetter
 
 from convergebench.dataset_builder.dataset.rows import StepRow
-from convergebench.generation.records import FinishedChain
+from convergebench.generation.records import FinishedChain, UserError
 from convergebench.metric_modules._engine.floors import retained_value
 from convergebench.metric_modules.edit_applied.cycles import roles
 from convergebench.metric_modules.halflife.causes import CAUSES
@@ -102,11 +102,12 @@ _NOT_SCORED = ScoreRow.from_scores({})  # for a step without a row
 
 
 def read_cases(
-    scores: StoredRows[ScoreRow], chains: Iterable[FinishedChain], floors: Floors, calls: StoredRows[StepRow]
+    scores: StoredRows[ScoreRow], chains: Sequence[FinishedChain], floors: Floors, calls: StoredRows[StepRow]
 ) -> list[Case]:
     """Of all chains but those without scores or with a longer twin."""
     chosen: dict[tuple[str, str, str, int], FinishedChain] = {}
     scored = scores.counts()
+    refuse_orphans(scored, chains)
     for chain in sorted(chains, key=lambda chain: (-chain.rounds, chain.id)):
         key = (chain.editor, chain.source.id, chain.program.id, chain.run)
         # A chain that failed before it was scored is a case: missing must not help.
@@ -122,6 +123,13 @@ def read_cases(
     return [
         cases.get(name) or case_of_chain(chain, (), floors, *means.get(name, ())) for name, chain in by_id.items()
     ]
+
+
+def refuse_orphans(scored: Iterable[str], chains: Iterable[FinishedChain]) -> None:
+    """Raise if there are scores of a chain that is not there: without it, its editor may seem to last longer."""
+    if orphans := sorted({*scored} - {chain.id for chain in chains}):
+        what = f"has rows of chain {orphans[0]}, which data/chains does not have"
+        raise UserError(f"data/scores {what}; restore data/chains, or build and score again")
 
 
 def _mean_call(calls: Sequence[StepRow], chain: FinishedChain) -> tuple[float | None, float | None]:

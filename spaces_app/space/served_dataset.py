@@ -23,7 +23,7 @@ from convergebench.metric_modules.halflife.outcomes import Outcome
 from convergebench.metric_modules.scores import ScoreRow
 
 from ..analysis.analysis import Analysis
-from ..analysis.cases import Case
+from ..analysis.cases import Case, refuse_orphans
 from ..analysis.display_names import display_names
 from ..analysis.floors import excluded_text
 from ..analysis.groups import HALF, CaseGroup, group_cases, outcome_of_case
@@ -100,6 +100,7 @@ class ServedDataset(Analysis):
         reader.refuse_unfinished(besides="steps")  # a chain's pictures may be missing
         self.chain_of = {chain.id: chain for chain in chains}
         self.score_table, self._slice_of = _read_scores(reader)
+        refuse_orphans(self._slice_of, chains)
         super().__init__(
             TableRows(self.score_table, ScoreRow),
             chains,

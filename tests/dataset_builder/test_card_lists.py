@@ -8,6 +8,7 @@ import pytest
 import small_dataset
 from convergebench.dataset_builder.dataset import manifest
 from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
+from convergebench.generation.records import UserError
 from convergebench.spaces_app.reporting.write import open_scored, read_analysis
 from convergebench.spaces_app.space.served_dataset import open_dataset
 from convergebench.spaces_app.statistics import compute_tables
@@ -103,6 +104,16 @@ def test_nor_is_it_over_the_hub(small, damage, tmp_path, api):
     reader = Reader(f"hf://datasets/{REPO}", api)
     with pytest.raises(UnreadableFile):
         checked_board(reader)
+
+
+@pytest.mark.parametrize(
+    "read", [lambda folder: board(open_scored(folder)), lambda folder: open_dataset(str(folder))]
+)
+def test_scores_without_their_chain_are_refused_though_the_card_lists_both(folder, read):
+    without("chains", lambda row: row > 1)(folder)
+    small_dataset.list_files(folder)
+    with pytest.raises(UserError, match=r"data/scores has rows of chain \w+, which data/chains does not have"):
+        read(folder)
 
 
 def test_millions_of_empty_rows_are_a_sentence_before_they_are_in_memory(folder):

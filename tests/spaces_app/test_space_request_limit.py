@@ -123,8 +123,8 @@ def test_a_crowd_is_told_to_come_again(monkeypatch):
 
 
 def test_bytes_count_whatever_is_declared():
-    app = App()
-    statuses, left = together(app, [{"size": 2_000_000, "declared": 5}] * 6)
+    app = App(0.05)
+    statuses, left = together(app, [{"size": 2_000_000, "declared": 5, "pause": 0.002}] * 6)
     assert (statuses, left) == ([200] * 6, 4_500_000)
     assert app.most <= 4_500_000
 
