@@ -299,3 +299,15 @@ def test_an_audited_editor_without_the_given_salt_is_refused():
 def stores_chain(editor):
     chain = stores.chain(editor, 1)
     return FinishedChain(chain.id, chain, "smoke", "1", "complete", 2, None)
+
+
+def test_a_suite_of_a_seed_of_ones_own_is_known_and_a_file_is_not(tmp_path, monkeypatch):
+    scored.runs(tmp_path / "run")
+    build.build(store_reader.find_finished([tmp_path / "run"]), tmp_path / "foreign")
+    chains = Reader(tmp_path / "foreign").chains()
+    seeded = [replace(chain, suite="exact-mini-seed7", suite_version="1") for chain in chains]
+    assert "is not a case of suite exact-mini-seed7 1" in suite_cases.departures(seeded)[0]
+    (tmp_path / "mine.toml").write_text('programs = ["red-ball"]\nsources = ["chelsea"]\n')
+    monkeypatch.chdir(tmp_path)
+    own = [replace(chain, suite="mine.toml", suite_version="1") for chain in chains]
+    assert suite_cases.departures(own)[0].startswith("no suite 'mine.toml'")

@@ -16,10 +16,10 @@ _PAINT = editors.choose("paint:wear=0").editor
 def vae_like(image, instruction, seed):
     """Draws and removes exactly as paint does, and passes the whole answer through 16 noisy numbers a cell of 8x8."""
     answer = _PAINT.edit(image, instruction, seed)
-    return Image.fromarray(_passed(pictures.decode_array(answer.data), seed)) if answer.status == "ok" else answer
+    return Image.fromarray(passed(pictures.decode_array(answer.data), seed)) if answer.status == "ok" else answer
 
 
-def _passed(pixels, seed):
+def passed(pixels, seed):
     height, width = pixels.shape[:2]
     padded = np.pad(pixels, ((0, -height % _CELL), (0, -width % _CELL), (0, 0)), mode="edge")
     tones = cv2.cvtColor(padded, cv2.COLOR_RGB2YCrCb).astype(np.float32)
