@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ._shared import json_option, option_group
+from ._shared import PATH, json_option, option_group
 
 if TYPE_CHECKING:
     from convergebench.dataset_builder.importing.chains import Findings
 
 
 chain_options = option_group(
-    click.option("--out", type=click.Path(path_type=Path), help="The run's folder. Default: runs/EDITOR."),
+    click.option("--out", type=PATH, help="The run's folder. Default: runs/EDITOR."),
     click.option(
         "--originals",
-        type=click.Path(path_type=Path),
+        type=PATH,
         help="Folder of the pictures that chains start from, NAME.png for source NAME, if editors were given "
         "different encodings.",
     ),

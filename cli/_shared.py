@@ -3,13 +3,14 @@
 import json
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import click
 
+Row = TypeVar("Row", bound=Mapping[str, Any])
 Verb = TypeVar("Verb", bound=Callable[..., object])
 
 
@@ -45,18 +46,23 @@ def split_names(names: str | None) -> list[str] | None:
     return None if names is None else [name.strip() for name in names.split(",") if name.strip()]
 
 
+def print_rows(rows: Sequence[Row], as_json: bool, text_of: Callable[[Row], str]) -> None:
+    click.echo(json.dumps(rows) if as_json else "\n".join(map(text_of, rows)))
+
+
+def options_text(row: Mapping[str, Any]) -> str:
+    return ",".join(f"{key}={value}" for key, value in row["options"].items()) or "none"
+
+
 def _take_scene_seed(context: click.Context, option: object, seed: int | None) -> None:
     if seed is not None:
         context.params["suite"] += f"-seed{seed}"
 
 
+PATH = click.Path(path_type=Path)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for a machine.")
 dataset_option = click.option(
-    "--dataset",
-    type=click.Path(path_type=Path),
-    default=Path("convergebench"),
-    show_default=True,
-    help="The dataset's folder.",
+    "--dataset", type=PATH, default="convergebench", show_default=True, help="The dataset's folder."
 )
 column_option = click.option(
     "--column",

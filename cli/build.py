@@ -4,21 +4,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ._shared import json_option
+from ._shared import PATH, json_option
 
 if TYPE_CHECKING:
     from convergebench.dataset_builder.building.build import Built
 
 
 @click.command("build", short_help="Turn finished chains into a dataset.")
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("convergebench"),
-    show_default=True,
-    help="The dataset's folder.",
-)
+@click.argument("runs", nargs=-1, required=True, type=PATH)
+@click.option("--out", type=PATH, default="convergebench", show_default=True, help="The dataset's folder.")
 @click.option("--licence", help="Licence of your own pictures; `publish` needs one.")
 @click.option("--attribution", help="Who made them.")
 @json_option

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ._shared import executor_options, json_option, plan_options
+from ._shared import PATH, executor_options, json_option, plan_options
 
 if TYPE_CHECKING:
     from convergebench.generation.scheduler import Outcome
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @click.command("generate", short_help="Call the editors and store their answers; resumes.")
 @plan_options
-@click.option("--out", type=click.Path(path_type=Path), help="The run's folder. Default: runs/SUITE.")
+@click.option("--out", type=PATH, help="The run's folder. Default: runs/SUITE.")
 @click.option(
     "--workers", type=click.IntRange(1), help="Chains run at once. Default: 8, or the editors' own limit."
 )
@@ -27,12 +27,7 @@ if TYPE_CHECKING:
 @executor_options
 @json_option
 def command(
-    suite: str,
-    specs: tuple[str, ...],
-    retry: str | None,
-    out: Path | None,
-    as_json: bool,
-    **options: Any,
+    suite: str, specs: tuple[str, ...], retry: str | None, out: Path | None, as_json: bool, **options: Any
 ) -> None:
     """Run the chains of a plan into a folder; the same command again resumes it.
 

@@ -4,12 +4,13 @@ from typing import Any
 import click
 
 from ._import import chain_options, store_findings
+from ._shared import PATH
 
 
 @click.command("edit-converge-bench", short_help="A folder of cases, forward and backward.")
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path", type=PATH)
 @click.option("--editor", required=True, help="The editor's name.")
-@click.option("--prompts", type=click.Path(path_type=Path), help="JSON with the instructions of each case.")
+@click.option("--prompts", type=PATH, help="JSON with the instructions of each case.")
 @chain_options
 def command(path: Path, editor: str, prompts: Path | None, **options: Any) -> None:
     """Import a folder of cases: I0_source.png, then I1_forward.png and I1_backward.png for each round.

@@ -4,12 +4,13 @@ from typing import Any
 import click
 
 from ._import import chain_options, store_findings
+from ._shared import PATH
 
 
 @click.command("edival", short_help="A model's answers to EdiVal-Bench.")
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path", type=PATH)
 @click.option("--editor", required=True, help="The editor's name.")
-@click.option("--words", type=click.Path(path_type=Path), help="The benchmark's CSV with the instructions.")
+@click.option("--words", type=PATH, help="The benchmark's CSV with the instructions.")
 @chain_options
 def command(path: Path, editor: str, words: Path | None, **options: Any) -> None:
     """Import the multipass answers of a model: INDEX_input_raw_turn_1.png and so on.

@@ -4,11 +4,11 @@ from typing import Any
 import click
 
 from ._import import chain_options, store_findings
-from ._shared import column_option
+from ._shared import PATH, column_option
 
 
 @click.command("table", short_help="A CSV or JSONL of picture paths.")
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path", type=PATH)
 @click.option("--editor", help="The editor's name, if the table has no column for it.")
 @column_option
 @click.option(

@@ -1,9 +1,10 @@
 import json
 import sys
+from typing import Any
 
 import click
 
-from ._shared import json_option
+from ._shared import json_option, options_text, print_rows
 
 
 @click.command("editors", short_help="Editors, their options and needs.")
@@ -22,17 +23,13 @@ def command(spec: str | None, as_json: bool) -> None:
         sys.exit(0 if _check(spec, as_json) else 1)
     from convergebench.generation import editors
 
-    rows = [editors.describe(name) for name in editors.names()]
-    if as_json:
-        click.echo(json.dumps(rows))
-        return
-    for row in rows:
-        options = ",".join(f"{key}={value}" for key, value in row["options"].items())
-        click.echo(f"{row['name']:10} {row['about']}")
-        also = f", also {', '.join(row['also'])}" if row["also"] else ""
-        click.echo(
-            f"{'':10} options: {options or 'none'}{also}; needs {row['needs']}; {row['missing'] or 'ready'}"
-        )
+    print_rows([editors.describe(name) for name in editors.names()], as_json, _text_of)
+
+
+def _text_of(row: dict[str, Any]) -> str:
+    also = f", also {', '.join(row['also'])}" if row["also"] else ""
+    needs = f"needs {row['needs']}; {row['missing'] or 'ready'}"
+    return f"{row['name']:10} {row['about']}\n{'':10} options: {options_text(row)}{also}; {needs}"
 
 
 def _check(spec: str, as_json: bool) -> bool:

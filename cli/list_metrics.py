@@ -1,13 +1,12 @@
 import importlib
 import importlib.metadata
-import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from ._shared import json_option
+from ._shared import json_option, print_rows
 
 if TYPE_CHECKING:
     from convergebench.metric_modules.specs import Spec
@@ -27,12 +26,12 @@ def command(as_json: bool) -> None:
     from convergebench.metric_modules.specs import specs
 
     rows = sorted((_describe(spec) for spec in specs().values()), key=lambda row: str(row["name"]))
-    if as_json:
-        click.echo(json.dumps(rows))
-        return
-    for row in rows:
-        note = "from numbers; " if row["kind"] == "statistic" else "optional; " if row["optional"] else ""
-        click.echo(f"{row['name']:16} {row['measures']}; {note}{row['missing'] or 'ready'}")
+    print_rows(rows, as_json, _text_of)
+
+
+def _text_of(row: dict[str, str | bool | None]) -> str:
+    note = "from numbers; " if row["kind"] == "statistic" else "optional; " if row["optional"] else ""
+    return f"{row['name']:16} {row['measures']}; {note}{row['missing'] or 'ready'}"
 
 
 def _describe(spec: "Spec") -> dict[str, str | bool | None]:

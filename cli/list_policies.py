@@ -1,8 +1,6 @@
-import json
-
 import click
 
-from ._shared import json_option
+from ._shared import json_option, options_text, print_rows
 
 
 @click.command("policies", short_help="What a product can do around any editor.")
@@ -18,9 +16,4 @@ def command(as_json: bool) -> None:
     from convergebench.generation import policies
 
     rows = [policies.describe(name) for name in policies.names()]
-    if as_json:
-        click.echo(json.dumps(rows))
-        return
-    for row in rows:
-        options = ",".join(f"{key}={value}" for key, value in row["options"].items())
-        click.echo(f"{row['name']:12} {row['about']}\n{'':12} options: {options or 'none'}")
+    print_rows(rows, as_json, lambda row: f"{row['name']:12} {row['about']}\n{'':12} options: {options_text(row)}")

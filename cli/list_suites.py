@@ -1,8 +1,6 @@
-import json
-
 import click
 
-from ._shared import json_option
+from ._shared import json_option, print_rows
 
 
 @click.command("suites", short_help="Suites, one line each.")
@@ -15,7 +13,7 @@ def command(as_json: bool) -> None:
     """
     from convergebench.generation import suites
 
-    rows = []
+    rows: list[dict[str, str | int]] = []
     for name in suites.names():
         suite = suites.load(name)
         chains = {
@@ -26,9 +24,9 @@ def command(as_json: bool) -> None:
         }
         sizes = {"sources": len(suite.sources), "programs": len(suite.programs), "rounds": suite.rounds}
         rows.append({"name": name, "title": suite.title, **sizes, "runs": suite.runs, "chains": len(chains)})
-    if as_json:
-        click.echo(json.dumps(rows))
-        return
-    for row in rows:
-        counts = ", ".join(f"{row[key]} {key}" for key in ("sources", "programs", "rounds", "runs", "chains"))
-        click.echo(f"{row['name']:12} {row['title']}: {counts} an editor")
+    print_rows(rows, as_json, _text_of)
+
+
+def _text_of(row: dict[str, str | int]) -> str:
+    counts = ", ".join(f"{row[key]} {key}" for key in ("sources", "programs", "rounds", "runs", "chains"))
+    return f"{row['name']:12} {row['title']}: {counts} an editor"

@@ -3,12 +3,12 @@ from pathlib import Path
 
 import click
 
-from ._shared import json_option, split_names
+from ._shared import PATH, json_option, split_names
 
 
 @click.command("measure", short_help="Every metric of two pictures, or of two folders.")
-@click.argument("a", type=click.Path(path_type=Path))
-@click.argument("b", type=click.Path(path_type=Path))
+@click.argument("a", type=PATH)
+@click.argument("b", type=PATH)
 @click.option("--metrics", help="Names, separated by commas. Default: all that compare two pictures.")
 @click.option("--device", help="cpu or cuda. Default: cuda if there is one.")
 @json_option

@@ -10,13 +10,7 @@ from ._shared import json_option, plan_options
 @plan_options
 @click.option("--max-cost", type=click.FloatRange(0), help="Say how many cases fit this many US dollars.")
 @json_option
-def command(
-    suite: str,
-    specs: tuple[str, ...],
-    max_cost: float | None,
-    as_json: bool,
-    **options: Any,
-) -> None:
+def command(suite: str, specs: tuple[str, ...], max_cost: float | None, as_json: bool, **options: Any) -> None:
     """Count the chains, calls, images, bytes and dollars of a run, before anything runs.
 
     \b

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 import click
 
 from ._hub import dry_run_option, hub_client, tag_option
-from ._shared import json_option
+from ._shared import PATH, json_option
 
 if TYPE_CHECKING:
     from convergebench.dataset_builder.publishing.publish import Plan
 
 
 @click.command("dataset", short_help="A dataset, in one commit, tagged.")
-@click.argument("folder", type=click.Path(path_type=Path), default=Path("convergebench"))
+@click.argument("folder", type=PATH, default="convergebench")
 @click.option("--repo", required=True, metavar="NAMESPACE/NAME", help="The repository to upload to.")
 @tag_option
 @click.option("--add", is_flag=True, help="Add the folder's editors to the newest version, as the next one.")

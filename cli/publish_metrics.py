@@ -3,11 +3,11 @@ from pathlib import Path
 import click
 
 from ._hub import dry_run_option, hub_client, print_spaces, tag_option
-from ._shared import json_option
+from ._shared import PATH, json_option
 
 
 @click.command("metrics", short_help="The metrics, for evaluate.load.")
-@click.argument("folder", type=click.Path(path_type=Path), required=False)
+@click.argument("folder", type=PATH, required=False)
 @click.option(
     "--repo", required=True, metavar="NAMESPACE", help="The namespace; each metric has its own name in it."
 )

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import click
 
-from ._shared import dataset_option, json_option
+from ._shared import PATH, dataset_option, json_option
 
 
 @click.command("results", short_help="Write results for model pages and Every Eval Ever.")
-@click.argument("leaderboard", type=click.Path(path_type=Path))
+@click.argument("leaderboard", type=PATH)
 @dataset_option
 @click.option("--repo", required=True, metavar="NAMESPACE/NAME", help="Where the dataset is on the Hub.")
 @click.option("--revision", help="The published version that was measured, such as v1.0.0.")

@@ -3,18 +3,12 @@ from pathlib import Path
 
 import click
 
-from ._shared import json_option
+from ._shared import PATH, json_option
 
 
 @click.command("report", short_help="Write tables, figures and a page.")
-@click.argument("dataset", type=click.Path(path_type=Path))
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("report"),
-    show_default=True,
-    help="The report's folder.",
-)
+@click.argument("dataset", type=PATH)
+@click.option("--out", type=PATH, default="report", show_default=True, help="The report's folder.")
 @click.option(
     "--threshold", type=float, default=0.5, show_default=True, help="Retained quality below which a round is lost."
 )

@@ -1,19 +1,16 @@
 import json
-from pathlib import Path
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from ._shared import json_option, plan_options, split_names
+from ._shared import PATH, json_option, plan_options, split_names
 
 
 @click.command("run", short_help="From an editor to its numbers: all of the next five; resumes.")
 @plan_options
-@click.option("--out", type=click.Path(path_type=Path), help="The folder of everything. Default: bench/SUITE.")
-@click.option(
-    "--config", type=click.Path(path_type=Path), help="A bench.toml, such as a run leaves in its folder."
-)
+@click.option("--out", type=PATH, help="The folder of everything. Default: bench/SUITE.")
+@click.option("--config", type=PATH, help="A bench.toml, such as a run leaves in its folder.")
 @click.option("--metrics", callback=lambda *given: split_names(given[2]), help="Only these, separated by commas.")
 @click.option("--push", metavar="NAMESPACE/NAME", help="Publish the dataset as its next version on the Hub.")
 @click.option("--licence", help="Licence of your own pictures; publishing needs one.")

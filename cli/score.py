@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ._shared import executor_options, json_option, split_names
+from ._shared import PATH, executor_options, json_option, split_names
 
 if TYPE_CHECKING:
     from convergebench.metric_modules._engine.engine import Outcome
@@ -14,7 +14,7 @@ _MOST_DAMAGE_SHOWN = 10
 
 
 @click.command("score", short_help="Add metrics and floors to a dataset; resumes.")
-@click.argument("dataset", type=click.Path(path_type=Path))
+@click.argument("dataset", type=PATH)
 @click.option(
     "--metrics", help="Names, separated by commas; other scores stay. Default: all but the optional ones."
 )

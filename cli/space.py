@@ -2,9 +2,11 @@ from pathlib import Path
 
 import click
 
+from ._shared import PATH
+
 
 @click.command("space", short_help="Browse a scored dataset.")
-@click.argument("dataset", type=click.Path(path_type=Path))
+@click.argument("dataset", type=PATH)
 @click.option(
     "--port", type=click.IntRange(1, 65535), default=7860, show_default=True, help="The port to listen on."
 )

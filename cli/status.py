@@ -4,11 +4,11 @@ from typing import Any
 
 import click
 
-from ._shared import json_option
+from ._shared import PATH, json_option
 
 
 @click.command("status", short_help="How far a run is.")
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=PATH)
 @json_option
 def command(folder: Path, as_json: bool) -> None:
     """Show how far a run is: chains done, running, refused and failed with reasons, and money.

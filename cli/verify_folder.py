@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from ._shared import json_option
+from ._shared import PATH, json_option
 
 
 def recognises(args: list[str]) -> bool:
@@ -13,7 +13,7 @@ def recognises(args: list[str]) -> bool:
 
 
 @click.command("folder", short_help="A run or a dataset.")
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=PATH)
 @click.option("--repair", is_flag=True, help="Move broken files aside; then repeat the command that wrote them.")
 @json_option
 def command(folder: Path, repair: bool, as_json: bool) -> None:

@@ -10,7 +10,6 @@ import inspect
 import json
 import sys
 from pathlib import Path
-from unittest import mock
 
 import click
 import convergebench as cb
@@ -86,10 +85,7 @@ def api() -> str:
 
 def costs() -> str:
     """What the suites verdict, v1-mini and v1 cost with the hosted editors."""
-    with mock.patch.object(
-        models, "refreshed", return_value={}
-    ):  # the shipped list, not one that was refreshed here
-        summaries = [plan.summary(plan.make_plan(suites.load(name), PRICED)) for name in PRICED_SUITES]
+    summaries = [plan.summary(plan.make_plan(suites.load(name), PRICED)) for name in PRICED_SUITES]
     calls = [f"`{name}`, {rows[0]['calls']:,} calls" for name, rows in zip(PRICED_SUITES, summaries, strict=True)]
     lines = ["| US dollars | " + " | ".join(calls) + " |", "|---|--:|--:|--:|"]
     for rows in zip(*summaries, strict=True):

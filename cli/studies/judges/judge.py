@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..._shared import json_option
+from ..._shared import PATH, json_option
 
 if TYPE_CHECKING:
     from convergebench.metric_modules._judges.journal import Outcome
@@ -17,7 +17,7 @@ plan_option = click.option("--plan", "only_plan", is_flag=True, help="Print what
 
 
 @click.command("judge", short_help="Ask a model about the steps of a dataset.")
-@click.argument("dataset", type=click.Path(path_type=Path))
+@click.argument("dataset", type=PATH)
 @click.option(
     "--judge", "spec", required=True, help="openai, gemini or paint, with options such as openai:model=NAME."
 )

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import click
 
-from ..._shared import json_option
+from ..._shared import PATH, json_option
 from .judge import exit_after_calls, plan_option
 
 SECTION = "ask models"
@@ -13,9 +13,7 @@ SECTION = "ask models"
 @click.option("--suite", default="v1-mini", show_default=True, help="The suite whose edits are to be undone.")
 @click.option("--judge", "spec", required=True, help="The model: openai or gemini with options, as for `judge`.")
 @click.option("--program", "programs", multiple=True, help="Only this program; repeatable.")
-@click.option(
-    "--out", type=click.Path(path_type=Path), required=True, help="The suite to write, such as undos.toml."
-)
+@click.option("--out", type=PATH, required=True, help="The suite to write, such as undos.toml.")
 @plan_option
 @click.option(
     "--max-cost", type=click.FloatRange(0), help="Most US dollars that the model may cost on this suite."

@@ -3,11 +3,11 @@ from pathlib import Path
 
 import click
 
-from ..._shared import dataset_option, json_option
+from ..._shared import PATH, dataset_option, json_option
 
 
 @click.command("labels", short_help="What people said of pictures.")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, required=True, type=PATH)
 @dataset_option
 @json_option
 def command(files: tuple[Path, ...], dataset: Path, as_json: bool) -> None:

@@ -3,14 +3,12 @@ from pathlib import Path
 
 import click
 
-from ..._shared import dataset_option, json_option
+from ..._shared import PATH, dataset_option, json_option
 
 
 @click.command("labels", short_help="Write a dataset's labels into one file.")
 @dataset_option
-@click.option(
-    "--out", type=click.Path(path_type=Path), default=Path("labels.json"), show_default=True, help="The file."
-)
+@click.option("--out", type=PATH, default="labels.json", show_default=True, help="The file.")
 @json_option
 def command(dataset: Path, out: Path, as_json: bool) -> None:
     """Write the dataset's labels into one file, as the Space saves them.

@@ -4,21 +4,15 @@ from typing import Any
 
 import click
 
-from ..._shared import column_option, dataset_option, json_option
+from ..._shared import PATH, column_option, dataset_option, json_option
 
 
 @click.command("scores", short_help="Scores that others published.")
-@click.argument("table", type=click.Path(path_type=Path))
+@click.argument("table", type=PATH)
 @dataset_option
 @click.option("--editor", help="Whose scores these are, if the table does not say.")
 @column_option
-@click.option(
-    "--zero-is-missing",
-    "zeros",
-    multiple=True,
-    metavar="METRIC",
-    help="Its zeros mean 'not computed'.",
-)
+@click.option("--zero-is-missing", "zeros", multiple=True, metavar="METRIC", help="Its zeros mean 'not computed'.")
 @click.option(
     "--zero-is-real", "real_zeros", multiple=True, metavar="METRIC", help="Its zeros are measured values."
 )

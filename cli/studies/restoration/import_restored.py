@@ -4,18 +4,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..._import import chain_options, store_findings
+from ..._shared import PATH
 
 if TYPE_CHECKING:
     from convergebench.dataset_builder.studies.restoration.layout_restored import Inputs
 
 
 @click.command("restored", short_help="Pictures that a method restored.")
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path", type=PATH)
 @click.option("--editor", required=True, help="The method's name.")
 @click.option("--suite", help="The suite whose degraded pictures were restored; files are named by their ids.")
-@click.option("--inputs", type=click.Path(path_type=Path), help="Folder of the degraded pictures, by name.")
-@click.option("--clean", type=click.Path(path_type=Path), help="Folder of clean pictures: A.png for A~blur.png.")
-@click.option("--about", type=click.Path(path_type=Path), help="A table of name, clean, scene and degradation.")
+@click.option("--inputs", type=PATH, help="Folder of the degraded pictures, by name.")
+@click.option("--clean", type=PATH, help="Folder of clean pictures: A.png for A~blur.png.")
+@click.option("--about", type=PATH, help="A table of name, clean, scene and degradation.")
 @chain_options
 def command(
     path: Path,

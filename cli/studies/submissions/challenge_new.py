@@ -4,13 +4,13 @@ from pathlib import Path
 
 import click
 
-from ..._shared import json_option
+from ..._shared import PATH, json_option
 
 
 @click.command("new", short_help="A challenge for one editor and suite.")
 @click.argument("editor")
 @click.option("--suite", required=True, help="The suite that the submission is of.")
-@click.option("--out", type=click.Path(path_type=Path), default="challenges", show_default=True, help="A folder.")
+@click.option("--out", type=PATH, default="challenges", show_default=True, help="A folder.")
 @json_option
 def command(editor: str, suite: str, out: Path, as_json: bool) -> None:
     """Write a challenge for an editor, named as its chains name it: its file is the salt that chooses the audits.

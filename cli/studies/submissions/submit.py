@@ -5,25 +5,20 @@ from typing import Any
 import click
 
 from ..._hub import hub_client
-from ..._shared import json_option, split_names
+from ..._shared import PATH, json_option, split_names
 
 SECTION = "share"
 
 
 @click.command("submit", short_help="Make a submission of runs and propose it.")
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), help="The submission's folder. Default: submissions/RUN.")
+@click.argument("runs", nargs=-1, required=True, type=PATH)
+@click.option("--out", type=PATH, help="The submission's folder. Default: submissions/RUN.")
 @click.option("--metrics", help="Which metrics, separated by commas. Default: all that can be computed here.")
 @click.option("--repo", metavar="NAMESPACE/NAME", help="The dataset on the Hub.")
 @click.option("--propose", is_flag=True, help="Open the pull request; otherwise only say what it would contain.")
 @json_option
 def command(
-    runs: tuple[Path, ...],
-    out: Path | None,
-    metrics: str | None,
-    repo: str | None,
-    propose: bool,
-    as_json: bool,
+    runs: tuple[Path, ...], out: Path | None, metrics: str | None, repo: str | None, propose: bool, as_json: bool
 ) -> None:
     """Make a submission of finished runs: built, scored, and named by the hashes of its chains.
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from ..._hub import hub_client
-from ..._shared import json_option
+from ..._shared import PATH, json_option
 
 _MOST_SHOWN = 10
 _OPTIONS = {"--repo", "--revision", "--sample", "--all", "--seed", "--salt-file", "--unpack"}
@@ -30,9 +30,7 @@ def recognises(args: list[str]) -> bool:
     "--seed", help="Seed of the sample. Default: random and printed, so that nobody knows it beforehand."
 )
 @click.option("--salt-file", metavar="FILE", help="The challenge, or the salt of the audits.")
-@click.option(
-    "--unpack", metavar="RUN", type=click.Path(path_type=Path), help="Copy accepted chains into this run."
-)
+@click.option("--unpack", metavar="RUN", type=PATH, help="Copy accepted chains into this run.")
 @json_option
 def command(
     submission: str,
