@@ -251,6 +251,47 @@ def imported_program(name: str, cycle: Sequence[str], metadata: Mapping[str, Any
     return Program(id=name, cycle=tuple(cycle), closes=closes, **values)
 
 
+class Turn(NamedTuple):
+    """One edit of a series as a layout found it."""
+
+    name: str  # for messages, and for words that were not recorded
+    words: str
+    where: str
+    picture: Path | bytes | None
+
+
+def chain_of_turns(
+    layout: str,
+    case: str,
+    source: str,
+    picture: Path | bytes,
+    turns: Sequence[Turn],
+    editor: str,
+    kind: str | None,
+) -> FoundChain:
+    """Edits on top of each other: one round, which does not close. The caller replaces what differs."""
+    answers = [
+        (
+            Step(0, 1, position, turn.words, "unpublished" if turn.picture is None else "ok"),
+            turn.where,
+            turn.picture,
+        )
+        for position, turn in enumerate(turns, 1)
+    ]
+    cycle = [turn.words or f"[{turn.name}; the words were not recorded]" for turn in turns]
+    return FoundChain(
+        case=case,
+        source=source,
+        picture=picture,
+        where=turns[0].where,
+        program=imported_program(source, cycle, {}, False),
+        editor=editor,
+        answers=tuple(answers),
+        kind=checked_kind(kind or "object"),
+        settings={"imported": layout},
+    )
+
+
 def checked_kind(kind: str) -> str:
     if kind not in KINDS:
         raise UserError(f"the kind must be one of {', '.join(KINDS)}, got {kind!r}")

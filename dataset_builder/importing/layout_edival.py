@@ -10,9 +10,9 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from convergebench.generation.records import Step, UserError
+from convergebench.generation.records import UserError
 
-from .chains import Findings, FoundChain, Problem, checked_kind, imported_program
+from .chains import Findings, Problem, Turn, chain_of_turns
 
 _SOURCE = re.compile(r"(\d+)_input_raw\.(png|jpg|jpeg)")
 
@@ -41,23 +41,12 @@ def find_chains(
         if not turns or numbers != list(range(1, len(turns) + 1)):
             yield Problem(str(source), f"has the turns {numbers or 'none'}, not 1, 2, ... without a gap")
             continue
-        cycle = asked.get(index, [])[: len(turns)]
-        cycle += [f"[turn {number}; the words were not recorded]" for number in numbers[len(cycle) :]]
-        answers = [
-            (Step(0, 1, number, instruction, "ok"), str(file), file)
-            for number, instruction, file in zip(numbers, cycle, turns, strict=True)
+        instructions = asked.get(index, []) + [""] * len(turns)
+        found = [
+            Turn(f"turn {number}", instruction, str(file), file)
+            for number, instruction, file in zip(numbers, instructions, turns, strict=False)
         ]
-        yield FoundChain(
-            case=str(index),
-            source=f"edival-{index}",
-            picture=source,
-            where=str(source),
-            program=imported_program(f"edival-{index}", cycle, {}, False),
-            editor=editor,
-            answers=tuple(answers),
-            kind=checked_kind(kind or "object"),
-            settings={"imported": "edival"},
-        )
+        yield chain_of_turns("edival", str(index), f"edival-{index}", source, found, editor, kind)
 
 
 def _instructions(path: Path) -> Mapping[int, list[str]]:

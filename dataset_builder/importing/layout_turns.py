@@ -1,12 +1,13 @@
 """Import layout `dataset`: a Hugging Face dataset with a picture column for each turn."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from convergebench.generation.records import Step, UserError
+from convergebench.generation.records import UserError
 
-from .chains import Findings, FoundChain, Problem, checked_kind, imported_program
+from .chains import Findings, Problem, Turn, chain_of_turns
 
 if TYPE_CHECKING:
     from datasets import IterableDataset
@@ -44,28 +45,16 @@ def find_chains(
         loaded = loaded.cast_column(name, datasets.Image(decode=False))
     for number, row in enumerate(loaded):
         where = f"{path}, row {number}"
-        picture = _picture(row[source])
+        picture = picture_of(row[source])
         if picture is None:
             yield Problem(where, f"has no picture in {source!r}")
             continue
-        words = [str(row[name] or "") if name else "" for name in instruction_columns]
-        pictures = [_picture(row[turn]) for turn in turns]
-        answers = [
-            (Step(0, 1, position, word, "ok" if data else "unpublished"), f"{where}, {turn}", data)
-            for position, (turn, word, data) in enumerate(zip(turns, words, pictures, strict=True), 1)
+        found = [
+            Turn(turn, str(row[words] or "") if words else "", f"{where}, {turn}", picture_of(row[turn]))
+            for turn, words in zip(turns, instruction_columns, strict=True)
         ]
-        cycle = [word or f"[{turn}; the words were not recorded]" for turn, word in zip(turns, words, strict=True)]
-        yield FoundChain(
-            case=f"{number}",
-            source=f"row-{number}",
-            picture=picture,
-            where=where,
-            program=imported_program(f"turns-{number}", cycle, {}, closes),
-            editor=editor,
-            answers=tuple(answers),
-            kind=checked_kind(kind or "object"),
-            settings={"imported": "dataset"},
-        )
+        chain = chain_of_turns("dataset", f"{number}", f"row-{number}", picture, found, editor, kind)
+        yield replace(chain, where=where, program=replace(chain.program, id=f"turns-{number}", closes=closes))
 
 
 def _stream(path: str, config: str | None, split: str | None, revision: str | None) -> "IterableDataset":
@@ -83,7 +72,8 @@ def _instruction_column(turn: str, names: Sequence[str]) -> str:
     return next((column for column in columns if column in names), "")
 
 
-def _picture(value: Mapping[str, Any] | None) -> Path | bytes | None:
+def picture_of(value: Mapping[str, Any] | None) -> Path | bytes | None:
+    """A picture of a dataset whose column is not decoded."""
     if value is None:
         return None
     return value["bytes"] if value.get("bytes") is not None else Path(value["path"])

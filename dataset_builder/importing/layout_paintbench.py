@@ -1,0 +1,57 @@
+"""Import layout `paintbench`: a model's answers to PaintBench or TinyGrafixBench.
+
+https://github.com/PaintBench/PaintBench: the benchmark has TASK/NNN_input.png, NNN_answer.png and NNN.json with the
+instruction; a model's folder has TASK/NNNN_output.png. The one right answer is what the round should equal.
+"""
+
+from pathlib import Path
+
+from convergebench.generation.files import refuse_links
+from convergebench.generation.records import Step, UserError
+
+from .chains import Findings, FoundChain, Problem, checked_kind, imported_program
+from .tables import json_file
+
+_OUTPUT, _INPUT = "_output.png", "_input.png"
+
+
+def find_chains(path: Path, editor: str, benchmark: Path, kind: str | None = None) -> Findings:
+    """A chain of one call for each problem of each task that the model's folder has."""
+    for folder in (path, benchmark):
+        if not folder.is_dir():
+            raise UserError(f"{folder} is not a folder; it must hold a folder for each task")
+        refuse_links(folder)
+    answers = {
+        (file.parent.name, int(name)): file
+        for file in sorted(path.glob(f"*/*{_OUTPUT}"))
+        if (name := file.name.removesuffix(_OUTPUT)).isdecimal()
+    }
+    if not answers:
+        raise UserError(f"{path} holds no TASK/NNNN{_OUTPUT}; give a model's folder for one benchmark")
+    tasks = sorted({task for task, _ in answers})
+    for question in sorted(file for task in tasks for file in (benchmark / task).glob(f"*{_INPUT}")):
+        task, number = question.parent.name, question.name.removesuffix(_INPUT)
+        if answer := answers.pop((task, int(number)), None) if number.isdecimal() else None:
+            yield _chain(question, number, answer, editor, kind)
+        else:
+            yield Problem(str(question), f"has no answer in {path / task}", is_note=True)
+    for answer in answers.values():
+        yield Problem(str(answer), f"answers no problem of {benchmark}")
+
+
+def _chain(question: Path, number: str, answer: Path, editor: str, kind: str | None) -> FoundChain:
+    task = question.parent.name
+    words = str(json_file(question.with_name(f"{number}.json"))["instruction"])
+    name = f"{task}-{number}"
+    return FoundChain(
+        case=name,
+        source=name,
+        picture=question,
+        where=str(answer),
+        program=imported_program(f"paintbench-{name}", [words], {"category": task, "reversibility": "exact"}),
+        editor=editor,
+        answers=((Step(0, 1, 1, words, "ok"), str(answer), answer),),
+        kind=checked_kind(kind or "object"),
+        settings={"imported": "paintbench"},
+        reference=question.with_name(f"{number}_answer.png"),
+    )

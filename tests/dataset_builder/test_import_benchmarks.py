@@ -1,0 +1,109 @@
+"""MSE-Bench and PaintBench as their own code names and reads them."""
+
+import json
+
+import datasets
+import pytest
+from click.testing import CliRunner
+from convergebench.cli.__main__ import main
+from PIL import Image
+
+
+def bring_in(folder, layout, path, *more):
+    words = [
+        "import",
+        str(path),
+        "--layout",
+        layout,
+        "--editor",
+        "m",
+        "--out",
+        str(folder / "run"),
+        "--json",
+        *more,
+    ]
+    return CliRunner().invoke(main, list(map(str, words)))
+
+
+def chains(folder):
+    read = (json.loads(path.read_text()) for path in (folder / "run" / "chains").glob("*/chain.json"))
+    return {chain["settings"]["case"]: chain for chain in read}
+
+
+def coloured(*levels):
+    return Image.new("RGB", (64, 64), levels)
+
+
+CONTEXT = [f"edit number {turn}" for turn in range(5)]
+
+
+def published(folder, results, questions):
+    """The two datasets as folders of Parquet, a split a model."""
+    for name, split, rows in (("results", "m", results), ("questions", "train", questions)):
+        (folder / name / "data").mkdir(parents=True)
+        datasets.Dataset.from_list(rows).to_parquet(folder / name / "data" / f"{split}-00000-of-00001.parquet")
+    return folder / "results", "--questions", folder / "questions"
+
+
+def test_mse_bench_has_five_turns_for_each_question(tmp_path):
+    questions = [{"image": coloured(9, 9, row), "index": 40 + row, "context": CONTEXT} for row in range(2)]
+    results = [{f"turn_{turn}_image": coloured(row, turn, 9) for turn in range(5)} for row in range(2)]
+    done = bring_in(tmp_path, "mse-bench", *published(tmp_path, results, questions))
+    assert done.exit_code == 0, done.output
+    found = chains(tmp_path)
+    assert set(found) == {"40", "41"}
+    assert found["41"]["program"]["cycle"] == CONTEXT
+    assert not found["41"]["program"]["closes"]
+    read = {path: json.loads(path.read_text()) for path in (tmp_path / "run" / "chains").glob("*/chain.json")}
+    [folder] = (path.parent for path, chain in read.items() if chain["settings"]["case"] == "41")
+    with Image.open(folder / "0004.png") as picture:
+        assert picture.getpixel((0, 0)) == (1, 3, 9), "row 1's fourth turn"
+
+
+def test_a_question_without_answers_is_a_problem(tmp_path):
+    questions = [{"image": coloured(9, 9, row), "index": row, "context": CONTEXT} for row in range(2)]
+    results = [{f"turn_{turn}_image": coloured(0, turn, 9) for turn in range(5)}]
+    done = bring_in(tmp_path, "mse-bench", *published(tmp_path, results, questions))
+    assert done.exit_code == 1
+    assert set(chains(tmp_path)) == {"0"}
+
+
+def test_other_columns_are_refused(tmp_path):
+    rows = [{"image": coloured(1, 2, 3), "words": "x"}]
+    assert bring_in(tmp_path, "mse-bench", *published(tmp_path, rows, rows)).exit_code == 2
+
+
+@pytest.fixture
+def paintbench(tmp_path):
+    """Two problems of one task, one answered; one of a task that the model was not given."""
+    for task, number in (("recolor", "003"), ("recolor", "004"), ("legend", "001")):
+        problem = tmp_path / "benchmarks" / task
+        problem.mkdir(parents=True, exist_ok=True)
+        coloured(10, 10, 10).save(problem / f"{number}_input.png")
+        coloured(200, 10, int(number)).save(problem / f"{number}_answer.png")
+        (problem / f"{number}.json").write_text(json.dumps({"task": task, "instruction": f"Paint {number} red"}))
+    (tmp_path / "outputs" / "recolor").mkdir(parents=True)
+    coloured(190, 10, 10).save(tmp_path / "outputs" / "recolor" / "0003_output.png")
+    return tmp_path
+
+
+def test_paintbench_is_compared_with_the_right_answer(paintbench):
+    done = bring_in(paintbench, "paintbench", paintbench / "outputs", "--benchmark", paintbench / "benchmarks")
+    assert done.exit_code == 0, done.output
+    assert len(json.loads(done.stdout)["notes"]) == 1, "recolor 004 has no answer; legend was not asked"
+    [chain] = chains(paintbench).values()
+    assert (chain["program"]["cycle"], chain["program"]["category"]) == (["Paint 003 red"], "recolor")
+    [folder] = (paintbench / "run" / "chains").iterdir()
+    with Image.open(folder / "reference.png") as reference:
+        assert reference.getpixel((0, 0)) == (200, 10, 3)
+
+
+def test_an_output_without_its_problem_is_a_problem(paintbench):
+    coloured(1, 1, 1).save(paintbench / "outputs" / "recolor" / "0077_output.png")
+    done = bring_in(paintbench, "paintbench", paintbench / "outputs", "--benchmark", paintbench / "benchmarks")
+    assert done.exit_code == 1
+
+
+def test_a_folder_without_outputs_is_an_error(paintbench):
+    nowhere = (paintbench / "benchmarks", "--benchmark", paintbench / "benchmarks")
+    assert bring_in(paintbench, "paintbench", *nowhere).exit_code == 2
