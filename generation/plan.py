@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from . import audits, editors, policies, suites
+from . import audits, editors, policies, reversibility, suites
 from .loop import prepared_size
-from .records import Chain, UserError
+from .records import REVERSIBILITY, Chain, UserError
 
 _BYTES_A_PIXEL = 1.5  # of a typical photograph as PNG
 _FEWEST_PICTURES = 3  # with fewer own pictures, the floor would be a single comparison
@@ -155,6 +155,10 @@ def warnings(plan: Plan) -> list[str]:
         sentences.append(
             f"retained quality needs other pictures to compare with; give at least {_FEWEST_PICTURES}"
         )
+    for program in plan.suite.own_programs.values():
+        if program.reason.startswith(reversibility.UNSURE):
+            known = ", ".join(REVERSIBILITY)
+            sentences.append(f"program {program.id!r} is {program.reason}; its reversibility may be {known}")
     for choice in plan.choices:
         model = editors.trait(choice.editor, "hosted")()
         if model and (warning := model.warning()):

@@ -20,7 +20,7 @@ from ..records import KINDS, UNKNOWN, Source, UserError, Values, check_fields, o
 from . import synthetic
 
 _ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".avif", ".bmp", ".gif", ".tif", ".tiff")  # of a user's own pictures
-_OWN_FIELDS = ("file", "id", "kind", "origin", "licence", "attribution", "title", "unfit")
+_OWN_FIELDS = ("file", "id", "kind", "origin", "licence", "attribution", "title", "unfit", "scene", "degradation")
 _AT_ONCE = 4  # packages fetched at the same time
 _LIST = ".sources"  # in a folder of pictures: the names of the files that were written there, one a line
 
@@ -224,5 +224,7 @@ def _read_own_row(path: Path, row: Values, kind: str | None) -> Row:
         height=picture.height,
         licence=row.get("licence", UNKNOWN),
         attribution=row.get("attribution", UNKNOWN),
+        scene=row.get("scene", ""),
+        degradation=row.get("degradation", ""),
         unfit=tuple(row.get("unfit", ())),
     )

@@ -12,7 +12,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, cast
 
-from .. import programs, studies
+from .. import programs, reversibility, studies
 from ..plugins import plugins
 from ..records import Program, Setting, Source, UserError, Values, check_fields, unique
 from ..sources import catalogue
@@ -136,11 +136,12 @@ def _read_own(path: Path) -> Suite:
         raise UserError(f"{path} is not TOML: {error}") from error
     if path.stem in _files():
         raise UserError(f"{path} has the name of a shipped suite; give it another")
+    variants = values.get("variants", [])
     tables = {name: values.pop(name, []) for name in ("program", "picture")}
-    for name, table in tables.items():
+    for name, table in [*tables.items(), ("variants", variants)]:
         if not isinstance(table, list) or not all(isinstance(row, dict) for row in table):
             raise UserError(f"{path} needs tables for {name}; each begins with [[{name}]]")
-    rows = [programs.from_row({**_OWN_PROGRAM, **row}) for row in tables["program"]]
+    rows = [_read_own_program(row) for row in tables["program"]]
     own_programs = unique("program", ((row.id, row) for row in rows))
     folder = values.pop("pictures", None)
     if not isinstance(folder, str | None):
@@ -155,6 +156,17 @@ def _read_own(path: Path) -> Suite:
         what = "sources" if suite.programs else "programs"
         raise UserError(f"{path} names no {what}")
     return suite
+
+
+def _read_own_program(row: Values) -> Program:
+    """Of a program whose author does not say how reversible it is, its words decide."""
+    program = programs.from_row({**_OWN_PROGRAM, **row})
+    if "reversibility" in row:
+        return program
+    name, reason = reversibility.classify(program.cycle, program.closes)
+    is_unsure = name == reversibility.UNSURE
+    reason = f"{reversibility.UNSURE}: {reason}" if is_unsure else program.reason or reason
+    return replace(program, reversibility="partial" if is_unsure else name, reason=reason)
 
 
 def _refuse_taken(own_programs: Mapping[str, Program], pictures: Mapping[str, catalogue.Row]) -> None:

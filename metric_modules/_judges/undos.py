@@ -25,6 +25,12 @@ The editor will see only the changed picture. Answer with the instruction alone,
 _JOURNAL = "undos.jsonl"
 _LONGEST = 200  # characters of an instruction
 _MARK = "~"  # between the original program's id and the model that wrote the undo
+# Openings and words that no instruction to an editor has: a refusal, a question back, or talk about the task.
+_NO_INSTRUCTION = re.compile(
+    r"^(?:i\b|i'm|as an|the |this |there |it |sure|okay|yes\b|no\b)"
+    r"|\b(?:sorry|cannot|can't|unable|not able to|won't)\b|[?{}<>]",
+    re.IGNORECASE,
+)
 _FIRST_WORDS = f"# The undo of each program with a {_MARK} was written by "
 
 
@@ -88,12 +94,38 @@ def _words_for(program: Program) -> str:
 
 
 def _read_undo(answer: Answer) -> Line:
-    text = answer.text.strip().strip('"“”').strip()
-    if answer.status != "ok" or not text:
+    if answer.status != "ok" or not answer.text.strip():
         return {"words": None, "reason": answer.reason or "an empty answer"}
-    if len(text) > _LONGEST or "\n" in text or not re.search(r"[A-Za-z]", text):
-        return {"words": None, "reason": f"not an instruction: {text[:60]!r}"}
+    text = find_instruction(answer.text)
+    if text is None:
+        return {"words": None, "reason": f"not an instruction: {answer.text.strip()[:60]!r}"}
     return {"words": text, "reason": None}
+
+
+def find_instruction(answer: str) -> str | None:
+    """The instruction in a model's answer, without what is said around it; None if there is not exactly one.
+
+    >>> find_instruction('Sure, here it is:\\n\\n**"Remove the hat."**'), find_instruction("I can't help with that.")
+    ('Remove the hat.', None)
+    >>> find_instruction('```json\\n{"instruction": "Remove the hat."}\\n```')
+    'Remove the hat.'
+    """
+    text = re.sub(r"^```\w*\n|\n?```$", "", answer.strip()).replace("’", "'")
+    try:
+        values = json.loads(text)
+        texts = [value for value in values.values() if isinstance(value, str)] if isinstance(values, dict) else []
+        text = texts[0] if len(texts) == 1 else ""
+    except ValueError:
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        lines = [line for line in lines if not line.endswith(":")]
+        text = (
+            re.sub(r"^(?:instruction|undo|answer)\s*:", "", lines[0], flags=re.IGNORECASE)
+            if len(lines) == 1
+            else ""
+        )
+    text = text.strip(" \n\"'`*“”")
+    usable = re.search(r"[A-Za-z]", text) and "\n" not in text and not _NO_INSTRUCTION.search(text)
+    return text if usable and len(text) <= _LONGEST else None
 
 
 def program_id(program: Program, judge: BaseJudge) -> str:
@@ -109,14 +141,13 @@ def suite_text(
     reasons: Mapping[str, str],
     settings: Mapping[str, object],
 ) -> str:
-    """Each program followed by its copy with the written undo."""
+    """Each program followed by its copy with the written undo; one without it has the suite's own undo alone."""
     digest = hashlib.sha256(_WORDS.encode()).hexdigest()[:12]
     lines = [f"{_FIRST_WORDS}{judge.label}, asked in the words {digest}."]
-    lines += [f"# No undo of {id}: {reason[:120]!r}" for id, reason in reasons.items()]
-    usable = [program for program in programs if program.id in words]
-    ids = [id for program in usable for id in (program.id, program_id(program, judge))]
+    lines += [f"# {id} has the suite's own undo alone: {reason[:120]!r}" for id, reason in reasons.items()]
+    ids = [id for one in programs for id in (one.id, program_id(one, judge)) if id == one.id or one.id in words]
     lines += _toml({**settings, "programs": ids})
-    for program in usable:
+    for program in [one for one in programs if one.id in words]:
         row = {
             "id": program_id(program, judge),
             "cycle": [program.cycle[0], words[program.id]],

@@ -176,11 +176,13 @@ def missing_weights() -> str | None:
 class Scorer:
     """LPIPS with AlexNet; `exact` is the same in float32."""
 
+    net = NET
+
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, object], loaded: _Loaded | None = None):
-        tensors, digest = loaded or load(NET)
-        self.device, self.model = device, model(NET, tensors, device, dtype, digest)
+        tensors, digest = loaded or load(self.net)
+        self.device, self.model = device, model(self.net, tensors, device, dtype, digest)
         self.signature = signature(self.model)
-        self.exact = None if dtype == "float32" else Scorer(device, "float32", earlier, (tensors, digest))
+        self.exact = None if dtype == "float32" else type(self)(device, "float32", earlier, (tensors, digest))
 
     def prepare(self, picture: np.ndarray) -> list["torch.Tensor"] | None:
         return features(self.model, [picture]) if min(picture.shape[:2]) >= SMALLEST else None

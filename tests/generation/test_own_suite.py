@@ -2,6 +2,8 @@
 
 import json
 import shutil
+from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,9 +11,10 @@ from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.publishing import verify
-from convergebench.generation import plan, suites
+from convergebench.generation import plan, programs, suites
 from convergebench.generation.plan import case_of
 from convergebench.generation.records import UserError
+from convergebench.generation.reversibility import classify
 from PIL import Image
 
 MINE = """
@@ -75,6 +78,50 @@ def test_own_pictures_and_programs_reach_the_report(folder, monkeypatch):
     assert {chain.source.kind for chain in chains if chain.source.id == "yard"} == {"scene"}
 
 
+def test_a_smaller_banana100_has_its_seeds_temperatures_and_resolutions(tmp_path):
+    page = (Path(__file__).parents[2] / "docs" / "banana100.md").read_text()
+    (tmp_path / "small.toml").write_text(page.split("```toml\n")[1].split("```")[0])
+    made = plan.make_plan(suites.load(str(tmp_path / "small.toml")))
+    chains = Counter((chain.settings["seed"], chain.settings["temperature"], chain.settings["resolution"])
+                     for chain in made.chains)  # fmt: skip
+    assert chains == {
+        ("per-step", None, "2K"): 2,  # a copy and an addition
+        ("fixed", None, "2K"): 1,
+        ("per-step", 0.0, "2K"): 1,
+        ("per-step", None, "1K/2K/4K"): 1,
+    }
+    assert {chain.calls for chain in made.chains} == {10}
+
+
+@pytest.mark.parametrize(
+    ("cycle", "name"),
+    [
+        ('["add our logo on the mug", "remove the logo"]', "clear"),
+        ('["remove the dog", "put the dog back"]', "destroys information"),
+        ('["make the apple green", "make the apple red"]', "partial"),
+        ('["add a red hat", "make the hat blue", "make the hat red", "remove the hat"]', "clear"),
+        ('["turn the whole picture black", "undo that"]', "destroys information"),
+        ('["sharpen the sign", "blur the sign"]', "invents information"),
+        ('["flip it", "flip it back"]', "exact"),
+        ('["make it nicer", "make it as before"]', "partial"),
+    ],
+)
+def test_words_say_how_reversible_a_program_is(folder, cycle, name):
+    (folder / "mine.toml").write_text(
+        MINE.replace('["add a yellow umbrella", "remove the yellow umbrella"]', cycle)
+    )
+    program = suites.load(str(folder / "mine.toml")).program("logo")
+    assert (program.cycle, program.reversibility) == (tuple(json.loads(cycle)), name)
+    warned = plan.warnings(plan.make_plan(suites.load(str(folder / "mine.toml"))))
+    assert any("'logo' is unsure" in sentence for sentence in warned) == ("nicer" in cycle)
+
+
+def test_words_agree_with_people_on_the_shipped_programs():
+    classed = [program for program in programs.load().values() if program.category != programs.OUT_AND_BACK]
+    wrong = [one.id for one in classed if classify(one.cycle, one.closes).name != one.reversibility]
+    assert (len(classed), wrong) == (65, [])
+
+
 def test_a_licence_is_asked_for_before_pictures_are_published(folder, monkeypatch):
     monkeypatch.chdir(folder)
     assert run("generate", "--suite", "mine.toml", "--editor", "identity", "--rounds", 1).exit_code == 0
@@ -118,6 +165,8 @@ def test_a_shipped_suite_runs_on_the_pictures_of_a_folder(folder, monkeypatch):
         (('unfit = ["logo"]', "unfit = 5"), "has '5' for unfit, which must be a list"),
         (('fits = ["object", "scene"]', "fits = 1"), "program 'logo' has '1' for fits, which must be a list"),
         (("[[program]]", "[program]"), "needs tables for program"),
+        (("[[program]]", '[variants]\nname = "x"\n[[program]]'), "needs tables for variants"),
+        (("[[program]]", '[[variants]]\nname = "x"\nsedd = 1\n[[program]]'), "variant 'x' of suite 'mine' has no"),
         (("[[program]]", '[[program]]\nid = "logo"\ncycle = ["add a hat"]\n[[program]]'), "'logo' is given twice"),
     ],
 )

@@ -13,6 +13,7 @@ from PIL import Image
 V1 = [catalogue.row(id) for id in suites.load("v1").sources]
 HERE = [row for row in catalogue.manifest().values() if row.package in ("installed:scikit-image", "painted")]
 LICENCES = {
+    "no known copyright restrictions",
     *("Apache-2.0", "CC0-1.0", "CC-BY-2.0", "CC-BY-4.0", "CC-BY-SA-3.0", "CC-BY-SA-4.0"),
     *("GPL-2.0-or-later", "MIT", "public domain"),
 }

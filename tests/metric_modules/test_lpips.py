@@ -8,6 +8,7 @@ import pytest
 import torch
 from convergebench.metric_modules.lpips import lpips as module
 from convergebench.metric_modules.lpips import measure, weights
+from convergebench.metric_modules.lpips_vgg import measure as lpips_vgg
 from random_lpips import CHANNELS, KERNELS, random_model, random_tensors
 
 here = pytest.mark.skipif(
@@ -153,3 +154,14 @@ def test_real_networks_agree_with_the_lpips_package(net, monkeypatch):
         with torch.inference_mode():
             assert ours["lpips"] == pytest.approx(theirs(*pair).item(), abs=1e-5)
         assert ours["lpips"] > 0.01
+
+
+def test_vgg_is_a_column_of_its_own(monkeypatch):
+    monkeypatch.setattr(measure, "load", lambda net: (random_tensors(net), "0" * 64))
+    one, other = random_pictures(2)
+    vgg, alex = lpips_vgg.Scorer("cpu", "float32", {}), measure.Scorer("cpu", "float32", {})
+    [row] = vgg.compare(vgg.prepare(one), [other], None)
+    model = measure.model("vgg", random_tensors("vgg"), "cpu", "float32", "0" * 64)
+    [expected] = measure.distances(model, measure.features(model, [one]), [other])
+    assert row == {"lpips_vgg": expected["lpips"]}
+    assert (vgg.signature["net"], alex.signature["net"]) == ("vgg", "alex")

@@ -10,6 +10,7 @@ from convergebench.generation.records import Chain, FinishedChain, Source
 from convergebench.metric_modules.greyscale.measure import Scorer, colour_of
 from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.analysis.program_groups import group_of_chain, program_groups
+from convergebench.spaces_app.reporting.figures import FigureContext
 from convergebench.spaces_app.reporting.page import make_sections
 from convergebench.spaces_app.statistics import compute_tables
 from convergebench.spaces_app.studies.replication.series import replication_series
@@ -19,6 +20,7 @@ from convergebench.spaces_app.studies.replication.statistics import (
     no_reference_fooled,
     no_reference_gaps,
     no_reference_ranks,
+    scores_by_step,
 )
 
 SOURCES = ("fog", "holi", "moss")
@@ -125,9 +127,35 @@ def test_a_heatmap_says_which_metrics_no_source_fools():
     made = copies()
     sections = make_sections(compute_tables(made))
     [section] = [section for section in sections if section["title"] == no_reference_gaps.SECTION]
-    [drawing] = section["drawings"]
+    [drawing] = [drawing for drawing in section["drawings"] if drawing.name == "no-reference-fooled"]
     assert "worn: NIQE, LPIPS (sees the original) fooled by no source" in drawing.description
     assert "<svg" in drawing.svg()
+
+
+def test_every_program_and_metric_has_its_scores_step_by_step():
+    chains = [chain("replicate", "fog", run) for run in (1, 2)] + [
+        chain("add-apples", "moss"),
+        chain("hat", "holi"),
+    ]
+    rows = list(scores_by_step.rows(copies(chains)))
+    places = {("replicate", "fog"), ("add-apples", "moss"), ("hat", "holi")}
+    assert {(row.program, row.source) for row in rows} == places
+    niqe = of(rows, metric="NIQE", program="replicate", step=5)
+    assert (niqe.score, niqe.lowest, niqe.highest, niqe.runs) == (
+        pytest.approx(3.515),
+        pytest.approx(3.51),
+        pytest.approx(3.52),
+        2,
+    )
+    assert {row.step for row in rows if row.metric == "BRISQUE"} == set(range(1, 21))
+    drawings = scores_by_step.figures(rows, FigureContext({}, {}, "", True))
+    assert {drawing.name for drawing in drawings} == {
+        f"by-step-{program}-{metric}" for program in ("replicate", "add-apples") for metric in ("brisque", "niqe")
+    }
+    [panel] = drawings[0].figure.axes
+    [level] = [line for line in panel.lines if line.get_linestyle() == ":"]
+    step_1 = of(rows, metric="BRISQUE", program="add-apples", step=1)
+    assert (panel.get_title(), set(level.get_ydata())) == ("moss", {step_1.score})
 
 
 def test_denoising_is_compared_on_common_sources():

@@ -95,7 +95,7 @@ def test_a_suite_runs_both_wordings_of_an_undo(tmp_path, monkeypatch):
     assert second["written"] == 1
     assert len(server.requests) == 5  # the one that is there is not asked again
     suite = suites.load(str(out))
-    assert suite.programs == ("hat", "hat~m-1")
+    assert suite.programs == ("glasses", "hat", "hat~m-1", "chair-left")  # the others keep the suite's own undo
     assert suite.program("hat~m-1").cycle == (programs.get("hat").cycle[0], "Take the hat off again.")
     assert (suite.rounds, suite.short_side) == (10, 512)
     assert suite.fits("astronaut", suite.program("hat~m-1"))
@@ -153,3 +153,25 @@ def test_only_one_edit_and_one_undo_are_written_for():
     assert not fit & {"replicate", "ball-chair-nested", "restore-s1", "add-apples"}
     judge = backends.choose("openai:base_url=http://h/v1,model=org/m 1")
     assert undos.program_id(programs.get("hat"), judge) == "hat~m-1"
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ("Remove the hat.", "Remove the hat."),
+        ('Here is the instruction:\n\n"Remove the hat."', "Remove the hat."),
+        ('{"instruction": "Remove the hat."}', "Remove the hat."),
+        ('```json\n{"undo": "Remove the hat."}\n```', "Remove the hat."),
+        ("Undo: **remove the hat**", "remove the hat"),
+        ('{"instruction": "Remove the hat.", "why": "it was added"}', None),
+        ('["Remove the hat."]', None),
+        ("I'm sorry, but I can't help with editing pictures.", None),
+        ("As an AI I have no picture.", None),
+        ("The hat should be removed.", None),
+        ("Which hat do you mean?", None),
+        ("Remove the hat.\nRemove the scarf.", None),
+        ("42", None),
+    ],
+)
+def test_only_an_instruction_is_taken_from_an_answer(answer, words):
+    assert undos.find_instruction(answer) == words

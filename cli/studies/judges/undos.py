@@ -30,7 +30,8 @@ def command(
 ) -> None:
     """Have a language model write the undo of each edit, and write a suite that runs both wordings.
 
-    The model sees the words of the edit and nothing else. Undos that were written before, or paid for by a run that
+    The model sees the words of the edit and nothing else. An edit whose answer holds no instruction keeps the suite's
+    own undo. Undos that were written before, or paid for by a run that
     was killed, are not asked again. The report compares the two wordings on the same pictures.
 
     \b
@@ -76,7 +77,7 @@ def command(
         click.echo(json.dumps(values))
     else:
         for program, reason in reasons.items():
-            click.echo(f"{program}: no undo, because {reason}", err=True)
+            click.echo(f"{program}: the suite's own undo, because {reason}", err=True)
         before = f" after ${outcome.before:.4f} before" if outcome.before else ""
         count = f"{len(words)} of {len(edits)} undos"
         click.echo(f"{out}: {count}, with the suite's own; ${outcome.spent:.4f} spent{before}")

@@ -1,0 +1,1 @@
+"""What editors that work in the latents of an autoencoder can retain at most."""

@@ -1,0 +1,107 @@
+"""Scores without a reference, step by step: Banana100's Figures 1, 4 and 7 for every metric and program."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from convergebench.metric_modules.no_reference.ranges import COLUMNS, FIRST
+
+from ....analysis.analysis import Analysis
+from ....analysis.tables import TableRow, column
+from ....palette import MUTED, Look, assign_looks
+from ....reporting.figures import SMALL, Drawing, FigureContext, add_legend, new_panels
+from ....statistics import OnPage
+from .. import series
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+TITLE = "Scores without a reference, step by step"
+SECTION = series.SECTION
+ON_PAGE = OnPage(order=15, show=False)
+_DRAWN = ("replicate", "additions")  # categories of the programs that Banana100 draws
+_PICTURES, _EDITORS = 12, 5  # panels of a figure, and lines of a panel
+
+
+class Row(TableRow):
+    program: str = column("Program", shown=False)
+    category: str = column("Category", shown=False)
+    editor: str = column("Editor")
+    metric: str = column("Metric")
+    source: str = column("Source")
+    step: int = column("Step", "count")
+    score: float = column("Score", "number")
+    lowest: float = column("Lowest run", "number")
+    highest: float = column("Highest run", "number")
+    runs: int = column("Runs", "count")
+
+
+def rows(analysis: Analysis) -> Iterator[Row]:
+    """Runs are averaged; scores are as the metric gives them."""
+    chains = {chain.id: chain for chain in analysis.chains if "audit" not in chain.chain.settings}
+    values: dict[tuple[str, str, str, str, str, int], list[float]] = defaultdict(list)
+    for row in analysis.scores.select(["chain", "step", *COLUMNS]).with_any(COLUMNS):
+        if chain := chains.get(row.chain):
+            program = chain.program.id, chain.program.category, chain.editor
+            for name, metric in COLUMNS.items():
+                if (value := row.value(name)) is not None:
+                    values[*program, metric.name, chain.source.id, row.step].append(value)
+    for (program_id, category, editor, metric_name, source, step), scores in sorted(values.items()):
+        yield Row(
+            program=program_id,
+            category=category,
+            editor=editor,
+            metric=metric_name,
+            source=source,
+            step=step,
+            score=fmean(scores),
+            lowest=min(scores),
+            highest=max(scores),
+            runs=len(scores),
+        )
+
+
+def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
+    """For each metric and program a panel for each picture; what a figure leaves out is in the table."""
+    if not context.is_first_group:
+        return []
+    curves: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in rows:
+        if row.category in _DRAWN:
+            curves[row.program, row.metric].append(row)
+    looks = {**assign_looks({row.editor for row in rows}, []), **context.looks}
+    ranges = {metric.name: metric for metric in COLUMNS.values()}
+    drawings = []
+    for (program, metric), of_figure in curves.items():
+        sources = list(dict.fromkeys(row.source for row in of_figure))[:_PICTURES]
+        editors = list(dict.fromkeys(row.editor for row in of_figure))[:_EDITORS]
+        across = min(3, len(sources))
+        figure, panels = new_panels(len(sources), 0.7, 1.45, across, sharex=True, sharey=len(sources) > 1)
+        for axes, source in zip(panels, sources, strict=True):
+            for editor in editors:
+                _draw(
+                    axes, [row for row in of_figure if (row.source, row.editor) == (source, editor)], looks[editor]
+                )
+            axes.set_title(source, fontsize=SMALL)
+        panels[0].set_ylabel(metric)
+        panels[-1].set_xlabel("step")
+        add_legend(figure, panels[0])
+        way = "higher" if ranges[metric].higher_is_better else "lower"
+        title = f"{metric} by step, program {program}; {way} is better, step {FIRST} is dotted"
+        name = f"by-step-{program}-{ranges[metric].column}"
+        drawings.append(Drawing(name, title, f"{len(sources)} pictures, mean of the runs.", figure))
+    return drawings
+
+
+def _draw(axes: "Axes", line: Sequence[Row], look: Look) -> None:
+    steps = [row.step for row in line]
+    axes.plot(
+        steps, [row.score for row in line], **{**look.line, "marker": ""}, label=line[0].editor if line else "_"
+    )
+    axes.fill_between(
+        steps, [row.lowest for row in line], [row.highest for row in line], color=look.colour, alpha=0.15, lw=0
+    )
+    for row in line:
+        if row.step == FIRST:
+            axes.axhline(row.score, color=MUTED.light, lw=0.8, ls=":")
