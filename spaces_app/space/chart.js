@@ -33,9 +33,9 @@ function draw(about, wide, high, chosen) {
     text(box.left - 8, y(value) + 4, about.format(value), "end");
   }
   const [first, last] = about.xs;
-  const rounds = Array.from({ length: last - first + 1 }, (_, each) => each + first);
-  for (const value of rounds.filter((round) => last < 14 || round % Math.ceil(last / 10) === 0 || round === last)) text(x(value), box.bottom + 18, String(value), "middle");
-  text((box.left + box.right) / 2, high - 6, "Round", "middle");
+  const rounds = Array.from({ length: last - first + 1 }, (_, each) => each + first).filter((round) => last < 14 || round % Math.ceil(last / 10) === 0 || round === last);
+  for (const value of about.xTicks ?? rounds) text(x(value), box.bottom + 18, (about.xFormat ?? String)(value), "middle");
+  text((box.left + box.right) / 2, high - 6, about.x ?? "Round", "middle");
   const middle = (box.top + box.bottom) / 2;
   text(11, middle, about.y, "middle", { transform: `rotate(-90 11 ${middle})` });
   if (about.limit) curve([[box.left, y(about.limit)], [box.right, y(about.limit)]], "cb-muted", 1, undefined, { "stroke-dasharray": "3 4" });
@@ -48,6 +48,7 @@ function draw(about, wide, high, chosen) {
     const banded = measured.filter((point) => has(point[2]) && has(point[3]));
     if (chosen.has(line.id) && banded.length) {
       const [upper, lower] = [3, 2].map((at) => shaped(banded.map((point) => [point[0], point[at]])));
+      if (banded.length === 1) curve([lower[0], upper[0]], series, 1.5);
       put("polygon", { points: listed([...upper, ...lower.reverse()]), class: `cb-fill ${series}`, "fill-opacity": 0.16 });
     }
     const width = line.baseline ? 1.5 : chosen.has(line.id) ? 3.2 : 2;
@@ -56,9 +57,9 @@ function draw(about, wide, high, chosen) {
     const spread = Math.max(1, Math.round(measured.length / 8));
     measured.forEach(([a, b], place) => {
       if (place % spread && place < measured.length - 1) return;
-      put("path", { d: SHAPES[line.place], class: `cb-fill ${series}`, transform: `translate(${x(a).toFixed(1)} ${y(b).toFixed(1)})` }, line);
+      put("path", { d: SHAPES[line.place], class: `cb-fill ${series}`, transform: `translate(${x(a).toFixed(1)} ${y(b).toFixed(1)})` }, line, line.words ? make("title", { svg: true }, line.words) : null);
     });
-    if (measured.length) ends.push({ line, series, from: [x(measured.at(-1)[0]), y(measured.at(-1)[1])], y: y(measured.at(-1)[1]) + 4 });
+    if (measured.length && line.name) ends.push({ line, series, from: [x(measured.at(-1)[0]), y(measured.at(-1)[1])], y: y(measured.at(-1)[1]) + 4 });
   }
   if (has(about.lost)) put("rect", { class: "cb-lost-round", x: x(about.lost) - 4, width: 8, y: box.top, height: box.bottom - box.top });
   if (about.cursor) put("line", { class: "cb-cursor", x1: x(about.cursor.round), x2: x(about.cursor.round), y1: box.top, y2: box.bottom, "data-step": about.cursor.step });

@@ -59,6 +59,10 @@ def test_a_buyer_sees_who_lasts_how_sure_that_is_and_what_it_costs(visit, size):
         assert cell.is_visible(), column
         assert re.search(words, cell.inner_text().replace("\n", " "))
     assert user.page.locator(".cb-small-chart").count() == 2  # survival with its bands, and the price
+    assert user.page.locator(".cb-small-chart").first.locator("polygon").count() == 2
+    assert user.page.locator(".cb-small-chart").last.locator("title").count() == 12
+    named = user.page.locator(".cb-small-chart").last.locator("text[font-weight]").all_text_contents()
+    assert len(named) == 1  # all have one price, so one is the best at its price
     user.done("buyer", 0)
 
 

@@ -1,5 +1,6 @@
 // The first tab: the story, and the table with its search, columns and files.
-import { ask, filtered, get, known, make, many, menu, save, set, tick } from "convergebench/shared.js";
+import { chart } from "convergebench/chart.js";
+import { ask, editor, filtered, get, known, make, many, menu, save, set, tick } from "convergebench/shared.js";
 
 // Rows stay within their part, empty values at the end.
 function sort(button, down) {
@@ -19,6 +20,31 @@ function sort(button, down) {
     });
     body.append(...rows);
   }
+}
+
+// Beside the strips: survival with its bands, and what the rounds cost; the best at their price are named.
+function drawCharts() {
+  const box = document.querySelector("[data-charts]");
+  if (!box || box.firstChild) return;
+  const { curves, prices, last } = JSON.parse(box.dataset.charts);
+  const add = (title, lines, about) => {
+    const plot = chart({ title, lines, chosen: lines.map(({ id }) => id), xs: [0, last], high: 134, y: "", ...about });
+    plot.node.className = "cb-small-chart";
+    plot.node.prepend(make("figcaption", {}, title));
+    box.append(plot.node);
+    plot.draw();
+  };
+  add("Share of tests that survive, with 95% bands", Object.entries(curves).map(([id, points]) => ({ ...editor(id), points, steps: true })), { share: true });
+  if (!prices.length) return;
+  let most = -1;
+  const points = prices.map(([cost, mean, low, high, id]) => {
+    const { name, place } = editor(id);
+    const isBest = mean > most;
+    most = Math.max(most, mean);
+    return { id, place, name: isBest ? name : "", words: `${name}: ${mean.toFixed(1)} rounds, $${cost.toFixed(2)} for ${last}`, points: [[cost, mean, low, high]] };
+  });
+  const dearest = prices.at(-1)[0] * 1.05;
+  add(`Rounds survived against the price of ${last} rounds`, points, { xs: [0, dearest], xTicks: [0, dearest / 2, dearest], xFormat: (value) => `$${value.toFixed(2)}`, x: `for ${last} rounds`, ys: [0, last], yTicks: [0, Math.floor(last / 2), last], format: String });
 }
 
 const board = () => document.getElementById("board");
@@ -66,6 +92,7 @@ export async function open() {
     document.getElementById("versus").innerHTML = versus;
   }
   shown = key;
+  drawCharts();
   arrange();
 }
 
@@ -78,5 +105,5 @@ document.addEventListener("click", (event) => {
     if (cell.closest("#board")) set({ sort: `${cell.dataset.col} ${down ? "down" : "up"}` });
   }
   const next = event.target.closest("[data-story]");
-  if (next) ask("story", Number(next.dataset.story), ...filtered()).then((text) => { document.getElementById("story").innerHTML = text; });
+  if (next) ask("story", Number(next.dataset.story), ...filtered()).then((text) => { document.getElementById("story").innerHTML = text; drawCharts(); });
 });

@@ -1,6 +1,8 @@
 """Results: the best and the worst editor on a typical case, and the headline table under a visitor's choice."""
 
 import html
+import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,13 +18,13 @@ from ...reporting.headline import scored_on
 from ...reporting.page import table_html
 from ...reporting.sentences import stand_in
 from ...statistics import compute_tables
+from ...statistics.curves import slice_curves
 from ...statistics.leaderboard import Row, latex
 from ...words import COLUMNS
 from .. import headline, page
-from ..headline import ALL, HALF, Choice, ending_of, metric_titles
+from ..headline import ALL, HALF, Choice, Leaderboard, ending_of, metric_titles
 from ..served_dataset import Answer, ServedDataset, check_allowed
 from ..tabs import SPACE
-from .charts import prices, survival
 from .table import MAIN, comparisons_html, leaderboard_html
 
 if TYPE_CHECKING:
@@ -74,13 +76,30 @@ def story(
         scope=scope,
         names=dataset.display,
         strips=strips,
-        charts=[draw for draw in (survival(dataset, board, shown), prices(dataset, board.typed_rows)) if draw],
+        charts=json.dumps(_charted(board, shown)),
         case=strips[0]["case"],
         picture=dataset.title(strips[0]["case"].source),
         anchor=f"{lost['case'].chain.id} {lost['lost_step'] or lost['frames'][-1]['step']}",
         next=(place + 1) % len(cases),
         is_typical=place % len(cases) == 0,
     )
+
+
+def _charted(board: Leaderboard, shown: Sequence[str]) -> Answer:
+    """What the small charts draw: the survival of some editors, and what all rounds of every editor cost."""
+    rows = slice_curves(board.group, board.outcomes, ALL, metrics=("kept",)) if board.group else []
+    curves = {
+        editor: [(0, 1, 1, 1), *((row.round, *row.mean) for row in rows if row.editor == editor)]
+        for editor in shown
+    }
+    last = max(row.last_round or 1 for row in board.typed_rows)
+    prices = [
+        (row.cost * last, *row.rounds_kept, row.editor)
+        for row in board.typed_rows
+        if row.cost and row.role == ROLES["editor"] and row.rounds_kept.value is not None
+    ]
+    prices.sort(key=lambda price: (price[0], -price[1]))
+    return {"curves": curves, "prices": prices, "last": last}
 
 
 def _scope(dataset: ServedDataset, choice: Choice) -> str:
