@@ -50,6 +50,8 @@ def _undoes(request: instructions.Request, earlier: instructions.Request) -> boo
         return earlier.thing in ("patches", "edges")
     if earlier.verb == "add":
         return request.verb == "remove" and request.thing == earlier.thing
+    if earlier.verb in ("recolour", "move"):
+        return request.verb == earlier.verb and request.thing == earlier.thing
     return request.verb == earlier.verb == "tone" and request.thing == OPPOSITES.get(earlier.thing)
 
 

@@ -5,10 +5,11 @@ import itertools
 import numpy
 import pytest
 import skimage.data
-from convergebench.generation import editors, pictures, programs, suites
+from convergebench.generation import editors, pictures, programs
 from convergebench.generation.editors.paint import drawing, finding, placing, toning
 from convergebench.generation.editors.paint.instructions import Request, parse
 from convergebench.generation.loop import prepare
+from convergebench.generation.records import Turn
 from convergebench.generation.sources import synthetic
 from PIL import Image
 from skimage.metrics import structural_similarity
@@ -78,14 +79,41 @@ def test_an_instruction_is_understood_whatever_its_wording(instruction, request_
     assert parse(instruction) == request_
 
 
-# What people ask for in their own words takes an editor that reads; paint draws what the other suites ask.
-DRAWN = [each for each in programs.load().values() if each.id not in suites.load("requests").programs]
+# Words and backgrounds take an editor that reads and cuts out; paint draws what else the suites ask.
+DRAWN = [each for each in programs.load().values() if each.id not in ("open-and-closed", "background-and-back")]
 
 
 @pytest.mark.parametrize("program", DRAWN, ids=lambda program: program.id)
 def test_every_instruction_of_the_suites_is_understood(program):
     asked = [text.replace("{item}", item) for text in program.cycle for item in program.items or ("",)]
     assert [text for text in asked if parse(text) is None] == []
+
+
+@pytest.mark.parametrize("id", ["recolour-by-name", "recolour-by-hex", "ball-by-degrees", "greener-by-degrees"])
+@pytest.mark.parametrize("name", ["paint:wear=0", "oracle"])
+def test_what_people_ask_for_step_by_step_is_made_and_taken_back(name, id):
+    editor, start = editors.choose(name).editor, Image.fromarray(skimage.data.coffee()).resize((384, 256))
+    history = [Turn("", pictures.encode_png(start))]
+    for words in programs.get(id).cycle:
+        more = {"history": history} if name == "oracle" else {}
+        answer = editor.edit(pictures.decode(history[-1].data), words, 3, **more)
+        assert answer.status == "ok", answer.reason
+        history.append(Turn(words, answer.data))
+    shown = [numpy.asarray(pictures.decode(turn.data)).astype(float) for turn in history]
+    gaps = [abs(picture - shown[0]).mean() for picture in shown]
+    assert abs(shown[2] - shown[1]).mean() > 0.3
+    assert gaps[-1] <= (0 if name == "oracle" else 0.45) < min(gaps[1:3])
+    if id.startswith("recolour"):
+        changed = abs(shown[2] - shown[1]).sum(2) > 150
+        gain = (shown[2] - shown[1])[changed].mean(0)
+        assert gain[2] > 60 > -60 > gain[0]  # from red to blue
+    if id == "ball-by-degrees":
+        columns = [abs(shown[place] - shown[0]).sum((0, 2)) for place in (1, 2)]
+        first, second = (numpy.average(numpy.arange(384), weights=column) for column in columns)
+        assert second < first - 10
+    if id == "greener-by-degrees":
+        green = [picture[..., 1].mean() - picture[..., ::2].mean() for picture in shown]
+        assert green[0] < green[1] < green[2] > green[3] > green[4] - 1
 
 
 @pytest.mark.parametrize("name", THINGS)

@@ -13,6 +13,8 @@ from ...records import Answer
 from . import finding, healing, instructions, placing, toning
 from .drawing import Pixels, all_things, draw_at_size
 
+_STEP_ASIDE = 0.08  # of the picture's width, that a thing is moved
+
 
 @dataclass(frozen=True)
 class Editor:
@@ -50,6 +52,8 @@ def carry_out(pixels: Pixels, request: instructions.Request, chance: np.random.G
         return _add(pixels, request, chance)
     if request.verb == "remove":
         return _remove(pixels, request)
+    if request.verb in ("recolour", "move"):
+        return _change(pixels, request)
     if request.thing == "smile":
         return _add(pixels, instructions.Request("add", "smile"), chance)
     if request.thing == "neutral":
@@ -71,6 +75,19 @@ def _remove(pixels: Pixels, request: instructions.Request) -> Pixels | str:
         return bare
     worn = all_things()[request.thing].place == "worn"
     return healing.heal(*bare, borrow=not worn)  # a piece borrowed for a face may hold a second mouth
+
+
+def _change(pixels: Pixels, request: instructions.Request) -> Pixels | str:
+    """The thing is taken off and drawn again, in its new colour or a step aside."""
+    thing = all_things()[request.thing]
+    match = finding.find_thing(pixels, thing, request.colour)
+    bare = _remove(pixels, request)
+    if match is None or isinstance(bare, str):
+        return bare
+    left, top, width, height, mirrored = match.place
+    step = {"left": -1, "right": 1}.get(request.side, 0) * round(_STEP_ASIDE * pixels.shape[1])
+    place = (left + step, top, width, height, mirrored)
+    return placing.composite(bare, thing, draw_at_size(thing.name, request.to or match.colour, *place[2:]), place)
 
 
 def lift_off(pixels: Pixels, request: instructions.Request) -> tuple[Pixels, NDArray[np.bool_]] | str:

@@ -17,7 +17,10 @@ TONES = (  # the first match counts
     ("denoise", _DENOISE),
     ("smile", r"(?:smil|laugh|grin)\w*|happy"),
     ("neutral", r"neutral|serious|stop smiling"),
-    ("photograph", r"photograph|photorealistic|photo realistic"),
+    ("photograph", r"photograph|photorealistic|photo realistic|realistic picture"),
+    ("watercolour", r"watercolou?r"),
+    ("less green", r"less green|green tint away"),
+    ("greener", r"greener"),
     ("edges", r"edges?|outlines?|line drawing|sketch"),
     ("patches", r"patches"),
     ("colour", rf"(?:{_BACK})\w* .*colou?rs?|colou?r(?:i[sz]e)? the|in (?:full )?colou?r"),
@@ -38,19 +41,26 @@ _TURNS = {"90": 1, "180": 2, "270": 3, "quarter": 1, "half": 2}
 
 @dataclass(frozen=True)
 class Request:
-    """`verb` is add, remove, flip, turn, copy or tone; a tone is named by `thing`."""
+    """`verb` is add, remove, recolour, move, flip, turn, copy or tone; a tone is named by `thing`."""
 
     verb: str
     thing: str = ""
     colour: str = ""
     side: str = ""
     amount: int = 0  # quarter turns clockwise
+    to: str = ""  # the new colour
 
 
 def parse(instruction: str) -> Request | None:
-    text = re.sub(r"[^a-z0-9°%' -]+", " ", instruction.lower().replace("-", " "))
+    text = re.sub(r"#([0-9a-f]{6})\b", _nearest_colour, instruction.lower())
+    text = re.sub(r"[^a-z0-9°%' -]+", " ", text.replace("-", " "))
     text = re.sub(r"\s+", " ", text).strip()
     return _copy(text) or _geometry(text) or _change(text) or _tone(text)
+
+
+def _nearest_colour(match: re.Match[str]) -> str:
+    wanted = bytes.fromhex(match[1])
+    return min(COLOURS, key=lambda name: sum((a - b) ** 2 for a, b in zip(wanted, COLOURS[name], strict=True)))
 
 
 def _copy(text: str) -> Request | None:
@@ -79,13 +89,20 @@ def _geometry(text: str) -> Request | None:
 def _change(text: str) -> Request | None:
     verb = next((name for name, pattern in _VERBS.items() if re.search(rf"\b(?:{pattern})\b", text)), "")
     named = _first_thing_named(text)
-    if not verb or not named:
+    if not named:
         return None
     thing, at = named
+    later = [word for word in text[at:].split() if word in COLOURS]
+    to = later[-1] if later and re.match(r"(?:make|change|turn|paint) the\b", text) else ""
+    verb = "recolour" if to else "move" if text.startswith("move ") else verb
+    if not verb:
+        return None
     before = [word.replace("gray", "grey").replace("golden", "gold") for word in text[:at].split()[-3:]]
     colour = next((word for word in reversed(before) if word in COLOURS), "")
+    if later and verb == "add" and re.search(r"\bof the colou?r\b", text):
+        colour = later[-1]
     side = next((word for word in _SIDES if re.search(rf"\b{word}\b", text)), "")
-    return Request(verb, thing, colour, "middle" if side in ("centre", "center") else side)
+    return Request(verb, thing, colour, "middle" if side in ("centre", "center") else side, to=to)
 
 
 def _first_thing_named(text: str) -> tuple[str, int] | None:

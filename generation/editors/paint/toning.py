@@ -15,6 +15,8 @@ OPPOSITES = {
     "darker": "brighter",
     "night": "day",
     "blur": "sharpen",
+    "greener": "less green",
+    "watercolour": "photograph",
     "smile": "neutral",
 }
 OPPOSITES |= {undo: do for do, undo in reversed(OPPOSITES.items())}
@@ -91,6 +93,9 @@ TONES: dict[str, _Tone] = {
     "sepia": lambda image: _to_bytes(_light(image).astype(np.float32)[..., None] * (1.07, 0.91, 0.71) + (6, 3, 0)),
     "warmer": _gains(1.16, 1.0, 0.76),
     "cooler": _gains(1 / 1.16, 1.0, 1 / 0.76),
+    "greener": _gains(0.9, 1.06, 0.9),
+    "less green": _gains(1 / 0.9, 1 / 1.06, 1 / 0.9),
+    "watercolour": lambda image: cv2.medianBlur(cv2.pyrMeanShiftFiltering(image, 6, 30), 5),
     "darker": _gains(0.55, 0.55, 0.55),
     "brighter": _gains(1 / 0.55, 1 / 0.55, 1 / 0.55),
     "night": lambda image: _to_bytes(255 * (image / 255.0) ** 1.25 * _NIGHT),
