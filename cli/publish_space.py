@@ -13,7 +13,7 @@ from ._shared import json_option
 @click.option(
     "--dataset",
     metavar="NAMESPACE/NAME[@TAG]",
-    help="The dataset on the Hub that it shows. Default: convergebench in its namespace, at the newest tag.",
+    help="The dataset on the Hub that it shows, at its newest tag. Default: NAMESPACE/convergebench.",
 )
 @dry_run_option
 @json_option

@@ -43,9 +43,9 @@ def validate(on: Handler) -> None:
 
 @route("POST", r"/api/repos/create")
 def create(on: Handler) -> None:
-    on.must_write()
     values = json.loads(on.body())
     kind, id = values.get("type", "model"), f"{values.get('organization') or 'someone'}/{values['name']}"
+    on.must_write(id)
     created = on.server.store.create(kind, id, values.get("sdk"))
     url = f"{on.server.url}/{'' if kind == 'model' else kind + 's/'}{id}"
     on.reply({"url": url, "name": id} | ({} if created else {"error": "exists"}), 200 if created else 409)
@@ -119,7 +119,7 @@ def paths_info(on: Handler, kind: str, id: str, revision: str) -> None:
 
 @route("POST", REPO + r"/preupload/(?P<revision>[^/]+)")
 def preupload(on: Handler, kind: str, id: str, revision: str) -> None:
-    on.must_write()
+    on.must_write(id)
     known = on.repo(kind, id).at(revision).files
     shown = []
     for file in json.loads(on.body())["files"]:
@@ -133,7 +133,7 @@ def preupload(on: Handler, kind: str, id: str, revision: str) -> None:
 
 @route("POST", REPO + r"/commit/(?P<revision>[^/]+)")
 def commit(on: Handler, kind: str, id: str, revision: str) -> None:
-    on.must_write()
+    on.must_write(id)
     lines = [json.loads(line) for line in on.body().splitlines() if line]
     pull_request = on.query.get("create_pr") == ["1"]
     repo = on.repo(kind, id)
@@ -146,7 +146,7 @@ def commit(on: Handler, kind: str, id: str, revision: str) -> None:
 
 @route("POST", REPO + r"/tag/(?P<revision>[^/]+)")
 def tag(on: Handler, kind: str, id: str, revision: str) -> None:
-    on.must_write()
+    on.must_write(id)
     on.server.store.tag(on.repo(kind, id), revision, json.loads(on.body())["tag"])
     on.reply({})
 

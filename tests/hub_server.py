@@ -66,6 +66,7 @@ class HubServer(ThreadingHTTPServer):
 
         super().__init__(("127.0.0.1", 0), Handler)
         self.store, self.token = Store(folder), token
+        self.users = {token: ""}  # by their tokens; the first may write everywhere
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
         # Another host than the API's, as the real one: clients do not send their token there.
         self.content_url = f"http://localhost:{self.server_address[1]}"
@@ -74,6 +75,12 @@ class HubServer(ThreadingHTTPServer):
         self.cut_at: int | None = None  # cut every connection once so many were received
         self.fault: Callable[[Exchange], Refusal | Cut | None] = lambda exchange: None
         self.after: Callable[[Exchange], Cut | None] = lambda exchange: None  # done, but the answer is lost
+
+    def token_of(self, user: str) -> str:
+        """The token of a user who may write below his own name alone."""
+        token = f"hf_{user}" + "sentinel" * 3
+        self.users[token] = user
+        return token
 
     def __enter__(self) -> Self:
         threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
@@ -176,9 +183,13 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
 
-    def must_write(self) -> None:
-        if self.headers.get("Authorization") != f"Bearer {self.server.token}":
+    def must_write(self, id: str = "") -> None:
+        """Raise for a stranger; and in a repository for whoever does not own it, unless he opens a pull request."""
+        user = self.server.users.get(self.headers.get("Authorization", "").removeprefix("Bearer "))
+        if user is None:
             raise Refusal(401, "Invalid username or password.")
+        if user and id and not id.startswith(f"{user}/") and self.query.get("create_pr") != ["1"]:
+            raise Refusal(403, f"{user} has no right to write to {id}")
 
     def repo(self, kind: str, id: str) -> Repo:
         return self.server.store.repo(PLURAL[kind or "models"], id)

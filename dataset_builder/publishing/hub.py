@@ -170,6 +170,7 @@ def hub_errors_explained(repo: str) -> Iterator[None]:
         advice = {
             401: "log in with `hf auth login`, or check the repository's name",
             403: "the token may not write there; `hf auth login` with one that may",
+            404: "check the name and the revision; if it is private, `hf auth login` with a token that may read it",
             409: "look at what is there and choose another name or tag",
             412: "the repository changed meanwhile; give the same command again to build on that",
             429: "wait a little and " + _AGAIN,

@@ -10,7 +10,7 @@ from convergebench.dataset_builder.publishing.publish import publish
 from convergebench.generation import store_reader
 from convergebench.generation.records import UserError
 from hub_fixtures import REPO, score
-from hub_server import Refusal
+from huggingface_hub import HfApi
 
 pytest_plugins = ["hub_fixtures"]
 
@@ -53,21 +53,18 @@ def test_an_editor_is_added_without_downloading_pictures(hub, api, folder, joini
         add(api, joining, REPO)
 
 
-def test_who_may_not_write_opens_a_pull_request(hub, api, folder, joining):
+def test_an_editor_of_somebody_else_is_a_pull_request_that_loads(hub, api, folder, joining, tmp_path):
     publish(api, folder, REPO, "v1.0.0")
-
-    refused = []
-
-    def fault(exchange):
-        if exchange.method == "POST" and "/commit/" in exchange.path and not refused:
-            refused.append(exchange)
-            return Refusal(403, "You have no right to write here.")
-        return None
-
-    hub.fault = fault
-    outcome = add(api, joining, REPO)
-    assert "/discussions/" in outcome["pull_request"]
+    ben = HfApi(endpoint=hub.url, token=hub.token_of("ben"))
+    outcome = add(ben, joining, REPO)
+    assert outcome["pull_request"].endswith("/discussions/1")
     assert set(hub.store.repo("dataset", REPO).tags) == {"v1.0.0"}
+    assert Reader(f"hf://datasets/{REPO}@main", api).editors().keys() == {"jpeg:quality=40", "paint"}
+    proposed = Reader(f"hf://datasets/{REPO}@refs/pr/1", api)
+    proposed.refuse_unfinished()
+    assert proposed.editors().keys() == {"blur", "jpeg:quality=40", "paint"}
+    add(HfApi(endpoint=hub.url, token=hub.token_of("NS")), joining, REPO)
+    assert set(hub.store.repo("dataset", REPO).tags) == {"v1.0.0", "v1.1.0"}, "its owner needs no pull request"
 
 
 def test_a_dataset_without_a_version_is_refused(api, joining):

@@ -86,3 +86,29 @@ def test_the_token_is_never_said_whatever_goes_wrong(hub, folder, monkeypatch, a
     assert not any(
         "Authorization" in exchange.headers for exchange in content if exchange.method in ("GET", "PUT")
     )
+
+
+def test_a_run_is_pushed_as_a_version_only_if_it_changed(hub, tmp_path, monkeypatch):
+    """What a CI does with --push, and where it is not found."""
+    from click.testing import CliRunner
+    from convergebench.cli.__main__ import main
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.url)
+    address = f"{hub.url}/{{repo_id}}/resolve/{{revision}}/{{filename}}"
+    monkeypatch.setattr("huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE", address)
+    monkeypatch.setenv("HF_TOKEN", hub.token_of("anna"))
+
+    options = ["--editor", "jpeg", "--suite", "smoke", "--limit", "1", "--no-audit", "--metrics", "psnr"]
+    words = ["run", *options, "--rounds", "1", "--push", "anna/bench"]
+    for _ in range(2):
+        done = CliRunner().invoke(main, words)
+        assert done.exit_code == 0, done.output
+        assert "published: anna/bench v1.0.0" in done.output
+    assert [*hub.store.repo("dataset", "anna/bench").tags] == ["v1.0.0"]
+    assert len(hub.store.repo("dataset", "anna/bench").history("main")) == 2
+    hub.fault = lambda exchange: Refusal(404, "Not here.") if "/refs" in exchange.path else None
+    missing = CliRunner().invoke(main, words)
+    assert missing.exit_code == 2
+    assert "check the name" in missing.stderr.splitlines()[0]
+    assert "again" not in missing.stderr
