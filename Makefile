@@ -98,7 +98,8 @@ MINUTES ?= 10
 fuzz-guided: .venv/atheris  ## fuzzing guided by coverage of everything that reads foreign bytes
 	$(BIN)/python tests/fuzz/guided.py --minutes $(MINUTES)
 
-faults: .venv/dev  ## 500 random faults in runs (half an hour)
+faults: .venv/dev  ## a full or failing disk in every command that writes, and 500 random faults in runs (half an hour)
+	$(BIN)/python -m pytest -q -m slow tests/whole/test_disk_faults.py
 	$(BIN)/python tests/faults/run.py
 
 # pyiqa needs torchvision, which must not be in our environment.

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from convergebench.generation.files import file_name, refuse_strangers_file
+from convergebench.generation.files import file_name, refuse_strangers_file, write_whole
 from convergebench.generation.records import FinishedChain, UserError, canonical
 
 from ..dataset.reader import Reader
@@ -67,9 +67,8 @@ def write_results(
         written[model] = path = out / model / ".eval_results" / "convergebench.yaml"
         refuse_strangers_file(path, lambda data: NAME.encode() in data)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(
-            yaml.safe_dump(eval_result_entries_to_yaml(model_entries), sort_keys=False), encoding="utf-8"
-        )
+        text = yaml.safe_dump(eval_result_entries_to_yaml(model_entries), sort_keys=False)
+        write_whole(path, text.encode())
     return written
 
 
@@ -107,7 +106,7 @@ def write_records(
             name = f"{uuid.uuid5(uuid.NAMESPACE_URL, canonical([model_info, results]))}.json"
             written[editor] = path = out / "data" / _BENCHMARK / id / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+            write_whole(path, (json.dumps(record, indent=2, ensure_ascii=False) + "\n").encode())
     return written
 
 

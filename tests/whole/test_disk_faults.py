@@ -1,0 +1,83 @@
+"""Every command that writes, on a disk that is full or reports an error: a sentence, nothing unfinished, and again."""
+
+import contextlib
+import errno
+import os
+import resource
+import signal
+
+import pytest
+from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.generation import files
+from fuzz.workshop import Workshop, invoke
+
+pytestmark = pytest.mark.slow
+WORDS = {
+    "generate": ("generate", "--suite", "smoke", "--editor", "identity", "--limit", "1", "--out", "{out}"),
+    "run": ("run", "--suite", "smoke", "--editor", "jpeg", "--limit", "1", "--metrics", "psnr", "--out", "{out}"),
+    "build": ("build", "{run}", "--out", "{out}"),
+    "build again": ("build", "{small-run}", "--out", "{dataset}"),
+    "score": ("score", "{built}", "--metrics", "psnr"),
+    "report": ("report", "{dataset}", "--out", "{out}"),
+    "judge": ("judge", "{additions}", "--judge", "paint", "--question", "additions_there"),
+    "list labels": ("list", "labels", "--dataset", "{dataset}", "--out", "{out}"),
+    "submit": ("submit", "{whole}", "--metrics", "psnr,ssim,edit_applied,honesty", "--out", "{out}"),
+    "challenge": ("challenge", "new", "mine", "--suite", "smoke", "--out", "{out}"),
+    "import table": ("import", "{rows}/table.csv", "--layout", "table", "--out", "{out}"),
+    "import scores": ("import", "{published}", "--layout", "scores", "--dataset", "{dataset}"),
+    "import cases": ("import", "{cases}", "--layout", "edit-converge-bench", "--editor", "e", "--out", "{out}"),
+    "results": ("publish", "results", "{report}/leaderboard.json", "--dataset", "{dataset}", "--repo", "a/b",
+                "--organization", "mine"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory):
+    shop = Workshop(tmp_path_factory.mktemp("shop") / "work")
+    few = ("--no-audit", "--rounds", "2", "--out")
+    shop.expect("generate", "--suite", "smoke", "--editor", "identity", *few, shop.root / "whole")
+    shop.expect("generate", "--suite", "additions", "--editor", "paint", "--limit", "1", *few, shop.root / "added")
+    shop.expect("build", shop.root / "added", "--out", shop.root / "additions")
+    return shop
+
+
+@contextlib.contextmanager
+def error_of_the_disk():
+    def broken(handle):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files.os, "fsync", broken)
+        yield
+
+
+@contextlib.contextmanager
+def no_space(most=30):
+    """No file may grow beyond so many bytes, for Arrow too."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("fault", [error_of_the_disk, no_space], ids=["EIO", "full"])
+@pytest.mark.parametrize("name", WORDS)
+def test_a_fault_of_the_disk_is_a_sentence_and_the_command_again_succeeds(shop, name, fault):
+    places = {path.stem: shop.copy(path, path.name) if path.is_dir() else path
+              for path in shop.root.iterdir() if path.name not in ("scratch", "doors", "cache")}  # fmt: skip
+    try:
+        words = [word.format(out=shop.scratch / "new", **places) for word in WORDS[name]]
+        with fault():
+            code, said = invoke(*words)
+        assert (code in (1, 2), "Errno" in said) == (True, False), said
+        assert any(cause in said for cause in files.CAUSES.values()), said
+        assert not [*shop.scratch.rglob("*.part")]
+        code, said = invoke(*words)
+        assert code == 0, said
+        for data in shop.scratch.glob("*/data"):
+            Reader(data.parent).refuse_unfinished()
+    finally:
+        shop.clean()
