@@ -14,7 +14,7 @@ Row = TypeVar("Row", bound=Mapping[str, Any])
 Verb = TypeVar("Verb", bound=Callable[..., object])
 
 
-def parse_pairs(context: object, option: object, pairs: Sequence[str]) -> dict[str, str]:
+def _parse_pairs(context: object, option: object, pairs: Sequence[str]) -> dict[str, str]:
     """The pairs of a repeatable option NAME=VALUE."""
     for pair in pairs:
         if "=" not in pair:
@@ -22,9 +22,9 @@ def parse_pairs(context: object, option: object, pairs: Sequence[str]) -> dict[s
     return dict(pair.split("=", 1) for pair in pairs)
 
 
-def parse_arguments(context: object, option: object, pairs: Sequence[str]) -> dict[str, object]:
-    """As `parse_pairs`; a value that is JSON is decoded."""
-    arguments: dict[str, object] = {**parse_pairs(context, option, pairs)}
+def _parse_arguments(context: object, option: object, pairs: Sequence[str]) -> dict[str, object]:
+    """As `_parse_pairs`; a value that is JSON is decoded."""
+    arguments: dict[str, object] = {**_parse_pairs(context, option, pairs)}
     for name, value in arguments.items():
         with suppress(ValueError):
             arguments[name] = json.loads(str(value))
@@ -69,7 +69,7 @@ column_option = click.option(
     "columns",
     multiple=True,
     metavar="OURS=THEIRS",
-    callback=parse_pairs,
+    callback=_parse_pairs,
     help="What the table calls one of our columns; repeatable.",
 )
 executor_options = option_group(
@@ -88,7 +88,7 @@ executor_options = option_group(
         "executor_args",
         multiple=True,
         metavar="NAME=VALUE",
-        callback=parse_arguments,
+        callback=_parse_arguments,
         help="An argument of datatrove's executor, such as partition=cpu; repeatable.",
     ),
 )

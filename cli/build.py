@@ -27,10 +27,10 @@ def command(
     """
     import convergebench as cb
 
-    print_built(cb.build(runs, out, licence=licence, attribution=attribution, quiet=as_json), as_json)
+    _print_built(cb.build(runs, out, licence=licence, attribution=attribution, quiet=as_json), as_json)
 
 
-def print_built(built: "Built", as_json: bool = False) -> None:
+def _print_built(built: "Built", as_json: bool = False) -> None:
     from convergebench.dataset_builder.building.card import count_text, size_text
 
     if as_json:

@@ -39,7 +39,7 @@ def command(
       --suite v1 --editor diffusers
     """
     ends = tuple(filter(None, (retry or "").split(",")))
-    outcome = run_and_report(specs, suite, out, as_json, retry=ends, **options)
+    outcome = _run_and_report(specs, suite, out, as_json, retry=ends, **options)
     if outcome.abandoned:  # threads still waiting for an answer would keep the process alive
         sys.stdout.flush()
         os._exit(1)
@@ -47,7 +47,7 @@ def command(
         sys.exit(1)
 
 
-def run_and_report(
+def _run_and_report(
     specs: tuple[str, ...], suite: str, out: Path | None, as_json: bool = False, **options: Any
 ) -> "Outcome":
     import convergebench as cb

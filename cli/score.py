@@ -51,12 +51,12 @@ def command(dataset: Path, metrics: str | None, shard: str | None, as_json: bool
     if outcome.rank == 0 and as_json:
         click.echo(json.dumps(vars(outcome)))
     elif outcome.rank == 0:
-        print_summary(dataset, outcome)
+        _print_summary(dataset, outcome)
     if outcome.damage:
         sys.exit(1)
 
 
-def print_summary(dataset: Path, outcome: "Outcome") -> None:
+def _print_summary(dataset: Path, outcome: "Outcome") -> None:
     from convergebench.dataset_builder.building.card import count_text
 
     rate = f" at {outcome.images / outcome.seconds:.1f} images/s" if outcome.images else ""

@@ -91,7 +91,7 @@ def make_plan(
                 continue
             choice = policies.under(choice, stack)
             choices[choice.label] = choice
-            made = variant_chains(
+            made = _variant_chains(
                 suite, variant, choice, rounds, runs or variant.runs, audit and suite.audit, salt
             )
             chains |= {chain.id: chain for chain in made}
@@ -99,7 +99,7 @@ def make_plan(
     return Plan(suite, tuple(choices.values()), tuple(chosen), audits.salt_hash(salt) if salt else None)
 
 
-def variant_chains(
+def _variant_chains(
     suite: suites.Suite,
     variant: suites.Suite,
     choice: editors.Choice,

@@ -82,7 +82,7 @@ class EditorAPI(ModelAPI):
     ) -> ModelOutput:
         if (stored := _stored.get()) is None:
             raise UserError(f"{self.model_name} answers in the task convergebench/round_trip alone")
-        return as_output(self.model_name, *stored)
+        return _as_output(self.model_name, *stored)
 
     async def count_tokens(self, input: str | list[ChatMessage], config: GenerateConfig | None = None) -> int:
         return 0  # calls are billed by picture; the default would download a tokenizer
@@ -101,7 +101,7 @@ def _image(data: bytes) -> ContentImage:
     return ContentImage(image=f"data:image/{kind};base64,{base64.b64encode(data).decode()}")
 
 
-def as_output(model: str, answer: Step, data: bytes) -> ModelOutput:
+def _as_output(model: str, answer: Step, data: bytes) -> ModelOutput:
     words = ContentText(text=answer.text or answer.reason or answer.status)
     stop = "content_filter" if answer.status == "refused" else "stop"
     output = ModelOutput.from_content(model, [words, *([_image(data)] if data else [])], stop)
@@ -258,7 +258,7 @@ def edit_and_undo(suite: str, out: str, max_cost: float | None = None, metrics: 
         original = [ContentText(text="the original, as prepared for the editor"), _image(steps[0][1])]
         state.messages = [ChatMessageUser(content=original)]
         for step, data in steps[1:]:
-            state.output = as_output(str(model), step, data)
+            state.output = _as_output(str(model), step, data)
             state.messages.append(ChatMessageUser(content=f"round {step.round}: {step.instruction}"))
             state.messages.append(state.output.message)
         state.store.set(_CHAIN, chain.id)

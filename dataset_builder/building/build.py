@@ -70,7 +70,7 @@ def build(
     if not finished.done:
         raise UserError("no chain is done in the runs given; `convergebench generate` finishes them")
     chains = sorted(finished.done.values(), key=lambda chain: chain.order)
-    of_sources = one_chain_per_source(chains)
+    of_sources = _one_chain_per_source(chains)
     card.refuse_other_folders(out)
     with disk_errors_explained(out), locked(out):
         old, draft = Reader(out), out / DRAFT
@@ -83,7 +83,7 @@ def build(
             gone = {file for config in BUILT for file in old.files_present(config.name)} | manifest.listed(out)
             gone = {file for file in gone - written.keys() if file.split("/")[1] in _BUILT}
             manifest.expect(out, written | {file: {} for file in gone})
-            replace_files(draft, out, set(written))
+            _replace_files(draft, out, set(written))
         finally:
             shutil.rmtree(draft, ignore_errors=True)
         stale = _drop_stale_scores(out)
@@ -93,7 +93,7 @@ def build(
     return Built(out, len(chains), finished.steps, len(of_sources), len(written), size, *left_out, stale)
 
 
-def one_chain_per_source(chains: Iterable[StoredChain]) -> list[StoredChain]:
+def _one_chain_per_source(chains: Iterable[StoredChain]) -> list[StoredChain]:
     """One chain for each source; raises if one id names two pictures."""
     first: dict[str, StoredChain] = {}
     for chain in chains:
@@ -177,7 +177,7 @@ def _rows_of(planned: _Planned, progress: _Progress, rights: Mapping[str, str]) 
             yield source_row(Source.from_dict({**chain.source.to_dict(), **unknown}), data, path)
 
 
-def replace_files(draft: Path, out: Path, files: set[str]) -> None:
+def _replace_files(draft: Path, out: Path, files: set[str]) -> None:
     """Put the files in place and delete those of earlier builds."""
     for file in files:
         (out / file).parent.mkdir(parents=True, exist_ok=True)

@@ -56,7 +56,7 @@ def write(
     folders = editor_folders({row.editor for row in chains})
     meta: dict[str, Any] = yaml.safe_load(head)
     repo = repo or passage(folder, r'load_dataset\("([^"]+/[^"]+)", split') or REPO
-    meta |= licence_fields(sources, repo)
+    meta |= _licence_fields(sources, repo)
     infos = [_table_info(reader, name, entries) for name in reader.configs()]
     meta["configs"], meta["dataset_info"], sections = (list(part) for part in zip(*infos, strict=True))
     editor = min(folders, default="paint")
@@ -67,7 +67,7 @@ def write(
         "editor": editor,
         "editor_files": f"data/steps/{folders.get(editor, editor)}/*.parquet",
         "configs": "\n\n".join(sections),
-        "licences": licences_table(sources),
+        "licences": _licences_table(sources),
         "versions": versions or passage(folder, VERSIONS) or NOT_PUBLISHED,
     }
     text = re.sub(r"\{\{(\w+)\}\}", lambda name: values[name[1]], body)
@@ -207,7 +207,7 @@ def _totals(reader: Reader, chains: Sequence[ChainRow], sources: int) -> str:
     return "{} of {} on {}: {}, {}, {}".format(*texts, size_text(sum(filter(None, steps["bytes"]))))
 
 
-def licence_fields(sources: Iterable[SourceRow], repo: str) -> Mapping[str, object]:
+def _licence_fields(sources: Iterable[SourceRow], repo: str) -> Mapping[str, object]:
     """The licence fields of the card's YAML."""
     licences = {row.licence or "unknown" for row in sources}
     ids = {licence: licence.lower().removesuffix("-or-later") for licence in licences}
@@ -218,7 +218,7 @@ def licence_fields(sources: Iterable[SourceRow], repo: str) -> Mapping[str, obje
     return fields
 
 
-def licences_table(sources: Iterable[SourceRow]) -> str:
+def _licences_table(sources: Iterable[SourceRow]) -> str:
     """Each source with its licence and attribution."""
     titles = ["source", "title", "kind", "origin", "licence", "attribution"]
     rows = [[_code(row.source), *(plain(row.values[name] or "") for name in titles[1:])] for row in sources]

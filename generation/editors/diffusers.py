@@ -110,7 +110,7 @@ class Editor:
         if reason := why_not(type(pipeline)):
             kind = type(pipeline).__name__
             raise Unusable(f"{name} is a {kind}, which does not edit pictures by words: {reason}")
-        if package := missing_package(type(pipeline)):
+        if package := _missing_package(type(pipeline)):
             raise Unusable(f"{type(pipeline).__name__} needs {package}: pip install {package}")
         _mend(pipeline)
         if self.lora:
@@ -227,7 +227,7 @@ def _arguments(pipeline: Any, image: Image.Image, instruction: str, options: dic
     names = {"steps": "num_inference_steps", "guidance": named, "image_guidance": "image_guidance_scale"}
     _refuse_ignored(pipeline, options, names)
     guidance = options.get("guidance")
-    width, height = stable_size(pipeline, image.size)
+    width, height = _stable_size(pipeline, image.size)
     if (width, height) == (1024, 1024) and "output_resolution" in takes:
         warnings.warn(_HALO, stacklevel=2)
     if (width, height) != image.size:
@@ -257,7 +257,7 @@ def _refuse_ignored(pipeline: Any, options: Values, names: Mapping[str, str]) ->
             raise UserError(f"diffusers:{option} is given, but {type(pipeline).__name__} takes none")
 
 
-def stable_size(pipeline: Any, size: Size) -> Size:
+def _stable_size(pipeline: Any, size: Size) -> Size:
     """The nearest of its own list, or a multiple of its latent cells."""
     if listed := getattr(pipeline, "resolutions", None):
         return nearest(size, tuple(listed))
@@ -287,7 +287,7 @@ def _wants_a_list(pipeline: Any) -> bool:
     return any(hint.startswith(lists) for hint in hints)
 
 
-def missing_package(kind: type) -> str | None:
+def _missing_package(kind: type) -> str | None:
     """A missing package that the pipeline uses without checking for it."""
     is_available = getattr(sys.modules.get(kind.__module__), "is_ftfy_available", None)
     return "ftfy" if is_available is not None and not is_available() else None

@@ -33,7 +33,7 @@ class Editor:
         local_models.require_packages("migan", *_PACKAGES)
         import onnxruntime
 
-        return onnxruntime.InferenceSession(read_weights(), providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(_read_weights(), providers=["CPUExecutionProvider"])
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         request, pixels = instructions.parse(instruction), np.asarray(image)
@@ -57,7 +57,7 @@ def _cached_weights() -> Path:
     return packages.cache_folder() / "weights" / Path(_PATH).name
 
 
-def read_weights() -> bytes:
+def _read_weights() -> bytes:
     """The network, fetched once into the user's cache."""
     file = _cached_weights()
     is_here = file.exists()

@@ -89,7 +89,7 @@ def read(id: str, folder: Path | None = None) -> bytes:
         maker = _maker(id)
         return _checked_png(id, maker.degrade(name, decode(read(clean, folder)), id), maker.expected_hashes()[id])
     wanted, place = row(id), folder or packages.cache_folder() / "sources"
-    if (data := read_gathered(wanted, place)) is not None:
+    if (data := _read_gathered(wanted, place)) is not None:
         return data
     if wanted.package.startswith(("installed:", "painted")):
         return _checked(wanted, _fetch([wanted]).get(wanted.path))
@@ -104,7 +104,7 @@ def read_reference(id: str, folder: Path | None = None) -> bytes | None:
     return read(id.partition("~")[0], folder) if "~" in id else None
 
 
-def read_gathered(wanted: Row, folder: Path) -> bytes | None:
+def _read_gathered(wanted: Row, folder: Path) -> bytes | None:
     """The picture's file in the folder; None if it is absent or not the manifest's picture."""
     path = folder / wanted.file
     with suppress(Undecodable):
@@ -119,7 +119,7 @@ def gather(ids: Iterable[str], folder: Path, report: Callable[[str], None] = lam
         folder.mkdir(parents=True, exist_ok=True)
     absent: dict[str, list[Row]] = {}
     for source in dict.fromkeys(row(id) for id in ids):
-        if read_gathered(source, folder) is None:
+        if _read_gathered(source, folder) is None:
             absent.setdefault(source.package, []).append(source)
         else:
             report(source.id)

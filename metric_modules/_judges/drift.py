@@ -77,7 +77,7 @@ def find_drift(rows: Iterable[Row]) -> list[Drift]:
                 pairs = [(_answers_of(first[key]), _answers_of(new[key])) for key in both]
                 calls = sum(len(answers) for _, answers in pairs)
                 models = _models_of(session_rows), _models_of([row for key in both for row in first[key]])
-                drifts.append(Drift(judge, question, session, len(both), calls, *compare_runs(pairs), *models))
+                drifts.append(Drift(judge, question, session, len(both), calls, *_compare_runs(pairs), *models))
             first = {**new, **first}
     return drifts
 
@@ -90,10 +90,10 @@ def _models_of(rows: Iterable[Row]) -> tuple[str, ...]:
     return tuple(sorted({row["model"] for row in rows if row["model"]}))
 
 
-def compare_runs(pairs: Sequence[tuple[Sequence[Answer], Sequence[Answer]]]) -> tuple[float, float, float]:
+def _compare_runs(pairs: Sequence[tuple[Sequence[Answer], Sequence[Answer]]]) -> tuple[float, float, float]:
     """How many old and new answers differ, how many old ones, and p.
 
-    >>> compare_runs([([1.0, 1.0], [1.0, 1.0])] * 9)
+    >>> _compare_runs([([1.0, 1.0], [1.0, 1.0])] * 9)
     (0.0, 0.0, 1.0)
     """
     generator = np.random.default_rng(_SEED)

@@ -73,7 +73,7 @@ def read_journal(path: Path) -> list[Line]:
         raise UserError(f"{path} cannot be read ({error}); restore it, or remove it to ask again") from error
 
 
-def append_to_journal(path: Path, line: Line) -> None:
+def _append_to_journal(path: Path, line: Line) -> None:
     """Add an answer; it is on disk when this returns."""
     with _APPENDING, disk_errors_explained(path.parent), path.open("ab") as file:
         file.write((canonical(line) + "\n").encode())
@@ -134,7 +134,7 @@ def ask_all(
             cost = round(billed + own, 6) if caller.price or answer.cost is not None else None
             line = entry(item, answer, cost, round(time.monotonic() - started, 3))
             line |= {"call": ledger and ledger.take_call(), "own": own}
-            append_to_journal(journal, line)
+            _append_to_journal(journal, line)
             lines.append(line)
             return answer
 

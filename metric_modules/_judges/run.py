@@ -116,7 +116,7 @@ class Run:
         before = len(self._lines)
 
         def entry(ask: Ask, answer: Answer, cost: float | None, latency: float) -> Line:
-            return {"judgement": dict(judgement_of(ask, self.judge, answer, cost, latency).values)}
+            return {"judgement": dict(_judgement_of(ask, self.judge, answer, cost, latency).values)}
 
         try:
             if self.calls:
@@ -230,7 +230,7 @@ def _now() -> datetime.datetime:
     return datetime.datetime.now(datetime.UTC)
 
 
-def judgement_of(ask: Ask, judge: BaseJudge, answer: Answer, cost: float | None, latency: float) -> Judgement:
+def _judgement_of(ask: Ask, judge: BaseJudge, answer: Answer, cost: float | None, latency: float) -> Judgement:
     """The row of an answer, with API keys removed."""
     question, details = ask.question, dict(answer.details)
     value, stored, reason, detail = questions.read_answer(question, answer.text, len(ask.things))

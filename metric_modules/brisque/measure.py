@@ -36,7 +36,7 @@ _HIGHEST = np.array([
 ])  # fmt: skip
 
 
-def published_regression() -> tuple[np.ndarray, np.ndarray, float, float]:
+def _published_regression() -> tuple[np.ndarray, np.ndarray, float, float]:
     """The published support vectors, weights, gamma and rho."""
     head, _, body = PARAMETERS.load().decode("ascii").partition("SV\n")
     settings = dict(line.split(maxsplit=1) for line in head.splitlines())
@@ -76,4 +76,4 @@ def _statistics(grey: np.ndarray) -> np.ndarray:
 
 
 _SETTINGS: Signature = {"version": 1, "parameters": PARAMETERS.sha256[:12]}
-Scorer = partial(AloneScorer, "brisque", _SETTINGS, brisque, published_regression)
+Scorer = partial(AloneScorer, "brisque", _SETTINGS, brisque, _published_regression)

@@ -24,7 +24,6 @@ _REVISION = "32bd64288804d66eefd0ccbe215aa642df71cc41"
 _SHA256 = "a2bf730a0c7debf160f7a6b50b3aaf3703e7e88ac73de7a314903141db026dcb"
 DTYPES = ("float32", "bfloat16", "float16")
 _CACHE_SIZE = 1024  # embeddings; originals come again among the floors, edits when they are judged
-_LAID_OUT_FOR = 257  # rows: one picture of ViT-L/14; other numbers of rows work as well
 _PATIENCE = 4.0  # seconds to wait for the Hub to answer
 
 
@@ -36,7 +35,6 @@ class Model:
     network: Any
     processor: Any
     digest: str  # of the weights in use
-    tower: Any = None  # the fast image side, if there is one
 
 
 def load(
@@ -59,66 +57,7 @@ def load(
             network, processor = _read(checkpoint, dtype, cached=False)
         except OSError as error:
             raise FileNotFoundError(f"the weights of {checkpoint} did not come: {_first(error)}") from None
-    network, digest = network.eval().to(device), digest or _digest(network)
-    return Model(checkpoint, network, processor, digest, _tower(network))
-
-
-def _tower(network: Any) -> Any:
-    """The fast image side for this model, dtype and device; None if there is none.
-
-    Weights are laid out once. In float32 the numbers are transformers' to 1e-7; its own way takes a sixth more time
-    in bfloat16, and on AMD 2.4 times as long in float32.
-    """
-    import torch
-
-    is_supported = network.config.model_type == "clip" and network.dtype in (torch.bfloat16, torch.float32)
-    if not is_supported or network.device.type != "cpu" or not torch.backends.mkldnn.is_available():
-        return None
-    # Both are what torch's own compiler emits for linear layers; they have no public name.
-    if not all(hasattr(torch.ops.mkldnn, name) for name in ("_reorder_linear_weight", "_linear_pointwise")):
-        return None
-    vision, heads = network.vision_model, network.config.vision_config.num_attention_heads
-    activation = vision.encoder.layers[0].mlp.activation_fn
-    with torch.inference_mode():
-        layers = [_laid_out(layer) for layer in vision.encoder.layers]
-    vision.encoder.layers = None  # the weights would be here twice
-
-    def see(values: Any) -> Any:
-        states = vision.pre_layrnorm(vision.embeddings(values))
-        count, tokens, width = states.shape
-        for number, (first, second, inner, out, up, down) in enumerate(layers, start=1):
-            split = inner(first(states)).view(count, tokens, 3, heads, -1).permute(2, 0, 3, 1, 4)
-            query, key, value = (part.reshape(count * heads, tokens, -1) for part in split)
-            if number == len(layers):  # what is asked for is the class token's state, which comes first
-                query, states = query[:, :1], states[:, :1]
-            weights = torch.bmm(query * key.shape[-1] ** -0.5, key.transpose(1, 2)).softmax(-1)
-            seen = torch.bmm(weights, value).view(count, heads, -1, width // heads).transpose(1, 2)
-            states = states + out(seen.reshape(count, -1, width))
-            states = states + down(activation(up(second(states))))
-        return network.visual_projection(vision.post_layernorm(states[:, 0]))
-
-    return see
-
-
-def _laid_out(layer: Any) -> tuple[Any, ...]:
-    import torch
-
-    attention = layer.self_attn
-    three = (attention.q_proj, attention.k_proj, attention.v_proj)
-    weight, bias = (torch.cat([getattr(part, name) for part in three]) for name in ("weight", "bias"))
-    others = (attention.out_proj, layer.mlp.fc1, layer.mlp.fc2)
-    multiplications = [
-        _multiplication(weight, bias),
-        *(_multiplication(part.weight, part.bias) for part in others),
-    ]
-    return layer.layer_norm1, layer.layer_norm2, *multiplications
-
-
-def _multiplication(weight: Any, bias: Any) -> Any:
-    import torch
-
-    ready, plain = torch.ops.mkldnn._reorder_linear_weight(weight.detach(), _LAID_OUT_FOR), bias.detach()
-    return lambda values: torch.ops.mkldnn._linear_pointwise(values, ready, plain, "none", [], "")
+    return Model(checkpoint, network.eval().to(device), processor, digest or _digest(network))
 
 
 def _require_transformers() -> None:
@@ -209,8 +148,7 @@ def embed(model: Model, pictures: Sequence[np.ndarray]) -> "torch.Tensor":
     prepared = model.processor(images=[Image.fromarray(picture) for picture in pictures], return_tensors="pt")
     with torch.inference_mode():
         values = to_device(prepared["pixel_values"].to(model.network.dtype), model.network.device)
-        see = model.tower or (lambda pixels: model.network.get_image_features(pixel_values=pixels).pooler_output)
-        rows = see(values).float()
+        rows = model.network.get_image_features(pixel_values=values).pooler_output.float()
         return rows / rows.norm(dim=-1, keepdim=True)
 
 

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 
-def colour_of(picture: np.ndarray) -> tuple[float, float]:
+def _colour_of(picture: np.ndarray) -> tuple[float, float]:
     """The share of coloured pixels, and their channels' mean difference.
 
-    >>> colour_of(np.array([[[7, 7, 7], [9, 9, 13]]], np.uint8))
+    >>> _colour_of(np.array([[[7, 7, 7], [9, 9, 13]]], np.uint8))
     (0.5, 2.0)
     """
     differences = picture.max(2).astype(np.int64) - picture.min(2)
@@ -24,5 +24,5 @@ class Scorer:
 
     def compare(self, reference: None, pictures: Sequence[np.ndarray], earlier: object) -> list[dict[str, float]]:
         return [
-            dict(zip(("coloured_share", "colour_left"), colour_of(picture), strict=True)) for picture in pictures
+            dict(zip(("coloured_share", "colour_left"), _colour_of(picture), strict=True)) for picture in pictures
         ]

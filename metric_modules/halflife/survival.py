@@ -54,7 +54,7 @@ def area(grid: np.ndarray, alive: np.ndarray, horizon: float) -> np.ndarray:
     return widths[0] + (np.asarray(alive)[..., inside] * widths[1:]).sum(axis=-1)
 
 
-def pseudo_values(times: _Numbers, lost: _Flags, horizon: float) -> np.ndarray:
+def _pseudo_values(times: _Numbers, lost: _Flags, horizon: float) -> np.ndarray:
     """Every chain's contribution to the restricted mean; without early censoring it is min(time, horizon).
 
     Reference: Andersen, Hansen and Klein, Lifetime Data Analysis 10 (2004).
@@ -153,7 +153,7 @@ def summarise(
     horizon = float(rounds[-1]) if alive.size and alive[-1] < 1e-12 else min(float(rounds[-1]), times.max())
     seen = np.flatnonzero(lost | (times >= horizon))
     survived, seen_sources = ~lost[seen], [sources[place] for place in seen]
-    means, means_kept = (pseudo_values(values, lost, horizon) for values in (times, kept))
+    means, means_kept = (_pseudo_values(values, lost, horizon) for values in (times, kept))
     result = {
         **_half_life(grid, alive, rounds, horizon, _median_interval(times, lost, sources)),
         "restricted_mean": float(area(grid, alive, horizon)),

@@ -24,7 +24,7 @@ fetch_weights = PARAMETERS.fetch
 _BLOCK = 96  # pixels of a patch's side
 
 
-def pristine() -> tuple[np.ndarray, np.ndarray]:
+def _pristine() -> tuple[np.ndarray, np.ndarray]:
     with np.load(io.BytesIO(PARAMETERS.load())) as file:
         return file["mu_pris_param"].ravel(), file["cov_pris_param"]
 
@@ -45,4 +45,4 @@ def niqe(picture: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> float
 
 
 _SETTINGS: Signature = {"version": 1, "block": _BLOCK, "parameters": PARAMETERS.sha256[:12]}
-Scorer = partial(AloneScorer, "niqe", _SETTINGS, niqe, pristine)
+Scorer = partial(AloneScorer, "niqe", _SETTINGS, niqe, _pristine)

@@ -155,13 +155,13 @@ def visualquality_r1(repository: str, device: str) -> Judge:
         "question": hashlib.sha256(_QUESTION.encode()).hexdigest()[:12],
         "transformers": version_of("transformers"),
     }
-    return lambda pictures: [read_score(answer(picture)) for picture in pictures], 1, signature
+    return lambda pictures: [_read_score(answer(picture)) for picture in pictures], 1, signature
 
 
-def read_score(answer: str) -> Score:
+def _read_score(answer: str) -> Score:
     """The number in an answer, or the text that was returned instead.
 
-    >>> read_score("<answer> 3.25 </answer>"), read_score("I cannot see it")
+    >>> _read_score("<answer> 3.25 </answer>"), _read_score("I cannot see it")
     (3.25, ('no_score_in_answer', 'I cannot see it'))
     """
     tagged = re.findall(r"<answer>\s*(-?\d+(?:\.\d+)?)\s*</answer>", answer)

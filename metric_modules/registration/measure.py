@@ -50,7 +50,7 @@ def _framing_loss(shape: tuple[int, ...], placement: Placement) -> float:
     return 1 - common / (width * height * (1 + placement.scale**2) - common)
 
 
-def psnr_and_ssim(reference: np.ndarray, prediction: np.ndarray) -> tuple[float, float | Reason]:
+def _psnr_and_ssim(reference: np.ndarray, prediction: np.ndarray) -> tuple[float, float | Reason]:
     fits = min(reference.shape[:2]) >= smallest()
     similarity = ssim(ssim_reference(reference), prediction) if fits else "smaller_than_window"
     return psnr_and_rmse(reference, prediction)["psnr"], similarity
@@ -76,7 +76,7 @@ def compare(
     values["framing_loss"] = _framing_loss(reference.shape[:2], placement)
     if not (len(raw) == 2 and placement.still):
         laid, (rows, columns) = undone(prediction, placement)
-        raw = psnr_and_ssim(reference[rows, columns], laid[rows, columns])
+        raw = _psnr_and_ssim(reference[rows, columns], laid[rows, columns])
     return {**values, **dict(zip(_REGISTERED, raw, strict=True))}
 
 

@@ -34,7 +34,7 @@ def main() -> int:
     published = {row["Method"]: row for row in csv.DictReader(io.StringIO(summary))}
     for metric in (niqe, brisque):
         metric.PARAMETERS.fetch(lambda line: None)
-    pristine, regression = niqe.pristine(), brisque.published_regression()
+    pristine, regression = niqe._pristine(), brisque._published_regression()
     metrics = {
         "niqe": (niqe, lambda picture: niqe.niqe(picture, *pristine)),
         "brisque": (brisque, lambda picture: brisque.brisque(picture, *regression)),

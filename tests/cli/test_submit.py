@@ -207,9 +207,9 @@ def test_a_suite_with_variants_needs_those_its_editor_supports():
     with_fixed = base + finished(variant[0], "mine:seed=fixed,version=1", fixed)
     for label in ("mine:version=1", "mine:seed=fixed,version=1"):
         of_editor = [chain for chain in with_fixed if chain.editor == label]
-        assert not [*suite_cases.departures_of_editor(suite, of_editor)]
+        assert not [*suite_cases._departures_of_editor(suite, of_editor)]
     less = [chain for chain in base if (chain.program.id, chain.run) != ("mirror-twice", 3)]
-    assert "lacks 2 of the" in next(suite_cases.departures_of_editor(suite, less))
+    assert "lacks 2 of the" in next(suite_cases._departures_of_editor(suite, less))
 
 
 def test_an_audit_that_was_left_out_is_refused():

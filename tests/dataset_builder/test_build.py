@@ -148,7 +148,7 @@ def test_a_killed_build_resumes_from_its_finished_files(run, tmp_path, monkeypat
     chains = sorted(store_reader.find_finished([run]).done.values(), key=lambda chain: chain.order)
     draft = tmp_path / "out" / building.DRAFT
     building.write_files(
-        draft, building.plan_files(chains, building.one_chain_per_source(chains)), lambda: None, {}
+        draft, building.plan_files(chains, building._one_chain_per_source(chains)), lambda: None, {}
     )
     if changed:
         shutil.rmtree(run / "chains" / chains[0].id)

@@ -131,13 +131,13 @@ def test_the_card_is_the_last_file_written(folder, tmp_path, monkeypatch):
     before = shown(folder)
     stores.keep(tmp_path / "run", stores.chain(run=2))
     seen = []
-    swap = building.replace_files
+    swap = building._replace_files
 
     def watched(*arguments):
         swap(*arguments)
         seen.append(shown(folder))
 
-    monkeypatch.setattr(building, "replace_files", watched)
+    monkeypatch.setattr(building, "_replace_files", watched)
     building.build(store_reader.find_finished([tmp_path / "run"]), folder)
     assert seen == [before]
     assert shown(folder) != before

@@ -121,7 +121,7 @@ class Judges(OfADataset):
             said(fault)
             return
         check_cost(answer.cost)
-        judgement = run.judgement_of(self.ask, judge, answer, answer.cost, 0.1)
+        judgement = run._judgement_of(self.ask, judge, answer, answer.cost, 0.1)
         line = json.loads(records.canonical(dict(judgement.values)), parse_constant=refuse_constant)
         if answers.Judgement(**line) != judgement:
             raise AssertionError(f"{line} is not {judgement}")

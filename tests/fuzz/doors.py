@@ -20,7 +20,7 @@ import stores
 from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.dataset.rows import configs
-from convergebench.dataset_builder.studies.labels.labels import import_labels, latest, read_label_file
+from convergebench.dataset_builder.studies.labels.labels import _read_label_file, import_labels, latest
 from convergebench.dataset_builder.studies.published.published_scores import import_scores
 from convergebench.dataset_builder.studies.submissions import submission
 from convergebench.generation import ledger, pictures, plan, store_reader, suites
@@ -282,7 +282,7 @@ class Labels(OfADataset):
     def use(self, data: bytes) -> None:
         path = self.folder / self.names.get(data[:1], "labels.json")
         path.write_bytes(data)
-        labels, before = latest(read_label_file(path)), len(list(Reader(self.dataset).rows("labels", ["rater"])))
+        labels, before = latest(_read_label_file(path)), len(list(Reader(self.dataset).rows("labels", ["rater"])))
         done = import_labels([path], self.dataset)
         if done["labels"] != before + done["new"] or done["new"] + done["changed"] > len(labels):
             raise AssertionError("more labels than were given")

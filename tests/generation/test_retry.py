@@ -29,7 +29,7 @@ class Paid(Counting):
 def planned(editor, rounds=2, runs=1, **rates):
     choice = dataclasses.replace(choose(editor), rates=rates)
     variant = SUITE.variants[0]
-    made = plan.Plan(SUITE, (choice,), tuple(plan.variant_chains(SUITE, variant, choice, rounds, runs)))
+    made = plan.Plan(SUITE, (choice,), tuple(plan._variant_chains(SUITE, variant, choice, rounds, runs)))
     plain = [dataclasses.replace(chain, settings={"seed": "per-step", "short_side": 48}) for chain in made.chains]
     return dataclasses.replace(made, chains=tuple({chain.id: chain for chain in plain}.values()))
 

@@ -66,16 +66,16 @@ def test_large_paintings_are_the_ones_of_the_manifest(row, tmp_path):
 
 
 def test_every_attribution_is_in_the_card_of_v1():
-    from convergebench.dataset_builder.building.card import licence_fields, licences_table
+    from convergebench.dataset_builder.building.card import _licence_fields, _licences_table
     from convergebench.dataset_builder.dataset.rows import source_row
 
     rows = [source_row(catalogue.source(row.id), b"", "") for row in V1]
-    text = licences_table(rows)
+    text = _licences_table(rows)
     for row in V1:
         line = next(line for line in text.splitlines() if f"`{row.id}`" in line)
         assert row.attribution in line
         assert row.licence in line
-    fields = licence_fields(rows, "NS/convergebench")
+    fields = _licence_fields(rows, "NS/convergebench")
     assert "cc-by-4.0" in fields["license"]
     assert ("other" in fields["license"], fields["license_name"]) == (True, "public-domain")
     assert fields["license_link"] == "https://huggingface.co/datasets/NS/convergebench#licences-and-attributions"
@@ -185,4 +185,4 @@ def test_a_cropped_picture_is_known_by_its_pixels(shop, tmp_path):
     assert got.tobytes() == part.tobytes()
     assert catalogue.source("part").sha256 == pictures.pixel_hash(part) != rows["part"].sha256
     Image.new("RGB", (30, 20)).save(tmp_path / "part.png")
-    assert catalogue.read_gathered(rows["part"], tmp_path) is None
+    assert catalogue._read_gathered(rows["part"], tmp_path) is None

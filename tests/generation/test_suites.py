@@ -143,7 +143,7 @@ def test_the_verbs_list_suites_and_gather_their_pictures(tmp_path):
 @pytest.mark.slow
 def test_paint_carries_out_nine_in_ten_of_v1_minis_programs():
     if any(
-        catalogue.read_gathered(catalogue.row(id), packages.cache_folder() / "sources") is None for id in NEEDED
+        catalogue._read_gathered(catalogue.row(id), packages.cache_folder() / "sources") is None for id in NEEDED
     ):
         pytest.skip("run `convergebench list sources v1-mini` first")
     editor = editors.choose("paint").editor

@@ -146,7 +146,7 @@ EVALUATE = """
 import os, signal, sys
 from convergebench.harness import inspect_task
 from inspect_ai import eval_set
-tell = inspect_task.as_output
+tell = inspect_task._as_output
 def tell_or_die(*words):  # Inspect is about to be told of an answer
     global left
     left -= 1
@@ -154,7 +154,7 @@ def tell_or_die(*words):  # Inspect is about to be told of an answer
         os.kill(os.getpid(), signal.SIGKILL)
     return tell(*words)
 left = int(os.environ.get("DIES_AT", "0"))
-inspect_task.as_output = tell_or_die
+inspect_task._as_output = tell_or_die
 if __name__ == "__main__":
     done, logs = eval_set(
         "convergebench/round_trip", log_dir="logs", model="convergebench/./paid.py:edit", display="none",

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from convergebench.metric_modules.halflife.survival import (
+    _pseudo_values,
     area,
     cumulative_incidence,
     kaplan_meier,
     log_rank,
     median,
-    pseudo_values,
 )
 from scipy import stats
 
@@ -70,9 +70,9 @@ def test_pseudo_values_average_to_the_area_even_with_failures():
         times, lost = random_sample(rng, 40)
         grid, alive = kaplan_meier(times, lost)
         horizon = times.max()
-        jackknife = pseudo_values(times, lost, horizon)
+        jackknife = _pseudo_values(times, lost, horizon)
         assert jackknife.mean() == pytest.approx(float(area(grid, alive, horizon)), abs=0.05)
-    everyone = pseudo_values([3, 8, 20], [True, True, False], 20)
+    everyone = _pseudo_values([3, 8, 20], [True, True, False], 20)
     assert everyone.tolist() == [3, 8, 20]
 
 

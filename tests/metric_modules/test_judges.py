@@ -22,7 +22,7 @@ from convergebench.generation.records import UserError
 from convergebench.generation.vendors import image_servers
 from convergebench.metric_modules._judges import asks, backends, drift, questions, run
 from convergebench.metric_modules._judges.backends import paint
-from convergebench.metric_modules._judges.journal import append_to_journal
+from convergebench.metric_modules._judges.journal import _append_to_journal
 from judging import SENTINEL, Vendor
 from simulations.drift import alarms
 from vendors.loopback import Reply, serving, told
@@ -272,7 +272,7 @@ def test_an_unsettled_answer_is_settled_and_not_asked_again(data, priced):
         assert list(judging.ledger_of(data).unsettled) == [last["call"]]
         kept = judging.planned_run(data, server.base)
         row = dict(next(iter(kept.rows.values())).values)
-        append_to_journal(kept.journal, {"judgement": row, "call": last["call"], "own": last["settled"]})
+        _append_to_journal(kept.journal, {"judgement": row, "call": last["call"], "own": last["settled"]})
         outcome = judging.judge(data, server.base, limit=3)
     assert (outcome.asked, judging.ledger_of(data).unsettled) == (0, {})
     assert judging.ledger_of(data).settled == sum(vendor.bills.values())
@@ -343,8 +343,8 @@ def test_a_later_run_asks_half_as_often_as_the_first_did(data):
 def test_declining_to_answer_more_often_is_drift_too():
     same = [([1.0] * 4, [1.0] * 4)] * 30
     declined = [([1.0] * 4, ["refused"] * 4)] * 4
-    assert drift.compare_runs(same)[2] == 1.0
-    assert drift.compare_runs(same + declined)[2] <= 0.001
+    assert drift._compare_runs(same)[2] == 1.0
+    assert drift._compare_runs(same + declined)[2] <= 0.001
 
 
 def test_a_judge_that_drifts_is_told_of_when_it_is_asked_again(data):

@@ -81,11 +81,11 @@ def test_parameters_arrive_once_and_whole(published):
         assert json.loads(done.output.splitlines()[-1])[metric]["digest"] == MODULES[metric].PARAMETERS.sha256
         (published / f"{MODULES[metric].PARAMETERS.requirement.replace('==', '-')}.tar.gz").unlink()
         assert "already in" in CliRunner().invoke(main, ["weights", metric]).output
-    assert niqe.niqe(data.chelsea(), *niqe.pristine()) == niqe.niqe(data.chelsea(), *PRISTINE)
-    assert brisque.published_regression()[0] == pytest.approx(VECTORS, rel=1e-5)
+    assert niqe.niqe(data.chelsea(), *niqe._pristine()) == niqe.niqe(data.chelsea(), *PRISTINE)
+    assert brisque._published_regression()[0] == pytest.approx(VECTORS, rel=1e-5)
     niqe.PARAMETERS.path.write_bytes(b"another file")
     with pytest.raises(ValueError, match="not what was published; delete it and run `convergebench weights niqe`"):
-        niqe.pristine()
+        niqe._pristine()
 
 
 def test_an_archive_that_was_changed_is_refused(published):

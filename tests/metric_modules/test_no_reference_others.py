@@ -200,8 +200,8 @@ def test_visualquality_r1_gives_a_number_or_a_reason(tmp_path, monkeypatch):
 
 def test_a_rating_is_read_from_what_the_model_says(models):
     assert (
-        models.read_score("<answer>0.85</answer>") == 0.85
+        models._read_score("<answer>0.85</answer>") == 0.85
     )  # below the scale that it was told: its own number stays
-    assert models.read_score("<think>2 or 3</think><answer> 2.75 </answer>") == 2.75
-    assert models.read_score(" 4 ") == 4
-    assert models.read_score("<answer>good</answer>") == ("no_score_in_answer", "<answer>good</answer>")
+    assert models._read_score("<think>2 or 3</think><answer> 2.75 </answer>") == 2.75
+    assert models._read_score(" 4 ") == 4
+    assert models._read_score("<answer>good</answer>") == ("no_score_in_answer", "<answer>good</answer>")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from convergebench.metric_modules._shared.scoring import reason_text
 from convergebench.metric_modules.registration.align import anchors, locate
-from convergebench.metric_modules.registration.measure import FIELDS, compare, psnr_and_ssim
+from convergebench.metric_modules.registration.measure import FIELDS, _psnr_and_ssim, compare
 from convergebench.metric_modules.registration.spec import SPEC
 from PIL import Image
 from real_chains import FOLDER, LOOKED_AT
@@ -69,7 +69,7 @@ def test_a_known_move_is_found_through_compression_and_noise(name, x, y, scale):
 def test_undoing_a_move_gives_back_what_it_cost(x, y, scale):
     reference = picture("astronaut")
     prediction = moved(reference, x, y, scale)
-    raw, found = psnr_and_ssim(reference, prediction), registered(reference, prediction)
+    raw, found = _psnr_and_ssim(reference, prediction), registered(reference, prediction)
     assert found["psnr_registered"] > raw[0] + 6
     assert found["ssim_registered"] > raw[1] + 0.2
     assert found["psnr_registered"] > 27
@@ -129,7 +129,7 @@ def test_what_has_no_move_to_tell_is_null_with_a_reason(case):
 def test_a_picture_that_did_not_move_keeps_its_raw_scores():
     reference = picture("coffee")
     prediction = worn(reference)
-    raw = psnr_and_ssim(reference, prediction)
+    raw = _psnr_and_ssim(reference, prediction)
     found = registered(reference, prediction)
     assert (found["psnr_registered"], found["ssim_registered"]) == raw
     told = registered(reference, prediction, raw=(12.0, 0.5))
@@ -162,4 +162,4 @@ def test_the_real_chains_stay_in_place_and_keep_their_scores():
             assert abs(found["shift_x"]) < 1
             assert abs(found["shift_y"]) < 1
             assert abs(found["scale"] - 1) < 0.01
-            assert found["psnr_registered"] == psnr_and_ssim(reference, prediction)[0]
+            assert found["psnr_registered"] == _psnr_and_ssim(reference, prediction)[0]

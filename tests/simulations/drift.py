@@ -1,7 +1,7 @@
 """How often a judge's drift is seen in simulated answers."""
 
 import numpy as np
-from convergebench.metric_modules._judges.drift import FIRST_REPEATS, LEVEL, REPEATS, SAMPLE, compare_runs
+from convergebench.metric_modules._judges.drift import FIRST_REPEATS, LEVEL, REPEATS, SAMPLE, _compare_runs
 
 from . import markdown
 
@@ -27,7 +27,7 @@ def make_answers(rng, noise=0.02, moved=0.0, wavering=0.0):
 
 def alarms(noise, drift, runs):
     rng = np.random.default_rng(0)
-    return np.mean([compare_runs(make_answers(rng, noise, **drift))[2] <= LEVEL for _ in range(runs)])
+    return np.mean([_compare_runs(make_answers(rng, noise, **drift))[2] <= LEVEL for _ in range(runs)])
 
 
 def tables(scale=1.0):

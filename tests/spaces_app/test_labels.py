@@ -8,7 +8,7 @@ import small_dataset
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.dataset_builder.studies.labels.labels import QUESTIONS, Label, label_from_values
+from convergebench.dataset_builder.studies.labels.labels import QUESTIONS, Label, _label_from_values
 from convergebench.generation.records import UserError
 from convergebench.spaces_app.reporting.write import read_analysis
 from convergebench.spaces_app.space.served_dataset import open_dataset
@@ -187,9 +187,9 @@ def test_a_later_answer_replaces_an_earlier_one(folder, labelled, tmp_path):
 def test_a_wrong_label_is_one_sentence(changes, sentence):
     good = {"rater": "anna", "question": "rating", "answer": "4", "chain": "c", "step": 2}
     label = Label(rater="anna", question="rating", answer="4", chain="c", step=2)
-    assert label_from_values("label 1", good) == label
+    assert _label_from_values("label 1", good) == label
     with pytest.raises(UserError, match=sentence):
-        label_from_values("label 1", good | changes)
+        _label_from_values("label 1", good | changes)
 
 
 def test_every_question_has_one_key_for_each_answer():

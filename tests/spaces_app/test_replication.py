@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from convergebench.generation import programs
 from convergebench.generation.records import Chain, FinishedChain, Source
-from convergebench.metric_modules.greyscale.measure import Scorer, colour_of
+from convergebench.metric_modules.greyscale.measure import Scorer, _colour_of
 from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.analysis.program_groups import group_of_chain, program_groups
 from convergebench.spaces_app.reporting.figures import FigureContext
@@ -180,7 +180,7 @@ def test_a_picture_is_grey_only_if_every_pixel_is():
     grey = np.repeat(np.arange(64, dtype=np.uint8).reshape(8, 8, 1), 3, axis=2)
     tinted = grey.copy()
     tinted[0, 0, 1] += 1
-    assert colour_of(grey) == (0, 0)
+    assert _colour_of(grey) == (0, 0)
     assert Scorer("cpu", "float32", {}).compare(None, [grey, tinted], [{}] * 2) == [
         {"coloured_share": 0, "colour_left": 0},
         {"coloured_share": 1 / 64, "colour_left": 1 / 64},

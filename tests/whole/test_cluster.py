@@ -14,7 +14,7 @@ import cluster
 import pytest
 import scored
 from convergebench import dataset_builder, generation, metric_modules
-from convergebench.cli._shared import parse_arguments
+from convergebench.cli._shared import _parse_arguments
 from convergebench.generation.cluster import launch_of, raised_if_killed
 from convergebench.generation.records import UserError
 from convergebench.metric_modules._engine import engine, results
@@ -130,7 +130,7 @@ def test_what_an_executor_lacks_is_one_sentence(tmp_path, executor, tasks, logs,
 
 
 def test_an_argument_is_json_where_it_can_be():
-    parsed = parse_arguments(
+    parsed = _parse_arguments(
         None, None, ["partition=cpu", "cpus_per_task=4", "time=04:00:00", 'sbatch_args={"account": "me"}']
     )
     assert parsed == {"partition": "cpu", "cpus_per_task": 4, "time": "04:00:00", "sbatch_args": {"account": "me"}}

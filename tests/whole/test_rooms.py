@@ -171,13 +171,11 @@ def private_names(path):
                 yield f"{base.id}. ... {node.attr}"
 
 
-# Documented all the same, or for type checkers alone; torch and pickle have no other name for these.
+# Documented all the same, or for type checkers alone; pickle has no other name for its.
 NAMED = {
     "pickle. ... _Unpickler",
     "os. ... _exit",
     "_typeshed.DataclassInstance",
-    "torch. ... _reorder_linear_weight",
-    "torch. ... _linear_pointwise",
 }
 
 

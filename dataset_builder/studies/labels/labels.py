@@ -106,7 +106,7 @@ class Label(Row):
 LABELS = Label.config(made_by="labels add", depends="what people said of the pictures")
 
 
-def label_from_values(where: str, values: Mapping[str, object]) -> Label:
+def _label_from_values(where: str, values: Mapping[str, object]) -> Label:
     """The label in an imported row; UserError if a value is not allowed."""
     try:
         label: dict[str, Any] = {name: whole(name, values.get(name)) for name in ("step", "other_step")}
@@ -141,14 +141,16 @@ def latest(labels: Iterable[Label]) -> dict[tuple[object, ...], Label]:
 # Files of labels
 
 
-def read_label_file(path: Path) -> list[Label]:
+def _read_label_file(path: Path) -> list[Label]:
     """The labels in a file of the Space, or in a CSV or JSONL with the same columns."""
     values: Any = read_table(path)
     if isinstance(values, dict):
         if values.get("format") != FORMAT:
             raise UserError(f"{path} has the format {values.get('format')!r}; this version reads {FORMAT}")
         values = values.get("labels")
-    return [label_from_values(f"{path}, label {place}", row) for place, row in enumerate(objects(path, values), 1)]
+    return [
+        _label_from_values(f"{path}, label {place}", row) for place, row in enumerate(objects(path, values), 1)
+    ]
 
 
 def import_labels(files: Sequence[Path], folder: Path) -> dict[str, Any]:
@@ -161,7 +163,7 @@ def import_labels(files: Sequence[Path], folder: Path) -> dict[str, Any]:
     reader = Reader(folder)
     if not reader.files("chains"):
         raise UserError(f"{folder} is not a dataset; `convergebench build` makes one")
-    labels = [label for path in files for label in read_label_file(path)]
+    labels = [label for path in files for label in _read_label_file(path)]
     hashes: _Hashes = {
         (row.chain, row.step): row.sha256 for row in reader.rows_of(StepRow, ["chain", "step", "sha256"])
     }
@@ -203,12 +205,12 @@ def export_labels(folder: Path, out: Path) -> int:
 
 def _is_label_file(data: bytes) -> bool:
     try:
-        return labels_in(data) is not None
+        return _labels_in(data) is not None
     except (ValueError, RecursionError):
         return False
 
 
-def labels_in(data: str | bytes) -> list[Any] | None:
+def _labels_in(data: str | bytes) -> list[Any] | None:
     """The labels in JSON as the Space saves it; None if it is something else."""
     values = json.loads(data)
     is_ours = isinstance(values, dict) and values.get("format") == FORMAT

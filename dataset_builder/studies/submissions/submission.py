@@ -280,7 +280,7 @@ def propose(api: "HfApi", folder: Path, repo: str) -> str:
     return str(request.pr_url)
 
 
-def proposed_files(api: "HfApi", name: str, repo: str, revision: str | None = None) -> list[str]:
+def _proposed_files(api: "HfApi", name: str, repo: str, revision: str | None = None) -> list[str]:
     if not _NAME.fullmatch(name):
         raise UserError(f"{name!r} is not the name of a submission")
     remote = hub.read_repo(api, repo, "dataset", revision)
@@ -294,7 +294,7 @@ def proposed_files(api: "HfApi", name: str, repo: str, revision: str | None = No
 
 
 def fetch(api: "HfApi", name: str, repo: str, revision: str | None = None) -> Path:
-    proposed_files(api, name, repo, revision)
+    _proposed_files(api, name, repo, revision)
     pattern = f"{_FOLDER}/{name}/**"
     with hub.hub_errors_explained(repo):
         folder = api.snapshot_download(repo, repo_type="dataset", revision=revision, allow_patterns=pattern)

@@ -29,12 +29,12 @@ def departures(chains: Sequence[FinishedChain], salt: bytes = b"") -> list[str]:
     by_editor: dict[str, list[FinishedChain]] = defaultdict(list)
     for chain in chains:
         by_editor[chain.editor].append(chain)
-    wrong = [sentence for of_one in by_editor.values() for sentence in departures_of_editor(suite, of_one)]
+    wrong = [sentence for of_one in by_editor.values() for sentence in _departures_of_editor(suite, of_one)]
     wrong += _absent_variants(suite, by_editor)
     return wrong or [sentence for of_one in by_editor.values() for sentence in _audit_departures(of_one, salt)]
 
 
-def departures_of_editor(suite: suites.Suite, chains: Sequence[FinishedChain]) -> Iterator[str]:
+def _departures_of_editor(suite: suites.Suite, chains: Sequence[FinishedChain]) -> Iterator[str]:
     label, settings, of_suite = (
         chains[0].editor,
         _editor_settings(chains[0]),
