@@ -27,7 +27,9 @@ MEANINGS = (
     ("forgotten", "message", ("interaction",)),  # the words of a lost one are not documented
 )
 MOST_INLINE = 20_000_000  # bytes in a request, by the API's documentation; larger pictures are uploaded
-_LEVELS = ("minimal", "low", "medium", "high")  # of types.ThinkingLevel in google-genai 3.3.0
+# types.ThinkingLevel of google-genai 3.3.0; `off` is its thinking_budget of 0, which not all models take
+_LEVELS = ("off", "minimal", "low", "medium", "high")
+_OFF = {"includeThoughts": False, "thinkingBudget": 0}
 _LIFETIME = 40 * 3600  # seconds for which an uploaded file is reused; Google deletes it after 48 hours
 
 
@@ -43,7 +45,9 @@ class Editor(hosted.HostedEditor):
     base_url: str = wire.base_url_option("GEMINI_BASE_URL")
     resolution: str = "1K"
     session: str = choice("fresh", ("fresh", "one", "server"))
-    thinking: str | None = field(default=None, metadata={"identity": WHERE_GIVEN})  # minimal, low, medium or high
+    thinking: str | None = field(
+        default=None, metadata={"identity": WHERE_GIVEN}
+    )  # off, minimal, low, medium or high
     temperature: float | None = number(None, least=0, most=2)
     vendor: ClassVar = "gemini"
     home: ClassVar = "https://generativelanguage.googleapis.com"
@@ -92,12 +96,14 @@ class Editor(hosted.HostedEditor):
             return {**config, "imageConfig": {"aspectRatio": nearest_ratio(size, GEMINI_2)}}
         image = {"aspectRatio": nearest_ratio(size, GEMINI), "imageSize": resolution}
         level = {"thinkingLevel": self.thinking.upper()} if self.thinking else {}
-        return {**config, "imageConfig": image, "thinkingConfig": {"includeThoughts": True, **level}}
+        thoughts = _OFF if self.thinking == "off" else {"includeThoughts": True, **level}
+        return {**config, "imageConfig": image, "thinkingConfig": thoughts}
 
     def check(self) -> None:
         super().check()
         if self.thinking is not None:
-            one_of("gemini:thinking", self.thinking, _LEVELS if self.facts["generation"] == 3 else ())
+            levels = _LEVELS[self.session == "server" :]  # the Interactions API has no budget
+            one_of("gemini:thinking", self.thinking, levels if self.facts["generation"] == 3 else ())
 
     def _interact(
         self, size: Size, instruction: str, seed: int, history: Sequence[Turn], resolution: str

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from PIL import Image, ImageOps
+from PIL import Image, ImageChops, ImageFilter, ImageOps
 
 from .. import pictures
 from ..calls import Refused
@@ -40,7 +40,11 @@ class Editor(hosted.HostedEditor):
     base_url: str = wire.base_url_option("OPENAI_BASE_URL")
     quality: str = "medium"
     input_fidelity: str = "auto"
+    complexity: str | None = field(default=None, metadata={"identity": WHERE_GIVEN})  # low, medium or high
     mask: bool | None = field(default=None, metadata={"identity": WHERE_GIVEN})
+    markup: bool | None = field(
+        default=None, metadata={"identity": WHERE_GIVEN}
+    )  # the mask's outline, drawn in red
     session: str = choice("fresh", ("fresh", "one", "server"))
     steps: int | None = number(None, least=1, identity=WHERE_GIVEN)
     guidance: float | None = field(default=None, metadata={"identity": WHERE_GIVEN})
@@ -65,10 +69,13 @@ class Editor(hosted.HostedEditor):
 
         if self.session != "fresh" and self._served:
             raise UserError(f"openai:session is for OpenAI's models, {self.model} is on a server of your own")
+        one_of("openai:complexity", self.complexity or "low", ("low", "medium", "high"))
+        if self.markup and (self.mask or self.session != "fresh" or not self.model.startswith("gpt-image-2.5")):
+            raise UserError("openai:markup is for gpt-image-2.5, without mask and in no session")
 
     @property
     def masked(self) -> bool:
-        return bool(self.mask)
+        return bool(self.mask or self.markup)
 
     @property
     def remembers(self) -> bool:
@@ -78,6 +85,11 @@ class Editor(hosted.HostedEditor):
     def _fidelity(self) -> str | None:
         levels = self.facts["fidelities"]
         return (levels[-1] if levels else None) if self.input_fidelity == "auto" else self.input_fidelity
+
+    @property
+    def _further(self) -> Json:
+        values = {"input_fidelity": self._fidelity, "complexity": self.complexity}
+        return {name: value for name, value in values.items() if value}
 
     @property
     def _served(self) -> bool:
@@ -125,7 +137,8 @@ class Editor(hosted.HostedEditor):
 
     def ask(self, image: Image.Image, instruction: str, seed: int, mask: bytes = b"") -> Answer:
         data = pictures.encode_png(image)
-        masks = {"mask": ("mask.png", mask, "image/png")} if mask else {}
+        name = "markup" if self.markup else "mask"
+        masks = {name: (f"{name}.png", mask, "image/png")} if mask else {}
         form: Json = {"model": self.model, "prompt": instruction, "output_format": "png", "n": 1}
         if self._served:
             extra = {"seed": seed, **self._extras}
@@ -134,7 +147,7 @@ class Editor(hosted.HostedEditor):
             return self._request(files, form, instruction, {"address": self.address(), "sent": extra})
         width, height = nearest(image.size, self.sizes())
         form |= {"size": f"{width}x{height}", "quality": self.quality}
-        form |= {"input_fidelity": self._fidelity} if self._fidelity else {}
+        form |= self._further
         return self._request({"image[]": ("picture.png", data, "image/png"), **masks}, form, instruction, {})
 
     def edit(
@@ -145,7 +158,7 @@ class Editor(hosted.HostedEditor):
         history: Sequence[Turn] = (),
         mask: Image.Image | None = None,
     ) -> Answer:
-        protecting = b"" if mask is None else _transparent(mask)
+        protecting = b"" if mask is None else _outline(mask) if self.markup else _transparent(mask)
         try:
             with wire.one_call(self.timeout):
                 if self.remembers:
@@ -161,7 +174,7 @@ class Editor(hosted.HostedEditor):
         width, height = nearest(size, self.sizes())
         tool: Json = {"type": "image_generation", "action": "edit", "model": self.model, "quality": self.quality}
         tool |= {"size": f"{width}x{height}", "output_format": "png"}
-        tool |= {"input_fidelity": self._fidelity} if self._fidelity else {}
+        tool |= self._further
         if mask:
             tool["input_image_mask"] = {"image_url": wire.data_address(mask)}
         keeps = self.session == "server"
@@ -226,6 +239,15 @@ def _transparent(mask: Image.Image) -> bytes:
     """A PNG that is transparent where OpenAI may edit."""
     picture = Image.new("RGBA", mask.size)
     picture.putalpha(ImageOps.invert(mask.convert("L")))
+    return pictures.encode_png(picture)
+
+
+def _outline(mask: Image.Image) -> bytes:
+    """A transparent PNG with a red line around where OpenAI may edit."""
+    white = mask.convert("L")
+    inner = white.filter(ImageFilter.MinFilter(2 * max(1, min(mask.size) // 200) + 1))
+    picture = Image.new("RGBA", mask.size, "red")
+    picture.putalpha(ImageChops.subtract(white, inner))
     return pictures.encode_png(picture)
 
 

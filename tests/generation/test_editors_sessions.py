@@ -197,10 +197,63 @@ def test_gemini_thinks_as_little_as_it_is_told(tmp_path, monkeypatch):
     assert "thinking" not in editors.choose("gemini").settings
 
 
+def test_gemini_is_told_not_to_think(tmp_path, monkeypatch):
+    monkeypatch.setenv(gemini.KEY, "sentinel-key-1234567890")
+    with serving(chains.script(gemini, picture(chains.SIZE))) as server:
+        step = chains.one_step(tmp_path, gemini, server.base, thinking="off")
+        config = server.requests[0].json()["generationConfig"]["thinkingConfig"]
+    assert (step.status, config) == ("ok", {"includeThoughts": False, "thinkingBudget": 0})
+
+
+@pytest.mark.parametrize("session", ["fresh", "server"])
+def test_openai_plans_as_much_as_it_is_told(tmp_path, monkeypatch, session):
+    monkeypatch.setenv(openai.KEY, "sentinel-key-1234567890")
+    vendor = Sessions(openai) if session == "server" else chains.script(openai, picture(chains.SIZE))
+    with serving(vendor) as server:
+        chains.one_step(tmp_path, openai, server.base, complexity="high", session=session)
+        [request] = server.requests
+    if session == "fresh":
+        assert openai.fields(request)["complexity"] == ("text/plain", b"high")
+    else:
+        assert request.json()["tools"][0]["complexity"] == "high"
+    assert "complexity" not in editors.choose("openai").settings
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["markup=true,mask=true", "markup=true,session=server", "markup=true,model=gpt-image-2", "complexity=no"],
+)
+def test_what_the_images_api_cannot_combine_is_refused(words):
+    with pytest.raises(UserError, match=r"markup|complexity"):
+        editors.choose(f"openai:{words}")
+
+
 def test_sessions_and_thoughts_are_refused_where_there_are_none():
     for words in ("openai:session=server,base_url=http://127.0.0.1:9,model=mine", "gemini:thinking=none-at-all"):
         with pytest.raises(UserError, match=r"session|thinking"):
             editors.choose(words)
+
+
+def test_a_markup_is_the_outline_of_the_mask(monkeypatch, tmp_path):
+    monkeypatch.setenv(openai.KEY, "sentinel-key-1234567890")
+    edit = make_edit(make_scene(1, 0), "move")
+    program = Program(edit.id, (str(edit.forward), str(edit.backward)), "exact", True, "exact")
+    monkeypatch.setattr(chains, "PROGRAM", program)
+    found = {}
+    for option in ("mask", "markup"):
+        with serving(chains.script(openai, picture((256, 256)))) as server:
+            words = openai.SPEC.format(base=server.base, timeout=5) + f",{option}=true"
+            [step] = chains.run(tmp_path / option, words, (256, 256), Caller(**chains.FAST))[:1]
+            fields = openai.fields(server.requests[0])
+        assert step.details["masked"]
+        assert {"mask", "markup"} & fields.keys() == {option}
+        kind, data = fields[option]
+        assert kind == "image/png"
+        found[option] = np.asarray(Image.open(io.BytesIO(data)))
+    line, free = found["markup"][..., 3] > 0, found["mask"][..., 3] == 0
+    assert not (line & ~free).any(), "on the rim of what may be changed"
+    assert 0 < line.mean() < free.mean() / 2
+    assert (found["markup"][line][:, :3] == (255, 0, 0)).all()
 
 
 @pytest.mark.parametrize("session", ["fresh", "server"])

@@ -12,7 +12,7 @@ from PIL import Image
 from vendors import chains
 from vendors.loopback import Reply, bomb, picture, serving
 
-VENDORS = ("gemini", "openai", "bfl", "seedream", "qwen", "xai", "fal", "replicate", "hf")
+VENDORS = ("gemini", "openai", "bfl", "seedream", "qwen", "xai", "fal", "replicate", "hf", "rest")
 SENTINEL = "hf_sentinel-key-1234567890"
 PAGE = Reply(body=b"<html><body>Please log in to the hotel's network</body></html>", type="text/html")
 

@@ -166,5 +166,7 @@ def test_a_model_is_sent_its_own_parameters(tmp_path, monkeypatch, module, model
 
 
 def test_every_listed_model_has_a_golden():
-    listed = {(model.vendor, model.name) for model in models.listed()}
+    listed = {
+        (model.vendor, model.name) for model in models.listed() if model.vendor != "rest"
+    }  # test_editors_rest
     assert listed == {(module.__name__.removeprefix("vendors."), model) for module, model in ROWS}

@@ -1,0 +1,110 @@
+"""Vendors whose API is one request, or one order and its polls: each is a description in models.toml, without code."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+from urllib.parse import quote
+
+from PIL import Image
+
+from .. import pictures
+from ..calls import Transient
+from ..records import Answer, one_of
+from ..vendors import hosted, keys, models, wire
+from ..vendors.sizes import nearest
+from ..vendors.wire import Json
+
+_REFUSALS = ("moderat", "safety", "content_policy", "content policy", "content_violation", "responsibleai")
+
+
+@dataclass(frozen=True)
+class Editor(hosted.PolledEditor):
+    """Meta Muse Image, Luma Uni-1, Runway Gen-4, Reve and MAI-Image, by their descriptions in models.toml."""
+
+    model: str = "muse-image-1.0"
+    base_url: str = wire.base_url_option("REST_BASE_URL")
+    vendor: ClassVar = "rest"
+    meanings: ClassVar = (("refused", "code", _REFUSALS), ("refused", "message", _REFUSALS))
+
+    def check(self) -> None:
+        listed = [model.name for model in models.listed() if model.vendor == self.vendor]
+        one_of("rest:model", self.model, listed)
+
+    def address(self) -> str:
+        """Empty for a vendor that gives each customer one, until it is given."""
+        home = str(self.facts.get("home", ""))
+        return wire.base_address(self.base_url, home).removesuffix("/v1") if self.base_url or home else ""
+
+    @property
+    def needs(self) -> str:
+        return str(self.facts["key"])
+
+    def ready(self) -> str | None:
+        return keys.missing_key(self.needs) if self.address() else "give base_url, the address of your resource"
+
+    def headers(self) -> dict[str, str]:
+        key = keys.read_key(self.needs)
+        return {name: text.format(key=key) for name, text in self.facts["headers"].items()}
+
+    def body(self, image: Image.Image, instruction: str, seed: int) -> Json:
+        data = pictures.encode_png(image)
+        values: Json = {"model": self.model, "words": instruction, "seed": seed}
+        width, height = nearest(image.size, self.sizes() or [image.size])
+        values |= {"width": width, "height": height}
+        values |= {"base64": wire.to_base64(data), "address": wire.data_address(data)}
+        filled: Json = _filled(self.facts["body"], values)
+        return filled
+
+    def ask(self, image: Image.Image, instruction: str, seed: int) -> Answer:
+        path, body = self.facts["path"], self.body(image, instruction, seed)
+        if field := self.facts.get("form"):
+            files = {field: ("picture.png", pictures.encode_png(image), "image/png")}
+            response = wire.send("POST", self.address() + path, self.headers(), data=body, files=files)
+            reply = self.checked(response, wire.parse_json(response))
+        else:
+            reply = self.post(path, body)
+        if poll := self.facts.get("poll"):
+            reply = self._finished(reply, poll)
+        reason = "; ".join(f"{name}: {word}" for name in self.facts["failure"] if (word := reply.get(name)))
+        found = _at(reply, self.facts["picture"])
+        details = {"version": reply.get("version"), "credits": reply.get("credits_used") or reply.get("cost")}
+        details |= {"request_id": reply.get("request_id") or reply.get("id")}
+        if reason and any(word in reason.lower() for word in _REFUSALS):
+            return Answer(status="refused", reason=reason, details=self.details(reply, details))
+        if reason:
+            raise Transient(f"the order failed: {reason[:200]}", charged=True)
+        is_address = isinstance(found, str) and found.startswith(("http://", "https://"))
+        return self.answer(
+            found if is_address or not found else wire.from_base64(found), reply, details, instruction
+        )
+
+    def _finished(self, order: Json, poll: Mapping[str, Any]) -> Json:
+        if not isinstance(order.get("id"), str):
+            raise Transient(f"an answer without id: {str(order)[:120]}", charged=True)
+        address = self.address() + poll["path"].format(id=quote(order["id"], safe=""))
+        reply = self.wait(address, lambda reply: reply.get(poll["state"]) in poll["waiting"])
+        if reply.get(poll["state"]) != poll["done"] and not any(map(reply.get, self.facts["failure"])):
+            return reply | {self.facts["failure"][0]: str(reply.get(poll["state"]))}
+        return reply
+
+
+def _filled(template: Any, values: Mapping[str, Any]) -> Any:
+    """`"{seed}"` becomes the number itself, `"{width}x{height}"` a text."""
+    if isinstance(template, Mapping):
+        return {name: _filled(value, values) for name, value in template.items()}
+    if isinstance(template, list):
+        return [_filled(value, values) for value in template]
+    if not isinstance(template, str):
+        return template
+    whole = {f"{{{name}}}": value for name, value in values.items()}
+    return whole[template] if template in whole else template.format_map(values)
+
+
+def _at(reply: Any, path: str) -> Any:
+    """What stands at a path such as `data.0.url`; None if there is nothing."""
+    for name in path.split("."):
+        if isinstance(reply, list):
+            reply = reply[int(name)] if int(name) < len(reply) else None
+        else:
+            reply = reply.get(name) if isinstance(reply, dict) else None
+    return reply
