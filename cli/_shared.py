@@ -3,14 +3,15 @@
 import json
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import click
+from convergebench.generation.records import Values
 
-Row = TypeVar("Row", bound=Mapping[str, Any])
+Row = TypeVar("Row", bound=Values)
 Verb = TypeVar("Verb", bound=Callable[..., object])
 
 
@@ -50,7 +51,7 @@ def print_rows(rows: Sequence[Row], as_json: bool, text_of: Callable[[Row], str]
     click.echo(json.dumps(rows) if as_json else "\n".join(map(text_of, rows)))
 
 
-def options_text(row: Mapping[str, Any]) -> str:
+def options_text(row: Values) -> str:
     return ",".join(f"{key}={value}" for key, value in row["options"].items()) or "none"
 
 

@@ -1,8 +1,8 @@
 import json
 import sys
-from typing import Any
 
 import click
+from convergebench.generation.records import Values
 
 from ._shared import json_option, options_text, print_rows
 
@@ -26,7 +26,7 @@ def command(spec: str | None, as_json: bool) -> None:
     print_rows([editors.describe(name) for name in editors.names()], as_json, _text_of)
 
 
-def _text_of(row: dict[str, Any]) -> str:
+def _text_of(row: Values) -> str:
     also = f", also {', '.join(row['also'])}" if row["also"] else ""
     needs = f"needs {row['needs']}; {row['missing'] or 'ready'}"
     return f"{row['name']:10} {row['about']}\n{'':10} options: {options_text(row)}{also}; {needs}"

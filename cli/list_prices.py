@@ -1,6 +1,5 @@
-from typing import Any
-
 import click
+from convergebench.generation.records import Values
 
 from ._shared import json_option, print_rows
 
@@ -20,7 +19,7 @@ def command(as_json: bool) -> None:
     print_rows([models.row(model) for model in models.listed()], as_json, _text_of)
 
 
-def _text_of(row: dict[str, Any]) -> str:
+def _text_of(row: Values) -> str:
     price, ends = row["price"], f", ends {row['ends']}" if row["ends"] else ""
     by_kind = price.items() if isinstance(price, dict) else [("", price)] if price is not None else []
     prices = ", ".join(f"{kind} {amount:g}".strip() for kind, amount in by_kind) or "no price"

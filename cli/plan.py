@@ -27,7 +27,7 @@ def command(suite: str, specs: tuple[str, ...], max_cost: float | None, as_json:
     rows, warnings = planning.summary(plan), planning.warnings(plan)
     fits = None if max_cost is None else planning.what_fits(plan, max_cost)
     if as_json:
-        values: dict[str, Any] = {"suite": plan.suite.name, "version": plan.suite.version, "editors": rows}
+        values: dict[str, object] = {"suite": plan.suite.name, "version": plan.suite.version, "editors": rows}
         values |= {"warnings": warnings, "chains": [chain.id for chain in plan.chains]}
         if fits:
             values["fits"] = dict(zip(("cases", "of", "dollars"), fits, strict=True))

@@ -1,8 +1,8 @@
 import json
 from pathlib import Path
-from typing import Any
 
 import click
+from convergebench.generation.records import Values
 
 from ._shared import PATH, json_option
 
@@ -25,7 +25,7 @@ def command(folder: Path, as_json: bool) -> None:
     click.echo(json.dumps(run_status) if as_json else _as_text(str(folder), run_status))
 
 
-def _as_text(folder: str, status: dict[str, Any]) -> str:
+def _as_text(folder: str, status: Values) -> str:
     whole = status["whole"]
     lines = [f"{folder}: suite {status['suite']} version {status['suite_version']}", f"  {_counts(whole)}"]
     lines.append(f"  {whole['calls_done']:,} of {whole['calls']:,} calls; ${whole['spent']:,.2f} spent")

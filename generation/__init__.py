@@ -10,7 +10,7 @@ from .calls import Refused
 if TYPE_CHECKING:
     from .cluster import Launch
     from .plan import Plan
-    from .records import Chain, Step
+    from .records import Chain, Step, Values
     from .scheduler import Outcome
 
 __all__ = ["Refused", "generate"]
@@ -38,7 +38,7 @@ def generate(
     executor: str | None = None,
     tasks: int | None = None,
     logs: str | None = None,
-    executor_args: Mapping[str, Any] | None = None,
+    executor_args: Mapping[str, object] | None = None,
     quiet: bool = False,
     **selection: Any,
 ) -> "Outcome":
@@ -76,7 +76,7 @@ def generate(
     if executor is not None:
         if not all(isinstance(spec, str) for spec in specs):
             raise UserError("a function cannot be sent to tasks; give it as ./mine.py:edit")
-        arguments: dict[str, Any] = {"editor": specs, "suite": str(suite), "rounds": rounds, "runs": runs}
+        arguments: dict[str, object] = {"editor": specs, "suite": str(suite), "rounds": rounds, "runs": runs}
         arguments |= {"workers": workers, "max_cost": max_cost, "pictures": pictures, "kind": kind, "audit": audit}
         arguments |= {"retry": tuple(retry), "salt_file": salt_file, "out": str(run.resolve())}
         arguments |= {"policies": tuple(policies)}
@@ -99,7 +99,7 @@ def generate(
         return scheduler.generate(planned, chains, run, workers, max_cost, report, retry=retry)
 
 
-def _generate_by(launch: "Launch", plan: "Plan", run: Path, arguments: Mapping[str, Any]) -> "Outcome":
+def _generate_by(launch: "Launch", plan: "Plan", run: Path, arguments: "Values") -> "Outcome":
     from . import cluster, scheduler, store
 
     undone = [chain for chain in plan.chains if arguments["retry"] or not store.is_done(run, chain.id)]
@@ -121,7 +121,7 @@ def _generate_by(launch: "Launch", plan: "Plan", run: Path, arguments: Mapping[s
     return outcome
 
 
-def _generate_part(rank: int, size: int, arguments: Mapping[str, Any]) -> None:
+def _generate_part(rank: int, size: int, arguments: "Values") -> None:
     from .records import UserError
 
     outcome = generate(**arguments, shard=f"{rank}/{size}", quiet=True)

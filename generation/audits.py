@@ -9,12 +9,11 @@ import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from PIL import Image
 
 from . import studies
-from .records import Chain, UserError
+from .records import Chain, Json, UserError
 
 _SALT_FILE = "CONVERGEBENCH_SALT_FILE"
 _SHORTEST_SALT = 16  # bytes: 128 bits cannot be guessed
@@ -22,7 +21,7 @@ _LONGEST_SALT = 4096
 # Of a chain: its audit, the audited round, and the start of the salt's hash.
 SETTINGS = ("audit", "audit_round", "salt")
 
-Note = dict[str, Any]  # what an audit did before a call, kept in the step's details
+Note = Json  # what an audit did before a call, kept in the step's details
 Earlier = Callable[[int], Image.Image]  # the picture of an earlier step, by its number
 
 

@@ -6,7 +6,6 @@ import itertools
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -14,7 +13,7 @@ from PIL import Image
 from . import audits, editors, pictures, studies
 from .calls import Caller, Rejected
 from .editors import trait
-from .records import NEXT, Answer, Chain, Step, Turn
+from .records import NEXT, Answer, Chain, Json, Step, Turn
 from .store import ChainWriter
 from .store_reader import read_source_file
 from .vendors import keys
@@ -159,7 +158,7 @@ def prepare_from(run: Path, choices: Sequence[editors.Choice]) -> Prepare:
 # --- trying an editor
 
 
-def check(spec: str) -> dict[str, Any]:
+def check(spec: str) -> Json:
     """One cheap call on the smallest picture at which the editor is stable; raises Unusable if no call can work."""
     choice = editors.choose(spec)
     sizes = trait(choice.editor, "sizes")()
@@ -169,11 +168,11 @@ def check(spec: str) -> dict[str, Any]:
     return try_once(choice, start, "add a red ball")
 
 
-def try_once(choice: editors.Choice, start: Image.Image, instruction: str, seed: int = 1) -> dict[str, Any]:
+def try_once(choice: editors.Choice, start: Image.Image, instruction: str, seed: int = 1) -> Json:
     """How one call ended whose answer is not stored."""
     price = trait(choice.editor, "price")()
     history = [[Turn("", pictures.encode_png(start))]] if trait(choice.editor, "remembers") else []
-    facts: dict[str, Any] = {"editor": choice.label, "sent": f"{start.width}x{start.height}", "price": price}
+    facts: Json = {"editor": choice.label, "sent": f"{start.width}x{start.height}", "price": price}
     caller = Caller(attempts=2, price=price or 0.0)
     try:
         answer = caller.ask(lambda: choice.editor.edit(start, instruction, seed, *history))

@@ -11,7 +11,7 @@ from typing import Any
 
 from . import audits, editors, policies, reversibility, suites
 from .loop import prepared_size
-from .records import REVERSIBILITY, Chain, UserError
+from .records import REVERSIBILITY, Chain, Json, UserError
 
 _BYTES_A_PIXEL = 1.5  # of a typical photograph as PNG
 _FEWEST_PICTURES = 3  # with fewer own pictures, the floor would be a single comparison
@@ -127,7 +127,7 @@ def is_audited(editor: object) -> bool:
 # --- what it would cost
 
 
-def summary(plan: Plan) -> list[dict[str, Any]]:
+def summary(plan: Plan) -> list[Json]:
     """Chains, calls, images, bytes and dollars of each editor; None for an unknown price."""
     rows = []
     for choice in plan.choices:

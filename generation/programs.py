@@ -7,10 +7,9 @@ import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from . import studies
-from .records import Program, UserError, Values, check_fields
+from .records import Json, Program, UserError, Values, check_fields
 
 _HERE = Path(__file__).parent
 OUT_AND_BACK = "out and back"
@@ -31,7 +30,7 @@ def load() -> dict[str, Program]:
     return {row["id"]: from_row(row) for row in rows}
 
 
-def _out_and_back(table: Values) -> Iterator[dict[str, Any]]:
+def _out_and_back(table: Values) -> Iterator[Json]:
     edits = table["edits"]
     for name, sequence in table["sequences"].items():
         for depth in table["depths"]:

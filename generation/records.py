@@ -29,6 +29,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 T = TypeVar("T")
 Setting = str | int | float | bool | None
 Values = Mapping[str, Any]  # an object of JSON or TOML, before its fields are checked
+Json = dict[str, Any]  # one that is being made or changed
 _TYPE_WORDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false", tuple: "a list"}
 _types_of = cache(get_type_hints)
 
@@ -116,7 +117,7 @@ def storable(value: Any, depth: int = 20) -> Any:
 class Record:
     """Base of the records; converts to and from plain dictionaries."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         return asdict(self)  # type: ignore[call-overload]
 
     @classmethod

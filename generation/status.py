@@ -7,9 +7,9 @@ import time
 from collections import Counter, defaultdict
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from .files import LOCK
+from .records import Json
 from .store import PLAN, Damaged, cost_of_folder, read_checked, read_json
 
 ENDS = ("complete", "shrunk", "refused", "no_image", "failed")
@@ -23,10 +23,10 @@ _Counts = dict[str, float]
 _WAITING: _Counts = {"waiting": 1}
 
 
-def read_status(run: Path) -> dict[str, Any]:
+def read_status(run: Path) -> Json:
     """The suite, the counts of the whole and of each editor, and for each end why and how often."""
     description = read_checked(run / "run.json", f"{run} holds no run; give the folder that `generate --out` made")
-    plan: dict[str, Any] = {"hosts": [], "chains": {}}
+    plan: Json = {"hosts": [], "chains": {}}
     if (run / PLAN).exists():  # chains that were made elsewhere have no plan
         plan = read_checked(run / PLAN)
     held_locks = _held_locks() if {*plan["hosts"]} <= {socket.gethostname()} else None

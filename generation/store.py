@@ -25,13 +25,13 @@ import socket
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import BinaryIO, Self
 
 from PIL import Image
 
 from . import pictures
 from .files import LOCK, disk_errors_explained, locked, remove_unfinished, write_whole
-from .records import GOES_ON, NEXT, Chain, EditorInfo, Step, Turn, UserError, Values, canonical
+from .records import GOES_ON, NEXT, Chain, EditorInfo, Json, Step, Turn, UserError, Values, canonical
 
 PLAN = "plan.json"
 _CHECK = "#check"  # key of the checksum in run.json and editors.json; no editor has such a label
@@ -70,7 +70,7 @@ def open_run(
             _write_checked(path, infos)
         if not planned:
             return
-        plan: dict[str, Any] = {"hosts": [], "chains": {}}
+        plan: Json = {"hosts": [], "chains": {}}
         with contextlib.suppress(Damaged):  # no decision depends on it
             plan = read_checked(run / PLAN)
         chains = plan["chains"] | {chain.id: [chain.editor, chain.calls] for chain in planned}
@@ -78,7 +78,7 @@ def open_run(
         _write_checked(run / PLAN, {"hosts": hosts, "chains": chains})
 
 
-def read_checked(path: Path, missing: str = "") -> dict[str, Any]:
+def read_checked(path: Path, missing: str = "") -> Json:
     """A JSON object, verified against the checksum in it."""
     values = read_json(path, missing)
     if values.pop(_CHECK, None) != _checksum(values):
@@ -331,7 +331,7 @@ def read_bytes(path: Path, missing: str = "") -> bytes:
         ) from None
 
 
-def read_json(path: Path, missing: str = "") -> dict[str, Any]:
+def read_json(path: Path, missing: str = "") -> Json:
     try:
         values = json.loads(read_bytes(path, missing))
     except (ValueError, RecursionError) as error:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import anyio.from_thread
 import anyio.to_thread
@@ -25,7 +25,7 @@ from convergebench.generation import editors, pictures, plan, store, suites
 from convergebench.generation.editors import editor_info, trait
 from convergebench.generation.ledger import Budget, Ledger
 from convergebench.generation.loop import prepare_from, run_chain
-from convergebench.generation.records import Chain, Step, UserError
+from convergebench.generation.records import Chain, Json, Step, UserError
 from convergebench.generation.scheduler import make_caller, require_ready
 from convergebench.generation.store_reader import StoredChain, read_chain, read_source_file
 from convergebench.metric_modules._engine.chains import find_chains
@@ -148,13 +148,13 @@ class _Run:
         steps = store.parse_steps(folder / "steps.jsonl", (folder / "steps.jsonl").read_bytes())
         return [(step, data_of(step)) for step in steps]
 
-    def score(self, chain_id: str) -> tuple[list[dict[str, Any]], Outcome | None]:
+    def score(self, chain_id: str) -> tuple[list[Json], Outcome | None]:
         """A chain's rows as `convergebench score` gives them, and its outcome; None if it cannot be judged."""
         stored = read_chain(self.folder / "chains" / chain_id, self.suite.name, self.suite.version)
         with self.lock, tempfile.TemporaryDirectory() as folder:
             return self._score_in(Path(folder), stored)
 
-    def _score_in(self, folder: Path, stored: StoredChain) -> tuple[list[dict[str, Any]], Outcome | None]:
+    def _score_in(self, folder: Path, stored: StoredChain) -> tuple[list[Json], Outcome | None]:
         write_files(folder, plan_files([stored], []), lambda: None, {})
         files = [(source, *read_source_file(self.folder, source.sha256)) for source in self.sources]
         rows = [source_row(source, data, path) for source, path, data in files]

@@ -8,10 +8,9 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from convergebench.generation.files import file_name, write_whole
-from convergebench.generation.records import PICTURED, UserError
+from convergebench.generation.records import PICTURED, Json, UserError
 
 from ..dataset import manifest
 from ..dataset.columns import Config
@@ -54,7 +53,7 @@ def write(
     replacing = {file: entry for file, entry in replacing.items() if file.split("/")[1] not in made}
     chains, sources = list(reader.rows_of(ChainRow)), list(reader.rows_of(SourceRow))
     folders = editor_folders({row.editor for row in chains})
-    meta: dict[str, Any] = yaml.safe_load(head)
+    meta: Json = yaml.safe_load(head)
     repo = repo or passage(folder, r'load_dataset\("([^"]+/[^"]+)", split') or REPO
     meta |= _licence_fields(sources, repo)
     infos = [_table_info(reader, name, entries) for name in reader.configs()]

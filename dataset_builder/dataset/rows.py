@@ -5,13 +5,14 @@ import json
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from convergebench.generation.records import (
     UNKNOWN,
     Chain,
     EditorInfo,
     FinishedChain,
+    Json,
     Program,
     Source,
     Step,
@@ -205,7 +206,7 @@ def editor_row(label: str, editor: EditorInfo) -> EditorRow:
     return EditorRow(editor=label, **editor.to_dict())
 
 
-def place_of(chain: FinishedChain) -> dict[str, Any]:
+def place_of(chain: FinishedChain) -> Json:
     source, program = chain.source.id, chain.program.id
     return {"chain": chain.id, "editor": chain.editor, "source": source, "program": program, "run": chain.run}
 

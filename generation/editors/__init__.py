@@ -15,7 +15,7 @@ from PIL import Image
 from .. import options, own_editor
 from ..own_process import OwnFile
 from ..plugins import plugins
-from ..records import Answer, EditorInfo, Setting, UserError, one_of
+from ..records import Answer, EditorInfo, Json, Setting, UserError, one_of
 from . import _references
 
 
@@ -35,7 +35,7 @@ class Choice:
     rates: Mapping[str, int] = field(default_factory=dict)
 
 
-_TRAITS: dict[str, Any] = {
+_TRAITS: Json = {
     "role": "editor",  # or "baseline", an end of the scale, or "transport", which only re-encodes or degrades
     "embedded": False,  # runs here, without weights or network
     "audited": False,  # whether the recall audit covers it although it is embedded
@@ -167,7 +167,7 @@ def editor_info(choice: Choice) -> EditorInfo:
     return EditorInfo(choice.name, trait(editor, "role"), words.partition("\n")[0])
 
 
-def describe(name: str) -> dict[str, Any]:
+def describe(name: str) -> Json:
     choice = choose(name, find_out=False)
     info, settings = editor_info(choice), {key: value for key, value in choice.settings.items() if key != "seed"}
     option_names: list[str] = (

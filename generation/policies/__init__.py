@@ -21,7 +21,7 @@ from .. import options, pictures
 from ..editors import Choice
 from ..loop import at_chain_size
 from ..plugins import plugins
-from ..records import Answer, Program, Setting, UserError, one_of
+from ..records import Answer, Json, Program, Setting, UserError, one_of
 
 Ask = Callable[[Image.Image, str, int], Answer]
 NONE = "none"  # the editor alone, to compare with
@@ -109,7 +109,7 @@ def reworked(answer: Answer, sent: Image.Image, change: Callable[[Image.Image], 
     return replace(answer, data=pictures.encode_png(change(at_chain_size(picture, sent.size))))
 
 
-def describe(name: str) -> dict[str, Any]:
+def describe(name: str) -> Json:
     kind = load(name)
     return {
         "name": name,

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from .. import programs, reversibility, studies
 from ..plugins import plugins
-from ..records import Program, Setting, Source, UserError, Values, check_fields, unique
+from ..records import Json, Program, Setting, Source, UserError, Values, check_fields, unique
 from ..sources import catalogue
 
 # Defaults of a user's own suite, and of a program in it.
@@ -204,7 +204,7 @@ def from_values(
     return suite
 
 
-def _with_tuples(values: Values) -> dict[str, Any]:
+def _with_tuples(values: Values) -> Json:
     return {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
 
 

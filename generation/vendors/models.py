@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..records import UserError
+from ..records import Json, UserError, Values
 
 ANY = "*"
 _PRICES = "CONVERGEBENCH_PRICES"  # the variable that names the user's own file
@@ -28,7 +28,7 @@ class Model:
     vendor: str
     name: str
     listed: bool  # whether models.toml has lines for it
-    facts: Mapping[str, Any] = field(hash=False)
+    facts: Values = field(hash=False)
 
     @property
     def price(self) -> Any:
@@ -85,18 +85,18 @@ def listed() -> list[Model]:
 
 
 @functools.cache
-def facts(vendor: str, name: str) -> dict[str, Any]:
+def facts(vendor: str, name: str) -> Json:
     lines = shipped()[vendor][name]
     return {**(facts(vendor, lines["like"]) if "like" in lines else {}), **lines}
 
 
 @functools.cache
-def shipped() -> dict[str, Any]:
+def shipped() -> Json:
     return tomllib.loads(Path(__file__).with_name("models.toml").read_text(encoding="utf-8"))
 
 
 @functools.cache
-def own_prices(path: str | None) -> dict[str, Any]:
+def own_prices(path: str | None) -> Json:
     if not path:
         return {}
     try:

@@ -11,13 +11,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.dataset.rows import BUILT, FLOORS, STEPS
 from convergebench.dataset_builder.dataset.schema import write
 from convergebench.generation.files import Locked, locked
-from convergebench.generation.records import UserError
+from convergebench.generation.records import Json, UserError
 
 from ..scores import Missing, scores_config
 from ..specs import Spec, scored_specs
@@ -223,7 +222,7 @@ def finish(job: Job, outcome: Outcome) -> None:
         raise UserError("other processes did not compute their share; do all have the same weights and dtype?")
     medians, specs = job.floor_medians(), job.stored_specs()
 
-    def rows() -> Iterator[dict[str, Any]]:
+    def rows() -> Iterator[Json]:
         for chain in sorted(job.chains, key=lambda chain: chain.chain.order):
             floors = medians.get(floor_place(chain), {})
             for row, values in chain_rows(chain, job.results, specs, job.absent, floors):

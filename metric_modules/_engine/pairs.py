@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from convergebench.generation.pictures import Undecodable, decode_array, resize_to
-from convergebench.generation.records import UserError
+from convergebench.generation.records import Json, UserError
 
 from ..scores import Missing
 from . import metrics as loading
@@ -19,7 +19,7 @@ def measure(
     *,
     device: str | None = None,
     dtype: str = "float32",
-) -> list[dict[str, Any]]:
+) -> list[Json]:
     """How far the picture `b` is from `a`, or each of a folder from that of the same name; one row a pair.
 
     A picture of another size is brought to that of `a`, as in a dataset's scores; `resized` says so. A value that

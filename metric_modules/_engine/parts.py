@@ -4,25 +4,24 @@ A part depends on the dataset's files alone. Whoever writes the files reads the 
 """
 
 import time
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from convergebench.dataset_builder.building import card
 from convergebench.generation.cluster import Launch, Stage, remove_logs, run_stages, start_server
 from convergebench.generation.files import disk_errors_explained, locked
+from convergebench.generation.records import Values
 
 from . import engine, metrics
 from .engine import Job, Outcome
 
 
-def work(rank: int, size: int, folder: Path, settings: Mapping[str, Any], batch: int) -> None:
+def work(rank: int, size: int, folder: Path, settings: Values, batch: int) -> None:
     """One task; `settings` are further arguments of `engine.prepare`."""
     device = metrics.device_of(metrics.find_device(settings["device"]), rank)
     engine.run_part(engine.prepare(folder, **{**settings, "device": device}), rank, size, batch)
 
 
-def _write_files(rank: int, size: int, folder: Path, settings: Mapping[str, Any], batch: int) -> None:
+def _write_files(rank: int, size: int, folder: Path, settings: Values, batch: int) -> None:
     for line in _collect(engine.prepare(folder, **settings), batch).damage:
         print(f"damaged: {line}")
 
@@ -34,7 +33,7 @@ def _collect(job: Job, batch: int) -> Outcome:
     return outcome
 
 
-def score_by(launch: Launch, dataset: Path, settings: Mapping[str, Any], batch: int) -> Outcome:
+def score_by(launch: Launch, dataset: Path, settings: Values, batch: int) -> Outcome:
     """Score a dataset in tasks. If they are only submitted, the last of them writes the files."""
     if launch.executor == "local":
         start_server(__name__, "torch")

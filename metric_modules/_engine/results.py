@@ -18,7 +18,7 @@ from typing import Any, cast
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.dataset.rows import FLOORS, place_of
 from convergebench.generation.pictures import DECODING
-from convergebench.generation.records import Step
+from convergebench.generation.records import Json, Step
 
 from ..scores import CHANGED_SIZE, SCORES, Missing, Value, Values, missing_values, reasons_json, signature_of
 from ..specs import ScoreColumn, Spec, scored_specs
@@ -29,7 +29,7 @@ from .metrics import Part, typed
 FOLDER = ".scoring"
 _CHECKED = len('{"check": "0123456789abcdef", ')  # offset in a line of the text that its checksum covers
 _ENGINE_VERSION = 1
-Line = dict[str, Any]  # of a shard: a chain's values or a floor task's
+Line = Json  # of a shard: a chain's values or a floor task's
 
 
 def open_shard(folder: Path, name: str) -> FileIO:
@@ -153,7 +153,7 @@ def _recorded(row: Mapping[str, Any], columns: Sequence[str]) -> Values:
 
 def chain_rows(
     chain: DatasetChain, results: Results, specs: Mapping[str, Spec], absent: Mapping[str, str], floors: Medians
-) -> Iterator[tuple[dict[str, Any], Values]]:
+) -> Iterator[tuple[Json, Values]]:
     """A chain's rows as they are written, each with its values."""
     done, program = chain.chain, chain.chain.program
     computed = {name: results.scores[done.id, name] for name in specs if (done.id, name) in results.scores}
