@@ -146,5 +146,43 @@ wear: .venv/dev  ## wear put on stored returns of paint, MI-GAN and labelled cha
 goldens: .venv/dev  ## the demo, a simulated suite and the studies still give the bytes and numbers of goldens.json
 	$(BIN)/python tests/goldens.py build/goldens
 
+# The figures and tables of the three studies, from editors that need no key: twenty minutes on two cores.
+STUDIES := build/studies
+.PHONY: studies paper no-reference-env
+studies: $(STUDIES)/copies/report/index.html $(STUDIES)/restoration/report/index.html  ## the studies' figures and tables by embedded editors
+
+RUN = cd $(@D)/.. && $(abspath $(BIN))/convergebench
+$(STUDIES)/copies/report/index.html: .venv/ready
+	@mkdir -p $(@D)
+	$(RUN) weights lpips && $(RUN) weights niqe && $(RUN) weights brisque
+	$(RUN) generate --suite copies --rounds 20 --runs 2 --out runs/copies
+	$(RUN) generate --suite additions --source coffee --editor paint --out runs/additions
+	$(RUN) build runs/copies runs/additions --out dataset
+	$(RUN) score dataset --metrics psnr,ssim,lpips,niqe,brisque,piqe,greyscale,edit_applied,background
+	for question in edit_applied additions_there object_count; do $(RUN) judge dataset --judge paint --question $$question; done
+	$(RUN) report dataset --out report
+
+FOUR = --program restore-s1 --program restore-sf2 --program restore-l3 --program restore-lf1
+$(STUDIES)/restoration/report/index.html: .venv/ready
+	@mkdir -p $(@D)
+	$(RUN) weights lpips && $(RUN) weights niqe
+	$(RUN) generate --suite restoration-35 --editor paint --editor identity $(FOUR) --out runs/restoration
+	$(RUN) generate --suite restoration-real --editor paint --editor identity --out runs/real
+	$(RUN) build runs/restoration runs/real --out dataset
+	$(RUN) score dataset --metrics psnr,ssim,lpips,niqe,piqe,second_pass
+	$(RUN) report dataset --out report
+
+report/index.html: .venv/ready
+	$(BIN)/convergebench demo
+
+# Any warning of LaTeX or BibTeX is an error. Without TeX the Debian packages are installed.
+TEX = texlive-latex-recommended texlive-fonts-recommended lmodern latexmk cm-super-minimal
+PAPER = $(abspath build/paper)
+paper: report/index.html studies  ## the paper from the demo's and the studies' reports: build/paper/paper.pdf
+	@command -v latexmk >/dev/null || (apt-get update -qq && apt-get install -y -qq --no-install-recommends $(TEX))
+	$(BIN)/python paper/numbers.py report $(STUDIES)/copies/report $(STUDIES)/restoration/report $(PAPER)
+	cd paper && TEXINPUTS=$(PAPER): latexmk -pdf -interaction=nonstopmode -halt-on-error -quiet -outdir=$(PAPER) paper.tex
+	@! grep -nE "Warning|Overfull|Underfull" $(PAPER)/paper.log $(PAPER)/paper.blg
+
 clean:  ## delete what the commands made, except .venv
 	rm -rf runs convergebench report bench bench.toml build dist *.egg-info

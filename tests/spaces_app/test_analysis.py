@@ -3,8 +3,10 @@
 import csv
 import io
 import json
+from types import SimpleNamespace
 
 import pytest
+from convergebench.generation import programs
 from convergebench.spaces_app.analysis.tables import (
     Column,
     Estimate,
@@ -16,6 +18,7 @@ from convergebench.spaces_app.analysis.tables import (
     column,
     format_cell,
 )
+from convergebench.spaces_app.studies.replication.statistics import failure_levels
 from simulated import chain_row, dataset, floor_rows, report, score_rows
 
 
@@ -93,3 +96,28 @@ def test_limits_of_a_curve_stay_within_the_metrics_range():
     assert all(
         row["mean_low"] >= 0 for row in rows if row["metric"] in ("psnr", "rmse", "lpips") and row["mean_low"]
     )
+
+
+def test_failures_are_placed_on_the_levels_of_banana100_by_rules():
+    hat = SimpleNamespace(category="accessories", chain=SimpleNamespace(program=programs.get("hat")))
+    for cause, area, level in (
+        ("quality lost", 0.5, "image"),
+        ("not undone", None, "object"),
+        ("part lost", 0.03, "object"),
+        ("part lost", 0.01, "sub-object"),
+        ("another person", None, "sub-object"),
+    ):
+        assert failure_levels._level(hat, cause, area) == level
+    flipped = SimpleNamespace(category="geometric", chain=SimpleNamespace(program=programs.get("flip-vertically")))
+    assert failure_levels._level(flipped, "not changed", None) == "image"
+    assert failure_levels._level(flipped, "refused", None) is None
+
+
+def test_the_table_of_levels_counts_each_lost_test_once():
+    scores, chains, floors = dataset({"worn": 0.5, "fresh": 9.0}, sources=4, rounds=4)
+    tables = report(scores, chains, floors).tables
+    rows = tables["failure_levels"].rows
+    lost = {row["editor"]: row["cause_share"] for row in tables["leaderboard"].rows}
+    for editor, share in lost.items():
+        assert sum(row["share"] for row in rows if row["editor"] == editor) == pytest.approx(share or 0)
+    assert {row["level"] for row in rows} == {"image"}

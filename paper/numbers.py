@@ -1,0 +1,185 @@
+"""Writes what paper.tex shows: numbers, tables and figures, all read from files that other commands wrote.
+
+    python paper/numbers.py REPORT COPIES RESTORATION OUT
+
+REPORT is the demo's report, COPIES and RESTORATION those of `make studies`. A number that is missing stops it.
+"""
+
+import csv
+import json
+import re
+import shutil
+import sys
+from pathlib import Path
+
+DOCS = Path(__file__).parents[1] / "docs"
+SPECIAL = {letter: f"\\{letter}" for letter in "&%$#_{}"}
+SPECIAL |= {
+    "~": r"\textasciitilde{}",
+    "^": r"\^{}",
+    "\\": r"\textbackslash{}",
+    "–": "--",
+    "−": "--",
+    "…": r"\ldots{}",
+}
+SPECIAL |= {"≥": r"$\geq$", ">": "$>$", "<": "$<$"}
+FIGURES = ("survival", "curves", "causes")  # of the demo
+BY_STEP = ("by-step-replicate-brisque", "by-step-replicate-niqe", "by-step-add-100-fruits-brisque")
+
+
+def tex(text):
+    return "".join(SPECIAL.get(letter, letter) for letter in str(text))
+
+
+def limits(row, name, form=".1f", scale=1):
+    value, low, high = (row[key] for key in (name, f"{name}_low", f"{name}_high"))
+    if value is None:
+        return "--"
+    text = f"{value * scale:{form}}"
+    return text if low is None else f"{text} [{low * scale:{form}}, {high * scale:{form}}]"
+
+
+def tabular(columns, head, rows):
+    lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", " & ".join(head) + r" \\", r"\midrule"]
+    return "\n".join([*lines, *(" & ".join(row) + r" \\" for row in rows), r"\bottomrule", r"\end{tabular}", ""])
+
+
+def markdown(page, marker, keep=None):
+    """The rows of a table of the docs, which a script wrote between two marks."""
+    text = (DOCS / page).read_text().partition(f"<!-- {marker} -->\n")[2].partition("<!-- end -->")[0]
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")
+    ]
+    if len(rows) < 3:
+        raise SystemExit(f"{page} has no table {marker!r}")
+    return rows[0], [row for row in rows[2:] if keep is None or keep(row)]
+
+
+def tables(report):
+    values = json.loads((report / "tables.json").read_text())
+    return {name: table["rows"] for name, table in values.items()}
+
+
+def leaderboard(rows):
+    group = rows[0]["group"]
+    return [
+        [tex(row["editor"]), tex(row["role"]), limits(row, "rounds_kept"), limits(row, "survival", ".0f", 100),
+         limits(row, "area", ".2f"), tex(row["cause"] or "--")]
+        for row in rows
+        if row["group"] == group
+    ]  # fmt: skip
+
+
+def breakdown(rows, group):
+    chosen = [row for row in rows if row["group"] == group and row["by"] == "category"]
+    editors = list(dict.fromkeys(row["editor"] for row in chosen))
+    values = {(row["value"], row["editor"]): limits(row, "rounds_kept").partition(" ")[0] for row in chosen}
+    kinds = list(dict.fromkeys(row["value"] for row in chosen))
+    return ["Kind of edit", *map(tex, editors)], [
+        [tex(kind), *(values.get((kind, editor), "--") for editor in editors)] for kind in kinds
+    ]
+
+
+def fooled(rows):
+    chosen = [row for row in rows if row["program"] == "replicate"]
+    return [
+        [tex(row["metric"]), tex(row["editor"]), f"{row['fooled']} of {row['sources']}",
+         f"{row['gaps_above']} of {row['gaps']}", f"{row['largest']:+.1f}"]
+        for row in chosen
+    ]  # fmt: skip
+
+
+def restoration(rows):
+    forms = {"psnr": ".2f", "ssim": ".3f", "lpips": ".3f", "piqe": ".1f", "pictures": ""}
+    return [[tex(row["editor"]), *(f"{row[name]:{form}}" for name, form in forms.items())] for row in rows]
+
+
+def exact(rows):
+    """All edits of the exact suites, by editor."""
+    whole = [row for row in rows if row["what"] == rows[0]["what"]]
+    return ["Editor", "Edits", "Made as asked", "Taken back", "Elsewhere", "Steps"], [
+        [tex(row["editor"]), tex(row["part"]), limits(row, "forward", ".2f"), limits(row, "back", ".2f"),
+         f"{row['elsewhere']:.3f}", f"{row['steps']}"]
+        for row in whole
+    ]  # fmt: skip
+
+
+def macros(report, found):
+    facts = {row["fact"]: row["value"] for row in found["facts"]}
+    chains = sum(1 for _ in csv.DictReader((report / "cases.csv").open()))
+    survival = " ".join((DOCS / "survival.md").read_text().split())
+    policy = re.search(
+        r"keeps ([\d.]+) rounds of 4 where the editor alone keeps ([\d.]+): ([\d.]+) more (\[[^\]]+\]), p ([\d.]+)",
+        survival,
+    )
+    verdicts = (DOCS / "verdicts.md").read_text()
+    agree = re.search(r"\| all \| (\d+ of \d+) \|", verdicts)
+    apart = re.search(r"\| eyes redrawn, apart \| (\d+ of \d+) \|", verdicts)
+    one_left_out = re.search(r"agrees on the fourth with ([\d.]+) of", verdicts)
+    reversible = re.search(r"\| rules over words, (\d+) \| (\d+) \|", (DOCS / "reversibility.md").read_text())
+    _, rates = markdown("exact.md", "rates", lambda row: row[1] == "all")
+    rate = {row[0].partition(",")[0]: [cell.partition(" of")[0] for cell in row[2:]] for row in rates[:2]}
+    yield "DemoChains", facts["chains"]
+    yield "DemoCases", chains
+    yield "DemoSources", facts["sources"]
+    yield "DemoEditors", facts["editors"]
+    yield "DemoScores", facts["score rows"]
+    yield "PolicyWith", policy[1]
+    yield "PolicyAlone", policy[2]
+    yield "PolicyGain", f"{policy[3]} {policy[4]}"
+    yield "PolicyP", policy[5]
+    yield "EyeAgree", agree[1]
+    yield "EyeApart", apart[1]
+    yield "EyeLeftOut", one_left_out[1]
+    yield "ClassedPrograms", reversible[1]
+    yield "ClassedAgree", reversible[2]
+    yield "ChangedMade", rate["changed"][0]
+    yield "ChangedNotMade", rate["changed"][1]
+    yield "ExactMade", rate["exact"][0]
+    yield "ExactNotMade", rate["exact"][1]
+
+
+def main(report, copies, restored, out):
+    report, copies, restored, out = map(Path, (report, copies, restored, out))
+    out.mkdir(parents=True, exist_ok=True)
+    found, of_copies = tables(report), tables(copies)
+    board = found["leaderboard"]
+    made = {
+        "leaderboard": tabular(
+            "llllll",
+            ["Editor", "Role", "Rounds kept", r"Survived, \%", "Area", "Lost mostly to"],
+            leaderboard(board),
+        )
+    }
+    head, rows = breakdown(found["breakdown"], board[0]["group"])
+    made["breakdown"] = tabular("l" + "r" * (len(head) - 1), head, rows)
+    head, rows = exact(found["exact_edits"])
+    made["exact"] = tabular("llllrr", head, rows)
+    made["fooled"] = tabular(
+        "llrrr",
+        ["Metric", "Editor", "Fooled by", "Gaps above 0", "Largest"],
+        fooled(of_copies["no_reference_fooled"]),
+    )
+    made["restoration"] = tabular("lrrrrr", ["Method", "PSNR", "SSIM", "LPIPS", "PIQE", "Pictures"],
+                                  restoration(tables(restored)["restoration_methods"]))  # fmt: skip
+    for name, marker in (("real", "kept"), ("published", "ssim")):
+        head, rows = markdown("results.md", marker)
+        made[name] = tabular(
+            "l" * len(head), [tex(cell) for cell in head], [[tex(cell) for cell in row] for row in rows]
+        )
+    head, rows = markdown("statistics.md", "coverage over sources", lambda row: "rounds kept" in row[0])
+    made["coverage"] = tabular(
+        "l" + "r" * (len(head) - 1), [tex(cell) for cell in head], [[tex(cell) for cell in row] for row in rows]
+    )
+    for name, text in made.items():
+        (out / f"{name}.tex").write_text(text)
+    (out / "macros.tex").write_text(
+        "".join(rf"\newcommand{{\{name}}}{{{tex(value)}}}" + "\n" for name, value in macros(report, found))
+    )
+    for folder, names in ((report, FIGURES), (copies, BY_STEP)):
+        for name in names:
+            shutil.copy(folder / "figures" / f"{name}.pdf", out / f"{name}.pdf")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
