@@ -54,12 +54,13 @@ def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
     if not gaps or not context.is_first_group:
         return []
     gaps = [row for row in gaps if row.program == gaps[0].program]
-    panels = {
-        editor: [row for row in gaps if row.editor == editor] for editor in dict.fromkeys(r.editor for r in gaps)
-    }
-    never = {editor: [row.metric for row in rows if row.editor == editor and row.program == gaps[0].program and not row.fooled]
-             for editor in panels}  # fmt: skip
-    words = [f"{editor}: {', '.join(names) or 'no metric'} fooled by no source" for editor, names in never.items()]
+    panels, never = defaultdict[str, list[no_reference_gaps.Row]](list), defaultdict[str, list[str]](list)
+    for gap in gaps:
+        panels[gap.editor].append(gap)
+    for row in rows:
+        if row.program == gaps[0].program and not row.fooled:
+            never[row.editor].append(row.metric)
+    words = [f"{editor}: {', '.join(never[editor]) or 'no metric'} fooled by no source" for editor in panels]
     title = "How many of the gaps at steps 5, 10 and 20 are above 0: white none, dark blue all three"
     figure = no_reference_gaps.heatmaps(panels, lambda gap: float(gap > 0), ("#f3f5f8", "#0b4f9e"), (0, 1))
     return [Drawing("no-reference-fooled", title, "; ".join(words) + ".", figure)]
