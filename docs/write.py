@@ -34,6 +34,7 @@ PRICED = (
     "qwen",
     "xai",
     "xai:model=grok-imagine-image",
+    "rest:model=muse-image-1.0",
 )
 PRICED_SUITES = ("verdict", "v1-mini", "v1")
 ABOUT = {

@@ -270,12 +270,8 @@ def chain_of_turns(
     kind: str | None,
 ) -> FoundChain:
     """Edits on top of each other: one round, which does not close. The caller replaces what differs."""
-    answers = [
-        (
-            Step(0, 1, position, turn.words, "unpublished" if turn.picture is None else "ok"),
-            turn.where,
-            turn.picture,
-        )
+    steps = [
+        Step(0, 1, position, turn.words, "unpublished" if turn.picture is None else "ok")
         for position, turn in enumerate(turns, 1)
     ]
     cycle = [turn.words or f"[{turn.name}; the words were not recorded]" for turn in turns]
@@ -286,7 +282,7 @@ def chain_of_turns(
         where=turns[0].where,
         program=imported_program(source, cycle, {}, False),
         editor=editor,
-        answers=tuple(answers),
+        answers=tuple((step, turn.where, turn.picture) for step, turn in zip(steps, turns, strict=True)),
         kind=checked_kind(kind or "object"),
         settings={"imported": layout},
     )

@@ -1,6 +1,7 @@
 """Vendors whose API is one request, or one order and its polls: each is a description in models.toml, without code."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar
 from urllib.parse import quote
@@ -73,10 +74,9 @@ class Editor(hosted.PolledEditor):
             return Answer(status="refused", reason=reason, details=self.details(reply, details))
         if reason:
             raise Transient(f"the order failed: {reason[:200]}", charged=True)
-        is_address = isinstance(found, str) and found.startswith(("http://", "https://"))
-        return self.answer(
-            found if is_address or not found else wire.from_base64(found), reply, details, instruction
-        )
+        if found and not str(found).startswith(("https://", "http://")):
+            found = f"data:;base64,{found}"
+        return self.answer(found or None, reply, details, instruction)
 
     def _finished(self, order: Json, poll: Mapping[str, Any]) -> Json:
         if not isinstance(order.get("id"), str):
@@ -102,9 +102,8 @@ def _filled(template: Any, values: Mapping[str, Any]) -> Any:
 
 def _at(reply: Any, path: str) -> Any:
     """What stands at a path such as `data.0.url`; None if there is nothing."""
-    for name in path.split("."):
-        if isinstance(reply, list):
-            reply = reply[int(name)] if int(name) < len(reply) else None
-        else:
-            reply = reply.get(name) if isinstance(reply, dict) else None
-    return reply
+    with suppress(LookupError, TypeError):
+        for name in path.split("."):
+            reply = reply[int(name) if isinstance(reply, list) else name]
+        return reply
+    return None
