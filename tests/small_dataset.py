@@ -160,6 +160,30 @@ def list_files(folder):
     return folder
 
 
+# What makes the same chains those of a study.
+STUDIES = {
+    "replication": {"cycle": '["Copy the picture."]', "category": "replication"},
+    "restoration": {
+        "cycle": '["Restore it."]',
+        "category": "restoration",
+        "reference": {"bytes": picture(9), "path": "reference.png"},
+    },
+    "additions": {"cycle": '["Add an apple."]', "closes": False},
+    "steering": {"cycle": '["Further to the left."]', "closes": False, "category": "steering"},
+    "exact edits": {"category": "exact move"},
+    "out and back": {"category": "out and back"},
+}
+
+
+def write_study(folder, study, **options):
+    write(folder, **options)
+    path = folder / "data" / "chains" / "0000.parquet"
+    table = pq.read_table(path)
+    rows = [row | STUDIES[study] for row in table.to_pylist()]
+    rewrite(path, table.from_pylist(rows, table.schema))
+    return folder
+
+
 def price_of(editor):
     """US dollars a call: what lasts costs more, and what does nothing has no price."""
     return {"steady": 0.06, "identity": None}.get(editor, 0.04)

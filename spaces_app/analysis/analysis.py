@@ -53,11 +53,9 @@ class Analysis:
         self.calls = calls if isinstance(calls, StoredRows) else TableRows.of(calls, StepRow)
 
     def table(self, name: str) -> Iterable[Row]:
-        """The rows of another table, such as the labels, if there is one."""
         return self._tables.get(name, ())
 
     def rows(self, row_type: type[_R]) -> list[_R]:
-        """The rows of the table that `row_type` describes."""
         return _typed(self.table(row_type.TABLE), row_type)
 
     def once(self, function: "Callable[[Analysis], T]") -> T:
@@ -82,7 +80,6 @@ class Analysis:
 
     @cached_property
     def outcomes(self) -> dict[str, dict[str, list[Outcome]]]:
-        """By group and editor."""
         return {
             name: {editor: self._outcomes(cases, group.checks_of(editor)) for editor, cases in group.cases.items()}
             for name, group in self.groups.items()

@@ -16,6 +16,7 @@ from convergebench.metric_modules.specs import checked_columns, retained_columns
 from .floors import Floors
 from .program_groups import group_of_chain
 from .stored_rows import StoredRows
+from .tables import mean_of
 
 COLUMNS = score_columns()
 CURVES = shown_columns("curve")  # drawn over rounds, each in its own unit
@@ -134,13 +135,9 @@ def refuse_orphans(scored: Iterable[str], chains: Iterable[FinishedChain]) -> No
 
 def _mean_call(calls: Sequence[StepRow], chain: FinishedChain) -> tuple[float | None, float | None]:
     answered = [call for call in calls if call.round and call.status == "ok"]
-    latencies = [call.latency for call in answered if call.latency is not None]
-    costs = [call.cost for call in answered if call.cost is not None]
-    steps = len(chain.program.cycle)
-    return (
-        steps * sum(latencies) / len(latencies) if latencies else None,
-        steps * sum(costs) / len(costs) if costs else None,
-    )
+    means = (mean_of(getattr(call, name) for call in answered) for name in ("latency", "cost"))
+    latency, cost = (mean and len(chain.program.cycle) * mean for mean in means)
+    return latency, cost
 
 
 def case_of_chain(
@@ -257,7 +254,6 @@ def column_range(metric: str) -> tuple[float, float]:
 
 
 def panel_title(name: str) -> str:
-    """Such as 'meaning (CLIP)'."""
     column = COLUMNS[name]
     return f"{column.aspect} ({column.title})" if column.aspect else column.title
 

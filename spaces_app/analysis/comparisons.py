@@ -44,7 +44,6 @@ def compare_group(group: CaseGroup, outcomes: OutcomesByEditor) -> GroupComparis
 
 
 def compare_editors(outcomes: CaseOutcomes, editors: Sequence[str]) -> list[Comparison]:
-    """Each pair of editors, corrected together."""
     return judge_together([compare_two(outcomes, a, b) for a, b in combinations(editors, 2)])
 
 

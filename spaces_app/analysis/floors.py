@@ -49,7 +49,6 @@ class Floors:
         return _among(values, others - {other for other in of_name if alike.get(other)})
 
     def floor(self, chain: FinishedChain, metric: str) -> float | None:
-        """The median over the unrelated pictures, if there are any."""
         values = self.unrelated_values(chain).get(metric)
         return floor(list(values.values())) if values else None
 

@@ -49,7 +49,6 @@ class CaseGroup:
     apart: dict[str, tuple[str, ...]]  # editor -> why
 
     def headline_name(self, checks: Sequence[str]) -> str:
-        """It says what was not checked."""
         name = convergence_name([check for check in checks if check != "edits"])
         if "edits" in checks or not program_groups()[self.name].asks_edits:
             return name
@@ -70,7 +69,6 @@ class CaseGroup:
 
     @property
     def rounds(self) -> int:
-        """The most rounds that a case was planned for."""
         return max(case.rounds for case in self.all_cases)
 
 
@@ -108,7 +106,8 @@ def merge_reasons(*findings: _Reasons) -> dict[str, tuple[str, ...]]:
 
 def _make_group(name: str, cases: dict[str, list[Case]], apart: _Reasons, roles: Mapping[str, str]) -> CaseGroup:
     """A check counts if half of the editors have it; who lacks it is apart."""
-    having = _editors_by_check(cases)
+    shares = {editor: coverage(editor_cases) for editor, editor_cases in cases.items()}
+    having = {check: {editor for editor in cases if shares[editor][check] >= _COVERED} for check in CHECKS}
     # An editor that never answered lacks no metric: it has lost everything.
     measured = [editor for editor in cases if any(map(_measured_rounds, cases[editor]))] or list(cases)
     voters = {editor for editor in measured if role_in_tables(editor, roles, apart) == "editor"} or {*measured}
@@ -117,24 +116,18 @@ def _make_group(name: str, cases: dict[str, list[Case]], apart: _Reasons, roles:
     lacking = dict.fromkeys(cases, ()) | {
         editor: tuple(check for check in checks if editor not in having[check]) for editor in measured
     }
-    reasons = merge_reasons(
-        apart, {editor: [_why_unranked(missing)] for editor, missing in lacking.items() if missing}
-    )
+    unchecked = {
+        editor: ", ".join(CHECK_TITLES[check] for check in missing)
+        for editor, missing in lacking.items()
+        if missing
+    }
+    why = "not checked, because its scores lack it"
+    reasons = merge_reasons(apart, {editor: [f"{why}: {checks}"] for editor, checks in unchecked.items()})
     table_roles = {editor: ROLES[role_in_tables(editor, roles, reasons)] for editor in cases}
     return CaseGroup(name, cases, checks, partial, table_roles, lacking, reasons)
 
 
-def _editors_by_check(cases: Mapping[str, Sequence[Case]]) -> dict[str, set[str]]:
-    shares = {editor: coverage(editor_cases) for editor, editor_cases in cases.items()}
-    return {check: {editor for editor in cases if shares[editor][check] >= _COVERED} for check in CHECKS}
-
-
-def _why_unranked(missing: Sequence[str]) -> str:
-    return f"not checked, because its scores lack it: {', '.join(CHECK_TITLES[check] for check in missing)}"
-
-
 def role_in_tables(editor: str, roles: Mapping[str, str], apart: _Reasons) -> str:
-    """A key of ROLES."""
     if roles.get(editor, "editor") != "editor":
         return "baseline"
     return "apart" if apart.get(editor) else "editor"
@@ -210,7 +203,6 @@ def places() -> tuple[str, ...]:
 
 
 def account_for(analysis: "Analysis") -> dict[str, str]:
-    """The place of every chain by its id."""
     place_of = dict.fromkeys((chain.id for chain in analysis.chains), _UNSCORED)
     for case in analysis.cases:
         group = program_groups().get(case.group)

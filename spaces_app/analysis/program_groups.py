@@ -36,7 +36,6 @@ class ProgramGroup:
 
 
 def asks_for_edit(chain: FinishedChain) -> bool:
-    """Whether a round asks for a change and later takes it back."""
     program = chain.program
     return program.closes and any(role.kind == "forward" for role in roles(program.cycle, program.closes))
 
@@ -63,7 +62,6 @@ def step_label(group: str, round: int) -> str:
 
 @lru_cache
 def program_groups() -> dict[str, ProgramGroup]:
-    """By name, in the order of the headlines."""
     groups = [_ROUND_TRIPS, *(group for module in study_modules("groups") for group in module.GROUPS)]
     return {group.name: group for group in sorted(groups, key=lambda group: group.order)}
 

@@ -49,7 +49,6 @@ class StoredRows(Generic[R]):
                 yield from self._typed(part.filter(functools.reduce(pc.or_, valid)).to_pylist())
 
     def counts(self) -> Counter[str]:
-        """By chain."""
         return Counter(row.chain for row in self.select(["chain"]))
 
     def by_chain(self) -> Iterator[tuple[str, list[R]]]:

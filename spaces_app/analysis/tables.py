@@ -41,9 +41,14 @@ class Estimate(NamedTuple):
 def estimate(
     value: Any, interval: Sequence[Any] | None, lowest: float = -math.inf, highest: float = math.inf
 ) -> Estimate:
-    """With its limits, cut off at the ends of the value's range."""
     low, high = interval or (None, None)
     return Estimate(value, None if low is None else max(low, lowest), None if high is None else min(high, highest))
+
+
+def mean_of(values: Iterable[float | None]) -> float | None:
+    """Of those that there are."""
+    measured = [value for value in values if value is not None]
+    return sum(measured) / len(measured) if measured else None
 
 
 def from_summary(summary: Mapping[str, Any], name: str, limits: str = "interval") -> Estimate:
@@ -121,7 +126,6 @@ class Table:
 
     @cached_property
     def rows(self) -> list[Row]:
-        """The cells of each row by key."""
         return [row.cells for row in self.typed_rows]
 
     @cached_property
@@ -141,7 +145,6 @@ class Table:
         return [f"{column.key}{end}" for column in self.columns for end in ends[column.interval]]
 
     def where(self, **values: Any) -> "Table":
-        """The rows that have these values."""
         pairs = zip(self.typed_rows, self.rows, strict=True)
         return replace(self, typed_rows=[typed for typed, row in pairs if values.items() <= row.items()])
 
@@ -274,7 +277,6 @@ def as_latex(table: Table, keys: Sequence[str] = (), rule_where: str = "") -> st
 
 
 def as_text(table: Table, keys: Sequence[str] = ()) -> str:
-    """For a terminal, with aligned columns."""
     shown = table.shown(keys)
     lines = [
         [column.title for column in shown],

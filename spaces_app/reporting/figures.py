@@ -64,8 +64,6 @@ _GREY = Look("#98a1ad", "", "-", 1.0, False, 0)
 
 
 class FigureContext(NamedTuple):
-    """What a statistic's figures are drawn with."""
-
     tables: Mapping[str, Table]  # of all statistics
     looks: Mapping[str, Look]  # of every editor
     group: str  # the group of the section; elsewhere the first group
@@ -124,7 +122,6 @@ class Drawing:
 
 
 def house_style() -> Any:
-    """A context in which figures are drawn."""
     import matplotlib
 
     return matplotlib.rc_context(_STYLE)

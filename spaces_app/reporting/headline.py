@@ -89,7 +89,6 @@ def suites_of(chains: Iterable[FinishedChain]) -> str:
 
 
 def stamp(version: str, reader: Reader | None) -> str:
-    """For the corner of a figure."""
     return " · ".join(filter(None, ("ConvergeBench", version, scored_on(reader) if reader else "")))
 
 

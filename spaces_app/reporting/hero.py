@@ -3,7 +3,7 @@
 import base64
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from convergebench.generation.pictures import decode
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _WIDTH = 10.0  # inches
-LOSS = "#b84900"
+_LOSS = "#b84900"
 
 
 def draw_hero(
@@ -29,22 +29,7 @@ def draw_hero(
     """`board` are the rows of one group, and `strips` those of its typical test."""
     group = analysis.groups[board[0].group]
     answer, scope = headline(board)
-    frames = max(len(strip.frames) for strip in strips)
-    wide, high = max(frame["size"] for strip in strips for frame in strip.frames)
-    shape = min(high / wide, 1.2) if wide and high else 1.0  # a dataset without pictures has no sizes
-    tall = (_WIDTH / frames - 0.2) * shape + 0.85  # of a strip, in inches
-    ratios = [tall] * len(strips) + [2.4]
-    figure, grid = new_figure(len(ratios), frames, sum(ratios) + 0.6, height_ratios=ratios)
-    figure.set_figwidth(_WIDTH)
-    figure.suptitle(f"{textwrap.fill(answer, 92)}\n{scope}\n\n", x=0.01, ha="left", fontsize=13, fontweight="bold")
-    for line, strip in zip(grid, strips, strict=False):
-        for axes in line:
-            axes.set_axis_off()
-        for axes, frame in zip(line, strip.frames, strict=False):
-            _show(axes, frame)
-        above, colour = 1 + 0.62 / (tall - 0.85), LOSS if "fails" in strip.why else INK.light
-        line[0].text(0, above, f"{strip.editor}: {strip.why}", transform=line[0].transAxes, fontsize=11,
-                     fontweight="bold", color=colour, in_layout=False)  # fmt: skip
+    figure, grid = draw_strips(f"{textwrap.fill(answer, 92)}\n{scope}", strips, 2.4)
     for axes in grid[-1]:
         axes.remove()
     axes = figure.add_subplot(grid[-1, 0].get_gridspec()[-1, :])
@@ -61,6 +46,27 @@ def draw_hero(
     return Drawing("hero", answer, f"{scope} {strips[0].title}: {words}.", figure)
 
 
+def draw_strips(title: str, strips: Sequence[Strip], below: float = 0.0) -> Any:
+    """A figure with a strip in each row, and room below them, in inches; its axes."""
+    frames = max(len(strip.frames) for strip in strips)
+    wide, high = max(frame["size"] for strip in strips for frame in strip.frames)
+    shape = min(high / wide, 1.2) if wide and high else 1.0  # a dataset without pictures has no sizes
+    tall = (_WIDTH / frames - 0.2) * shape + 0.85  # of a strip, in inches
+    ratios = [tall] * len(strips) + [below] * bool(below)
+    figure, grid = new_figure(len(ratios), frames, sum(ratios) + 0.6, height_ratios=ratios)
+    figure.set_figwidth(_WIDTH)
+    figure.suptitle(f"{title}\n\n", x=0.01, ha="left", fontsize=13, fontweight="bold")
+    for line, strip in zip(grid, strips, strict=False):
+        for axes in line:
+            axes.set_axis_off()
+        for axes, frame in zip(line, strip.frames, strict=False):
+            _show(axes, frame)
+        colour = _LOSS if "fails" in strip.why else INK.light
+        line[0].annotate(f"{strip.editor}: {strip.why}", (0, 1), (0, 33), "axes fraction", "offset points",
+                         fontsize=11, fontweight="bold", color=colour, in_layout=False)  # fmt: skip
+    return figure, grid
+
+
 def ends_of(board: Sequence[Row]) -> list[str]:
     """The first and the last editor; of a single one, it and the best baseline."""
     tested = [row.editor for row in board if row.role == ROLES["editor"]]
@@ -74,9 +80,9 @@ def _show(axes: "Axes", frame: Frame) -> None:
     if frame["uri"]:
         axes.imshow(decode(base64.b64decode(frame["uri"].partition(",")[2])))
     axes.set_title(("✗ " if frame["is_loss"] else "") + frame["label"].replace(", ", "\n"), fontsize=9.5,
-                   color=LOSS if frame["is_loss"] else MUTED.light)  # fmt: skip
+                   color=_LOSS if frame["is_loss"] else MUTED.light)  # fmt: skip
     if frame["is_loss"]:
         axes.set_axis_on()
         axes.set(xticks=[], yticks=[])
         axes.grid(False)
-        axes.spines[:].set(visible=True, color=LOSS, linewidth=3)
+        axes.spines[:].set(visible=True, color=_LOSS, linewidth=3)

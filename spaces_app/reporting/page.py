@@ -65,7 +65,6 @@ def make_sections(tables: Tables, reader: Reader | None = None) -> list[Section]
 
 
 def looks_of(tables: Tables) -> dict[str, Look]:
-    """In the order of the leaderboard."""
     roles = {row["editor"]: row["role"] for row in tables["leaderboard"].rows}
     looks = assign_looks(roles, [name for name, role in roles.items() if role == ROLES["baseline"]])
     return {name: looks[name] for name in roles}
@@ -160,7 +159,6 @@ def render_page(sections: Sequence[Section], tables: Tables, strips: Sequence[St
 
 
 def table_html(table: Table, keys: Sequence[str]) -> str:
-    """To stand inside another page, such as a notebook."""
     names = display_names(row["editor"] for row in table.rows)
     part = _table_part(table.title, table.shown(keys), table.rows, names)
     return str(template("table.html").module.table(part))  # type: ignore[attr-defined]  # a macro of the template

@@ -39,7 +39,6 @@ def facts_of(tables: Tables) -> Facts:
 
 
 def page_sentences(tables: Tables, scored: str = "") -> dict[str, list[str]]:
-    """By the part of the page."""
     board, facts = rows_of(tables, leaderboard.Row), facts_of(tables)
     by_group: dict[str, list[leaderboard.Row]] = {}
     for row in board:

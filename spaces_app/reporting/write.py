@@ -125,7 +125,6 @@ class Board:
 
     @property
     def rows(self) -> list[Mapping[str, Any]]:
-        """By the keys of the columns; what is missing is None."""
         return self.table.rows
 
     @property
@@ -189,7 +188,6 @@ def top_strips(analysis: Analysis, tables: Tables, reader: Reader) -> tuple[Sequ
 
 
 def _headline_rows(tables: Tables) -> list[leaderboard.Row]:
-    """The first group's."""
     rows = rows_of(tables, leaderboard.Row)
     return [row for row in rows if row.group == rows[0].group]
 

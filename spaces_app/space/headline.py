@@ -32,8 +32,6 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Leaderboard:
-    """The tables, and the cases behind them."""
-
     table: Table
     versus: Table
     group: CaseGroup | None
@@ -45,7 +43,6 @@ class Leaderboard:
 
     @cached_property
     def outcome_of(self) -> dict[str, Outcome]:
-        """By the id of the chain."""
         cases = self.group.cases if self.group else {}
         pairs = [pair for name in cases for pair in zip(cases[name], self.outcomes[name], strict=True)]
         return {case.chain.id: outcome for case, outcome in pairs}
@@ -70,7 +67,6 @@ def metric_titles(dataset: ServedDataset) -> dict[str, str]:
 
 
 def leaderboard(dataset: ServedDataset, choice: Choice = Choice()) -> Leaderboard:  # noqa: B008 - frozen
-    """The headline table for a choice; UserError for what is not allowed."""
     groups = [*dataset.groups, *dataset.uncounted]
     if not groups:
         return Leaderboard(make_table(statistic, [], dataset.why_nothing_counts), make_table(pairs, []), None, {})

@@ -44,8 +44,6 @@ _USER = os.getuid() if hasattr(os, "getuid") else "user"  # another user may hav
 
 
 class Previews:
-    """Paths of pictures; the files are named by a hash."""
-
     def __init__(self, dataset: ServedDataset, folder: Path | None = None, limit: int = _LIMIT):
         self.dataset, self.limit = dataset, limit
         self.folder = folder or cache_folder(dataset)

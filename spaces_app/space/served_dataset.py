@@ -88,8 +88,6 @@ def open_dataset(where: str | None = None, revision: str | None = None) -> "Serv
 
 
 class ServedDataset(Analysis):
-    """One scored dataset, shared by all tabs."""
-
     def __init__(self, reader: Reader):
         self.reader, self.folder = reader, reader.folder
         chains = reader.chains() if reader.files("chains") else []
@@ -112,7 +110,6 @@ class ServedDataset(Analysis):
 
     @property
     def why_nothing_counts(self) -> str:
-        """Shown to a visitor if no case is counted."""
         pictures = excluded_text(self.look_alikes)
         because = f"; excluded because too many unrelated pictures resemble them: {pictures}" if pictures else ""
         return f"No test here asks for a change and its undo, so no headline counts them{because}."
@@ -161,7 +158,6 @@ class ServedDataset(Analysis):
 
     @cached_property
     def sources(self) -> dict[str, Values]:
-        """Title, attribution and licence of every picture."""
         rows = self.reader.rows("sources", ["source", "title", "attribution", "licence"])
         return {row["source"]: row for row in rows}
 
@@ -198,7 +194,6 @@ class ServedDataset(Analysis):
 
     @cached_property
     def names(self) -> dict[str, list[str]]:
-        """The values of each property that visitors can choose chains by."""
         values = zip(
             *((of.editor, of.source.id, of.program.id, of.source.kind, of.program.category) for of in self.chains),
             strict=True,

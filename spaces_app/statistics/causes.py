@@ -11,16 +11,14 @@ from ..analysis.reasons import TITLES
 from ..analysis.tables import Column, TableRow, column, columns_by_key, format_value
 from ..palette import GRID, PAPER, SERIES
 from ..reporting.figures import Drawing, FigureContext, add_legend, figure_names, new_figure
-from . import EACH_GROUP, OnPage, Rows
-
-
-def _last_rounds(rows: Rows) -> Rows:
-    return list({row["editor"]: row for row in rows}.values())
-
+from . import EACH_GROUP, OnPage
 
 TITLE = "Why tests failed: the share of tests that failed for each reason by the last round"
 SECTION = EACH_GROUP
-ON_PAGE = OnPage(order=30, line_where="role", choose=_last_rounds)
+# The page shows the last round.
+ON_PAGE = OnPage(
+    order=30, line_where="role", choose=lambda rows: list({row["editor"]: row for row in rows}.values())
+)
 
 
 class Row(TableRow):

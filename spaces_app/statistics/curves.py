@@ -25,8 +25,6 @@ _Place = Mapping[str, str]  # the values of group, slice, editor and on
 
 
 class CurveRow(TableRow):
-    """One round of one curve."""
-
     group: str = column("Programs")
     slice: str = column("Slice")
     editor: str = column("Editor")
@@ -150,7 +148,6 @@ def mean_curve(values: np.ndarray, sources: Sequence[Hashable], metric: str, pla
 
 
 def figures(rows: Sequence[CurveRow], context: FigureContext) -> list[Drawing | None]:
-    """Draw slices only for the first group."""
     looks = context.looks
     overall = [row for row in rows if row.slice == "all"]
     by_metric = {name: [row for row in overall if row.metric == f"retained {name}"] for name in RETAINED}

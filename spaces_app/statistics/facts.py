@@ -25,13 +25,15 @@ class Row(TableRow):
 
 def rows(analysis: Analysis) -> list[Row]:
     """Facts about one group of programs begin with the group's name."""
-    cases = analysis.cases
+    cases, scored = analysis.cases, analysis.scores.counts()
+    measured = {chain.editor for chain in analysis.chains if chain.id in scored}
+    unscored = sorted({chain.editor for chain in analysis.chains} - measured)
     facts: dict[str, Fact] = {
         "suite": ", ".join(sorted({case.chain.suite for case in cases})),
         "editors": len({case.editor for case in cases}),
         "chains": len(cases),
         "chains that count twice or have no scores": len(analysis.chains) - len(cases),
-        "editors without scores": ", ".join(_unscored(analysis)) or "none",
+        "editors without scores": ", ".join(unscored) or "none",
         "chains under audit": sum("audit" in case.chain.chain.settings for case in cases),
         "score rows": len(analysis.scores),
         "floor pairs": len(analysis.floor_rows),
@@ -51,12 +53,6 @@ def rows(analysis: Analysis) -> list[Row]:
     for number, signature in enumerate(_signatures(analysis), 1):
         facts[f"signature {number}"] = signature
     return [Row(fact=fact, value=value) for fact, value in facts.items()]
-
-
-def _unscored(analysis: Analysis) -> list[str]:
-    scored = analysis.scores.counts()
-    measured = {chain.editor for chain in analysis.chains if chain.id in scored}
-    return sorted({chain.editor for chain in analysis.chains} - measured)
 
 
 def _chain_counts(analysis: Analysis) -> dict[str, int]:

@@ -15,7 +15,17 @@ from ..analysis.analysis import Analysis
 from ..analysis.cases import MEANINGS, Case, Values
 from ..analysis.comparisons import GroupComparison
 from ..analysis.groups import ROLES, CaseGroup, OutcomesByEditor, count_failures, is_missing_case, outcome_of_curve
-from ..analysis.tables import Estimate, Table, TableRow, as_latex, column, estimate, format_value, from_summary
+from ..analysis.tables import (
+    Estimate,
+    Table,
+    TableRow,
+    as_latex,
+    column,
+    estimate,
+    format_value,
+    from_summary,
+    mean_of,
+)
 from ..reporting.figures import Drawing, FigureContext, add_legend, new_figure
 from ..words import COLUMNS
 from . import EACH_GROUP, OnPage
@@ -69,7 +79,6 @@ _PAPER = ("editor", "rank", "rounds_kept", "survival", "cost", "cause")  # of a 
 
 
 def latex(table: Table) -> str:
-    """Few columns, and a rule before the baselines."""
     return as_latex(table, _PAPER, "role")
 
 
@@ -120,8 +129,8 @@ def _row(
     rounds = list(range(1, max(case.rounds for case in cases) + 1))
     summary = summarise(outcomes, rounds, sources, programs=[case.program for case in cases])
     # A share at an earlier round would not be comparable.
-    is_followed = summary["last_round"] == rounds[-1]
-    cause, count = _main_cause(outcomes)
+    of_all = summary if summary["last_round"] == rounds[-1] else {}
+    cause, cause_share = _main_cause(outcomes)
     pairs = [bounds[case.chain.id] for case in cases] if bounds else []
     lowest = [case.quality(checks) for case in cases]
     meanings = [case.retained[MEANINGS[0]] if MEANINGS and MEANINGS[0] in checks else [] for case in cases]
@@ -138,14 +147,14 @@ def _row(
         rounds_kept=from_summary(summary, "mean_rounds_kept"),
         rounds_kept_two_way=from_summary(summary, "mean_rounds_kept", "interval_two_way"),
         area=_area_under(cases, lowest),
-        undecided=sum(if_kept.kept != if_lost.kept for if_kept, if_lost in pairs) / len(pairs) if pairs else None,
-        kept_if_kept=_mean_kept([if_kept for if_kept, _ in pairs]),
-        kept_if_lost=_mean_kept([if_lost for _, if_lost in pairs]),
+        undecided=mean_of(if_kept.kept != if_lost.kept for if_kept, if_lost in pairs),
+        kept_if_kept=mean_of(if_kept.rounds_kept for if_kept, _ in pairs),
+        kept_if_lost=mean_of(if_lost.rounds_kept for _, if_lost in pairs),
         place_if_kept=None,
         place_if_lost=None,
         restricted_mean=from_summary(summary, "restricted_mean"),
-        survival=from_summary(summary, "survival") if is_followed else Estimate(),
-        survival_two_way=from_summary(summary, "survival", "interval_two_way") if is_followed else Estimate(),
+        survival=from_summary(of_all, "survival"),
+        survival_two_way=from_summary(of_all, "survival", "interval_two_way"),
         last_round=summary["last_round"],
         quality_text=from_summary(quality, "half_life_text"),
         quality_kept=from_summary(quality, "mean_rounds_kept"),
@@ -157,24 +166,21 @@ def _row(
         refused=ends["refused"] / len(cases),
         no_image=ends["no_image"] / len(cases),
         failed=sum(map(is_missing_case, outcomes)) / len(cases),
-        cost=_mean([case.cost for case in cases if case.cost is not None]),
-        seconds=_mean([case.seconds for case in cases if case.seconds is not None]),
-        cause=cause and f"{cause} ({count} of {len(outcomes)})",
-        cause_share=count / len(outcomes) if cause else None,
+        cost=mean_of(case.cost for case in cases),
+        seconds=mean_of(case.seconds for case in cases),
+        cause=cause,
+        cause_share=cause_share,
         cases=len(cases),
         sources=len(set(sources)),
         apart="; ".join(group.apart.get(editor, ())) or None,
     )
 
 
-def _mean_kept(outcomes: Sequence[Outcome]) -> float | None:
-    return _mean([outcome.kept for outcome in outcomes if not outcome.failed])
-
-
-def _main_cause(outcomes: Sequence[Outcome]) -> tuple[str | None, int]:
+def _main_cause(outcomes: Sequence[Outcome]) -> tuple[str | None, float | None]:
     counts = Counter(outcome.cause for outcome in outcomes if outcome.lost)
     cause = max(CAUSES, key=lambda name: counts[name])
-    return (cause, counts[cause]) if counts else (None, 0)
+    count = counts[cause]
+    return (f"{cause} ({count} of {len(outcomes)})", count / len(outcomes)) if count else (None, None)
 
 
 def _curve_summary(
@@ -216,21 +222,16 @@ def _forward_share(cases: Sequence[Case]) -> Estimate:
 
 def _asked_share(cases: Sequence[Case], answer: bool) -> float | None:
     """The share of all scored rounds of which this is known; of the others the words were not checked."""
-    rounds = [
+    return mean_of(
         asked is answer
         for case in cases
         for asked, changed in zip(case.as_asked or (), case.changed or (), strict=False)
         if changed is not None
-    ]
-    return _mean(rounds)
+    )
 
 
 def _mean_of_shares(shares: Sequence[float], sources: Sequence[str]) -> Estimate:
-    return estimate(_mean(shares), mean_interval(np.array(shares), sources, 1.0) if shares else None)
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None
+    return estimate(mean_of(shares), mean_interval(np.array(shares), sources, 1.0) if shares else None)
 
 
 def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:

@@ -57,28 +57,12 @@ def rows(analysis: Analysis) -> list[Row]:
             category=category.get(program),
             chains=len(chain_places),
             places={key_of(place): chain_places.count(place) or None for place in shown},
-            reason=_why_not_counted(chain_places),
+            reason=_left_out(chain_places) or None if chain_places else ABSENT,
         )
         for (suite, program), chain_places in sorted(chains.items())
     ]
 
 
-def _why_not_counted(chain_places: Sequence[str]) -> str | None:
-    if not chain_places:
-        return ABSENT
+def _left_out(chain_places: Sequence[str]) -> str:
     reasons = Counter(place.removeprefix(LEFT_OUT) for place in chain_places if place.startswith(LEFT_OUT))
-    return "; ".join(f"{count} {name}" for name, count in sorted(reasons.items())) or None
-
-
-def note(analysis: Analysis, rows: Sequence[Row]) -> str:
-    """Chains generated are those counted and those left out by name."""
-    suites = dict.fromkeys(row.suite for row in rows)
-    return " ".join(_equation(suite, [row for row in rows if row.suite == suite]) for suite in suites)
-
-
-def _equation(suite: str, rows: Sequence[Row]) -> str:
-    counts = {place: sum(row.places.get(key_of(place)) or 0 for row in rows) for place in places()}
-    total = " + ".join(f"{count} {place}" for place, count in counts.items() if count) or "0"
-    absent = sum(not row.chains for row in rows)
-    missing = f"; {absent} of its programs {'have' if absent > 1 else 'has'} no chain here" if absent else ""
-    return f"{suite or 'no suite'}: {sum(row.chains for row in rows)} chains generated = {total}{missing}."
+    return "; ".join(f"{count} {name}" for name, count in sorted(reasons.items()))

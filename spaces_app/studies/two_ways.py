@@ -8,7 +8,7 @@ from convergebench.metric_modules.halflife.comparison import compare, judge_toge
 from ..analysis.analysis import Analysis
 from ..analysis.comparisons import verdict_name
 from ..analysis.groups import CaseGroup
-from ..analysis.tables import TableRow, estimate
+from ..analysis.tables import TableRow, estimate, mean_of
 
 Side = tuple[str, int]  # what the programs have in common, and 0 or 1
 _SideOf = Callable[[str], Side | None]  # by the id of a program
@@ -19,7 +19,6 @@ R = TypeVar("R", bound=TableRow)
 def compare_sides(
     analysis: Analysis, make_row: Callable[..., R], names: tuple[str, str], side_of: _SideOf, **columns: str
 ) -> list[R]:
-    """A row for each editor with cases on both sides: same picture, task and run."""
     rows = []
     for group in analysis.groups.values():
         sides = {editor: _both_sides(analysis, group, editor, side_of) for editor in group.cases}
@@ -29,7 +28,6 @@ def compare_sides(
         for editor, pair in zip(editors, judge_together(pairs), strict=True):
             kept, undone = sides[editor]
             first, second = (sum(side[key] for key in common[editor]) / len(common[editor]) for side in kept)
-            first_undone, second_undone = (sum(values) / len(values) if values else None for values in undone)
             rows.append(
                 make_row(
                     **columns,
@@ -38,8 +36,8 @@ def compare_sides(
                     first=first,
                     second=second,
                     difference=estimate(pair.difference, pair.interval),
-                    first_undone=first_undone,
-                    second_undone=second_undone,
+                    first_undone=mean_of(undone[0]),
+                    second_undone=mean_of(undone[1]),
                     p_value=pair.p_value,
                     verdict=verdict_name(pair),
                     cases=pair.cases,

@@ -4,7 +4,6 @@ import gzip
 import re
 from dataclasses import replace
 
-import pyarrow.parquet as pq
 import pytest
 import small_dataset
 import twelve_editors
@@ -86,12 +85,7 @@ def test_no_percentage_stands_beside_a_word_it_could_be_a_share_of(twelve):
 
 
 def test_baselines_of_programs_without_an_edit_have_their_rounds(tmp_path):
-    folder = small_dataset.write(tmp_path / "copies")
-    path = folder / "data" / "chains" / "0000.parquet"
-    table = pq.read_table(path)
-    rows = [row | {"cycle": '["Copy the picture."]', "category": "replication"} for row in table.to_pylist()]
-    small_dataset.rewrite(path, table.from_pylist(rows, table.schema))
-    made = open_dataset(str(folder))
+    made = open_dataset(str(small_dataset.write_study(tmp_path / "copies", "replication")))
     assert list(made.groups) == ["replication"]
     assert "makes no edits" not in leaderboard_html(leaderboard(made), made)
     assert {step["label"] for step in chain(made, pick(made, "longest"))["steps"][:3]} >= {"original", "copy 1"}
@@ -111,13 +105,8 @@ def test_a_crop_holds_what_was_asked_and_what_broke():
 @pytest.fixture(scope="module")
 def restored(tmp_path_factory):
     """A dataset of restorations: no headline counts them, and a clean picture is the reference."""
-    folder = small_dataset.write(tmp_path_factory.mktemp("restored") / "convergebench")
-    path = folder / "data" / "chains" / "0000.parquet"
-    table = pq.read_table(path)
-    clean = {"bytes": small_dataset.picture(9), "path": "reference.png"}
-    more = {"cycle": '["Restore it."]', "category": "restoration", "reference": clean}
-    small_dataset.rewrite(path, table.from_pylist([row | more for row in table.to_pylist()], table.schema))
-    return open_dataset(str(folder))
+    folder = tmp_path_factory.mktemp("restored") / "convergebench"
+    return open_dataset(str(small_dataset.write_study(folder, "restoration")))
 
 
 def test_restorations_open_in_every_tab_beside_the_clean_picture(restored):
@@ -137,12 +126,7 @@ def test_restorations_open_in_every_tab_beside_the_clean_picture(restored):
 def test_refusals_and_missing_edits_are_failures_where_nothing_returns(tmp_path):
     """Of programs that only add, which no headline counts."""
     refuses = {"answer": lambda editor, step: b"" if editor == "fading" and step == 4 else None}
-    folder = small_dataset.write(tmp_path / "additions", **refuses)
-    path = folder / "data" / "chains" / "0000.parquet"
-    table = pq.read_table(path)
-    rows = [row | {"closes": False, "cycle": '["Add an apple."]'} for row in table.to_pylist()]
-    small_dataset.rewrite(path, table.from_pylist(rows, table.schema))
-    made = open_dataset(str(folder))
+    made = open_dataset(str(small_dataset.write_study(tmp_path / "additions", "additions", **refuses)))
     assert (list(made.groups), list(made.uncounted)) == ([], ["additions"])
     lost = failures(made, "fading")["rows"]
     assert [row["cause"] for row in lost] == ["refused"] * 4

@@ -61,7 +61,6 @@ def chain(dataset: ServedDataset, chain: str, metric: str = "convergence", thres
 def chain_view(
     chain: FinishedChain, steps: Sequence[Step], scores: Mapping[int, ScoreRow], columns: Collection[str]
 ) -> Answer:
-    """The steps of a chain with the metrics among these columns, and its curves."""
     length = len(chain.program.cycle)
     returns = [scores.get(round * length) for round in range(1, chain.rounds + 1)]
     retained = retained_columns()
@@ -80,22 +79,19 @@ def chain_view(
             for name, column in score_columns().items()
             if name in shown_columns("curve", "number") and name in columns
         ],
-        "steps": [_step_view(step, scores.get(step.step), length) | _label(chain, step) for step in steps],
+        "steps": [_step_view(chain, step, scores.get(step.step)) for step in steps],
     }
 
 
-def _label(chain: FinishedChain, step: Step) -> Answer:
-    """What the step is called; one inside a round, by what it was asked."""
-    ends = step.position in (0, len(chain.program.cycle))
-    return {"label": step_label(group_of_chain(chain), step.round) if ends else step.instruction}
-
-
-def _step_view(step: Step, scores: ScoreRow | None, length: int) -> Answer:
+def _step_view(chain: FinishedChain, step: Step, scores: ScoreRow | None) -> Answer:
+    length = len(chain.program.cycle)
+    is_end = step.position in (0, length)  # a step inside a round is called by what it was asked
     scores = scores or ScoreRow.from_scores({})
     numbers, optional = shown_columns("curve", "number"), optional_columns()
     shown = (*numbers, "edit_changed", "edit_as_asked", "edit_undone")
     return {
         **{name: getattr(step, name) for name in _FIELDS},
+        "label": step_label(group_of_chain(chain), step.round) if is_end else step.instruction,
         "text": step.text[:_MOST_TEXT] if step.text else None,
         "details": dict(step.details),
         "closing": step.position == length,

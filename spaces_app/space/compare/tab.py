@@ -1,27 +1,18 @@
 """Editors side by side on one picture and one program."""
 
-import textwrap
-from typing import TYPE_CHECKING
-
-from convergebench.generation.records import UserError
-
 from ...analysis.cases import spread_rounds
 from ...analysis.program_groups import asks_for_edit, group_of_chain, words_for
-from ...palette import MUTED
+from ...reporting.figures import Drawing
+from ...reporting.filmstrips import Strip, make_frame
+from ...reporting.hero import draw_strips
+from ...reporting.page import slug
 from ..chains.tab import chain_facts
 from ..headline import HALF, Choice, ending_of, leaderboard
-from ..previews import decode, previews_of
-from ..served_dataset import DAMAGED_FILE, ServedDataset
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from ...reporting.figures import Drawing
+from ..served_dataset import DAMAGED_FILE, Answer, ServedDataset
 
 TITLE, ORDER = "Compare", 30
 _MOST = 6  # editors in one comparison
 _MOST_ROUNDS = 7  # in the saved figure
-_LOST = "#b84900"  # as --cb-bad on the page
 _FIRST = 4  # unless a visitor chooses editors
 
 
@@ -65,48 +56,33 @@ def _compare_figure(
     source: str = "",
     program: str = "",
     editors: list[str] = [],  # noqa: B006 - read only
-) -> "Drawing":
-    """Editors as rows and rounds as columns, each with its picture and what it retained."""
-    from ...reporting.figures import Drawing, new_figure
-    from ...reporting.page import slug
-
+) -> Drawing:
     compared = compare(dataset, source, program, editors)
-    rows, cycle = compared["rows"], compared["rows"][0]["cycle"]
-    shown = [(compared["words"][0], 0, 0), *([("edited 1", 0, 1)] if compared["words"][2] else [])]
+    rows, (start, done, has_edit) = compared["rows"], compared["words"]
     rounds = spread_rounds(max(row["rounds"] for row in rows), _MOST_ROUNDS)
-    shown += [(f"{compared['words'][1]} {round}", round, round * len(cycle)) for round in rounds]
-    title = f"{' / '.join(cycle)}: {dataset.title(compared['source'])}"
-    figure, grid = new_figure(len(rows), len(shown), 1.0 + 1.35 * len(rows))
-    figure.set_figwidth(1.1 + 1.2 * len(shown))
-    figure.suptitle(title, x=0.01, ha="left", fontsize=11)
-    for line, row in zip(grid, rows, strict=True):
-        for axes, (_, round, step) in zip(line, shown, strict=True):
-            _show(axes, dataset, row["chain"], step)
-            quality = row["quality"][round - 1] if 0 < round <= len(row["quality"]) else None
-            if quality is not None:
-                axes.set_xlabel(f"{quality:.0%} kept", color=MUTED.light, fontsize=9.5)
-            if row["lost_at"] and round == min(rounds, key=lambda shown: abs(shown - row["lost_at"])):
-                axes.spines[:].set(visible=True, color=_LOST, linewidth=2.5)
-                axes.text(0.04, 0.96, f"✗ round {row['lost_at']}", transform=axes.transAxes, va="top", fontsize=9.5,
-                          color="white", bbox={"facecolor": _LOST, "edgecolor": "none", "pad": 2})  # fmt: skip
-        words = "\n".join(textwrap.wrap(row["verdict"], 24)[:3])
-        line[0].set_ylabel(f"{dataset.display[row['editor']][:22]}\n{words}", fontsize=9.5)
-    for axes, (label, _, _) in zip(grid[0], shown, strict=True):
-        axes.set_title(label, fontsize=9.5)
-    words = "; ".join(f"{dataset.display[row['editor']]}: {row['clause'] or 'not lost'}" for row in rows)
+    title = f"{' / '.join(rows[0]['cycle'])}: {dataset.title(compared['source'])}"
+    strips = []
+    for row in rows:
+        lost = row["lost_at"]
+        nearest = min(rounds, key=lambda round: abs(round - (lost or 0)))  # the round of the loss takes its place
+        frames = [make_frame(_picture(dataset, row, 0), start, start)]
+        frames += [make_frame(_picture(dataset, row, 1), "edited 1", "edited 1")] if has_edit else []
+        for round in [lost if lost and round == nearest else round for round in rounds]:
+            kept = row["quality"][round - 1] if round <= len(row["quality"]) else None
+            label = f"{done} {round}" + ("" if kept is None else f", {kept:.0%} kept")
+            data = _picture(dataset, row, round * len(row["cycle"]))
+            frames.append(make_frame(data, label, label, round == lost))
+        strips.append(Strip(dataset.display[row["editor"]], title, frames, row["verdict"], row["editor"]))
+    figure, _ = draw_strips(title, strips)
+    words = "; ".join(f"{strip.editor}: {strip.why}" for strip in strips)
     return Drawing(slug(f"compare {compared['source']} {compared['program']}"), title, words, figure)
 
 
-def _show(axes: "Axes", dataset: ServedDataset, chain: str, step: int) -> None:
-    axes.grid(False)
-    axes.set(xticks=[], yticks=[])
-    axes.spines[:].set_visible(False)
+def _picture(dataset: ServedDataset, row: Answer, step: int) -> bytes | None:
     try:
-        path = previews_of(dataset).path(chain, step, "small")
-    except (UserError, *DAMAGED_FILE):
-        axes.text(0.5, 0.5, "no picture", ha="center", va="center", fontsize=9, color=MUTED.light)
-    else:
-        axes.imshow(decode(path.read_bytes()))
+        return dataset.reader.picture(row["chain"], step) if step <= row["steps"] else None
+    except DAMAGED_FILE:
+        return None
 
 
 PUBLIC = (compare,)

@@ -1,17 +1,15 @@
 """Curves: a metric over rounds, a line for each editor."""
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from ...analysis.cases import COLUMNS, CURVES, QUALITIES, RETAINED
 from ...analysis.groups import HALF
 from ...analysis.tables import capitalised
+from ...reporting.figures import Drawing, one_panel
+from ...reporting.page import slug
 from ...statistics.curves import CurveRow, slice_curves
 from ..headline import ALL, WORST_OF, Choice, leaderboard, measured
 from ..served_dataset import Answer, ServedDataset, check_allowed, number
-
-if TYPE_CHECKING:
-    from ...reporting.figures import Drawing
 
 TITLE, ORDER = "Curves", 40
 NOTE = (
@@ -80,26 +78,14 @@ def _curves_figure(
     fails_on: str = "convergence",
     threshold: str = "",
     editors: list[str] = [],  # noqa: B006 - read only
-) -> "Drawing | None":
-    from ...reporting.figures import one_panel
-    from ...reporting.page import slug
-
+) -> Drawing | None:
     dataset.check_editors(editors)
     choice = Choice(group, kind, category, fails_on, number(threshold, HALF))
-    rows = [row for row in _curve_rows(dataset, metric, choice)
-            if not editors or row.editor in editors]  # fmt: skip
+    rows = [row for row in _curve_rows(dataset, metric, choice) if not editors or row.editor in editors]
     title = capitalised(metric_titles(dataset)[metric])
-    name, raw = slug(f"curves {metric}"), metric in COLUMNS
-    order = [row.editor for row in leaderboard(dataset, choice).typed_rows]
-    return one_panel(
-        name,
-        rows,
-        {editor: dataset.looks[editor] for editor in order},
-        title,
-        title,
-        share=metric == "kept",
-        raw=raw,
-    )
+    order = [row.editor for row in leaderboard(dataset, choice).typed_rows] or dataset.looks
+    looks, is_raw = {editor: dataset.looks[editor] for editor in order}, metric in COLUMNS
+    return one_panel(slug(f"curves {metric}"), rows, looks, title, title, metric == "kept", is_raw)
 
 
 def known(dataset: ServedDataset) -> Answer:

@@ -67,15 +67,9 @@ def failures(
     elif sort != "first":
         matching.sort(key=lambda failure: failure[0].editor if sort == "editor" else failure[0].source)
     rows = []
-    for case, outcome in matching[max(start, 0) :][: min(max(most, 1), _PAGE)]:
+    for case, _ in matching[max(start, 0) :][: min(max(most, 1), _PAGE)]:
         end = ending_of(dataset, case.chain.id, choice)
-        lost_in = {
-            "kept": outcome.kept,
-            "lost_at": outcome.lost_at,
-            "cause": outcome.cause,
-            "step": end["lost_step"],
-        }
-        rows.append(chain_facts(case.chain) | end | lost_in)
+        rows.append(chain_facts(case.chain) | end | {"step": end["lost_step"]})
     titles = [{"cause": name, "title": TITLES[name], "count": causes[name]} for name in CAUSES if causes[name]]
     return {"total": len(matching), "causes": titles, "rows": rows}
 

@@ -4,7 +4,6 @@ import html
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from convergebench.generation.records import UserError
 
@@ -12,9 +11,11 @@ from ...analysis.cases import Case
 from ...analysis.groups import ROLES, CaseGroup, role_in_tables
 from ...analysis.reasons import frames_of, typical_cases
 from ...analysis.tables import as_csv, as_json, rows_of
+from ...reporting.figures import Drawing
 from ...reporting.filmstrips import typical_strips
 from ...reporting.headline import headline as headline_of
 from ...reporting.headline import scored_on
+from ...reporting.hero import draw_hero, ends_of
 from ...reporting.page import table_html
 from ...reporting.sentences import stand_in
 from ...statistics import compute_tables
@@ -26,9 +27,6 @@ from ..headline import ALL, HALF, Choice, Leaderboard, ending_of, metric_titles
 from ..served_dataset import Answer, ServedDataset, check_allowed
 from ..tabs import SPACE
 from .table import MAIN, comparisons_html, leaderboard_html
-
-if TYPE_CHECKING:
-    from ...reporting.figures import Drawing
 
 TITLE, ORDER = "Results", 10
 NOTE = (
@@ -117,10 +115,7 @@ def _strip(dataset: ServedDataset, case: Case, group: CaseGroup, choice: Choice)
     return {**end, "case": case, "frames": frames_of(case, group.checks_of(case.editor), end["lost_step"])}
 
 
-def _hero(dataset: ServedDataset) -> "Drawing | None":
-    """For the preview of a link."""
-    from ...reporting.hero import draw_hero, ends_of
-
+def _hero(dataset: ServedDataset) -> Drawing | None:
     board = headline.leaderboard(dataset)
     if board.group is None or not any(row.role == ROLES["editor"] for row in board.typed_rows):
         return None
@@ -177,7 +172,7 @@ def table(
     board = headline.leaderboard(dataset, Choice(group, kind, category, metric, threshold))
     if form not in _FORMS:
         is_table = form == "html"
-        return leaderboard_html(board, dataset) if is_table else comparisons_html(board, editors, dataset.display)
+        return leaderboard_html(board, dataset) if is_table else comparisons_html(board, editors, dataset)
     all_editors = board.table
     rows = [row for row in rows_of({"": all_editors}, Row) if not editors or row.editor in editors]
     if form == "tex":
@@ -227,7 +222,7 @@ def words(dataset: ServedDataset) -> dict[str, str]:
     texts = {"counts": ", ".join(f"{n:,} {name}{'s' if n != 1 else ''}" for name, n in counts.items() if n)}
     if dataset.groups:
         board = headline.leaderboard(dataset)
-        versus = comparisons_html(board, [], dataset.display)
+        versus = comparisons_html(board, [], dataset)
         return texts | {"story": story(dataset), "board": leaderboard_html(board, dataset), "versus": versus}
     why = _NOT_COUNTED if dataset.cases else "No test has been scored yet."
     return texts | {

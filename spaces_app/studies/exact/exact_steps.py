@@ -44,7 +44,6 @@ def exact_steps(analysis: Analysis) -> list[ExactStep]:
 def by(
     steps: Iterable[ExactStep], *keys: Callable[[ExactStep], object]
 ) -> Iterator[tuple[tuple, list[ExactStep]]]:
-    """The steps of each editor, in parts by these keys."""
     parts: dict[tuple, list[ExactStep]] = defaultdict(list)
     for step in steps:
         parts[step.chain.editor, *(key(step) for key in keys)].append(step)

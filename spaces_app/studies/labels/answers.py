@@ -50,7 +50,6 @@ def people_of(analysis: Analysis) -> list[LabelledItem]:
 
 
 def by_editor(analysis: Analysis, question: str) -> dict[str, list[LabelledItem]]:
-    """The items of one question."""
     groups: dict[str, list[LabelledItem]] = defaultdict(list)
     for item in analysis.once(people_of):
         if item.question == question:

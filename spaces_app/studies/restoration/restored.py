@@ -63,7 +63,6 @@ def is_disturbed(chain: FinishedChain) -> bool:
 
 
 def own_restorations(analysis: Analysis) -> list[Restored]:
-    """One for each pass of each chain; without a picture it has no values."""
     chains = {case.chain.id: case.chain for case in analysis.cases if case.chain.program.category == CATEGORY}
     chains = {name: chain for name, chain in chains.items() if not is_disturbed(chain)}
     scores, restored = analysis.scores.of_chains(chains), []
@@ -241,7 +240,6 @@ class RestoredSet:
         return estimate(math.fsum(values.values()) / len(values), limits, *ends)
 
     def counts(self, values: Iterable[ByPicture]) -> dict[str, int | None]:
-        """None if a published table does not say."""
         pictures = {picture for part in values for picture in part}
         if any(map(is_mean, pictures)):
             return {"pictures": None, "clean": None}

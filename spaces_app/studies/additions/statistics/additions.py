@@ -2,7 +2,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
-from statistics import mean, median
+from statistics import median
 from typing import Any
 
 from convergebench.metric_modules.scores import ScoreRow
@@ -10,7 +10,7 @@ from convergebench.metric_modules.scores import ScoreRow
 from ....analysis.analysis import Analysis
 from ....analysis.cases import Case
 from ....analysis.groups import account_for
-from ....analysis.tables import Column, Estimate, TableRow, column, columns_by_key
+from ....analysis.tables import Column, Estimate, TableRow, column, columns_by_key, mean_of
 from ....statistics import OnPage
 from ...step_answers import PEOPLE, Answers, all_answers, judges_asked, share_of
 
@@ -73,7 +73,7 @@ def _rises(chain: _Seen) -> dict[int, float]:
 
 def _stays(chain: _Seen) -> float | None:
     made = [step for step in range(1, max(chain.there, default=0) + 1) if chain.added.get(step, True)]
-    return mean(step in chain.there[max(chain.there)] for step in made) if made else None
+    return mean_of(step in chain.there[max(chain.there)] for step in made)
 
 
 def _first_lost(chain: _Seen) -> float:
@@ -83,10 +83,6 @@ def _first_lost(chain: _Seen) -> float:
             return step
         seen |= chain.there[step]
     return inf
-
-
-def _first_miscount(chain: _Seen) -> float:
-    return min((step for step, rise in _rises(chain).items() if rise != 1), default=inf)
 
 
 def _count_error(chain: _Seen) -> float | None:
@@ -163,46 +159,37 @@ def rows(analysis: Analysis) -> list[Row]:
 
 
 def _row(program: str, judge: str, editor: str, chains: Sequence[_Seen]) -> Row:
-    rises = [rise for chain in chains for rise in _rises(chain).values()]
+    all_rises = [rise for chain in chains for rise in _rises(chain).values()]
+    marks = [made for chain in chains for made in chain.added.values()]
+    ends = Counter(chain.case.end for chain in chains if chain.case.end != "complete")
     return Row(
         program=program,
         editor=editor,
         judged_by=judge,
-        added=_added(chains),
-        stays=_mean(map(_stays, chains)),
+        added=share_of(marks, [chain.case.source for chain in chains for _ in chain.added]),
+        stays=mean_of(map(_stays, chains)),
         first_lost=_median_step((_first_lost(chain), chain.there) for chain in chains if chain.there),
-        counted_right=_mean(rise == 1 for rise in rises),
-        none_added=_mean(rise < 1 for rise in rises),
-        several_added=_mean(rise > 1 for rise in rises),
-        first_miscount=_median_step((_first_miscount(chain), chain.counts) for chain in chains if _rises(chain)),
-        count_error=_mean(map(_count_error, chains)),
-        replaced=_mean(lost for chain in chains for lost in _replaced(chain).values()),
+        counted_right=mean_of(rise == 1 for rise in all_rises),
+        none_added=mean_of(rise < 1 for rise in all_rises),
+        several_added=mean_of(rise > 1 for rise in all_rises),
+        first_miscount=_median_step(
+            (min((step for step, rise in rises.items() if rise != 1), default=inf), chain.counts)
+            for chain in chains
+            if (rises := _rises(chain))
+        ),
+        count_error=mean_of(map(_count_error, chains)),
+        replaced=mean_of(lost for chain in chains for lost in _replaced(chain).values()),
         background={
-            f"background_{step}": _mean(chain.background.get(step) for chain in chains) for step in _STEPS
+            f"background_{step}": mean_of(chain.background.get(step) for chain in chains) for step in _STEPS
         },
-        background_last=_mean(_last(chain.background) for chain in chains),
-        whole_last=_mean(_last(chain.whole) for chain in chains),
+        background_last=mean_of(_last(chain.background) for chain in chains),
+        whole_last=mean_of(_last(chain.whole) for chain in chains),
         steps=sum(chain.answered for chain in chains),
         planned=sum(chain.case.rounds * len(chain.case.chain.program.cycle) for chain in chains),
-        ended=_early_ends(chains),
+        ended=", ".join(f"{count} {end}" for end, count in sorted(ends.items())) or None,
         chains=len(chains),
         sources=len({chain.case.source for chain in chains}),
     )
-
-
-def _early_ends(chains: Sequence[_Seen]) -> str | None:
-    ends = Counter(chain.case.end for chain in chains if chain.case.end != "complete")
-    return ", ".join(f"{count} {end}" for end, count in sorted(ends.items())) or None
-
-
-def _added(chains: Sequence[_Seen]) -> Estimate:
-    marks = [made for chain in chains for made in chain.added.values()]
-    return share_of(marks, [chain.case.source for chain in chains for _ in chain.added])
-
-
-def _mean(values: Iterable[float | None]) -> float | None:
-    present = [value for value in values if value is not None]
-    return float(mean(present)) if present else None
 
 
 def _last(values: Mapping[int, float]) -> float | None:

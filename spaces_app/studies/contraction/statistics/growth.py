@@ -71,7 +71,6 @@ def _row(editor: str, role: str, group: str, cases: Sequence[Case]) -> Row:
 
 
 def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
-    """Contraction factor and growth exponent of every editor with limits; what was not computed has no panel."""
     group_rows = {row.editor: row for row in rows if row.group == context.group}
     measures = {
         "contraction factor q": {editor: row.q for editor, row in group_rows.items() if row.q.value is not None},

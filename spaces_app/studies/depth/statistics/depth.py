@@ -2,7 +2,7 @@ from collections.abc import Mapping, Sequence
 
 from ....analysis.analysis import Analysis
 from ....analysis.cases import Case
-from ....analysis.tables import TableRow, column, format_value
+from ....analysis.tables import TableRow, column, format_value, mean_of
 from ....reporting.figures import Drawing, FigureContext, add_legend, new_figure
 from ....statistics import OnPage
 
@@ -43,13 +43,11 @@ def rows(analysis: Analysis) -> list[Row]:
                 depth: sum(returned for _, returned in pairs) / len(pairs)
                 for depth, pairs in sorted(by_depth.items())
             }
-            rows += [
-                _row(editor, group.roles[editor], depth, by_depth[depth], half_depth(shares)) for depth in shares
-            ]
+            rows += [_row(editor, group.roles[editor], depth, by_depth[depth], shares) for depth in shares]
     return rows
 
 
-def half_depth(shares: dict[int, float]) -> str | None:
+def half_depth(shares: Mapping[int, float]) -> str | None:
     """The first depth at which fewer than half of the cases came back; ">16" if every depth has half of its cases.
 
     >>> half_depth({1: 1.0, 2: 0.8, 4: 0.3}), half_depth({1: 1.0, 2: 0.5})
@@ -60,25 +58,23 @@ def half_depth(shares: dict[int, float]) -> str | None:
     return next((str(depth) for depth, share in shares.items() if share < 0.5), f">{max(shares)}")
 
 
-def _row(editor: str, role: str, depth: int, cases: Sequence[tuple[Case, bool]], half: str | None) -> Row:
-    ends = [quality[0] for case, _ in cases if (quality := case.quality())]
-    qualities = [value for value in ends if value is not None]
-    made = [case.changed[0] for case, _ in cases if case.changed and case.changed[0] is not None]
+def _row(
+    editor: str, role: str, depth: int, cases: Sequence[tuple[Case, bool]], shares: Mapping[int, float]
+) -> Row:
     return Row(
         editor=editor,
         role=role,
         depth=depth,
-        kept=sum(returned for _, returned in cases) / len(cases),
-        quality=sum(qualities) / len(qualities) if qualities else None,
-        changed=sum(made) / len(made) if made else None,
-        half_depth=half,
+        kept=shares[depth],
+        quality=mean_of(quality[0] for case, _ in cases if (quality := case.quality())),
+        changed=mean_of(case.changed[0] for case, _ in cases if case.changed),
+        half_depth=half_depth(shares),
         cases=len(cases),
         sources=len({case.source for case, _ in cases}),
     )
 
 
 def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing | None]:
-    """The share of cases that came back, and the quality at the end, over the depth."""
     if not rows or not context.is_first_group:
         return []
     figure, grid = new_figure(1, 2, 3.0, sharey=True)

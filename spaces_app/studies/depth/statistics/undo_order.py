@@ -28,7 +28,6 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """A row for each editor that was asked to undo the same two edits in both orders."""
     return compare_sides(analysis, Row, ("nested", "crossed"), _side_of)
 
 

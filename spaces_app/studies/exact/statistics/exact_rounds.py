@@ -1,10 +1,10 @@
 from collections.abc import Iterator, Sequence
 
 from ....analysis.analysis import Analysis
-from ....analysis.tables import Estimate, TableRow, column, format_value
+from ....analysis.tables import Estimate, TableRow, column, format_value, mean_of
 from ....reporting.figures import Drawing, FigureContext, add_legend, new_figure
 from ....statistics import OnPage
-from ..exact_steps import ExactStep, by, exact_steps, mean
+from ..exact_steps import by, exact_steps, mean
 
 TITLE = "Exact edits, by round"
 SECTION = "Exact edits"
@@ -40,19 +40,13 @@ def rows(analysis: Analysis) -> Iterator[Row]:
             ready=mean([step for step in there if step.value("exact_start") >= _RIGHT], "exact_as_asked"),
             back=mean(back, "exact_as_asked"),
             whole=mean(back, "exact_match").value,
-            said_of_right=_said([step for step in there if step.value("exact_as_asked")]),
-            said_of_wrong=_said([step for step in there if not step.value("exact_as_asked")]),
+            said_of_right=mean_of(step.row.edit_changed for step in there if step.value("exact_as_asked")),
+            said_of_wrong=mean_of(step.row.edit_changed for step in there if not step.value("exact_as_asked")),
             steps=len(steps),
         )
 
 
-def _said(steps: Sequence[ExactStep]) -> float | None:
-    said = [step.row.edit_changed for step in steps if step.row.edit_changed is not None]
-    return sum(said) / len(said) if said else None
-
-
 def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing | None]:
-    """The shares of edits made as asked and taken back, over rounds."""
     if not rows:
         return []
     figure, grid = new_figure(1, 2, 3.0, sharey=True)

@@ -10,7 +10,7 @@ from convergebench.metric_modules.steering.measure import DAMAGE
 
 from ....analysis.analysis import Analysis
 from ....analysis.cases import Case
-from ....analysis.tables import Estimate, TableRow, column, estimate
+from ....analysis.tables import Estimate, TableRow, column, estimate, mean_of
 from ....statistics import OnPage
 
 TITLE = "Steering: from a goal to the picture, by corrections"
@@ -44,14 +44,10 @@ def rows(analysis: Analysis) -> Iterator[Row]:
     for editor, some in groupby(ordered, key=lambda case: case.chain.editor):
         by_goal = defaultdict[str, list[Case]](list)
         for case in some:
-            for goal in ("all", _goal_of(case)):
+            for goal in ("all", case.program.removeprefix(f"steer-{case.source}-")):
                 by_goal[goal].append(case)
         for goal, chosen in sorted(by_goal.items()):
             yield _row(editor, goal, [(case, scores.get(case.chain.id, [])) for case in chosen])
-
-
-def _goal_of(case: Case) -> str:
-    return case.chain.program.id.removeprefix(f"steer-{case.chain.source.id}-")
 
 
 def _row(editor: str, goal: str, chains: list[tuple[Case, list[ScoreRow]]]) -> Row:
@@ -59,10 +55,8 @@ def _row(editor: str, goal: str, chains: list[tuple[Case, list[ScoreRow]]]) -> R
     arrived = [end is not None and bool(end.value("steer_arrived")) for end in ends]
     arrivals = [(case, end) for (case, _), end, there in zip(chains, ends, arrived, strict=True) if there and end]
     corrections = [end.step for _, end in arrivals]
-    costs = [case.chain.cost for case, _ in arrivals if case.chain.cost is not None]
     factors = [factor for _, steps in chains for step in steps if (factor := _factor(step)) is not None]
-    damages = [end.value("steer_damage") for end in ends if end]
-    damaged = [damage > DAMAGE for damage in damages if damage is not None]
+    damages = [damage for end in ends if end and (damage := end.value("steer_damage")) is not None]
     sources = [case.source for case, _ in chains]
     return Row(
         editor=editor,
@@ -70,8 +64,8 @@ def _row(editor: str, goal: str, chains: list[tuple[Case, list[ScoreRow]]]) -> R
         arrived=estimate(*mean_over_clusters([float(there) for there in arrived], sources)),
         corrections=median(corrections) if corrections else None,
         factor=exp(median(factors)) if factors else None,
-        damaged=sum(damaged) / len(damaged) if damaged else None,
-        cost=sum(costs) / len(costs) if costs else None,
+        damaged=mean_of(damage > DAMAGE for damage in damages),
+        cost=mean_of(case.chain.cost for case, _ in arrivals),
         chains=len(chains),
         scenes=len(set(sources)),
     )

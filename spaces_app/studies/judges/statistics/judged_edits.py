@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ....analysis.analysis import Analysis
-from ....analysis.tables import Estimate, TableRow, column
+from ....analysis.tables import Estimate, TableRow, column, mean_of
 from ....statistics import OnPage
 from ...step_answers import StepKey, share_of
 from ..answers import Answer, judged_steps, scores_of_judged
@@ -56,9 +56,7 @@ def _shares(analysis: Analysis, name: str, answers: Mapping[StepKey, Answer], ru
     columns: dict[str, Any] = {name: share, f"{name}_steps": len(given) or None}
     if rule:
         scores = analysis.once(scores_of_judged)
-        values = [scores[step].value(rule) for step in given if step in scores]
-        judged = [bool(value) for value in values if value is not None]
-        columns[f"{name}_rule"] = sum(judged) / len(judged) if judged else None
+        columns[f"{name}_rule"] = mean_of(scores[step].value(rule) for step in given if step in scores)
     return columns
 
 

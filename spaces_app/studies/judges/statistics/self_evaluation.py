@@ -37,7 +37,6 @@ _Run = tuple[int | None, int, bool]  # the first step answered yes, the last one
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """Also one for all sources together."""
     chains = {chain.id: chain for chain in analysis.chains}
     runs: dict[tuple[str, str, str, str], list[_Run]] = defaultdict(list)
     for (judge, question), by_step in analysis.once(judged_steps).items():

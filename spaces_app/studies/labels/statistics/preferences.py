@@ -33,7 +33,6 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """A row for each two editors that were shown side by side."""
     pairs: dict[tuple[str, str], list[tuple[str, list[float]]]] = defaultdict(list)  # picture, scores of the first
     for item in analysis.once(people_of):
         if item.other is not None and item.other.editor != item.chain.editor:

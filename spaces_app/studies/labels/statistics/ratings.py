@@ -16,22 +16,19 @@ ON_PAGE = OnPage(order=10)
 NOTE = "Ratings of one item are averaged first; ranges are across pictures."
 
 
-def _rated(key: str) -> Column:
-    return Column(key, key.replace("_", " ").capitalize(), "share")
-
-
 class Row(TableRow):
     editor: str = column("Method")
     rating: Estimate = column("Rating, mean of 0 to 5", "rating")
     spread: float = column("Standard deviation", "rating")
-    shares: Mapping[str, float] = columns_by_key(_rated)  # rated_0 to rated_5
+    shares: Mapping[str, float] = columns_by_key(
+        lambda key: Column(key, key.replace("_", " ").capitalize(), "share")  # rated_0 to rated_5
+    )
     raters: int = column("People", "count")
     labels: int = column("Ratings", "count")
     pictures: int = column("Pictures", "count")
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """A row for each editor, the best rated first."""
     items = by_editor(analysis, "rating")
     return sorted((_row(editor, rated) for editor, rated in items.items()), key=lambda row: -row.rating.value)
 

@@ -1,14 +1,15 @@
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from statistics import mean
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import fmean
 
-from convergebench.metric_modules.halflife.comparison import judge_together
+from convergebench.metric_modules.halflife.comparison import Comparison, judge_together
 
 from ....analysis.analysis import Analysis
 from ....analysis.cases import Case
 from ....analysis.comparisons import compare_two
 from ....analysis.groups import CaseGroup
-from ....analysis.tables import Estimate, TableRow, column, estimate
+from ....analysis.tables import Estimate, TableRow, column, estimate, mean_of
 from ....statistics import OnPage
 
 TITLE = "Rounds gained by each policy"
@@ -51,67 +52,62 @@ def rows(analysis: Analysis) -> list[Row]:
         policy_of = {case.editor: case.chain.policy for case in group.all_cases}
         alone_of = {editor: editor.removesuffix(f"+{policy}") for editor, policy in policy_of.items() if policy}
         for alone in sorted({editor for editor in alone_of.values() if editor in group.cases}):
-            under = [editor for editor in group.cases if alone_of.get(editor) == alone]
+            editors = [alone, *(editor for editor in group.cases if alone_of.get(editor) == alone)]
             for by in (_ALL, "kind", "category"):
                 values = {_ALL} if by == _ALL else {getattr(case, by) for case in group.cases[alone]}
                 for value in sorted(values):
-                    rows += _rows(analysis, group, alone, under, policy_of, by, value)
+                    rows += _rows(analysis, group, editors, by, value)
     return rows
 
 
-def _rows(
-    analysis: Analysis,
-    group: CaseGroup,
-    alone: str,
-    under: Sequence[str],
-    policy_of: Mapping[str, str],
-    by: str,
-    value: str,
-) -> list[Row]:
+def _rows(analysis: Analysis, group: CaseGroup, editors: Sequence[str], by: str, value: str) -> list[Row]:
+    """Of an editor alone, the first one, and of those with a policy."""
     cases = {
         editor: {case.key: case for case in group.cases[editor] if by == _ALL or getattr(case, by) == value}
-        for editor in (alone, *under)
+        for editor in editors
     }
     stored = analysis.comparisons[group.name].outcomes
     outcomes = {editor: {key: stored[editor][key] for key in cases[editor]} for editor in cases}
-    pairs = [compare_two(outcomes, editor, alone) for editor in under]
-    judged = judge_together(pairs) if by == _ALL else pairs
+    pairs = [compare_two(outcomes, editor, editors[0]) for editor in editors[1:]]
     rows = []
-    for editor, pair in zip(under, judged, strict=True):
-        common = sorted(cases[editor].keys() & cases[alone].keys())
-        if not common:
-            continue
-        sides = [[cases[name][key] for key in common] for name in (alone, editor)]
-        kept = [mean(outcomes[name][key][0].kept for key in common) for name in (alone, editor)]
-        before, after = (_mean(made for case in side for made in case.changed or []) for side in sides)
-        rows.append(
-            Row(
-                group=group.name,
-                by=f"by {by}: {value}" if by != _ALL else _ALL,
-                editor=alone,
-                policy=policy_of[editor],
-                value=value,
-                gained=estimate(pair.difference, pair.interval),
-                alone=kept[0],
-                under=kept[1],
-                edits=None if before is None or after is None else after - before,
-                seam=_mean(_seams(analysis, sides[1])) if by == _ALL else None,
-                cost_alone=_mean(case.cost for case in sides[0]),
-                cost=_mean(case.cost for case in sides[1]),
-                seconds_alone=_mean(case.seconds for case in sides[0]),
-                seconds=_mean(case.seconds for case in sides[1]),
-                p_value=pair.p_corrected if by == _ALL else None,
-                verdict=_VERDICTS.get(pair.verdict, pair.verdict) if by == _ALL else "",
-                cases=len(common),
-                sources=pair.sources,
-            )
-        )
+    for pair in judge_together(pairs) if by == _ALL else pairs:
+        if common := sorted(cases[pair.first].keys() & cases[pair.second].keys()):
+            names = (pair.second, pair.first)
+            kept = [fmean(outcomes[name][key][0].kept for key in common) for name in names]
+            row = _row(group.name, pair, [[cases[name][key] for key in common] for name in names], kept)
+            if by == _ALL:
+                seam = mean_of(_seams(analysis, [cases[pair.first][key] for key in common]))
+                verdict = _VERDICTS.get(pair.verdict, pair.verdict)
+                row = replace(row, seam=seam, p_value=pair.p_corrected, verdict=verdict)
+            rows.append(replace(row, by=by if by == _ALL else f"by {by}: {value}", value=value))
     return rows
 
 
-def _mean(values: Iterable[float | None]) -> float | None:
-    measured = [float(value) for value in values if value is not None]
-    return mean(measured) if measured else None
+def _row(group: str, pair: Comparison, sides: Sequence[Sequence[Case]], kept: Sequence[float]) -> Row:
+    before, after = (mean_of(made for case in side for made in case.changed or []) for side in sides)
+    costs, seconds = (
+        [mean_of(getattr(case, name) for case in side) for side in sides] for name in ("cost", "seconds")
+    )
+    return Row(
+        group=group,
+        by="",
+        editor=pair.second,
+        policy=sides[1][0].chain.policy,
+        value="",
+        gained=estimate(pair.difference, pair.interval),
+        alone=kept[0],
+        under=kept[1],
+        edits=None if before is None or after is None else after - before,
+        seam=None,
+        cost_alone=costs[0],
+        cost=costs[1],
+        seconds_alone=seconds[0],
+        seconds=seconds[1],
+        p_value=None,
+        verdict="",
+        cases=len(sides[0]),
+        sources=pair.sources,
+    )
 
 
 def _seams(analysis: Analysis, cases: Sequence[Case]) -> list[float]:

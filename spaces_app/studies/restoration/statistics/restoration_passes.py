@@ -5,7 +5,7 @@ import numpy as np
 from convergebench.metric_modules.halflife.intervals import student_interval
 
 from ....analysis.analysis import Analysis
-from ....analysis.tables import Estimate, column, estimate
+from ....analysis.tables import Estimate, column, estimate, mean_of
 from ....statistics import OnPage
 from ..restored import MethodRow, RestoredSet, better_sign, metric_title, rows_by_method
 
@@ -77,7 +77,6 @@ def _direction_row(table: RestoredSet, method: str, number: int) -> Iterator[Row
     if not passes:
         return
     values = np.array([r.direction for r in passes], float)
-    sizes = [r.size for r in passes if r.size is not None]
     limits = student_interval(values, [r.clean for r in passes])
     low, high = limits or (-1.0, 1.0)
     mean = float(values.mean())
@@ -88,7 +87,7 @@ def _direction_row(table: RestoredSet, method: str, number: int) -> Iterator[Row
         round=number,
         mean=mean,
         direction=estimate(mean, limits, -1.0, 1.0),
-        size=sum(sizes) / len(sizes) if sizes else None,
+        size=mean_of(r.size for r in passes),
         verdict="undoes" if high < 0 else "deepens" if low > 0 else "open",
         pictures=len({r.picture for r in passes}),
         clean=len({r.clean for r in passes}),

@@ -23,7 +23,6 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """A method's prompts are averaged."""
     rows = list(rows_by_method(_method_rows, analysis, with_baselines=True))
     order = {place: number for number, place in enumerate(dict.fromkeys((row.by, row.slice) for row in rows))}
     return sorted(rows, key=lambda row: (row.by != "scene", order[row.by, row.slice]))

@@ -141,7 +141,6 @@ def _inspect(file: _File) -> tuple[str, int, int]:
 
 
 def _check_series(returns: Sequence[_File], edits: Sequence[_File]) -> None:
-    """Refuses a series that cannot be scored, before a picture is decoded."""
     if not returns:
         raise UserError("no returns were given; add the pictures that came back")
     if len(returns) > _MOST_RETURNS:
