@@ -97,15 +97,13 @@ def _find_chain(
         yield Problem(rows[0]["where"], reason)
         return
     source = sources[0]
-    placed, problems = _by_place(name, [row for row in rows if row is not source])
+    placed, problems = _by_place(name, rows)
     yield from problems
     if other := _other_words(placed):
         reason = f"chain {name!r} is judged by the words of round 1; round {other[0]} has others"
         if not closes and {position for _, position in placed} == {1}:
             placed, closes = {(1, round): row for (round, _), row in placed.items()}, False
-            reason = (
-                f"chain {name!r} asks for something else in each round: its rounds are turns of one open round"
-            )
+            reason = f"chain {name!r} asks for something else in each round: these are turns of one open round"
         yield Problem(source["where"], reason, is_note=True)
     if not placed:
         yield Problem(source["where"], f"chain {name!r} has a source but no answer")
@@ -136,7 +134,9 @@ def _find_chain(
 def _by_place(name: str, rows: list[_Row]) -> tuple[dict[_Place, _Row], list[Problem]]:
     placed, problems = dict[_Place, _Row](), list[Problem]()
     for row in rows:
-        round, earlier = row["round"], sum(place[0] == row["round"] for place in placed)
+        if not (round := row["round"]):  # the source
+            continue
+        earlier = sum(place[0] == round for place in placed)
         place = round, row.get("position", earlier + 1)
         if placed.setdefault(place, row) is not row:
             reason = f"chain {name!r} has round {round}, position {place[1]} twice; the first counts"

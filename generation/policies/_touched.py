@@ -29,7 +29,8 @@ def touched(before: Image.Image, after: Image.Image, instruction: str) -> NDArra
     if before.size != after.size or _OF_THE_WHOLE.search(instruction):
         return None
     unit = min(before.size) / 512
-    first, second = (_blurred_lab(picture, 2 * unit) for picture in (before, after))
+    colours = (cv2.cvtColor(np.asarray(each, np.float32) / 255, cv2.COLOR_RGB2LAB) for each in (before, after))
+    first, second = (cv2.GaussianBlur(lab, (0, 0), 2 * unit).astype(np.float32) for lab in colours)
     mapped = _without_drift(first, second)
     if np.linalg.norm(mapped - second, axis=2).mean() > _LEAST:  # a drift that large was asked for
         return None
@@ -43,12 +44,6 @@ def touched(before: Image.Image, after: Image.Image, instruction: str) -> NDArra
     sizes[0] = 0
     mask = (sizes >= _SMALLEST * mask.size)[labels]
     return None if mask.mean() > _WHOLE else mask
-
-
-def _blurred_lab(picture: Image.Image, sigma: float) -> Pixels:
-    pixels = np.asarray(picture, np.float32) / 255
-    blurred: Pixels = cv2.GaussianBlur(cv2.cvtColor(pixels, cv2.COLOR_RGB2LAB), (0, 0), sigma).astype(np.float32)
-    return blurred
 
 
 def _without_drift(first: Pixels, second: Pixels) -> Pixels:

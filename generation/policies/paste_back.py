@@ -43,12 +43,5 @@ def _seam(sent: Pixels, answered: Pixels, made: Pixels, border: np.ndarray) -> f
     """How much steeper the border is than in either picture, in grey levels a pixel; 0 if no seam shows."""
     if not border.any():
         return 0.0
-    before, after, now = (_steepness(pixels)[border] for pixels in (sent, answered, made))
+    before, after, now = (np.hypot(*np.gradient(pixels.mean(2)))[border] for pixels in (sent, answered, made))
     return round(float(np.clip(now - np.maximum(before, after), 0, None).mean()), 4)
-
-
-def _steepness(pixels: Pixels) -> Pixels:
-    grey = pixels.mean(2)
-    down, right = np.gradient(grey)
-    steep: Pixels = np.hypot(down, right)
-    return steep

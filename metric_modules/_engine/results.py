@@ -161,7 +161,9 @@ def chain_rows(
     before = chain.input and chain.input.step
     for number, placed in chain.steps.items():
         step, values = placed and placed.step, Values()
-        unscored = _why_unscored(step)
+        unscored = None if step else Missing("missing")
+        if step and not is_scored(step):
+            unscored = Missing(step.status, step.reason or "")
         for name, spec in specs.items():
             if unscored or name not in computed:
                 reason = Missing("absent", absent[name]) if name in absent else Missing("not_asked", name)
@@ -202,12 +204,6 @@ def _derived(chain: DatasetChain, values: Values, specs: Mapping[str, Spec], flo
 
 def _size(step: Step | None) -> tuple[int, int | None] | None:
     return (step.width, step.height) if step and step.width is not None else None
-
-
-def _why_unscored(step: Step | None) -> Missing | None:
-    if step is None:
-        return Missing("missing")
-    return None if is_scored(step) else Missing(step.status, step.reason or "")
 
 
 def _retained(column: ScoreColumn, value: Value, floors: Medians) -> Value:

@@ -63,7 +63,9 @@ class Run:
         for row in [*rows, *(line["judgement"] for line in self._lines)]:
             self._add(Judgement(**row))
         asks, self.left_out = plan_asks(self.reader, question, judge.knows)
-        chosen = _chosen(asks, limit, editors, programs)
+        chosen = [ask for ask in asks if not editors or ask.chain.editor in editors]
+        chosen = [ask for ask in chosen if not programs or ask.chain.program.id in programs]
+        chosen = chosen if limit is None else _in_random_order(chosen)[:limit]
         missing = [ask for ask in chosen if identity_of(ask) not in self.rows]
         self.already = len(chosen) - len(missing)
         letters = max((len(ask.words) for ask in asks), default=0) + len(str(dict(question.schema)))
@@ -172,12 +174,6 @@ class Run:
             write(dataset / self.file, JUDGEMENTS, rows, dataset)
             card.write(dataset, {JUDGEMENTS.name})
             self.journal.unlink()
-
-
-def _chosen(asks: list[Ask], limit: int | None, editors: Sequence[str], programs: Sequence[str]) -> list[Ask]:
-    asks = [ask for ask in asks if not editors or ask.chain.editor in editors]
-    asks = [ask for ask in asks if not programs or ask.chain.program.id in programs]
-    return _in_random_order(asks)[:limit] if limit is not None else asks
 
 
 def _in_random_order(asks: Sequence[Ask]) -> list[Ask]:

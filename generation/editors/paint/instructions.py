@@ -55,23 +55,15 @@ def parse(instruction: str) -> Request | None:
     text = re.sub(r"#([0-9a-f]{6})\b", _nearest_colour, instruction.lower())
     text = re.sub(r"[^a-z0-9°%' -]+", " ", text.replace("-", " "))
     text = re.sub(r"\s+", " ", text).strip()
-    return _copy(text) or _geometry(text) or _change(text) or _tone(text)
+    if re.search(rf"\b(?:{_COPY})\b", text):
+        return Request("copy", "denoise" if re.search(rf"\b(?:{_DENOISE})", text) else "")
+    tones = (Request("tone", name) for name, pattern in TONES if re.search(rf"\b(?:{pattern})\b", text))
+    return _geometry(text) or _change(text) or next(tones, None)
 
 
 def _nearest_colour(match: re.Match[str]) -> str:
     wanted = bytes.fromhex(match[1])
     return min(COLOURS, key=lambda name: sum((a - b) ** 2 for a, b in zip(wanted, COLOURS[name], strict=True)))
-
-
-def _copy(text: str) -> Request | None:
-    if not re.search(rf"\b(?:{_COPY})\b", text):
-        return None
-    return Request("copy", "denoise" if re.search(rf"\b(?:{_DENOISE})", text) else "")
-
-
-def _tone(text: str) -> Request | None:
-    name = next((name for name, pattern in TONES if re.search(rf"\b(?:{pattern})\b", text)), None)
-    return Request("tone", name) if name else None
 
 
 def _geometry(text: str) -> Request | None:

@@ -45,15 +45,12 @@ def find_face(image: Pixels) -> Face | None:
         turned = small if not tilt else cv2.warpAffine(small, upright, small.shape[1::-1])
         boxes = _cascade().detect_multi_scale(turned, 1.15, 1, (_WINDOW, _WINDOW), (min(small.shape[:2]),) * 2)
         if boxes:
-            best = max(boxes, key=lambda box: _weight(box, small.shape[1]))
+            width = small.shape[1]  # of several the largest; one at the picture's side counts half
+            best = max(boxes, key=lambda b: b["width"] * (1 - abs((b["c"] + b["width"] / 2) / width - 0.5)))
             size = LADDER ** _rung(best["width"] / scale)
             x, y = back @ (best["c"] + best["width"] / 2, best["r"] + best["height"] / 2, 1)
             return x / scale - size / 2, y / scale - size / 2, size
     return None
-
-
-def _weight(box: dict[str, int], width: int) -> float:
-    return box["width"] * (1 - abs((box["c"] + box["width"] / 2) / width - 0.5))
 
 
 def assumed_face(image: Pixels) -> Face:
@@ -120,7 +117,9 @@ def _in_scene(image: Pixels, thing: Thing, side: str, chance: np.random.Generato
 
 def standing_out(image: Pixels, thing: Thing, place: Place) -> str:
     left, top, width, height, mirrored = place
-    behind = _part_behind(image, left, top, width, height)
+    rows = np.clip(np.arange(top, top + height), 0, image.shape[0] - 1)
+    columns = np.clip(np.arange(left, left + width), 0, image.shape[1] - 1)
+    behind = image[rows[:, None], columns[None]].astype(np.float32)
     gaps = {}
     for colour in thing.colours:
         tint, cover = draw_at_size(thing.name, colour, width, height, mirrored)
@@ -130,12 +129,6 @@ def standing_out(image: Pixels, thing: Thing, place: Place) -> str:
             return colour
         gaps[colour] = float(gap)
     return max(gaps, key=lambda colour: gaps[colour])
-
-
-def _part_behind(image: Pixels, left: int, top: int, width: int, height: int) -> Pixels:
-    rows = np.clip(np.arange(top, top + height), 0, image.shape[0] - 1)
-    columns = np.clip(np.arange(left, left + width), 0, image.shape[1] - 1)
-    return image[rows[:, None], columns[None]].astype(np.float32)
 
 
 def _reach(place: Place) -> int:

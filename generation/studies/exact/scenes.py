@@ -69,14 +69,11 @@ class Reference:
     def __str__(self) -> str:
         name = f"the {self.looks} {self.kind}"
         if self.kind == "card":
-            name = f"the card with {_text_words(self.looks)}" if self.looks else "the empty card"
+            what = "number" if self.looks.isdigit() else "word"
+            name = f"the card with the {what} {self.looks}" if self.looks else "the empty card"
         if self.corner:
             return f"{name} nearest to the {self.corner} corner"
         return f"{name} {self.side} {self.other}" if self.other else name
-
-
-def _text_words(text: str) -> str:
-    return f"the {'number' if text.isdigit() else 'word'} {text}"
 
 
 @dataclass(frozen=True)

@@ -30,10 +30,6 @@ _LUMINANCE = np.array([
 ], np.int64).reshape(8, 8)  # fmt: skip
 
 
-def _defocus_blur(pixels: Whole, seed: int) -> Whole:
-    return _disk(pixels, _share(pixels, 9))
-
-
 def _motion_blur(pixels: Whole, seed: int) -> Whole:
     length, slope = _share(pixels, 34), int(draw([seed, 1], 1, -60, 61)[0])
     height, width = pixels.shape[:2]
@@ -83,7 +79,7 @@ def _surveillance(pixels: Whole, seed: int) -> Whole:
 
 
 DEGRADATIONS: dict[str, Callable[[Whole, int], Whole]] = {
-    "defocus-blur": _defocus_blur,
+    "defocus-blur": lambda pixels, seed: _disk(pixels, _share(pixels, 9)),
     "motion-blur": _motion_blur,
     "digital-zoom": _digital_zoom,
     "old-film": _old_film,
