@@ -8,13 +8,10 @@ import argparse
 import difflib
 import importlib
 import importlib.metadata
-import json
 import re
 import sys
 from functools import cache
 from pathlib import Path
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 import click
 from convergebench.generation.records import UserError
@@ -161,10 +158,11 @@ class Verbs(click.Group):
 
 def _sentence(error: Exception) -> str | None:
     """What a user can change; None if the fault is ours."""
+    from convergebench.bench import as_installed
     from convergebench.generation.files import CAUSES
 
     if isinstance(error, UserError):
-        return _as_installed(str(error))
+        return as_installed(str(error))
     if isinstance(error, ModuleNotFoundError):
         return _install_line(error.name or "")
     if isinstance(error, OSError) and error.errno in CAUSES:
@@ -182,26 +180,16 @@ def _sentence(error: Exception) -> str | None:
 
 def _install_line(module: str) -> str | None:
     """How to install a missing module; None if it is not one of this distribution's requirements."""
+    from convergebench.bench import as_installed
+
     name = module.partition(".")[0]
     for requirement in importlib.metadata.requires("convergebench") or ():
         wanted, _, marker = requirement.partition(";")
         if re.match(r"[\w.-]+", wanted)[0].replace("-", "_").lower() == name:  # type: ignore[index]
             extra = re.search(r"extra == ['\"]([\w-]+)", marker)
             line = f"pip install 'convergebench{f'[{extra[1]}]' if extra else ''}'"
-            return _as_installed(f"{name} is not installed: {line}")
+            return as_installed(f"{name} is not installed: {line}")
     return None
-
-
-def _as_installed(sentence: str) -> str:
-    """Advice to install an extra, from where this copy came: a checkout or a wheel may be on no index."""
-    copies = importlib.metadata.distributions(name="convergebench")  # none in a Space
-    origin = next(filter(None, (copy.read_text("direct_url.json") for copy in copies)), None)
-    if not origin:
-        return sentence
-    path = url2pathname(urlsplit(json.loads(origin)["url"]).path)
-    return re.sub(
-        r"pip install 'convergebench", lambda found: f"{sys.executable} -m pip install '{path}", sentence
-    )
 
 
 @click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": _WIDTH})

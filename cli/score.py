@@ -57,6 +57,7 @@ def command(dataset: Path, metrics: str | None, shard: str | None, as_json: bool
 
 
 def _print_summary(dataset: Path, outcome: "Outcome") -> None:
+    from convergebench.bench import as_installed
     from convergebench.dataset_builder.building.card import count_text
 
     rate = f" at {outcome.images / outcome.seconds:.1f} images/s" if outcome.images else ""
@@ -65,7 +66,7 @@ def _print_summary(dataset: Path, outcome: "Outcome") -> None:
         f"{count_text(outcome.images, 'image')} scored now{rate}"
     )
     for name, reason in outcome.absent.items():
-        click.echo(f"left out: {name}, because {reason}", err=True)
+        click.echo(f"left out: {name}, because {as_installed(reason)}", err=True)
     for line in outcome.damage[:_MOST_DAMAGE_SHOWN]:
         click.echo(f"damaged: {line}", err=True)
     if len(outcome.damage) > _MOST_DAMAGE_SHOWN:

@@ -1,14 +1,18 @@
 """`run`: one call from an editor to its numbers, resumable as a whole; what it was told stands in bench.toml."""
 
+import importlib.metadata
 import inspect
 import json
 import os
+import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, make_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from convergebench.generation.files import write_whole
 from convergebench.generation.records import UserError, Values, check_fields
@@ -53,6 +57,18 @@ class Failed(UserError):
         self.finished = finished
 
 
+def as_installed(sentence: str) -> str:
+    """Advice to install an extra, from where this copy came: a checkout or a wheel may be on no index."""
+    copies = importlib.metadata.distributions(name="convergebench")  # none in a Space
+    origin = next(filter(None, (copy.read_text("direct_url.json") for copy in copies)), None)
+    if not origin:
+        return sentence
+    path = url2pathname(urlsplit(json.loads(origin)["url"]).path)
+    return re.sub(
+        r"pip install 'convergebench", lambda found: f"{sys.executable} -m pip install '{path}", sentence
+    )
+
+
 @dataclass(frozen=True)
 class Finished:
     """What a run made. Printing it shows its table and where everything is."""
@@ -65,7 +81,9 @@ class Finished:
 
     def __str__(self) -> str:
         lines = [str(self.board), f"the dataset: {self.dataset}; to repeat this run: {self.config}"]
-        lines += [f"not computed: {name}, because {reason}" for name, reason in self.absent.items()]
+        for reason in dict.fromkeys(self.absent.values()):
+            names = " and ".join(name for name in self.absent if self.absent[name] == reason)
+            lines.append(f"not computed: {names}, because {as_installed(reason)}")
         return "\n".join([*lines, f"published: {self.version}"] if self.version else lines)
 
     def _repr_html_(self) -> str:

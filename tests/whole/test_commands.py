@@ -16,7 +16,7 @@ import httpx
 import pytest
 import scored
 import wheels
-from documented import PAGES, commands, commands_of_help
+from documented import HOUSE, PAGES, commands, commands_of_help
 from hub_server import HubServer
 from space_server import free_port
 
@@ -29,7 +29,7 @@ PARSE = (
 PARSED = {
     r"^(make|pip|python|inspect)\b": "another program",
     r"--multi_gpu|--executor slurm": "a cluster",
-    r" --check | --refresh|^convergebench (list sources|weights) | niqe": "something to download",
+    r" --check | --refresh|^convergebench (list sources|weights) |niqe|--suite v1 --editor \./": "a download",
     r"/(pr/7|v1\.0\.0)\b|import (ORG/|restored/|answers/|chains/|prompts|scores|--layout scores)": "somebody's data",
     r"openai:base_url=http://(localhost|127.0.0.1)": "a server of one's own",
 }
@@ -51,6 +51,8 @@ GIVEN = {
     r"answers\.csv": "answers.csv",
     r"(anna|ben)\.json": "labels.json",
     r"\./(mine|my_editor)\.py:.*": "mine.py",
+    r"challenges/NAME\.json": "salt",
+    r"tests/.*\.toml": "smoke.toml",
 }
 NAMES = ("man", "man-hat-1", "man-back-1", "man-hat-2", "man-back-2")  # the pictures of one chain
 
@@ -118,6 +120,8 @@ def world(tmp_path_factory):
         lines = [f"man,{place}{name}.png,{(n + 1) // 2},edit {n % 2},hat" for n, name in enumerate(NAMES)]
         (folder / path).write_text("\n".join([f"{head},round,instruction,program", *lines]))
     (folder / "mine.py").write_text("def edit(image, instruction, seed):\n    return image\n")
+    (folder / "salt").write_bytes(bytes(range(64)))
+    shutil.copyfile(HOUSE / "generation/suites/smoke.toml", folder / "smoke.toml")
     (folder / "bench.toml").write_text('editor = "jpeg"\nsuite = "smoke"\nrounds = 2\nmetrics = ["psnr"]\n')
     (folder / "mine.toml").write_text('rounds = 2\nshort_side = 96\nprograms = ["mirror"]\neditors = ["paint"]\n')
     with HubServer(folder / "hub") as hub:
