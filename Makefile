@@ -117,6 +117,25 @@ no-reference: .venv/dev .venv-peers/ready  ## no-reference metrics against publi
 bench: .venv/dev  ## benchmarks: seconds and memory
 	@for file in tests/benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
+# The lowest versions that pyproject.toml allows, as uv finds them; but torch as pinned, for older builds bring CUDA.
+.venv-oldest/ready: pyproject.toml
+	@echo "setting up .venv-oldest (a minute or two the first time)"
+	@test -x .venv-oldest/bin/python || $(PYTHON) -m venv .venv-oldest
+	@.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0 uv
+	@echo torch==2.13.0 > .venv-oldest/torch.txt
+	@.venv-oldest/bin/uv pip compile --quiet --resolution lowest-direct --extra all -c .venv-oldest/torch.txt \
+	  --python .venv-oldest/bin/python pyproject.toml | grep -Ev '^(nvidia|cuda|triton)' > .venv-oldest/lowest.txt
+	@.venv-oldest/bin/uv pip install --quiet --python .venv-oldest/bin/python -r .venv-oldest/lowest.txt
+	@.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -c .venv-oldest/lowest.txt \
+	  hypothesis krippendorff pytest pytest-xdist setuptools
+	@touch $@
+
+oldest: .venv-oldest/ready  ## the default tests on the lowest versions that pyproject.toml allows
+	@.venv-oldest/bin/python -m pip --quiet --disable-pip-version-check install --no-deps --no-build-isolation --force-reinstall .
+	@rm -rf build/lib build/bdist.*
+	.venv-oldest/bin/python -m pip check
+	OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -q -n auto --dist loadfile
+
 # inspect-ai needs an older fsspec than other packages, so it has its own environment, without pinned versions.
 .venv-inspect/ready: pyproject.toml
 	@echo "setting up .venv-inspect (a minute or two the first time)"

@@ -16,7 +16,7 @@ import httpx
 import pytest
 import scored
 import wheels
-from documented import HOUSE, PAGES, commands, commands_of_help
+from documented import HOUSE, PAGES, blocks, commands, commands_of_help
 from hub_server import HubServer
 from space_server import free_port
 
@@ -36,7 +36,7 @@ PARSED = {
 PAID = r"(gemini|openai|bfl|qwen|banana100|restoration|undos\.toml|exact-mini)\b"
 METRICS = "psnr,ssim,edit_applied,honesty"
 SMALL = ["--rounds", "1", "--limit", "2", "--no-audit"]
-# What a page takes for granted, by the name it has there: a file or folder of `world`.
+# What a page takes for granted, by the name it has there (or its group): a file or folder of `world`.
 GIVEN = {
     r"runs/\w+": "run",
     r"submissions/\w+": "submission",
@@ -44,13 +44,13 @@ GIVEN = {
     r"convergebench|banana|restored|added|theirs|work/answers": "data",
     r"report/leaderboard.json": "report/leaderboard.json",
     r"bench\.toml": "bench.toml",
-    r"(\./)?mine\.toml": "mine.toml",
-    r"(\./)?(photographs|originals|returns|pictures)": "pictures",
-    r"(before|after)\.png": "pictures/man.png",
-    r"pictures/table\.csv": "pictures/table.csv",
+    r"(?:\./)?mine\.toml": "mine.toml",
+    r"(?:\./)?(?:photographs|originals|returns)": "pictures",
+    r"(?:before|after)\.png": "pictures/man.png",
+    r"(pictures)/table\.csv": "pictures",
     r"answers\.csv": "answers.csv",
-    r"(anna|ben)\.json": "labels.json",
-    r"\./(mine|my_editor)\.py:.*": "mine.py",
+    r"(?:anna|ben)\.json": "labels.json",
+    r"\./(?:mine|my_editor)\.py:.*": "mine.py",
     r"challenges/NAME\.json": "salt",
     r"tests/.*\.toml": "smoke.toml",
 }
@@ -80,8 +80,9 @@ class World:
         """Put what a command takes for granted into the page's folder."""
         for before, word in zip(["", *words], words, strict=False):
             for pattern, name in GIVEN.items():
-                path = page / word.partition(":")[0]
-                if re.fullmatch(pattern, word) and before != "--out" and not path.exists():
+                found = re.fullmatch(pattern, word)
+                path = page / (found[found.re.groups] if found else word).partition(":")[0]
+                if found and before != "--out" and not path.exists():
                     path.parent.mkdir(parents=True, exist_ok=True)
                     copy = shutil.copytree if (self.folder / name).is_dir() else shutil.copyfile
                     copy(self.folder / name, path)
@@ -119,7 +120,8 @@ def world(tmp_path_factory):
     for path, head, place in (("pictures/table.csv", "chain,path", ""), ("answers.csv", "case,file", "pictures/")):
         lines = [f"man,{place}{name}.png,{(n + 1) // 2},edit {n % 2},hat" for n, name in enumerate(NAMES)]
         (folder / path).write_text("\n".join([f"{head},round,instruction,program", *lines]))
-    (folder / "mine.py").write_text("def edit(image, instruction, seed):\n    return image\n")
+    [mine] = [block.code for block in blocks("README.md") if block.code.startswith("# mine.py")]
+    (folder / "mine.py").write_text(mine)
     (folder / "salt").write_bytes(bytes(range(64)))
     shutil.copyfile(HOUSE / "generation/suites/smoke.toml", folder / "smoke.toml")
     (folder / "bench.toml").write_text('editor = "jpeg"\nsuite = "smoke"\nrounds = 2\nmetrics = ["psnr"]\n')

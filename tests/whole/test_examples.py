@@ -85,7 +85,8 @@ def test_every_block_says_its_language():
 def test_python_of_readme_and_card_prints_what_it_promises(place, tmp_path):
     readme = [block.code for block in blocks("README.md") if block.language == "python"]
     assert len(readme) >= 2
-    assert all(promised(code) for code in readme), "a block shows nothing that could fail"
+    shown = [code for code in readme if not code.startswith("# mine.py")]  # which test_commands.py runs
+    assert all(promised(code) for code in shown), "a block shows nothing that could fail"
     text = (place / "convergebench" / "README.md").read_text()
     card = [block.code for block in blocks(CARD, text) if block.language == "python"]
     assert len(card) == len([block for block in blocks(CARD) if block.language == "python"])

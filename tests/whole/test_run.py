@@ -7,10 +7,12 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import convergebench as cb
 import pytest
 from click.testing import CliRunner
+from convergebench import bench
 from convergebench.cli.__main__ import main
 from convergebench.generation import editors, own_editor
 from convergebench.generation.records import UserError
@@ -107,6 +109,17 @@ def test_a_run_without_one_answer_exits_with_the_first_reason(here):
     half = run("--editor", "./mine.py:flaky", *SMALL, "--fail-on-error", "0.5")
     assert half.exit_code == 1
     assert "100% of its chains ended without an answer" in half.stderr
+
+
+def test_a_reason_is_given_once_with_the_command_that_installs_from_here(tmp_path, monkeypatch):
+    reason = "it needs torch, which pip install 'convergebench[score]' brings"
+    installed = SimpleNamespace(read_text=lambda name: json.dumps({"url": f"file://{tmp_path}/a%20b.whl"}))
+    monkeypatch.setattr("importlib.metadata.distributions", lambda name: [installed])
+    finished = bench.Finished(tmp_path, tmp_path, "", {"lpips": reason, "clip": "no weights", "damage": reason})
+    lines = str(finished).splitlines()[-2:]
+    assert lines[0].startswith("not computed: lpips and damage, because it needs torch, which ")
+    assert f"{sys.executable} -m pip install '{tmp_path}/a b.whl[score]' brings" in lines[0]
+    assert lines[1] == "not computed: clip, because no weights"
 
 
 def test_a_function_typed_into_python_has_an_id_from_its_code():
