@@ -42,5 +42,6 @@ def command(
     """
     from convergebench.dataset_builder.importing import layout_turns
 
-    places = (source_column, turns, words, split, config, revision)
-    store_findings(layout_turns.find_chains(path, editor, *places, options["kind"], closes), editor, **options)
+    columns, version = (source_column, turns, words), (split, config, revision)
+    findings = layout_turns.find_chains(path, editor, *columns, *version, options["kind"], closes)
+    store_findings(findings, editor, **options)

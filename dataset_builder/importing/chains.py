@@ -69,7 +69,7 @@ class FoundChain:
 
 
 class Problem(NamedTuple):
-    """What could not be imported, or as a note what to know of the import."""
+    """What could not be imported; as a note, what a reader should know about the import."""
 
     where: str
     reason: str

@@ -1,7 +1,8 @@
 """Import layout `edival`: the answers of EdiVal-Bench in its multipass mode, three turns on each picture.
 
 https://github.com/TianyuCodings/EdiVal: a folder has INDEX_input_raw.png or .jpg and INDEX_input_raw_turn_1.png,
-_turn_2.png, _turn_3.png; its CSV has image_index, turns and instructions (a Python list), one row a number of turns.
+_turn_2.png, _turn_3.png; its CSV has image_index, turns and instructions (a Python list),
+a row for each number of turns.
 """
 
 import ast
@@ -50,7 +51,7 @@ def find_chains(
 
 
 def _instructions(path: Path) -> Mapping[int, list[str]]:
-    """The longest list of each picture: the rows of fewer turns are its beginning."""
+    """The longest list of each picture; its rows with fewer turns repeat the beginning."""
     asked: dict[int, list[str]] = {}
     with path.open(encoding="utf-8", newline="") as file:
         for number, row in enumerate(csv.DictReader(file), 1):

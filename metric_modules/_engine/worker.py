@@ -1,4 +1,4 @@
-"""Scores chains and floors in threads that take whole ones, each with one core.
+"""Scores chains and floors in threads: each takes one whole chain at a time and uses one core.
 
 Results do not depend on the number of cores, because whatever a thread calls computes in that thread alone.
 """

@@ -14,7 +14,7 @@ _ValuesByMetric = dict[str, dict[str, float]]  # metric -> unrelated picture -> 
 
 
 class Floors:
-    """By source and size, over the unrelated sources of the chain's suite."""
+    """What the other sources of a suite score against each source, at each size."""
 
     def __init__(self, floors: Iterable[FloorRow], chains: Iterable[FinishedChain]):
         self._values: dict[tuple[str, int], _ValuesByMetric] = defaultdict(lambda: defaultdict(dict))
@@ -40,6 +40,7 @@ class Floors:
         return self._cached[key]
 
     def _without_encodings(self, source: str, values: _ValuesByMetric) -> _ValuesByMetric:
+        """Without other encodings of the same picture, which have its name and look like it."""
         name = self._name_of.get(source)
         others = {other for by_other in values.values() for other in by_other}
         of_name = {other for other in others if self._name_of.get(other) == name}
@@ -72,7 +73,7 @@ def _among(values: _ValuesByMetric, others: Collection[str]) -> _ValuesByMetric:
 
 
 def _resembling(values: _ValuesByMetric, floors_of: _ValuesByMetric) -> dict[str, bool]:
-    """By picture, on all qualities; empty if a quality has no values."""
+    """Whether each picture passes for the reference by every quality metric; empty if one has no values."""
     qualities, untouched = checked_columns("quality"), ceilings()
     if not all(values.get(metric) and floors_of.get(metric) for metric in qualities):
         return {}

@@ -198,11 +198,13 @@ def is_missing_case(outcome: Outcome) -> bool:
 
 
 def places() -> tuple[str, ...]:
+    """All that can become of a chain, in the order in which it is listed."""
     of_studies = (place for group in program_groups().values() for place in group.outcomes)
     return (*_CASES, *of_studies, AUDITED, _LOOK_ALIKE, _NO_QUALITY, _UNSCORED, UNKNOWN)
 
 
 def account_for(analysis: "Analysis") -> dict[str, str]:
+    """What became of each chain, by its id: one of `places`."""
     place_of = dict.fromkeys((chain.id for chain in analysis.chains), _UNSCORED)
     for case in analysis.cases:
         group = program_groups().get(case.group)

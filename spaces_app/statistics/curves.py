@@ -66,7 +66,7 @@ def slice_curves(
     is_in_slice: Callable[[Case], bool] = lambda case: True,
     metrics: Sequence[str] | None = None,
 ) -> list[CurveRow]:
-    """On common cases, unless these are less than half of the cases of an editor."""
+    """The curves of a slice on the cases that all editors have, unless these are fewer than half of some editor's."""
     chosen: dict[str, _Pairs] = {}
     for editor, cases in group.cases.items():
         measured = [pair for pair in zip(cases, outcomes[editor], strict=True) if not pair[1].failed]

@@ -221,7 +221,7 @@ def _forward_share(cases: Sequence[Case]) -> Estimate:
 
 
 def _asked_share(cases: Sequence[Case], answer: bool) -> float | None:
-    """The share of all scored rounds of which this is known; of the others the words were not checked."""
+    """The share of scored rounds whose edit was, or was not, as asked; in the rest the words were not checked."""
     return mean_of(
         asked is answer
         for case in cases

@@ -6,6 +6,8 @@ import datasets
 import pyarrow.parquet as pq
 import pytest
 import stores
+from click.testing import CliRunner
+from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset import schema
 from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
 from convergebench.dataset_builder.dataset.rows import FLOORS, STEPS, StepRow, configs
@@ -22,6 +24,11 @@ def features(columns):
 def row(number, data):
     plain = {c.name: {"string": "", "int32": 0}[c.type] if c.required else None for c in STEPS.columns}
     return {**plain, "step": number, "image": data and {"bytes": data, "path": f"{number:04d}.png"}}
+
+
+@pytest.mark.parametrize("config", EVERY.values(), ids=EVERY)
+def test_messages_name_a_command_that_exists(config):
+    assert CliRunner().invoke(main, [*config.made_by.split(), "--help"]).exit_code == 0
 
 
 @pytest.mark.parametrize("config", EVERY.values(), ids=EVERY)

@@ -103,7 +103,7 @@ class Label(Row):
         return self.question, self.chain, self.step, self.other_chain, self.other_step
 
 
-LABELS = Label.config(made_by="labels add", depends="what people said of the pictures")
+LABELS = Label.config(made_by="import --layout labels", depends="what people said of the pictures")
 
 
 def _label_from_values(where: str, values: Mapping[str, object]) -> Label:
@@ -156,8 +156,8 @@ def _read_label_file(path: Path) -> list[Label]:
 def import_labels(files: Sequence[Path], folder: Path) -> dict[str, Any]:
     """Add the labels of files to a dataset; for each person and picture the latest answer counts.
 
-    Returns the file and counts: all labels, the new and the changed ones, and the
-    strangers, whose picture is not in this dataset.
+    Returns the file and counts: all labels, the new, the changed, and the strangers: labels of pictures that are not in
+    this dataset.
     """
     card.refuse_other_folders(folder)
     reader = Reader(folder)

@@ -35,6 +35,6 @@ class PublishedRow(Row):
 
 
 PUBLISHED = PublishedRow.config(
-    made_by="import-scores", depends="the tables of published scores", may_have_more=True
+    made_by="import --layout scores", depends="the tables of published scores", may_have_more=True
 )
 TABLES = (PUBLISHED,)
