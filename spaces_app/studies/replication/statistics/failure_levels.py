@@ -61,9 +61,9 @@ def _level(case: Case, cause: str, area: float | None) -> str | None:
 def _area(outline: object) -> float:
     """Of all polygons, by Gauss's formula.
 
-    >>> _area("[[[0, 0], [0.1, 0], [0.1, 0.1], [0, 0.1]]]")
+    >>> _area('{"polygons": [[[0, 0], [0.1, 0], [0.1, 0.1], [0, 0.1]]]}')
     0.01
     """
-    polygons = json.loads(str(outline))
+    polygons = json.loads(str(outline))["polygons"]
     pairs = ((polygon[place - 1], corner) for polygon in polygons for place, corner in enumerate(polygon))
     return round(abs(sum(a[0] * b[1] - b[0] * a[1] for a, b in pairs)) / 2, 6)
