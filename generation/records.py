@@ -330,6 +330,8 @@ class EditorInfo(Record):
     name: str
     role: str = "editor"
     about: str = ""
+    planned: int = 0  # chains; 0 if nobody knows
+    standing: str = ""  # of a submission: why it stands apart from those that answer a challenge
 
     def __post_init__(self) -> None:
         one_of("role", self.role, ROLES)

@@ -1,8 +1,9 @@
 """Reads the finished chains of the chain store, after checking that its files agree with each other."""
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from .ledger import Ledger
 from .pictures import Undecodable, has_hash
 from .records import Chain, EditorInfo, FinishedChain, Step, UserError
 from .store import (
+    PLAN,
     Damaged,
     describe_end,
     parse_steps,
@@ -46,10 +48,14 @@ def find_finished(runs: Iterable[Path]) -> FoundChains:
     """Every finished chain of several runs; one in two of them must be the same."""
     chains = FoundChains()
     described: dict[str, EditorInfo] = {}
+    planned: dict[str, set[str]] = defaultdict(set)
     for run in sorted(runs):
         missing = f"{run} holds no run.json; give the folder that `convergebench generate --out` made"
         description = read_checked(run / "run.json", missing)
         described |= _read_editors(run)
+        if (run / PLAN).exists():
+            for id, (label, _) in read_checked(run / PLAN)["chains"].items():
+                planned[label].add(id)
         for folder in sorted((run / "chains").glob("[!.]*")):
             if not folder.is_dir():
                 chains.foreign.append(folder)
@@ -62,7 +68,8 @@ def find_finished(runs: Iterable[Path]) -> FoundChains:
                 _add_chain(chains, chain)
                 chains.foreign += _foreign_files(chain)
     for label in sorted({chain.editor for chain in chains.done.values()}):
-        chains.editors[label] = described.get(label) or EditorInfo(label.partition(":")[0])
+        info = described.get(label) or EditorInfo(label.partition(":")[0])
+        chains.editors[label] = replace(info, planned=len(planned[label]))
     return chains
 
 

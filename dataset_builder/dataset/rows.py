@@ -125,6 +125,8 @@ class EditorRow(Row):
     name: Annotated[str, "its name without options"]
     role: Annotated[str, "editor, baseline (an end of the scale) or transport (a re-encoding alone)"]
     about: Annotated[str, "what it is, in one sentence"]
+    planned: Annotated[int, "how many chains were planned; 0 if unknown"]
+    standing: Annotated[str, "why a submission stands apart from those that answer a challenge; else empty"]
 
     def record(self) -> EditorInfo:
         return EditorInfo.from_dict(vars(self))

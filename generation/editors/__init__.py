@@ -16,6 +16,7 @@ from .. import options, own_editor
 from ..own_process import OwnFile
 from ..plugins import plugins
 from ..records import Answer, EditorInfo, Json, Setting, UserError, one_of
+from ..vendors import models
 from . import _references
 
 
@@ -122,6 +123,8 @@ def own_choice(
     version = own_editor.version_of(function, words.get("version"))
     if name in names() and name not in plugins("editors"):
         raise UserError(f"{name!r} is already the name of an editor; give yours another with name=")
+    if vendor := models.vendor_of(name):
+        raise UserError(f"{name!r} is a model of {vendor}; give yours another name with name=")
     rates, seed = options.take_rates(name, words), options.take_seed(name, words)
     label = f"{name}:" + "seed=fixed," * (seed == "fixed") + f"version={version}"
     at_once = rates.get("concurrency")

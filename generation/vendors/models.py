@@ -84,6 +84,12 @@ def listed() -> list[Model]:
     return [find(vendor, name) for vendor, names in tables.items() for name in names if name != ANY]
 
 
+def vendor_of(name: str) -> str | None:
+    """The vendor whose hosted model has this name."""
+    names = {model.name.split("/")[:2][-1].casefold(): model.vendor for model in listed()}
+    return names.get(name.casefold())
+
+
 @functools.cache
 def facts(vendor: str, name: str) -> Json:
     lines = shipped()[vendor][name]

@@ -29,7 +29,7 @@ class Scorer:
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any]):
         self.read = reader.load()
         network = PARAMETERS.sha256[:12] if self.read else "no"
-        self.signature = {"version": 3, "side": SIDE, "fillers": fillers(), "reader": network}
+        self.signature = {"version": 4, "side": SIDE, "fillers": fillers(), "reader": network}
 
     def reduce(self, picture: np.ndarray) -> _Kept:
         pixels = sized(picture)

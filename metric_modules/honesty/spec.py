@@ -11,9 +11,9 @@ SPEC = {
         {
             "name": "known",
             "title": "Covered detail known",
-            "meaning": "correlation of the return with what an edit covered, minus that of the best memoryless filler",
-            "low": -2.0,
-            "high": 2.0,
+            "meaning": "Fisher's z of the return's correlation with what was covered, minus that of the best filler",
+            "low": -3.0,
+            "high": 3.0,
         },
         {
             "name": "shines_through",

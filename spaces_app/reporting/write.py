@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 PAGE = "index.html"
 _MANIFEST = ".report-manifest"  # only files in it are replaced
-_READ_OTHERWISE = ("steps", "chains", "sources", "editors", "scores", "floors")
+_READ_OTHERWISE = ("steps", "chains", "sources", "scores", "floors")
 CALLS = ("chain", "step", "round", "position", "status", "latency", "cost")
 # The columns that a terminal and a notebook show.
 _HEADLINE = (

@@ -11,15 +11,17 @@ import scored
 import stores
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
+from convergebench.cli.studies.submissions import _again
 from convergebench.dataset_builder.building import build, card
 from convergebench.dataset_builder.dataset import manifest, schema
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.dataset.rows import STEPS, configs
 from convergebench.dataset_builder.studies.submissions import submission
-from convergebench.generation import generate, store_reader, suites
-from convergebench.generation.records import Chain, FinishedChain
+from convergebench.generation import editors, generate, store_reader, suites
+from convergebench.generation.records import Chain, FinishedChain, UserError
 from convergebench.generation.studies.submissions import suite_cases
 from convergebench.metric_modules.studies.submissions.recompute import Recomputed
+from convergebench.spaces_app.reporting.write import read_analysis
 from hub_fixtures import REPO
 from PIL import Image
 
@@ -239,8 +241,67 @@ def test_an_accepted_submission_unpacks_to_the_same_bytes(made, folder, tmp_path
     told = run("verify", folder, "--sample", 1, "--unpack", tmp_path / "run")
     assert "4 chains were copied" in told.stdout
     build.build(store_reader.find_finished([tmp_path / "run"]), tmp_path / "again")
-    for file in Reader(tmp_path / "again").data_files():
+    again = Reader(tmp_path / "again")
+    for file in set(again.data_files()) - set(again.files("editors")):
         assert (tmp_path / "again" / file).read_bytes() == (folder / file).read_bytes(), file
+    [apart] = read_analysis(again).apart.values()
+    assert apart == (submission.SELF_REPORTED,)
+
+
+def test_chains_that_are_dropped_before_the_dataset_is_built_cost_the_rank(made, tmp_path):
+    shutil.copytree(made / "run", tmp_path / "run")
+    shutil.rmtree(next((tmp_path / "run" / "chains").iterdir()))
+    build.build(store_reader.find_finished([tmp_path / "run"]), tmp_path / "dataset")
+    assert [*read_analysis(Reader(tmp_path / "dataset")).apart.values()] == [
+        ("1 of its 4 planned chains are missing",)
+    ]
+    assert not read_analysis(Reader(made / "submission")).apart
+
+
+def test_what_was_retried_travels_with_the_submission(made, folder):
+    chain = next((made / "run" / "chains").iterdir())
+    (chain / ".retried.jsonl").write_text('{"status": "refused"}\n{"status": "failed"}\n')
+    try:
+        about = submission.about_runs([made / "run"])
+    finally:
+        (chain / ".retried.jsonl").unlink()
+    (folder / submission.FILE).write_text(json.dumps(submission.read(folder) | about))
+    assert about["retried"] == {chain.name: [{"status": "refused"}, {"status": "failed"}]}
+    assert json.loads(run("verify", folder, "--sample", 1, "--json").stdout)["retried"] == 2
+
+
+@pytest.mark.parametrize("gain", [0, 6])
+def test_the_best_of_several_attempts_is_found_by_asking_again(made, folder, gain):
+    """The smoke suite has too few pictures to tell, so the asked chains' similarities stand for more of them."""
+    asked, wrong = _again.ask_again(folder, 1.0, "seed")
+    assert (asked, wrong) == (4, [])  # jpeg answers as it answered
+    chains = [stores_chain("x:version=1", f"picture {number}") for number in range(8)]
+    anew = {chain.id: 20.0 + number / 10 for number, chain in enumerate(chains)}
+    better = {id: value + gain for id, value in anew.items()}
+    assert bool(_again._better(chains, better, anew)) == bool(gain)
+    assert not _again._better(chains, anew, better)
+
+
+@pytest.mark.parametrize("name", ["gpt-image-2", "GPT-Image-2", "flux-2-pro"])
+def test_the_name_of_a_hosted_model_is_its_vendors(name):
+    with pytest.raises(UserError, match="is a model of"):
+        editors.own_choice(lambda image, words: image, "", {"name": name, "version": "1"})
+    chain = stores_chain(f"{name}:version=1")
+    found = [*suite_cases.departures_of_editor(suites.load("smoke"), [chain])]
+    assert "has the name of a model of" in found[0]
+
+
+def test_two_editors_under_one_name_are_refused():
+    chains = [stores_chain("x"), stores_chain("x", temperature=1)]
+    assert any(
+        "2 different settings" in said for said in suite_cases.departures_of_editor(suites.load("smoke"), chains)
+    )
+
+
+def test_scores_without_honesty_are_refused(made, tmp_path):
+    told = run("submit", made / "run", "--out", tmp_path / "short", "--metrics", "psnr,ssim,edit_applied")
+    assert told.exit_code != 0
+    assert "the scores lack honesty" in told.stderr
 
 
 def test_a_foreign_file_in_a_submission_is_refused_by_name(made, tmp_path):
@@ -296,8 +357,11 @@ def test_an_audited_editor_without_the_given_salt_is_refused():
     assert "without the salt" in sentence
 
 
-def stores_chain(editor):
+def stores_chain(editor, source=None, **settings):
     chain = stores.chain(editor, 1)
+    chain = replace(chain, settings={**chain.settings, **settings})
+    if source:
+        chain = replace(chain, source=replace(chain.source, id=source))
     return FinishedChain(chain.id, chain, "smoke", "1", "complete", 2, None)
 
 

@@ -55,7 +55,7 @@ def test_a_function_runs_a_suite_once(tmp_path):
     (label,) = store.read_checked(tmp_path / "run" / "editors.json")
     assert label.startswith("brighter:version=")
     about = store.read_checked(tmp_path / "run" / "editors.json")[label]
-    assert about == {"name": "brighter", "role": "editor", "about": "Adds one to every value."}
+    assert {"name": "brighter", "role": "editor", "about": "Adds one to every value."}.items() <= about.items()
 
 
 def test_name_and_version_are_the_chains_identity():

@@ -171,10 +171,11 @@ class QuarterMemory(UnderTheEdit):
         return cv2.GaussianBlur(original, (0, 0), 1.2)
 
 
-CHEATS |= {name: disguised(name) for name in DISGUISES} | {
+NEW: dict[str, Callable[[], Cheat]] = {
     "detail-only": DetailOnly, "coarse-only": CoarseOnly, "chessboard": Chessboard, "block-code": BlockCode,
     "rings": Rings, "lifted": Lifted, "nested-memory": Nested, "quarter-memory": QuarterMemory,
 }  # fmt: skip
+CHEATS |= {name: disguised(name) for name in DISGUISES} | NEW
 
 
 class Honest:

@@ -1,13 +1,15 @@
 """Dishonest editors against honest ones, through generate, build, score and the report: what keeps which from a rank.
 
-    python tests/red_team/run.py [--sources 16] [--programs 9] [--rounds 2] [--out runs/red-team] [--write]
+    python tests/red_team/run.py [--sources 12] [--programs 2] [--rounds 1] [--out runs/red-team] [--write]
 
-Sixteen pictures and nine programs, pictures at 256 pixels; pixels, structure, edits and honesty are checked, LPIPS and
-CLIP are not. Prints one table, and with --write puts it into docs/threats.md. Each editor has a folder of its own, so
-that a run that was stopped goes on, and only an editor whose code has changed is asked again.
+Twelve pictures at 256 pixels, four of them patterns, and two programs; and two parts of that as small suites. Then
+the honest editors once more, under the audits of 20 salts. Prints the tables, and with --write puts them into
+docs/threats.md. Each editor has a folder of its own, so that a run that was stopped goes on, and only an editor whose
+code has changed is asked again.
 """
 
 import argparse
+import contextlib
 import dataclasses
 import hashlib
 import inspect
@@ -15,92 +17,163 @@ import re
 import secrets
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from convergebench import dataset_builder, metric_modules
+import numpy as np
+from convergebench import metric_modules
+from convergebench.dataset_builder.building.build import build
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation import audits, editors, plan, programs, scheduler, suites
-from convergebench.generation.records import KINDS, Chain
+from convergebench.generation.editors import paint
+from convergebench.generation.records import KINDS, Chain, FinishedChain
 from convergebench.generation.sources import catalogue
-from convergebench.metric_modules.honesty import reader
+from convergebench.generation.store_reader import find_finished
+from convergebench.metric_modules._engine import worker
+from convergebench.metric_modules._shared import looks
+from convergebench.metric_modules.honesty import knowledge, reader
 from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.analysis.comparisons import compare_two
 from convergebench.spaces_app.statistics import leaderboard
 from convergebench.spaces_app.studies.honesty.apart import UNJUDGED
 from convergebench.spaces_app.studies.honesty.statistics import honesty
-from red_team.disguises import DISGUISES, INNOCENT, innocent
+from red_team.disguises import DISGUISES, INNOCENT, NEW, innocent
 from red_team.editors import CHEATS, choice
 
-SOURCES = (
-    *("coffee", "rocket", "tomatoes", "open-book", "hands-on-book", "painted-toys", "mint-car", "tube-on-foam"),
-    *("pagoda", "lone-tree", "running-puppy", "red-tree", "sandstone-canyon", "jungle-leopard", "evening-pool"),
-    "school-crossing",
-)
-PROGRAMS = (
-    *("red-ball", "blue-book", "green-apple", "white-cup", "umbrella", "suitcase", "chair-left", "potted-plant"),
-    "bench", "ball-chair-nested",
-)  # fmt: skip
+PATTERNS = ("brick", "bare-boards", "grass", "leaves")
+OTHERS = ("coffee", "rocket", "tomatoes", "pagoda", "running-puppy", "mint-car", "lone-tree", "jungle-leopard")
+SOURCES = tuple(name for pair in zip(OTHERS, [*PATTERNS, "", "", "", ""], strict=True) for name in pair if name)
+SMALL = {"six pictures": OTHERS[:6], "four patterns": PATTERNS}
+PROGRAMS = ("red-ball", "suitcase", "ball-chair-nested", "blue-book", "white-cup", "chair-left")
 HONEST = ("paint", "paint:wear=0.0", "migan", *INNOCENT)
+MEMORY = ("undo_history",)  # a product that may remember, and is named as what it is
 LEVEL = "paint:wear=0.0"  # no dishonest editor may stand beside it or above
-METRICS = ("psnr", "ssim", "edit_applied", "honesty")
+ABOVE = "**AT OR ABOVE**"
+METRICS = ("psnr", "registration", "damage", "edit_applied", "honesty")  # what decides a round, and honesty
+DRAWS = 20
 TABLE = re.compile(r"<!-- red team -->\n.*?<!-- end -->\n", re.DOTALL)
 
 
+def choose(name: str) -> editors.Choice:
+    return choice(name) if name in CHEATS else innocent(name) if name in INNOCENT else editors.choose(name)
+
+
 def red_team_plan(
-    names: Sequence[str],
-    honest: Sequence[str],
-    sources: Sequence[str],
-    asked: Sequence[str],
-    rounds: int,
-    salt: bytes,
+    names: Sequence[str], sources: Sequence[str], asked: Sequence[str], rounds: int, salts: Sequence[bytes]
 ) -> plan.Plan:
-    """Every editor on every pair of a source and a program; every editor is audited as a stranger is."""
+    """Every editor on every pair of a source and a program, audited as each salt says.
+
+    A chain's settings have no salt: the same chain is of all draws that audit it alike.
+    """
     suite = suites.Suite("red-team", "dishonest editors", "1", 256, rounds, 1, tuple(sources), tuple(asked))
-    pairs = [
-        (catalogue.source(source), dataclasses.replace(programs.get(program), fits=KINDS))
+    plain = [
+        Chain(
+            catalogue.source(source),
+            dataclasses.replace(programs.get(program), fits=KINDS),
+            each.label,
+            {**each.settings, "short_side": 256},
+            1,
+            rounds,
+        )
+        for each in map(choose, names)
         for source in sources
         for program in asked
     ]
-    choices = [*map(choice, names)]
-    choices += [innocent(name) if name in INNOCENT else editors.choose(name) for name in honest]
-    chains = [
-        audits.with_audit(
-            Chain(source, program, each.label, {**each.settings, "short_side": 256}, 1, rounds), salt
-        )
-        for each in choices
-        for source, program in pairs
-    ]
-    return plan.Plan(suite, tuple(choices), tuple(chains), audits.salt_hash(salt))
+    drawn = [audited(chain, salt) for salt in salts for chain in plain]
+    chains = tuple({chain.id: chain for chain in drawn}.values())
+    return plan.Plan(suite, tuple(map(choose, names)), chains, audits.salt_hash(b"".join(salts)))
+
+
+def audited(chain: Chain, salt: bytes) -> Chain:
+    settings = {**audits.with_audit(chain, salt).settings}
+    del settings["salt"]
+    return dataclasses.replace(chain, settings=settings)
+
+
+def draw_salt(salt: bytes, number: int) -> bytes:
+    return hashlib.sha256(b"%s:%d" % (salt, number)).hexdigest().encode()
 
 
 def play(made: plan.Plan, folder: Path, metrics: Sequence[str] = METRICS) -> Reader:
     """Generate, build and score; what was done before stays."""
-    outcome = scheduler.generate(made, made.chains, folder / "run", workers=1)
-    assert outcome.clean, outcome
-    if not (folder / "built").exists():
-        dataset_builder.build(folder / "run", folder / "dataset")
-        (folder / "built").touch()
-    metric_modules.score(folder / "dataset", metrics, device="cpu", quiet=True)
-    (folder / "finished").touch()
+    if not (folder / "finished").exists():
+        outcome = scheduler.generate(made, made.chains, folder / "run", workers=1)
+        assert outcome.clean, outcome
+        if not (folder / "built").exists():
+            build(find_finished([folder / "run"]), folder / "dataset")
+            (folder / "built").touch()
+        metric_modules.score(folder / "dataset", metrics, device="cpu", quiet=True)
+        (folder / "finished").touch()
     return Reader(folder / "dataset")
 
 
-def analysis_of(readers: Iterable[Reader]) -> Analysis:
-    """One study of the datasets of several editors; their floors are the same, because their sources are."""
-    scores: list[Any] = []
-    chains: list[Any] = []
-    floors: list[Any] = []
-    roles: dict[str, str] = {}
-    for dataset in readers:
-        scores += dataset.rows("scores")
-        chains += dataset.chains()
-        floors = list(dataset.rows("floors"))
-        roles |= {label: editor.role for label, editor in dataset.editors().items()}
-    return Analysis(scores, chains, floors, roles=roles)
+def remember(module: Any, name: str, key: Callable[..., Any], most: int = 500) -> None:
+    """Pure functions that most editors are measured by alike are computed once."""
+    function, kept = getattr(module, name), OrderedDict[Any, Any]()
+
+    def once(*args: Any, **named: Any) -> Any:
+        wanted = key(*args, **named)
+        if wanted not in kept:
+            kept[wanted] = function(*args, **named)
+        with contextlib.suppress(KeyError):  # of another thread
+            kept.move_to_end(wanted)
+            if len(kept) > most:
+                kept.popitem(last=False)
+        return kept[wanted] if wanted in kept else function(*args, **named)
+
+    setattr(module, name, once)
+
+
+def digest(*values: Any) -> bytes:
+    whole = hashlib.blake2b(digest_size=16)
+    for value in values:
+        if isinstance(value, np.ndarray):
+            whole.update(repr((value.shape, value.dtype)).encode() + np.ascontiguousarray(value).tobytes())
+        else:
+            whole.update(repr(value).encode())
+    return whole.digest()
+
+
+def same_drawing(self: paint.Editor, image: Any, words: str, seed: int) -> Any:
+    """Drawn by the picture and the words: all editors make the same edit, and only their returns differ."""
+    return draw_by_seed(self, image, words, int.from_bytes(digest(np.asarray(image), words)[:4], "big"))
+
+
+draw_by_seed = paint.Editor.edit
+
+
+def remember_all() -> None:
+    paint.Editor.edit = same_drawing
+    remember(knowledge, "_fillings", digest)
+    remember(knowledge, "_correlations", digest, 50_000)
+    remember(looks, "compare", lambda before, after, limit=None: digest(before, after, limit), 300)
+    remember(worker, "compare_unrelated", lambda reader, task, runs: (task.key, *(run.name for run in runs)))
+    remember(paint.Editor, "edit", lambda self, image, words, seed: digest(self, np.asarray(image), words), 3000)
+
+
+class Studies:
+    """Analyses of the datasets of several editors; their floors are the same, because their sources are."""
+
+    def __init__(self, readers: Iterable[Reader]):
+        self.scores: list[Any] = []
+        self.chains: list[Any] = []
+        self.floors: list[Any] = []
+        self.roles: dict[str, str] = {}
+        for dataset in readers:
+            self.scores += dataset.rows("scores")
+            self.chains += dataset.chains()
+            self.floors = list(dataset.rows("floors")) or self.floors
+            self.roles |= {label: editor.role for label, editor in dataset.editors().items()}
+
+    def of(self, keep: Callable[[FinishedChain], bool] = lambda chain: True) -> Analysis:
+        chains = [chain for chain in self.chains if keep(chain)]
+        ids = {chain.id for chain in chains}
+        scores = [row for row in self.scores if row["chain"] in ids]
+        return Analysis(scores, chains, self.floors, roles=self.roles)
 
 
 def folder_of(out: Path, name: str, about: Sequence[Any]) -> Path:
@@ -125,23 +198,36 @@ def result_rows(analysis: Analysis) -> list[dict[str, Any]]:
     kept_by_case = next(iter(analysis.comparisons.values())).outcomes
     for row in [row.cells for row in leaderboard.rows(analysis)]:
         editor = row["editor"]
-        apart = analysis.apart.get(editor, ())
-        verdicts = {found.check: found for found in analysis.once(honesty.rows) if found.editor == editor}
+        is_beside = {editor, LEVEL} <= {*kept_by_case}
         rows.append(
             {
                 "editor": editor,
                 "rank": row["rank"],
                 "kept": row["rounds_kept"],
                 "cause": row["cause"] or "",
-                "failed": row["failed"],
-                "apart": apart,
-                "p": compare_two(kept_by_case, editor, LEVEL).p_value
-                if {editor, LEVEL} <= {*kept_by_case}
-                else None,
-                "verdicts": verdicts,
+                "apart": analysis.apart.get(editor, ()),
+                "p": compare_two(kept_by_case, editor, LEVEL).p_value if is_beside else None,
+                "verdicts": {
+                    found.check: found for found in analysis.once(honesty.rows) if found.editor == editor
+                },
             }
         )
     return sorted(rows, key=lambda row: (row["editor"] in CHEATS, -(row["kept"] or 0)))
+
+
+def caught(row: dict[str, Any]) -> list[str]:
+    return [reason for reason in row["apart"] if reason != UNJUDGED]
+
+
+def outcome(row: dict[str, Any], rows: Sequence[dict[str, Any]]) -> str:
+    level = next((row["kept"] for row in rows if row["editor"] == LEVEL), 0.0)
+    if caught(row):
+        return "listed apart"
+    if row["editor"] not in CHEATS:
+        return "not accused"
+    if row["kept"] < level:
+        return "below"
+    return f"level, p = {row['p']:.2f}" if row["p"] is not None and row["p"] > 0.05 else ABOVE
 
 
 def number(row: dict[str, Any], check: str) -> str:
@@ -152,57 +238,58 @@ def number(row: dict[str, Any], check: str) -> str:
     return f"**{text}**" if verdict.outcome == "failed" else text if verdict.outcome == "passed" else f"({text})"
 
 
-def table(rows: Sequence[dict[str, Any]], rounds: int) -> str:
+def table(rows: Sequence[dict[str, Any]], small: dict[str, list[dict[str, Any]]], rounds: int) -> str:
     """The rows as Markdown."""
-    names = {"known": "known", "known_mean": "mean", "shines_through": "shines", "written": "written"}  # fmt: skip
-    head = ["editor", f"rounds kept of {rounds}", "mostly lost to", "marks lost", *names.values(), "outcome"]
+    names = {"known": "known", "known_mean": "mean", "shines_through": "shines", "written": "written"}
+    head = ["editor", f"kept of {rounds}", "mostly lost to", "marks lost", *names.values(), "outcome", *small]
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    level = next((row["kept"] for row in rows if row["editor"] == LEVEL), 0.0)
     for row in rows:
         verdict = row["verdicts"].get(honesty.MARKS)
         marks = f"{verdict.value:.0f} of {verdict.cases}" if verdict and verdict.cases else "–"
-        caught = [reason for reason in row["apart"] if reason != UNJUDGED]
-        if caught:
-            outcome = "listed apart: " + "; ".join(caught)
-        elif row["editor"] not in CHEATS:
-            outcome = "not accused"
-        else:
-            by_chance = row["p"] is not None and row["p"] > 0.05
-            outcome = (
-                "below"
-                if row["kept"] < level
-                else f"level, p = {row['p']:.2f}"
-                if by_chance
-                else "**AT OR ABOVE**"
-            )
-        cells = [row["editor"], f"{row['kept']:.2f}", row["cause"], marks, *(number(row, each) for each in names)]
-        lines.append("| " + " | ".join([*cells, outcome]) + " |")
+        reasons = f": {'; '.join(caught(row))}" if caught(row) else ""
+        beside = [
+            outcome(of_one, of_suite)
+            for of_suite in small.values()
+            for of_one in of_suite
+            if of_one["editor"] == row["editor"]
+        ]
+        cells = [row["editor"], f"{row['kept']:.2f}", row["cause"], marks, *(number(row, name) for name in names)]
+        lines.append("| " + " | ".join([*cells, outcome(row, rows) + reasons, *beside]) + " |")
     return "\n".join(lines) + "\n"
 
 
-def counts(rows: Sequence[dict[str, Any]], text: str) -> str:
-    """How many were caught, in a sentence."""
-    honest = [row for row in rows if row["editor"] not in CHEATS]
-    apart = sum(bool(set(row["apart"]) - {UNJUDGED}) for row in rows if row["editor"] in CHEATS)
-    above = text.count("AT OR ABOVE")
-    accused = sum(bool(set(row["apart"]) - {UNJUDGED}) for row in honest)
-    known = [row["verdicts"]["known_mean"].value for row in honest if "known_mean" in row["verdicts"]]
-    most = max(filter(None, known), default=0)
-    level = text.count("| level, p")
-    below = len(rows) - len(honest) - apart - above - level
-    return (
-        f"Listed apart: {apart} of {len(rows) - len(honest)} dishonest editors; below `{LEVEL}`: {below}; "
-        f"level with it by chance: {level}; at or above it: {above}.\n"
-        f"Accused: {accused} of {len(honest)} honest editors; "
-        f"their mean advantage over the fillers is at most {most:.2f}.\n"
-    )
+def counts(suites_rows: dict[str, Sequence[dict[str, Any]]]) -> str:
+    """How many were caught on each suite."""
+    lines = [
+        "| suite | listed apart | below | level by chance | at or above | honest ones accused |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, rows in suites_rows.items():
+        ends = [outcome(row, rows) for row in rows if row["editor"] in CHEATS]
+        honest = [row for row in rows if row["editor"] not in CHEATS and row["editor"] not in MEMORY]
+        level = sum(end.startswith("level") for end in ends)
+        cells = [ends.count("listed apart"), ends.count("below"), level, ends.count(ABOVE)]
+        accused = f"{sum(map(bool, map(caught, honest)))} of {len(honest)}"
+        lines.append(f"| {name} | " + " | ".join(f"{cell} of {len(ends)}" for cell in cells) + f" | {accused} |")
+    return "\n".join(lines) + "\n"
+
+
+def accused_in_draws(studies: Studies, asked: Sequence[Any], salt: bytes, names: Sequence[str]) -> dict[str, int]:
+    """By honest editor: in how many draws of the salt it is listed apart."""
+    accused = dict.fromkeys(names, 0)
+    for number in range(DRAWS):
+        ids = {chain.id for chain in red_team_plan(names, *asked, [draw_salt(salt, number)]).chains}
+        apart = studies.of(lambda chain, ids=ids: chain.id in ids).apart
+        for name in names:
+            accused[name] += bool(set(apart.get(name, ())) - {UNJUDGED})
+    return accused
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--sources", type=int, default=len(SOURCES), help="so many of the pictures")
-    options.add_argument("--programs", type=int, default=len(PROGRAMS), help="so many of the programs")
-    options.add_argument("--rounds", type=int, default=2)
+    options.add_argument("--programs", type=int, default=2, help="so many of the programs")
+    options.add_argument("--rounds", type=int, default=1)
     options.add_argument("--editor", action="append", help="only this dishonest editor; repeatable")
     options.add_argument("--honest", action="append", help="only this honest editor; repeatable")
     options.add_argument(
@@ -212,38 +299,60 @@ def main() -> None:
     options.add_argument("--write", action="store_true", help="put the table into docs/threats.md")
     given = options.parse_args()
     reader.NETWORK.fetch()
+    remember_all()
     salt = read_salt(given.out)
-    asked = SOURCES[: given.sources], PROGRAMS[: given.programs], given.rounds, salt
+    asked = SOURCES[: given.sources], PROGRAMS[: given.programs], given.rounds
+    salts = [draw_salt(salt, number) for number in range(DRAWS)]
     readers, missing = [], []
-    for name in [*(given.honest or HONEST), *(given.editor or CHEATS)]:
-        if given.finished:
-            folder = folder_of(given.out, name, asked)
-            if (folder / "finished").exists():
-                readers.append(Reader(folder / "dataset"))
-            else:
-                missing.append(name)
+    honest, new = given.honest or [*HONEST, *MEMORY], [*DISGUISES, *NEW]
+    cheats = given.editor or [*new, *(name for name in CHEATS if name not in new)]
+    of_draws: list[str] = []
+    for name, drawn in [*((name, salts[:1]) for name in [*honest, *cheats]), *((name, salts) for name in honest)]:
+        is_main = len(drawn) == 1
+        if not is_main and name in MEMORY:
+            continue
+        folder = folder_of(given.out, name, asked) / ("" if is_main else "draws")
+        if given.finished and not (folder / "finished").exists():
+            missing.append(name if is_main else f"{name} in {DRAWS} draws")
             continue
         started = time.process_time()
-        made = red_team_plan([name] if name in CHEATS else [], [] if name in CHEATS else [name], *asked)
-        readers.append(play(made, folder_of(given.out, name, asked)))
+        made = red_team_plan([name], *asked, drawn)
+        if not is_main:
+            done = {chain.id for chain in red_team_plan([name], *asked, salts[:1]).chains}
+            rest = tuple(chain for chain in made.chains if chain.id not in done)
+            made = dataclasses.replace(made, chains=rest)
+            of_draws.append(name)
+        readers.append((is_main, play(made, folder, METRICS if is_main else ("honesty",))))
+        took = time.process_time() - started
         print(
-            f"{name}: {len(made.chains)} chains, {time.process_time() - started:.0f} s",
+            f"{time.strftime('%H:%M')} {folder}: {len(made.chains)} chains, {took:.0f} s",
             file=sys.stderr,
             flush=True,
         )
-    rows = result_rows(analysis_of(readers))
-    text = table(rows, given.rounds)
+    studies = Studies(reader for is_main, reader in readers if is_main)
+    everything = {f"{given.sources} pictures": lambda chain: True} | {
+        name: lambda chain, among=among: chain.source.id in among for name, among in SMALL.items()
+    }
+    results = {name: result_rows(studies.of(keep)) for name, keep in everything.items()}
+    main_rows, *_ = results.values()
+    accused = accused_in_draws(Studies(reader for _, reader in readers), asked, salt, of_draws)
+    text = counts(results)
+    text += f"\nAccused in {DRAWS} draws of the salt: " + ", ".join(f"{name} {n}" for name, n in accused.items())
+    text += ".\n\n" + table(main_rows, dict([*results.items()][1:]), given.rounds)
     print(text)
     if given.write:
         page = Path(__file__).parents[2] / "docs" / "threats.md"
-        words = f"{given.sources} pictures, {given.programs} programs, {given.rounds} rounds.\n"
-        words += counts(rows, text) + (f"Not run: {', '.join(missing)}.\n" if missing else "")
-        new = f"<!-- red team -->\n{words}\n{text}<!-- end -->\n"
-        page.write_text(TABLE.sub(lambda _: new, page.read_text(encoding="utf-8")), encoding="utf-8")
-    if any(row["editor"] not in CHEATS and set(row["apart"]) - {UNJUDGED} for row in rows):
+        words = f"{given.sources} pictures, {given.programs} programs, {given.rounds} rounds; two parts of it.\n"
+        words += f"Not run: {', '.join(missing)}.\n" if missing else ""
+        new_text = f"<!-- red team -->\n{words}\n{text}<!-- end -->\n"
+        page.write_text(TABLE.sub(lambda _: new_text, page.read_text(encoding="utf-8")), encoding="utf-8")
+    accused_now = [
+        row["editor"] for rows in results.values() for row in rows if row["editor"] in HONEST and caught(row)
+    ]
+    if accused_now or any(accused.values()):
         raise SystemExit("an honest editor is accused")
-    if any("AT OR ABOVE" in line for line in text.splitlines()):
-        raise SystemExit("a dishonest editor ranks at or above paint:wear=0")
+    if ABOVE in text:
+        raise SystemExit(f"a dishonest editor ranks at or above {LEVEL}")
 
 
 if __name__ == "__main__":

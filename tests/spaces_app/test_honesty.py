@@ -46,20 +46,20 @@ def verdict(check, scores, chains):
 
 
 def rarely(number, name):
-    return 0.9 if number % 12 == 0 else 0.1
+    return 1.9 if number % 12 == 0 else 0.1
 
 
 @pytest.mark.parametrize(
     ("check", "count", "value", "expected"),
     [
-        ("known", 12, 0.9, "failed"),
-        ("known", 7, 0.9, "not judged"),
-        ("known", 30, 0.6, "passed"),
+        ("known", 12, 1.9, "failed"),
+        ("known", 7, 1.9, "not judged"),
+        ("known", 30, 1.6, "passed"),
         ("known", 60, rarely, "passed"),  # one picture of twelve may be guessed by anybody
         (
             "known",
             60,
-            lambda number, name: 0.9 if number % 3 == 0 else 0.1,
+            lambda number, name: 1.9 if number % 3 == 0 else 0.1,
             "failed",
         ),  # memory in a third of cases
         ("written", 20, 0.9, "failed"),
@@ -74,7 +74,7 @@ def test_a_check_judges_by_its_share_of_cases(check, count, value, expected):
 
 @pytest.mark.parametrize(
     ("value", "expected"),
-    [(0.5, "failed"), (0.26, "passed"), (lambda number, name: [-0.2, 0.9][number % 2], "passed")],
+    [(1.0, "failed"), (0.61, "passed"), (lambda number, name: [-0.2, 1.9][number % 2], "passed")],
 )
 def test_a_mean_advantage_beyond_that_of_published_editors_is_memory(value, expected):
     assert outcome("known_mean", *cases(20, known=value)) == expected
@@ -83,7 +83,7 @@ def test_a_mean_advantage_beyond_that_of_published_editors_is_memory(value, expe
 def test_an_advantage_on_one_picture_accuses_nobody():
     """A facade that an honest editor completes in every program is one picture, not nine cases."""
     every = tuple(PROGRAMS)
-    scores, chains = cases(12, programs=every, known=lambda number, name: 0.95 if number == 0 else 0.0)
+    scores, chains = cases(12, programs=every, known=lambda number, name: 2.2 if number == 0 else 0.0)
     assert outcome("known", scores, chains) == "passed"
 
 
@@ -155,6 +155,6 @@ def test_a_dataset_without_checks_has_no_findings():
 
 def test_memory_in_one_program_is_found():
     every = tuple(PROGRAMS)
-    scores, chains = cases(12, programs=every, known=lambda number, name: 0.9 if name == "blue-book" else 0.1)
+    scores, chains = cases(12, programs=every, known=lambda number, name: 1.9 if name == "blue-book" else 0.1)
     assert outcome("known", scores, chains) == "failed"
     assert outcome("known_mean", scores, chains) == "passed"

@@ -9,7 +9,7 @@ from ..._hub import hub_client
 from ..._shared import PATH, json_option
 
 _MOST_SHOWN = 10
-_OPTIONS = {"--repo", "--revision", "--sample", "--all", "--seed", "--salt-file", "--unpack"}
+_OPTIONS = {"--repo", "--revision", "--sample", "--all", "--seed", "--salt-file", "--again", "--unpack"}
 
 
 def recognises(args: list[str]) -> bool:
@@ -30,6 +30,9 @@ def recognises(args: list[str]) -> bool:
     "--seed", help="Seed of the sample. Default: random and printed, so that nobody knows it beforehand."
 )
 @click.option("--salt-file", metavar="FILE", help="The challenge, or the salt of the audits.")
+@click.option(
+    "--again", type=click.FloatRange(0, 1), help="Ask the editor anew for this share of the chains; that may cost."
+)
 @click.option("--unpack", metavar="RUN", type=PATH, help="Copy accepted chains into this run.")
 @json_option
 def command(
@@ -40,6 +43,7 @@ def command(
     every: bool,
     seed: str | None,
     salt_file: str | None,
+    again: float | None,
     unpack: Path | None,
     as_json: bool,
 ) -> None:
@@ -65,31 +69,39 @@ def command(
     wrong = submissions.check(folder) or departures(Reader(folder).chains(), salt)
     standing, contradictions = submissions.standing(folder, salt)
     wrong = wrong or contradictions
-    again = None if wrong else recompute(folder, seed, None if every else sample, quiet=as_json)
-    wrong = again.wrong if again else wrong
+    scored = None if wrong else recompute(folder, seed, None if every else sample, quiet=as_json)
+    wrong = scored.wrong if scored else wrong
+    asked = 0
+    if again is not None and not wrong:
+        from ._again import ask_again
+
+        asked, wrong = ask_again(folder, again, seed)
+    retried = submissions.retried(folder)
     if as_json:
         values = {"folder": str(folder), "accepted": not wrong, "wrong": wrong, "seed": seed, "standing": standing}
-        click.echo(json.dumps(values | ({"again": vars(again)} if again else {})))
+        values |= {"asked_again": asked, "retried": retried} | ({"again": vars(scored)} if scored else {})
+        click.echo(json.dumps(values))
     else:
         for sentence in wrong[:_MOST_SHOWN]:
             click.echo(f"refused: {sentence}", err=True)
         if len(wrong) > _MOST_SHOWN:
             click.echo(f"refused: and {len(wrong) - _MOST_SHOWN} more (--json lists them)", err=True)
-        if again and not wrong:
+        if scored and not wrong:
             click.echo(
-                f"{folder}: accepted. {len(again.sampled)} of {again.chains} chains "
-                f"({again.steps} pictures) and the floors of {again.floors} pictures were computed again "
-                f"with seed {seed}: {', '.join(again.metrics)}"
+                f"{folder}: accepted. {len(scored.sampled)} of {scored.chains} chains "
+                f"({scored.steps} pictures) and the floors of {scored.floors} pictures were computed again "
+                f"with seed {seed}: {', '.join(scored.metrics)}"
             )
             click.echo(standing)
-            if len(again.sampled) < again.chains:
-                unseen = again.passes_unseen(0.1)
+            click.echo(f"{retried} steps were retried by the submitter; {asked} chains were asked for again here")
+            if len(scored.sampled) < scored.chains:
+                unseen = scored.passes_unseen(0.1)
                 click.echo(f"with a tenth of its chains altered it would pass with probability {unseen:.2g}")
-            for name, why in again.left_out.items():
+            for name, why in scored.left_out.items():
                 click.echo(f"not computed again: {name}, because {why}", err=True)
     if wrong:
         sys.exit(1)
     if unpack:
-        new = submissions.unpack(folder, unpack)
+        new = submissions.unpack(folder, unpack, standing)
         if not as_json:
             click.echo(f"{unpack}: {new} chains were copied; `convergebench build` adds them to a dataset")

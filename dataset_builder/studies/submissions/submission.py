@@ -11,8 +11,9 @@ import importlib.metadata
 import json
 import platform
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,8 +48,8 @@ SELF_REPORTED = "self-reported: without a challenge, whoever submits drew the au
 Description = dict[str, Any]
 
 
-def write(folder: Path, isolation: Mapping[str, str] | None = None) -> Description:
-    """Turn a scored dataset into a submission; returns its description."""
+def write(folder: Path, about: Mapping[str, Any] | None = None) -> Description:
+    """Turn a scored dataset into a submission; returns its description. `about` is of its runs."""
     refuse_strangers_file(folder / FILE, is_submission)
     reader = Reader(folder)
     if not reader.files("scores"):
@@ -66,7 +67,7 @@ def write(folder: Path, isolation: Mapping[str, str] | None = None) -> Descripti
         "suites": [list(suite) for suite in sorted({(chain.suite, chain.suite_version) for chain in chains})],
         "editors": sorted({chain.editor for chain in chains}),
         "salts": sorted({str(chain.chain.settings["salt"]) for chain in chains if "salt" in chain.chain.settings}),
-        "isolation": dict(isolation or {}),
+        **(about or {}),
         "chains": digests,
         "files": {file: hash_file(folder / file) for file in reader.data_files()},
         "signatures": [json.loads(signature) for signature in signatures],
@@ -77,11 +78,22 @@ def write(folder: Path, isolation: Mapping[str, str] | None = None) -> Descripti
     return description
 
 
-def isolation_of(runs: Iterable[Path]) -> dict[str, str]:
-    """How far somebody's own function was kept from the chains, by editor."""
+def about_runs(runs: Sequence[Path]) -> dict[str, dict[str, Any]]:
+    """How far somebody's own function was kept from the chains, by editor; and what was asked again, by chain."""
+    logs = [log for run in runs for log in sorted(run.glob("chains/*/.retried.jsonl"))]
     return {
-        label: kept for run in runs for label, kept in read_checked(run / "run.json").get("isolation", {}).items()
+        "isolation": {
+            label: kept
+            for run in runs
+            for label, kept in read_checked(run / "run.json").get("isolation", {}).items()
+        },
+        "retried": {log.parent.name: [json.loads(line) for line in log.read_text().splitlines()] for log in logs},
     }
+
+
+def retried(folder: Path) -> int:
+    """How many steps were asked again after a refusal or a failure."""
+    return sum(map(len, read(folder).get("retried", {}).values()))
 
 
 def standing(folder: Path, salt: bytes) -> tuple[str, list[str]]:
@@ -301,13 +313,15 @@ def fetch(api: "HfApi", name: str, repo: str, revision: str | None = None) -> Pa
     return Path(folder) / _FOLDER / name
 
 
-def unpack(folder: Path, run: Path) -> int:
+def unpack(folder: Path, run: Path, standing: str) -> int:
     """Copy the chains of a submission into a run; returns how many are new."""
     reader = Reader(folder)
     chains = reader.chains()
     of = chains[0]  # all are of one suite
     header = {"suite": of.suite, "suite_version": of.suite_version, "short_side": of.short_side}
-    open_run(run, header, reader.editors())
+    apart = standing if standing == SELF_REPORTED else ""
+    editors = {label: replace(info, planned=0, standing=apart) for label, info in reader.editors().items()}
+    open_run(run, header, editors)
     for row in reader.rows_of(SourceRow, ["sha256", "image"]):
         keep_source(run, row.sha256, row.image["bytes"])
     new = 0

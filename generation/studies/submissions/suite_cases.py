@@ -8,6 +8,7 @@ from dataclasses import replace
 from ... import audits, editors, suites
 from ...plan import is_audited
 from ...records import Chain, FinishedChain, Setting, UserError
+from ...vendors import models
 
 _OF_THE_HARNESS = ("short_side", *audits.SETTINGS)  # settings that are not an editor's options
 # Source id, its hash and its reference's; program id, cycle and items; run, rounds, evaluation size.
@@ -42,6 +43,8 @@ def _departures_of_editor(suite: suites.Suite, chains: Sequence[FinishedChain]) 
     )
     options = {repr(sorted(_editor_settings(chain).items())) for chain in chains}
     by_case = {_case_of(chain.chain): chain for chain in chains}
+    if vendor := models.vendor_of(label.partition(":")[0]):
+        yield f"{label} has the name of a model of {vendor}, whose editor is {vendor}:model=..."
     wanted = [
         {
             _case_of(Chain(source, program, "", {"short_side": suite.short_side}, run, variant.rounds))

@@ -1,4 +1,8 @@
-"""Lists editors apart that fail a check of honesty."""
+"""Lists editors apart that fail a check of honesty, or of which too little can be seen."""
+
+from collections import Counter
+
+from convergebench.dataset_builder.dataset.rows import EditorRow
 
 from ...analysis.analysis import Analysis
 from ...analysis.groups import merge_reasons
@@ -8,6 +12,7 @@ UNSEEN = (
     "it cannot be checked: its edits cover too little; larger ones, or more pictures, would show what it knows"
 )
 UNJUDGED = "no chain of it could be judged by the recall audit"
+_PRESENT = 0.95  # of the planned chains: who drops the bad ones has no rank
 
 
 def reasons(analysis: Analysis) -> dict[str, tuple[str, ...]]:
@@ -20,4 +25,13 @@ def reasons(analysis: Analysis) -> dict[str, tuple[str, ...]]:
         elif row.check == MARKS and row.outcome == NOT_JUDGED and row.editor in salted:
             reasons.append({row.editor: (UNJUDGED,)})
     reasons += [{editor: (UNSEEN,)} for editor, share in analysis.once(unseen_share).items() if share > 0.5]
+    present = Counter(chain.editor for chain in analysis.chains)
+    for editor in analysis.rows(EditorRow):
+        info, count = editor.record(), present[editor.editor]
+        if info.standing:
+            reasons.append({editor.editor: (info.standing,)})
+        if count < _PRESENT * info.planned:
+            reasons.append(
+                {editor.editor: (f"{info.planned - count} of its {info.planned} planned chains are missing",)}
+            )
     return merge_reasons(*reasons)

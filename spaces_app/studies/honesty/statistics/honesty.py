@@ -27,11 +27,12 @@ _COLUMNS = (*_EDIT_COLUMNS, "marks_shown", "marks_unshown")
 # By check: the value from which a case looks dishonest, and the largest share of such cases that an honest editor may
 # have. docs/threats.md has what 24 real chains and the red team's honest editors reach.
 _LIMITS = {
-    "known": (0.80, 0.05),  # of 27 rounds of two published editors none is above .79
+    "known": (1.75, 0.05),  # of 27 rounds of two published editors none is above 1.66
     "shines_through": (0.20, 0.50),  # a published editor: in 5 of 11 cases
     "written": (0.70, 0.20),  # of the letters of a word that is asked for
 }
-_KNOWN_MEAN = 0.32  # of the advantage; the published editors: .24 and .29, accused in at most 5 of 1,000 draws
+# Of the advantage, and the least spread of a case; the published editors have .61 and .45.
+_KNOWN_MEAN, _KNOWN_SPREAD = 0.7, 0.3
 _MARKS_BELOW = 0.5  # ratio of the distances: clearly closer, not just closer
 _MARKS_INNOCENT = 0.1  # share of chains that may fall below by accident
 
@@ -164,7 +165,7 @@ def _verdict(name: str, cases: _Cases) -> _Verdict:
     if name == MARKS:
         return _marks(cases)
     if name == KNOWN_MEAN:
-        return _mean_above(_column(cases, "known"), _KNOWN_MEAN, 0.2)
+        return _mean_above(_column(cases, "known"), _KNOWN_MEAN, _KNOWN_SPREAD)
     return _share_above(_column(cases, name), name)
 
 
