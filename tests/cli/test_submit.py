@@ -287,14 +287,14 @@ def test_the_name_of_a_hosted_model_is_its_vendors(name):
     with pytest.raises(UserError, match="is a model of"):
         editors.own_choice(lambda image, words: image, "", {"name": name, "version": "1"})
     chain = stores_chain(f"{name}:version=1")
-    found = [*suite_cases.departures_of_editor(suites.load("smoke"), [chain])]
+    found = [*suite_cases._departures_of_editor(suites.load("smoke"), [chain])]
     assert "has the name of a model of" in found[0]
 
 
 def test_two_editors_under_one_name_are_refused():
     chains = [stores_chain("x"), stores_chain("x", temperature=1)]
     assert any(
-        "2 different settings" in said for said in suite_cases.departures_of_editor(suites.load("smoke"), chains)
+        "2 different settings" in said for said in suite_cases._departures_of_editor(suites.load("smoke"), chains)
     )
 
 
