@@ -90,6 +90,5 @@ def tensor(image: Image.Image) -> "torch.Tensor":
 
 
 def picture(tensor: "torch.Tensor") -> Image.Image:
-    """The first picture of a batch, channels first, from 0 to 1."""
     pixels = tensor[0].float().clamp(0, 1).permute(1, 2, 0).cpu().numpy()
     return Image.fromarray(np.round(pixels * 255).astype(np.uint8))

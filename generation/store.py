@@ -202,7 +202,6 @@ class ChainWriter:
         self.append(Step(0, 0, 0, "", "input"), pictures.encode_png(picture), picture.size)
 
     def append(self, step: Step, data: bytes = b"", size: tuple[int, int] | None = None) -> Step:
-        """Write a step: first its bytes, then its line."""
         if data:
             kind = pictures.sniff(data)
             file = f"{step.step:04d}.{kind}"

@@ -154,7 +154,6 @@ SCORES = scores_config()
 
 @cache
 def score_column_names() -> frozenset[str]:
-    """The columns that scores can have, with those of optional metrics."""
     return frozenset(column.name for column in scores_config([*specs()]).columns)
 
 

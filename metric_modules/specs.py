@@ -128,7 +128,6 @@ def _check(kind: type, values: Mapping[str, object], where: str) -> None:
 
 @cache
 def scored_specs() -> dict[str, Spec]:
-    """The metrics that have columns in the scores."""
     return {name: spec for name, spec in specs().items() if spec.columns}
 
 
@@ -140,13 +139,11 @@ def optional_columns() -> frozenset[str]:
 
 @cache
 def score_columns() -> dict[str, ScoreColumn]:
-    """Every metric's columns by name, in their order."""
     return {column.name: column for spec in specs().values() for column in spec.columns}
 
 
 @cache
 def retained_columns() -> dict[str, ScoreColumn]:
-    """Those with floors, and so with a column `retained_NAME`."""
     return {name: column for name, column in score_columns().items() if column.floor}
 
 
@@ -158,7 +155,6 @@ def ceilings() -> dict[str, float]:
 
 @cache
 def checked_columns(headline: Headline) -> tuple[str, ...]:
-    """The columns that the headline checks for this."""
     return tuple(name for name, column in score_columns().items() if column.headline == headline)
 
 

@@ -178,7 +178,6 @@ def _rows_of(planned: _Planned, progress: _Progress, rights: Mapping[str, str]) 
 
 
 def _replace_files(draft: Path, out: Path, files: set[str]) -> None:
-    """Put the files in place and delete those of earlier builds."""
     for file in files:
         (out / file).parent.mkdir(parents=True, exist_ok=True)
         (draft / file).replace(out / file)

@@ -119,7 +119,6 @@ def digest(files: Sequence[str], hash_of: Callable[[str], str]) -> str:
 
 
 def passage(folder: Path, pattern: str) -> str | None:
-    """A passage of the existing card, if there is one."""
     path = folder / CARD
     text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
     match = re.search(pattern, text, re.DOTALL)
@@ -154,7 +153,6 @@ def size_text(size: float) -> str:
 
 
 def count_text(count: int, noun: str) -> str:
-    """A count with its noun: 1234 and chain become 1,234 chains."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
@@ -179,7 +177,6 @@ def _table(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _config_section(config: Config, rows: int, files: int, size: float) -> str:
-    """A Markdown section of a config: its size, and its columns with their meanings."""
     columns = [[_code(column.name), column.type, column.meaning] for column in config.columns]
     sizes = f"{count_text(rows, 'row')} in {count_text(files, 'file')}, {size_text(size)}"
     return f"### {config.name}\n\nOne row is {config.row}: {sizes}.\n\n{_table(['column', 'type', 'meaning'], columns)}"
@@ -207,7 +204,6 @@ def _totals(reader: Reader, chains: Sequence[ChainRow], sources: int) -> str:
 
 
 def _licence_fields(sources: Iterable[SourceRow], repo: str) -> Mapping[str, object]:
-    """The licence fields of the card's YAML."""
     licences = {row.licence or "unknown" for row in sources}
     ids = {licence: licence.lower().removesuffix("-or-later") for licence in licences}
     fields: dict[str, object] = {"license": sorted({id if id in _LICENCES else "other" for id in ids.values()})}
@@ -218,7 +214,6 @@ def _licence_fields(sources: Iterable[SourceRow], repo: str) -> Mapping[str, obj
 
 
 def _licences_table(sources: Iterable[SourceRow]) -> str:
-    """Each source with its licence and attribution."""
     titles = ["source", "title", "kind", "origin", "licence", "attribution"]
     rows = [[_code(row.source), *(plain(row.values[name] or "") for name in titles[1:])] for row in sources]
     return _table(titles, rows)

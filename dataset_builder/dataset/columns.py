@@ -54,12 +54,10 @@ class Row:
 
     @classmethod
     def config(cls, **attributes: Any) -> Config:
-        """The table's Config; `attributes` are further fields of it."""
         return Config(cls.TABLE, cls.ROW, cls.columns(), **attributes)
 
     @classmethod
     def from_values(cls, values: Values) -> Self:
-        """A row from the values that were read, by column."""
         row = cls.__new__(cls)
         # Not through __init__, so that columns that were not read stay unset and fail loudly.
         row.__dict__.update(values)

@@ -33,7 +33,6 @@ class UnreadableFile(UserError, OSError):
 def check_files(
     where: str, config: str, present: Collection[str], listing: tuple[Entries, Entries], may_be_gone: bool
 ) -> None:
-    """Raise if the files of a table are not those that are listed."""
     listed = {file for part in listing for file in part if file.startswith(f"data/{config}/")}
     for file in sorted({*present} - listed):
         raise UnreadableFile(f"{where}/{file} is not a file that the dataset's card lists; move it away")
@@ -80,7 +79,6 @@ def _parsed(path: Path, stamp: tuple[int, ...]) -> tuple[Entries, Entries]:
 
 
 def listed(folder: Path, name: str = CARD) -> set[str]:
-    """The paths of the listed files, written or about to be."""
     files, replacing = read(folder, name)
     return {*files, *replacing}
 
@@ -119,7 +117,6 @@ def in_card(card: bytes, listing: bytes) -> bytes:
 
 
 def refuse(where: object, strangers: Collection[str], what: str, advice: str) -> None:
-    """Raise if there are files of others."""
     if strangers:
         files = sorted(strangers)
         others = f" and {len(files) - 3} more" if len(files) > 3 else ""

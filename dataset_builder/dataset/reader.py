@@ -194,13 +194,11 @@ class Reader:
         return digests
 
     def groups(self, config: str) -> Iterator[tuple[str, int]]:
-        """Every row group of a config, in the order of its rows."""
         for file in self.files(config):
             for group in range(self.footer(file).num_row_groups):
                 yield file, group
 
     def plain_columns(self, file: str) -> list[str]:
-        """The columns that hold no pictures."""
         schema = self.footer(file).schema.to_arrow_schema()
         return [field.name for field in schema if not pa.types.is_struct(field.type)]
 
@@ -292,7 +290,6 @@ class Reader:
         return {row.source: row.record() for row in self.rows_of(SourceRow)}
 
     def chains(self) -> list[FinishedChain]:
-        """Every chain, in the order of the rows."""
         return list(self._chains.values())
 
     @cached_property
@@ -314,7 +311,6 @@ class Reader:
         return editors | {row.editor: row.record() for row in self.rows_of(EditorRow)}
 
     def steps_of(self, chain: FinishedChain) -> list[Step]:
-        """The steps of a chain, its input first."""
         return [placed.step for placed in self._placed_steps(chain).values()]
 
     def all_steps(self, skip_unreadable: bool = False) -> Iterator[PlacedStep]:

@@ -171,7 +171,6 @@ def configs() -> dict[str, Config]:
 
 
 def made_by(file: str) -> str:
-    """The command that makes a file of a dataset."""
     table = configs().get(file.split("/")[1], STEPS)
     return f"`convergebench {table.made_by}`" + (" from the runs" if table.made_by == "build" else "")
 

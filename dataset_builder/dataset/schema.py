@@ -197,7 +197,6 @@ class TableDigest:
         self._columns: dict[str, list[Any]] = {}  # hashes of which values are missing, of lengths and of values
 
     def update(self, part: pa.Table | pa.RecordBatch) -> None:
-        """Add the next rows."""
         for field in part.schema:
             if not pa.types.is_struct(field.type):
                 hashes = self._columns.setdefault(field.name, [hashlib.sha256() for _ in range(3)])

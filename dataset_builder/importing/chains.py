@@ -90,7 +90,6 @@ class Imported:
 
 
 def find_pictures(folder: Path) -> dict[str, Path]:
-    """The pictures of a folder by their names without the extension."""
     if not folder.is_dir():
         raise UserError(f"{folder} is not a folder; it must hold pictures such as NAME.png")
     refuse_links(folder)
@@ -241,7 +240,6 @@ def _reason_text(error: Exception) -> str:
 
 
 def imported_program(name: str, cycle: Sequence[str], metadata: Mapping[str, Any], closes: bool = True) -> Program:
-    """A program as far as it is known."""
     is_small = any(_SMALL.search(words) for words in cycle)
     values: dict[str, Any] = {"category": "imported", "reversibility": "clear", "small": is_small}
     values |= {

@@ -24,7 +24,6 @@ def json_file(path: Path) -> Any:
 
 
 def read_table(path: Path) -> Any:
-    """The rows of a CSV or JSONL file, or the value in a JSON file."""
     if not path.is_file():
         raise UserError(f"no such file: {path}; a table is a .csv, .jsonl or .json file")
     if path.suffix == ".json":
@@ -61,7 +60,6 @@ def objects(path: Path, rows: Any) -> list[dict[str, Any]]:
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
-    """The rows of a table without nesting."""
     return objects(path, read_table(path))
 
 
@@ -81,7 +79,6 @@ def text(name: str, value: object, most: int = _MOST_CHARACTERS) -> str | None:
 
 
 def whole(name: str, value: object, low: int = 0, high: int = 2**31 - 1) -> int | None:
-    """A value that must be a whole number within bounds."""
     return _checked(name, value, int, lambda number: low <= number <= high, f"a whole number from {low} to {high}")
 
 
@@ -93,7 +90,6 @@ def number(name: str, value: object, low: float = -math.inf) -> float | None:
 
 
 def flag(name: str, value: object) -> bool | None:
-    """A value that must be true or false, in JSON or as a word."""
     if value is None or value == "":
         return None
     words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}

@@ -30,7 +30,6 @@ _MEASURES = {
 
 
 def read_leaderboard(path: Path) -> list[_Json]:
-    """The rows of a report's leaderboard.json."""
     board = json_file(path)
     if not isinstance(board, dict) or not isinstance(board.get("rows"), list):
         raise UserError(f"{path} is not a leaderboard; `convergebench report` writes leaderboard.json")

@@ -152,7 +152,6 @@ def with_settings(choice: Choice, settings: Mapping[str, Setting]) -> Choice | N
 
 
 def alone(choice: Choice) -> Edits:
-    """The editor without its policies."""
     editor: Edits = getattr(choice.editor, "editor", choice.editor)
     return editor
 

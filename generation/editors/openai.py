@@ -236,7 +236,6 @@ class Editor(hosted.HostedEditor):
 
 
 def _transparent(mask: Image.Image) -> bytes:
-    """A PNG that is transparent where OpenAI may edit."""
     picture = Image.new("RGBA", mask.size)
     picture.putalpha(ImageOps.invert(mask.convert("L")))
     return pictures.encode_png(picture)

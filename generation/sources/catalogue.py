@@ -60,7 +60,6 @@ def row(id: str) -> Row:
 
 
 def as_source(row: Row) -> Source:
-    """What a chain records of the picture."""
     values = {field.name: getattr(row, field.name) for field in fields(Source)}
     return Source(**{**values, "sha256": row.cropped or row.sha256})
 

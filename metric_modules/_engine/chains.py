@@ -128,7 +128,6 @@ def read_input(reader: Reader, chain: DatasetChain) -> np.ndarray:
 
 
 def read_reference(reader: Reader, chain: DatasetChain) -> np.ndarray:
-    """The picture that a chain is compared with, at its own size."""
     if chain.own_reference is not None:
         return read_picture(reader, chain.own_reference, None, "reference")
     return read_input(reader, chain)

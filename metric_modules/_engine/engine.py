@@ -50,7 +50,6 @@ class Job:
     offsets: dict[Path, int] = field(default_factory=dict)  # up to which the shards were read
 
     def lacking(self, chain: DatasetChain) -> list[MetricRun]:
-        """The metrics still to be computed for a chain."""
         scores, name = self.results.scores, chain.chain.id
         runs = self.runs if chain.scored_steps else ()
         return [
@@ -58,7 +57,6 @@ class Job:
         ]
 
     def lacking_floors(self, task: FloorTask) -> list[MetricRun]:
-        """The metrics whose floor is still to be computed."""
         key, floors = task.key, self.results.floors
         runs = [run for run in self.runs if run.spec.floors]
         return [run for run in runs if floors.get((key, run.name), (None,))[0] != run.floor_signature]
@@ -88,7 +86,6 @@ class Job:
                 self.results.add(line)
 
     def floor_medians(self) -> dict[FloorPlace, Medians]:
-        """Each column's floor by suite, source and evaluation size."""
         medians: dict[FloorPlace, Medians] = {}
         suites = suite_sources(self.chains)
         for task in self.tasks:

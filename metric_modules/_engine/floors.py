@@ -51,7 +51,6 @@ class FloorTask:
 
     @property
     def place(self) -> tuple[str, int]:
-        """Its source and evaluation size."""
         return self.reference.source, self.short_side
 
     @property
@@ -127,7 +126,6 @@ def compare_unrelated(reader: Reader, task: FloorTask, runs: Sequence[MetricRun]
 
 
 def floor_medians(values: Mapping[str, Values], suite: set[str]) -> Medians:
-    """The floor of each column, over the unrelated sources of one suite."""
     columns = defaultdict(list)
     for other, row in values.items():
         for column, value in row.items():

@@ -74,7 +74,6 @@ class Results:
     )  # by task and metric
 
     def add(self, line: Line) -> None:
-        """Add a finished chain or floor task."""
         for name, part in line["parts"].items():
             names = scored_specs()[name].names
             if "task" in line:
@@ -154,16 +153,13 @@ def _recorded(row: Mapping[str, Any], columns: Sequence[str]) -> Values:
 def chain_rows(
     chain: DatasetChain, results: Results, specs: Mapping[str, Spec], absent: Mapping[str, str], floors: Medians
 ) -> Iterator[tuple[Json, Values]]:
-    """A chain's rows as they are written, each with its values."""
     done, program = chain.chain, chain.chain.program
     computed = {name: results.scores[done.id, name] for name in specs if (done.id, name) in results.scores}
     signature = {"engine": _engine_signature(chain), **{name: part for name, (part, _) in computed.items()}}
     before = chain.input and chain.input.step
     for number, placed in chain.steps.items():
         step, values = placed and placed.step, Values()
-        unscored = None if step else Missing("missing")
-        if step and not is_scored(step):
-            unscored = Missing(step.status, step.reason or "")
+        unscored = _why_unscored(step)
         for name, spec in specs.items():
             if unscored or name not in computed:
                 reason = Missing("absent", absent[name]) if name in absent else Missing("not_asked", name)
@@ -206,6 +202,12 @@ def _size(step: Step | None) -> tuple[int, int | None] | None:
     return (step.width, step.height) if step and step.width is not None else None
 
 
+def _why_unscored(step: Step | None) -> Missing | None:
+    if step is None:
+        return Missing("missing")
+    return None if is_scored(step) else Missing(step.status, step.reason or "")
+
+
 def _retained(column: ScoreColumn, value: Value, floors: Medians) -> Value:
     """The value scaled so that 1 is an untouched picture and 0 an unrelated one."""
     ceiling = column.ceiling or 0.0
@@ -223,7 +225,6 @@ def _stored(value: Value) -> float | bool | str | None:
 
 
 def floor_rows(tasks: Sequence[FloorTask], results: Results) -> Iterator[dict[str, object]]:
-    """Every unrelated pair's values."""
     for task in tasks:
         computed = [(name, *results.floors.get((task.key, name), ({}, {}))) for name in scored_specs()]
         for other in task.unrelated:

@@ -144,7 +144,6 @@ class _Returns:
         self.held = {digest: picture for digest, picture in self.held.items() if digest in needed}
 
     def values(self, number: int) -> Values:
-        """The values of a step, or why there are none."""
         if compared := self.compared.get(self.pairs.get(number, (None, None))):
             return compared
         missing = Missing("previous_missing" if number in self.pairs else "ends_no_round")

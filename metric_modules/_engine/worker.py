@@ -34,8 +34,6 @@ _Item = TypeVar("_Item")
 
 
 def compare_floors(job: "Job", tasks: Sequence[FloorTask]) -> Iterator[Line]:
-    """Compare some references with the pictures that are unrelated to them."""
-
     def work(task: FloorTask) -> Line:
         lacking = job.lacking_floors(task)
         parts = {run.name: run.floor_signature for run in lacking}

@@ -227,7 +227,6 @@ def _now() -> datetime.datetime:
 
 
 def _judgement_of(ask: Ask, judge: BaseJudge, answer: Answer, cost: float | None, latency: float) -> Judgement:
-    """The row of an answer, with API keys removed."""
     question, details = ask.question, dict(answer.details)
     value, stored, reason, detail = questions.read_answer(question, answer.text, len(ask.things))
     if answer.status == "refused":

@@ -136,7 +136,6 @@ def _of_image(image: Image.Image) -> np.ndarray:
 
 
 def _png_bits(path: Any) -> int | None:
-    """What a PNG's header declares; None if there is no such file."""
     try:
         with Path(path).open("rb") as file:
             head = file.read(25)

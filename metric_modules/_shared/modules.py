@@ -39,7 +39,6 @@ def check_series(name: str, series: Sequence[Series]) -> None:
 
 
 def check_counts(name: str, entries: Sequence | None, count: int) -> list:
-    """The entries, none or one for each curve."""
     if entries is not None and len(entries) != count:
         raise ValueError(f"got {len(entries)} {name} for {count} curves; give one for each curve")
     return [] if entries is None else list(entries)

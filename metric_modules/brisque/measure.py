@@ -37,7 +37,6 @@ _HIGHEST = np.array([
 
 
 def _published_regression() -> tuple[np.ndarray, np.ndarray, float, float]:
-    """The published support vectors, weights, gamma and rho."""
     head, _, body = PARAMETERS.load().decode("ascii").partition("SV\n")
     settings = dict(line.split(maxsplit=1) for line in head.splitlines())
     rows = [line.split() for line in body.splitlines()]

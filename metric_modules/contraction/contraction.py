@@ -25,10 +25,7 @@ def contraction(
     at, moves = checked_rounds(mse, rounds), check_counts("lists of steps", steps, len(mse))
     check_series("list of steps", moves)
     sources = check_counts("clusters", clusters, len(mse)) or list(range(len(mse)))
-    if not any(map(len, mse)):
-        raise ValueError("no curves were given; contraction needs at least one list with a value")
-    if negative := [value for values in (*mse, *moves) for value in values if value is not None and value < 0]:
-        raise ValueError(f"distances must not be negative, got {negative[0]:g}")
+    _check_distances([value for values in (*mse, *moves) for value in values], any(map(len, mse)))
     q = [factor(values) for values in moves] or [None] * len(mse)
     chains = {
         "q": q,
@@ -59,6 +56,14 @@ def contraction(
         ],
         "signature": f"q=log-linear|exponent=log-log|shape=AICc|rounds={at[0]}-{at[-1]}|confidence={CONFIDENCE}",
     }
+
+
+def _check_distances(values: list[float | None], has_values: bool) -> None:
+    if not has_values:
+        raise ValueError("no curves were given; contraction needs at least one list with a value")
+    negative = [value for value in values if value is not None and value < 0]
+    if negative:
+        raise ValueError(f"distances must not be negative, got {negative[0]:g}")
 
 
 def _padded(values: Series, length: int) -> list[float | None]:

@@ -126,7 +126,6 @@ def mean(values: Sequence[float] | np.ndarray) -> float:
 
 
 def judge_together(pairs: Sequence[Comparison]) -> list[Comparison]:
-    """The pairs with corrected p and verdicts."""
     family = [place for place, pair in enumerate(pairs) if pair.sources >= RANKED_FROM]
     sources = list(dict.fromkeys(source for place in family for source in pairs[place].by_source))
     row_of = {source: row for row, source in enumerate(sources)}

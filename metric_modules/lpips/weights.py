@@ -38,7 +38,6 @@ def path(net: str) -> Path:
 
 
 def load(net: str) -> "tuple[Tensors, str]":
-    """A network's tensors from the cache, and their digest."""
     cached = path(net)
     require_packages("LPIPS", "torch", "safetensors")
     if not cached.is_file():

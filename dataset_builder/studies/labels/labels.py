@@ -48,7 +48,6 @@ class Question(NamedTuple):
     most: int | None = None  # if set, a whole number from 0 to this is an answer too
 
     def check(self, code: str) -> None:
-        """Raise UserError for an answer that is not allowed."""
         codes = [answer.code for answer in self.answers]
         is_number = code.isascii() and code.isdecimal() and str(int(code)) == code
         if code not in codes and (self.most is None or not is_number or int(code) > self.most):

@@ -74,7 +74,6 @@ def _polygons(kind: str, size: int) -> list[list[_Point]]:
 
 @lru_cache(64)
 def draw_scene(scene: Scene, side: int) -> Image.Image:
-    """The picture of a scene, `side` pixels wide and high."""
     picture = _ground(scene.ground, side).copy()
     for thing in scene.things:
         _Patch(thing, side).draw(picture, has_shadow=scene.level > 1 and thing.kind != "card")

@@ -221,7 +221,6 @@ def make_scene(seed: int, index: int) -> Scene:
 
 
 def find_scene(id: str) -> Scene:
-    """The scene of an id, such as scene-1-0."""
     _, seed, index = id.split("-")
     return make_scene(int(seed), int(index))
 

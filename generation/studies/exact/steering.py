@@ -76,7 +76,6 @@ def distance(goal: Edit, seen: Look) -> float:
 
 
 def _gap(goal: Edit, seen: Look) -> tuple[float, ...]:
-    """From what is seen to what is wanted."""
     wanted = _wanted(goal)
     if goal.name == "move":
         return wanted.x - seen.x, wanted.y - seen.y
@@ -86,7 +85,6 @@ def _gap(goal: Edit, seen: Look) -> tuple[float, ...]:
 
 
 def _things(goal: Edit) -> tuple[Thing, Thing]:
-    """The thing before and as it is wanted."""
     [(old, new)] = zip(*goal.changed, strict=True)
     return old, new
 

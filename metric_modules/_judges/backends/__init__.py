@@ -55,7 +55,6 @@ class BaseJudge:
         raise NotImplementedError
 
     def ready(self) -> str | None:
-        """What is missing on this machine; None if nothing is."""
         return local_models.missing_packages("judges", "jsonschema")
 
     def most_dollars(self, letters: int, pictures: int) -> float | None:
