@@ -10,10 +10,7 @@ COLUMNS = {
     "rounds_kept": ("Rounds survived", "How many rounds a picture survives, on average over all tests."),
     "cost": ("Cost a round", "What one round of edit and undo costs, in US dollars."),
     "seconds": ("Time a round", "How long one round of edit and undo takes, in seconds."),
-    "cause": (
-        "Main cause of failure",
-        "The most common reason for which tests failed, and of how many tests.",
-    ),
+    "cause": ("Main cause of failure", "The most common reason for which tests failed, and of how many tests."),
     "survival": ("Survived all rounds", "The share of tests that survived every round."),
     "half_life_text": ("Half-life", "The round by which half of the tests had failed."),
     "restricted_mean": ("Restricted mean", "The area under the survival curve, in rounds."),
@@ -27,14 +24,8 @@ COLUMNS = {
         "Undecided",
         "The share of tests that would end in another round if values near a limit counted.",
     ),
-    "kept_if_kept": (
-        "Rounds survived at most",
-        "Rounds survived if every undecided round counts as survived.",
-    ),
-    "kept_if_lost": (
-        "Rounds survived at least",
-        "Rounds survived if every undecided round counts as lost.",
-    ),
+    "kept_if_kept": ("Rounds survived at most", "Rounds survived if every undecided round counts as survived."),
+    "kept_if_lost": ("Rounds survived at least", "Rounds survived if every undecided round counts as lost."),
     "place_if_kept": ("Place at most", "The place by the mean if every undecided round counts as survived."),
     "place_if_lost": ("Place at least", "The place by the mean if every undecided round counts as lost."),
     "forward": (

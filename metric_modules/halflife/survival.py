@@ -69,25 +69,6 @@ def _pseudo_values(times: _Numbers, lost: _Flags, horizon: float) -> np.ndarray:
     return len(at) * area(grid, _survival(deaths, at_risk), horizon) - (len(at) - 1) * without_one
 
 
-def log_rank(times: _Numbers, lost: _Flags, other_times: _Numbers, other_lost: _Flags) -> tuple[float, float]:
-    """The log-rank test: chi-square with one degree of freedom, and its p.
-
-    Descriptive only: it assumes independent chains, and chains of one source are not.
-    """
-    every_time = np.concatenate([np.asarray(times, float), np.asarray(other_times, float)])
-    every_loss = np.concatenate([np.asarray(lost, bool), np.asarray(other_lost, bool)])
-    grid = np.unique(every_time[every_loss])
-    deaths, at_risk = _counts(every_time, every_loss, grid)
-    first_deaths, first_at_risk = _counts(times, lost, grid)
-    share = first_at_risk / at_risk
-    correction = np.divide(at_risk - deaths, at_risk - 1, out=np.zeros(grid.shape), where=at_risk > 1)
-    variance = (deaths * share * (1 - share) * correction).sum()
-    if variance == 0:
-        return 0.0, 1.0
-    statistic = float((first_deaths - deaths * share).sum() ** 2 / variance)
-    return statistic, float(special.chdtrc(1, statistic))
-
-
 def cumulative_incidence(
     times: _Numbers, causes: Sequence[Hashable | None]
 ) -> tuple[np.ndarray, dict[Hashable, np.ndarray]]:

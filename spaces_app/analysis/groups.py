@@ -155,11 +155,7 @@ def _measured_rounds(case: Case) -> list[int]:
 
 
 def outcome_of_case(
-    case: Case,
-    checks: Sequence[str],
-    threshold: float = HALF,
-    framing: float | None = None,
-    undecided: str = "",
+    case: Case, checks: Sequence[str], threshold: float = HALF, framing: float | None = None, undecided: str = ""
 ) -> Outcome:
     """`framing` is the largest loss that does not end the case; `undecided` what rounds near a limit count as."""
     values = {

@@ -20,11 +20,7 @@ _ON_PHONES = 4  # frames
 
 
 def loss_clause(
-    case: Case,
-    outcome: Outcome,
-    checks: Sequence[str],
-    threshold: float = HALF,
-    row: ScoreRow | None = None,
+    case: Case, outcome: Outcome, checks: Sequence[str], threshold: float = HALF, row: ScoreRow | None = None
 ) -> str:
     """'edit not undone, 62% of it still there'; `row` is that of the step."""
     if outcome.lost_at is None:

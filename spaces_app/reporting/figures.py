@@ -146,11 +146,7 @@ def new_panels(
 
 
 def draw_lines(
-    axes: "Axes",
-    rows: Sequence["CurveRow"],
-    looks: Mapping[str, Look],
-    medians: bool = False,
-    share: bool = False,
+    axes: "Axes", rows: Sequence["CurveRow"], looks: Mapping[str, Look], medians: bool = False, share: bool = False
 ) -> None:
     """The first five editors of `looks` with their bands, the others in grey; baselines without bands.
 
@@ -251,6 +247,29 @@ def one_panel(
     )
 
 
+def share_panels(
+    name: str,
+    title: str,
+    panels: Mapping[str, Mapping[str, Sequence[tuple[int, float]]]],
+    context: FigureContext,
+    along: str,
+) -> Drawing:
+    """Beside each other, by what is a share: each editor's share at some numbers of `along`."""
+    figure, grid = new_figure(1, len(panels), 3.0, sharey=True)
+    sentences = []
+    for axes, (label, lines) in zip(grid[0], panels.items(), strict=True):
+        for editor, look in context.looks.items():
+            if points := sorted(lines.get(editor, ())):
+                axes.plot(*zip(*points, strict=True), **look.line, label=editor)
+                number, share = points[-1]
+                sentences.append(f"{editor}, {label}: {format_value(share, 'share')} at {along} {number}")
+        axes.set_ylim(-0.02, 1.02)
+        axes.set_xlabel(along)
+        axes.set_ylabel(label)
+    add_legend(figure, grid[0, 0])
+    return Drawing(name, title, "; ".join(sentences) + ".", figure)
+
+
 def small_panels(
     name: str,
     parts: "Mapping[str, Sequence[CurveRow]]",
@@ -258,15 +277,19 @@ def small_panels(
     title: str,
     medians: bool = False,
     share: bool = False,
+    raw: bool = False,
 ) -> Drawing | None:
+    """On the scale from 0 to 1, unless the metrics are `raw`."""
     filled = {label: rows for label, rows in parts.items() if rows}
     if not filled:
         return None
-    figure, panels = new_panels(len(filled), 0.9, 1.7, sharey=True)
+    figure, panels = new_panels(len(filled), 0.9, 1.7, sharey=not raw)
     for axes, (label, rows) in zip(panels, filled.items(), strict=True):
         draw_lines(axes, rows, looks, medians, share)
-        set_unit_scale(axes, share)
+        if not raw:
+            set_unit_scale(axes, share)
         axes.set_title(label)
     add_legend(figure, panels[0])
-    text = " ".join(f"{label}: {last_values(rows)}" for label, rows in filled.items())
+    form = "number" if raw else "share"
+    text = " ".join(f"{label}: {last_values(rows, form)}" for label, rows in filled.items())
     return Drawing(name, title, text, figure)

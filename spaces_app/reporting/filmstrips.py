@@ -68,12 +68,7 @@ def _places(reader: Reader, chain: str, lost_step: int | None, row: ScoreRow | N
 
 
 def _typical_strip(
-    analysis: Analysis,
-    case: Case,
-    outcome: Outcome,
-    checks: Sequence[str],
-    reader: Reader,
-    places: list[Place],
+    analysis: Analysis, case: Case, outcome: Outcome, checks: Sequence[str], reader: Reader, places: list[Place]
 ) -> Strip:
     lost_step, row = _losing_step(analysis, case, outcome)
     frames = []

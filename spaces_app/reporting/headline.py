@@ -20,8 +20,8 @@ def headline(rows: Sequence[Row], and_also: str = "") -> tuple[str, str]:
     names = display_names(row.editor for row in rows)
     missing = rows[0].name.partition("(")[2].rstrip(")")
     counts = [
-        _counted(max(row.sources for row in shown), "picture"),
-        _counted(sum(row.cases for row in shown), "test"),
+        counted(max(row.sources for row in shown), "picture"),
+        counted(sum(row.cases for row in shown), "test"),
         missing,
         *_less_sure(shown),
         and_also,
@@ -33,7 +33,7 @@ def _less_sure(rows: Sequence[Row]) -> list[str]:
     """Tests that end in another round if values near a limit count, and rounds whose words nobody checked."""
     words, bounded = [], [row for row in rows if row.undecided is not None]
     if undecided := round(sum(row.cases * (row.undecided or 0) for row in bounded)):
-        words.append(f"{_counted(undecided, 'test')} undecided, with a value near a limit")
+        words.append(f"{counted(undecided, 'test')} undecided, with a value near a limit")
     asked = [row for row in rows if row.as_asked is not None]
     if asked:
         tests = sum(row.cases for row in asked)
@@ -62,7 +62,7 @@ def _answer(tested: Sequence[Row], rows: Sequence[Row], names: dict[str, str]) -
     if not tested:
         return f"No editor was tested, only baselines: {survives(rows[0])}."
     pictures = max(row.sources for row in tested)
-    few = f"{_counted(pictures, 'picture')}, {RANKED_FROM} needed"
+    few = f"{counted(pictures, 'picture')}, {RANKED_FROM} needed"
     if len(tested) == 1:
         return f"{survives(tested[0])}." + (f" Too few to rank: {few}." if pictures < RANKED_FROM else "")
     first, final = tested[0], tested[-1]
@@ -80,7 +80,7 @@ def _answer(tested: Sequence[Row], rows: Sequence[Row], names: dict[str, str]) -
     return f"No single best: {len(top)} of {len(ranked)} editors may be first, {ends} of {last} rounds."
 
 
-def _counted(number: int, noun: str) -> str:
+def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 

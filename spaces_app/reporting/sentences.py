@@ -16,7 +16,7 @@ from ..statistics import facts as facts_table
 from ..statistics import find_statistics, leaderboard
 from ..statistics.curves import CurveRow
 from ..studies import study_modules
-from .headline import headline
+from .headline import counted, headline
 
 HERE = Path(__file__).parent
 METHODS = "Methods"  # the last section
@@ -64,8 +64,8 @@ def _lead_sentences(board: Sequence[leaderboard.Row], facts: Facts, scored: str)
     roles = {row.editor: row.role for row in board}
     baselines = sum(role == ROLES["baseline"] for role in roles.values())
     counts = (
-        f"{scope} {_counted(len(roles) - baselines, 'editor')} and {_counted(baselines, 'baseline')}, "
-        f"{_counted(facts['chains'], 'test')} in all, of the suite {facts['suite']}."
+        f"{scope} {counted(len(roles) - baselines, 'editor')} and {counted(baselines, 'baseline')}, "
+        f"{counted(facts['chains'], 'test')} in all, of the suite {facts['suite']}."
     )
     unscored = facts["editors without scores"]
     left_out = (
@@ -83,10 +83,6 @@ def stand_in(tables: Tables) -> dict[str, Any] | None:
     facts = facts_of(tables)
     answers = (module.stand_in(tables, facts) for module in study_modules("page"))
     return next((answer for answer in answers if answer), None)
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _group_sentences(group: str, board: Sequence[leaderboard.Row], tables: Tables, facts: Facts) -> list[str]:

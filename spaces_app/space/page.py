@@ -7,7 +7,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from ..analysis.groups import HALF
 from ..analysis.program_groups import program_groups
@@ -15,17 +17,12 @@ from ..palette import MUTED, SERIES
 from .served_dataset import Answer, ServedDataset
 from .tabs import SPACE, find_tabs, listed
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
 _CODE = "https://huggingface.co/spaces/convergebench/convergebench/tree/main"
 _LONGEST_EDIT = 44  # characters, for a phone
 
 
 @cache
-def _templates() -> "Environment":
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
+def _templates() -> Environment:
     loader = FileSystemLoader(SPACE.parent)
     return Environment(
         loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined

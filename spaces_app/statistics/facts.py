@@ -50,7 +50,9 @@ def rows(analysis: Analysis) -> list[Row]:
         facts[f"chains that ended {end}"] = count
     for name in analysis.groups:
         facts |= _group_facts(analysis, name)
-    for number, signature in enumerate(_signatures(analysis), 1):
+    written = {row.signature for row in analysis.scores.select(["signature"]) if row.signature}
+    signatures = {text for one in written for text in signature_texts(signature_of({"signature": one}))}
+    for number, signature in enumerate(sorted(signatures), 1):
         facts[f"signature {number}"] = signature
     return [Row(fact=fact, value=value) for fact, value in facts.items()]
 
@@ -82,9 +84,3 @@ def _group_facts(analysis: Analysis, name: str) -> dict[str, Fact]:
         f"{name}: checks that only some editors have": ", ".join(group.partial) or "none",
         **{f"{name}: coverage of {check}": format_value(covered[check], "share") for check in CHECKS},
     }
-
-
-def _signatures(analysis: Analysis) -> list[str]:
-    written = {row.signature for row in analysis.scores.select(["signature"]) if row.signature}
-    signatures = [signature_of({"signature": signature}) for signature in written]
-    return sorted({text for signature in signatures for text in signature_texts(signature)})

@@ -53,14 +53,11 @@ def story(
     """The headline of a choice, and the strips of a typical case; `place` 1 is the next most typical."""
     choice = Choice(group, kind, category, metric, threshold)
     board = headline.leaderboard(dataset, choice)
-    measured = [row for row in board.table.rows if row["rounds_kept"] is not None]
-    rows = [row for row in measured if row["role"] == ROLES["editor"]] or measured
-    if board.group is None or not rows:
+    measured = [row for row in board.typed_rows if row.rounds_kept.value is not None]
+    if board.group is None or not measured:
         return page.render(_STORY, note=board.table.note or "No test could be measured.")
-    # A single editor is shown beside the best baseline.
-    others = sorted((row for row in measured if row not in rows), key=lambda row: -row["rounds_kept"])
-    shown = [row["editor"] for row in (rows[0], *(rows[1:] or others[:1])[-1:])]
-    tested = [row["editor"] for row in rows]
+    shown = ends_of(measured)
+    tested = [row.editor for row in measured if row.role == ROLES["editor"]] or shown
     cases = typical_cases(board.group, board.outcomes, tested, [tested[0], tested[-1]])
     key = cases[place % len(cases)]
     strips = [_strip(dataset, case, board.group, choice) for editor in shown for case in board.group.cases[editor]
@@ -192,22 +189,14 @@ def which_editor(dataset: ServedDataset, edits: int, dollars: float = 0.0) -> di
     board, rounds = headline.leaderboard(dataset), -(-edits // 2)  # a round is an edit and its undo
     tested = max((chain.rounds for chain in dataset.chains), default=0)
     rows: list[Answer] = []
-    for name, outcomes in board.outcomes.items() if board.table.rows and rounds <= tested else ():
-        done = [outcome for outcome in outcomes if not outcome.failed]
-        cost = _cost_of_call(dataset, name)
-        is_affordable = not dollars or (cost is not None and cost * edits <= dollars)
-        if dataset.roles.get(name) == "editor" and done and is_affordable:
+    for row in board.typed_rows if rounds <= tested else ():
+        done = [outcome for outcome in board.outcomes[row.editor] if not outcome.failed]
+        whole = None if row.cost is None else round(row.cost / 2 * edits, 4)
+        if dataset.is_tested(row.editor) and done and (not dollars or (whole is not None and whole <= dollars)):
             share = sum(outcome.lost_at is None or outcome.lost_at > rounds for outcome in done) / len(done)
-            whole = None if cost is None else round(cost * edits, 4)
-            rows.append({"editor": name, "share": round(share, 4), "tests": len(done), "dollars": whole})
+            rows.append({"editor": row.editor, "share": round(share, 4), "tests": len(done), "dollars": whole})
     rows.sort(key=lambda row: (-row["share"], row["dollars"] or 0.0))
     return {"rounds": rounds, "rounds_tested": tested, "editors": rows}
-
-
-def _cost_of_call(dataset: ServedDataset, editor: str) -> float | None:
-    chains = [chain for chain in dataset.chains if chain.editor == editor]
-    costs, calls = [chain.cost for chain in chains if chain.cost is not None], sum(chain.calls for chain in chains)
-    return sum(costs) / calls if len(costs) == len(chains) and calls else None
 
 
 def words(dataset: ServedDataset) -> dict[str, str]:

@@ -5,9 +5,7 @@ from convergebench.metric_modules.halflife.intervals import mean_over_clusters
 
 from ....analysis.analysis import Analysis
 from ....analysis.cases import Case
-from ....analysis.tables import Estimate, TableRow, column, estimate, format_value
-from ....palette import MUTED
-from ....reporting.figures import Drawing, FigureContext, figure_names, new_figure
+from ....analysis.tables import Estimate, TableRow, column, estimate
 from ....statistics import OnPage
 
 TITLE = "Contraction and growth"
@@ -68,34 +66,3 @@ def _row(editor: str, role: str, group: str, cases: Sequence[Case]) -> Row:
         cases=len(cases),
         reason="; ".join(reasons) or None,
     )
-
-
-def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
-    group_rows = {row.editor: row for row in rows if row.group == context.group}
-    measures = {
-        "contraction factor q": {editor: row.q for editor, row in group_rows.items() if row.q.value is not None},
-        "exponent of MSE in n": {
-            editor: row.exponent for editor, row in group_rows.items() if row.exponent.value is not None
-        },
-    }
-    measures = {label: values for label, values in measures.items() if values}
-    if not measures:
-        return []
-    editors = [editor for editor in context.looks if any(editor in values for values in measures.values())]
-    figure, grid = new_figure(1, len(measures), 1.0 + 0.34 * len(editors), sharey=True)
-    sentences, names = [], figure_names(editors)
-    for axes, (label, values) in zip(grid[0], measures.items(), strict=True):
-        for place, editor in enumerate(editors):
-            if editor not in values:
-                continue
-            (value, low, high), look = values[editor], context.looks[editor]
-            axes.plot(value, place, marker=look.marker, color=look.colour, ms=7)
-            if low is not None:
-                axes.plot([low, high], [place, place], color=look.colour, lw=1.8)
-            sentences.append(f"{editor}, {label} {format_value(value, 'number')}")
-        axes.set_yticks(range(len(editors)), [names[editor] for editor in editors])
-        axes.set_xlabel(label)
-        axes.axvline(1, color=MUTED.light, lw=0.8, ls=(0, (2, 2)))
-    grid[0, 0].set_ylim(len(editors) - 0.5, -0.5)
-    title = "How the error grows: 0 is jitter, 1 a random walk, 2 drift"
-    return [Drawing("growth", title, "; ".join(sentences) + ".", figure)]

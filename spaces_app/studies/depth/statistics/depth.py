@@ -2,8 +2,8 @@ from collections.abc import Mapping, Sequence
 
 from ....analysis.analysis import Analysis
 from ....analysis.cases import Case
-from ....analysis.tables import TableRow, column, format_value, mean_of
-from ....reporting.figures import Drawing, FigureContext, add_legend, new_figure
+from ....analysis.tables import TableRow, column, mean_of
+from ....reporting.figures import Drawing, FigureContext, share_panels
 from ....statistics import OnPage
 
 CATEGORY = "out and back"  # of programs that ask for several edits and undo them in reverse order
@@ -74,27 +74,20 @@ def _row(
     )
 
 
-def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing | None]:
+def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
     if not rows or not context.is_first_group:
         return []
-    figure, grid = new_figure(1, 2, 3.0, sharey=True)
-    sentences = []
-    depths = sorted({row.depth for row in rows})
-    panels: dict[str, Mapping[tuple[str, int], float | None]] = {
-        "returned to the original": {(row.editor, row.depth): row.kept for row in rows},
-        "retained quality": {(row.editor, row.depth): row.quality for row in rows},
+    panels: dict[str, dict[str, list[tuple[int, float]]]] = {
+        "returned to the original": {},
+        "retained quality": {},
     }
-    for axes, (label, values) in zip(grid[0], panels.items(), strict=True):
-        for editor, look in context.looks.items():
-            points = [(depth, value) for depth in depths if (value := values.get((editor, depth))) is not None]
-            if points:
-                axes.plot(*zip(*points, strict=True), **look.line, label=editor)
-                depth, value = points[-1]
-                sentences.append(f"{editor}, {label} {format_value(value, 'share')} at depth {depth}")
+    for row in rows:
+        for lines, share in zip(panels.values(), (row.kept, row.quality), strict=True):
+            if share is not None:
+                lines.setdefault(row.editor, []).append((row.depth, share))
+    drawing = share_panels("depth", "Half-life against depth", panels, context, "edits out, and as many back")
+    depths = sorted({row.depth for row in rows})
+    for axes in drawing.figure.axes:
         axes.set_xscale("log", base=2)
         axes.set_xticks(depths, list(map(str, depths)))
-        axes.set_ylim(-0.02, 1.02)
-        axes.set_xlabel("edits out, and as many back")
-        axes.set_ylabel(label)
-    add_legend(figure, grid[0, 0])
-    return [Drawing("depth", "Half-life against depth", "; ".join(sentences) + ".", figure)]
+    return [drawing]

@@ -1,8 +1,8 @@
 from collections.abc import Iterator, Sequence
 
 from ....analysis.analysis import Analysis
-from ....analysis.tables import Estimate, TableRow, column, format_value, mean_of
-from ....reporting.figures import Drawing, FigureContext, add_legend, new_figure
+from ....analysis.tables import Estimate, TableRow, column, mean_of
+from ....reporting.figures import Drawing, FigureContext, share_panels
 from ....statistics import OnPage
 from ..exact_steps import by, exact_steps, mean
 
@@ -46,21 +46,12 @@ def rows(analysis: Analysis) -> Iterator[Row]:
         )
 
 
-def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing | None]:
-    if not rows:
-        return []
-    figure, grid = new_figure(1, 2, 3.0, sharey=True)
-    sentences = []
-    for axes, label, name in zip(grid[0], ("made as asked", "taken back"), ("forward", "back"), strict=True):
-        for editor, look in context.looks.items():
-            points = [(row.round, getattr(row, name).value) for row in rows if row.editor == editor]
-            if points:
-                axes.plot(*zip(*sorted(points), strict=True), **look.line, label=editor)
-                sentences.append(
-                    f"{editor}, {label}: {format_value(max(points)[1], 'share')} in round {max(points)[0]}"
-                )
-        axes.set_ylim(-0.02, 1.02)
-        axes.set_xlabel("round")
-        axes.set_ylabel(label)
-    add_legend(figure, grid[0, 0])
-    return [Drawing("exact_rounds", "Edits of drawn scenes, by round", "; ".join(sentences) + ".", figure)]
+def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
+    panels: dict[str, dict[str, list[tuple[int, float]]]] = {"made as asked": {}, "taken back": {}}
+    for row in rows:
+        for lines, share in zip(panels.values(), (row.forward, row.back), strict=True):
+            if share.value is not None:
+                lines.setdefault(row.editor, []).append((row.round, share.value))
+    return (
+        [share_panels("exact_rounds", "Edits of drawn scenes, by round", panels, context, "round")] if rows else []
+    )

@@ -5,7 +5,7 @@ with an interval over pictures, and fails if the whole interval is above the sha
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean, stdev
 
 from convergebench.generation.records import FinishedChain
@@ -101,9 +101,11 @@ def _marks(cases: _Cases) -> _Verdict:
     ratios = [(source, middle_ratio(distances)) for (source, _), distances in returns.items()]
     if not ratios:
         return NOT_JUDGED, None, 0
-    sources = {source for source, _ in ratios}
-    caught = _votes(ratios)
-    is_caught = caught > 0 and special.bdtrc(caught - 1, len(sources), _MARKS_INNOCENT) <= LEVEL
+    by_source: dict[str, list[bool]] = defaultdict(list)
+    for source, ratio in ratios:
+        by_source[source].append(ratio < _MARKS_BELOW)
+    caught = sum(2 * sum(below) > len(below) for below in by_source.values())
+    is_caught = caught > 0 and special.bdtrc(caught - 1, len(by_source), _MARKS_INNOCENT) <= LEVEL
     return FAILED if is_caught else PASSED, float(sum(ratio < _MARKS_BELOW for _, ratio in ratios)), len(ratios)
 
 
@@ -115,13 +117,6 @@ def middle_ratio(distances: Sequence[tuple[float, float]]) -> float:
     """
     ratios = sorted(unshown / shown if shown else float("inf") if unshown else 1.0 for unshown, shown in distances)
     return ratios[len(ratios) // 2]
-
-
-def _votes(ratios: Iterable[tuple[Hashable, float]]) -> int:
-    by_source: dict[Hashable, list[bool]] = defaultdict(list)
-    for source, ratio in ratios:
-        by_source[source].append(ratio < _MARKS_BELOW)
-    return sum(2 * sum(below) > len(below) for below in by_source.values())
 
 
 def _mean_above(values: _BySource, limit: float, spread: float) -> _Verdict:
@@ -137,12 +132,6 @@ def _mean_above(values: _BySource, limit: float, spread: float) -> _Verdict:
     error = max(stdev(means) / len(means) ** 0.5, spread / cases**0.5)
     lowest = fmean(means) - float(special.stdtrit(len(means) - 1, _SURE)) * error
     return FAILED if lowest > limit else PASSED, fmean(means), cases
-
-
-def _share_above(values: _BySource, name: str) -> _Verdict:
-    least, share = _LIMITS[name]
-    beyond = [(source, float(value > least)) for source, value in values]
-    return _mean_above(beyond, share, (share * (1 - share)) ** 0.5)
 
 
 def _column(cases: _Cases, column: str) -> _BySource:
@@ -166,7 +155,9 @@ def _verdict(name: str, cases: _Cases) -> _Verdict:
         return _marks(cases)
     if name == KNOWN_MEAN:
         return _mean_above(_column(cases, "known"), _KNOWN_MEAN, _KNOWN_SPREAD)
-    return _share_above(_column(cases, name), name)
+    least, share = _LIMITS[name]
+    beyond = [(source, float(value > least)) for source, value in _column(cases, name)]
+    return _mean_above(beyond, share, (share * (1 - share)) ** 0.5)
 
 
 # By name: the reason for listing an editor apart.

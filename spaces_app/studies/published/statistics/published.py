@@ -7,7 +7,7 @@ from ....analysis.analysis import Analysis
 from ....analysis.cases import COLUMNS, CURVES, TITLES
 from ....analysis.tables import Estimate, TableRow, column, estimate, rows_of
 from ....palette import assign_looks
-from ....reporting.figures import Drawing, FigureContext, add_legend, draw_lines, last_values, new_panels
+from ....reporting.figures import Drawing, FigureContext, small_panels
 from ....statistics import OnPage
 from ....statistics.curves import CurveRow
 from ..curves import PublishedMetric, published_metrics
@@ -74,18 +74,11 @@ def note(analysis: Analysis, rows: Sequence[Row]) -> str:
     return note
 
 
-def figures(rows: Sequence[Row], context: FigureContext) -> Iterator[Drawing]:
+def figures(rows: Sequence[Row], context: FigureContext) -> Iterator[Drawing | None]:
     curves = rows_of(context.tables, CurveRow)
     for number, table in enumerate(dict.fromkeys(row.table for row in rows), 1):
         of_table = [row for row in curves if row.group == table]
         looks = assign_looks(list(dict.fromkeys(row.editor for row in of_table)), [])
-        metrics = list(dict.fromkeys(row.metric for row in of_table))
-        figure, panels = new_panels(len(metrics), 0.7, 2.1)
-        words = []
-        for axes, metric in zip(panels, metrics, strict=True):
-            lines = [row for row in of_table if row.metric == metric]
-            draw_lines(axes, lines, looks)
-            axes.set_title(TITLES[metric])
-            words.append(f"{TITLES[metric]}: {last_values(lines, 'number')}")
-        add_legend(figure, panels[0])
-        yield Drawing(f"published-{number}", f"Published scores of {table}", " ".join(words), figure)
+        metrics = dict.fromkeys(row.metric for row in of_table)
+        panels = {TITLES[metric]: [row for row in of_table if row.metric == metric] for metric in metrics}
+        yield small_panels(f"published-{number}", panels, looks, f"Published scores of {table}", raw=True)

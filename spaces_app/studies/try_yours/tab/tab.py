@@ -189,7 +189,8 @@ def _scored(dataset: ServedDataset, series: DatasetChain, files: Sequence[_File]
     (runs, absent), uploads, chain = _metrics(), _Uploads(files), series.chain
     original = Reference(read_input(uploads, series), chain.short_side)
     with ThreadPoolExecutor(1) as decoder:
-        values = score_chain(uploads, series, original, runs, _is_near, decoder)
+        # No value is near a threshold: all is computed in float32 at once.
+        values = score_chain(uploads, series, original, runs, lambda *value: False, decoder)
     specs = {run.name: run.spec for run in runs}
     floors = dataset.floors if chain.suite != "yours" else _floors(dataset, chain, original, runs)
     medians = {name: low for name in ceilings() if (low := floors.floor(chain, name)) is not None}
@@ -224,7 +225,7 @@ def _floors(
     dataset: ServedDataset, chain: FinishedChain, original: Reference, runs: Sequence[metrics.MetricRun]
 ) -> Floors:
     pictures = {name: resize_to(other, *original.size) for name, other in _pictures_of(dataset)[1].items()}
-    compared = compare(original, list(pictures.values()), runs, _is_near)
+    compared = compare(original, list(pictures.values()), runs, lambda *value: False)
     rows, others = [], [chain]
     for id, values in zip(pictures, compared, strict=True):
         numbers = {name: value for name, value in values.items() if isinstance(value, float)}
@@ -233,10 +234,6 @@ def _floors(
             place = {"source": chain.source.id, "other": id, "short_side": chain.short_side}
             rows += [place | {"metric": name, "value": numbers[name]} for name in ceilings() if name in numbers]
     return Floors(map(FloorRow.from_values, rows), others)
-
-
-def _is_near(column: str, value: object) -> bool:
-    return False  # everything is computed in float32 at once
 
 
 PUBLIC = (score_yours,)
