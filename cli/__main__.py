@@ -19,7 +19,7 @@ from convergebench.generation.records import UserError
 # Sections of --help. A verb of a study names its section itself: SECTION = "share".
 _SECTIONS = {
     "run": ("run", "demo", "plan", "generate", "build", "score", "report", "space", "measure"),
-    "bring in": ("import",),
+    "bring in": ("import", "sources"),
     "ask models": (),
     "share": ("publish", "challenge", "verify"),
     "look up": ("list", "status", "weights"),
@@ -96,6 +96,7 @@ _GROUPS = {
     "list": Kinds("list", "List editors, metrics, suites, sources, prices or labels."),
     "publish": Kinds("publish", "Upload a dataset, the metrics or the Space; write results for others."),
     "challenge": Kinds("challenge", "Draw what a submission must answer, so that nobody draws his own audits."),
+    "sources": Kinds("sources", "Collect pictures for a suite of your own."),
     "verify": Kinds("verify", "Check every hash and count of a run, a dataset or a submission."),
     "import": Kinds(
         "import",

@@ -91,7 +91,11 @@ def fooled(rows):
 
 def restoration(rows):
     forms = {"psnr": ".2f", "ssim": ".3f", "lpips": ".3f", "piqe": ".1f", "pictures": ""}
-    return [[tex(row["editor"]), *(f"{row[name]:{form}}" for name, form in forms.items())] for row in rows]
+
+    def cell(value, form):
+        return "--" if value is None else f"{value:{form}}"
+
+    return [[tex(row["editor"]), *(cell(row.get(name), form) for name, form in forms.items())] for row in rows]
 
 
 def exact(rows):

@@ -20,7 +20,20 @@ from ..records import KINDS, UNKNOWN, Source, UserError, Values, check_fields, o
 from . import synthetic
 
 _ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".avif", ".bmp", ".gif", ".tif", ".tiff")  # of a user's own pictures
-_OWN_FIELDS = ("file", "id", "kind", "origin", "licence", "attribution", "title", "unfit", "scene", "degradation")
+_OWN_FIELDS = (
+    "file",
+    "id",
+    "kind",
+    "origin",
+    "licence",
+    "attribution",
+    "title",
+    "unfit",
+    "scene",
+    "degradation",
+    "intent",
+    "sha256",
+)
 _AT_ONCE = 4  # packages fetched at the same time
 _LIST = ".sources"  # in a folder of pictures: the names of the files that were written there, one a line
 
@@ -208,6 +221,8 @@ def _read_own_row(path: Path, row: Values, kind: str | None) -> Row:
         picture = decode(data)
     except Undecodable as error:
         raise UserError(f"{path} is {error}") from error
+    if row.get("sha256") not in (None, hashlib.sha256(data).hexdigest()):
+        raise UserError(f"{path} is not the picture that was collected: its hash is another")
     chosen = row.get("kind") or kind or (path.parent.name if path.parent.name in KINDS else None)
     if chosen is None:
         advice = f"give --pictures-kind, or put it into a folder named {', '.join(KINDS)}"
@@ -223,6 +238,7 @@ def _read_own_row(path: Path, row: Values, kind: str | None) -> Row:
         height=picture.height,
         licence=row.get("licence", UNKNOWN),
         attribution=row.get("attribution", UNKNOWN),
+        intent=row.get("intent", ""),
         scene=row.get("scene", ""),
         degradation=row.get("degradation", ""),
         unfit=tuple(row.get("unfit", ())),

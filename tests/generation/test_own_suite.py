@@ -5,6 +5,7 @@ import shutil
 from collections import Counter
 from pathlib import Path
 
+import datasets
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -199,3 +200,52 @@ def test_what_fits_an_amount_of_money_is_what_limit_takes():
     assert plan.summary(more)[0]["dollars"] > 25
     told = run("plan", "--suite", "v1-mini", "--editor", "bfl:model=flux-kontext-pro", "--max-cost", 25)
     assert f"--limit {cases} fits $25: {cases} of {of} cases" in told.stdout
+
+
+def test_pictures_are_collected_into_a_suite_with_licence_hash_and_intent(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    chance = np.random.default_rng(1)
+    for place in range(6):
+        picture = Image.fromarray(chance.integers(0, 255, (48, 64, 3), np.uint8))
+        for kind in ("scene", "object")[: 1 + (place < 2)]:
+            (tmp_path / "found" / kind).mkdir(parents=True, exist_ok=True)
+            picture.rotate(90 * (kind == "object")).save(tmp_path / "found" / kind / f"Picture {place}.png")
+    (tmp_path / "found" / "scene" / "broken.txt").write_text("no picture")
+    words = (
+        "sources",
+        "add",
+        "found",
+        "--out",
+        "mine",
+        "--limit",
+        20,
+        "--licence",
+        "CC0-1.0",
+        "--intent",
+        "sell it",
+    )
+    assert json.loads(run(*words, "--json").stdout) == {"scene": 4, "object": 2}
+    assert json.loads(run(*words, "--json").stdout) == {"scene": 4, "object": 2}  # nothing twice
+    suite = suites.load("mine/mine.toml")
+    rows = suite.own_pictures
+    assert {row.licence for row in rows.values()} == {"CC0-1.0"}
+    assert {row.intent for row in rows.values()} == {"sell it"}
+    assert len({row.sha256 for row in rows.values()}) == 6 == len(plan.make_plan(suite, ["identity"]).chains)
+    some = next(iter(rows.values()))
+    Image.new("RGB", (64, 48)).save(some.path)
+    with pytest.raises(UserError, match="its hash is another"):
+        suites.load("mine/mine.toml")
+
+
+def test_pictures_are_collected_from_a_dataset(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pictures = [np.full((32, 32, 3), level, np.uint8) for level in (10, 90, 200)]
+    columns = {"photo": [Image.fromarray(picture) for picture in pictures], "what": ["face", "face", "text"]}
+    features = datasets.Features({"photo": datasets.Image(), "what": datasets.Value("string")})
+    datasets.Dataset.from_dict(columns, features).to_parquet(tmp_path / "theirs" / "train.parquet")
+    done = run(
+        "sources", "add", "theirs", "--column", "image=photo", "--column", "kind=what", "--out", "mine", "--json"
+    )
+    assert json.loads(done.stdout) == {"face": 2, "text": 1}
+    assert {row.kind for row in suites.load("mine/mine.toml").own_pictures.values()} == {"face", "text"}
+    assert run("sources", "add", "theirs", "--column", "image=photo", "--out", "other").exit_code == 2

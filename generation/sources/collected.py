@@ -1,0 +1,85 @@
+"""Pictures for a suite of one's own, from a folder or a dataset, with a row for each: licence, hash, intent."""
+
+import hashlib
+import json
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..files import write_whole
+from ..pictures import Undecodable, decode, sniff
+from ..records import KINDS, UNKNOWN, UserError
+
+_FIELDS = ("file", "id", "kind", "origin", "licence", "attribution", "title", "intent", "sha256")
+Found = tuple[str, bytes, Mapping[str, Any]]  # a name, the file, and what its row says
+
+
+def collect(
+    place: str,
+    out: Path,
+    limit: int,
+    given: Mapping[str, str | None],
+    columns: Mapping[str, str],
+    split: str | None,
+) -> Counter[str]:
+    """By kind, how many pictures the suite OUT/NAME.toml now has: at most `limit`, no kind more than its share.
+
+    `given` are fields of all pictures, `columns` the dataset's columns of fields and of the image.
+    """
+    suite = out / f"{out.name}.toml"
+    before = tomllib.loads(suite.read_text(encoding="utf-8")) if suite.exists() else {}
+    rows: list[Mapping[str, Any]] = list(before.pop("picture", []))
+    counts, known = Counter(row["kind"] for row in rows), {row["sha256"] for row in rows}
+    found = _in_folder(Path(place)) if _has_pictures(Path(place)) else _in_dataset(place, columns, split)
+    for name, data, said in found:
+        fields = {**said, **{key: value for key, value in given.items() if value}}
+        kind, digest = str(fields.get("kind")), hashlib.sha256(data).hexdigest()
+        try:
+            decode(data)
+        except Undecodable:
+            continue
+        if kind not in KINDS:
+            raise UserError(f"{name} has the kind {kind!r}; give --kind or a column, one of {', '.join(KINDS)}")
+        if digest in known or counts[kind] >= -(-limit // len(KINDS)) or counts.total() >= limit:
+            continue
+        known.add(digest)
+        counts[kind] += 1
+        id = f"{re.sub(r'[^a-z0-9]+', '-', name.lower()).strip('-')[:40] or kind}-{digest[:6]}"
+        file = f"{kind}/{id}.{sniff(data)}"
+        (out / "pictures" / kind).mkdir(parents=True, exist_ok=True)
+        write_whole(out / "pictures" / file, data)
+        row = {"origin": "real", "licence": UNKNOWN, "attribution": UNKNOWN, "title": name, **fields}
+        row |= {"file": file, "id": id, "kind": kind, "sha256": digest}
+        rows.append({key: value for key, value in row.items() if key in _FIELDS})
+    if not rows:
+        raise UserError(f"{place} has no picture that can be read")
+    head = {"programs": ["replicate"], **before, "pictures": "pictures"}
+    text = [_toml(head), *("[[picture]]\n" + _toml(row) for row in rows)]
+    write_whole(suite, "\n".join(text).encode())
+    return counts
+
+
+def _toml(values: Mapping[str, Any]) -> str:
+    return "".join(f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items())
+
+
+def _has_pictures(folder: Path) -> bool:
+    return folder.is_dir() and not any(folder.rglob("*.parquet"))
+
+
+def _in_folder(folder: Path) -> Iterator[Found]:
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        yield path.stem, path.read_bytes(), {"kind": path.parent.name if path.parent.name in KINDS else None}
+
+
+def _in_dataset(place: str, columns: Mapping[str, str], split: str | None) -> Iterator[Found]:
+    import datasets
+
+    loaded = datasets.load_dataset(place, split=split or "train", streaming=True)
+    image = columns.get("image", "image")
+    for number, row in enumerate(loaded.cast_column(image, datasets.Image(decode=False))):
+        said = {field: row[column] for field, column in columns.items() if field != "image" and row[column]}
+        yield str(said.get("title") or f"row {number}"), row[image]["bytes"], said
