@@ -5,7 +5,6 @@
 REPORT is the demo's report, COPIES and RESTORATION those of `make studies`. A number that is missing stops it.
 """
 
-import csv
 import json
 import re
 import shutil
@@ -108,12 +107,11 @@ def exact(rows):
     ]  # fmt: skip
 
 
-def macros(report, found):
+def macros(found):
     facts = {row["fact"]: row["value"] for row in found["facts"]}
-    chains = sum(1 for _ in csv.DictReader((report / "cases.csv").open()))
     survival = " ".join((DOCS / "survival.md").read_text().split())
     policy = re.search(
-        r"keeps ([\d.]+) rounds of 4 where the editor alone keeps ([\d.]+): ([\d.]+) more (\[[^\]]+\]), p ([\d.]+)",
+        r"keeps ([\d.]+) rounds of 4 where the editor alone keeps ([\d.]+): ([\d.]+) more (\[[^\]]+\]), p ([\d.]*\d)",
         survival,
     )
     verdicts = (DOCS / "verdicts.md").read_text()
@@ -124,7 +122,6 @@ def macros(report, found):
     _, rates = markdown("exact.md", "rates", lambda row: row[1] == "all")
     rate = {row[0].partition(",")[0]: [cell.partition(" of")[0] for cell in row[2:]] for row in rates[:2]}
     yield "DemoChains", facts["chains"]
-    yield "DemoCases", chains
     yield "DemoSources", facts["sources"]
     yield "DemoEditors", facts["editors"]
     yield "DemoScores", facts["score rows"]
@@ -178,7 +175,7 @@ def main(report, copies, restored, out):
     for name, text in made.items():
         (out / f"{name}.tex").write_text(text)
     (out / "macros.tex").write_text(
-        "".join(rf"\newcommand{{\{name}}}{{{tex(value)}}}" + "\n" for name, value in macros(report, found))
+        "".join(rf"\newcommand{{\{name}}}{{{tex(value)}}}" + "\n" for name, value in macros(found))
     )
     for folder, names in ((report, FIGURES), (copies, BY_STEP)):
         for name in names:
