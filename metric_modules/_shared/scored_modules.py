@@ -29,6 +29,6 @@ class ScoredModule(picture_modules.PictureModule):
             return [scorer.compare(scorer.prepare(original), [shown], [])[0] for shown, original in batch]
 
         rows = in_batches(pairs(predictions, references, size), batch_size, compare)
-        fields = [column["name"] for column in self.spec["columns"]]
+        fields = [column["name"] for column in self.spec["columns"] if "type" not in column]
         signature = signature_text(self.spec["name"], scorer.signature, size=size)
         return picture_modules.means_and_reasons(self.spec, rows, fields) | {"signature": signature}

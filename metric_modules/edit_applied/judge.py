@@ -30,7 +30,6 @@ from .whole_picture import TOWARDS, asked_transforms, find_transform, residual, 
 SHARE = 0.003  # of the picture: the smallest area of an edit
 SHARE_SMALL = 0.001  # the same for programs marked small: glasses, earrings
 LEFT = 0.4  # of an edit: the most that may be left of it
-MEANING_LEFT = 0.5  # of the rise in likeness to the words: the most that may be left of it
 EXPLAINED = 0.75  # of what is left of an edit: from this share on it is the edit itself, not another loss
 NEAR = 2.5  # cells: sigma of the neighbourhood in which what is left is projected onto the edit
 
@@ -140,7 +139,6 @@ def _judge_undo(
     other: tuple[np.ndarray, np.ndarray] | None,
     small: bool,
     tone: bool,
-    meaning: tuple[float, float, float] | None,
     placement: Placement | None,
 ) -> Judgement:
     """Whether the edit between the looks `before` and `forward`, which differ, is gone from `back`.
@@ -176,8 +174,6 @@ def _judge_undo(
     gone: float | str = float(ratio <= LEFT)
     if not gone and explained is not None and explained < EXPLAINED:
         gone = "something_else"
-    if meaning is not None and meaning[2] - meaning[0] > MEANING_LEFT * (meaning[1] - meaning[0]):
-        gone = 0.0
     left_is_edit = "all_gone" if explained is None else explained
     return {**_NO_FORWARD, "undone": gone, "undo_ratio": ratio, "undo_explained": left_is_edit}
 
@@ -276,10 +272,10 @@ def _judge_edit(
             if sharpness
             else dict.fromkeys(FORWARD + UNDO, "no_detail")
         )
-    words = None  # how near the three pictures are to the words for what the forward picture shows
+    words = None  # how near both pictures are to the words for what the forward picture shows
     # With another edit in the picture, or in an odd cycle, the words describe other changes too.
     if meaning and not role.other and not (len(cycle) % 2 and role.start > 0):
-        words = meaning[role.start], meaning[role.end], meaning[position]
+        words = meaning[role.start], meaning[role.end]
     steps = pictures[role.start : role.end + 1]
     other = (pictures[role.other[0]], pictures[role.other[1]]) if role.other else None
     return _judge_looks(
@@ -295,7 +291,7 @@ def _judge_looks(
     back: np.ndarray,
     other: tuple[np.ndarray, np.ndarray] | None,
     small: bool,
-    words: tuple[float, float, float] | None,
+    words: tuple[float, float] | None,
     placement: Placement | None,
 ) -> Judgement:
     before, forward = looks[0], looks[-1]
@@ -308,7 +304,7 @@ def _judge_looks(
         edit = min(steps, key=lambda step: -1 if step["as_asked"] == "symmetric" else step["as_asked"])
     else:
         named = _named_colour(instructions)
-        edit = judge_forward(before, forward, small=small, tone=tone, meaning=words and words[:2], colour=named)
+        edit = judge_forward(before, forward, small=small, tone=tone, meaning=words, colour=named)
         if what := whole_picture.asked_colour(instructions[0]):
             colours = whole_picture.colour_edit(what, before, forward, targets, back)
             if not edit["changed"]:  # too faint for `judge_forward`
@@ -327,9 +323,7 @@ def _judge_looks(
         return _NO_FORWARD | dict.fromkeys(UNDO, made or "not_changed")
     if all(transforms):
         return _judge_transform_undone(before, forward, back, targets[0])
-    return _judge_undo(
-        before, forward, back, targets, other=other, small=small, tone=tone, meaning=words, placement=placement
-    )
+    return _judge_undo(before, forward, back, targets, other=other, small=small, tone=tone, placement=placement)
 
 
 def _judge_whole_picture(kind: str, is_made: bool, share_left: Callable[[], float]) -> Judgement:

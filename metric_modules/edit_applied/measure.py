@@ -30,12 +30,11 @@ def _limits(module: ModuleType, names: str) -> Signature:
 
 
 SIGNATURE: Signature = {
-    "version": 5,
+    "version": 6,
     **_limits(looks, "side cell reach far moved drift visible faint seeds"),
     "share": judge.SHARE,
     "small": judge.SHARE_SMALL,
     "left": judge.LEFT,
-    "meaning": judge.MEANING_LEFT,
     **_limits(judge, "explained near"),
     "margin": whole_picture.MARGIN,
     **_limits(whole_picture, "blurred sharpened weakest greyed tinted towards"),

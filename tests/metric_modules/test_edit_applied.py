@@ -339,9 +339,6 @@ def test_meaning_has_to_agree_with_the_pixels():
     steps = round_of(before, forward, back, meaning=[far, near, far])
     assert (steps[0]["changed"], steps[1]["undone"]) == (1, 1)
     assert round_of(before, forward, back, meaning=[near, far, near])[0]["as_asked"] == 0
-    still_there = round_of(before, forward, back, meaning=[far, near, near])[1]
-    assert still_there["undone"] == 0
-    assert still_there["undo_ratio"] < 0.5
 
 
 def test_the_module_gives_means_and_a_reason_for_every_null(tmp_path):
@@ -355,7 +352,7 @@ def test_the_module_gives_means_and_a_reason_for_every_null(tmp_path):
     assert (result["changed"], result["undone"]) == (0.5, 1)
     assert result["undo_ratio_values"] == [0, None]
     assert set(result["reasons"][1]) == {"as_asked", "undone", "undo_ratio", "undo_explained"}
-    assert result["signature"].startswith("edit_applied/5 ")
+    assert result["signature"].startswith("edit_applied/6 ")
     given = {"predictions": [np.ascontiguousarray(before[:, ::-1])], "references": [before], "returns": [before]}
     flipped = metric.compute(**given, cycle=["flip horizontally", "flip it back"])
     assert (flipped["changed"], flipped["as_asked"], flipped["undone"], flipped["region_share"]) == (1, 1, 1, None)

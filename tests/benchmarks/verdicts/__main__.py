@@ -32,7 +32,7 @@ ABOUT = f"""# How often the verdicts are right
 | did something change? | no connected area of 0.3% of the picture changed by delta E 12 (0.1% for glasses and earrings) |
 | was it as asked? | the words were checked and not followed: CLIP, a flip or rotation, blur, monochrome, a tint; a named colour can only refute |
 | was it undone? | more than 40% of the change is left, and three quarters of that is the edit itself. If something else is there, the rule cannot say what, and the next question decides |
-| is a part lost? | *damage*: the LPIPS of the worst of 10 x 10 tiles, at a short side of 256, is {PART.limit:g} or more; undecided from {PART.low:g} to {PART.high:g} |
+| is a part lost? | *damage*: the LPIPS of the worst of 10 x 10 tiles, at a short side of 256 and with fine grain taken off, is {PART.limit:g} or more; undecided from {PART.low:g} to {PART.high:g} |
 | is the face another person's? | if `face_identity` was asked for: a distance above 0.6, which also settles a round whose damage is undecided |
 | are the colours lost? | the one map that takes the source's colours to the return's moves them by delta E {COLOUR.limit:g} or more; undecided from {COLOUR.low:g} to {COLOUR.high:g} |
 | is quality lost? | RMSE, SSIM, LPIPS or damage has gone half of the way to an unrelated picture |

@@ -64,7 +64,7 @@ def judged(model: damage.lpips.Model, rows: Sequence[Row]) -> Iterator[Row]:
         shown = fitted(shown, source)
         place = locate(anchors(source), shown)
         moved = place if place.accepted and not place.still else None
-        worst = damage.compare(model, damage.prepare(model, source), shown, moved)[0]
+        worst = damage.compare(model, damage.prepare(model, source), shown)[0]
         values: Row = {"damage": worst, "part": worst}
         if "case" in row:
             thing = row["case"].split("_", 2)[2].removesuffix("_add_remove").replace("_", " ")
