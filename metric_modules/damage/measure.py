@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import cv2
 import numpy as np
 
-from .._shared.scoring import Signature, Value
+from .._shared.scoring import PairScorer, Signature, Value
 from ..halflife.causes import PART
 from ..lpips import measure as lpips
 from ..registration.align import Anchors, anchors, locate
@@ -78,7 +78,7 @@ def _outline(lost: np.ndarray, where: tuple[slice, slice], shape: tuple[int, ...
     return [np.round((contour[:, 0] + 0.5) / shape[1::-1], 4).tolist() for contour in contours]
 
 
-class Scorer:
+class Scorer(PairScorer):
     """Always in float32: small pictures cost a sixteenth of LPIPS at 1024."""
 
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any]):
