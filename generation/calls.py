@@ -85,9 +85,8 @@ class Caller:
         try:
             received = self._try_until_answered(call)
             answer = judge(received)
-            answer = dataclasses.replace(
-                answer, reason=scrub(storable(answer.reason))
-            )  # it may quote what came back
+            # It may quote what came back.
+            answer = dataclasses.replace(answer, reason=scrub(storable(answer.reason)))
             if answer.status == "failed" or (answer.status == "no_image" and received.status == "ok"):
                 fault = self._count_failure(answer.reason, 0.0)
                 if isinstance(fault, Unusable):

@@ -73,9 +73,8 @@ def _read_chain(folder: Path, calls: int, held_locks: set[int] | None) -> tuple[
 
 def _read_begun(folder: Path, held_locks: set[int] | None) -> _Counts:
     path = folder / "steps.jsonl"
-    lines = (
-        path.read_bytes().count(b"\n") if path.exists() else 0
-    )  # unchecked, for a process may be adding to them
+    # Unchecked, for a process may be adding to them.
+    lines = path.read_bytes().count(b"\n") if path.exists() else 0
     state = "interrupted"
     with suppress(FileNotFoundError):
         lock = (folder / LOCK).stat()

@@ -163,9 +163,8 @@ def is_own(choice: Choice) -> bool:
 
 def editor_info(choice: Choice) -> EditorInfo:
     editor = alone(choice)
-    words = str(
-        getattr(editor, "summary", (type(editor).__doc__ or "").strip())
-    )  # the first line of a function's own
+    # The first line of a function's own.
+    words = str(getattr(editor, "summary", (type(editor).__doc__ or "").strip()))
     return EditorInfo(choice.name, trait(editor, "role"), words.partition("\n")[0])
 
 

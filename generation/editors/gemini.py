@@ -45,9 +45,8 @@ class Editor(hosted.HostedEditor):
     base_url: str = wire.base_url_option("GEMINI_BASE_URL")
     resolution: str = "1K"
     session: str = choice("fresh", ("fresh", "one", "server"))
-    thinking: str | None = field(
-        default=None, metadata={"identity": WHERE_GIVEN}
-    )  # off, minimal, low, medium or high
+    # Off, minimal, low, medium or high.
+    thinking: str | None = field(default=None, metadata={"identity": WHERE_GIVEN})
     temperature: float | None = number(None, least=0, most=2)
     vendor: ClassVar = "gemini"
     home: ClassVar = "https://generativelanguage.googleapis.com"

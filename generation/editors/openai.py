@@ -42,9 +42,8 @@ class Editor(hosted.HostedEditor):
     input_fidelity: str = "auto"
     complexity: str | None = field(default=None, metadata={"identity": WHERE_GIVEN})  # low, medium or high
     mask: bool | None = field(default=None, metadata={"identity": WHERE_GIVEN})
-    markup: bool | None = field(
-        default=None, metadata={"identity": WHERE_GIVEN}
-    )  # the mask's outline, drawn in red
+    # The mask's outline, drawn in red.
+    markup: bool | None = field(default=None, metadata={"identity": WHERE_GIVEN})
     session: str = choice("fresh", ("fresh", "one", "server"))
     steps: int | None = number(None, least=1, identity=WHERE_GIVEN)
     guidance: float | None = field(default=None, metadata={"identity": WHERE_GIVEN})

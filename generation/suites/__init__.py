@@ -35,21 +35,18 @@ class Suite:
     sources: tuple[str, ...]
     programs: tuple[str, ...]
     editors: tuple[str, ...] = ("paint",)
-    only: Mapping[str, tuple[str, ...]] = field(
-        default_factory=dict
-    )  # by program, the only sources it is used with
+    # By program, the only sources it is used with.
+    only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # Suites of some of the cases under their own settings; by default the suite itself.
     variants: tuple["Suite", ...] = field(default=(), compare=False, repr=False)
-    settings: Mapping[str, Setting] = field(
-        default_factory=dict
-    )  # of the editors; one without them skips the variant
+    # Of the editors; one without them skips the variant.
+    settings: Mapping[str, Setting] = field(default_factory=dict)
     steps: int = 0  # if above 0, a chain has as many whole rounds as fit into so many steps
     audit: bool = True  # if False, no chain is disturbed to find editors that remember
     own_programs: Mapping[str, Program] = field(default_factory=dict)
     own_pictures: Mapping[str, catalogue.Row] = field(default_factory=dict)
-    draw: Callable[[catalogue.Row], bytes] | None = field(
-        default=None, compare=False
-    )  # own pictures without files
+    # Own pictures without files.
+    draw: Callable[[catalogue.Row], bytes] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if not self.variants:

@@ -69,9 +69,8 @@ class Results:
     """Values by chain and metric, with their part of the signature."""
 
     scores: dict[tuple[str, str], tuple[Part, dict[int, Values]]] = field(default_factory=dict)
-    floors: dict[tuple[str, str], tuple[Part, dict[str, Values]]] = field(
-        default_factory=dict
-    )  # by task and metric
+    # By task and metric.
+    floors: dict[tuple[str, str], tuple[Part, dict[str, Values]]] = field(default_factory=dict)
 
     def add(self, line: Line) -> None:
         for name, part in line["parts"].items():

@@ -112,9 +112,8 @@ def _drifted(before: np.ndarray, after: np.ndarray, limit: float | None = None) 
         gap = np.column_stack([move[:, colour] - basis[colour] @ fits[colour] for colour in range(3)])
         residual = 100 * np.linalg.norm(gap, axis=1)
         cut = max(least, 4 * 1.4826 * float(np.median(residual)))
-        weight = (
-            np.where(residual < cut, (1 - (residual / cut) ** 2) ** 2, 0) * rarity
-        )  # Tukey: outliers weigh nothing
+        # Tukey: outliers weigh nothing.
+        weight = np.where(residual < cut, (1 - (residual / cut) ** 2) ** 2, 0) * rarity
         for colour in range(3):
             weighted = basis[colour] * weight[:, None]
             fits[colour] = np.linalg.solve(weighted.T @ basis[colour] + penalty, weighted.T @ move[:, colour])
@@ -184,9 +183,8 @@ def compare(before: np.ndarray, after: np.ndarray, *, limit: float | None = None
     cells = _drifted(cells, others, limit)
     appeared, vanished = nearest(others, cells, REACH), nearest(cells, others, REACH)
     inside = slice(REACH, -REACH), slice(REACH, -REACH)
-    rim = np.minimum(
-        appeared, vanished
-    )  # at the rim a small shift pushes things out of the picture or pulls them in
+    # At the rim a small shift pushes things out of the picture or pulls them in.
+    rim = np.minimum(appeared, vanished)
     rim[inside] = np.maximum(appeared, vanished)[inside]
     size[overlap], vector[overlap] = rim, others - cells
     entries.append((before, after, limit, (size, vector)))

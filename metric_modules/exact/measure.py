@@ -14,9 +14,8 @@ from .._shared.scoring import Program, Signature, Value
 # Chosen on scenes of 256 pixels: the right answer after JPEG 75 agrees by 0.93 or more, half an edit by 0.77 at most.
 SIDE = 128  # pictures are compared at this size ...
 BLUR = 0.7  # ... and with this sigma, which takes off noise and the traces of re-encoding
-COLOUR = (
-    14.0  # delta E within which a pixel has the colour that it should have; 18 takes some halves for the whole
-)
+# Delta E within which a pixel has the colour that it should have; 18 takes some halves for the whole.
+COLOUR = 14.0
 SAME = 0.85  # the least share of the edit that must be exact, and that must not have been there before
 # Delta E from which a protected pixel has changed: on 21 edits, JPEG 75 changes 0.06% of pictures of 1024 pixels so far
 # at most, and 6% of one of 256.

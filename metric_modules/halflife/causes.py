@@ -44,9 +44,8 @@ class Cause(NamedTuple):
     # scores, read in the row of the round's last step.
     decided_by: str = ""
     is_lost: Callable[[float, Limits], bool] = lambda value, limits: bool(value)
-    leaves_open: bool = (
-        True  # whether a round without a value does not count as kept; if not, the other causes decide
-    )
+    # Whether a round without a value does not count as kept; if not, the other causes decide.
+    leaves_open: bool = True
     end: str = ""  # the end of a chain
 
 

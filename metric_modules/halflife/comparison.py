@@ -20,9 +20,8 @@ _ALL_FLIPS_UP_TO = 15  # rows: 16,384 flips up to an overall sign
 _SEED = 0
 _EXACT_UP_TO = 40  # differences that share no coarse grid
 _COARSE = 2**24  # differences times points of the grid, 20 ms
-_GRID = (
-    1_163_962_800  # a multiple of 1 to 20 and of 25, so that means of that many integers are integers on this grid
-)
+# A multiple of 1 to 20 and of 25, so that means of that many integers are integers on this grid.
+_GRID = 1_163_962_800
 _BLOCK = 2**20  # numbers held at once for the joint flips, 8 MB
 
 Case = TypeVar("Case", bound=Hashable)
@@ -226,9 +225,8 @@ def _grid_tail(sizes: np.ndarray, observed: float) -> float:
         chances[: top + 1] = half
         chances[size : size + top + 1] += half
         top += size
-    return float(
-        chances[: floor((total - observed) / 2) + 1].sum()
-    )  # turning a size takes twice of it from the sum
+    # Turning a size takes twice of it from the sum.
+    return float(chances[: floor((total - observed) / 2) + 1].sum())
 
 
 def _tail_by_halves(sizes: np.ndarray, observed: float) -> float:

@@ -19,9 +19,8 @@ _Place = tuple[slice, slice]
 # A block of window positions that are inside the picture, the pixels that their windows cover, and the grey of the
 # reference there, which is taken from all values so that their squares keep their digits in float32.
 _Tile = tuple[_Place, _Place, float]
-_Moments = tuple[
-    np.ndarray, np.ndarray, np.ndarray
-]  # local means less the tile's grey; variances + C2; means^2 + C1
+# Local means less the tile's grey; variances + C2; means^2 + C1.
+_Moments = tuple[np.ndarray, np.ndarray, np.ndarray]
 # A window, a reference, its tiles, and what the formula needs of each; nothing of large pictures: computed each time.
 _Reference = tuple[str, np.ndarray, list[_Tile], list[_Moments]]
 

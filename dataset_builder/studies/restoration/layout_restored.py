@@ -18,9 +18,8 @@ PROGRAM = Program(
     reason="what the degradation took away has to be invented; the clean picture tells how well",
 )
 _COLUMNS = ("name", "clean", "scene", "degradation")
-Inputs = Mapping[
-    str, Mapping[str, Any]
-]  # by name, a degraded picture and what is known of it: fields of FoundChain
+# By name, a degraded picture and what is known of it: fields of FoundChain.
+Inputs = Mapping[str, Mapping[str, Any]]
 
 
 def find_inputs(folder: Path, clean: Path | None = None, about: Path | None = None) -> Inputs:

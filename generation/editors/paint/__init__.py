@@ -20,9 +20,8 @@ _STEP_ASIDE = 0.08  # of the picture's width, that a thing is moved
 class Editor:
     """Draws additions with light and shade, removes them by inpainting what it finds, flips and turns exactly."""
 
-    wear: float = number(
-        1.0, least=0, most=4
-    )  # how much each call costs the rest of the picture; 0 leaves it alone
+    # How much each call costs the rest of the picture; 0 leaves it alone.
+    wear: float = number(1.0, least=0, most=4)
     embedded: ClassVar[bool] = True
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:

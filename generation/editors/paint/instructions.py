@@ -101,9 +101,8 @@ def _first_thing_named(text: str) -> tuple[str, int] | None:
     spots = []
     for name, thing in all_things().items():
         for word in (name, *thing.words):
-            alone = (
-                r"(?= (?:to|on|from|in|at)\b|$)" if word in COLOURS else ""
-            )  # "an orange", not "an orange ball"
+            # "an orange", not "an orange ball".
+            alone = r"(?= (?:to|on|from|in|at)\b|$)" if word in COLOURS else ""
             for match in re.finditer(rf"\b{word}(?:s|es)?\b{alone}", text):
                 spots.append((match.start(), -len(word), name))
     return next(((name, start) for start, _, name in sorted(spots)), None)

@@ -127,9 +127,8 @@ def redraw(image: Pixels, strength: float, chance: np.random.Generator) -> Pixel
     light += strength * 1.7 * cv2.resize(grain, (width, height), interpolation=cv2.INTER_CUBIC)
     half = cv2.resize(tones, (max(1, width // 2), max(1, height // 2)), interpolation=cv2.INTER_AREA)
     tones = tones + strength * 0.5 * (cv2.resize(half, (width, height), interpolation=cv2.INTER_LINEAR) - tones)
-    cast = chance.normal((-0.3, -0.16), 0.45).astype(
-        np.float32
-    )  # a little green, as repeated editing is known for
+    # A little green, as repeated editing is known for.
+    cast = chance.normal((-0.3, -0.16), 0.45).astype(np.float32)
     redrawn = np.dstack([light, tones + strength * cast])
     redrawn = np.rint(redrawn).clip(0, 255).astype(np.uint8)
     return cv2.cvtColor(redrawn, cv2.COLOR_YCrCb2RGB)
