@@ -136,7 +136,15 @@ def write(
     schema.write(data / "floors" / "0000.parquet", FLOORS, list(floors(sources, side)))
     schema.write(data / "sources" / "0000.parquet", configs()["sources"], list(originals(sources)))
     described = [
-        {"editor": name, "name": name, "role": roles.get(name, "editor"), "about": ""} for name in editors
+        {
+            "editor": name,
+            "name": name,
+            "role": roles.get(name, "editor"),
+            "about": "",
+            "planned": 0,
+            "standing": "",
+        }
+        for name in editors
     ]
     schema.write(data / "editors" / "0000.parquet", configs()["editors"], described)
     for number, rows in enumerate(steps.values()):

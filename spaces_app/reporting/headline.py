@@ -37,15 +37,11 @@ def _less_sure(rows: Sequence[Row]) -> list[str]:
     asked = [row for row in rows if row.as_asked is not None]
     if asked:
         tests = sum(row.cases for row in asked)
-        yes, no = (
-            sum(row.cases * (share or 0) for row, share in zip(asked, shares, strict=True)) / tests
-            for shares in ([row.as_asked for row in asked], [row.not_as_asked for row in asked])
-        )
-        unknown = format_value(1 - yes - no, "share")
-        answered = f"edits as asked {format_value(yes, 'share')}, not as asked {format_value(no, 'share')}"
-        words.append(
-            f"{answered}, not checked {unknown}" if yes + no else "not checked whether edits are as asked"
-        )
+        yes = sum(row.cases * (row.as_asked or 0) for row in asked) / tests
+        no = sum(row.cases * (row.not_as_asked or 0) for row in asked) / tests
+        shares = {"as asked": yes, "not as asked": no, "not checked": 1 - yes - no}
+        texts = [f"{name} {share:.0%}" for name, share in shares.items() if share >= 0.005]
+        words.append(f"edits {', '.join(texts)}" if yes + no else "not checked whether edits are as asked")
     return words
 
 

@@ -141,7 +141,8 @@ def render_page(sections: Sequence[Section], tables: Tables, strips: Sequence[St
     if board.rows:
         rows = board.where(group=board.rows[0]["group"])
         names = display_names(row["editor"] for row in rows.rows)
-        answer = _table_part(capitalised(rows.rows[0]["name"]), rows.shown(SHORT), rows.rows, names, "role")
+        caption = rows.rows[0]["name"].replace("convergence", "Rounds survived until the first failure")
+        answer = _table_part(caption, rows.shown(SHORT), rows.rows, names, "role")
         first = next((drawing for drawing in sections[0]["drawings"] if drawing.name == "survival"), None)
     return template("page.html").render(
         sections=[
