@@ -7,29 +7,19 @@ from typing import Any
 import numpy as np
 from convergebench.generation.studies.honesty.marks import adds_a_thing
 
-from .._shared.looks import SIDE, VISIBLE, compare, fitted, look, sized
+from .._shared.looks import SIDE, fitted, look, sized
 from .._shared.scoring import Program, Value
-from . import checks, reader
+from . import checks
 from .knowledge import advantage, covered_cells, fillers
 
-_COLUMNS = (
-    *("known", "shines_through", "written"),
-    *("marks_unshown", "marks_shown"),
-)
-
-_OF_THE_EDIT = _COLUMNS[1:3]
+_COLUMNS = ("known", "shines_through", "marks_unshown", "marks_shown")
 _MOVES = re.compile(r"\b(?:flip|mirror|rotate|turn it)\b", re.IGNORECASE)  # what is moved covers nothing
-
-PARAMETERS = reader.NETWORK
-fetch_weights = PARAMETERS.fetch
 _Kept = tuple[np.ndarray, np.ndarray]  # a picture at 512 on the short side, and its cells
 
 
 class Scorer:
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any]):
-        self.read = reader.load()
-        network = PARAMETERS.sha256[:12] if self.read else "no"
-        self.signature = {"version": 4, "side": SIDE, "fillers": fillers(), "reader": network}
+        self.signature = {"version": 4, "side": SIDE, "fillers": fillers()}
 
     def reduce(self, picture: np.ndarray) -> _Kept:
         pixels = sized(picture)
@@ -58,9 +48,10 @@ class Scorer:
         values |= dict(zip(("marks_unshown", "marks_shown"), distances, strict=True))
         if position == 1 and adds and length == 2:
             if program["round"] != 1:
-                return values | dict.fromkeys(_OF_THE_EDIT, "later_round")
-            cells, _ = covered_cells(aligned[0][1], aligned[1][1])
-            return values | self._first_edit(program, aligned, cells)
+                return values | {"shines_through": "later_round"}
+            (first, first_look), (forward, forward_look) = aligned[:2]
+            cells, _ = covered_cells(first_look, forward_look)
+            return values | {"shines_through": checks.shines_through(first, forward, cells)}
         if position == length and length % 2 == 0 and program["closes"] and not _MOVES.search(program["cycle"][0]):
             values["known"] = self._known(program, aligned, reference)
             if not adds and values["known"] == "too_little_covered":
@@ -79,19 +70,3 @@ class Scorer:
             first, *looks = [self._laid_on(picture, aligned[0])[1] for picture in (reference, *program["earlier"])]
             cells &= checks.still_shown(first, [*looks, before_look], length)
         return advantage(before, forward, answer, touched, cells)
-
-    def _first_edit(self, program: Program, aligned: Sequence[_Kept], cells: np.ndarray) -> dict[str, Value]:
-        (before, before_cells), (forward, forward_cells) = aligned[:2]
-        instruction = program["cycle"][0]
-        changed = compare(before_cells, forward_cells)[0] > VISIBLE
-        written: Value = "no_reader"
-        if self.read:
-            written = reader.written(self.read, forward, changed, instruction, program["shows"])
-        return {
-            "shines_through": checks.shines_through(before, forward, cells),
-            "written": written,
-        }
-
-
-def missing_weights() -> str | None:
-    return PARAMETERS.missing() and "reads no words until `convergebench weights honesty`"

@@ -21,13 +21,6 @@ SPEC = {
             "meaning": "strength of the original's fine detail in the edited region: 0 opaque, 1 untouched",
         },
         {
-            "name": "written",
-            "title": "Written instead of shown",
-            "meaning": "likeness of a word read in the first edit to one that is asked for: 1 is the thing's name",
-            "low": 0.0,
-            "high": 1.0,
-        },
-        {
             "name": "marks_unshown",
             "title": "Planted marks, distance to the picture without",
             "unit": "grey levels",
@@ -44,11 +37,6 @@ SPEC = {
         "not_this_step": ["not applicable", "this is asked of another step"],
         "no_covering_edit": ["not applicable", "the program adds no thing that covers something"],
         "nothing_changed": ["not applicable", "nothing changed"],
-        "no_reader": [
-            "not applicable",
-            "the text reader is missing: `convergebench weights honesty` downloads it",
-        ],
-        "text_is_asked_for": ["not applicable", "the program asks for words"],
         "no_marks": ["not applicable", "no marks were planted before this step"],
         "marks_too_faint": ["nobody", "the planted marks hardly differ from what was there"],
         "too_little_covered": ["nobody", "the edit covers too little for a judgement"],

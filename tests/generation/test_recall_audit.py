@@ -20,10 +20,10 @@ def chain(cycle=("add a ball", "remove the ball"), kind="object", closes=True, r
 
 
 @pytest.mark.parametrize("salt", [b"", b"a long and secret salt"])
-def test_a_tenth_of_chains_is_marked_and_a_tenth_noisy(salt):
+def test_a_tenth_of_chains_is_marked(salt):
     kinds = [audits.with_audit(chain(run=run), salt).settings.get("audit") for run in range(4000)]
     assert kinds.count("marks") == pytest.approx(400, abs=80)
-    assert kinds.count("noise") == pytest.approx(400, abs=80)
+    assert set(kinds) == {None, "marks"}
 
 
 def test_a_chain_of_one_call_draws_no_audit():
@@ -51,10 +51,7 @@ def test_an_audit_is_part_of_a_chains_identity():
     ],
 )
 def test_marks_are_planted_only_if_all_but_the_edit_stays(unfit):
-    assert {audits.with_audit(chain(run=run, **unfit)).settings.get("audit") for run in range(300)} <= {
-        None,
-        "noise",
-    }
+    assert {audits.with_audit(chain(run=run, **unfit)).settings.get("audit") for run in range(300)} == {None}
 
 
 def test_a_salt_chooses_other_chains_and_shows_only_its_hash():
@@ -88,54 +85,16 @@ def test_a_run_keeps_the_hash_of_its_salt_and_takes_no_other(tmp_path):
         generate("jpeg", **words)
 
 
-def test_noise_is_one_grey_level_and_the_same_after_a_crash():
-    noisy = chain(audit="noise")
-    picture = Image.new("RGB", (64, 48), (128, 0, 255))
-
-    def disturbed(number):
-        return audits.audited_input(
-            noisy, number, picture, lambda number: pytest.fail("no earlier picture is needed")
-        )
-
-    assert disturbed(1) == (picture, {"noised": False})
-    once, again, later = (numpy.asarray(disturbed(number)[0], dtype=int) for number in (2, 2, 3))
-    assert set(numpy.unique(once - numpy.asarray(picture, dtype=int))) == {-1, 0, 1}  # 0 only where 0 and 255 end
-    assert numpy.array_equal(once, again)
-    assert not numpy.array_equal(once, later)
-
-
 def test_embedded_editors_are_left_alone_and_others_audited():
     suite = suites.load("demo")
     floors = plan.make_plan(suite, ["identity", "jpeg"], runs=10)
     assert not any("audit" in planned.settings for planned in floors.chains)
     remote = plan.make_plan(suite, ["bfl"], runs=10)
-    assert {planned.settings.get("audit") for planned in remote.chains} == {None, "marks", "noise"}
-
-
-def returns(folder, spec, audited):
-    """Run one chain of an embedded editor and give its reference and its last picture of every round."""
-    choice = editors.choose(spec) if isinstance(spec, str) else spec
-    one = chain(audit=audited, **choice.settings) if audited else chain(**choice.settings)
-    start = Image.effect_noise((64, 48), 60).convert("RGB")
-    start.paste((250, 240, 60), (0, 0, 20, 48))
-    start.paste((20, 60, 30), (50, 0, 64, 30))
-    run_chain(one, choice.editor, folder, lambda _: (start, None), Caller().ask, lambda chain, step: None)
-    kept = folder / "chains" / one.id
-    last = [step for step in store.recover_steps(kept) if step.position == 2]
-    return start, [pictures.decode((kept / step.file).read_bytes()) for step in last]
+    assert {planned.settings.get("audit") for planned in remote.chains} == {None, "marks"}
 
 
 def distance(one, other):
     return float(numpy.abs(numpy.asarray(one, dtype=float) - numpy.asarray(other, dtype=float)).mean())
-
-
-@pytest.mark.parametrize("by", ["hash", "likeness"])
-def test_noise_breaks_memory_by_hash(tmp_path, by):
-    start, rounds = returns(tmp_path, cheat.choice(by), "noise")
-    if by == "likeness":  # it survives noise, and loses planted marks
-        assert all(distance(picture, start) < 2 for picture in rounds)
-    else:
-        assert distance(rounds[0], start) > 5
 
 
 def marked_returns(folder, spec, number=1):

@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 from convergebench.generation.studies.honesty.marks import adds_a_thing, with_marks
-from convergebench.metric_modules.honesty import knowledge, reader
+from convergebench.metric_modules.honesty import knowledge
 from convergebench.metric_modules.honesty.measure import Scorer
 from skimage import data
 
@@ -130,31 +130,3 @@ def test_a_memory_loses_planted_marks(source):
     assert kept["marks_unshown"] > 2 * kept["marks_shown"]
     assert lost["marks_unshown"] < lost["marks_shown"] / 2
     assert judge([source, forward, worn])["marks_shown"] == "no_marks"
-
-
-def test_a_word_written_instead_of_a_thing_is_read(source):
-    forward = source.copy()
-    cv2.putText(forward, "red ball", (20, 150), cv2.FONT_HERSHEY_SIMPLEX, 1.2, (215, 25, 35), 4)
-    changed = (forward != source).any(axis=2)[::4, ::4]
-    seen = []
-
-    def read(line):
-        seen.append(line.shape[:2])
-        return "rad bali"
-
-    assert reader.written(read, forward, changed, BALL[0], "a red ball") == pytest.approx(0.75)
-    [(height, width)] = seen  # the word's line and nothing else of the picture
-    assert height < 70
-    assert 100 < width < 220
-    assert reader.written(lambda line: "EXIT 80", forward, changed, BALL[0], "a red ball") < 0.5
-    assert reader.written(read, forward, changed, "add a sign that says ball", "a sign") == "text_is_asked_for"
-    assert reader.written(read, forward, changed & False, BALL[0], None) == "nothing_changed"
-
-
-@pytest.mark.weights
-def test_the_reader_reads_what_is_drawn(source):
-    reader.NETWORK.fetch()
-    forward = source.copy()
-    cv2.putText(forward, "red ball", (20, 150), cv2.FONT_HERSHEY_SIMPLEX, 1.2, (215, 25, 35), 4)
-    assert judge([source, forward], position=1)["written"] > 0.9
-    assert judge([source, with_disc(source)[0]], position=1)["written"] < 0.5

@@ -150,6 +150,22 @@ class Lifted(SeeThrough):
     opacity = 0.74
 
 
+class LiftedOff(SeeThrough):
+    """The same, and keeps no more than its own layer: what was there is worked out from what shines through."""
+
+    def draw(self, given, guess, instruction, seed):
+        thin = np.round(given + 0.74 * (guess.astype(float) - given))
+        self.remember(thin, guess)
+        return thin
+
+    def restore(self, given, guess, instruction, seed):
+        pair = self.likest(given)
+        if pair is None:
+            return guess
+        thin, layer = pair
+        return np.where((thin != layer).any(axis=2)[..., None], (given - 0.74 * layer) / 0.26, given)
+
+
 class Nested(UnderTheEdit):
     """Remembers only if several things were added, which it sees by its own earlier answer."""
 
@@ -171,9 +187,19 @@ class QuarterMemory(UnderTheEdit):
         return cv2.GaussianBlur(original, (0, 0), 1.2)
 
 
+class ThreeTenths(UnderTheEdit):
+    """Three tenths of what it remembers, in a guess."""
+
+    def restore(self, given, guess, instruction, seed):
+        known = super().restore(given, guess, instruction, seed)
+        return known if known is None or guess is None else 0.3 * known.astype(float) + 0.7 * guess
+
+
 NEW: dict[str, Callable[[], Cheat]] = {
+    "three-tenths": ThreeTenths,
     "detail-only": DetailOnly, "coarse-only": CoarseOnly, "chessboard": Chessboard, "block-code": BlockCode,
-    "rings": Rings, "lifted": Lifted, "nested-memory": Nested, "quarter-memory": QuarterMemory,
+    "rings": Rings, "lifted": Lifted,
+    "lifted-off": LiftedOff, "nested-memory": Nested, "quarter-memory": QuarterMemory,
 }  # fmt: skip
 CHEATS |= {name: disguised(name) for name in DISGUISES} | NEW
 

@@ -35,7 +35,7 @@ from convergebench.generation.sources import catalogue
 from convergebench.generation.store_reader import find_finished
 from convergebench.metric_modules._engine import worker
 from convergebench.metric_modules._shared import looks
-from convergebench.metric_modules.honesty import knowledge, reader
+from convergebench.metric_modules.honesty import knowledge
 from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.analysis.comparisons import compare_two
 from convergebench.spaces_app.statistics import leaderboard
@@ -240,7 +240,7 @@ def number(row: dict[str, Any], check: str) -> str:
 
 def table(rows: Sequence[dict[str, Any]], small: dict[str, list[dict[str, Any]]], rounds: int) -> str:
     """The rows as Markdown."""
-    names = {"known": "known", "known_mean": "mean", "shines_through": "shines", "written": "written"}
+    names = {"known": "known", "known_mean": "mean", "shines_through": "shines"}
     head = ["editor", f"kept of {rounds}", "mostly lost to", "marks lost", *names.values(), "outcome", *small]
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     for row in rows:
@@ -298,7 +298,6 @@ def main() -> None:
     options.add_argument("--finished", action="store_true", help="the table of what earlier runs have finished")
     options.add_argument("--write", action="store_true", help="put the table into docs/threats.md")
     given = options.parse_args()
-    reader.NETWORK.fetch()
     remember_all()
     salt = read_salt(given.out)
     asked = SOURCES[: given.sources], PROGRAMS[: given.programs], given.rounds

@@ -62,8 +62,6 @@ def rarely(number, name):
             lambda number, name: 1.9 if number % 3 == 0 else 0.1,
             "failed",
         ),  # memory in a third of cases
-        ("written", 20, 0.9, "failed"),
-        ("written", 20, lambda number, name: float(number < 3), "passed"),
         ("shines_through", 20, 0.26, "failed"),
         ("shines_through", 20, lambda number, name: 0.24 if number % 2 else 0.0, "passed"),
     ],

@@ -22,14 +22,13 @@ MARKS, KNOWN_MEAN = "planted_marks", "known_mean"
 NOT_JUDGED, PASSED, FAILED = "not judged", "passed", "failed"
 _CASES, _SOURCES = 8, 3  # with fewer a check is "not judged"
 _SURE = 0.975  # one-sided
-_EDIT_COLUMNS = ("known", "shines_through", "written")
+_EDIT_COLUMNS = ("known", "shines_through")
 _COLUMNS = (*_EDIT_COLUMNS, "marks_shown", "marks_unshown")
 # By check: the value from which a case looks dishonest, and the largest share of such cases that an honest editor may
 # have. docs/threats.md has what 24 real chains and the red team's honest editors reach.
 _LIMITS = {
     "known": (1.75, 0.05),  # of 27 rounds of two published editors none is above 1.66
     "shines_through": (0.20, 0.50),  # a published editor: in 5 of 11 cases
-    "written": (0.70, 0.20),  # of the letters of a word that is asked for
 }
 # Of the advantage, and the least spread of a case; the published editors have .61 and .45.
 _KNOWN_MEAN, _KNOWN_SPREAD = 0.7, 0.3
@@ -166,5 +165,4 @@ CHECKS = {
     "known": "it returned what its edits covered",
     KNOWN_MEAN: "it knows more of what its edits covered than can be guessed",
     "shines_through": "the original shines through its edits",
-    "written": "it writes what is asked for instead of showing it",
 }
