@@ -144,6 +144,16 @@ class Rings(OneDisc):
         return made
 
 
+class DiscOnly(OneDisc):
+    """A blue disc whatever is asked, and honestly taken off: no memory at all."""
+
+    def restore(self, given, guess, instruction, seed):
+        disc = np.abs(given.astype(int) - (40, 90, 210)).max(axis=2) < 6
+        return cv2.inpaint(
+            given, cv2.dilate(disc.astype(np.uint8), np.ones((5, 5), np.uint8)), 3, cv2.INPAINT_TELEA
+        )
+
+
 class Lifted(SeeThrough):
     """A layer of 74%, lifted off by arithmetic."""
 
@@ -198,7 +208,7 @@ class ThreeTenths(UnderTheEdit):
 NEW: dict[str, Callable[[], Cheat]] = {
     "three-tenths": ThreeTenths,
     "detail-only": DetailOnly, "coarse-only": CoarseOnly, "chessboard": Chessboard, "block-code": BlockCode,
-    "rings": Rings, "lifted": Lifted,
+    "rings": Rings, "disc-only": DiscOnly, "lifted": Lifted,
     "lifted-off": LiftedOff, "nested-memory": Nested, "quarter-memory": QuarterMemory,
 }  # fmt: skip
 CHEATS |= {name: disguised(name) for name in DISGUISES} | NEW
