@@ -81,9 +81,16 @@ def open_run(
 def read_checked(path: Path, missing: str = "") -> Json:
     """A JSON object, verified against the checksum in it."""
     values = read_json(path, missing)
-    if values.pop(_CHECK, None) != _checksum(values):
+    if values.pop(_CHECK, None) != _checksum(values) or _name_of(values) != path.name:
         raise Damaged(f"{path} is not as it was written; restore it")
     return values
+
+
+def _name_of(values: Values) -> str:
+    """The file that has such values: another one with a checksum may be in its place."""
+    if isinstance(values.get("hosts"), list):
+        return PLAN
+    return "run.json" if isinstance(values.get("format"), int) else "editors.json"
 
 
 def _write_checked(path: Path, values: Values) -> None:

@@ -32,7 +32,18 @@ from ..dataset import manifest
 from ..dataset.columns import Config, Row
 from ..dataset.manifest import MANIFEST
 from ..dataset.reader import Reader
-from ..dataset.rows import BUILT, CHAINS, EDITORS, SOURCES, STEPS, chain_row, editor_row, source_row, step_row
+from ..dataset.rows import (
+    BUILT,
+    CHAINS,
+    EDITORS,
+    SOURCES,
+    STEPS,
+    chain_row,
+    editor_row,
+    source_row,
+    step_row,
+    table_of,
+)
 from ..dataset.schema import config_of, write
 from . import card
 
@@ -81,7 +92,7 @@ def build(
             editors = [editor_row(label, finished.editors[label]) for label in sorted(finished.editors)]
             written[_EDITORS_FILE] = write(draft / _EDITORS_FILE, EDITORS, editors)[1]
             gone = {file for config in BUILT for file in old.files_present(config.name)} | manifest.listed(out)
-            gone = {file for file in gone - written.keys() if file.split("/")[1] in _BUILT}
+            gone = {file for file in gone - written.keys() if table_of(file) in _BUILT}
             manifest.expect(out, written | {file: {} for file in gone})
             _replace_files(draft, out, set(written))
         finally:

@@ -16,7 +16,7 @@ from ..dataset import manifest
 from ..dataset.columns import Config
 from ..dataset.manifest import CARD
 from ..dataset.reader import Reader
-from ..dataset.rows import ChainRow, SourceRow
+from ..dataset.rows import ChainRow, SourceRow, table_of
 from ..dataset.schema import SPLIT, config_of, hash_file, values_digest
 
 REPO = "convergebench/convergebench"
@@ -50,7 +50,7 @@ def write(
     files = [file for name in reader.configs() for file in reader.files(name)]
     entries, replacing = {file: _entry(reader, file) for file in files}, reader.listing[1]
     # What another command was about to replace stays so.
-    replacing = {file: entry for file, entry in replacing.items() if file.split("/")[1] not in made}
+    replacing = {file: entry for file, entry in replacing.items() if table_of(file) not in made}
     chains, sources = list(reader.rows_of(ChainRow)), list(reader.rows_of(SourceRow))
     folders = editor_folders({row.editor for row in chains})
     meta: Json = yaml.safe_load(head)

@@ -19,7 +19,7 @@ from convergebench.generation.records import EditorInfo, FinishedChain, Source, 
 from . import manifest
 from .columns import Row, Values
 from .manifest import Entries, UnreadableFile
-from .rows import BUILT, ChainRow, EditorRow, SourceRow, StepRow, made_by
+from .rows import BUILT, ChainRow, EditorRow, SourceRow, StepRow, made_by, table_of
 from .schema import DIGESTS, REFERENCES, TableDigest, extent, may_hold, refuse_large, refuse_nulls, values_digest
 
 if TYPE_CHECKING:
@@ -92,8 +92,8 @@ class Reader:
     def _all_files(self) -> list[str]:
         here = (self.folder / "data").rglob("*.parquet") if self._copied or not self.remote else ()
         files = sorted(path.relative_to(self.folder).as_posix() for path in here)
-        copied = {file.split("/")[1] for file in files}
-        return files + [file for file in self._remote_files if file.split("/")[1] not in copied]
+        copied = {table_of(file) for file in files}
+        return files + [file for file in self._remote_files if table_of(file) not in copied]
 
     @cached_property
     def _remote_files(self) -> list[str]:
@@ -109,18 +109,18 @@ class Reader:
 
     def configs(self) -> list[str]:
         """The configs that have files; those of a build come first."""
-        present = {file.split("/")[1] for file in self._all_files()}
+        present = {table_of(file) for file in self._all_files()} - {""}
         built = [table.name for table in BUILT]
         return [name for name in built if name in present] + sorted(present - {*built})
 
     def refuse_unfinished(self, besides: str = "", only: Sequence[str] = ()) -> None:
         """Raise if a table is not as the card lists it, or a command stopped while it was replacing it."""
         written, replacing = self.listing
-        names = {file.split("/")[1] for file in (*written, *replacing, *self.data_files())} - {besides}
+        names = {table_of(file) for file in (*written, *replacing, *self.data_files())} - {besides}
         names = names & {*only} if only else names
         for config in sorted(names):
             self.files(config)
-        for file in sorted(file for file in replacing if file.split("/")[1] in names):
+        for file in sorted(file for file in replacing if table_of(file) in names):
             what = "was set aside, or its command stopped while it was being replaced"
             raise UnreadableFile(f"{self.where}/{file} {what}; give {made_by(file)} again")
 

@@ -170,8 +170,15 @@ def configs() -> dict[str, Config]:
     return {table.name: table for table in tables}
 
 
+def table_of(file: str) -> str:
+    """The table that a file of a dataset is of; empty if none, as a card can list anything."""
+    folder, _, rest = file.partition("/")
+    table, _, name = rest.partition("/")
+    return table if folder == "data" and name else ""
+
+
 def made_by(file: str) -> str:
-    table = configs().get(file.split("/")[1], STEPS)
+    table = configs().get(table_of(file), STEPS)
     return f"`convergebench {table.made_by}`" + (" from the runs" if table.made_by == "build" else "")
 
 

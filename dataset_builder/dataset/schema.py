@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from . import manifest
 from .columns import Column, Config, Row, Values
-from .rows import configs
+from .rows import configs, table_of
 
 SPLIT = "test"
 _ROW_GROUP = 8_000_000  # bytes of pictures; a larger picture has a row group of its own
@@ -181,7 +181,7 @@ def refuse_large(footer: pq.FileMetaData) -> None:
 
 def refuse_nulls(file: str, part: pa.Table) -> None:
     """Raise if a column that every row must have has a row without a value."""
-    table = configs().get(file.split("/")[1])
+    table = configs().get(table_of(file))
     for column in table.columns if table else ():
         if column.required and column.name in part.column_names and part[column.name].null_count:
             raise OSError(f"its column {column.name!r} has a row without a value")

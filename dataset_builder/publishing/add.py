@@ -15,6 +15,7 @@ from convergebench.generation.records import UserError
 from ..building import card
 from ..dataset.manifest import CARD, Entries
 from ..dataset.reader import Reader
+from ..dataset.rows import table_of
 from . import hub
 from .publish import next_version, version_tags, version_text
 from .verify import check_publishable, verify_references
@@ -66,7 +67,7 @@ def add(api: "HfApi", folder: Path, repo: str, pull_request: bool = False) -> di
                 api.hf_hub_download(repo, CARD, repo_type="dataset", revision=remote.head), draft / CARD
             )
             text = version_text(api, repo, tag, [f"the editors {editors} were added"])
-            card.write(draft, {path.split("/")[1] for path in files}, repo, text, _Extended(where, api, draft))
+            card.write(draft, {table_of(path) for path in files}, repo, text, _Extended(where, api, draft))
             names = [*files, CARD]
             url = _commit(api, repo, {name: draft / name for name in names}, str(remote.head), tag, pull_request)
     return {"tag": tag, "added": sorted(files), "pull_request": url}

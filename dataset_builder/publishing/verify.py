@@ -29,7 +29,7 @@ from ..building.card import CARD, digest
 from ..dataset import manifest
 from ..dataset.columns import Config, Values
 from ..dataset.reader import Reader
-from ..dataset.rows import BUILT, EDITORS, SourceRow, configs
+from ..dataset.rows import BUILT, EDITORS, SourceRow, configs, table_of
 from ..dataset.schema import arrow, hash_file
 
 SET_ASIDE = ".set-aside"
@@ -135,7 +135,7 @@ def verify_references(reader: Reader) -> Iterator[Finding]:
 
 
 def _finding(file: str, what: str) -> Finding:
-    table = configs().get(file.split("/")[1] if "/" in file else "", Config(""))
+    table = configs().get(table_of(file), Config(""))
     return Finding(file, what, table.depends)
 
 
@@ -159,7 +159,7 @@ def set_aside(folder: Path, findings: list[Finding]) -> list[str]:
 
 def check_file(reader: Reader, file: str, look: Callable[[Values], None] | None = None) -> None:
     """Raise UserError for the first value or picture that is not as written."""
-    table = file.split("/")[1]
+    table = table_of(file)
     check = {"steps": _check_step, "sources": _check_source}.get(table)
     if look or check:
         for row in reader.file_rows(file):

@@ -8,6 +8,7 @@ import pytest
 import small_dataset
 from convergebench.dataset_builder.dataset import manifest
 from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
+from convergebench.dataset_builder.publishing.verify import verify_dataset
 from convergebench.generation.records import UserError
 from convergebench.spaces_app.reporting.write import open_scored, read_analysis
 from convergebench.spaces_app.space.served_dataset import open_dataset
@@ -104,6 +105,13 @@ def test_nor_is_it_over_the_hub(small, damage, tmp_path, api):
     reader = Reader(f"hf://datasets/{REPO}", api)
     with pytest.raises(UnreadableFile):
         checked_board(reader)
+
+
+def test_a_card_may_list_what_is_no_table(folder):
+    before = board(open_scored(folder))
+    manifest.expect(folder, {"notes.parquet": {}, "data/loose.parquet": {}, "data//loose.parquet": {}})
+    assert board(open_scored(folder)) == before
+    assert {"notes.parquet", "data/loose.parquet"} <= {finding.path for finding in verify_dataset(folder)}
 
 
 @pytest.mark.parametrize(

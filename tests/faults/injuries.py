@@ -137,7 +137,8 @@ def broken_disk(course: Course) -> bool:
 def little_memory(course: Course) -> bool:
     command = course.start_next(processes.with_little_memory(course.chance))
     code = command.end()
-    if code is None:
+    # A thread that dies before its first line has Thread.start wait for ever: github.com/python/cpython/issues/140746
+    if code is None and "Exception ignored in thread started by" not in command.said():
         raise Wrong(f"stuck without memory: {command.said()[-800:]}")
     course.settle(CONCURRENCY * (code != 0), "no memory")
     return code != 0

@@ -111,6 +111,7 @@ class LedgerLines(Door):
         self.seeds += [b'{"opening":0}\n' + calls]
 
     def use(self, data: bytes) -> None:
+        (self.path.parent / ledger.SIZE).unlink(missing_ok=True)  # shorter bytes than before would not be read
         self.path.write_bytes(data)
         ledger.Ledger(self.folder / "run", check_only=True)
         if ledger.Ledger(self.folder / "run").spent < 0:

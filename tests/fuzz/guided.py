@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from random import Random
 
 os.environ |= {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
 sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -28,7 +29,16 @@ def search_inside(name: str, folder: Path, seconds: float, seed: int) -> None:
 
     with atheris.instrument_imports(include=["convergebench"]):
         from fuzz.answers import DOORS
+        from fuzz.mutations import mutate
     door = DOORS[name](folder / "door")
+
+    def change(data: bytes, most: int, number: int) -> bytes:
+        """Half of the time JSON stays JSON and a table a table: libFuzzer's own bytes seldom pass a parser."""
+        chance = Random(number)
+        start = chance.choice((data, chance.choice(door.seeds)))
+        changed = mutate(start, chance, door.seeds, text=True) if chance.random() < 0.5 else None
+        return (changed or atheris.Mutate(data, len(data) or 1))[:most]
+
     corpus = folder / "corpus"
     corpus.mkdir()
     for number, data in enumerate(door.seeds):
@@ -36,7 +46,7 @@ def search_inside(name: str, folder: Path, seconds: float, seed: int) -> None:
     options = {"max_total_time": max(1, round(seconds)), "seed": seed, "max_len": 20000, "timeout": 60,
                "artifact_prefix": f"{folder}/found-", "rss_limit_mb": 4000, "print_final_stats": 1}  # fmt: skip
     words = [f"-{option}={value}" for option, value in options.items()]
-    atheris.Setup([sys.argv[0], *words, str(corpus)], door.enter)
+    atheris.Setup([sys.argv[0], *words, str(corpus)], door.enter, custom_mutator=change)
     atheris.Fuzz()
 
 

@@ -8,7 +8,7 @@ import os
 import pytest
 from convergebench.generation import pictures, store
 from convergebench.generation.files import Locked
-from convergebench.generation.records import Chain, Program, Source, Step, UserError
+from convergebench.generation.records import Chain, EditorInfo, Program, Source, Step, UserError
 from PIL import Image
 
 SOURCE = Source("dot", "0" * 64, 8, 8, "object", "synthetic", "CC0-1.0", "painted")
@@ -193,6 +193,23 @@ def test_a_changed_digit_of_run_json_is_damage(tmp_path):
         path.write_text(changed)
         with pytest.raises(store.Damaged, match=r"run.json is not as it was written; restore it"):
             store.open_run(tmp_path / "run", about)
+
+
+@pytest.mark.parametrize("other", ["run.json", "plan.json", "editors.json"])
+@pytest.mark.parametrize("name", ["run.json", "plan.json", "editors.json"])
+def test_a_file_with_a_checksum_in_the_place_of_another_is_damage(tmp_path, name, other):
+    run, info = tmp_path / "run", EditorInfo("identity")
+    store.open_run(run, {"suite": "smoke"}, {"identity": info}, [CHAIN])
+    whole = store.read_checked(run / name)
+    (run / name).write_bytes((run / other).read_bytes())
+    if name == other:
+        assert store.read_checked(run / name) == whole
+        return
+    with pytest.raises(store.Damaged, match=f"{name} is not as it was written"):
+        store.read_checked(run / name)
+    if name == "plan.json":  # no decision depends on it
+        store.open_run(run, {"suite": "smoke"}, {"identity": info}, [CHAIN])
+        assert store.read_checked(run / name) == whole
 
 
 def test_json_without_end_is_damage(tmp_path):
