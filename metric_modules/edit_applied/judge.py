@@ -228,79 +228,52 @@ def judge_step(
     is the pictures' likeness to the words. Sharpness is judged on `greys`.
     """
     role = roles(cycle, closes)[position - 1]
-    verb = whole_picture.asked_sharpness(cycle[role.start : role.end])
-    reference = (source_grey if verb else source) if role.target == 0 else None
-    edit = _judge_edit(cycle, position, role, greys if verb else looks, reference, verb, small, meaning, placement)
-    back = looks[position] if len(looks) > position else None
+    instructions = cycle[role.start : role.end]
+    verb = whole_picture.asked_sharpness(instructions)
+    pictures = [picture for picture in (greys if verb else looks)[: position + 1] if picture is not None]
+    if role.kind == "neither":
+        edit = dict.fromkeys(FORWARD + UNDO, "no_change")
+    elif len(pictures) <= position:
+        edit = dict.fromkeys(FORWARD + UNDO, "round_incomplete")
+    else:
+        before, forward, back, target = (pictures[n] for n in (role.start, role.end, position, role.target))
+        reference = (source_grey if verb else source) if role.target == 0 else None
+        targets = [target] if reference is None else [target, reference]
+        if verb:
+            sharpness = whole_picture.sharpness_edit(verb, before, forward, targets, back)
+            edit = _judge_whole_picture(role.kind, sharpness, "no_detail")
+        else:
+            # With another edit in the picture, or in an odd cycle, the words describe other changes too.
+            is_alone = not role.other and not (len(cycle) % 2 and role.start > 0)
+            words = (meaning[role.start], meaning[role.end]) if meaning and is_alone else None
+            edit = _judge_looks(instructions, role, pictures, targets, small, words, placement)
+    returned = looks[position] if len(looks) > position else None
     shift: float | str = "round_incomplete"
     if not closes or position < len(cycle):
         shift = "not_a_return"
     elif source is None:
         shift = "no_source"
-    elif back is not None:
-        shift = colour_shift(source, back)
+    elif returned is not None:
+        shift = colour_shift(source, returned)
     return edit | {"colour_shift": shift}
-
-
-def _judge_edit(
-    cycle: Sequence[str],
-    position: int,
-    role: Role,
-    round_pictures: Sequence[np.ndarray | None],
-    source: np.ndarray | None,
-    verb: str | None,
-    small: bool,
-    meaning: Sequence[float] | None,
-    placement: Placement | None,
-) -> Judgement:
-    """Whether a step made its edit, or took one back.
-
-    `source` is the reference if a return should also come back to that. With a `verb` of sharpness the pictures are
-    grey, otherwise looks.
-    """
-    if role.kind == "neither":
-        return dict.fromkeys(FORWARD + UNDO, "no_change")
-    pictures = [picture for picture in round_pictures[: position + 1] if picture is not None]
-    if len(pictures) <= position:
-        return dict.fromkeys(FORWARD + UNDO, "round_incomplete")
-    before, forward, back, target = (pictures[place] for place in (role.start, role.end, position, role.target))
-    targets = [target] if source is None else [target, source]
-    if verb:
-        sharpness = whole_picture.sharpness_edit(verb, before, forward, targets, back)
-        return (
-            _judge_whole_picture(role.kind, *sharpness)
-            if sharpness
-            else dict.fromkeys(FORWARD + UNDO, "no_detail")
-        )
-    words = None  # how near both pictures are to the words for what the forward picture shows
-    # With another edit in the picture, or in an odd cycle, the words describe other changes too.
-    if meaning and not role.other and not (len(cycle) % 2 and role.start > 0):
-        words = meaning[role.start], meaning[role.end]
-    steps = pictures[role.start : role.end + 1]
-    other = (pictures[role.other[0]], pictures[role.other[1]]) if role.other else None
-    return _judge_looks(
-        cycle[role.start : role.end], role.kind, steps, targets, back, other, small, words, placement
-    )
 
 
 def _judge_looks(
     instructions: Sequence[str],
-    kind: str,
-    looks: Sequence[np.ndarray],
+    role: Role,
+    pictures: Sequence[np.ndarray],
     targets: Sequence[np.ndarray],
-    back: np.ndarray,
-    other: tuple[np.ndarray, np.ndarray] | None,
     small: bool,
     words: tuple[float, float] | None,
     placement: Placement | None,
 ) -> Judgement:
-    before, forward = looks[0], looks[-1]
+    """`words` says how near the pictures before and after are to the words for what the forward picture shows."""
+    before, forward, back = pictures[role.start], pictures[role.end], pictures[-1]
     transforms = [asked_transforms(instruction) for instruction in instructions]
     tone = any(_asks_for_tone(instruction) for instruction in instructions)
     if all(transforms):  # composed transforms are not looked for: each of them has to be made
-        steps = [
-            judge_forward(*step, asked=names) for step, names in zip(pairwise(looks), transforms, strict=True)
-        ]
+        between = pairwise(pictures[role.start : role.end + 1])
+        steps = [judge_forward(*step, asked=names) for step, names in zip(between, transforms, strict=True)]
         edit = min(steps, key=lambda step: -1 if step["as_asked"] == "symmetric" else step["as_asked"])
     else:
         named = _named_colour(instructions)
@@ -308,25 +281,26 @@ def _judge_looks(
         if what := whole_picture.asked_colour(instructions[0]):
             colours = whole_picture.colour_edit(what, before, forward, targets, back)
             if not edit["changed"]:  # too faint for `judge_forward`
-                return (
-                    _judge_whole_picture(kind, *colours)
-                    if colours
-                    else dict.fromkeys(FORWARD + UNDO, "already_so")
-                )
+                return _judge_whole_picture(role.kind, colours, "already_so")
             if colours:
                 checks = edit["asked_by"] if isinstance(edit["asked_by"], dict) else {}
                 edit = _forward(True, edit["region_share"], {**checks, "whole_picture": colours[0]})
-    if kind == "forward":
+    if role.kind == "forward":
         return edit
     made = edit["as_asked"] if all(transforms) else edit["changed"]
     if made != 1:
         return _NO_FORWARD | dict.fromkeys(UNDO, made or "not_changed")
     if all(transforms):
         return _judge_transform_undone(before, forward, back, targets[0])
+    other = (pictures[role.other[0]], pictures[role.other[1]]) if role.other else None
     return _judge_undo(before, forward, back, targets, other=other, small=small, tone=tone, placement=placement)
 
 
-def _judge_whole_picture(kind: str, is_made: bool, share_left: Callable[[], float]) -> Judgement:
+def _judge_whole_picture(kind: str, edit: tuple[bool, Callable[[], float]] | None, missing: str) -> Judgement:
+    """`missing` is the reason if there is no edit that could be judged."""
+    if edit is None:
+        return dict.fromkeys(FORWARD + UNDO, missing)
+    is_made, share_left = edit
     if kind == "forward":
         return _forward(is_made, "whole_picture", {"whole_picture": is_made})
     if not is_made:

@@ -82,10 +82,9 @@ def command(
         values |= {"asked_again": asked, "retried": retried} | ({"again": vars(scored)} if scored else {})
         click.echo(json.dumps(values))
     else:
-        for sentence in wrong[:_MOST_SHOWN]:
+        more = f"and {len(wrong) - _MOST_SHOWN} more (--json lists them)"
+        for sentence in [*wrong[:_MOST_SHOWN], more][: len(wrong)]:
             click.echo(f"refused: {sentence}", err=True)
-        if len(wrong) > _MOST_SHOWN:
-            click.echo(f"refused: and {len(wrong) - _MOST_SHOWN} more (--json lists them)", err=True)
         if scored and not wrong:
             click.echo(
                 f"{folder}: accepted. {len(scored.sampled)} of {scored.chains} chains "
