@@ -95,10 +95,7 @@ def lowest_versions(extra: str, folder: Path, version: str) -> Path:
     subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--target", tool, "uv"], check=True)
     (folder / "torch.txt").write_text(TORCH)
     words = [
-        "--quiet",
-        "--resolution",
-        "lowest-direct",
-        "--constraint",
+        *["--quiet", "--resolution", "lowest-direct", "--constraint"],
         folder / "torch.txt",
         "--output-file",
         out,

@@ -135,16 +135,7 @@ def test_paths_that_cannot_be_used_are_one_sentence(tmp_path, monkeypatch):
 def test_a_path_that_is_no_text_can_be_used_and_is_said(tmp_path):
     out = tmp_path / os.fsdecode(b"\xff\xfe")
     words = [
-        "generate",
-        "--suite",
-        "smoke",
-        "--editor",
-        "identity",
-        "--limit",
-        "1",
-        "--rounds",
-        "1",
-        "--out",
+        *["generate", "--suite", "smoke", "--editor", "identity", "--limit", "1", "--rounds", "1", "--out"],
         str(out),
     ]
     result = CliRunner().invoke(main, words)
@@ -171,14 +162,7 @@ def test_a_file_that_grows_too_large_is_one_sentence(tmp_path):
         "resource.setrlimit(resource.RLIMIT_FSIZE, (2000, resource.RLIM_INFINITY)); main(sys.argv[1:])"
     )
     words = [
-        "generate",
-        "--suite",
-        "smoke",
-        "--editor",
-        "identity",
-        "--limit",
-        "1",
-        "--out",
+        *["generate", "--suite", "smoke", "--editor", "identity", "--limit", "1", "--out"],
         str(tmp_path / "run"),
     ]
     done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True)

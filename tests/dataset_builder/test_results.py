@@ -139,11 +139,7 @@ def test_a_strangers_results_file_is_refused(dataset):
 
 def test_records_are_valid_in_the_schema(dataset):
     words = [
-        "results",
-        "board.json",
-        "--dataset",
-        "out",
-        "--repo",
+        *["results", "board.json", "--dataset", "out", "--repo"],
         REPO,
         "--organization",
         "A laboratory",
