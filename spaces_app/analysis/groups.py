@@ -106,8 +106,7 @@ def merge_reasons(*findings: _Reasons) -> dict[str, tuple[str, ...]]:
 
 def _make_group(name: str, cases: dict[str, list[Case]], apart: _Reasons, roles: Mapping[str, str]) -> CaseGroup:
     """A check counts if half of the editors have it; who lacks it is apart."""
-    shares = {editor: coverage(editor_cases) for editor, editor_cases in cases.items()}
-    having = {check: {editor for editor in cases if shares[editor][check] >= _COVERED} for check in CHECKS}
+    having = _editors_by_check(cases)
     # An editor that never answered lacks no metric: it has lost everything.
     measured = [editor for editor in cases if any(map(_measured_rounds, cases[editor]))] or list(cases)
     voters = {editor for editor in measured if role_in_tables(editor, roles, apart) == "editor"} or {*measured}
@@ -125,6 +124,11 @@ def _make_group(name: str, cases: dict[str, list[Case]], apart: _Reasons, roles:
     reasons = merge_reasons(apart, {editor: [f"{why}: {checks}"] for editor, checks in unchecked.items()})
     table_roles = {editor: ROLES[role_in_tables(editor, roles, reasons)] for editor in cases}
     return CaseGroup(name, cases, checks, partial, table_roles, lacking, reasons)
+
+
+def _editors_by_check(cases: Mapping[str, Sequence[Case]]) -> dict[str, set[str]]:
+    shares = {editor: coverage(editor_cases) for editor, editor_cases in cases.items()}
+    return {check: {editor for editor in cases if shares[editor][check] >= _COVERED} for check in CHECKS}
 
 
 def role_in_tables(editor: str, roles: Mapping[str, str], apart: _Reasons) -> str:

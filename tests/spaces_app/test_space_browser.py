@@ -1,6 +1,5 @@
 """The Space in a real browser: every tab, the view of a chain, links, keys, uploads, a phone."""
 
-
 import numpy as np
 import pytest
 import small_dataset

@@ -85,6 +85,10 @@ def _first_lost(chain: _Seen) -> float:
     return inf
 
 
+def _first_miscount(chain: _Seen) -> float:
+    return min((step for step, rise in _rises(chain).items() if rise != 1), default=inf)
+
+
 def _count_error(chain: _Seen) -> float | None:
     """How many more things the last picture has than requested."""
     if 0 not in chain.counts or len(chain.counts) < 2:
@@ -160,23 +164,17 @@ def rows(analysis: Analysis) -> list[Row]:
 
 def _row(program: str, judge: str, editor: str, chains: Sequence[_Seen]) -> Row:
     all_rises = [rise for chain in chains for rise in _rises(chain).values()]
-    marks = [made for chain in chains for made in chain.added.values()]
-    ends = Counter(chain.case.end for chain in chains if chain.case.end != "complete")
     return Row(
         program=program,
         editor=editor,
         judged_by=judge,
-        added=share_of(marks, [chain.case.source for chain in chains for _ in chain.added]),
+        added=_added(chains),
         stays=mean_of(map(_stays, chains)),
         first_lost=_median_step((_first_lost(chain), chain.there) for chain in chains if chain.there),
         counted_right=mean_of(rise == 1 for rise in all_rises),
         none_added=mean_of(rise < 1 for rise in all_rises),
         several_added=mean_of(rise > 1 for rise in all_rises),
-        first_miscount=_median_step(
-            (min((step for step, rise in rises.items() if rise != 1), default=inf), chain.counts)
-            for chain in chains
-            if (rises := _rises(chain))
-        ),
+        first_miscount=_median_step((_first_miscount(chain), chain.counts) for chain in chains if _rises(chain)),
         count_error=mean_of(map(_count_error, chains)),
         replaced=mean_of(lost for chain in chains for lost in _replaced(chain).values()),
         background={
@@ -186,10 +184,20 @@ def _row(program: str, judge: str, editor: str, chains: Sequence[_Seen]) -> Row:
         whole_last=mean_of(_last(chain.whole) for chain in chains),
         steps=sum(chain.answered for chain in chains),
         planned=sum(chain.case.rounds * len(chain.case.chain.program.cycle) for chain in chains),
-        ended=", ".join(f"{count} {end}" for end, count in sorted(ends.items())) or None,
+        ended=_early_ends(chains),
         chains=len(chains),
         sources=len({chain.case.source for chain in chains}),
     )
+
+
+def _early_ends(chains: Sequence[_Seen]) -> str | None:
+    ends = Counter(chain.case.end for chain in chains if chain.case.end != "complete")
+    return ", ".join(f"{count} {end}" for end, count in sorted(ends.items())) or None
+
+
+def _added(chains: Sequence[_Seen]) -> Estimate:
+    marks = [made for chain in chains for made in chain.added.values()]
+    return share_of(marks, [chain.case.source for chain in chains for _ in chain.added])
 
 
 def _last(values: Mapping[int, float]) -> float | None:
