@@ -1,6 +1,7 @@
 """Restoration: the study's own tables out of its imported numbers, and what is known of simulated methods."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import published_restoration as study
@@ -14,7 +15,8 @@ from convergebench.metric_modules.second_pass import measure as second_pass
 from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.reporting.write import read_analysis, write_files
 from convergebench.spaces_app.statistics import compute_tables
-from convergebench.spaces_app.studies.restoration.restored import metric_title
+from convergebench.spaces_app.studies.restoration.restored import Restored, RestoredSet, metric_title
+from convergebench.spaces_app.studies.restoration.statistics import restoration_variants
 
 METRICS = ("psnr", "ssim", "lpips", "musiq", "maniqa", "clipiqa")
 
@@ -275,3 +277,32 @@ def test_a_page_of_restorations_is_about_restoring(tmp_path):
     assert "half-life" not in page.lower().partition('<h2 id="methods">')[0]
     prompts = json.loads((tmp_path / "tables.json").read_text())["restoration_prompts"]["rows"]
     assert {row["editor"] for row in prompts} == {"better", "worse"}  # a baseline does not look at the words
+
+
+def test_the_pictures_that_words_and_chance_change_most_are_shown():
+    def restored(picture, prompt, run, psnr):
+        values = {"psnr": psnr}
+        return Restored(
+            "", "nano", prompt, picture, "clean", "", "old-film", run, 1, values, chain=f"{picture}{run}"
+        )
+
+    pictures = [
+        restored("a", "restore-s1", 1, 20.0),
+        restored("a", "restore-lf1", 1, 21.0),
+        restored("a", "restore-s1", 2, 26.0),
+        restored("b", "restore-s1", 1, 20.0),
+        restored("b", "restore-lf1", 1, 24.0),
+        restored("b", "restore-s1", 2, 20.5),
+        restored("c", "restore-s1", 1, 20.0),
+    ]
+    rows = list(restoration_variants.rows(SimpleNamespace(once=lambda function: [RestoredSet("", pictures)])))
+    shown = [(row.differs, row.picture, row.prompt, row.run, row.score) for row in rows]
+    assert shown == [
+        ("prompt", "b", "LF1", 1, 24.0),
+        ("prompt", "b", "S1", 1, 20.0),
+        ("run", "a", "S1", 1, 20.0),
+        ("run", "a", "S1", 2, 26.0),
+    ]
+    same = [restored("a", "restore-s1", run, 20.0) for run in (1, 2)]
+    assert not list(restoration_variants.rows(SimpleNamespace(once=lambda function: [RestoredSet("", same)])))
+    assert not list(restoration_variants.rows(SimpleNamespace(once=lambda function: [])))

@@ -42,8 +42,8 @@ def test_what_shows_an_item_is_there(command, file):
         assert command.split()[1] in TARGETS
         return
     verb, *words = command.split()
-    if verb == "list" or "--layout" in words:
-        verb = [verb, words[0]] if verb == "list" else ["import", "--layout", words[words.index("--layout") + 1]]
+    if verb in ("list", "publish", "sources") or "--layout" in words:
+        verb = [verb, words[0]] if verb != "import" else ["import", "--layout", words[words.index("--layout") + 1]]
     told = CliRunner().invoke(main, [*([verb] if isinstance(verb, str) else verb), "--help"])
     assert told.exit_code == 0, told.output
     for option in re.findall(r"--[a-z-]+", command):

@@ -1,0 +1,69 @@
+"""Pictures that words or chance restore differently: the restoration study's Figures 1 to 4."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from convergebench.dataset_builder.dataset.reader import Reader
+
+from ....analysis.analysis import Analysis
+from ....analysis.display_names import display_names
+from ....analysis.tables import Table, TableRow, column, format_value, rows_of
+from ....reporting.filmstrips import Strip, make_frame
+from ....statistics import OnPage
+from ..restored import Restored, metric_title, prompt_name, restored_sets
+
+TITLE = "Pictures on which prompts, and runs, differ most"
+SECTION = "Restoration"
+ON_PAGE = OnPage(order=60, show=False)
+
+
+class Row(TableRow):
+    differs: str = column("What differs")
+    editor: str = column("Method")
+    picture: str = column("Degraded picture")
+    prompt: str = column("Prompt")
+    run: int = column("Run", "count")
+    by: str = column("By")
+    score: float = column("Score", "score")
+    chain: str = column("Chain")
+
+
+def rows(analysis: Analysis) -> Iterator[Row]:
+    """Of each method the picture with the widest range of a metric over prompts, and over runs of a prompt."""
+    table = next((table for table in analysis.once(restored_sets) if not table.name), None)
+    ways: dict[tuple[str, str], dict[tuple[str, ...], list[Restored]]] = defaultdict(lambda: defaultdict(list))
+    for one in table.pictures if table else ():
+        if one.round == 1 and one.values and one.prompt:
+            if one.run == 1:
+                ways[one.method, "prompt"][one.picture,].append(one)
+            ways[one.method, "run"][one.picture, one.prompt].append(one)
+    for (method, differs), groups in sorted(ways.items()):
+        known = {name for group in groups.values() for one in group for name in one.values}
+        metric = next(name for name in table.metrics if name in known)  # type: ignore[union-attr]  # it has pictures
+        scored = {key: [one for one in group if metric in one.values] for key, group in groups.items()}
+        ranges = {key: [one.values[metric] for one in group] for key, group in scored.items() if len(group) > 1}
+        widest = max(ranges, key=lambda key: max(ranges[key]) - min(ranges[key]), default=None)
+        if widest and len(set(ranges[widest])) > 1:
+            for one in sorted(scored[widest], key=lambda one: (one.prompt, one.run)):
+                name = prompt_name(one.prompt)
+                yield Row(differs=differs, editor=method, picture=one.picture, prompt=name, run=one.run, by=metric,
+                          score=one.values[metric], chain=one.chain)  # fmt: skip
+
+
+def strips(table: Table, reader: Reader) -> list[Strip]:
+    rows: Sequence[Row] = rows_of({table.name: table}, Row)
+    names, made = display_names(row.editor for row in rows), []
+    for editor, differs in dict.fromkeys((row.editor, row.differs) for row in rows):
+        part = [row for row in rows if (row.editor, row.differs) == (editor, differs)]
+        frames = [make_frame(reader.picture(part[0].chain, 0), "degraded", f"{part[0].picture}, degraded")]
+        for row in part:
+            label = row.prompt if differs == "prompt" else f"run {row.run}"
+            words = f"{label}, {metric_title(row.by)} {format_value(row.score, 'score')}"
+            frames.append(make_frame(reader.picture(row.chain, 1), words, f"{row.picture} by {editor}, {label}"))
+        if (clean := reader.reference(part[0].chain)) is not None:
+            frames.append(make_frame(clean, "clean", f"{part[0].picture}, clean"))
+        why = (
+            f"the picture on which {'prompts' if differs == 'prompt' else f'runs of {part[0].prompt}'} differ most"
+        )
+        made.append(Strip(names[editor], f"{part[0].picture}: {why}", frames))
+    return made
