@@ -1,5 +1,6 @@
 """`convergebench list metrics` says of every metric what it measures and what is missing."""
 
+import importlib
 import json
 from pathlib import Path
 
@@ -59,3 +60,21 @@ def test_a_statistic_needs_no_page_to_be_computed(monkeypatch):
 def test_a_package_that_is_not_installed_is_named(monkeypatch, present):
     monkeypatch.setattr("importlib.metadata.distributions", lambda name: [name] * (present or name != "numpy"))
     assert list_metrics._missing_packages(PSNR) == (None if present else "needs pip install numpy")
+
+
+def test_all_weights_are_fetched_by_one_command(monkeypatch):
+    from convergebench.metric_modules.dists import measure as dists
+    from convergebench.metric_modules.lpips import measure as lpips
+
+    names = ["brisque", "dists", "face_identity", "honesty", "lpips", "niqe"]
+    for name in names:
+        module = importlib.import_module(f"convergebench.metric_modules.{name}.measure")
+        monkeypatch.setattr(module, "fetch_weights", lambda say, name=name: {name: {"file": f"{name}.bin"}})
+    done = CliRunner().invoke(main, ["weights", "--all", "--json"])
+    assert done.exit_code == 0, done.output
+    assert list(json.loads(done.stdout)) == names
+    for words in (["weights"], ["weights", "lpips", "--all"]):
+        assert CliRunner().invoke(main, words).exit_code == 2
+    monkeypatch.setattr(dists, "fetch_weights", lambda say: (_ for _ in ()).throw(OSError("away")))
+    assert CliRunner().invoke(main, ["weights", "--all"]).exit_code == 1
+    assert lpips.fetch_weights(print) == {"lpips": {"file": "lpips.bin"}}
