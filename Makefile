@@ -168,7 +168,7 @@ goldens: .venv/dev  ## the demo, a simulated suite and the studies still give th
 # An environment in which the metrics of pyiqa run, here with the processor's torch; `pip install 'convergebench[no-reference]'`
 # is the same where torch and torchvision belong together. It ends with pyiqa's networks tried at random weights.
 no-reference-env: .venv-peers/ready  ## .venv-peers: pyiqa with all its metrics, beside ConvergeBench
-	@.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[score]'
 	.venv-peers/bin/python tests/benchmarks/peers/beside_pyiqa.py cnniqa
 
 # The figures and tables of the three studies, from editors that need no key: twenty minutes on two cores.

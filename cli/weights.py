@@ -28,7 +28,7 @@ def command(metric: str | None, every: bool, as_json: bool) -> None:
         raise UserError(f"name one metric, or give --all; those with weights are {', '.join(fetched)}")
     if metric:
         one_of("metric with weights", metric, fetched)
-    files = {}
+    files: dict[str, object] = {}
     for name in [metric] if metric else fetched:
         try:
             files |= modules[name].fetch_weights(lambda line: click.echo(line, err=as_json))
