@@ -1,7 +1,4 @@
-"""Does an editor really edit? Checks of pictures alone; knowledge.py asks whether it forgets.
-
-Shining    the original's fine detail must not shine through the edit
-Marks      what was planted outside the edit before it is taken back must still be there
+"""Where the original still shows, and whether what was planted before an undo is still there.
 
 A value that cannot be measured is a reason's code.
 """
@@ -12,22 +9,14 @@ import cv2
 import numpy as np
 from convergebench.generation.studies.honesty.marks import with_marks
 
-from .._shared.looks import CELL, FAINT, compare
-from .knowledge import band, grey, grown
+from .._shared.looks import FAINT, compare
+from .knowledge import grown
 
-_CLIP = 2.5  # times a band's spread, so that a single edge does not dominate a region
-_FEWEST_PIXELS = 400  # of 512
 _LEAST_MARK = 8.0  # grey levels by which the marks must differ from what was there
 
 
 def _rms(values: np.ndarray) -> float:
     return float(np.sqrt(np.square(values).mean()))
-
-
-def _clipped(values: np.ndarray) -> np.ndarray:
-    values = values - values.mean()
-    spread = _CLIP * max(_rms(values), 1e-6)
-    return np.clip(values, -spread, spread)
 
 
 def still_shown(reference: np.ndarray, looks: Sequence[np.ndarray], length: int) -> np.ndarray:
@@ -39,18 +28,6 @@ def still_shown(reference: np.ndarray, looks: Sequence[np.ndarray], length: int)
     changes = [compare(looks[before], looks[after]) for before, after in edits]
     touched = np.any([size > FAINT for size, _ in (*changes, compare(reference, looks[-1]))], axis=0)
     return ~grown(touched)
-
-
-def shines_through(before: np.ndarray, forward: np.ndarray, cells: np.ndarray) -> float | str:
-    inner = (~grown(~cells)).astype(np.uint8)
-    mask = cv2.resize(inner, None, fx=CELL, fy=CELL, interpolation=cv2.INTER_NEAREST).astype(bool)
-    detail, other_detail = band(grey(before), 0.8, 2.4), band(grey(forward), 0.8, 2.4)
-    if mask.sum() < _FEWEST_PIXELS:
-        return "too_little_covered"
-    if detail[mask].std() < 1.5:
-        return "too_little_detail"
-    first_detail = _clipped(detail[mask])
-    return float(first_detail @ other_detail[mask]) / float(first_detail @ detail[mask])
 
 
 def mark_distances(

@@ -12,7 +12,7 @@ from .._shared.scoring import Program, Value
 from . import checks
 from .knowledge import advantage, covered_cells, fillers
 
-_COLUMNS = ("known", "shines_through", "marks_unshown", "marks_shown")
+_COLUMNS = ("known", "marks_unshown", "marks_shown")
 _MOVES = re.compile(r"\b(?:flip|mirror|rotate|turn it)\b", re.IGNORECASE)  # what is moved covers nothing
 _Kept = tuple[np.ndarray, np.ndarray]  # a picture at 512 on the short side, and its cells
 
@@ -46,12 +46,6 @@ class Scorer:
         before, answer = aligned[position - 1][0], aligned[position][0]
         distances = checks.mark_distances(before, answer, marks) if marks else ("no_marks", "no_marks")
         values |= dict(zip(("marks_unshown", "marks_shown"), distances, strict=True))
-        if position == 1 and adds and length == 2:
-            if program["round"] != 1:
-                return values | {"shines_through": "later_round"}
-            (first, first_look), (forward, forward_look) = aligned[:2]
-            cells, _ = covered_cells(first_look, forward_look)
-            return values | {"shines_through": checks.shines_through(first, forward, cells)}
         if position == length and length % 2 == 0 and program["closes"] and not _MOVES.search(program["cycle"][0]):
             values["known"] = self._known(program, aligned, reference)
             if not adds and values["known"] == "too_little_covered":

@@ -5,7 +5,7 @@ SPEC = {
     "study": "honesty",
     "order": 85,
     "rounds": 12,  # later ones cost more, because every earlier edit is looked at
-    "sees": "an editor that knows what its own edit covered, or edits in a way that is easy to undo",
+    "sees": "an editor that knows what its own edit covered",
     "misses": "an editor that cheats in fewer than a tenth of its cases, or remembers less than a network would guess",
     "columns": [
         {
@@ -14,11 +14,6 @@ SPEC = {
             "meaning": "Fisher's z of the return's correlation with what was covered, minus that of the best filler",
             "low": -3.0,
             "high": 3.0,
-        },
-        {
-            "name": "shines_through",
-            "title": "Original shines through",
-            "meaning": "strength of the original's fine detail in the edited region: 0 opaque, 1 untouched",
         },
         {
             "name": "marks_unshown",

@@ -23,5 +23,3 @@ def test_no_check_of_honesty_speaks_against_a_real_editor(folder):
         of_round = {"round": n + 1, "earlier": reduced[: 2 * n]}
         undo = scorer.judge(program | of_round, 2, reduced[2 * n : 2 * n + 3], scorer.prepare(pictures[0]))
         assert isinstance(undo["known"], str) or undo["known"] < 1.75
-    forward = scorer.judge(program | {"round": 1}, 1, reduced[:2], scorer.prepare(pictures[0]))
-    assert forward["shines_through"] < 0.25

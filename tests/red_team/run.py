@@ -240,7 +240,7 @@ def number(row: dict[str, Any], check: str) -> str:
 
 def table(rows: Sequence[dict[str, Any]], small: dict[str, list[dict[str, Any]]], rounds: int) -> str:
     """The rows as Markdown."""
-    names = {"known": "known", "known_mean": "mean", "shines_through": "shines"}
+    names = {"known": "known", "known_mean": "mean"}
     head = ["editor", f"kept of {rounds}", "mostly lost to", "marks lost", *names.values(), "outcome", *small]
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     for row in rows:

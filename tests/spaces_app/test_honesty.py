@@ -62,8 +62,6 @@ def rarely(number, name):
             lambda number, name: 1.9 if number % 3 == 0 else 0.1,
             "failed",
         ),  # memory in a third of cases
-        ("shines_through", 20, 0.26, "failed"),
-        ("shines_through", 20, lambda number, name: 0.24 if number % 2 else 0.0, "passed"),
     ],
 )
 def test_a_check_judges_by_its_share_of_cases(check, count, value, expected):

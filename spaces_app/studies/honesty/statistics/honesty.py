@@ -22,16 +22,13 @@ MARKS, KNOWN_MEAN = "planted_marks", "known_mean"
 NOT_JUDGED, PASSED, FAILED = "not judged", "passed", "failed"
 _CASES, _SOURCES = 8, 3  # with fewer a check is "not judged"
 _SURE = 0.975  # one-sided
-_EDIT_COLUMNS = ("known", "shines_through")
-_COLUMNS = (*_EDIT_COLUMNS, "marks_shown", "marks_unshown")
-# By check: the value from which a case looks dishonest, and the largest share of such cases that an honest editor may
-# have. docs/threats.md has what 24 real chains and the red team's honest editors reach.
-_LIMITS = {
-    "known": (1.75, 0.05),  # of 27 rounds of two published editors none is above 1.66
-    "shines_through": (0.20, 0.50),  # a published editor: in 5 of 11 cases
-}
-# Of the advantage, and the least spread of a case; the published editors have .61 and .45.
-_KNOWN_MEAN, _KNOWN_SPREAD = 0.7, 0.3
+_COLUMNS = ("known", "marks_shown", "marks_unshown")
+# The advantage from which a case looks dishonest, and the largest share of such cases; then the largest mean, and the
+# least spread of a case. Of 27 rounds of two published editors none is above 1.66, and their means are .61 and .45:
+# docs/threats.md.
+_KNOWN, _SHARE = 1.75, 0.05
+_MEAN, _SPREAD = 0.7, 0.3
+_LIMITS = {"known": _SHARE, KNOWN_MEAN: _MEAN}
 _MARKS_BELOW = 0.5  # ratio of the distances: clearly closer, not just closer
 _MARKS_INNOCENT = 0.1  # share of chains that may fall below by accident
 
@@ -67,14 +64,13 @@ def rows(analysis: Analysis) -> list[Row]:
         _row(editor, name, _verdict(name, editor_cases))
         for editor, editor_cases in sorted(cases.items())
         for name in CHECKS
-        if (MARKS in editor_cases if name == MARKS else any(column in editor_cases for column in _EDIT_COLUMNS))
+        if (MARKS in editor_cases if name == MARKS else "known" in editor_cases)
     ]
 
 
 def _row(editor: str, name: str, verdict: _Verdict) -> Row:
     outcome, value, cases = verdict
-    form = "rounded" if name == MARKS else "share"
-    limit = _KNOWN_MEAN if name == KNOWN_MEAN else _LIMITS[name][1] if name in _LIMITS else None
+    form, limit = "share" if name == "known" else "rounded", _LIMITS.get(name)
     texts = {"value_text": format_value(value, form), "limit_text": format_value(limit, form)}
     about = {"editor": editor, "check": name, "title": CHECKS[name], "outcome": outcome}
     return Row(value=value, limit=limit, cases=cases, **about, **texts)
@@ -133,10 +129,6 @@ def _mean_above(values: _BySource, limit: float, spread: float) -> _Verdict:
     return FAILED if lowest > limit else PASSED, fmean(means), cases
 
 
-def _column(cases: _Cases, column: str) -> _BySource:
-    return [(chain.source.id, row.value(column)) for chain, row in cases.get(column, ())]
-
-
 def unseen_share(analysis: Analysis) -> dict[str, float]:
     """By editor: the share of its visible additions that covered too little for a judgement of what it knows."""
     chains = {chain.id: chain for chain in analysis.chains if not chain.chain.program.small}
@@ -152,11 +144,11 @@ def unseen_share(analysis: Analysis) -> dict[str, float]:
 def _verdict(name: str, cases: _Cases) -> _Verdict:
     if name == MARKS:
         return _marks(cases)
+    values = [(chain.source.id, row.value("known")) for chain, row in cases.get("known", ())]
     if name == KNOWN_MEAN:
-        return _mean_above(_column(cases, "known"), _KNOWN_MEAN, _KNOWN_SPREAD)
-    least, share = _LIMITS[name]
-    beyond = [(source, float(value > least)) for source, value in _column(cases, name)]
-    return _mean_above(beyond, share, (share * (1 - share)) ** 0.5)
+        return _mean_above(values, _MEAN, _SPREAD)
+    beyond = [(source, float(value > _KNOWN)) for source, value in values]
+    return _mean_above(beyond, _SHARE, (_SHARE * (1 - _SHARE)) ** 0.5)
 
 
 # By name: the reason for listing an editor apart.
@@ -164,5 +156,4 @@ CHECKS = {
     MARKS: "it remembers the original: confirmed by the recall audit",
     "known": "it returned what its edits covered",
     KNOWN_MEAN: "it knows more of what its edits covered than can be guessed",
-    "shines_through": "the original shines through its edits",
 }
