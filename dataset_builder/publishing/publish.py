@@ -137,7 +137,8 @@ def _major_changes(old: State, new: State) -> list[str]:
     (before, old_chains), (after, new_chains) = old, new
     words = [f"the config {name} is gone" for name in sorted(before.keys() - after.keys())]
     for name in sorted(before.keys() & after.keys()):
-        was, now = (_features(infos[name]) for infos in (before, after))
+        features = (infos[name]["features"] for infos in (before, after))
+        was, now = ({f"{column['name']}:{column['dtype']}" for column in columns} for columns in features)
         # A metric added to the scores changes nothing for those who read the others.
         if was != now and not (name == "scores" and was < now):
             columns = [f"-{column}" for column in sorted(was - now)] + [
@@ -168,10 +169,6 @@ def _minor_changes(old: State | None, new: State, has_other_files: bool) -> list
         if has_other_files and not words:
             words.append("data files changed")
     return words
-
-
-def _features(info: Mapping[str, Any]) -> set[str]:
-    return {f"{column['name']}:{column['dtype']}" for column in info["features"]}
 
 
 def _rows_of(infos: Mapping[str, Any]) -> dict[str, int]:

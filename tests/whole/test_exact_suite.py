@@ -57,7 +57,7 @@ def test_the_report_follows_skill_over_rounds(report):
     assert (
         float(rows["solver:does=other", "1"]["said_of_wrong"]) > 0
     )  # something changed, but not what was asked for
-    assert "solver, made as asked: 100% in round 2" in (report / "index.html").read_text()
+    assert "solver, made as asked: 100% at round 2" in (report / "index.html").read_text()
 
 
 def test_exact_edits_have_a_headline_of_their_own(report):

@@ -1,6 +1,7 @@
 """Part of an edit, or more than it, for editors that are nearly right."""
 
-from dataclasses import fields, replace
+from dataclasses import astuple, replace
+from operator import eq
 
 from .drawing import fill_of
 from .operations import Edit
@@ -12,16 +13,12 @@ def part_way(edit: Edit, share: float) -> Scene:
     gone, new = edit.changed
     scene = edit.before.without(*gone)
     for thing in new:
-        old = max(gone, key=lambda other: _likeness(thing, other), default=None)
+        old = max(gone, key=lambda other: sum(map(eq, astuple(thing), astuple(other))), default=None)
         gone = [other for other in gone if other != old]
         scene = scene.with_things(_between(old, thing, share))
     return scene.with_things(
         *(replace(thing, size=round(thing.size * (1 - share))) for thing in gone if share < 1)
     )
-
-
-def _likeness(first: Thing, second: Thing) -> int:
-    return sum(getattr(first, field.name) == getattr(second, field.name) for field in fields(Thing))
 
 
 def _between(old: Thing | None, new: Thing, share: float) -> Thing:
