@@ -207,6 +207,8 @@ def files_of_run(run: Path) -> Iterator[tuple[str, Callable[[], object], str]]:
     """The files that belong to no chain: name, function that reads it, what depends on it."""
     yield "run.json", partial(read_checked, run / "run.json"), "all its chains"
     yield "editors.json", partial(_read_editors, run), "all its chains"
+    if (run / PLAN).exists():  # chains that were made elsewhere have no plan
+        yield PLAN, partial(read_checked, run / PLAN), "what status counts"
     yield LEDGER, partial(Ledger, run, check_only=True), "what the run may still spend"
     for path in sorted((run / "sources").glob(f"{'[0-9a-f]' * 64}.*")):  # other names are foreign files
         yield f"sources/{path.name}", partial(read_source_file, run, path.stem), "the chains that begin at it"

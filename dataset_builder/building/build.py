@@ -32,18 +32,7 @@ from ..dataset import manifest
 from ..dataset.columns import Config, Row
 from ..dataset.manifest import MANIFEST
 from ..dataset.reader import Reader
-from ..dataset.rows import (
-    BUILT,
-    CHAINS,
-    EDITORS,
-    SOURCES,
-    STEPS,
-    chain_row,
-    editor_row,
-    source_row,
-    step_row,
-    table_of,
-)
+from ..dataset.rows import BUILT, CHAINS, EDITORS, SOURCES, STEPS, chain_row, editor_row, source_row, step_row
 from ..dataset.schema import config_of, write
 from . import card
 
@@ -51,6 +40,7 @@ SHARD = 500_000_000  # bytes of pictures in one file, unless one chain alone has
 DRAFT = ".building"  # the folder of the files that are being written
 _EDITORS_FILE = "data/editors/0000.parquet"
 _BUILT = {config.name for config in BUILT}
+_FOLDERS = tuple(f"data/{name}/" for name in _BUILT)
 _SCORE_KEY = ["chain", "step", "sha256"]
 _Progress = Callable[[], None]
 _Planned = tuple[Config, str, list[StoredChain]]  # a file's config, its path and its chains
@@ -91,9 +81,9 @@ def build(
             written = write_files(draft, plan_files(chains, of_sources), progress, rights or {})
             editors = [editor_row(label, finished.editors[label]) for label in sorted(finished.editors)]
             written[_EDITORS_FILE] = write(draft / _EDITORS_FILE, EDITORS, editors)[1]
-            gone = {file for config in BUILT for file in old.files_present(config.name)} | manifest.listed(out)
-            gone = {file for file in gone - written.keys() if table_of(file) in _BUILT}
-            manifest.expect(out, written | {file: {} for file in gone})
+            gone = {file for config in BUILT for file in old.files_present(config.name)}
+            gone |= {file for file in manifest.listed(out) if file.startswith(_FOLDERS)}
+            manifest.expect(out, written | {file: {} for file in gone - written.keys()})
             _replace_files(draft, out, set(written))
         finally:
             shutil.rmtree(draft, ignore_errors=True)

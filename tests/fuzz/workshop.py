@@ -79,8 +79,7 @@ def tables_from(read: Callable[[], Analysis]) -> dict[str, str]:
 
 
 def files_below(folder: Path) -> list[Path]:
-    results = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != "plan.json"]
-    return [path for path in results if path.name != ".lock"]
+    return [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != ".lock"]
 
 
 class Workshop:

@@ -65,7 +65,8 @@ def no_space(most=30):
 
 @pytest.mark.parametrize("fault", [error_of_the_disk, no_space], ids=["EIO", "full"])
 @pytest.mark.parametrize("name", WORDS)
-def test_a_fault_of_the_disk_is_a_sentence_and_the_command_again_succeeds(shop, name, fault):
+def test_a_fault_of_the_disk_is_a_sentence_and_the_command_again_succeeds(shop, name, fault, monkeypatch):
+    monkeypatch.chdir(shop.scratch)  # where results are written
     places = {path.stem: shop.copy(path, path.name) if path.is_dir() else path
               for path in shop.root.iterdir() if path.name not in ("scratch", "doors", "cache")}  # fmt: skip
     try:
