@@ -1,6 +1,6 @@
 """The table of docs/survival.md, from datasets that were scored and reported.
 
-    python tests/benchmarks/policies/table.py DATASET=REPORT ...
+python tests/benchmarks/policies/table.py DATASET=REPORT ...
 """
 
 import json
