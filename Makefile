@@ -176,7 +176,7 @@ STUDIES := build/studies
 .PHONY: studies paper no-reference-env
 studies: $(STUDIES)/copies/report/index.html $(STUDIES)/restoration/report/index.html $(STUDIES)/real/report/index.html  ## the studies' figures and tables by embedded editors
 
-RUN = cd $(@D)/.. && $(abspath $(BIN))/convergebench
+RUN = cd $(abspath $(@D)/..) && $(abspath $(BIN))/convergebench
 $(STUDIES)/copies/report/index.html: .venv/ready
 	@mkdir -p $(@D)
 	$(RUN) weights lpips && $(RUN) weights niqe && $(RUN) weights brisque

@@ -29,7 +29,7 @@ from convergebench.metric_modules.no_reference import measure  # noqa: E402
 from convergebench.metric_modules.no_reference.ranges import COLUMNS  # noqa: E402
 from skimage import data  # noqa: E402
 
-CREATE = measure.create
+CREATE = measure._create
 CLOSE = 1e-4  # relative
 CROPS = 2  # of a picture, in the place of the 20 and 50 that MANIQA and TReS take: a minute of processor otherwise
 SIDE = 232  # pixels, a little more than the networks' windows
@@ -43,7 +43,7 @@ def try_metric(column: str) -> bool:
         torch.manual_seed(seed)
         with random_pyiqa.nothing_downloaded(row.library_name):
             model = CREATE(row.library_name, "cpu")
-        measure.create = lambda name, device, model=model: model
+        measure._create = lambda name, device, model=model: model
         scorer = measure.Scorer("cpu", "float32", {}, metric=column)
         digests.add(scorer.signature["weights"])
     if hasattr(model.net, "test_sample"):
