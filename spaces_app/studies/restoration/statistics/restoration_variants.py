@@ -1,8 +1,9 @@
 """Pictures that words or chance restore differently: the restoration study's Figures 1 to 4."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+import numpy as np
 from convergebench.dataset_builder.dataset.reader import Reader
 
 from ....analysis.analysis import Analysis
@@ -40,14 +41,18 @@ def rows(analysis: Analysis) -> Iterator[Row]:
     for (method, differs), groups in sorted(ways.items()):
         known = {name for group in groups.values() for one in group for name in one.values}
         metric = next(name for name in table.metrics if name in known)  # type: ignore[union-attr]  # it has pictures
-        scored = {key: [one for one in group if metric in one.values] for key, group in groups.items()}
-        ranges = {key: [one.values[metric] for one in group] for key, group in scored.items() if len(group) > 1}
-        widest = max(ranges, key=lambda key: max(ranges[key]) - min(ranges[key]), default=None)
-        if widest and len(set(ranges[widest])) > 1:
-            for one in sorted(scored[widest], key=lambda one: (one.prompt, one.run)):
-                name = prompt_name(one.prompt)
-                yield Row(differs=differs, editor=method, picture=one.picture, prompt=name, run=one.run, by=metric,
-                          score=one.values[metric], chain=one.chain)  # fmt: skip
+        for one in _widest(groups.values(), metric):
+            name = prompt_name(one.prompt)
+            yield Row(differs=differs, editor=method, picture=one.picture, prompt=name, run=one.run, by=metric,
+                      score=one.values[metric], chain=one.chain)  # fmt: skip
+
+
+def _widest(groups: Iterable[Sequence[Restored]], metric: str) -> list[Restored]:
+    """The group with the widest range of a metric; empty if none has two values."""
+    scored = [[one for one in group if metric in one.values] for group in groups]
+    ranges = [np.ptp([one.values[metric] for one in group]) if group else 0.0 for group in scored]
+    widest = int(np.argmax(ranges))
+    return sorted(scored[widest], key=lambda one: (one.prompt, one.run)) if ranges[widest] else []
 
 
 def strips(table: Table, reader: Reader) -> list[Strip]:
