@@ -199,7 +199,6 @@ def set_unit_scale(axes: "Axes", share: bool = False) -> None:
 
 
 def add_legend(figure: "Figure", axes: "Axes") -> None:
-    """One over all panels; the figure grows with it."""
     handles, labels = axes.get_legend_handles_labels()
     names = figure_names(labels)
     shown = [names[label] for label in labels]
@@ -210,7 +209,6 @@ def add_legend(figure: "Figure", axes: "Axes") -> None:
 
 
 def figure_names(labels: Iterable[str], panels: int = 1) -> dict[str, str]:
-    """In lines that fit this many panels in a row."""
     width = LONGEST if panels == 1 else 48 // panels
     return {label: textwrap.fill(name, width) for label, name in display_names(labels).items()}
 
@@ -232,7 +230,6 @@ def one_panel(
     share: bool = False,
     raw: bool = False,
 ) -> Drawing | None:
-    """On the scale from 0 to 1, unless the metric is `raw`; `metric` is its name."""
     if not rows:
         return None
     figure, grid = new_figure(height=3.36)

@@ -37,7 +37,6 @@ class Strip:
 def typical_strips(
     analysis: Analysis, group: CaseGroup, tested: Sequence[str], shown: Sequence[str], reader: Reader
 ) -> list[Strip]:
-    """Of these editors, on the test that is most typical of all that were tested."""
     outcomes = analysis.outcomes[group.name]
     key = typical_cases(group, outcomes, tested, shown)[0]
     chosen = [

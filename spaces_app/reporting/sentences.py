@@ -113,7 +113,6 @@ def _group_sentences(group: str, board: Sequence[leaderboard.Row], tables: Table
 
 
 def excluded_sentence(facts: Facts) -> str:
-    """Empty if all pictures count."""
     excluded = facts["excluded sources"]
     return (
         "" if excluded == "none" else f"Left out, because too many unrelated pictures resemble them: {excluded}."
@@ -127,7 +126,6 @@ def why_nothing_counts(facts: Facts) -> str:
 
 
 def methods_paragraph(tables: Tables) -> str:
-    """In Markdown, for a paper."""
     facts = facts_of(tables)
     groups = [name.partition(":")[0] for name in facts if name.endswith(": headline")]
     text = template("methods.md").render(

@@ -118,7 +118,6 @@ class Previews:
         return shown
 
     def _received(self, chain: str, step: int) -> bytes:
-        """The bytes as received, or why there are none."""
         answered = self.dataset.step(chain, step)
         data = self.dataset.reader.picture(chain, step)
         if not data:

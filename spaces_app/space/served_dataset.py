@@ -124,7 +124,6 @@ class ServedDataset(Analysis):
         return {case.chain.id: case for case in self.cases}
 
     def checks_of(self, case: Case) -> tuple[str, ...]:
-        """The checks for a case; none if no headline counts its group."""
         group = self.groups.get(case.group)
         return group.checks_of(case.editor) if group else ()
 
@@ -136,13 +135,11 @@ class ServedDataset(Analysis):
 
     @cached_property
     def link(self) -> str:
-        """The dataset's address on the Hub; empty for a local folder."""
         path, _, revision = self.reader.root.partition("@")
         return f"https://huggingface.co/{path}/tree/{revision or 'main'}" if self.reader.remote else ""
 
     @cached_property
     def version(self) -> str:
-        """The revision of a Hub dataset, otherwise the suites with their versions."""
         revision = self.reader.root.partition("@")[2] if self.reader.remote else ""
         return revision[:12] or suites_of(self.chains)
 
@@ -162,7 +159,6 @@ class ServedDataset(Analysis):
         return {row["source"]: row for row in rows}
 
     def rows_as(self, config: str, form: str) -> bytes:
-        """All rows of a table without pictures, for other tools."""
         columns = self.reader.plain_columns(self.reader.files(config)[0])
         table = self.score_table if config == "scores" else self.reader.table(config, columns)
         out = pa.BufferOutputStream()

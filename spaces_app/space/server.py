@@ -152,7 +152,6 @@ def _add_files(server: gr.Server, dataset: ServedDataset) -> None:
 
 
 def _packed(request: Request, data: bytes, kind: str | None, headers: Mapping[str, str] = {}) -> Response:
-    """Compressed for a browser that can read it."""
     headers = {**headers, "vary": "accept-encoding"}
     if "gzip" in request.headers.get("accept-encoding", ""):
         return Response(_gzipped(data), headers=headers | {"content-encoding": "gzip"}, media_type=kind)

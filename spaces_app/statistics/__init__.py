@@ -32,8 +32,6 @@ REQUIRED = ("TITLE", "SECTION", "Row", "rows")
 
 
 class OnPage(NamedTuple):
-    """How the page shows a statistic's table."""
-
     order: int = 50  # place in its section
     show: bool = True  # False: only its files and figures
     folded: bool = False  # collapsed until a reader opens it

@@ -51,7 +51,6 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """One row for each case that a headline counts."""
     pairs = [pair for group in analysis.groups.values() for pair in analysis.with_outcomes(group)]
     return [_row(case, outcome, *analysis.bounds[case.chain.id]) for case, outcome in pairs]
 

@@ -34,7 +34,6 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """With the survivors, the shares add up to one."""
     rows: list[Row] = []
     for name, group in analysis.groups.items():
         for editor, cases in group.cases.items():

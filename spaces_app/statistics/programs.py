@@ -38,7 +38,6 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    """Also for programs that only a suite has."""
     place_of = account_for(analysis)
     chains: dict[tuple[str, str], list[str]] = {}
     category = {}

@@ -15,8 +15,6 @@ StepKey = tuple[str, int]  # id of the chain, number of the step
 
 
 class StepAnswer(NamedTuple):
-    """The answer of a judge, or of people together, about one step."""
-
     judge: str
     question: str
     step: StepKey
@@ -41,6 +39,5 @@ def judges_asked(answers: Answers, questions: Collection[str]) -> list[str]:
 
 
 def share_of(marks: Sequence[bool], sources: Sequence[Hashable]) -> Estimate:
-    """The share of true marks; empty without marks."""
     values = np.array(marks, float)
     return estimate(float(values.mean()), share_interval(values, sources)) if marks else Estimate()

@@ -58,7 +58,6 @@ def by_editor(analysis: Analysis, question: str) -> dict[str, list[LabelledItem]
 
 
 def answers(analysis: Analysis) -> Iterator[StepAnswer]:
-    """The median of numbers, or the majority of yes and no as 1 or 0."""
     for item in analysis.once(people_of):
         value = {"yes": 1.0, "no": 0.0}.get(item.majority or "")
         if QUESTIONS[item.question].measure == "interval":

@@ -39,8 +39,6 @@ _Row = TypeVar("_Row", bound=TableRow)
 
 @dataclass(frozen=True)
 class Restored:
-    """One restored picture, or a published mean of many."""
-
     table: str  # the published table's name; empty for the dataset's own
     method: str
     prompt: str  # empty for a method without prompts

@@ -35,7 +35,6 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> Iterator[Row]:
-    """Limits are over scenes."""
     steps = analysis.once(exact_steps)
     for what, part in _PARTS.items():
         for (editor, name), some in by(steps, part):

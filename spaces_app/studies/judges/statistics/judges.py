@@ -123,13 +123,11 @@ def _drift_words(later_runs: Sequence[Drift]) -> str:
 def note(analysis: Analysis, rows: Sequence[Row]) -> str:
     if not rows:
         return ""
-    alarms = [f"ALARM: {row.alarm}" for row in rows if row.alarm]
-    words = (
+    return (
         "No headline depends on a judge. It agrees with itself if it answers the same question about the "
         "same pictures the same way twice. The rule is the column of the scores for the same question. "
         "Beyond chance: 1 is full agreement, 0 none. People's answer is that of more than half of them."
     )
-    return " ".join([*alarms, words])
 
 
 def alarms(rows: Sequence[Row]) -> list[str]:

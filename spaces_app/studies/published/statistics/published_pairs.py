@@ -37,7 +37,6 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> Iterator[Row]:
-    """All pairs of one metric are corrected together."""
     for metric in analysis.once(published_metrics):
         low, high = column_range(metric.metric)
         pairs = list(combinations(sorted(metric.editors), 2))

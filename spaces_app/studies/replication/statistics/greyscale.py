@@ -30,7 +30,6 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> Iterator[Row]:
-    """Limits are over sources."""
     chains = {chain.id: chain for chain in analysis.chains if "audit" not in chain.chain.settings}
     steps: dict[tuple[str, str, str], list[ScoreRow]] = defaultdict(list)
     for row in analysis.scores.with_any(["coloured_share"]):

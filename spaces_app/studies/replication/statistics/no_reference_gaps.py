@@ -36,7 +36,6 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> Iterator[Row]:
-    """Runs are averaged."""
     for (editor, program, metric), sources in analysis.once(series.replication_series).items():
         for source, runs in sources.items():
             for step in STEPS:
