@@ -177,7 +177,7 @@ STUDIES = {
         "reference": {"bytes": picture(9), "path": "reference.png"},
     },
     "additions": {"cycle": '["Add an apple."]', "closes": False},
-    "steering": {"cycle": '["Further to the left."]', "closes": False, "category": "steering"},
+    "steering": {"cycle": '["{next}"]', "closes": False, "category": "steering"},
     "exact edits": {"category": "exact move"},
     "out and back": {"category": "out and back"},
 }
