@@ -197,23 +197,18 @@ def colour_shift(before: np.ndarray, after: np.ndarray) -> float:
     return float(np.linalg.norm(_drifted(cells, others) - cells, axis=2).mean())
 
 
-def largest(mask: np.ndarray, seeds: np.ndarray | None = None, fewest: float = 0) -> np.ndarray:
-    count, labels, statistics, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=8)
-    areas = statistics[:, cv2.CC_STAT_AREA].copy()
-    areas[0] = 0
-    if seeds is not None:
-        areas[np.bincount(labels[seeds], minlength=count) < max(1, fewest)] = 0
-    best = int(np.argmax(areas))
-    return labels == best if areas[best] else np.zeros(mask.shape, bool)
-
-
 def find_edit(before: np.ndarray, after: np.ndarray, *, limit: float | None = None) -> tuple[Change, np.ndarray]:
     """The change between two looks and its largest connected region.
 
     By hysteresis: faint cells count if they are connected to enough certain ones.
     """
     size, vector = compare(before, after, limit=limit)
-    return (size, vector), largest(size > FAINT, size > VISIBLE, SEEDS * size.size)
+    faint = (size > FAINT).astype(np.uint8)
+    count, labels, statistics, _ = cv2.connectedComponentsWithStats(faint, connectivity=8)
+    certain = np.bincount(labels[size > VISIBLE], minlength=count)  # none of them are of label 0, the rest
+    areas = np.where(certain >= max(1, SEEDS * size.size), statistics[:, cv2.CC_STAT_AREA], 0)
+    best = areas.argmax()
+    return (size, vector), (labels == best) & (areas[best] > 0)
 
 
 def smooth(values: np.ndarray, sigma: float) -> np.ndarray:

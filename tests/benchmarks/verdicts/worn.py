@@ -3,6 +3,7 @@
 python -m benchmarks.verdicts.worn [FOLDER]    make the chains there (default: build/wear) and print what was found
 """
 
+import csv
 import json
 import subprocess
 import sys
@@ -75,13 +76,18 @@ def violations(rows: Iterable[Row]) -> list[Row]:
     return [row for row in rows if row["kind"] and row["before"] >= PART.high and row["after"] < PART.low]
 
 
+def labelled_by_eye() -> dict[tuple[str, int], bool]:
+    """Whether an eye calls grainy returns kept, by chain and round."""
+    lines = Path(__file__).with_name("grainy.csv").read_text(encoding="utf-8").splitlines()
+    return {(row["chain"], int(row["round"])): row["kept"] == "1" for row in csv.DictReader(lines)}
+
+
 def main() -> int:
     cv2.setNumThreads(1)
     rows = list(simulate(Path(sys.argv[1]) if sys.argv[1:] else FOLDER))
     found = violations(rows)
     print(json.dumps({"returns": len({(row["chain"], row["round"]) for row in rows}), "violations": found}))
-    # Grain that paint with wear 2 and MI-GAN leave on smooth areas is a loss that a blur takes off again.
-    return 0 if all(row["chain"].startswith(("paint:wear=2", "migan")) for row in found) else 1
+    return 1 if found else 0
 
 
 if __name__ == "__main__":
