@@ -28,7 +28,7 @@ class Band(NamedTuple):
 
 # Chosen on 64 rounds of two editors labelled by eye (0.246 the worst that was kept, 0.252 the best that was lost). The
 # band holds the eight more rounds in which eyes were redrawn, and what wear of the whole picture can take from a loss:
-# of 1,404 worn returns of real editors none fell from 0.32 or more to below 0.20 (docs/verdicts.md has others).
+# of 10,608 worn returns of five editors none fell from 0.32 or more to below 0.22 (docs/verdicts.md).
 PART = Band(0.20, 0.25, 0.32)
 # Mean delta E of the map of all colours: 7 is the most of the rounds that the eye kept; blue at 80% is 12 to 17.
 COLOUR = Band(7.0, 10.0, 13.0)
