@@ -12,7 +12,7 @@ from statistics import mean
 from convergebench.dataset_builder.dataset.reader import Reader
 
 NAMES = {
-    "paint:wear=2": "`paint:wear=2`: wears the whole picture",
+    "paint:wear=2.0": "`paint:wear=2`: wears the whole picture",
     "vae_like:version=1": "an autoencoder's loss on every answer",
     "migan": "`migan`: fills only the hole of a removal",
 }
