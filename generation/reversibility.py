@@ -22,38 +22,26 @@ class Verdict(NamedTuple):
 
 # The first that matches an instruction decides; "" stands for a thing that the program itself has added.
 _RULES = (
-    (
-        r"\b(?:replica|identical copy|recreate this image exactly|reproduce|no alterations)\b",
-        Verdict("exact", "asks for a copy"),
-    ),
+    (r"\b(?:replica|identical copy|recreate this image exactly|reproduce|no alterations)\b",
+     Verdict("exact", "asks for a copy")),
     (r"\b(?:flip|mirror|rotate)\b", Verdict("exact", "pixels move, none is lost")),
-    (
-        r"^(?:sharpen|restore|enhance|improve|upscale|deblur|denoise|colou?ri[sz]e)\b",
-        Verdict("invents information", "asks for detail that the picture does not have"),
-    ),
-    (
-        r"\b(?:blur|pixelate|crop|compress)|\b(?:entire|whole) (?:image|picture) (?:black|white)",
-        Verdict("destroys information", "removes detail everywhere"),
-    ),
-    (
-        r"\b(?:replace|change|remove) the (?:\w+ )?background|\bin the style of\b"
-        r"|\binto an? .*(?:painting|sketch|drawing|cartoon|style)",
-        Verdict("destroys information", "what it redraws is not in the picture any more"),
-    ),
+    (r"^(?:sharpen|restore|enhance|improve|upscale|deblur|denoise|colou?ri[sz]e)\b",
+     Verdict("invents information", "asks for detail that the picture does not have")),
+    (r"\b(?:blur|pixelate|crop|compress)|\b(?:entire|whole) (?:image|picture) (?:black|white)",
+     Verdict("destroys information", "removes detail everywhere")),
+    (r"\b(?:replace|change|remove) the (?:\w+ )?background|\bin the style of\b"
+     r"|\binto an? .*(?:painting|sketch|drawing|cartoon|style)",
+     Verdict("destroys information", "what it redraws is not in the picture any more")),
     (_ADDS, Verdict("clear", "a thing that was not there before; what it hides has to be drawn again")),
     ("", Verdict("clear", "changes a thing that the program itself has added")),
-    (
-        r"\b(?:monochrome|gr[ea]y ?scale|black and white|night|day|season|winter|summer|smile|expression|tint)\b"
-        r"|\b(?:warmer|cooler|greener|brighter|darker|younger|older|simplif\w+|patches|edges|move|resize|larger|smaller)\b"
-        r"|^(?:make|turn|paint|colou?r|dye|change) .*"
-        r"\b(?:red|orange|yellow|green|blue|purple|pink|brown|black|white|blonde?)\b",
-        Verdict("partial", "how it was before has to be guessed"),
-    ),
-    (
-        r"^(?:please )?(?:remove|erase|delete|clear|take (?:away|off|out)|get rid of)\b",
-        Verdict("destroys information", "what it removes is not in the picture any more"),
-    ),
-)
+    (r"\b(?:monochrome|gr[ea]y ?scale|black and white|night|day|season|winter|summer|smile|expression|tint)\b"
+     r"|\b(?:warmer|cooler|greener|brighter|darker|younger|older|simplif\w+|patches|edges|move|resize|larger|smaller)\b"
+     r"|^(?:make|turn|paint|colou?r|dye|change) .*"
+     r"\b(?:red|orange|yellow|green|blue|purple|pink|brown|black|white|blonde?)\b",
+     Verdict("partial", "how it was before has to be guessed")),
+    (r"^(?:please )?(?:remove|erase|delete|clear|take (?:away|off|out)|get rid of)\b",
+     Verdict("destroys information", "what it removes is not in the picture any more")),
+)  # fmt: skip
 
 
 def classify(cycle: Sequence[str], closes: bool = True) -> Verdict:

@@ -46,17 +46,10 @@ def rows(analysis: Analysis) -> Iterator[Row]:
                     retained, most = (
                         sum(means[name][key] for key in common) / len(common) for name in (editor, bound)
                     )
-                    yield Row(
-                        bound=bound,
-                        group=group.name,
-                        editor=editor,
-                        retained=retained,
-                        most=most,
-                        below=estimate(pair.difference, pair.interval),
-                        verdict="within" if retained <= most + _MARGIN else "does not apply: above it",
-                        cases=len(common),
-                        sources=pair.sources,
-                    )
+                    verdict = "within" if retained <= most + _MARGIN else "does not apply: above it"
+                    below = estimate(pair.difference, pair.interval)
+                    yield Row(bound=bound, group=group.name, editor=editor, retained=retained, most=most, below=below,
+                              verdict=verdict, cases=len(common), sources=pair.sources)  # fmt: skip
 
 
 def _mean_retained(case: Case) -> float | None:

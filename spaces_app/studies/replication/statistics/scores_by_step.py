@@ -48,18 +48,8 @@ def rows(analysis: Analysis) -> Iterator[Row]:
                 if (value := row.value(name)) is not None:
                     values[*program, metric.name, chain.source.id, row.step].append(value)
     for (program_id, category, editor, metric_name, source, step), scores in sorted(values.items()):
-        yield Row(
-            program=program_id,
-            category=category,
-            editor=editor,
-            metric=metric_name,
-            source=source,
-            step=step,
-            score=fmean(scores),
-            lowest=min(scores),
-            highest=max(scores),
-            runs=len(scores),
-        )
+        yield Row(program=program_id, category=category, editor=editor, metric=metric_name, source=source, step=step,
+                  score=fmean(scores), lowest=min(scores), highest=max(scores), runs=len(scores))  # fmt: skip
 
 
 def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
@@ -80,9 +70,8 @@ def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
         figure, panels = new_panels(len(sources), 0.7, 1.45, across, sharex=True, sharey=len(sources) > 1)
         for axes, source in zip(panels, sources, strict=True):
             for editor in editors:
-                _draw(
-                    axes, [row for row in of_figure if (row.source, row.editor) == (source, editor)], looks[editor]
-                )
+                if line := [row for row in of_figure if (row.source, row.editor) == (source, editor)]:
+                    _draw(axes, line, looks[editor])
             axes.set_title(source, fontsize=SMALL)
         panels[0].set_ylabel(metric)
         panels[-1].set_xlabel("step")
@@ -95,13 +84,13 @@ def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
 
 
 def _draw(axes: "Axes", line: Sequence[Row], look: Look) -> None:
-    steps = [row.step for row in line]
+    steps, low, high = (
+        zip(*((row.step, row.lowest, row.highest) for row in line), strict=True) if line else ((), (), ())
+    )
     axes.plot(
         steps, [row.score for row in line], **{**look.line, "marker": ""}, label=line[0].editor if line else "_"
     )
-    axes.fill_between(
-        steps, [row.lowest for row in line], [row.highest for row in line], color=look.colour, alpha=0.15, lw=0
-    )
+    axes.fill_between(steps, low, high, color=look.colour, alpha=0.15, lw=0)
     for row in line:
         if row.step == FIRST:
             axes.axhline(row.score, color=MUTED.light, lw=0.8, ls=":")
