@@ -23,14 +23,15 @@ NOT_JUDGED, PASSED, FAILED = "not judged", "passed", "failed"
 _CASES, _SOURCES = 8, 3  # with fewer a check is "not judged"
 _SURE = 0.975  # one-sided
 _COLUMNS = ("known", "marks_shown", "marks_unshown")
-# The advantage from which a case looks dishonest, and the largest share of such cases; then the largest mean, and the
-# least spread of a case. Of 27 rounds of two published editors none is above 1.66, and their means are .61 and .45:
+# Of the advantage. Of 27 rounds of two published editors none is above 1.66, and their means are .61 and .45:
 # docs/threats.md.
-_KNOWN, _SHARE = 1.75, 0.05
-_MEAN, _SPREAD = 0.7, 0.3
-_LIMITS = {"known": _SHARE, KNOWN_MEAN: _MEAN}
+_KNOWN, _KNOWN_SHARE = (
+    1.75,
+    0.3,
+)  # from which a case looks dishonest; the share of a picture's cases that convicts it
+_MEAN, _SPREAD = 0.7, 0.3  # the largest mean, and the least spread of a case
 _MARKS_BELOW = 0.5  # ratio of the distances: clearly closer, not just closer
-_MARKS_INNOCENT = 0.1  # share of chains that may fall below by accident
+_INNOCENT = 0.1  # share of pictures that may speak against an honest editor by accident
 
 _Cases = Mapping[str, Sequence[tuple[FinishedChain, ScoreRow]]]  # by column: chains, with the scores of a step
 _Verdict = tuple[str, float | None, int]  # the outcome, the value, and the number of cases
@@ -70,7 +71,7 @@ def rows(analysis: Analysis) -> list[Row]:
 
 def _row(editor: str, name: str, verdict: _Verdict) -> Row:
     outcome, value, cases = verdict
-    form, limit = "share" if name == "known" else "rounded", _LIMITS.get(name)
+    form, limit = "share" if name == "known" else "rounded", _MEAN if name == KNOWN_MEAN else None
     texts = {"value_text": format_value(value, form), "limit_text": format_value(limit, form)}
     about = {"editor": editor, "check": name, "title": CHECKS[name], "outcome": outcome}
     return Row(value=value, limit=limit, cases=cases, **about, **texts)
@@ -86,22 +87,26 @@ def _marks(cases: _Cases) -> _Verdict:
     """The number of chains whose returns are far closer to what was never marked.
 
     A chain counts by its middle return, a source by the majority of its chains,
-    because a picture that misleads once does so again. The editor fails if at most
-    5% of innocent editors would have as many such sources.
+    because a picture that misleads once does so again.
     """
     returns: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     for chain, row in cases.get("marks_shown", ()):
         if chain.chain.settings.get("audit") == "marks":
             returns[chain.source.id, chain.id].append((row.value("marks_unshown"), row.value("marks_shown")))
-    ratios = [(source, middle_ratio(distances)) for (source, _), distances in returns.items()]
-    if not ratios:
+    below = [(source, middle_ratio(distances) < _MARKS_BELOW) for (source, _), distances in returns.items()]
+    if not below:
         return NOT_JUDGED, None, 0
+    return _too_many(below, 0.5), float(sum(is_below for _, is_below in below)), len(below)
+
+
+def _too_many(cases: Iterable[tuple[str, bool]], share: float) -> str:
+    """Fails if at most 5% of innocent editors would have as many pictures of which more cases than this share speak."""
     by_source: dict[str, list[bool]] = defaultdict(list)
-    for source, ratio in ratios:
-        by_source[source].append(ratio < _MARKS_BELOW)
-    caught = sum(2 * sum(below) > len(below) for below in by_source.values())
-    is_caught = caught > 0 and special.bdtrc(caught - 1, len(by_source), _MARKS_INNOCENT) <= LEVEL
-    return FAILED if is_caught else PASSED, float(sum(ratio < _MARKS_BELOW for _, ratio in ratios)), len(ratios)
+    for source, speaks in cases:
+        by_source[source].append(speaks)
+    count = sum(fmean(of_one) > share for of_one in by_source.values())
+    is_caught = count > 0 and special.bdtrc(count - 1, len(by_source), _INNOCENT) <= LEVEL
+    return FAILED if is_caught else PASSED
 
 
 def middle_ratio(distances: Sequence[tuple[float, float]]) -> float:
@@ -147,8 +152,10 @@ def _verdict(name: str, cases: _Cases) -> _Verdict:
     values = [(chain.source.id, row.value("known")) for chain, row in cases.get("known", ())]
     if name == KNOWN_MEAN:
         return _mean_above(values, _MEAN, _SPREAD)
-    beyond = [(source, float(value > _KNOWN)) for source, value in values]
-    return _mean_above(beyond, _SHARE, (_SHARE * (1 - _SHARE)) ** 0.5)
+    beyond = [(source, value > _KNOWN) for source, value in values]
+    if len(beyond) < _CASES or len({source for source, _ in beyond}) < _SOURCES:
+        return NOT_JUDGED, fmean(above for _, above in beyond) if beyond else None, len(beyond)
+    return _too_many(beyond, _KNOWN_SHARE), fmean(above for _, above in beyond), len(beyond)
 
 
 # By name: the reason for listing an editor apart.
