@@ -1,7 +1,7 @@
 from convergebench.metric_modules._shared import scored_modules
 from convergebench.metric_modules.damage.measure import Scorer
 from convergebench.metric_modules.damage.spec import SPEC
-from convergebench.metric_modules.lpips.lpips import Lpips
+from convergebench.metric_modules.lpips import weights
 
 
 class Damage(scored_modules.ScoredModule):
@@ -10,4 +10,7 @@ class Damage(scored_modules.ScoredModule):
     .25 on an eye calls a part lost, from .20 to .32 it may go either way."""
 
     scorer, spec = staticmethod(Scorer), SPEC
-    fetch_weights = Lpips.fetch_weights
+
+    def fetch_weights(self) -> None:
+        if not weights.path("alex").is_file():
+            weights.fetch(nets=["alex"])
