@@ -27,7 +27,7 @@ BY_STEP = ("by-step-replicate-brisque", "by-step-replicate-niqe", "by-step-add-1
 
 
 def tex(text):
-    return "".join(SPECIAL.get(letter, letter) for letter in str(text))
+    return "".join(SPECIAL.get(letter, letter) for letter in str(text).replace("`", ""))
 
 
 def limits(row, name, form=".1f", scale=1):
@@ -109,11 +109,7 @@ def exact(rows):
 
 def macros(found):
     facts = {row["fact"]: row["value"] for row in found["facts"]}
-    survival = " ".join((DOCS / "survival.md").read_text().split())
-    policy = re.search(
-        r"keeps ([\d.]+) rounds of 4 where the editor alone keeps ([\d.]+): ([\d.]+) more (\[[^\]]+\]), p ([\d.]*\d)",
-        survival,
-    )
+    _, [wearing, *_] = markdown("survival.md", "policies")
     verdicts = (DOCS / "verdicts.md").read_text()
     agree = re.search(r"\| all \| (\d+ of \d+) \|", verdicts)
     apart = re.search(r"\| eyes redrawn, apart \| (\d+ of \d+) \|", verdicts)
@@ -125,10 +121,9 @@ def macros(found):
     yield "DemoSources", facts["sources"]
     yield "DemoEditors", facts["editors"]
     yield "DemoScores", facts["score rows"]
-    yield "PolicyWith", policy[1]
-    yield "PolicyAlone", policy[2]
-    yield "PolicyGain", f"{policy[3]} {policy[4]}"
-    yield "PolicyP", policy[5]
+    yield "PolicyAlone", wearing[2]
+    yield "PolicyGain", wearing[3]
+    yield "PolicyP", wearing[4]
     yield "EyeAgree", agree[1]
     yield "EyeApart", apart[1]
     yield "EyeLeftOut", one_left_out[1]
@@ -163,8 +158,12 @@ def main(report, copies, restored, out):
     )
     made["restoration"] = tabular("lrrrrr", ["Method", "PSNR", "SSIM", "LPIPS", "PIQE", "Pictures"],
                                   restoration(tables(restored)["restoration_methods"]))  # fmt: skip
-    for name, marker in (("real", "kept"), ("published", "ssim")):
-        head, rows = markdown("results.md", marker)
+    for name, page, marker in (
+        ("real", "results.md", "kept"),
+        ("published", "results.md", "ssim"),
+        ("policies", "survival.md", "policies"),
+    ):
+        head, rows = markdown(page, marker)
         made[name] = tabular(
             "l" * len(head), [tex(cell) for cell in head], [[tex(cell) for cell in row] for row in rows]
         )
