@@ -66,7 +66,7 @@ def test_all_weights_are_fetched_by_one_command(monkeypatch):
     from convergebench.metric_modules.dists import measure as dists
     from convergebench.metric_modules.lpips import measure as lpips
 
-    names = ["brisque", "dists", "face_identity", "honesty", "lpips", "niqe"]
+    names = ["brisque", "dists", "face_identity", "lpips", "niqe"]
     for name in names:
         module = importlib.import_module(f"convergebench.metric_modules.{name}.measure")
         monkeypatch.setattr(module, "fetch_weights", lambda say, name=name: {name: {"file": f"{name}.bin"}})

@@ -105,6 +105,8 @@ def test_an_editor_is_one_new_file(house):
             "name": "browning",
             "role": "baseline",
             "about": "Browns the picture a little with every call.",
+            "planned": 0,
+            "standing": "",
         }
     }
 

@@ -128,7 +128,7 @@ def check_convergebench(words):
     with mock.patch.object(click.Command, "invoke", return_value=None):
         parsed = CliRunner().invoke(main, words)
     assert parsed.exit_code == 0, parsed.output
-    elsewhere = {"--check", "--refresh"} & {*words} or any(word.startswith("./") for word in words)
+    elsewhere = {"--check", "--refresh"} & {*words} or any(word.startswith(("./", "mine/")) for word in words)
     if any(words[: len(start)] == start for start in CHEAP) and not elsewhere:
         assert CliRunner().invoke(main, words).exit_code == 0, words
 
