@@ -100,7 +100,8 @@ def _by_signature(
 def _chosen_metrics(signature: Mapping[str, Any], outcome: Recomputed) -> list[MetricRun]:
     specs = scored_specs()
     dtypes = {part["dtype"] for part in signature.values() if isinstance(part, dict) and "dtype" in part}
-    dtype = dtypes.pop() if len(dtypes) == 1 else "float32"
+    fast = dtypes - {"float32"}  # which some metrics use whatever was asked for
+    dtype = fast.pop() if len(fast) == 1 else "float32"
     chosen, absent = metrics.choose([name for name in signature if name in specs], "cpu", dtype)
     runs = []
     for run in chosen:
