@@ -3,10 +3,12 @@
 import gzip
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import small_dataset
 import twelve_editors
+from convergebench.spaces_app.analysis.groups import ROLES
 from convergebench.spaces_app.analysis.reasons import TITLES
 from convergebench.spaces_app.crops import box_around
 from convergebench.spaces_app.reporting.filmstrips import typical_strips
@@ -18,7 +20,7 @@ from convergebench.spaces_app.space.curves.tab import _curves_figure, curves
 from convergebench.spaces_app.space.failures.tab import failures
 from convergebench.spaces_app.space.headline import Choice, leaderboard
 from convergebench.spaces_app.space.leaderboard.tab import story, which_editor
-from convergebench.spaces_app.space.leaderboard.table import leaderboard_html
+from convergebench.spaces_app.space.leaderboard.table import comparisons_html, leaderboard_html
 from convergebench.spaces_app.space.page import page_files
 from convergebench.spaces_app.space.served_dataset import open_dataset
 
@@ -202,3 +204,18 @@ def test_the_datasets_card_has_the_headline_of_the_report_and_the_space(twelve):
     answer, scope = headline(leaderboard(twelve).typed_rows, scored_on(twelve.reader))
     assert words == f"{answer} {scope}"
     assert picture[:4] == b"\x89PNG"
+
+
+def test_a_pair_with_a_winner_stands_beside_pairs_without_one():
+    numbers = {"difference": 1.5, "difference_low": 0.5, "difference_high": 2.5, "cases": 40, "sources": 12}
+    numbers |= {"p_value": 0.01, "p_corrected": 0.02}
+    pairs = [("a", "b", "a"), ("b", "c", "open"), ("c", "d", "indicative")]
+    rows = [{"first": first, "second": second, "verdict": verdict} | numbers for first, second, verdict in pairs]
+    order = [SimpleNamespace(editor=name, role=ROLES["editor"]) for name in "abcd"]
+    board = SimpleNamespace(typed_rows=order, versus=SimpleNamespace(rows=rows))
+    said = comparisons_html(board, [], SimpleNamespace(display={name: name.upper() for name in "abcd"}))
+    won, undecided, few = re.findall("<li>(.*?)</li>", said, re.S)
+    assert won.startswith("A against B: +1.5 [+0.5, +2.5] rounds")
+    assert won.endswith("p 0.020)")
+    assert undecided.endswith("; no difference shown)")
+    assert few.endswith("; too few pictures to rank)")
