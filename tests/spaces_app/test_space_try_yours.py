@@ -133,7 +133,7 @@ def judged(tmp_path_factory):
         pair = [scored.encoded(picture) for picture in (scored.dotted(other), other)]
         scored.keep(folder / "run", scored.chain("steady", seed), pair * 3)
     out = scored.built(folder / "run", folder / "dataset")
-    metric_modules.score(out, ["psnr", "ssim", "registration", "damage", "edit_applied"])
+    metric_modules.score(out, ["psnr", "ssim", "registration", "edit_applied", *["damage"] * DAMAGE])
     patch.undo()
     return open_dataset(str(out))
 
