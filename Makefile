@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 # If this is set, every process of a command compiles torch and others again, which takes seconds.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: cluster-test help setup demo test test-wheel wheels slow simulations red-team fuzz weights-test check commands oldest format space no-reference bench inspect referee verdicts goldens clean
+.PHONY: cluster-test help setup demo test test-wheel wheels slow simulations red-team fuzz weights-test size check commands oldest format space no-reference bench inspect referee verdicts goldens clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' $(MAKEFILE_LIST) | expand -t 22
@@ -61,6 +61,9 @@ build/ordinary/ready: .venv/dev $(shell git ls-files -co --exclude-standard 2>/d
 	@$(BIN)/python -c "import sys; print(*(path for path in sys.path if 'site-packages' in path), sep='\n')" > "$$(echo build/ordinary/lib/python3*/site-packages)/packages.pth"
 	@$(BIN)/python -m pip --quiet --disable-pip-version-check --python build/ordinary/bin/python install --no-deps --no-build-isolation .
 	@rm -rf build/lib build/bdist.* && touch $@
+
+size: .venv/dev  ## lines, functions and classes, which tests/whole/test_size.py limits
+	$(BIN)/python tests/size.py
 
 check: .venv/dev build/ordinary/ready  ## lint, format and types
 	$(BIN)/ruff check .

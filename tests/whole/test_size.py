@@ -1,0 +1,16 @@
+"""The program does not grow beyond what one person can hold; ruff limits how much a function branches."""
+
+from size import size
+
+# Whoever needs more deletes something first.
+LIMITS = {"product": 39_000, "core": 20_200, "Any": 300, "JS and CSS": 1_600, "tests": 36_400}
+
+
+def test_no_figure_is_beyond_its_limit():
+    figures = size()
+    assert {name: figures[name] for name, limit in LIMITS.items() if not 0 < figures[name] <= limit} == {}
+
+
+def test_core_and_studies_are_told_apart():
+    assert size("spaces_app/studies/", "generation/vendors/", "harness/", "cli/publish")["core"] == 0
+    assert size("generation/loop.py", "generation/editors/__init__.py")["core"] > 100
