@@ -49,7 +49,7 @@ class Row(Source):
     package: str = "own"  # or installed:NAME, pypi:NAME==VERSION, debian:NAME, painted
     path: str = ""  # inside the package; of a painted picture, its name in synthetic.py and seed
     intent: str = ""  # what an editor would want to do with it
-    crop: tuple[int, int, int, int] | None = None  # left, top, width, height
+    crop: Sequence[int] | None = None  # left, top, width, height
     cropped: str = ""  # sha256 of the cropped pixels as binary PPM
     unfit: tuple[str, ...] = ()  # programs that make no sense here, such as a second hat
 
@@ -130,7 +130,7 @@ def gather(ids: Iterable[str], folder: Path, report: Callable[[str], None] = lam
     with disk_errors_explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
     absent: dict[str, list[Row]] = {}
-    for source in dict.fromkeys(row(id) for id in ids):
+    for source in map(row, dict.fromkeys(ids)):
         if _read_gathered(source, folder) is None:
             absent.setdefault(source.package, []).append(source)
         else:

@@ -178,7 +178,7 @@ def test_a_cropped_picture_is_known_by_its_pixels(shop, tmp_path):
     rows, files, _ = shop
     data = file_of("red")
     part = Image.open(io.BytesIO(data)).crop((10, 5, 40, 25))
-    crop = {"crop": (10, 5, 30, 20), "cropped": pictures.pixel_hash(part), "width": 30, "height": 20}
+    crop = {"crop": [10, 5, 30, 20], "cropped": pictures.pixel_hash(part), "width": 30, "height": 20}
     rows["part"] = row("part", "pypi:p==1", data, **crop)
     files["pypi:p==1"] = {"pictures/part.png": data}
     got = Image.open(io.BytesIO(catalogue.read("part", tmp_path)))
