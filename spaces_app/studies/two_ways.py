@@ -53,8 +53,8 @@ def _both_sides(
     kept: tuple[_Kept, _Kept] = ({}, {})
     undone: tuple[list[bool], list[bool]] = ([], [])
     for case, outcome in analysis.with_outcomes(group, editor):
-        place = side_of(case.program)
-        if place is not None and not outcome.failed:
-            kept[place[1]][case.source, place[0], case.chain.run] = float(outcome.kept)
-            undone[place[1]].extend(value for value in case.undone or [] if value is not None)
+        if (place := side_of(case.program)) and not outcome.failed:
+            common, side = place
+            kept[side][case.source, common, case.chain.run] = float(outcome.kept)
+            undone[side].extend(value for value in case.undone or [] if value is not None)
     return kept, undone

@@ -145,7 +145,7 @@ def test_a_chain_counts_by_its_middle_return():
 
 def test_a_dataset_without_checks_has_no_findings():
     scores, chains = cases(12)
-    assert rows(Analysis(scores, chains)) == []
+    assert list(rows(Analysis(scores, chains))) == []
     assert reasons_apart(scores, chains) == {}
 
 

@@ -50,7 +50,7 @@ def test_the_report_says_who_makes_exact_edits(report):
 
 
 def test_the_report_follows_skill_over_rounds(report):
-    rows = {(row["editor"], row["round"]): row for row in table(report, "exact_rounds")}
+    rows = {(row["editor"], row["part"]): row for row in table(report, "exact_edits") if row["what"] == "round"}
     assert {round for _, round in rows} == {"1", "2"}
     assert rows["solver", "2"]["forward"] == rows["solver", "2"]["ready"] == "1.0"
     assert rows["identity", "1"]["said_of_wrong"] == "0.0"

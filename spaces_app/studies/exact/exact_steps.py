@@ -47,7 +47,7 @@ def by(
     parts: dict[tuple, list[ExactStep]] = defaultdict(list)
     for step in steps:
         parts[step.chain.editor, *(key(step) for key in keys)].append(step)
-    yield from sorted(parts.items(), key=lambda item: tuple(map(str, item[0])))
+    yield from sorted(parts.items(), key=lambda item: item[0])
 
 
 def mean(steps: Sequence[ExactStep], column: str) -> Estimate:

@@ -19,7 +19,7 @@ def reasons(analysis: Analysis) -> dict[str, tuple[str, ...]]:
     # An audited editor has no rank until one of its chains was judged: silence must not help.
     salted = {chain.editor for chain in analysis.chains if "salt" in chain.chain.settings}
     reasons: list[dict[str, tuple[str, ...]]] = []
-    for row in analysis.once(rows):
+    for row in rows(analysis):
         if row.outcome == FAILED:
             reasons.append({row.editor: (row.title,)})
         elif row.check == MARKS and row.outcome == NOT_JUDGED and row.editor in salted:
@@ -31,7 +31,6 @@ def reasons(analysis: Analysis) -> dict[str, tuple[str, ...]]:
         if info.standing:
             reasons.append({editor.editor: (info.standing,)})
         if count < _PRESENT * info.planned:
-            reasons.append(
-                {editor.editor: (f"{info.planned - count} of its {info.planned} planned chains are missing",)}
-            )
+            missing = f"{info.planned - count} of its {info.planned} planned chains are missing"
+            reasons.append({editor.editor: (missing,)})
     return merge_reasons(*reasons)

@@ -195,25 +195,22 @@ class RestoredSet:
         choice = dict.fromkeys((r.clean for r in pictures), prompts[0] if prompts else "")
         if len(prompts) < 2:
             return choice
-        halves, ranks = self._ranks_by_half(method, prompts)
-        best = [prompts[place] for place in np.mean(ranks, axis=0).argmin(axis=1)] if ranks else ["", ""]
-        return choice | {name: best[1 - number] for number, half in enumerate(halves) for name in half if ranks}
-
-    def _ranks_by_half(self, method: str, prompts: Sequence[str]) -> tuple[list[set[str]], list[np.ndarray]]:
-        """Two halves of the clean pictures; by metric, the prompts' ranks in each."""
         values = {
             metric: [self.by_picture(method, prompt, metric) for prompt in prompts] for metric in self.metrics
         }
         common = {metric: sorted(set.intersection(*map(set, parts))) for metric, parts in values.items()}
         clean = {self.clean_of[picture] for pictures in common.values() for picture in pictures}
         order = sorted(clean, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
-        halves, ranks = [{*order[::2]}, {*order[1::2]}], []
+        halves, ranks = (order[::2], order[1::2]), []
         for metric, parts in values.items():
             of_half = [[name for name in common[metric] if self.clean_of[name] in half] for half in halves]
             if all(of_half):
                 means = [[np.mean([part[name] for name in half]) for part in parts] for half in of_half]
                 ranks.append(stats.rankdata(-better_sign(metric) * np.array(means), axis=1))
-        return halves, ranks
+        if ranks:
+            first, second = np.mean(ranks, axis=0).argmin(axis=1)
+            choice |= dict.fromkeys(halves[0], prompts[second]) | dict.fromkeys(halves[1], prompts[first])
+        return choice
 
     def chosen(self, method: str, choice: Mapping[str, str]) -> dict[str, ByPicture]:
         """By metric: values by the chosen prompt, or else the published mean."""

@@ -12,7 +12,7 @@ from ....analysis.cases import Case
 from ....analysis.groups import account_for
 from ....analysis.tables import Column, Estimate, TableRow, column, columns_by_key, mean_of
 from ....statistics import OnPage
-from ...step_answers import PEOPLE, Answers, all_answers, judges_asked, share_of
+from ...step_answers import PEOPLE, Answers, StepAnswer, all_answers, judges_asked, share_of
 
 TITLE = "Additions"
 SECTION = "Additions"
@@ -21,11 +21,6 @@ _STEPS = (5, 10, 20)  # at which the background is compared, the steps of Banana
 _RULES = "the rules"  # judge additions by `edit_changed` of the scores if nobody was asked
 _APPLIED, _THERE, _COUNT = "edit_applied", "additions_there", "object_count"  # questions to judges
 _OF_PEOPLE = {_APPLIED: "applied", _THERE: "", _COUNT: "count"}  # the same questions as people are asked them
-
-
-def _background(key: str) -> Column:
-    step = int(key.removeprefix("background_"))
-    return Column(key, f"Background LPIPS, step {step}", "number", shown=step == _STEPS[0])
 
 
 class Row(TableRow):
@@ -41,7 +36,9 @@ class Row(TableRow):
     first_miscount: str | None = column("First wrong count")
     count_error: float | None = column("Error of the last count", "change")
     replaced: float | None = column("Replaced, not added", "share")
-    background: Mapping[str, float | None] = columns_by_key(_background)
+    background: Mapping[str, float | None] = columns_by_key(
+        lambda key: Column(key, f"Background LPIPS, step {key.rpartition('_')[2]}", "number", shown="_5" in key)
+    )
     background_last: float | None = column("Background LPIPS, last step", "number")
     whole_last: float | None = column("LPIPS of the whole picture, last step", "number")
     steps: int = column("Steps", "count")
@@ -126,28 +123,25 @@ def _seen_chains(analysis: Analysis) -> Iterator[tuple[str, _Seen]]:
 
 
 def _seen_by(judge: str, case: Case, scores: list[ScoreRow], answers: Answers) -> _Seen:
-    codes = _OF_PEOPLE if judge == PEOPLE else {question: question for question in _OF_PEOPLE}
-    steps = [(case.chain.id, step) for step in range(case.chain.calls + 1)]
-    asked = {question: answers.get((judge, code), {}) for question, code in codes.items()}
-    replies = {
-        question: {key[1]: by_step[key] for key in steps if key in by_step} for question, by_step in asked.items()
-    }
-    values = {
-        question: {step: answer.value for step, answer in by_step.items() if answer.value is not None}
-        for question, by_step in replies.items()
-    }
+    steps = range(case.chain.calls + 1)
+
+    def answered(question: str) -> dict[int, StepAnswer]:
+        by_step = answers.get((judge, _OF_PEOPLE[question] if judge == PEOPLE else question), {})
+        return {step: by_step[key] for step in steps if (key := (case.chain.id, step)) in by_step}
+
+    def values(question: str) -> dict[int, float]:
+        return {step: answer.value for step, answer in answered(question).items() if answer.value is not None}
 
     def scored(name: str) -> dict[int, Any]:
         return {row.step: value for row in scores if (value := row.value(name)) is not None}
 
-    applied = values[_APPLIED] or scored("edit_changed")
-    lists = {step: answer.details for step, answer in replies[_THERE].items() if answer.details}
+    lists = {step: answer.details for step, answer in answered(_THERE).items() if answer.details}
     return _Seen(
         case,
         answered=sum(row.status == "ok" for row in scores),
-        added={step: value == 1 for step, value in applied.items()},
+        added={step: value == 1 for step, value in (values(_APPLIED) or scored("edit_changed")).items()},
         there={step: frozenset(details.get("there", ())) for step, details in lists.items()},
-        counts=values[_COUNT],
+        counts=values(_COUNT),
         background=scored("background_lpips"),
         whole=scored("lpips"),
     )
@@ -164,11 +158,15 @@ def rows(analysis: Analysis) -> list[Row]:
 
 def _row(program: str, judge: str, editor: str, chains: Sequence[_Seen]) -> Row:
     all_rises = [rise for chain in chains for rise in _rises(chain).values()]
+    ends = Counter(chain.case.end for chain in chains if chain.case.end != "complete")
     return Row(
         program=program,
         editor=editor,
         judged_by=judge,
-        added=_added(chains),
+        added=share_of(
+            [made for chain in chains for made in chain.added.values()],
+            [chain.case.source for chain in chains for _ in chain.added],
+        ),
         stays=mean_of(map(_stays, chains)),
         first_lost=_median_step((_first_lost(chain), chain.there) for chain in chains if chain.there),
         counted_right=mean_of(rise == 1 for rise in all_rises),
@@ -184,20 +182,10 @@ def _row(program: str, judge: str, editor: str, chains: Sequence[_Seen]) -> Row:
         whole_last=mean_of(_last(chain.whole) for chain in chains),
         steps=sum(chain.answered for chain in chains),
         planned=sum(chain.case.rounds * len(chain.case.chain.program.cycle) for chain in chains),
-        ended=_early_ends(chains),
+        ended=", ".join(f"{count} {end}" for end, count in sorted(ends.items())) or None,
         chains=len(chains),
         sources=len({chain.case.source for chain in chains}),
     )
-
-
-def _early_ends(chains: Sequence[_Seen]) -> str | None:
-    ends = Counter(chain.case.end for chain in chains if chain.case.end != "complete")
-    return ", ".join(f"{count} {end}" for end, count in sorted(ends.items())) or None
-
-
-def _added(chains: Sequence[_Seen]) -> Estimate:
-    marks = [made for chain in chains for made in chain.added.values()]
-    return share_of(marks, [chain.case.source for chain in chains for _ in chain.added])
 
 
 def _last(values: Mapping[int, float]) -> float | None:

@@ -1,10 +1,9 @@
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from convergebench.metric_modules.contraction.growth import exponent, factor, fixed_point_distance, shape
 from convergebench.metric_modules.halflife.intervals import mean_over_clusters
 
 from ....analysis.analysis import Analysis
-from ....analysis.cases import Case
 from ....analysis.tables import Estimate, TableRow, column, estimate
 from ....statistics import OnPage
 
@@ -27,42 +26,36 @@ class Row(TableRow):
     reason: str | None = column("Why something is missing", shown=False)
 
 
-def rows(analysis: Analysis) -> list[Row]:
+def rows(analysis: Analysis) -> Iterator[Row]:
     """One row per editor and group: 0 is jitter, 1 a random walk, 2 drift; q below 1 contracts."""
-    return [
-        _row(editor, group.roles[editor], name, cases)
-        for name, group in analysis.groups.items()
-        for editor, cases in group.cases.items()
-    ]
+    for group in analysis.groups.values():
+        for editor, cases in group.cases.items():
+            sources = [case.source for case in cases]
+            rounds = list(range(1, max(case.rounds for case in cases) + 1))
+            squares = [[None if value is None else value * value for value in case.raw["rmse"]] for case in cases]
+            factors = [factor(case.raw["rmse_previous"]) for case in cases]
+            means = [
+                mean_over_clusters([curve[place] if place < len(curve) else None for curve in squares], sources)[0]
+                for place in range(len(rounds))
+            ]
+            fit = shape(means, rounds)
+            reasons = [] if any(q is not None for q in factors) else [_NO_STEPS]
+            reasons += [f"no shape: {fit['reason']}"] if fit["reason"] else []
+            rests = [fixed_point_distance(curve, rounds, q) for curve, q in zip(squares, factors, strict=True)]
+            yield Row(
+                editor=editor,
+                role=group.roles[editor],
+                group=group.name,
+                q=estimate(*mean_over_clusters(factors, sources)),
+                exponent=estimate(*mean_over_clusters([exponent(curve, rounds) for curve in squares], sources)),
+                shape=fit["shape"],
+                weight=fit["weights"][fit["shape"]] if fit["shape"] and fit["weights"] else None,
+                rest=estimate(*mean_over_clusters(rests, sources)),
+                cases=len(cases),
+                reason="; ".join(reasons) or None,
+            )
 
 
 def note(analysis: Analysis, rows: Sequence[Row]) -> str:
     reasons = sorted({part for row in rows for part in (row.reason or "").split("; ") if part})
     return f"Not computed: {'; '.join(reasons)}." if reasons else ""
-
-
-def _row(editor: str, role: str, group: str, cases: Sequence[Case]) -> Row:
-    sources = [case.source for case in cases]
-    rounds = list(range(1, max(case.rounds for case in cases) + 1))
-    squares = [[None if value is None else value * value for value in case.raw["rmse"]] for case in cases]
-    factors = [factor(case.raw["rmse_previous"]) for case in cases]
-    means = [
-        mean_over_clusters([curve[place] if place < len(curve) else None for curve in squares], sources)[0]
-        for place in range(len(rounds))
-    ]
-    fit = shape(means, rounds)
-    reasons = [] if any(q is not None for q in factors) else [_NO_STEPS]
-    reasons += [f"no shape: {fit['reason']}"] if fit["reason"] else []
-    rests = [fixed_point_distance(curve, rounds, q) for curve, q in zip(squares, factors, strict=True)]
-    return Row(
-        editor=editor,
-        role=role,
-        group=group,
-        q=estimate(*mean_over_clusters(factors, sources)),
-        exponent=estimate(*mean_over_clusters([exponent(curve, rounds) for curve in squares], sources)),
-        shape=fit["shape"],
-        weight=fit["weights"][fit["shape"]] if fit["shape"] and fit["weights"] else None,
-        rest=estimate(*mean_over_clusters(rests, sources)),
-        cases=len(cases),
-        reason="; ".join(reasons) or None,
-    )

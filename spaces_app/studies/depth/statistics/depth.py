@@ -1,4 +1,6 @@
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
 
 from ....analysis.analysis import Analysis
 from ....analysis.cases import Case
@@ -29,22 +31,28 @@ class Row(TableRow):
     sources: int = column("Pictures", "count")
 
 
-def rows(analysis: Analysis) -> list[Row]:
+def rows(analysis: Analysis) -> Iterator[Row]:
     """One row per editor and depth; the first return counts, whatever further rounds the chains have."""
-    rows: list[Row] = []
     for group in analysis.groups.values():
         for editor in group.cases:
-            by_depth: dict[int, list[tuple[Case, bool]]] = {}
+            by_depth: dict[int, list[tuple[Case, bool]]] = defaultdict(list)
             for case, outcome in analysis.with_outcomes(group, editor):
                 if case.category == CATEGORY and not outcome.failed:
-                    depth = len(case.chain.program.cycle) // 2
-                    by_depth.setdefault(depth, []).append((case, outcome.kept >= 1))
-            shares = {
-                depth: sum(returned for _, returned in pairs) / len(pairs)
-                for depth, pairs in sorted(by_depth.items())
-            }
-            rows += [_row(editor, group.roles[editor], depth, by_depth[depth], shares) for depth in shares]
-    return rows
+                    by_depth[len(case.chain.program.cycle) // 2].append((case, outcome.kept >= 1))
+            shares = {depth: fmean(kept for _, kept in pairs) for depth, pairs in sorted(by_depth.items())}
+            for depth, share in shares.items():
+                cases = [case for case, _ in by_depth[depth]]
+                yield Row(
+                    editor=editor,
+                    role=group.roles[editor],
+                    depth=depth,
+                    kept=share,
+                    quality=mean_of(quality[0] for case in cases if (quality := case.quality())),
+                    changed=mean_of(case.changed[0] for case in cases if case.changed),
+                    half_depth=half_depth(shares),
+                    cases=len(cases),
+                    sources=len({case.source for case in cases}),
+                )
 
 
 def half_depth(shares: Mapping[int, float]) -> str | None:
@@ -58,33 +66,14 @@ def half_depth(shares: Mapping[int, float]) -> str | None:
     return next((str(depth) for depth, share in shares.items() if share < 0.5), f">{max(shares)}")
 
 
-def _row(
-    editor: str, role: str, depth: int, cases: Sequence[tuple[Case, bool]], shares: Mapping[int, float]
-) -> Row:
-    return Row(
-        editor=editor,
-        role=role,
-        depth=depth,
-        kept=shares[depth],
-        quality=mean_of(quality[0] for case, _ in cases if (quality := case.quality())),
-        changed=mean_of(case.changed[0] for case, _ in cases if case.changed),
-        half_depth=half_depth(shares),
-        cases=len(cases),
-        sources=len({case.source for case, _ in cases}),
-    )
-
-
 def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
     if not rows or not context.is_first_group:
         return []
-    panels: dict[str, dict[str, list[tuple[int, float]]]] = {
-        "returned to the original": {},
-        "retained quality": {},
-    }
+    panels: dict[str, dict[str, list[tuple[int, float]]]] = {}
     for row in rows:
-        for lines, share in zip(panels.values(), (row.kept, row.quality), strict=True):
+        for title, share in (("returned to the original", row.kept), ("retained quality", row.quality)):
             if share is not None:
-                lines.setdefault(row.editor, []).append((row.depth, share))
+                panels.setdefault(title, {}).setdefault(row.editor, []).append((row.depth, share))
     drawing = share_panels("depth", "Half-life against depth", panels, context, "edits out, and as many back")
     depths = sorted({row.depth for row in rows})
     for axes in drawing.figure.axes:

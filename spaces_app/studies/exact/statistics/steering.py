@@ -1,6 +1,5 @@
 from collections import defaultdict
 from collections.abc import Iterator
-from itertools import groupby
 from math import exp, log
 from statistics import median
 
@@ -38,37 +37,34 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> Iterator[Row]:
-    cases = [case for case in analysis.cases if case.chain.program.category == "steering"]
-    scores = analysis.scores.of_chains({case.chain.id for case in cases})
-    ordered = sorted(cases, key=lambda case: case.chain.editor)
-    for editor, some in groupby(ordered, key=lambda case: case.chain.editor):
-        by_goal = defaultdict[str, list[Case]](list)
-        for case in some:
-            for goal in ("all", case.program.removeprefix(f"steer-{case.source}-")):
-                by_goal[goal].append(case)
-        for goal, chosen in sorted(by_goal.items()):
-            yield _row(editor, goal, [(case, scores.get(case.chain.id, [])) for case in chosen])
-
-
-def _row(editor: str, goal: str, chains: list[tuple[Case, list[ScoreRow]]]) -> Row:
-    ends = [max(steps, key=lambda step: step.step, default=None) for _, steps in chains]
-    arrived = [end is not None and bool(end.value("steer_arrived")) for end in ends]
-    arrivals = [(case, end) for (case, _), end, there in zip(chains, ends, arrived, strict=True) if there and end]
-    corrections = [end.step for _, end in arrivals]
-    factors = [factor for _, steps in chains for step in steps if (factor := _factor(step)) is not None]
-    damages = [damage for end in ends if end and (damage := end.value("steer_damage")) is not None]
-    sources = [case.source for case, _ in chains]
-    return Row(
-        editor=editor,
-        goal=goal,
-        arrived=estimate(*mean_over_clusters([float(there) for there in arrived], sources)),
-        corrections=median(corrections) if corrections else None,
-        factor=exp(median(factors)) if factors else None,
-        damaged=mean_of(damage > DAMAGE for damage in damages),
-        cost=mean_of(case.chain.cost for case, _ in arrivals),
-        chains=len(chains),
-        scenes=len(set(sources)),
+    scores = analysis.scores.of_chains(
+        {case.chain.id for case in analysis.cases if case.chain.program.category == "steering"}
     )
+    chains = defaultdict[tuple[str, str], list[tuple[Case, list[ScoreRow]]]](list)
+    for case in analysis.cases:
+        if case.chain.program.category == "steering":
+            for goal in ("all", case.program.removeprefix(f"steer-{case.source}-")):
+                chains[case.chain.editor, goal].append((case, scores.get(case.chain.id, [])))
+    for (editor, goal), some in sorted(chains.items(), key=lambda item: item[0]):
+        ends = [max(steps, key=lambda step: step.step, default=None) for _, steps in some]
+        arrived = [end is not None and bool(end.value("steer_arrived")) for end in ends]
+        arrivals = [
+            (case, end) for (case, _), end, there in zip(some, ends, arrived, strict=True) if there and end
+        ]
+        factors = [factor for _, steps in some for step in steps if (factor := _factor(step)) is not None]
+        damages = [damage for end in ends if end and (damage := end.value("steer_damage")) is not None]
+        sources = [case.source for case, _ in some]
+        yield Row(
+            editor=editor,
+            goal=goal,
+            arrived=estimate(*mean_over_clusters([float(there) for there in arrived], sources)),
+            corrections=median(end.step for _, end in arrivals) if arrivals else None,
+            factor=exp(median(factors)) if factors else None,
+            damaged=mean_of(damage > DAMAGE for damage in damages),
+            cost=mean_of(case.chain.cost for case, _ in arrivals),
+            chains=len(some),
+            scenes=len(set(sources)),
+        )
 
 
 def _factor(step: ScoreRow) -> float | None:

@@ -5,7 +5,7 @@ with an interval over pictures, and fails if the whole interval is above the sha
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean, stdev
 
 from convergebench.generation.records import FinishedChain
@@ -21,14 +21,13 @@ SECTION = "Checks of honesty"
 MARKS, KNOWN_MEAN = "planted_marks", "known_mean"
 NOT_JUDGED, PASSED, FAILED = "not judged", "passed", "failed"
 _CASES, _SOURCES = 8, 3  # with fewer a check is "not judged"
+NOTE = f"An editor that fails a check is listed apart. A check needs {_CASES} tests of {_SOURCES} pictures."
 _SURE = 0.975  # one-sided
 _COLUMNS = ("known", "marks_shown", "marks_unshown")
 # Of the advantage. Of 27 rounds of two published editors none is above 1.66, and their means are .61 and .45:
 # docs/threats.md.
-_KNOWN, _KNOWN_SHARE = (
-    1.75,
-    0.3,
-)  # from which a case looks dishonest; the share of a picture's cases that convicts it
+_KNOWN = 1.75  # from which a case looks dishonest
+_KNOWN_SHARE = 0.3  # of a picture's cases, that convicts it
 _MEAN, _SPREAD = 0.7, 0.3  # the largest mean, and the least spread of a case
 _MARKS_BELOW = 0.5  # ratio of the distances: clearly closer, not just closer
 _INNOCENT = 0.1  # share of pictures that may speak against an honest editor by accident
@@ -50,7 +49,7 @@ class Row(TableRow):
     outcome: str = column("Outcome")
 
 
-def rows(analysis: Analysis) -> list[Row]:
+def rows(analysis: Analysis) -> Iterator[Row]:
     chains = {chain.id: chain for chain in analysis.chains}
     cases: dict[str, dict[str, list[tuple[FinishedChain, ScoreRow]]]] = defaultdict(lambda: defaultdict(list))
     for chain in analysis.chains:
@@ -61,26 +60,35 @@ def rows(analysis: Analysis) -> list[Row]:
             for name in _COLUMNS:
                 if row.value(name) is not None:
                     cases[chains[row.chain].editor][name].append((chains[row.chain], row))
-    return [
-        _row(editor, name, _verdict(name, editor_cases))
-        for editor, editor_cases in sorted(cases.items())
-        for name in CHECKS
-        if (MARKS in editor_cases if name == MARKS else "known" in editor_cases)
-    ]
+    for editor, editor_cases in sorted(cases.items()):
+        for name, title in CHECKS.items():
+            if (MARKS if name == MARKS else "known") in editor_cases:
+                outcome, value, count = _verdict(name, editor_cases)
+                form, limit = "share" if name == "known" else "rounded", _MEAN if name == KNOWN_MEAN else None
+                yield Row(
+                    editor=editor,
+                    check=name,
+                    title=title,
+                    value=value,
+                    limit=limit,
+                    value_text=format_value(value, form),
+                    limit_text=format_value(limit, form),
+                    cases=count,
+                    outcome=outcome,
+                )
 
 
-def _row(editor: str, name: str, verdict: _Verdict) -> Row:
-    outcome, value, cases = verdict
-    form, limit = "share" if name == "known" else "rounded", _MEAN if name == KNOWN_MEAN else None
-    texts = {"value_text": format_value(value, form), "limit_text": format_value(limit, form)}
-    about = {"editor": editor, "check": name, "title": CHECKS[name], "outcome": outcome}
-    return Row(value=value, limit=limit, cases=cases, **about, **texts)
-
-
-def note(analysis: Analysis, rows: Sequence[Row]) -> str:
-    if not rows:
-        return "No test of this dataset shows whether editors edit and forget honestly."
-    return f"An editor that fails a check is listed apart. A check needs {_CASES} tests of {_SOURCES} pictures."
+def _verdict(name: str, cases: _Cases) -> _Verdict:
+    if name == MARKS:
+        return _marks(cases)
+    values = [(chain.source.id, row.value("known")) for chain, row in cases.get("known", ())]
+    if name == KNOWN_MEAN:
+        return _mean_above(values, _MEAN, _SPREAD)
+    beyond = [(source, value > _KNOWN) for source, value in values]
+    share = fmean(above for _, above in beyond) if beyond else None
+    if len(beyond) < _CASES or len({source for source, _ in beyond}) < _SOURCES:
+        return NOT_JUDGED, share, len(beyond)
+    return _too_many(beyond, _KNOWN_SHARE), share, len(beyond)
 
 
 def _marks(cases: _Cases) -> _Verdict:
@@ -144,18 +152,6 @@ def unseen_share(analysis: Analysis) -> dict[str, float]:
             unseen[chains[row.chain].editor] += is_unseen
             covered[chains[row.chain].editor] += is_unseen or row.value("known") is not None
     return {editor: unseen[editor] / count for editor, count in covered.items() if count >= _CASES}
-
-
-def _verdict(name: str, cases: _Cases) -> _Verdict:
-    if name == MARKS:
-        return _marks(cases)
-    values = [(chain.source.id, row.value("known")) for chain, row in cases.get("known", ())]
-    if name == KNOWN_MEAN:
-        return _mean_above(values, _MEAN, _SPREAD)
-    beyond = [(source, value > _KNOWN) for source, value in values]
-    if len(beyond) < _CASES or len({source for source, _ in beyond}) < _SOURCES:
-        return NOT_JUDGED, fmean(above for _, above in beyond) if beyond else None, len(beyond)
-    return _too_many(beyond, _KNOWN_SHARE), fmean(above for _, above in beyond), len(beyond)
 
 
 # By name: the reason for listing an editor apart.

@@ -1,6 +1,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
+from typing import Any
 
 from convergebench.metric_modules._judges.answers import CALIBRATION
 from convergebench.metric_modules._judges.drift import Drift, find_drift
@@ -14,6 +15,11 @@ from ..answers import Answer, Pair, agreement, judged_steps, newest_answers, sco
 TITLE = "How reliable the judges are"
 SECTION = "Judges"
 ON_PAGE = OnPage(line_where="judge")
+NOTE = (
+    "No headline depends on a judge. It agrees with itself if it answers the same question about the "
+    "same pictures the same way twice. The rule is the column of the scores for the same question. "
+    "Beyond chance: 1 is full agreement, 0 none. People's answer is that of more than half of them."
+)
 ONE_RUN = "one run: a shift would show in the next"
 _NO_REPEATS = "nothing was asked twice"
 _UNCLEAR = "unclear"  # people's answer if they cannot tell
@@ -44,20 +50,20 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    return [_row(analysis, judge, question) for judge, question in analysis.once(newest_answers)]
+    by_question = analysis.once(newest_answers)
+    drifts: dict[tuple[str, str], list[Drift]] = defaultdict(list)
+    for run in find_drift(row for rows in by_question.values() for row in rows):
+        drifts[run.judge, run.question].append(run)
+    return [_row(analysis, *key, answers, drifts[key]) for key, answers in by_question.items()]
 
 
-def _drifts(analysis: Analysis) -> list[Drift]:
-    return find_drift(row for rows in analysis.once(newest_answers).values() for row in rows)
-
-
-def _row(analysis: Analysis, judge: str, question: str) -> Row:
-    answers, by_step = analysis.once(newest_answers)[judge, question], analysis.once(judged_steps)[judge, question]
+def _row(analysis: Analysis, judge: str, question: str, answers: list[Answer], later_runs: list[Drift]) -> Row:
+    by_step, scores = analysis.once(judged_steps)[judge, question], analysis.once(scores_of_judged)
     first, repeats = answers[0], _repeats(answers)
     without = Counter(answer["reason"] for answer in by_step.values() if answer["value"] is None)
-    later_runs = [run for run in analysis.once(_drifts) if (run.judge, run.question) == (judge, question)]
     costs = [answer["cost"] for answer in answers if answer["cost"] is not None]
-    with_rule = _by_rule(analysis, list(by_step), first["compared_with"])
+    rule = first["compared_with"]
+    with_rule = {step: scores[step].value(rule) for step in by_step if rule and step in scores}
     with_people = _by_people(analysis, first.get("labelled_as") or "")
     return Row(
         judge=judge,
@@ -66,7 +72,7 @@ def _row(analysis: Analysis, judge: str, question: str) -> Row:
         model=", ".join(sorted({answer["model"] for answer in answers if answer["model"]})),
         answers=len(by_step),
         without=", ".join(f"{count} {reason}" for reason, count in sorted(without.items())) or None,
-        rule_name=first["compared_with"],
+        rule_name=rule,
         **agreement("itself", repeats),
         **agreement("rule", _pairs(by_step, with_rule)),
         **agreement("people", _pairs(by_step, with_people)),
@@ -77,9 +83,13 @@ def _row(analysis: Analysis, judge: str, question: str) -> Row:
     )
 
 
-def _pairs(answers: Mapping[StepKey, Answer], others: Mapping[StepKey, float]) -> list[tuple[Pair, str]]:
-    valued = {step: row for step, row in answers.items() if row["value"] is not None and step in others}
-    return [((row["value"], others[step]), row["source"]) for step, row in valued.items()]
+def _pairs(answers: Mapping[StepKey, Answer], others: Mapping[StepKey, Any]) -> list[tuple[Pair, str]]:
+    """Both values of each step that has both, as numbers, with its source."""
+    return [
+        ((row["value"], float(others[step])), row["source"])
+        for step, row in answers.items()
+        if row["value"] is not None and others.get(step) is not None
+    ]
 
 
 def _repeats(answers: Iterable[Answer]) -> list[tuple[Pair, str]]:
@@ -94,20 +104,13 @@ def _repeats(answers: Iterable[Answer]) -> list[tuple[Pair, str]]:
     ]
 
 
-def _by_rule(analysis: Analysis, steps: Iterable[StepKey], rule: str | None) -> dict[StepKey, float]:
-    scores = analysis.once(scores_of_judged)
-    values = {step: scores[step].value(rule) for step in steps if rule and step in scores}
-    return {step: float(value) for step, value in values.items() if value is not None}
-
-
 def _by_people(analysis: Analysis, labelled_as: str) -> dict[StepKey, float]:
     question, _, meaning = labelled_as.partition("=")
     people = analysis.once(all_answers).get((PEOPLE, question), {})
-    majorities = {step: answer.details["majority"] or _UNCLEAR for step, answer in people.items()}
     return {
-        step: float(majority) if meaning == _NUMBER else float(majority == meaning)
-        for step, majority in majorities.items()
-        if majority != _UNCLEAR
+        step: float(answer.details["majority"] if meaning == _NUMBER else answer.details["majority"] == meaning)
+        for step, answer in people.items()
+        if answer.details["majority"] not in (None, _UNCLEAR)
     }
 
 
@@ -118,16 +121,6 @@ def _drift_words(later_runs: Sequence[Drift]) -> str:
         return f"ALARM in run {', '.join(alarmed)}"
     renamed = ", another model name" if any(run.other_model for run in later_runs) else ""
     return f"none seen (p = {min(run.p for run in later_runs):.2f}){renamed}"
-
-
-def note(analysis: Analysis, rows: Sequence[Row]) -> str:
-    if not rows:
-        return ""
-    return (
-        "No headline depends on a judge. It agrees with itself if it answers the same question about the "
-        "same pictures the same way twice. The rule is the column of the scores for the same question. "
-        "Beyond chance: 1 is full agreement, 0 none. People's answer is that of more than half of them."
-    )
 
 
 def alarms(rows: Sequence[Row]) -> list[str]:

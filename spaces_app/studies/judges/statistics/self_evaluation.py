@@ -1,7 +1,7 @@
 """When a reasoning summary first mentions noise, after section 4.3 of Banana100."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator
 from statistics import mean, stdev
 
 from ....analysis.analysis import Analysis
@@ -33,43 +33,35 @@ class Row(TableRow):
     unclear: int = column("Runs with an unclear answer before", "count")
 
 
-_Run = tuple[int | None, int, bool]  # the first step answered yes, the last one asked, an unclear answer before
-
-
-def rows(analysis: Analysis) -> list[Row]:
+def rows(analysis: Analysis) -> Iterator[Row]:
     chains = {chain.id: chain for chain in analysis.chains}
-    runs: dict[tuple[str, str, str, str], list[_Run]] = defaultdict(list)
+    # A run's answers by step: of each source, and of all.
+    runs: dict[tuple[str, str, str, str], dict[str, dict[int, float | None]]] = defaultdict(
+        lambda: defaultdict(dict)
+    )
     for (judge, question), by_step in analysis.once(judged_steps).items():
-        values: dict[str, dict[int, float | None]] = defaultdict(dict)
         for (name, step), answer in by_step.items() if question == _QUESTION else ():
-            values[name][step] = answer["value"]
-        for name, by_number in values.items():
             chain = chains[name]
             for source in (chain.source.id, _ALL):
-                runs[judge, chain.editor, chain.program.id, source].append(_run(by_number))
-    ordered = sorted(runs, key=lambda key: (*key[:3], key[3] == _ALL, key[3]))
-    return [_row(key, runs[key]) for key in ordered]
-
-
-def _run(answers: Mapping[int, float | None]) -> _Run:
-    """A chain by its answers, step by step.
-
-    >>> _run({1: 0.0, 2: None, 3: 1.0, 4: 0.0}), _run({1: 0.0, 2: 0.0})
-    ((3, 4, True), (None, 2, False))
-    """
-    first = min((step for step, value in answers.items() if value == 1.0), default=None)
-    is_unclear = any(value is None and (first is None or step < first) for step, value in answers.items())
-    return first, max(answers), is_unclear
-
-
-def _row(key: tuple[str, str, str, str], runs: Sequence[_Run]) -> Row:
-    firsts = [first for first, _, _ in runs if first is not None]
-    return Row(
-        **dict(zip(("judge", "editor", "program", "source"), key, strict=True)),
-        first=mean(firsts) if firsts else None,
-        deviation=stdev(firsts) if len(firsts) > 1 else None,
-        runs=len(firsts),
-        never=len(runs) - len(firsts),
-        steps=max(last for _, last, _ in runs),
-        unclear=sum(is_unclear for _, _, is_unclear in runs),
-    )
+                runs[judge, chain.editor, chain.program.id, source][name][step] = answer["value"]
+    for key in sorted(runs, key=lambda key: (*key[:3], key[3] == _ALL, key[3])):
+        of_runs = list(runs[key].values())
+        firsts = [min((step for step, value in run.items() if value == 1.0), default=None) for run in of_runs]
+        named = [first for first in firsts if first is not None]
+        unclear = [
+            any(value is None and (first is None or step < first) for step, value in run.items())
+            for run, first in zip(of_runs, firsts, strict=True)
+        ]
+        judge, editor, program, source = key
+        yield Row(
+            judge=judge,
+            editor=editor,
+            program=program,
+            source=source,
+            first=mean(named) if named else None,
+            deviation=stdev(named) if len(named) > 1 else None,
+            runs=len(named),
+            never=len(firsts) - len(named),
+            steps=max(max(run) for run in of_runs),
+            unclear=sum(unclear),
+        )

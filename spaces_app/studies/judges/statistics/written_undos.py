@@ -31,15 +31,12 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    cases = [case for group in analysis.groups.values() for cases in group.cases.values() for case in cases]
-    writers = sorted({case.program.partition(_MARK)[2] for case in cases if _MARK in case.program})
-    return [
-        row
-        for writer in writers
-        for row in compare_sides(
-            analysis, Row, ("written", "the suite's"), partial(_side_of, writer=writer), writer=writer
-        )
-    ]
+    cases = [case for group in analysis.groups.values() for case in group.all_cases]
+    rows = []
+    for writer in sorted({case.program.partition(_MARK)[2] for case in cases if _MARK in case.program}):
+        side_of = partial(_side_of, writer=writer)
+        rows += compare_sides(analysis, Row, ("written", "the suite's"), side_of, writer=writer)
+    return rows
 
 
 def _side_of(program: str, writer: str) -> Side | None:

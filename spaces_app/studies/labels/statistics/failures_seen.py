@@ -1,3 +1,5 @@
+from collections.abc import Iterator
+
 from convergebench.dataset_builder.studies.labels.labels import LEVELS, QUESTIONS
 
 from ....analysis.analysis import Analysis
@@ -22,16 +24,18 @@ class Row(TableRow):
     unclear: int = column("No majority", "count")
 
 
-def rows(analysis: Analysis) -> list[Row]:
-    rows = []
+def rows(analysis: Analysis) -> Iterator[Row]:
     for answer in sorted(QUESTIONS["failure"].answers, key=lambda answer: LEVELS.index(answer.level)):
         for editor, items in sorted(by_editor(analysis, "failure").items()):
             clear = [item for item in items if item.majority is not None]
             marks = [item.majority == answer.code for item in clear]
             if any(marks):
-                share = share_of(marks, [item.picture for item in clear])
-                seen, unclear = sum(marks), len(items) - len(clear)
-                row = Row(level=answer.level, failure=answer.words, editor=editor, share=share, seen=seen,
-                          items=len(items), unclear=unclear)  # fmt: skip
-                rows.append(row)
-    return rows
+                yield Row(
+                    level=answer.level,
+                    failure=answer.words,
+                    editor=editor,
+                    share=share_of(marks, [item.picture for item in clear]),
+                    seen=sum(marks),
+                    items=len(items),
+                    unclear=len(items) - len(clear),
+                )

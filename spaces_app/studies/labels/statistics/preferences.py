@@ -1,4 +1,5 @@
 from collections import defaultdict
+from collections.abc import Iterator
 from statistics import fmean
 
 from convergebench.metric_modules.halflife.comparison import compare, judge_together
@@ -32,7 +33,7 @@ class Row(TableRow):
     pictures: int = column("Pictures", "count")
 
 
-def rows(analysis: Analysis) -> list[Row]:
+def rows(analysis: Analysis) -> Iterator[Row]:
     pairs: dict[tuple[str, str], list[tuple[str, list[float]]]] = defaultdict(list)  # picture, scores of the first
     for item in analysis.once(people_of):
         if item.other is not None and item.other.editor != item.chain.editor:
@@ -44,21 +45,17 @@ def rows(analysis: Analysis) -> list[Row]:
         margins = {place: fmean(scores) for place, (_, scores) in enumerate(items)}
         pictures = {place: picture for place, (picture, _) in enumerate(items)}
         compared.append(compare(names, margins, dict.fromkeys(margins, 0.0), pictures))
-    rows = []
     for pair in judge_together(compared):
         scores = [score for _, scores in pairs[pair.first, pair.second] for score in scores]
-        rows.append(
-            Row(
-                first=pair.first,
-                second=pair.second,
-                wins=sum(score > 0 for score in scores) / len(scores),
-                ties=sum(score == 0 for score in scores) / len(scores),
-                losses=sum(score < 0 for score in scores) / len(scores),
-                margin=estimate(pair.difference, pair.interval, -1.0, 1.0),
-                p_value=pair.p_value,
-                verdict=verdict_name(pair),
-                labels=len(scores),
-                pictures=pair.sources,
-            )
+        yield Row(
+            first=pair.first,
+            second=pair.second,
+            wins=fmean(score > 0 for score in scores),
+            ties=fmean(score == 0 for score in scores),
+            losses=fmean(score < 0 for score in scores),
+            margin=estimate(pair.difference, pair.interval, -1.0, 1.0),
+            p_value=pair.p_value,
+            verdict=verdict_name(pair),
+            labels=len(scores),
+            pictures=pair.sources,
         )
-    return rows

@@ -1,4 +1,4 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from statistics import fmean, pstdev
 
 import numpy as np
@@ -8,7 +8,7 @@ from convergebench.metric_modules.halflife.intervals import student_interval
 from ....analysis.analysis import Analysis
 from ....analysis.tables import Column, Estimate, TableRow, column, columns_by_key, estimate
 from ....statistics import OnPage
-from ..answers import LabelledItem, by_editor
+from ..answers import by_editor
 
 TITLE = "Ratings by people"
 SECTION = "What people saw"
@@ -29,19 +29,19 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> list[Row]:
-    items = by_editor(analysis, "rating")
-    return sorted((_row(editor, rated) for editor, rated in items.items()), key=lambda row: -row.rating.value)
-
-
-def _row(editor: str, items: Sequence[LabelledItem]) -> Row:
-    ratings = [number for item in items for number in numbers_of(item.answers)]
-    means, pictures = [fmean(numbers_of(item.answers)) for item in items], [item.picture for item in items]
-    return Row(
-        editor=editor,
-        rating=estimate(fmean(means), student_interval(np.array(means), pictures), 0.0, 5.0),
-        spread=pstdev(ratings),
-        shares={f"rated_{number}": ratings.count(number) / len(ratings) for number in range(6)},
-        raters=len({rater for item in items for rater in item.raters}),
-        labels=len(ratings),
-        pictures=len(set(pictures)),
-    )
+    rows = []
+    for editor, items in by_editor(analysis, "rating").items():
+        of_items = [numbers_of(item.answers) for item in items]
+        means, pictures = [fmean(numbers) for numbers in of_items], [item.picture for item in items]
+        ratings = [number for numbers in of_items for number in numbers]
+        row = Row(
+            editor=editor,
+            rating=estimate(fmean(means), student_interval(np.array(means), pictures), 0.0, 5.0),
+            spread=pstdev(ratings),
+            shares={f"rated_{number}": ratings.count(number) / len(ratings) for number in range(6)},
+            raters=len({rater for item in items for rater in item.raters}),
+            labels=len(ratings),
+            pictures=len(set(pictures)),
+        )
+        rows.append(row)
+    return sorted(rows, key=lambda row: -row.rating.value)

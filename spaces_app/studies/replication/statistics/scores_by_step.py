@@ -3,19 +3,15 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 from convergebench.metric_modules.no_reference.ranges import COLUMNS, FIRST
 
 from ....analysis.analysis import Analysis
 from ....analysis.tables import TableRow, column
-from ....palette import MUTED, Look, assign_looks
+from ....palette import MUTED, assign_looks
 from ....reporting.figures import SMALL, Drawing, FigureContext, add_legend, new_panels
 from ....statistics import OnPage
 from .. import series
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 TITLE = "Scores without a reference, step by step"
 SECTION = series.SECTION
@@ -60,7 +56,7 @@ def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
     for row in rows:
         if row.category in _DRAWN:
             curves[row.program, row.metric].append(row)
-    looks = {**assign_looks({row.editor for row in rows}, []), **context.looks}
+    looks = assign_looks({row.editor for row in rows}, []) | dict(context.looks)
     ranges = {metric.name: metric for metric in COLUMNS.values()}
     drawings = []
     for (program, metric), of_figure in curves.items():
@@ -71,7 +67,12 @@ def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
         for axes, source in zip(panels, sources, strict=True):
             for editor in editors:
                 if line := [row for row in of_figure if (row.source, row.editor) == (source, editor)]:
-                    _draw(axes, line, looks[editor])
+                    steps, look = [row.step for row in line], looks[editor]
+                    axes.plot(steps, [row.score for row in line], **{**look.line, "marker": ""}, label=editor)
+                    low, high = [row.lowest for row in line], [row.highest for row in line]
+                    axes.fill_between(steps, low, high, color=look.colour, alpha=0.15, lw=0)
+                    if line[0].step == FIRST:
+                        axes.axhline(line[0].score, color=MUTED.light, lw=0.8, ls=":")
             axes.set_title(source, fontsize=SMALL)
         panels[0].set_ylabel(metric)
         panels[-1].set_xlabel("step")
@@ -81,16 +82,3 @@ def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
         name = f"by-step-{program}-{ranges[metric].column}"
         drawings.append(Drawing(name, title, f"{len(sources)} pictures, mean of the runs.", figure))
     return drawings
-
-
-def _draw(axes: "Axes", line: Sequence[Row], look: Look) -> None:
-    steps, low, high = (
-        zip(*((row.step, row.lowest, row.highest) for row in line), strict=True) if line else ((), (), ())
-    )
-    axes.plot(
-        steps, [row.score for row in line], **{**look.line, "marker": ""}, label=line[0].editor if line else "_"
-    )
-    axes.fill_between(steps, low, high, color=look.colour, alpha=0.15, lw=0)
-    for row in line:
-        if row.step == FIRST:
-            axes.axhline(row.score, color=MUTED.light, lw=0.8, ls=":")

@@ -7,7 +7,7 @@ from convergebench.dataset_builder.dataset.reader import Reader
 from ....analysis.analysis import Analysis
 from ....analysis.display_names import display_names
 from ....analysis.tables import Estimate, Table, TableRow, column, columns_by_key, format_value, rows_of
-from ....reporting.filmstrips import Frame, Strip, make_frame
+from ....reporting.filmstrips import Strip, make_frame
 from ....statistics import OnPage
 from ..restored import Restored, RestoredSet, metric_title, prompt_name, restored_sets, score_column
 
@@ -100,7 +100,13 @@ def strips(table: Table, reader: Reader) -> list[Strip]:
         picture_rows = [row for row in rows if row.picture == picture]
         first = picture_rows[0]
         frames = [make_frame(reader.picture(first.chain, 0), "degraded", f"{first.title}, degraded")]
-        frames += [_frame(row, names[row.editor], reader, lengths[row.chain]) for row in picture_rows]
+        for row in picture_rows:
+            method, picture_bytes = names[row.editor], None
+            label = method
+            if row.round is not None:
+                label = f"{method}, {metric_title(row.by)} {format_value(row.scores[row.by].value, 'score')}"
+                picture_bytes = reader.picture(row.chain, row.round * lengths[row.chain])
+            frames.append(make_frame(picture_bytes, label, f"{row.title}, as {method} restored it"))
         clean = reader.reference(first.chain)
         words = "not known" if clean is None else f"{first.title}, clean"
         frames.append(make_frame(clean, "clean", words) | {"words": words})
@@ -109,13 +115,3 @@ def strips(table: Table, reader: Reader) -> list[Strip]:
         why = choice if first.of_pictures > 1 else "the only one"
         strips.append(Strip(first.title, f"{kind}: {why}", frames))
     return strips
-
-
-def _frame(row: Row, method: str, reader: Reader, length: int) -> Frame:
-    words = f"{row.title}, as {method} restored it"
-    if row.round is None:
-        return make_frame(None, method, words)
-    score = format_value(row.scores[row.by].value, "score")
-    return make_frame(
-        reader.picture(row.chain, row.round * length), f"{method}, {metric_title(row.by)} {score}", words
-    )
