@@ -85,7 +85,8 @@ def _pyiqa_network(name: str, device: str) -> Judge:
     model = _create(name, device)
 
     def scores(pictures: Sequence[np.ndarray]) -> list[Score]:
-        batch = torch.from_numpy(np.stack(pictures)).permute(0, 3, 1, 2).to(torch.float32) / 255
+        # Contiguous, as pyiqa's own reader gives pictures: ILNIQE refuses two that are not.
+        batch = torch.from_numpy(np.stack(pictures)).permute(0, 3, 1, 2).contiguous().to(torch.float32) / 255
         try:
             output = model(batch)
         except torch.OutOfMemoryError:

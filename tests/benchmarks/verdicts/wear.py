@@ -1,4 +1,4 @@
-"""What no eye would call the loss of a part: one call is one round of it."""
+"""What no eye would call the loss of a part."""
 
 import io
 from collections.abc import Callable
@@ -14,19 +14,10 @@ def whole(values: np.ndarray) -> np.ndarray:
     return np.clip(np.rint(values), 0, 255).astype(np.uint8)
 
 
-def coded(shown: np.ndarray, quality: int, form: str = "JPEG") -> np.ndarray:
+def coded(shown: np.ndarray, quality: int) -> np.ndarray:
     file = io.BytesIO()
-    Image.fromarray(shown).save(file, form, quality=quality)
+    Image.fromarray(shown).save(file, "JPEG", quality=quality)
     return np.asarray(Image.open(file).convert("RGB"))
-
-
-def jpeg_of_any_quality(shown: np.ndarray, chance: np.random.Generator) -> np.ndarray:
-    """A quality from 30 to 95, and another grid of blocks each time."""
-    down, right = chance.integers(0, 8, 2)
-    padded = np.pad(shown, ((down, 8), (right, 8), (0, 0)), mode="reflect")
-    return coded(padded, int(chance.integers(30, 96)))[
-        down : down + shown.shape[0], right : right + shown.shape[1]
-    ]
 
 
 def noisy(shown: np.ndarray, chance: np.random.Generator, sigma: float) -> np.ndarray:
@@ -43,17 +34,9 @@ def blurred(shown: np.ndarray, sigma: float) -> np.ndarray:
     return whole(cv2.GaussianBlur(shown.astype(np.float32), (0, 0), sigma))
 
 
-def tinted(shown: np.ndarray, share: float) -> np.ndarray:
-    return whole(shown * (1 - share) + share * np.array((110, 170, 90), np.float32))
-
-
 def cast(shown: np.ndarray, chance: np.random.Generator, strength: float) -> np.ndarray:
     gains, bend = np.exp(chance.uniform(-strength, strength, 3)), np.exp(chance.uniform(-strength, strength))
     return whole(255 * (shown / 255) ** bend * gains + chance.uniform(-50 * strength, 50 * strength, 3))
-
-
-def toned(shown: np.ndarray, chance: np.random.Generator) -> np.ndarray:
-    return whole(255 * (shown / 255) ** np.exp(chance.normal(0, 0.03, 3)) * np.exp(chance.normal(0, 0.03, 3)))
 
 
 def like_an_autoencoder(shown: np.ndarray, chance: np.random.Generator) -> np.ndarray:
@@ -85,20 +68,6 @@ ON_TOP: dict[str, Wear] = {
     "colour cast 30%": lambda shown, chance: cast(shown, chance, 0.3),
     "shift by 10 px": lambda shown, _: shifted(shown, 9),
     "like an autoencoder": like_an_autoencoder,
-}
-
-TWENTY_ROUNDS: dict[str, Wear] = {
-    "JPEG 30": lambda shown, _: coded(shown, 30),
-    "JPEG 75": lambda shown, _: coded(shown, 75),
-    "JPEG 30 to 95, another grid each time": jpeg_of_any_quality,
-    "WebP 60": lambda shown, _: coded(shown, 60, "WEBP"),
-    "noise 6": lambda shown, chance: noisy(shown, chance, 6),
-    "half size and back": lambda shown, _: resized(shown, 0.5),
-    "blur 0.6": lambda shown, _: blurred(shown, 0.6),
-    "tint 4%": lambda shown, _: tinted(shown, 0.04),
-    "tone 3%": toned,
-    "like an autoencoder": like_an_autoencoder,
-    "shift by 1 px": lambda shown, _: shifted(shown, 1),
 }
 
 
