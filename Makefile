@@ -153,8 +153,8 @@ inspect: .venv-inspect/ready  ## the task for Inspect, also killed twenty times
 cluster-test: .venv/dev  ## the same files by parts, local tasks and Slurm, each killed on the way
 	$(BIN)/python -m pytest -q -m slow tests/whole/test_cluster.py
 
-# Each variable is the path of a clone of a public repository: make referee VIESCORE=... IMAGENHUB=... REED_VAE=... EDIT_CONVERGE_BENCH=...
-export VIESCORE IMAGENHUB REED_VAE EDIT_CONVERGE_BENCH
+# Each variable is the path of a clone of a public repository: make referee VIESCORE=... IMAGENHUB=... REED_VAE=...
+export VIESCORE IMAGENHUB REED_VAE
 referee: .venv/dev  ## published numbers beside ours, from clones that you name; writes docs/referee.md
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.referee
 

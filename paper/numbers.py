@@ -39,8 +39,9 @@ def limits(row, name, form=".1f", scale=1):
 
 
 def tabular(columns, head, rows):
-    lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", " & ".join(head) + r" \\", r"\midrule"]
-    return "\n".join([*lines, *(" & ".join(row) + r" \\" for row in rows), r"\bottomrule", r"\end{tabular}", ""])
+    lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", " & ".join(map(tex, head)) + r" \\", r"\midrule"]
+    lines += [" & ".join(map(tex, row)) + r" \\" for row in rows]
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
 
 
 def markdown(page, marker, keep=None):
@@ -60,50 +61,51 @@ def tables(report):
 
 
 def leaderboard(rows):
-    group = rows[0]["group"]
     return [
-        [tex(row["editor"]), tex(row["role"]), limits(row, "rounds_kept"), limits(row, "survival", ".0f", 100),
-         limits(row, "area", ".2f"), tex(row["cause"] or "--")]
+        [row["editor"], row["role"], limits(row, "rounds_kept"), limits(row, "survival", ".0f", 100),
+         limits(row, "area", ".2f"), row["cause"] or "--"]
         for row in rows
-        if row["group"] == group
+        if row["group"] == rows[0]["group"]
     ]  # fmt: skip
 
 
 def breakdown(rows, group):
+    """Head and rows: a kind of edit in each row, an editor in each column."""
     chosen = [row for row in rows if row["group"] == group and row["by"] == "category"]
-    editors = list(dict.fromkeys(row["editor"] for row in chosen))
+    editors, kinds = (list(dict.fromkeys(row[name] for row in chosen)) for name in ("editor", "value"))
     values = {(row["value"], row["editor"]): limits(row, "rounds_kept").partition(" ")[0] for row in chosen}
-    kinds = list(dict.fromkeys(row["value"] for row in chosen))
-    return ["Kind of edit", *map(tex, editors)], [
-        [tex(kind), *(values.get((kind, editor), "--") for editor in editors)] for kind in kinds
+    return ["Kind of edit", *editors], [
+        [kind, *(values.get((kind, editor), "--") for editor in editors)] for kind in kinds
     ]
 
 
 def fooled(rows):
-    chosen = [row for row in rows if row["program"] == "replicate"]
     return [
-        [tex(row["metric"]), tex(row["editor"]), f"{row['fooled']} of {row['sources']}",
-         f"{row['gaps_above']} of {row['gaps']}", f"{row['largest']:+.1f}"]
-        for row in chosen
+        [row["metric"], row["editor"], f"{row['fooled']} of {row['sources']}", f"{row['gaps_above']} of {row['gaps']}",
+         f"{row['largest']:+.1f}"]
+        for row in rows
+        if row["program"] == "replicate"
     ]  # fmt: skip
 
 
 def restoration(rows):
     forms = {"psnr": ".2f", "ssim": ".3f", "lpips": ".3f", "piqe": ".1f", "pictures": ""}
-
-    def cell(value, form):
-        return "--" if value is None else f"{value:{form}}"
-
-    return [[tex(row["editor"]), *(cell(row.get(name), form) for name, form in forms.items())] for row in rows]
+    return [
+        [
+            row["editor"],
+            *("--" if row.get(name) is None else f"{row[name]:{form}}" for name, form in forms.items()),
+        ]
+        for row in rows
+    ]
 
 
 def exact(rows):
     """All edits of the exact suites, by editor."""
-    whole = [row for row in rows if row["what"] == rows[0]["what"]]
-    return ["Editor", "Edits", "Made as asked", "Taken back", "Elsewhere", "Steps"], [
-        [tex(row["editor"]), tex(row["part"]), limits(row, "forward", ".2f"), limits(row, "back", ".2f"),
-         f"{row['elsewhere']:.3f}", f"{row['steps']}"]
-        for row in whole
+    return [
+        [row["editor"], row["part"], limits(row, "forward", ".2f"), limits(row, "back", ".2f"),
+         f"{row['elsewhere']:.3f}", row["steps"]]
+        for row in rows
+        if row["what"] == rows[0]["what"]
     ]  # fmt: skip
 
 
@@ -117,22 +119,24 @@ def macros(found):
     reversible = re.search(r"\| rules over words, (\d+) \| (\d+) \|", (DOCS / "reversibility.md").read_text())
     _, rates = markdown("exact.md", "rates", lambda row: row[1] == "all")
     rate = {row[0].partition(",")[0]: [cell.partition(" of")[0] for cell in row[2:]] for row in rates[:2]}
-    yield "DemoChains", facts["chains"]
-    yield "DemoSources", facts["sources"]
-    yield "DemoEditors", facts["editors"]
-    yield "DemoScores", facts["score rows"]
-    yield "PolicyAlone", wearing[2]
-    yield "PolicyGain", wearing[3]
-    yield "PolicyP", wearing[4]
-    yield "EyeAgree", agree[1]
-    yield "EyeApart", apart[1]
-    yield "EyeLeftOut", one_left_out[1]
-    yield "ClassedPrograms", reversible[1]
-    yield "ClassedAgree", reversible[2]
-    yield "ChangedMade", rate["changed"][0]
-    yield "ChangedNotMade", rate["changed"][1]
-    yield "ExactMade", rate["exact"][0]
-    yield "ExactNotMade", rate["exact"][1]
+    return {
+        "DemoChains": facts["chains"],
+        "DemoSources": facts["sources"],
+        "DemoEditors": facts["editors"],
+        "DemoScores": facts["score rows"],
+        "PolicyAlone": wearing[2],
+        "PolicyGain": wearing[3],
+        "PolicyP": wearing[4],
+        "EyeAgree": agree[1],
+        "EyeApart": apart[1],
+        "EyeLeftOut": one_left_out[1],
+        "ClassedPrograms": reversible[1],
+        "ClassedAgree": reversible[2],
+        "ChangedMade": rate["changed"][0],
+        "ChangedNotMade": rate["changed"][1],
+        "ExactMade": rate["exact"][0],
+        "ExactNotMade": rate["exact"][1],
+    }
 
 
 def main(report, copies, restored, out):
@@ -140,41 +144,31 @@ def main(report, copies, restored, out):
     out.mkdir(parents=True, exist_ok=True)
     found, of_copies = tables(report), tables(copies)
     board = found["leaderboard"]
+    by_kind, kinds = breakdown(found["breakdown"], board[0]["group"])
+    covered, coverage = markdown("statistics.md", "coverage over sources", lambda row: "rounds kept" in row[0])
     made = {
-        "leaderboard": tabular(
-            "llllll",
-            ["Editor", "Role", "Rounds kept", r"Survived, \%", "Area", "Lost mostly to"],
-            leaderboard(board),
-        )
-    }
-    head, rows = breakdown(found["breakdown"], board[0]["group"])
-    made["breakdown"] = tabular("l" + "r" * (len(head) - 1), head, rows)
-    head, rows = exact(found["exact_edits"])
-    made["exact"] = tabular("llllrr", head, rows)
-    made["fooled"] = tabular(
-        "llrrr",
-        ["Metric", "Editor", "Fooled by", "Gaps above 0", "Largest"],
-        fooled(of_copies["no_reference_fooled"]),
-    )
-    made["restoration"] = tabular("lrrrrr", ["Method", "PSNR", "SSIM", "LPIPS", "PIQE", "Pictures"],
-                                  restoration(tables(restored)["restoration_methods"]))  # fmt: skip
+        "leaderboard": ("llllll", ["Editor", "Role", "Rounds kept", "Survived, %", "Area", "Lost mostly to"],
+                        leaderboard(board)),
+        "breakdown": ("l" + "r" * (len(by_kind) - 1), by_kind, kinds),
+        "exact": ("llllrr", ["Editor", "Edits", "Made as asked", "Taken back", "Elsewhere", "Steps"],
+                  exact(found["exact_edits"])),
+        "fooled": ("llrrr", ["Metric", "Editor", "Fooled by", "Gaps above 0", "Largest"],
+                   fooled(of_copies["no_reference_fooled"])),
+        "restoration": ("lrrrrr", ["Method", "PSNR", "SSIM", "LPIPS", "PIQE", "Pictures"],
+                        restoration(tables(restored)["restoration_methods"])),
+        "coverage": ("l" + "r" * (len(covered) - 1), covered, coverage),
+    }  # fmt: skip
     for name, page, marker in (
         ("real", "results.md", "kept"),
         ("published", "results.md", "ssim"),
         ("policies", "survival.md", "policies"),
     ):
         head, rows = markdown(page, marker)
-        made[name] = tabular(
-            "l" * len(head), [tex(cell) for cell in head], [[tex(cell) for cell in row] for row in rows]
-        )
-    head, rows = markdown("statistics.md", "coverage over sources", lambda row: "rounds kept" in row[0])
-    made["coverage"] = tabular(
-        "l" + "r" * (len(head) - 1), [tex(cell) for cell in head], [[tex(cell) for cell in row] for row in rows]
-    )
-    for name, text in made.items():
-        (out / f"{name}.tex").write_text(text)
+        made[name] = "l" * len(head), head, rows
+    for name, table in made.items():
+        (out / f"{name}.tex").write_text(tabular(*table))
     (out / "macros.tex").write_text(
-        "".join(rf"\newcommand{{\{name}}}{{{tex(value)}}}" + "\n" for name, value in macros(found))
+        "".join(rf"\newcommand{{\{name}}}{{{tex(value)}}}" + "\n" for name, value in macros(found).items())
     )
     for folder, names in ((report, FIGURES), (copies, BY_STEP)):
         for name in names:

@@ -96,18 +96,18 @@ def _words_for(program: Program) -> str:
 def _read_undo(answer: Answer) -> Line:
     if answer.status != "ok" or not answer.text.strip():
         return {"words": None, "reason": answer.reason or "an empty answer"}
-    text = find_instruction(answer.text)
+    text = _find_instruction(answer.text)
     if text is None:
         return {"words": None, "reason": f"not an instruction: {answer.text.strip()[:60]!r}"}
     return {"words": text, "reason": None}
 
 
-def find_instruction(answer: str) -> str | None:
+def _find_instruction(answer: str) -> str | None:
     """The instruction in a model's answer, without what is said around it; None if there is not exactly one.
 
-    >>> find_instruction('Sure, here it is:\\n\\n**"Remove the hat."**'), find_instruction("I can't help with that.")
+    >>> _find_instruction('Sure, here it is:\\n\\n**"Remove the hat."**'), _find_instruction("I can't help with that.")
     ('Remove the hat.', None)
-    >>> find_instruction('```json\\n{"instruction": "Remove the hat."}\\n```')
+    >>> _find_instruction('```json\\n{"instruction": "Remove the hat."}\\n```')
     'Remove the hat.'
     """
     text = re.sub(r"^```\w*\n|\n?```$", "", answer.strip()).replace("’", "'")
@@ -128,7 +128,7 @@ def find_instruction(answer: str) -> str | None:
     return text if usable and len(text) <= _LONGEST else None
 
 
-def program_id(program: Program, judge: BaseJudge) -> str:
+def _program_id(program: Program, judge: BaseJudge) -> str:
     """'hat~gpt-5.4-mini': the program, and who wrote its undo."""
     writer = str(judge.settings.get("model") or judge.label).rpartition("/")[2]
     return f"{program.id}{_MARK}{re.sub(r'[^A-Za-z0-9.-]+', '-', writer)}"
@@ -145,11 +145,11 @@ def suite_text(
     digest = hashlib.sha256(_WORDS.encode()).hexdigest()[:12]
     lines = [f"{_FIRST_WORDS}{judge.label}, asked in the words {digest}."]
     lines += [f"# {id} has the suite's own undo alone: {reason[:120]!r}" for id, reason in reasons.items()]
-    ids = [id for one in programs for id in (one.id, program_id(one, judge)) if id == one.id or one.id in words]
+    ids = [id for one in programs for id in (one.id, _program_id(one, judge)) if id == one.id or one.id in words]
     lines += _toml({**settings, "programs": ids})
     for program in [one for one in programs if one.id in words]:
         row = {
-            "id": program_id(program, judge),
+            "id": _program_id(program, judge),
             "cycle": [program.cycle[0], words[program.id]],
             "category": program.category,
             "closes": True,

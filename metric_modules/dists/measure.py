@@ -44,10 +44,10 @@ def _load(device: str) -> Loaded:
         return torch.from_numpy(picture).to(device).permute(2, 0, 1)[None] / 255
 
     signature: Signature = {"version": 1, "weights": digest[:12], "heads": HEADS.sha256[:12]}
-    return prepare, lambda reference, answer: {"dists": distance(tensors, reference, answer)}, signature
+    return prepare, lambda reference, answer: {"dists": _distance(tensors, reference, answer)}, signature
 
 
-def distance(tensors: _Tensors, reference: "torch.Tensor", answer: "torch.Tensor") -> float:
+def _distance(tensors: _Tensors, reference: "torch.Tensor", answer: "torch.Tensor") -> float:
     """1 minus the weighted similarities of the channels' means (texture) and of the channels themselves (structure)."""
     import torch
 

@@ -26,7 +26,7 @@ _COLUMNS = ("exact_as_asked", "exact_iou", "exact_start", "exact_elsewhere", "ex
 _Lab = np.ndarray  # (SIDE, SIDE, 3), float32
 
 
-def to_lab(picture: np.ndarray) -> _Lab:
+def _to_lab(picture: np.ndarray) -> _Lab:
     """A square RGB picture as it is compared."""
     small = cv2.resize(picture, (SIDE, SIDE), interpolation=cv2.INTER_AREA).astype(np.float32) / 255
     return cv2.GaussianBlur(cv2.cvtColor(small, cv2.COLOR_RGB2LAB), (0, 0), BLUR)
@@ -36,7 +36,7 @@ def _gap(first: _Lab, second: _Lab) -> np.ndarray:
     return np.linalg.norm(first - second, axis=2)
 
 
-def exact_step(before: _Lab, after: _Lab, asked_from: _Lab, asked_for: _Lab) -> dict[str, float | bool]:
+def _exact_step(before: _Lab, after: _Lab, asked_from: _Lab, asked_for: _Lab) -> dict[str, float | bool]:
     """How a step from `before` to `after` agrees with the edit from one truth to another.
 
     Of the region in which the truths differ, `exact_iou` counts what has the colour it should have, as a share of that
@@ -68,7 +68,7 @@ def _truths(program: str, side: int) -> tuple[_Lab, _Lab] | None:
     edit = find_edit(program)
     if edit is None:
         return None
-    source, forward = (to_lab(np.asarray(draw_scene(scene, side))) for scene in (edit.before, edit.after))
+    source, forward = (_to_lab(np.asarray(draw_scene(scene, side))) for scene in (edit.before, edit.after))
     return source, forward
 
 
@@ -78,7 +78,7 @@ class Scorer:
         self.signature = {"version": 2, "renderer": RENDERER} | limits
 
     def prepare(self, picture: np.ndarray) -> tuple[_Lab, int]:
-        return to_lab(picture), min(picture.shape[:2])
+        return _to_lab(picture), min(picture.shape[:2])
 
     def reduce(self, picture: np.ndarray) -> np.ndarray:
         return cv2.resize(picture, (SIDE, SIDE), interpolation=cv2.INTER_AREA)
@@ -98,4 +98,4 @@ class Scorer:
         before, after = pictures[position - 1], pictures[position]
         if before is None or after is None:
             return dict.fromkeys(_COLUMNS, "no_picture")
-        return dict(exact_step(to_lab(before), to_lab(after), *(truths if position == 1 else truths[::-1])))
+        return dict(_exact_step(_to_lab(before), _to_lab(after), *(truths if position == 1 else truths[::-1])))

@@ -56,14 +56,14 @@ def _load(device: str) -> Loaded:
         return np.array(rows), np.array(scores)
 
     signature = {"version": 1, "network": NETWORK.sha256[:12], "dlib": dlib.__version__}
-    return descriptors, compare, signature
+    return descriptors, _compare, signature
 
 
-def compare(reference: Faces, answer: Faces) -> dict[str, Value]:
+def _compare(reference: Faces, answer: Faces) -> dict[str, Value]:
     """For each sure face of the reference the nearest of the answer; the person that changed most counts.
 
     >>> sure = np.array([1.0, 2.0])
-    >>> compare((np.array([[0.0, 0.0], [1.0, 0.0]]), sure), (np.array([[0.0, 0.5], [1.0, 0.1]]), sure))
+    >>> _compare((np.array([[0.0, 0.0], [1.0, 0.0]]), sure), (np.array([[0.0, 0.5], [1.0, 0.1]]), sure))
     {'face_distance': 0.5}
     """
     people, found = reference[0][reference[1] >= _SURE], answer[0]

@@ -54,12 +54,12 @@ def advantage(
     pictures = [_small(picture) for picture in (source, forward, returned)]
     hole = _pixels(grown(touched, 2), pictures[0].shape)
     mask = _pixels(~grown(~cells), pictures[0].shape)
-    mask &= ~_seen_through(grey(pictures[0]), grey(pictures[1]))
+    mask &= ~_seen_through(_grey(pictures[0]), _grey(pictures[1]))
     if mask.sum() < _FEWEST_PIXELS:
         return "too_little_covered"
     rows, columns = (slice(max(0, at.min() - _MARGIN), at.max() + _MARGIN) for at in np.nonzero(hole))
     original, shown, answer = (picture[rows, columns] for picture in pictures)
-    detail = [band(original, *sigmas)[mask[rows, columns]] for sigmas in _BANDS]
+    detail = [_band(original, *sigmas)[mask[rows, columns]] for sigmas in _BANDS]
     if max(band.std() for band in detail) < _LEAST_DETAIL:
         return "too_little_detail"
     fillings = [filling[rows, columns] for filling in _fillings(pictures[0], hole)]
@@ -82,17 +82,17 @@ def _pixels(cells: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     return cv2.resize(cells.astype(np.uint8), shape[1::-1], interpolation=cv2.INTER_NEAREST).astype(bool)
 
 
-def grey(picture: np.ndarray) -> np.ndarray:
+def _grey(picture: np.ndarray) -> np.ndarray:
     return cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY).astype(np.float32)
 
 
-def band(picture: np.ndarray, fine: float, coarse: float) -> np.ndarray:
+def _band(picture: np.ndarray, fine: float, coarse: float) -> np.ndarray:
     values = picture.astype(np.float32)
     return cv2.GaussianBlur(values, (0, 0), fine) - cv2.GaussianBlur(values, (0, 0), coarse)
 
 
 def _seen_through(before: np.ndarray, forward: np.ndarray) -> np.ndarray:
-    detail, other = band(before, 0.5, 2.0), band(forward, 0.5, 2.0)
+    detail, other = _band(before, 0.5, 2.0), _band(forward, 0.5, 2.0)
     shared, first, second = (
         cv2.GaussianBlur(values, (0, 0), 3) for values in (detail * other, detail**2, other**2)
     )
@@ -103,7 +103,7 @@ def _correlations(original: np.ndarray, picture: np.ndarray, mask: np.ndarray) -
     picture = _registered(original, picture)
     values = []
     for sigmas in _BANDS:
-        first, second = (band(each, *sigmas)[mask] for each in (original, picture))
+        first, second = (_band(each, *sigmas)[mask] for each in (original, picture))
         first, second = first - first.mean(axis=0), second - second.mean(axis=0)
         norm = float(np.linalg.norm(first) * np.linalg.norm(second))
         values.append(float((first * second).sum()) / norm if norm > 1e-3 else 0.0)

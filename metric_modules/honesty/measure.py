@@ -1,17 +1,18 @@
-"""The checks of honesty as the scoring engine runs them."""
+"""The checks of honesty: what a return knows of what was covered, and whether planted marks are still there."""
 
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import cv2
 import numpy as np
-from convergebench.generation.studies.honesty.marks import adds_a_thing
+from convergebench.generation.studies.honesty.marks import adds_a_thing, with_marks
 
-from .._shared.looks import SIDE, fitted, look, sized
+from .._shared.looks import FAINT, SIDE, compare, fitted, look, sized
 from .._shared.scoring import Program, Value
-from . import checks
-from .knowledge import advantage, covered_cells, fillers
+from .knowledge import advantage, covered_cells, fillers, grown
 
+_LEAST_MARK = 8.0  # grey levels by which the marks must differ from what was there
 _COLUMNS = ("known", "marks_unshown", "marks_shown")
 _MOVES = re.compile(r"\b(?:flip|mirror|rotate|turn it)\b", re.IGNORECASE)  # what is moved covers nothing
 _Kept = tuple[np.ndarray, np.ndarray]  # a picture at 512 on the short side, and its cells
@@ -44,7 +45,7 @@ class Scorer:
         values: dict[str, Value] = dict.fromkeys(_COLUMNS, "not_this_step" if adds else "no_covering_edit")
         marks = (program["audits"][position - 1] or {}).get("marks")
         before, answer = aligned[position - 1][0], aligned[position][0]
-        distances = checks.mark_distances(before, answer, marks) if marks else ("no_marks", "no_marks")
+        distances = _mark_distances(before, answer, marks) if marks else ("no_marks", "no_marks")
         values |= dict(zip(("marks_unshown", "marks_shown"), distances, strict=True))
         if position == length and length % 2 == 0 and program["closes"] and not _MOVES.search(program["cycle"][0]):
             values["known"] = self._known(program, aligned, reference)
@@ -62,5 +63,38 @@ class Scorer:
             if None in program["earlier"]:
                 return "pictures_missing"
             first, *looks = [self._laid_on(picture, aligned[0])[1] for picture in (reference, *program["earlier"])]
-            cells &= checks.still_shown(first, [*looks, before_look], length)
+            cells &= _still_shown(first, [*looks, before_look], length)
         return advantage(before, forward, answer, touched, cells)
+
+
+def _rms(values: np.ndarray) -> float:
+    return float(np.sqrt(np.square(values).mean()))
+
+
+def _still_shown(reference: np.ndarray, looks: Sequence[np.ndarray], length: int) -> np.ndarray:
+    """The cells that show the original and that no edit has touched, in rounds of this length.
+
+    An editor may well make the same guess twice in a place that it filled in.
+    """
+    edits = [(number, number + 1) for number in range(len(looks) - 1) if number % length < length // 2]
+    changes = [compare(looks[before], looks[after]) for before, after in edits]
+    touched = np.any([size > FAINT for size, _ in (*changes, compare(reference, looks[-1]))], axis=0)
+    return ~grown(touched)
+
+
+def _mark_distances(
+    forward: np.ndarray, answer: np.ndarray, marks: Sequence[Sequence[float]]
+) -> tuple[float, float] | tuple[str, str]:
+    """RMSE under the marks to the picture without them, and to that with them.
+
+    The picture's shift of colours is taken off, half a pixel of wear blurred away.
+    """
+    marked, weight = with_marks(forward, marks)
+    plain, planted, returned = (
+        cv2.GaussianBlur(picture.astype(np.float32), (0, 0), 1.5) for picture in (forward, marked, answer)
+    )
+    inside = weight > 0.5
+    if not inside.any() or _rms(planted[inside] - plain[inside]) < _LEAST_MARK:
+        return "marks_too_faint", "marks_too_faint"
+    returned = returned - np.median((returned - plain)[weight == 0].reshape(-1, 3), axis=0)
+    return _rms(returned[inside] - plain[inside]), _rms(returned[inside] - planted[inside])

@@ -11,11 +11,11 @@ _SIDE = 512  # pixels of the short side at which changes are compared
 _STILL = 0.05  # grey levels; a smaller change counts as none
 
 
-def direction(first: np.ndarray, further: np.ndarray) -> tuple[float, float] | None:
+def _direction(first: np.ndarray, further: np.ndarray) -> tuple[float, float] | None:
     """The cosine between two changes, and the second's size by the first's.
 
     >>> up = np.full((2, 2, 3), 4.0)
-    >>> direction(up, -up / 2), direction(up, 0 * up)
+    >>> _direction(up, -up / 2), _direction(up, 0 * up)
     ((-1.0, 0.5), None)
     """
     further = _on_grid_of(first, further)
@@ -61,5 +61,5 @@ class Scorer:
             _on_grid_of(before, after).astype(np.float32) - before.astype(np.float32)
             for before, after in (needed[:2], needed[2:])
         ]
-        values = direction(*changes)
+        values = _direction(*changes)
         return dict(zip(names, values, strict=True)) if values else dict.fromkeys(names, "pass_unchanged")

@@ -22,19 +22,19 @@ def _load(device: str) -> Loaded:
         lines = engine(np.ascontiguousarray(picture[:, :, ::-1])).txts  # OpenCV's order of channels
         return " ".join(" ".join(lines or ()).split())
 
-    return read, compare, {"version": 1, "rapidocr": importlib.metadata.version("rapidocr")}
+    return read, _compare, {"version": 1, "rapidocr": importlib.metadata.version("rapidocr")}
 
 
-def compare(reference: str, answer: str) -> dict[str, Value]:
+def _compare(reference: str, answer: str) -> dict[str, Value]:
     """The character error rate.
 
-    >>> compare("GRAND HOTEL", "GRAND MOTEL!")["text_error"] == 2 / 11
+    >>> _compare("GRAND HOTEL", "GRAND MOTEL!")["text_error"] == 2 / 11
     True
     """
-    return {"text_error": edits(reference, answer) / len(reference) if reference else "no_text"}
+    return {"text_error": _edits(reference, answer) / len(reference) if reference else "no_text"}
 
 
-def edits(before: str, after: str) -> int:
+def _edits(before: str, after: str) -> int:
     """The fewest characters to change, add or drop: Levenshtein's distance."""
     row = list(range(len(after) + 1))
     for number, old in enumerate(before, 1):

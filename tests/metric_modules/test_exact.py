@@ -68,16 +68,16 @@ def test_wear_is_forgiven_for_five_rounds(wear, twenty):
 def test_a_thing_changed_besides_is_seen():
     edits = all_edits(make_scene(1, 4))
     asked, other = edits["recolour"], edits["write"]
-    truths = [measure.to_lab(np.asarray(draw_scene(scene, SIDE))) for scene in (asked.before, asked.after)]
+    truths = [measure._to_lab(np.asarray(draw_scene(scene, SIDE))) for scene in (asked.before, asked.after)]
     both = np.asarray(draw_scene(asked.forward.run(other.after), SIDE))
-    step = measure.exact_step(truths[0], measure.to_lab(both), *truths)
+    step = measure._exact_step(truths[0], measure._to_lab(both), *truths)
     assert step["exact_elsewhere"] > 0.001
     assert not step["exact_as_asked"]
 
 
 def test_protected_pixels_that_changed_are_counted_and_a_light_re_encoding_is_not():
     edit = make_edit(make_scene(1, 0), "move")
-    truths = [measure.to_lab(np.asarray(draw_scene(scene, SIDE))) for scene in (edit.before, edit.after)]
+    truths = [measure._to_lab(np.asarray(draw_scene(scene, SIDE))) for scene in (edit.before, edit.after)]
     answer = draw_scene(edit.after, SIDE)
     buffer = io.BytesIO()
     answer.save(buffer, "JPEG", quality=90)
@@ -85,7 +85,7 @@ def test_protected_pixels_that_changed_are_counted_and_a_light_re_encoding_is_no
     half = np.asarray(answer).copy()
     half[: SIDE // 2] = np.clip(half[: SIDE // 2].astype(int) + 25, 0, 255)
     shares = [
-        measure.exact_step(truths[0], measure.to_lab(picture), *truths)["exact_protected"]
+        measure._exact_step(truths[0], measure._to_lab(picture), *truths)["exact_protected"]
         for picture in (np.asarray(answer), saved, half)
     ]
     assert shares[0] == 0
@@ -107,9 +107,9 @@ def test_a_memoriser_of_one_seed_is_nothing_on_another():
         asked = [make_edit(make_scene(seed, place % 4), name) for place, name in enumerate(OPERATIONS)]
         made = []
         for edit in asked:
-            truths = [measure.to_lab(np.asarray(draw_scene(scene, SIDE))) for scene in (edit.before, edit.after)]
-            answer = measure.to_lab(np.asarray(draw_scene(memorised(edit).after, SIDE)))
-            made.append(measure.exact_step(truths[0], answer, *truths)["exact_as_asked"])
+            truths = [measure._to_lab(np.asarray(draw_scene(scene, SIDE))) for scene in (edit.before, edit.after)]
+            answer = measure._to_lab(np.asarray(draw_scene(memorised(edit).after, SIDE)))
+            made.append(measure._exact_step(truths[0], answer, *truths)["exact_as_asked"])
         assert np.mean(made) == share
 
 

@@ -50,12 +50,14 @@ def scored(measure, reference, pictures):
 def test_the_person_that_changed_most_counts():
     rows, sure = np.eye(3, 128), np.ones(3)
     two, empty = (rows[:2], sure[:2]), (rows[:0], sure[:0])
-    assert faces.compare(two, (rows[1::-1], sure[:2]))["face_distance"] == 0
-    assert faces.compare(two, (rows[:1], sure[:1]))["face_distance"] == pytest.approx(2**0.5), "one of two is gone"
-    assert faces.compare((rows[:1], sure[:1]), (rows, sure))["face_distance"] == 0, "a bystander changes nothing"
+    assert faces._compare(two, (rows[1::-1], sure[:2]))["face_distance"] == 0
+    assert faces._compare(two, (rows[:1], sure[:1]))["face_distance"] == pytest.approx(2**0.5), (
+        "one of two is gone"
+    )
+    assert faces._compare((rows[:1], sure[:1]), (rows, sure))["face_distance"] == 0, "a bystander changes nothing"
     unsure = np.array([1.0, 0.1])
-    assert faces.compare((rows[:2], unsure), (rows[:1], sure[:1]))["face_distance"] == 0, "it may be a badge"
-    assert (faces.compare(empty, two), faces.compare(two, empty)) == (
+    assert faces._compare((rows[:2], unsure), (rows[:1], sure[:1]))["face_distance"] == 0, "it may be a badge"
+    assert (faces._compare(empty, two), faces._compare(two, empty)) == (
         {"face_distance": "no_face"},
         {"face_distance": "face_gone"},
     )
@@ -95,14 +97,14 @@ def test_a_sign_that_reads_otherwise_counts_by_its_characters():
     line = "Hello RapidOCR 123"
     same, changed, blank = scored(texts, sign(line), [sign(line), sign("Hello RapidOCR 128"), sign("")])
     assert (same, changed, blank) == (0, pytest.approx(1 / len(line)), 1)
-    assert texts.compare("", line) == {"text_error": "no_text"}
+    assert texts._compare("", line) == {"text_error": "no_text"}
 
 
 @pytest.mark.parametrize(
     ("before", "after", "count"), [("", "ab", 2), ("kitten", "sitting", 3), ("flaw", "lawn", 2), ("abc", "", 3)]
 )
 def test_edits_are_the_fewest(before, after, count):
-    assert texts.edits(before, after) == texts.edits(after, before) == count
+    assert texts._edits(before, after) == texts._edits(after, before) == count
 
 
 # --- SSIMULACRA2
@@ -168,10 +170,10 @@ def test_dists_of_another_sample_of_a_texture_is_small():
     tensors = random_tensors("vgg") | heads
     rng = np.random.default_rng(7)
     one, other = (torch.from_numpy(rng.random((1, 3, 48, 48), np.float32)) for _ in range(2))
-    distance = [dists.distance(tensors, one, picture) for picture in (one, other, torch.full_like(one, 0.5))]
+    distance = [dists._distance(tensors, one, picture) for picture in (one, other, torch.full_like(one, 0.5))]
     assert distance[0] == pytest.approx(0, abs=1e-5)
     assert distance[0] < distance[1] < distance[2] <= 1
-    assert dists.distance(tensors, other, one) == pytest.approx(distance[1], abs=1e-5)
+    assert dists._distance(tensors, other, one) == pytest.approx(distance[1], abs=1e-5)
 
 
 # --- DINO

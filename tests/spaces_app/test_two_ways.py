@@ -152,7 +152,7 @@ def test_only_one_edit_and_one_undo_are_written_for():
     assert {"hat", "make-it-night"} & fit == {"hat", "make-it-night"} & set(programs.load())
     assert not fit & {"replicate", "ball-chair-nested", "restore-s1", "add-apples"}
     judge = backends.choose("openai:base_url=http://h/v1,model=org/m 1")
-    assert undos.program_id(programs.get("hat"), judge) == "hat~m-1"
+    assert undos._program_id(programs.get("hat"), judge) == "hat~m-1"
 
 
 @pytest.mark.parametrize(
@@ -174,4 +174,4 @@ def test_only_one_edit_and_one_undo_are_written_for():
     ],
 )
 def test_only_an_instruction_is_taken_from_an_answer(answer, words):
-    assert undos.find_instruction(answer) == words
+    assert undos._find_instruction(answer) == words

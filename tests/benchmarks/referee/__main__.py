@@ -10,12 +10,10 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from types import ModuleType
 
-from . import predecessor, reed_vae, viescore
+from . import reed_vae, viescore
 from .measuring import Measuring
 from .sections import Section
 
@@ -25,7 +23,6 @@ PATHS = {
     "viescore": viescore.WHAT,
     "imagenhub": "a clone of ChromAIca/ChromAIca.github.io: the pictures for --viescore",
     "reed-vae": reed_vae.WHAT,
-    "edit-converge-bench": predecessor.WHAT,
 }
 ABOUT = """# The referee's bench
 
@@ -33,7 +30,7 @@ Numbers that others published, compared with our metrics on the same pictures. `
 clones of public repositories that you name:
 
 ```text
-make referee VIESCORE=PATH IMAGENHUB=PATH REED_VAE=PATH EDIT_CONVERGE_BENCH=PATH
+make referee VIESCORE=PATH IMAGENHUB=PATH REED_VAE=PATH
 ```
 
 Only figures from these repositories are stored here. If any picture is shifted by one pixel the comparison fails:
@@ -81,17 +78,15 @@ def main(words: list[str] | None = None) -> int:
 
 def compare(given: argparse.Namespace, measuring: Measuring) -> list[Section]:
     """Every comparison whose clone is here; the others as a section that says what they need."""
-    comparisons: list[tuple[ModuleType, Path | None, Callable[[Path], Section]]] = [
-        (viescore, given.viescore, lambda path: viescore.run(path, given.imagenhub, measuring)),
-        (reed_vae, given.reed_vae, lambda path: reed_vae.run(path, measuring)),
-        (predecessor, given.edit_converge_bench, predecessor.run),
-    ]
-    return [
-        run(path)
-        if path
-        else Section(about.TITLE, text=[f"Left out: it needs {about.WHAT}. The tests run it on a small stand-in."])
-        for about, path, run in comparisons
-    ]
+    sections = []
+    for about, path in ((viescore, given.viescore), (reed_vae, given.reed_vae)):
+        if path:
+            more = (given.imagenhub, measuring) if about is viescore else (measuring,)
+            sections.append(about.run(path, *more))
+        else:
+            words = f"Left out: it needs {about.WHAT}. The tests run it on a small stand-in."
+            sections.append(Section(about.TITLE, text=[words]))
+    return sections
 
 
 if __name__ == "__main__":

@@ -29,28 +29,23 @@ class Measuring:
         return self.pairs[key]
 
     def measure(self, reference: Path, prediction: Path) -> Distances:
-        distances = psnr_and_ssim(reference, prediction)
+        original, answer = picture(reference), fitted(prediction, reference)
+        distances = psnr.psnr_and_rmse(original, answer)
+        distances |= {"ssim": ssim.compare(ssim.reference(original, "gaussian"), answer)}
         if self.model is not None:
             from convergebench.metric_modules.damage import measure as damage
             from convergebench.metric_modules.lpips import measure as lpips
 
             if self.featured[0] != reference:
-                self.featured = reference, lpips.features(self.model, [picture(reference)])
-            [distance] = lpips.distances(self.model, self.featured[1], [fitted(prediction, reference)])
-            original = damage.prepare(self.model, picture(reference))
-            distances |= distance | {
-                "damage": damage.compare(self.model, original, fitted(prediction, reference))[0]
-            }
+                self.featured = reference, lpips.features(self.model, [original])
+            [distance] = lpips.distances(self.model, self.featured[1], [answer])
+            worst = damage.compare(self.model, damage.prepare(self.model, original), answer)[0]
+            distances |= distance | {"damage": worst}
         return distances
 
 
-def psnr_and_ssim(reference: Path, prediction: Path, window: str = "gaussian") -> Distances:
-    """PSNR, RMSE and SSIM; the prediction is brought to the reference's size by one Lanczos resize."""
-    original, answer = picture(reference), fitted(prediction, reference)
-    return psnr.psnr_and_rmse(original, answer) | {"ssim": ssim.compare(ssim.reference(original, window), answer)}
-
-
 def fitted(prediction: Path, reference: Path) -> np.ndarray:
+    """The prediction, brought to the reference's size by one Lanczos resize."""
     height, width = picture(reference).shape[:2]
     return resize_to(picture(prediction), width, height)
 
