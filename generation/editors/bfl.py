@@ -5,12 +5,10 @@ from typing import ClassVar
 
 from PIL import Image
 
-from .. import pictures
 from ..calls import Rejected, Transient
 from ..options import number
 from ..records import Answer
 from ..vendors import hosted, wire
-from ..vendors.sizes import ratio
 
 # Before one of these a task is Pending, Reasoning or Generating. Failed is in the guides but not in the OpenAPI file.
 _ENDS = ("Ready", "Error", "Failed", "Request Moderated", "Content Moderated", "Task not found")
@@ -29,18 +27,6 @@ class Editor(hosted.PolledEditor):
     key_names: ClassVar = ("BFL_API_KEY",)
     header: ClassVar = ("x-key", "{}")
     prefix: ClassVar = "flux-"
-
-    def body(self, image: Image.Image, instruction: str, seed: int) -> wire.Json:
-        pixels = {"width": image.width, "height": image.height}
-        return {
-            "prompt": instruction,
-            "input_image": wire.to_base64(pictures.encode_png(image)),
-            "seed": seed,
-            **(pixels if self.facts["shape"] == "pixels" else {"aspect_ratio": ratio(image.size)}),
-            "output_format": "png",
-            **self.facts["rewriting"],
-            "safety_tolerance": self.safety_tolerance,
-        }
 
     def ask(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         order = self.post(f"/v1/{self.model}", self.body(image, instruction, seed))

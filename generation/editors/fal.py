@@ -3,10 +3,8 @@ from typing import ClassVar
 
 from PIL import Image
 
-from .. import pictures
 from ..records import Answer
 from ..vendors import hosted, wire
-from ..vendors.sizes import ratio
 
 # A refusal is an error here, recognised by its type.
 MEANINGS = (
@@ -29,21 +27,6 @@ class Editor(hosted.PolledEditor):
     key_names: ClassVar = ("FAL_KEY",)
     header: ClassVar = ("authorization", "Key {}")
     meanings: ClassVar = MEANINGS
-
-    def body(self, image: Image.Image, instruction: str, seed: int) -> wire.Json:
-        facts, picture = self.facts, wire.data_address(pictures.encode_png(image))
-        pixels = {"image_size": {"width": image.width, "height": image.height}}
-        return {
-            "prompt": instruction,
-            "num_images": 1,
-            "output_format": "png",
-            **facts["options"],
-            **({"image_urls": [picture]} if facts["picture"] == "image_urls" else {"image_url": picture}),
-            **(pixels if facts["shape"] == "pixels" else {"aspect_ratio": ratio(image.size)}),
-            **({} if "seed" in facts["cannot"] else {"seed": seed}),
-            **({"quality": self.quality} if "qualities" in facts else {}),
-            **({"resolution": self.resolution} if "resolutions" in facts else {}),
-        }
 
     def ask(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         order = self.post(f"/{self.model}", self.body(image, instruction, seed))

@@ -1,9 +1,6 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from PIL import Image
-
-from .. import pictures
 from ..records import Answer
 from ..vendors import hosted, wire
 
@@ -26,14 +23,6 @@ class Editor(hosted.HostedEditor):
         ("transient", "code", ("ServiceUnavailable", "RequestTimeOut")),
     )
     error: ClassVar = "code"
-
-    def body(self, image: Image.Image, instruction: str, seed: int) -> wire.Json:
-        content = [{"image": wire.data_address(pictures.encode_png(image))}, {"text": instruction}]
-        parameters = {"negative_prompt": " ", "watermark": False, "prompt_extend": False, "seed": seed, "n": 1}
-        if self.facts["takes_size"]:
-            parameters["size"] = f"{image.width}*{image.height}"
-        messages = [{"role": "user", "content": content}]
-        return {"model": self.model, "input": {"messages": messages}, "parameters": parameters}
 
     def read(self, reply: wire.Json, instruction: str) -> Answer:
         choice = ((reply.get("output") or {}).get("choices") or [{}])[0]

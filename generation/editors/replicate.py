@@ -3,11 +3,9 @@ from typing import ClassVar
 
 from PIL import Image
 
-from .. import pictures
 from ..calls import Transient
 from ..records import Answer
 from ..vendors import hosted, wire
-from ..vendors.sizes import ratio
 
 _REFUSALS = ("flagged", "sensitive", "nsfw", "moderat", "content polic")
 MEANINGS = (("refused", "message", _REFUSALS),)  # these errors have no codes
@@ -25,25 +23,13 @@ class Editor(hosted.PolledEditor):
     version: ClassVar = "/v1"
     meanings: ClassVar = MEANINGS
 
-    def body(self, image: Image.Image, instruction: str, seed: int) -> wire.Json:
-        facts, picture = self.facts, self._upload(pictures.encode_png(image))
-        pixels = {"aspect_ratio": "custom", "width": image.width, "height": image.height}
-        return {
-            "prompt": instruction,
-            "seed": seed,
-            "output_format": "png",
-            **facts["options"],
-            facts["picture"]: [picture] if facts["picture"].endswith("s") else picture,
-            **(pixels if facts["shape"] == "pixels" else {"aspect_ratio": ratio(image.size)}),
-        }
-
     def ask(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         order = self.post(*order_of(self.model, self.body(image, instruction, seed)))
         address = self.address_in(order.get("urls") or {}, "get", "replicate.com")
         prediction = self.wait(address, lambda reply: reply.get("status") in ("starting", "processing"))
         return finished(self, prediction, {})
 
-    def _upload(self, data: bytes) -> str:
+    def _place(self, data: bytes) -> str:
         files = {"content": ("picture.png", data, "image/png")}
         with wire.before_the_order():
             response = wire.send("POST", f"{self.address()}/v1/files", self.headers(), files=files)

@@ -12,7 +12,6 @@ from .. import pictures
 from ..calls import Transient
 from ..records import Answer, one_of
 from ..vendors import hosted, keys, models, wire
-from ..vendors.sizes import nearest
 from ..vendors.wire import Json
 
 _REFUSALS = ("moderat", "safety", "content_policy", "content policy", "content_violation", "responsibleai")
@@ -47,15 +46,6 @@ class Editor(hosted.PolledEditor):
         key = keys.read_key(self.needs)
         return {name: text.format(key=key) for name, text in self.facts["headers"].items()}
 
-    def body(self, image: Image.Image, instruction: str, seed: int) -> Json:
-        data = pictures.encode_png(image)
-        values: Json = {"model": self.model, "words": instruction, "seed": seed}
-        width, height = nearest(image.size, self.sizes() or [image.size])
-        values |= {"width": width, "height": height}
-        values |= {"base64": wire.to_base64(data), "address": wire.data_address(data)}
-        filled: Json = _filled(self.facts["body"], values)
-        return filled
-
     def ask(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         path, body = self.facts["path"], self.body(image, instruction, seed)
         if field := self.facts.get("form"):
@@ -86,18 +76,6 @@ class Editor(hosted.PolledEditor):
         if reply.get(poll["state"]) != poll["done"] and not any(map(reply.get, self.facts["failure"])):
             return reply | {self.facts["failure"][0]: str(reply.get(poll["state"]))}
         return reply
-
-
-def _filled(template: Any, values: Mapping[str, Any]) -> Any:
-    """`"{seed}"` becomes the number itself, `"{width}x{height}"` a text."""
-    if isinstance(template, Mapping):
-        return {name: _filled(value, values) for name, value in template.items()}
-    if isinstance(template, list):
-        return [_filled(value, values) for value in template]
-    if not isinstance(template, str):
-        return template
-    whole = {f"{{{name}}}": value for name, value in values.items()}
-    return whole[template] if template in whole else template.format_map(values)
 
 
 def _at(reply: Any, path: str) -> Any:

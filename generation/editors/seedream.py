@@ -2,9 +2,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import httpx2
-from PIL import Image
 
-from .. import pictures
 from ..vendors import hosted, wire
 from ..vendors.sizes import SEEDREAM, Size
 
@@ -37,17 +35,6 @@ class Editor(hosted.HostedEditor):
 
     def sizes(self) -> tuple[Size, ...]:
         return SEEDREAM[self.resolution]
-
-    def body(self, image: Image.Image, instruction: str, seed: int) -> wire.Json:
-        return {
-            "model": self.model,
-            "prompt": instruction,
-            "image": wire.data_address(pictures.encode_png(image)),
-            "size": f"{image.width}x{image.height}",
-            "response_format": "b64_json",
-            "watermark": False,
-            **self.facts["options"],
-        }
 
     def checked(self, response: httpx2.Response, reply: wire.Json, charged: bool = False) -> wire.Json:
         """An error may be in the picture's row too."""

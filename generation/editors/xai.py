@@ -3,11 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from PIL import Image
-
-from .. import pictures
 from ..vendors import hosted, wire
-from ..vendors.sizes import XAI, nearest_ratio
 
 _REFUSALS = (
     *("content_policy_violation", "content_moderation", "content moderation"),
@@ -30,15 +26,3 @@ class Editor(hosted.HostedEditor):
     path: ClassVar = "/v1/images/edits"
     meanings: ClassVar = (("refused", "code", _REFUSALS), ("refused", "message", _REFUSALS))
     error: ClassVar = "error"
-
-    def body(self, image: Image.Image, instruction: str, seed: int) -> wire.Json:
-        return {
-            "model": self.model,
-            "prompt": instruction,
-            "image": {"type": "image_url", "url": wire.data_address(pictures.encode_png(image))},
-            "aspect_ratio": nearest_ratio(image.size, XAI),
-            "resolution": self.resolution,
-            "response_format": "b64_json",
-            "n": 1,
-            **({"quality": self.quality} if self.facts["qualities"] else {}),
-        }

@@ -1,7 +1,7 @@
 """The base classes of hosted models and editors: options, key, address, errors and price.
 
-A vendor is one file in generation/editors/ with a subclass that says what is sent (`body`) and where the picture is in
-the answer (`read`). Prices and parameters of models are in models.toml; a table of words (`meanings`) reads errors.
+A vendor is one file in generation/editors/ with a subclass that says where the picture is in the answer (`read`).
+What is sent, prices and parameters of models are in models.toml; a table of words (`meanings`) reads errors.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,11 +11,12 @@ from typing import Any, ClassVar, NoReturn
 import httpx2
 from PIL import Image
 
+from .. import pictures
 from ..calls import Refused, Rejected, Transient, Unusable
 from ..options import check_limits, number
 from ..records import Answer, UserError, one_of
 from . import keys, models, wire
-from .sizes import FAMILIES, Size
+from .sizes import FAMILIES, Size, nearest, ratio
 from .wire import Json
 
 # What words in an error mean: (meaning, "code" or "message", the words). The first row that matches decides.
@@ -174,7 +175,18 @@ class HostedEditor(HostedModel):
         return self.read(self.post(self.path, self.body(image, instruction, seed)), instruction)
 
     def body(self, image: Image.Image, instruction: str, seed: int) -> Json:
-        raise NotImplementedError
+        """The request as models.toml describes it, with values in place of the names in braces."""
+        data, stable = pictures.encode_png(image), nearest(image.size, self.sizes() or [image.size])
+        values = {**vars(self), "words": instruction, "seed": seed, "width": image.width, "height": image.height}
+        values |= {"ratio": ratio(image.size), "stable_ratio": ratio(stable)}
+        values |= {"stable_width": stable[0], "stable_height": stable[1]}
+        values |= {"base64": wire.to_base64(data), "address": self._place(data)}
+        filled: Json = _filled({**self.facts["body"], **self.facts.get("options", {})}, values)
+        return filled
+
+    def _place(self, data: bytes) -> str:
+        """The address of the picture that is sent."""
+        return wire.data_address(data)
 
     def read(self, reply: Json, instruction: str) -> Answer:
         """The answer of an API like OpenAI's, whose rows hold b64_json or a url."""
@@ -260,3 +272,15 @@ def _retry_delay(reply: Json) -> str | None:
 def first_row(reply: Json) -> Json:
     rows = reply.get("data")
     return rows[0] if isinstance(rows, list) and rows and isinstance(rows[0], dict) else {}
+
+
+def _filled(template: Any, values: Mapping[str, Any]) -> Any:
+    """`"{seed}"` becomes the number itself, `"{width}x{height}"` a text."""
+    if isinstance(template, Mapping):
+        return {name: _filled(value, values) for name, value in template.items()}
+    if isinstance(template, list):
+        return [_filled(value, values) for value in template]
+    if not isinstance(template, str):
+        return template
+    whole = {f"{{{name}}}": value for name, value in values.items()}
+    return whole[template] if template in whole else template.format_map(values)

@@ -13,15 +13,14 @@ def _pairs(rows: Iterable[Sequence[int]]) -> tuple[Size, ...]:
 
 
 _TABLES = tomllib.loads(Path(__file__).with_name("sizes.toml").read_text(encoding="utf-8"))
-GEMINI, GEMINI_2, XAI = (
-    dict(zip(_TABLES[name], _pairs(_TABLES[name].values()), strict=True))
-    for name in ("gemini_3", "gemini_2_5", "xai")
+GEMINI, GEMINI_2 = (
+    dict(zip(_TABLES[name], _pairs(_TABLES[name].values()), strict=True)) for name in ("gemini_3", "gemini_2_5")
 )
 SEEDREAM = {resolution: _pairs(rows) for resolution, rows in _TABLES["seedream"].items()}
 SEEDREAM["4K"] = tuple((2 * width, 2 * height) for width, height in SEEDREAM["2K"])
 # The names are those of models.toml; "" means any size.
 FAMILIES = {name: _pairs(rows) for name, rows in _TABLES.items() if isinstance(rows, list)} | {"": ()}
-FAMILIES |= {"gemini": tuple(GEMINI.values()), "gemini_2": tuple(GEMINI_2.values()), "xai": tuple(XAI.values())}
+FAMILIES |= {"gemini": tuple(GEMINI.values()), "gemini_2": tuple(GEMINI_2.values())}
 FAMILIES["megapixel"] = tuple(size for size in FAMILIES["kontext"] if size[0] * size[1] <= 1024 * 1024)
 
 # By a part of the name of a pipeline class or repository. Those in the last line work at about a megapixel, with sides
