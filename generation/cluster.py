@@ -172,7 +172,7 @@ def run_stages(launch: Launch, stages: Sequence[Stage]) -> bool:
         executors[-1].run()
         return False
     for executor, (name, tasks, *_) in zip(executors, stages, strict=True):
-        with raised_if_killed(executor.workers):
+        with _raised_if_killed(executor.workers):
             executor.run()
         if ranks := executor.get_incomplete_ranks(skip_completed=True):
             count, place = f"{len(ranks)} of {tasks} tasks", f"{launch.logs}/{name}/logs"
@@ -222,33 +222,15 @@ def start_server(*modules: str) -> None:
 
 
 @contextmanager
-def raised_if_killed(workers: int) -> Iterator[None]:
+def _raised_if_killed(workers: int) -> Iterator[None]:
     """Raise if a worker of a pool of this size is killed; multiprocess would otherwise hang."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    import multiprocess
-
     ended = threading.Event()
-
-    def watch() -> None:
-        children: dict[int, multiprocess.Process] = {}
-        while not ended.wait(0.2):
-            children |= {child.pid: child for child in multiprocess.active_children()}
-            # A pool ends its own workers by SIGTERM and replaces one that died of anything else. The exit code is
-            # known only to the first caller, so a replacement counts as a death too.
-            codes = {child.exitcode for child in children.values()} - {None, -signal.SIGTERM}
-            started = sum("PoolWorker" in child.name for child in children.values())
-            if (started > workers or any(code < 0 for code in codes)) and not ended.is_set():
-                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
-                return
-
-    def raise_killed(number: int, frame: object) -> None:
-        raise UserError("the process of a task was killed; give the same command again to go on")
-
     # Not SIGINT: a program that a script starts in the background ignores it.
-    handler = signal.signal(signal.SIGUSR1, raise_killed)
-    watcher = threading.Thread(target=watch, daemon=True)
+    handler = signal.signal(signal.SIGUSR1, _raise_killed)
+    watcher = threading.Thread(target=_watch, args=(workers, ended), daemon=True)
     watcher.start()
     try:
         yield
@@ -256,3 +238,22 @@ def raised_if_killed(workers: int) -> Iterator[None]:
         ended.set()
         watcher.join()
         signal.signal(signal.SIGUSR1, handler)
+
+
+def _watch(workers: int, ended: threading.Event) -> None:
+    import multiprocess
+
+    children: dict[int, multiprocess.Process] = {}
+    while not ended.wait(0.2):
+        children |= {child.pid: child for child in multiprocess.active_children()}
+        # A pool ends its own workers by SIGTERM and replaces one that died of anything else. The exit code is
+        # known only to the first caller, so a replacement counts as a death too.
+        codes = {child.exitcode for child in children.values()} - {None, -signal.SIGTERM}
+        started = sum("PoolWorker" in child.name for child in children.values())
+        if (started > workers or any(code < 0 for code in codes)) and not ended.is_set():
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
+            return
+
+
+def _raise_killed(number: int, frame: object) -> None:
+    raise UserError("the process of a task was killed; give the same command again to go on")

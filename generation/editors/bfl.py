@@ -30,7 +30,7 @@ class Editor(hosted.PolledEditor):
 
     def ask(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         order = self.post(f"/v1/{self.model}", self.body(image, instruction, seed))
-        address = self.address_in(order, "polling_url", "bfl.ai")
+        address = self._address_in(order, "polling_url", "bfl.ai")
         task = self.wait(address, lambda reply: reply.get("status", "Error") not in _ENDS)
         status, reason = str(task["status"]), task.get("details")
         result = task["result"] if isinstance(task.get("result"), dict) else {}
@@ -38,7 +38,7 @@ class Editor(hosted.PolledEditor):
         details |= {name: result.get(name) for name in ("seed", "start_time", "end_time")}
         if status in ("Request Moderated", "Content Moderated"):
             reason = f"{status}: {reason or 'no reason given'}"
-            return Answer(status="refused", reason=reason, details=self.details(task, details))
+            return self.answer(None, task, details, reason=reason, refused=True)
         if status in ("Error", "Failed"):
             raise Transient(f"the task ended in an error: {str(reason)[:200]}", charged=True)
         if status != "Ready":

@@ -298,11 +298,9 @@ def _mend(pipeline: Any) -> None:
     if encoder is None:
         return
     read = encoder.get_image_tokens
-
-    def get_image_tokens(features: Any, *grids: Any) -> Any:
-        return read([features] if getattr(features, "ndim", 0) == 3 else features, *grids)
-
-    encoder.get_image_tokens = get_image_tokens
+    encoder.get_image_tokens = lambda features, *grids: read(
+        [features] if getattr(features, "ndim", 0) == 3 else features, *grids
+    )
 
 
 def _as_prompt(pipeline: Any, instruction: str) -> str:

@@ -30,7 +30,7 @@ class Editor(hosted.PolledEditor):
 
     def ask(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         order = self.post(f"/{self.model}", self.body(image, instruction, seed))
-        status, result = (self.address_in(order, name, *_HOSTS) for name in ("status_url", "response_url"))
+        status, result = (self._address_in(order, name, *_HOSTS) for name in ("status_url", "response_url"))
         return finished(self, instruction, status, result, {"request_id": str(order.get("request_id"))})
 
 
@@ -52,9 +52,7 @@ def finished(
     names = {"revised_prompt": "prompt", "seed": "seed", "timings": "timings", "description": "description"}
     details = {**details, **{name: reply.get(field) for name, field in names.items()}}
     if any(reply.get("has_nsfw_concepts") or ()):  # the picture is black
-        return Answer(
-            status="refused", reason="has_nsfw_concepts", details=editor.details(reply, details, instruction)
-        )
+        return editor.answer(None, reply, details, instruction, reason="has_nsfw_concepts", refused=True)
     rows = reply.get("images") or [reply.get("image")]
     picture = rows[0].get("url") if isinstance(rows[0], dict) else None
     return editor.answer(picture, reply, details, instruction)

@@ -55,12 +55,12 @@ class Editor(hosted.HostedEditor):
     meanings: ClassVar = MEANINGS
 
     @property
-    def resolutions(self) -> list[str]:
+    def _resolutions(self) -> list[str]:
         return self.resolution.split("/")
 
     @property
     def varies_size(self) -> bool:
-        return len(self.resolutions) > 1
+        return len(self._resolutions) > 1
 
     @property
     def remembers(self) -> bool:
@@ -69,24 +69,24 @@ class Editor(hosted.HostedEditor):
 
     def edit(self, image: Image.Image, instruction: str, seed: int, history: Sequence[Turn] = ()) -> Answer:
         turns = history if self.session == "one" else [Turn("", pictures.encode_png(image))]
-        resolution = self.resolutions[(len(history) - 1) % len(self.resolutions)]
+        resolution = self._resolutions[(len(history) - 1) % len(self._resolutions)]
         if self.session == "server":
             with wire.one_call(self.timeout):
                 return self._interact(image.size, instruction, seed, history, resolution)
         uploads = sum(len(turn.data) for turn in turns) * 4 / 3 > MOST_INLINE
         with wire.one_call(self.timeout):
             contents = _conversation([self._part(turn, uploads) for turn in turns], turns, instruction)
-            body = {"contents": contents, "generationConfig": self.config(image.size, seed, resolution)}
+            body = {"contents": contents, "generationConfig": self._config(image.size, seed, resolution)}
             answer = self.read(self.post(f"/v1beta/models/{self.model}:generateContent", body), instruction)
         details = {**answer.details, **({"uploaded": len(turns)} if uploads else {})}
         if self.session == "fresh":
             details.pop("signature", None)
         if self.varies_size:
             details["resolution"] = resolution
-        cost = self.price_at(resolution) if self.varies_size else answer.cost
+        cost = self._price_at(resolution) if self.varies_size else answer.cost
         return dataclasses.replace(answer, cost=cost, details=details)
 
-    def config(self, size: Size, seed: int, resolution: str) -> Json:
+    def _config(self, size: Size, seed: int, resolution: str) -> Json:
         """The second generation rejects requests for a size or thoughts."""
         config: Json = {"responseModalities": ["TEXT", "IMAGE"], "seed": seed}
         if self.temperature is not None:
@@ -118,9 +118,9 @@ class Editor(hosted.HostedEditor):
         body["response_format"] = {"type": "image", **shape}
         last, words = history[-1].details.get("session_id"), {"type": "text", "text": instruction}
         further = {"previous_interaction_id": last, "input": [words]} if last else None
-        reply = self.go_on("/v1beta/interactions", body, further, {"input": _as_steps(history, words)})
+        reply = self._go_on("/v1beta/interactions", body, further, {"input": _as_steps(history, words)})
         answer = _read_interaction(self, reply, instruction)
-        return dataclasses.replace(answer, cost=self.price_at(resolution)) if answer.data else answer
+        return dataclasses.replace(answer, cost=self._price_at(resolution)) if answer.data else answer
 
     def _part(self, turn: Turn, uploads: bool) -> Json:
         kind = "image/" + {"jpg": "jpeg"}.get(sniffed := pictures.sniff(turn.data), sniffed)
@@ -157,8 +157,7 @@ class Editor(hosted.HostedEditor):
         file = self.checked(sent, wire.parse_json(sent))["file"]
         while file["state"] == "PROCESSING":
             wire.pause(0.5)
-            seen = wire.send("GET", f"{self.address()}/v1beta/{file['name']}", self.headers())
-            file = self.checked(seen, wire.parse_json(seen))
+            file = self.send("GET", f"/v1beta/{file['name']}")
         if file["state"] != "ACTIVE":
             raise Transient(f"Google could not process an uploaded picture ({file.get('error')})")
         return str(file["uri"])
@@ -193,8 +192,8 @@ class Editor(hosted.HostedEditor):
             return self.answer(wire.from_base64(inline["data"]), reply, details, text=text)
         message = candidate.get("finishMessage") or feedback.get("blockReasonMessage")
         reason = ": ".join(filter(None, (blocked or finish or "no candidates", message)))
-        status = "refused" if blocked or finish in REFUSALS else "no_image"
-        return Answer(status=status, reason=reason, text=text, details=self.details(reply, details))
+        refused = bool(blocked) or finish in REFUSALS
+        return self.answer(None, reply, details, text=text, reason=reason, refused=refused)
 
 
 def _as_steps(history: Sequence[Turn], words: Json) -> list[Json]:
@@ -232,8 +231,7 @@ def _read_interaction(editor: Editor, reply: Json, instruction: str) -> Answer:
     ]
     reason = "; ".join(f"{row.get('code')}: {row.get('message')}" for row in errors) or str(reply.get("status"))
     refused = any(word in reason.upper() for word in REFUSALS)
-    status = "refused" if refused else "no_image"
-    return Answer(status=status, reason=reason, text=text, details=editor.details(reply, details))
+    return editor.answer(None, reply, details, text=text, reason=reason, refused=refused)
 
 
 def _parts_of(reply: Json, kind: str, field: str) -> list[Json]:

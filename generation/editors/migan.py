@@ -29,7 +29,7 @@ class Editor:
         return local_models.missing_packages("migan", *_PACKAGES)
 
     @functools.cached_property
-    def network(self) -> Any:
+    def _network(self) -> Any:
         local_models.require_packages("migan", *_PACKAGES)
         import onnxruntime
 
@@ -42,13 +42,13 @@ class Editor:
         if request.verb != "remove":
             return as_answer(carry_out(pixels, request, np.random.default_rng(seed)))
         bare = lift_off(pixels, request)
-        return as_answer(bare if isinstance(bare, str) else self.filled(*bare))
+        return as_answer(bare if isinstance(bare, str) else self._filled(*bare))
 
-    def filled(self, bare: Pixels, hole: Any) -> Pixels:
+    def _filled(self, bare: Pixels, hole: Any) -> Pixels:
         """The network's mask is 0 in the hole and 255 elsewhere."""
         keep = np.where(hole, 0, 255).astype(np.uint8)
         inputs = {"image": bare.astype(np.uint8).transpose(2, 0, 1)[None], "mask": keep[None, None]}
-        (result,) = self.network.run(["result"], inputs)
+        (result,) = self._network.run(["result"], inputs)
         pixels: Pixels = result[0].transpose(1, 2, 0)
         return pixels
 

@@ -182,7 +182,7 @@ class Editor(hosted.HostedEditor):
         last = history[-1].details.get("session_id") if keeps else None
         words = {"type": "input_text", "text": instruction}
         further = {"previous_response_id": last, "input": [{"role": "user", "content": [words]}]} if last else None
-        reply = self.go_on("/responses", body, further, {"input": _as_items(history, words)})
+        reply = self._go_on("/responses", body, further, {"input": _as_items(history, words)})
         return self._read_response(reply, instruction)
 
     def _read_response(self, reply: Json, instruction: str) -> Answer:
@@ -196,14 +196,11 @@ class Editor(hosted.HostedEditor):
         details |= {"session_id": reply["id"], "call_id": row.get("id"), "session_lost": reply.get("lost")}
         details |= {"revised_prompt": row.get("revised_prompt"), "action": row.get("action")}
         details |= {"declared": f"image/{row.get('output_format') or 'png'}", "input_fidelity": self._fidelity}
-        if row.get("result"):
-            return self.answer(wire.from_base64(row["result"]), reply, details, instruction, text=text, cost=cost)
+        picture = wire.from_base64(row["result"]) if row.get("result") else None
         error = row.get("error") or reply.get("error") or {}
-        status = "refused" if error.get("code") in self.meanings[0][2] else "no_image"
+        refused = error.get("code") in self.meanings[0][2]
         reason = error.get("message") or f"a response without a picture ({reply.get('status')})"
-        return Answer(
-            status=status, reason=reason, text=text, cost=cost, details=self.details(reply, details, instruction)
-        )
+        return self.answer(picture, reply, details, instruction, text, cost, reason, refused)
 
     def _response_cost(self, usage: Json, drawn: object) -> float | None:
         """Of the picture and of the model that calls the tool, as if nothing had been cached."""
@@ -216,8 +213,7 @@ class Editor(hosted.HostedEditor):
     def _request(
         self, files: dict[str, tuple[str, bytes, str]], form: Json, instruction: str, sent: Json
     ) -> Answer:
-        response = wire.send("POST", f"{self.address()}/images/edits", self.headers(), data=form, files=files)
-        reply = self.checked(response, wire.parse_json(response))
+        reply = self.send("POST", "/images/edits", data=form, files=files)
         row = hosted.first_row(reply)
         details: Json = sent | {"input_fidelity": self._fidelity, "revised_prompt": row.get("revised_prompt")}
         details |= {"uncontrolled": []} if self._served else {}

@@ -25,16 +25,14 @@ class Editor(hosted.PolledEditor):
 
     def ask(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         order = self.post(*order_of(self.model, self.body(image, instruction, seed)))
-        address = self.address_in(order.get("urls") or {}, "get", "replicate.com")
+        address = self._address_in(order.get("urls") or {}, "get", "replicate.com")
         prediction = self.wait(address, lambda reply: reply.get("status") in ("starting", "processing"))
         return finished(self, prediction, {})
 
     def _place(self, data: bytes) -> str:
         files = {"content": ("picture.png", data, "image/png")}
         with wire.before_the_order():
-            response = wire.send("POST", f"{self.address()}/v1/files", self.headers(), files=files)
-            reply = self.checked(response, wire.parse_json(response))
-        return str(reply["urls"]["get"])
+            return str(self.send("POST", "/v1/files", files=files)["urls"]["get"])
 
 
 def order_of(name: str, options: wire.Json) -> tuple[str, wire.Json]:
@@ -50,7 +48,7 @@ def finished(editor: hosted.HostedEditor, prediction: wire.Json, details: wire.J
     status, output, error = prediction.get("status"), prediction.get("output"), str(prediction.get("error") or "")
     if status != "succeeded":
         if any(word in error.lower() for word in _REFUSALS):
-            return Answer(status="refused", reason=error, details=editor.details(prediction, details))
+            return editor.answer(None, prediction, details, reason=error, refused=True)
         raise Transient(f"the prediction {status}: {error[:200]}", charged=True)
     addresses = output if isinstance(output, list) else [output]
     return editor.answer(addresses[0] if addresses else None, prediction, details)

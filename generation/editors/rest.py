@@ -48,12 +48,10 @@ class Editor(hosted.PolledEditor):
 
     def ask(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         path, body = self.facts["path"], self.body(image, instruction, seed)
+        content: Json = {"json": body}
         if field := self.facts.get("form"):
-            files = {field: ("picture.png", pictures.encode_png(image), "image/png")}
-            response = wire.send("POST", self.address() + path, self.headers(), data=body, files=files)
-            reply = self.checked(response, wire.parse_json(response))
-        else:
-            reply = self.post(path, body)
+            content = {"data": body, "files": {field: ("picture.png", pictures.encode_png(image), "image/png")}}
+        reply = self.send("POST", path, **content)
         if poll := self.facts.get("poll"):
             reply = self._finished(reply, poll)
         reason = "; ".join(f"{name}: {word}" for name in self.facts["failure"] if (word := reply.get(name)))
@@ -61,7 +59,7 @@ class Editor(hosted.PolledEditor):
         details = {"version": reply.get("version"), "credits": reply.get("credits_used") or reply.get("cost")}
         details |= {"request_id": reply.get("request_id") or reply.get("id")}
         if reason and any(word in reason.lower() for word in _REFUSALS):
-            return Answer(status="refused", reason=reason, details=self.details(reply, details))
+            return self.answer(None, reply, details, reason=reason, refused=True)
         if reason:
             raise Transient(f"the order failed: {reason[:200]}", charged=True)
         if found and not str(found).startswith(("https://", "http://")):

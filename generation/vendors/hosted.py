@@ -64,10 +64,16 @@ class HostedModel:
         name, text = self.header
         return {name: text.format(keys.read_key(*self.key_names))}
 
-    def post(self, path: str, body: Json, **headers: str) -> Json:
-        return self.checked(*wire.post(self.address() + path, self.headers() | headers, body))
+    def send(self, method: str, path: str, **content: Any) -> Json:
+        """Ask the vendor; the object that it answers with."""
+        headers = self.headers() | content.pop("headers", {})
+        response = wire.send(method, self.address() + path, headers, **content)
+        return self.checked(response, wire.parse_json(response))
 
-    def go_on(self, path: str, body: Json, further: Json | None, whole: Json) -> Json:
+    def post(self, path: str, body: Json, **headers: str) -> Json:
+        return self.send("POST", path, json=body, headers=headers)
+
+    def _go_on(self, path: str, body: Json, further: Json | None, whole: Json) -> Json:
         """Go on with the conversation on the server; with the whole of it if there is none, or it was lost."""
         if further is None:
             return self.post(path, body | whole)
@@ -122,7 +128,7 @@ class HostedEditor(HostedModel):
             if not hasattr(self, option):
                 continue
             allowed = self.facts.get(listed) or (getattr(type(self), option),)
-            for value in self.resolutions if option == "resolution" else [str(getattr(self, option))]:
+            for value in self._resolutions if option == "resolution" else [str(getattr(self, option))]:
                 one_of(f"{self.vendor}:{option} of {self.model}", value, list(map(str, allowed)))
 
     @property
@@ -141,21 +147,21 @@ class HostedEditor(HostedModel):
         return self.hosted().facts
 
     @property
-    def resolutions(self) -> list[str]:
+    def _resolutions(self) -> list[str]:
         """1K, 2K or 4K; several if the vendor's editor takes a schedule of them."""
         return [str(getattr(self, "resolution", "1"))]
 
     def sizes(self) -> tuple[Size, ...]:
         """At the smallest resolution, so that no answer counts as shrunk."""
-        scale = min(int(resolution[0]) for resolution in self.resolutions)
+        scale = min(int(resolution[0]) for resolution in self._resolutions)
         return tuple((width * scale, height * scale) for width, height in FAMILIES[self.facts["sizes"]])
 
     def price(self) -> float | None:
         """At the dearest resolution, so that a cost limit holds."""
-        prices = [self.price_at(resolution) for resolution in self.resolutions]
+        prices = [self._price_at(resolution) for resolution in self._resolutions]
         return None if None in prices else max(price for price in prices if price is not None)
 
-    def price_at(self, resolution: str) -> float | None:
+    def _price_at(self, resolution: str) -> float | None:
         """At the model's quality or this resolution, with that of the picture sent."""
         price = self.hosted().price
         if isinstance(price, dict):
@@ -204,8 +210,10 @@ class HostedEditor(HostedModel):
         instruction: str = "",
         text: str = "",
         cost: float | None = None,
+        reason: str = "an answer without a picture",
+        refused: bool = False,
     ) -> Answer:
-        """The picture is bytes, a data address, or an address to download."""
+        """The picture is bytes, a data address, or an address to download; without one the reason says why."""
         details = self.details(reply, details, instruction)
         if isinstance(picture, str) and picture.startswith("data:"):
             picture = wire.from_base64(picture)
@@ -213,9 +221,8 @@ class HostedEditor(HostedModel):
             picture, details["declared"] = wire.download(picture, self.address())
         if isinstance(picture, bytes):
             return Answer(picture, text=text, cost=cost, details=details)
-        return Answer(
-            status="no_image", reason="an answer without a picture", text=text, cost=cost, details=details
-        )
+        status = "refused" if refused else "no_image"
+        return Answer(status=status, reason=reason, text=text, cost=cost, details=details)
 
     def details(self, reply: Json, details: Json, instruction: str = "") -> Json:
         """Without what the vendor left out and a prompt that it did not rewrite."""
@@ -231,7 +238,7 @@ class PolledEditor(HostedEditor):
     timeout: float = number(600.0, above=0, identity=False)
     poll: float = number(0.5, above=0, identity=False)  # seconds between two polls
 
-    def address_in(self, order: Mapping[str, object], name: str, *hosts: str) -> str:
+    def _address_in(self, order: Mapping[str, object], name: str, *hosts: str) -> str:
         address = order.get(name)
         if not isinstance(address, str):
             raise Transient(f"an answer without {name}: {str(order)[:120]}", charged=True)

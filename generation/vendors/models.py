@@ -33,12 +33,12 @@ class Model:
     @property
     def price(self) -> Any:
         """US dollars per picture, or a mapping of them by size or quality."""
-        users = own_prices(os.environ.get(_PRICES)).get(self.vendor, {})
+        users = _own_prices(os.environ.get(_PRICES)).get(self.vendor, {})
         return users.get(self.name, self.facts.get("price"))
 
     @property
     def tokens(self) -> Mapping[str, float]:
-        users = own_prices(os.environ.get(_PRICES)).get(f"{self.vendor}_tokens", {})
+        users = _own_prices(os.environ.get(_PRICES)).get(f"{self.vendor}_tokens", {})
         return users.get(self.name) or self.facts.get("tokens") or {}
 
     def warning(self, today: datetime.date | None = None) -> str | None:
@@ -61,7 +61,7 @@ class Model:
             "not found" if self.listed else "not in generation/vendors/models.toml"
         )
         path, name = os.environ.get(_PRICES), json.dumps(self.name)
-        if self.vendor in own_prices(path):
+        if self.vendor in _own_prices(path):
             line = f"write the line {name} = 0.05, with your own price, under [{self.vendor}] in {path}"
         else:
             into = f"at the top of {path}" if path else f"into a file and name it in {_PRICES}"
@@ -102,7 +102,7 @@ def shipped() -> Json:
 
 
 @functools.cache
-def own_prices(path: str | None) -> Json:
+def _own_prices(path: str | None) -> Json:
     if not path:
         return {}
     try:

@@ -188,11 +188,6 @@ def send(method: str, address: str, headers: Mapping[str, str], **content: Any) 
         raise Transient(f"{problem} ({name}: {text})", charged=charged) from error
 
 
-def post(address: str, headers: Mapping[str, str], body: Json) -> tuple[httpx2.Response, Json]:
-    response = send("POST", address, headers, json=body)
-    return response, parse_json(response)
-
-
 def status_error(status: int, message: str, retry_after: str | None = None) -> Exception:
     text = f"HTTP {status}: {keys.scrub_and_cut(' '.join(message.split()), 300)}"
     if status in _RETRIED:

@@ -47,7 +47,7 @@ def test_compression_is_what_jpeg_does():
     buffer = io.BytesIO()
     grey.save(buffer, "JPEG", quality=30)
     theirs = pixels(Image.open(buffer))
-    mine = degradations.compressed(numpy.repeat(numpy.asarray(grey, numpy.int64)[..., None], 3, 2), 30)[..., 0]
+    mine = degradations._compressed(numpy.repeat(numpy.asarray(grey, numpy.int64)[..., None], 3, 2), 30)[..., 0]
     assert numpy.abs(mine.clip(0, 255) - theirs).mean() < 0.2
 
 

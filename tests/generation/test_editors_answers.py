@@ -263,4 +263,4 @@ def test_a_tolerance_that_the_model_does_not_take_is_refused():
 
 def test_gemini_is_sent_a_temperature():
     editor = editors.choose("gemini:model=gemini-3-pro-image,temperature=0.4").editor
-    assert editor.config((64, 64), 5, "2K")["temperature"] == 0.4
+    assert editor._config((64, 64), 5, "2K")["temperature"] == 0.4

@@ -39,7 +39,6 @@ SENTENCES = {
     "erase": r"Erase what is written on (the .*), and leave the card empty\.",
     "cross out": r"Cross out (the .*) with a black X over its whole width and height\.",
 }
-COUNTS = {"three": 3, "four": 4}
 
 
 def reference(words):
@@ -74,10 +73,8 @@ def command(sentence):
     elif verb in ("copy", "add"):
         colour, kind, *numbers = rest if verb == "add" else ("", "", *rest)
         values = ((kind, colour) if verb == "add" else ()) + tuple(map(thousandths, numbers))
-    elif verb == "extend":
-        values = (words[1], 3)
-    elif verb == "sort":
-        values = (words[1], COUNTS[words[0]])
+    elif verb in ("extend", "sort"):
+        values = (words[1],)
     elif verb == "arrange":
         values = (words[1], tuple(words[2].split(", ")))
     else:

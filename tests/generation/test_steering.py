@@ -114,7 +114,7 @@ def test_a_thing_that_is_gone_is_asked_for_again():
     seen = steering.look(goal, np.asarray(draw_scene(goal.before.without(thing), SIDE)))
     assert not seen.is_there
     assert not steering.is_satisfied(goal, seen)
-    assert "gone" in steering.correction(goal, seen)
+    assert "gone" in steering._correction(goal, seen)
 
 
 @pytest.mark.parametrize("goal", GOALS[:3], ids=NAMES[:3])

@@ -104,14 +104,14 @@ def test_the_line_that_is_asked_for_gives_the_price(tmp_path, monkeypatch):
     for number, before in enumerate(("", "[bfl]\nflux-2-pro = 0.06\n", "[qwen]\nqwen-image-edit = 0.01\n")):
         file.write_text(before)
         monkeypatch.setenv("CONVERGEBENCH_PRICES", str(file)) if before else None
-        models.own_prices.cache_clear()
+        models._own_prices.cache_clear()
         with pytest.raises(UserError, match="write the line") as asked:
             check_max_cost(Plan(suites.load("smoke"), (choice,), ()), 1.0)
         line = re.search(r"the line (.*?), with", str(asked.value))[1]
         assert ("under [qwen]" in str(asked.value)) is (number == 2)
         file.write_text(f"{before}{line}\n" if number == 2 else f"{line}\n{before}")
         monkeypatch.setenv("CONVERGEBENCH_PRICES", str(file))
-        models.own_prices.cache_clear()
+        models._own_prices.cache_clear()
         check_max_cost(Plan(suites.load("smoke"), (choice,), ()), 1.0)
         assert choice.editor.price() == 0.05
 

@@ -50,11 +50,11 @@ def test_an_answer_beyond_the_limit_on_bytes_is_not_read(monkeypatch):
 
 def test_only_a_cut_answer_counts_as_paid():
     with pytest.raises(Transient) as caught, wire.one_call(5):
-        wire.post("http://127.0.0.1:9/", {}, {})
+        wire.send("POST", "http://127.0.0.1:9/", {}, json={})
     assert not caught.value.charged
     cut = Reply(body=b"{}" * 99, cut=True)
     with serving(lambda server, request: cut) as server, wire.one_call(5), pytest.raises(Transient) as caught:
-        wire.post(server.base, {}, {})
+        wire.send("POST", server.base, {}, json={})
     assert caught.value.charged
 
 
@@ -64,8 +64,8 @@ def test_the_environments_proxy_is_used(monkeypatch):
         monkeypatch.setenv("no_proxy", "")
         wire.client.cache_clear()
         with wire.one_call(5):
-            _, body = wire.post("http://vendor.invalid/v1", {}, {})
-    assert body == {"asked": "http://vendor.invalid/v1"}
+            answer = wire.send("POST", "http://vendor.invalid/v1", {}, json={})
+    assert answer.json() == {"asked": "http://vendor.invalid/v1"}
     wire.client.cache_clear()
 
 

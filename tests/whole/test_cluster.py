@@ -15,7 +15,7 @@ import pytest
 import scored
 from convergebench import dataset_builder, generation, metric_modules
 from convergebench.cli._shared import _parse_arguments
-from convergebench.generation.cluster import launch_of, raised_if_killed
+from convergebench.generation.cluster import _raised_if_killed, launch_of
 from convergebench.generation.records import UserError
 from convergebench.metric_modules._engine import engine, results
 
@@ -142,13 +142,13 @@ def test_a_replaced_pool_worker_counts_as_killed(monkeypatch):
     workers = [SimpleNamespace(pid=pid, name=f"ForkServerPoolWorker-{pid}", exitcode=None) for pid in range(3)]
     workers[0].exitcode = 255  # what is read where the pool's own thread was the first to ask
     monkeypatch.setattr(multiprocess, "active_children", lambda: workers)
-    with raised_if_killed(3):
+    with _raised_if_killed(3):
         time.sleep(0.5)
     heard = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as in the background of a script
     try:
         with (
             pytest.raises(UserError, match="the process of a task was killed; give the same"),
-            raised_if_killed(2),
+            _raised_if_killed(2),
         ):
             time.sleep(10)
     finally:

@@ -4,7 +4,7 @@ Shapes are polygons on a canvas of four times the size, then averaged. Words are
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import cast
 
@@ -131,26 +131,22 @@ class _Patch:
     def _paste(self, picture: Image.Image, colour: tuple[int, ...], mask: Image.Image) -> None:
         picture.paste(colour, (self.left, self.top), mask)
 
-    def _canvas(self) -> Image.Image:
-        return Image.new("L", (self.width * _FINE, self.width * _FINE))
+    def _drawn(self, draw: Callable[[ImageDraw.ImageDraw], None]) -> Image.Image:
+        canvas = Image.new("L", (self.width * _FINE, self.width * _FINE))
+        draw(ImageDraw.Draw(canvas))
+        return canvas.reduce(_FINE)
 
     def filled(self, points: list[_Point]) -> Image.Image:
-        canvas = self._canvas()
-        ImageDraw.Draw(canvas).polygon(points, fill=255)
-        return canvas.reduce(_FINE)
+        return self._drawn(lambda canvas: canvas.polygon(points, fill=255))
 
     def _lines(self, points: list[_Point], times: int = 1) -> Image.Image:
-        canvas = self._canvas()
         width = max(_FINE, times * _EDGE * _FINE * self.side // 1000)
-        ImageDraw.Draw(canvas).line(points, fill=255, width=width, joint="curve")
-        return canvas.reduce(_FINE)
+        return self._drawn(lambda canvas: canvas.line(points, fill=255, width=width, joint="curve"))
 
     def _written(self) -> Image.Image:
-        canvas = self._canvas()
         font = _font().font_variant(size=_TEXT * _FINE * self.side // 1000)
         [middle] = self._placed([(0, 0)])
-        ImageDraw.Draw(canvas).text(middle, self.thing.text, fill=255, font=font, anchor="mm")
-        return canvas.reduce(_FINE)
+        return self._drawn(lambda canvas: canvas.text(middle, self.thing.text, fill=255, font=font, anchor="mm"))
 
 
 def fill_of(thing: Thing) -> tuple[int, ...]:

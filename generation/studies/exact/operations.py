@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import combinations, permutations, product
 from typing import Any
 
@@ -25,8 +25,6 @@ from .scenes import (
 )  # fmt: skip
 
 Value = int | str | tuple[str, ...]
-_COUNTS = ("no", "one", "two", "three", "four", "five")
-_ORDINALS = {3: "fourth"}
 
 
 @dataclass(frozen=True)
@@ -74,19 +72,13 @@ class Edit:
 # --- what each verb does to the data, and its words
 
 
-def _exchange(*names: str) -> Callable[[Scene, Thing, Thing], Scene]:
-    def run(scene: Scene, *pair: Thing) -> Scene:
-        others = ({name: getattr(other, name) for name in names} for other in reversed(pair))
-        return scene.without(*pair).with_things(*map(lambda thing, other: replace(thing, **other), pair, others))
-
-    return run
+def _exchange(names: Sequence[str], scene: Scene, *pair: Thing) -> Scene:
+    others = ({name: getattr(other, name) for name in names} for other in reversed(pair))
+    return scene.without(*pair).with_things(*map(lambda thing, other: replace(thing, **other), pair, others))
 
 
 def _arrange(scene: Scene, kind: str, colours: tuple[str, ...]) -> Scene:
-    by_colour = {thing.colour: thing for thing in scene.series}
-    if [thing.kind for thing in scene.series] != [kind] * len(by_colour) or set(by_colour) != set(colours):
-        raise Ambiguous(f"the bottom row of {scene.id} is not of {', '.join(colours)}")
-    return _in_order(scene, [by_colour[colour] for colour in colours])
+    return _in_order(scene, sorted(scene.series, key=lambda thing: colours.index(thing.colour)))
 
 
 def _in_order(scene: Scene, things: list[Thing]) -> Scene:
@@ -99,16 +91,13 @@ def _percent(thousandths: int) -> str:
 
 
 def _move_words(target: Reference, right: int, down: int) -> str:
-    ways = [("to the right" if right > 0 else "to the left", right), ("down" if down > 0 else "up", down)]
-    parts = " and ".join(f"{way} by {_percent(part)}" for way, part in ways if part)
-    return f"Move {target} {parts} of the picture's width."
+    way = ("to the right" if right > 0 else "to the left") if right else "down" if down > 0 else "up"
+    return f"Move {target} {way} by {_percent(right or down)} of the picture's width."
 
 
 def _scale_words(target: Reference, times: int, parts: int) -> str:
-    factor = {(3, 2): "one and a half times", (2, 3): "two thirds of"}.get((times, parts), f"{times}/{parts} of")
-    return (
-        f"{'Enlarge' if times > parts else 'Shrink'} {target} to {factor} its size, keeping its centre in place."
-    )
+    verb, factor = ("Enlarge", "one and a half times") if times > parts else ("Shrink", "two thirds of")
+    return f"{verb} {target} to {factor} its size, keeping its centre in place."
 
 
 def _place_words(x: int, y: int) -> str:
@@ -116,14 +105,12 @@ def _place_words(x: int, y: int) -> str:
 
 
 def _add_words(kind: str, colour: str, size: int, x: int, y: int) -> str:
-    article = "an" if colour[0] in "aeiou" else "a"
-    return (
-        f"Add {article} {colour} {kind}, upright and {_percent(size)} of the picture wide, {_place_words(x, y)}."
-    )
+    thing = f"{'an' if colour[0] in 'aeiou' else 'a'} {colour} {kind}"
+    return f"Add {thing}, upright and {_percent(size)} of the picture wide, {_place_words(x, y)}."
 
 
-def _row_words(kind: str, count: int) -> str:
-    return f"the {_COUNTS[count]} {kind}{'es' if kind.endswith('sh') else 's'} in the bottom row"
+def _row_words(kind: str) -> str:
+    return f"the three {kind}{'es' if kind.endswith('sh') else 's'} in the bottom row"
 
 
 _VERBS: dict[str, tuple[Callable[..., Scene], Callable[..., str]]] = {
@@ -141,23 +128,23 @@ _VERBS: dict[str, tuple[Callable[..., Scene], Callable[..., str]]] = {
     "scale": (lambda s, t, times, parts: s.changed(t, size=t.size * times // parts), _scale_words),
     "add": (lambda s, kind, colour, size, x, y: s.with_things(Thing(y, x, kind, size, colour)), _add_words),
     "remove": (lambda s, t: s.without(t), "Remove {}.".format),
-    "swap": (_exchange("x", "y"), "Let {} and {} change places.".format),
+    "swap": (partial(_exchange, "xy"), "Let {} and {} change places.".format),
     "arrange": (
         _arrange,
         lambda kind, colours: (
-            f"Arrange {_row_words(kind, len(colours))} in this order from left to right: {', '.join(colours)}."
+            f"Arrange {_row_words(kind)} in this order from left to right: {', '.join(colours)}."
         ),
     ),
     "sort": (
-        lambda s, kind, count: _in_order(s, sorted(s.series, key=lambda thing: thing.size)),
-        lambda kind, count: f"Sort {_row_words(kind, count)} by size, with the smallest at the left.",
+        lambda s, kind: _in_order(s, sorted(s.series, key=lambda thing: thing.size)),
+        lambda kind: f"Sort {_row_words(kind)} by size, with the smallest at the left.",
     ),
     "recolour": (
         lambda s, t, colour: s.changed(t, colour=colour, tone="full"),
         "Change the colour of {} to {}.".format,
     ),
     "swap colours": (
-        _exchange("colour"),
+        partial(_exchange, ("colour",)),
         "Let {} and {} swap their colours, keeping their shapes and places.".format,
     ),
     "lighten": (
@@ -175,9 +162,9 @@ _VERBS: dict[str, tuple[Callable[..., Scene], Callable[..., str]]] = {
         "Erase what is written on {}, and leave the card empty.".format,
     ),
     "extend": (
-        lambda s, kind, count: s.with_things(replace(s.series[-1], x=s.series[-1].x + CELL)),
-        lambda kind, count: (
-            f"Add a {_ORDINALS[count]} {kind} at the right end of the bottom row, "
+        lambda s, kind: s.with_things(replace(s.series[-1], x=s.series[-1].x + CELL)),
+        lambda kind: (
+            f"Add a fourth {kind} at the right end of the bottom row, "
             "exactly like the last one and at the same distance."
         ),
     ),
@@ -236,23 +223,16 @@ def _plan_remove(scene: Scene, dice: Dice) -> _Plan:
     return "remove", (thing,), (), "add", (thing.kind, thing.colour, thing.size, thing.x, thing.y)
 
 
-def _plan_row(verb: str) -> Callable[[Scene, Dice], _Plan]:
-    def plan(scene: Scene, dice: Dice) -> _Plan:
-        kind, colours = scene.series[0].kind, tuple(thing.colour for thing in scene.series)
-        orders = [order for order in permutations(colours) if order != colours]
-        asked = kind, dice.pick(orders) if verb == "arrange" else len(colours)
-        return verb, (), asked, "arrange", (kind, colours)
-
-    return plan
+def _plan_row(verb: str, scene: Scene, dice: Dice) -> _Plan:
+    kind, colours = scene.series[0].kind, tuple(thing.colour for thing in scene.series)
+    orders = [order for order in permutations(colours) if order != colours]
+    return verb, (), (kind, dice.pick(orders)) if verb == "arrange" else (kind,), "arrange", (kind, colours)
 
 
-def _plan_colour(verb: str) -> Callable[[Scene, Dice], _Plan]:
-    def plan(scene: Scene, dice: Dice) -> _Plan:
-        thing = _single(scene, dice)
-        others = [colour for colour in COLOURS if colour != thing.colour]
-        return verb, (thing,), (dice.pick(others),) * (verb == "recolour"), "recolour", (thing.colour,)
-
-    return plan
+def _plan_colour(verb: str, scene: Scene, dice: Dice) -> _Plan:
+    thing = _single(scene, dice)
+    others = [colour for colour in COLOURS if colour != thing.colour]
+    return verb, (thing,), (dice.pick(others),) * (verb == "recolour"), "recolour", (thing.colour,)
 
 
 def _plan_write(scene: Scene, dice: Dice) -> _Plan:
@@ -266,14 +246,11 @@ def _plan_erase(scene: Scene, dice: Dice) -> _Plan:
     return "erase", (card,), (), "write", (card.text,)
 
 
-def _plan_rewrite(is_such: Callable[[str], bool], texts: Sequence[str]) -> Callable[[Scene, Dice], _Plan]:
-    def plan(scene: Scene, dice: Dice) -> _Plan:
-        card = _card(scene, dice, is_such)
-        # No letter stays where it was, or half of the change could look like all of it.
-        others = [text for text in texts if not any(map(str.__eq__, text, card.text))]
-        return "rewrite", (card,), (_pick(dice, others),), "rewrite", (card.text,)
-
-    return plan
+def _plan_rewrite(is_such: Callable[[str], bool], texts: Sequence[str], scene: Scene, dice: Dice) -> _Plan:
+    card = _card(scene, dice, is_such)
+    # No letter stays where it was, or half of the change could look like all of it.
+    others = [text for text in texts if not any(map(str.__eq__, text, card.text))]
+    return "rewrite", (card,), (_pick(dice, others),), "rewrite", (card.text,)
 
 
 OPERATIONS: dict[str, tuple[str, Callable[[Scene, Dice], _Plan]]] = {
@@ -284,19 +261,19 @@ OPERATIONS: dict[str, tuple[str, Callable[[Scene, Dice], _Plan]]] = {
     "add": ("things", _plan_add),
     "remove": ("things", _plan_remove),
     "swap": ("things", lambda s, d: ("swap", _pair(s, d), (), "swap", ())),
-    "reorder": ("things", _plan_row("arrange")),
-    "recolour": ("colour", _plan_colour("recolour")),
+    "reorder": ("things", partial(_plan_row, "arrange")),
+    "recolour": ("colour", partial(_plan_colour, "recolour")),
     "swap-colours": ("colour", lambda s, d: ("swap colours", _pair(s, d), (), "swap colours", ())),
-    "lighten": ("colour", _plan_colour("lighten")),
-    "grey": ("colour", _plan_colour("grey")),
+    "lighten": ("colour", partial(_plan_colour, "lighten")),
+    "grey": ("colour", partial(_plan_colour, "grey")),
     "write": ("text", _plan_write),
     "erase": ("text", _plan_erase),
-    "change-word": ("text", _plan_rewrite(str.isalpha, WORDS)),
-    "change-number": ("text", _plan_rewrite(str.isdigit, [str(number) for number in range(10, 100)])),
-    "count-up": ("counting", lambda s, d: ("extend", (), (s.series[0].kind, len(s.series)), "remove", ())),
+    "change-word": ("text", partial(_plan_rewrite, str.isalpha, WORDS)),
+    "change-number": ("text", partial(_plan_rewrite, str.isdigit, [str(number) for number in range(10, 100)])),
+    "count-up": ("counting", lambda s, d: ("extend", (), (s.series[0].kind,), "remove", ())),
     "copy": ("counting", lambda s, d: ("copy", (_single(s, d),), _pick(d, s.free_cells()), "remove", ())),
     "cross-out": ("counting", lambda s, d: ("cross out", (_single(s, d),), (), "uncross", ())),
-    "sort": ("counting", _plan_row("sort")),
+    "sort": ("counting", partial(_plan_row, "sort")),
 }
 GROUPS = tuple(dict.fromkeys(group for group, _ in OPERATIONS.values()))
 _UNTARGETED = ("add", "arrange")

@@ -25,21 +25,21 @@ def _between(old: Thing | None, new: Thing, share: float) -> Thing:
     if old is None:
         return replace(new, size=max(1, round(new.size * share)))
     turn = (new.angle - old.angle + 180) % 360 - 180
-
-    def mixed(first: int, second: int) -> int:
-        return round(first + share * (second - first))
-
     colour, tone, text = new.colour, new.tone, round(share * len(new.text))
     if fill_of(old) != fill_of(new):
-        parts = (mixed(a, b) for a, b in zip(fill_of(old), fill_of(new), strict=True))
+        parts = (_mixed(a, b, share) for a, b in zip(fill_of(old), fill_of(new), strict=True))
         colour, tone = "#" + "".join(f"{min(255, max(0, part)):02x}" for part in parts), "full"
     return replace(
         old,
-        x=mixed(old.x, new.x),
-        y=mixed(old.y, new.y),
-        size=mixed(old.size, new.size),
+        x=_mixed(old.x, new.x, share),
+        y=_mixed(old.y, new.y, share),
+        size=_mixed(old.size, new.size, share),
         angle=old.angle + round(share * turn),
         colour=colour,
         tone=tone,
         text=new.text[:text] + old.text[round(share * len(old.text)) :],
     )
+
+
+def _mixed(first: int, second: int, share: float) -> int:
+    return round(first + share * (second - first))

@@ -192,15 +192,12 @@ class Dice:
     def __init__(self, *seed: int):
         self._words = iter(draw(seed, 4000, 0, 1 << 30).tolist())
 
-    def below(self, count: int) -> int:
-        return next(self._words) % count
-
     def pick(self, options: Any) -> Any:
-        return options[self.below(len(options))]
+        return options[next(self._words) % len(options)]
 
     def shuffled(self, options: Any) -> list[Any]:
         rest = list(options)
-        return [rest.pop(self.below(len(rest))) for _ in range(len(rest))]
+        return [rest.pop(self.pick(range(len(rest)))) for _ in range(len(rest))]
 
 
 @lru_cache(4096)
@@ -227,7 +224,7 @@ def find_scene(id: str) -> Scene:
 
 def _drawn(dice: Dice, scene: Scene) -> Scene:
     left, right = dice.shuffled([dice.pick(WORDS), ""])
-    number = str(10 + dice.below(90))
+    number = str(dice.pick(range(10, 100)))
     middle = [
         (x, 100, text, width) for x, text, width in ((210, left, 340), (590, right, 340), (890, number, 160))
     ]

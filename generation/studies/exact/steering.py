@@ -60,7 +60,7 @@ def next_words(chain: Chain, number: int, picture: Callable[[int], Image.Image])
     seen = [look(goal, np.asarray(picture(step).convert("RGB"))) for step in range(max(0, number - 2), number)]
     if is_satisfied(goal, seen[-1]):
         return None
-    return correction(goal, seen[-1], seen[0] if number > 1 else None)
+    return _correction(goal, seen[-1], seen[0] if number > 1 else None)
 
 
 def is_satisfied(goal: Edit, seen: Look) -> bool:
@@ -181,7 +181,7 @@ def _cards(goal: Edit) -> list[tuple[str, np.ndarray, np.ndarray]]:
 # --- saying
 
 
-def correction(goal: Edit, seen: Look, earlier: Look | None = None) -> str:
+def _correction(goal: Edit, seen: Look, earlier: Look | None = None) -> str:
     """The user's next words: what is still wrong with the thing, or else with the rest of the picture."""
     old, new = _things(goal)
     name = f"the {old.kind}" if old.kind != "card" else f"the card with the word {seen.text or old.text}"

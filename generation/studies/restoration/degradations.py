@@ -44,12 +44,12 @@ def _digital_zoom(pixels: Whole, seed: int) -> Whole:
     height, width = pixels.shape[:2]
     small = Image.fromarray(pixels.astype(np.uint8)).reduce(4)
     large = np.asarray(small.resize((width, height), Image.Resampling.BICUBIC), np.int64)
-    return compressed(large + (large - _disk(large, _share(pixels, 3))), 40)
+    return _compressed(large + (large - _disk(large, _share(pixels, 3))), 40)
 
 
 def _old_film(pixels: Whole, seed: int) -> Whole:
     soft = _disk(pixels, _share(pixels, 1))
-    warm = mix(soft, grey(soft)[..., None] * np.array((280, 240, 190)) >> 8, ONE * 7 // 10)
+    warm = mix(soft, _grey(soft)[..., None] * np.array((280, 240, 190)) >> 8, ONE * 7 // 10)
     height, width = pixels.shape[:2]
     x, y = np.arange(width)[None] * 2 - width, np.arange(height)[:, None] * 2 - height
     vignette = (x * x + y * y) * ONE // (width * width + height * height)  # 0 in the middle, ONE in the corners
@@ -58,7 +58,7 @@ def _old_film(pixels: Whole, seed: int) -> Whole:
 
 
 def _old_photo_black_and_white(pixels: Whole, seed: int) -> Whole:
-    faded = 60 + grey(_disk(pixels, _share(pixels, 2))) * 150 // 255
+    faded = 60 + _grey(_disk(pixels, _share(pixels, 2))) * 150 // 255
     print_ = np.repeat(faded[..., None], 3, axis=2)
     return _grain(_creased(_stained(print_, [seed, 4], (150, 140, 125)), [seed, 5]), [seed, 6], 16)
 
@@ -73,9 +73,9 @@ def _surveillance(pixels: Whole, seed: int) -> Whole:
     height, width = pixels.shape[:2]
     small = Image.fromarray(pixels.astype(np.uint8)).reduce(3)
     large = np.asarray(small.resize((width, height), Image.Resampling.BILINEAR), np.int64)
-    dull = (large + 2 * grey(large)[..., None]) // 3 * 7 // 10
+    dull = (large + 2 * _grey(large)[..., None]) // 3 * 7 // 10
     lines = np.where(np.arange(height) // _share(pixels, 2) % 2, 9, 10)[:, None, None]
-    return compressed(_grain(dull, [seed, 10], 40) * lines // 10, 12)
+    return _compressed(_grain(dull, [seed, 10], 40) * lines // 10, 12)
 
 
 DEGRADATIONS: dict[str, Callable[[Whole, int], Whole]] = {
@@ -108,7 +108,7 @@ def _share(pixels: Whole, parts: int) -> int:
     return max(1, min(pixels.shape[:2]) * parts // 1024)
 
 
-def grey(pixels: Whole) -> Whole:
+def _grey(pixels: Whole) -> Whole:
     return pixels @ _GREY >> 8
 
 
@@ -163,7 +163,7 @@ def _creased(pixels: Whole, seed: Sequence[int]) -> Whole:
     return result
 
 
-def compressed(pixels: Whole, quality: int) -> Whole:
+def _compressed(pixels: Whole, quality: int) -> Whole:
     """What JPEG does to each colour: cosines of 8x8 blocks in coarse steps."""
     height, width = pixels.shape[:2]
     scale = 5000 // quality if quality < 50 else 200 - 2 * quality

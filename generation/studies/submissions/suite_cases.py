@@ -36,11 +36,8 @@ def departures(chains: Sequence[FinishedChain], salt: bytes = b"") -> list[str]:
 
 
 def _departures_of_editor(suite: suites.Suite, chains: Sequence[FinishedChain]) -> Iterator[str]:
-    label, settings, of_suite = (
-        chains[0].editor,
-        _editor_settings(chains[0]),
-        f"suite {suite.name} {suite.version}",
-    )
+    label, settings = chains[0].editor, _editor_settings(chains[0])
+    of_suite = f"suite {suite.name} {suite.version}"
     options = {repr(sorted(_editor_settings(chain).items())) for chain in chains}
     by_case = {_case_of(chain.chain): chain for chain in chains}
     if vendor := models.vendor_of(label.partition(":")[0]):
@@ -72,18 +69,18 @@ def _departures_of_editor(suite: suites.Suite, chains: Sequence[FinishedChain]) 
 
 def _absent_variants(suite: suites.Suite, by_editor: Mapping[str, Sequence[FinishedChain]]) -> Iterator[str]:
     settings = [_editor_settings(chains[0]) for chains in by_editor.values()]
-
-    def takes(label: str, wanted: Mapping[str, Setting]) -> bool:
-        try:
-            return editors.with_settings(editors.choose(label, find_out=False), wanted) is not None
-        except UserError:  # nothing more is required of an unknown editor
-            return False
-
     for variant in suite.variants:
         is_there = any(variant.settings.items() <= options.items() for options in settings)
         is_known = any(variant.settings.keys() <= options.keys() for options in settings)
-        if is_known and not is_there and any(takes(label, variant.settings) for label in by_editor):
+        if is_known and not is_there and any(_takes(label, variant.settings) for label in by_editor):
             yield f"no chain is of {variant.name!r} of suite {suite.name}: a submission holds every case"
+
+
+def _takes(label: str, wanted: Mapping[str, Setting]) -> bool:
+    try:
+        return editors.with_settings(editors.choose(label, find_out=False), wanted) is not None
+    except UserError:  # nothing more is required of an unknown editor
+        return False
 
 
 def _audit_departures(chains: Sequence[FinishedChain], salt: bytes) -> Iterator[str]:
@@ -116,16 +113,9 @@ def _editor_settings(chain: FinishedChain) -> dict[str, Setting]:
 
 def _case_of(chain: Chain) -> _Case:
     source, program = chain.source, chain.program
+    picture = source.id, source.sha256, source.reference
     words = program.id, tuple(program.cycle), tuple(program.items)
-    return (
-        source.id,
-        source.sha256,
-        source.reference,
-        *words,
-        chain.run,
-        chain.rounds,
-        chain.settings.get("short_side"),
-    )
+    return *picture, *words, chain.run, chain.rounds, chain.settings.get("short_side")
 
 
 def _described(chain: FinishedChain) -> str:
