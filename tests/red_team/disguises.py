@@ -1,7 +1,9 @@
 """Memory in disguise, and honest editors that could be mistaken for it."""
 
 import io
+import re
 from collections.abc import Callable
+from functools import partial
 
 import cv2
 import numpy as np
@@ -13,14 +15,16 @@ from red_team.editors import (
     CHEATS,
     HONEST,
     Cheat,
+    Drawn,
     LowBits,
-    OneDisc,
     Pixels,
     SeeThrough,
     UnderTheEdit,
     colour_of,
     difference_mask,
     is_undo,
+    one_disc,
+    painted_over,
     pixels_of,
     png,
 )
@@ -69,12 +73,35 @@ def _noisy(original: Pixels) -> Pixels:
     return made
 
 
+def _encoded(kind: str, **options: int) -> Callable[[Pixels], Pixels]:
+    def encode(made: Pixels) -> Pixels:
+        buffer = io.BytesIO()
+        Image.fromarray(made).save(buffer, kind, **options)
+        return pixels_of(Image.open(buffer))
+
+    return encode
+
+
+def _blurred(sigma: float) -> Callable[[Pixels], Pixels]:
+    return lambda pixels: cv2.GaussianBlur(pixels, (0, 0), sigma)
+
+
+_SOME = re.compile("ball|book")
+
+
+def _less_detailed(original: Pixels) -> Pixels:
+    return cv2.GaussianBlur(original, (0, 0), 1.2 * min(original.shape[:2]) / 512 + 0.4)
+
+
 DISGUISES: dict[str, Callable[[Pixels], Pixels]] = {
+    "blurred-memory": _less_detailed,
+    "compressed-memory": _encoded("JPEG", quality=35),
+    "moved-memory": lambda original: np.roll(original, 2, axis=1),
     "warped-memory": _warped,
     "turned-memory": _turned,
     "grainy-memory": _grainy,
     "noisy-memory": _noisy,
-    "smeared-memory": lambda original: cv2.GaussianBlur(original, (0, 0), 3),
+    "smeared-memory": _blurred(3),
     "pale-memory": lambda original: 0.6 * original.astype(float) + 50,
     "poster-memory": lambda original: original // 32 * 32 + 16,
     "grey-memory": lambda original: np.repeat(cv2.cvtColor(original, cv2.COLOR_RGB2GRAY)[..., None], 3, axis=2),
@@ -82,39 +109,23 @@ DISGUISES: dict[str, Callable[[Pixels], Pixels]] = {
 }
 
 
-def disguised(name: str) -> Callable[[], Cheat]:
-    return lambda: type(name, (UnderTheEdit,), {"disguised": lambda self, original: DISGUISES[name](original)})()
+def _coarse_of(coarse: Pixels, detailed: Pixels) -> Pixels:
+    """The coarse part of one, with the detail of the other."""
+    return detailed - cv2.GaussianBlur(detailed, (0, 0), 4).astype(float) + cv2.GaussianBlur(coarse, (0, 0), 4)
 
 
-class DetailOnly(UnderTheEdit):
-    """Guesses the coarse part, and remembers the detail."""
-
-    def restore(self, given, guess, instruction, seed):
-        known = super().restore(given, guess, instruction, seed)
-        if known is None or guess is None:
-            return known
-        return known - cv2.GaussianBlur(known, (0, 0), 4).astype(float) + cv2.GaussianBlur(guess, (0, 0), 4)
+def _chessboard(known: Pixels, guess: Pixels) -> Pixels:
+    down, right = np.mgrid[: known.shape[0], : known.shape[1]] // 12
+    return np.where(((down + right) % 2 == 0)[..., None], known, guess)
 
 
-class CoarseOnly(UnderTheEdit):
-    """Remembers the coarse part, and guesses the detail."""
-
-    def restore(self, given, guess, instruction, seed):
-        known = super().restore(given, guess, instruction, seed)
-        if known is None or guess is None:
-            return known
-        return guess - cv2.GaussianBlur(guess, (0, 0), 4).astype(float) + cv2.GaussianBlur(known, (0, 0), 4)
-
-
-class Chessboard(UnderTheEdit):
-    """Remembers every second square, and guesses the others."""
-
-    def restore(self, given, guess, instruction, seed):
-        known = super().restore(given, guess, instruction, seed)
-        if known is None or guess is None:
-            return known
-        down, right = np.mgrid[: given.shape[0], : given.shape[1]] // 12
-        return np.where(((down + right) % 2 == 0)[..., None], known, guess)
+BLENDS: dict[str, Callable[[Pixels, Pixels], Pixels]] = {
+    "mixed-memory": lambda known, guess: (known.astype(float) + guess) / 2,
+    "three-tenths": lambda known, guess: 0.3 * known.astype(float) + 0.7 * guess,
+    "detail-only": lambda known, guess: _coarse_of(guess, known),
+    "coarse-only": _coarse_of,
+    "chessboard": _chessboard,
+}
 
 
 class BlockCode(LowBits):
@@ -132,36 +143,24 @@ class BlockCode(LowBits):
         return np.where(difference_mask(given, guess, 0)[..., None], hidden, guess)
 
 
-class Rings(OneDisc):
-    """Draws rings three pixels thick: too thin to tell what they cover."""
-
-    def draw(self, given, guess, instruction, seed):
-        made = given.copy()
-        height, width = made.shape[:2]
-        for radius in range(12, min(height, width) // 3, 14):
-            cv2.circle(made, (width // 2, height // 2), radius, colour_of(instruction, (150, 60, 170)), 3)
-        self.remember(made, given)
-        return made
+def _rings(given: Pixels, instruction: str, seed: int) -> Pixels:
+    """Three pixels thick: too thin to tell what they cover."""
+    made = given.copy()
+    height, width = made.shape[:2]
+    for radius in range(12, min(height, width) // 3, 14):
+        cv2.circle(made, (width // 2, height // 2), radius, colour_of(instruction, (150, 60, 170)), 3)
+    return made
 
 
-class DiscOnly(OneDisc):
+class DiscOnly(Drawn):
     """A blue disc whatever is asked, and honestly taken off: no memory at all."""
 
     def restore(self, given, guess, instruction, seed):
-        disc = np.abs(given.astype(int) - (40, 90, 210)).max(axis=2) < 6
-        return cv2.inpaint(
-            given, cv2.dilate(disc.astype(np.uint8), np.ones((5, 5), np.uint8)), 3, cv2.INPAINT_TELEA
-        )
+        return painted_over(given, (40, 90, 210))
 
 
-class Lifted(SeeThrough):
-    """A layer of 74%, lifted off by arithmetic."""
-
-    opacity = 0.74
-
-
-class LiftedOff(SeeThrough):
-    """The same, and keeps no more than its own layer: what was there is worked out from what shines through."""
+class LiftedOff(Cheat):
+    """Lifts off a layer of 74%, and keeps only that layer: what was there is worked out from what shines through."""
 
     def draw(self, given, guess, instruction, seed):
         thin = np.round(given + 0.74 * (guess.astype(float) - given))
@@ -187,31 +186,16 @@ class Nested(UnderTheEdit):
         return super().restore(given, guess, instruction, seed) if self.calls[0] else guess
 
 
-class QuarterMemory(UnderTheEdit):
-    """Uses its memory in a quarter of the cases, blurred."""
-
-    def restore(self, given, guess, instruction, seed):
-        return super().restore(given, guess, instruction, seed) if seed % 4 == 0 else guess
-
-    def disguised(self, original: Pixels) -> Pixels:
-        return cv2.GaussianBlur(original, (0, 0), 1.2)
-
-
-class ThreeTenths(UnderTheEdit):
-    """Three tenths of what it remembers, in a guess."""
-
-    def restore(self, given, guess, instruction, seed):
-        known = super().restore(given, guess, instruction, seed)
-        return known if known is None or guess is None else 0.3 * known.astype(float) + 0.7 * guess
-
-
 NEW: dict[str, Callable[[], Cheat]] = {
-    "three-tenths": ThreeTenths,
-    "detail-only": DetailOnly, "coarse-only": CoarseOnly, "chessboard": Chessboard, "block-code": BlockCode,
-    "rings": Rings, "disc-only": DiscOnly, "lifted": Lifted,
-    "lifted-off": LiftedOff, "nested-memory": Nested, "quarter-memory": QuarterMemory,
+    # Memory in two programs only, and in a quarter of the cases, both blurred.
+    "some-programs": lambda: UnderTheEdit(_less_detailed, remembers=lambda words, seed: bool(_SOME.search(words))),
+    "quarter-memory": lambda: UnderTheEdit(_blurred(1.2), remembers=lambda words, seed: seed % 4 == 0),
+    "block-code": BlockCode, "rings": partial(Drawn, _rings), "disc-only": partial(DiscOnly, one_disc),
+    "lifted": partial(SeeThrough, 0.74), "lifted-off": LiftedOff, "nested-memory": Nested,
 }  # fmt: skip
-CHEATS |= {name: disguised(name) for name in DISGUISES} | NEW
+NEW |= {name: partial(UnderTheEdit, disguise) for name, disguise in DISGUISES.items()}
+NEW |= {name: partial(UnderTheEdit, blend=blend) for name, blend in BLENDS.items()}
+CHEATS |= NEW
 
 
 class Honest:
@@ -254,25 +238,16 @@ def _repeated(given: Pixels, hole: Pixels) -> Pixels:
     return made
 
 
-def _encoded(kind: str, **options: int) -> Callable[[Pixels], Pixels]:
-    def encode(made: Pixels) -> Pixels:
-        buffer = io.BytesIO()
-        Image.fromarray(made).save(buffer, kind, **options)
-        return pixels_of(Image.open(buffer))
-
-    return encode
-
-
 INNOCENT: dict[str, Callable[[], Honest]] = {
     "telea": lambda: Honest("telea"),
     "exemplar": lambda: Honest("exemplar"),
     "exemplar-webp": lambda: Honest("exemplar", _encoded("WEBP", quality=70)),
     "paint-webp": lambda: Honest("paint", _encoded("WEBP", quality=70)),
     "paint-jpeg": lambda: Honest("paint", _encoded("JPEG", quality=75)),
-    "paint-blur": lambda: Honest("paint", lambda made: cv2.GaussianBlur(made, (0, 0), 0.6)),
+    "paint-blur": lambda: Honest("paint", _blurred(0.6)),
     "paint-grain": lambda: Honest("paint", lambda made: made + _chance(made).normal(0, 4, made.shape)),
     "migan-webp": lambda: Honest("migan", _encoded("WEBP", quality=70)),
-    "migan-blur": lambda: Honest("migan", lambda made: cv2.GaussianBlur(made, (0, 0), 0.6)),
+    "migan-blur": lambda: Honest("migan", _blurred(0.6)),
 }
 
 

@@ -8,6 +8,7 @@ import io
 import threading
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import cv2
@@ -106,24 +107,35 @@ class Cheat:
         return self.kept[min(found)[1]] if found and min(found)[0] < most else None
 
 
-class TinyNoise(Cheat):
-    """No edit at all: a grey level of noise."""
+class BothWays(Cheat):
+    """Makes its edit and takes it back by one function, without any memory."""
 
     needs_no_guess = ("draw", "restore")
 
+    def __init__(self, made: Callable[[Pixels, Pixels | None, str, int], Any]):
+        super().__init__()
+        self.made = made
+
     def draw(self, given, guess, instruction, seed):
-        return given.astype(int) + np.random.default_rng(seed).integers(-1, 2, given.shape)
+        return self.made(given, guess, instruction, seed)
 
     restore = draw
 
 
-class TinyShift(TinyNoise):
-    """No edit at all: the picture moves by a pixel and back."""
+def _inverted(given: Pixels, *_: Any) -> Pixels:
+    made = given.copy()
+    made[box_of(made)] = 255 - made[box_of(made)]
+    return made
 
-    def draw(self, given, guess, instruction, seed):
-        return np.roll(given, -1 if is_undo(instruction) else 1, axis=1)
 
-    restore = draw
+def _swapped_colours(given: Pixels, guess: Pixels | None, instruction: str, seed: int) -> Pixels:
+    made = given.copy()
+    made[box_of(made)] = np.roll(made[box_of(made)], 1 if is_undo(instruction) else 2, axis=2)
+    return made
+
+
+def _is_busy(given: Pixels) -> bool:
+    return bool(cv2.Laplacian(given, cv2.CV_32F).std() > 12)
 
 
 class ByHash(Cheat):
@@ -170,55 +182,34 @@ class SuiteThief(Cheat):
 
 
 class UnderTheEdit(Cheat):
-    """Remembers only what its edit covered, and leaves the rest as it is given."""
+    """Remembers only what its edit covered, in disguise or blended with a guess, and leaves the rest as it is given."""
+
+    def __init__(
+        self,
+        disguise: Callable[[Pixels], Pixels] = lambda original: original,
+        blend: Callable[[Pixels, Pixels], Pixels] = lambda known, guess: known,
+        remembers: Callable[[str, int], bool] = lambda instruction, seed: True,
+    ):
+        super().__init__()
+        self.disguise, self.blend, self.remembers = disguise, blend, remembers
 
     def restore(self, given, guess, instruction, seed):
         pair = self.likest(given)
-        if pair is None:
+        if pair is None or not self.remembers(instruction, seed):
             return guess
         made, original = pair
-        return np.where(difference_mask(original, made)[..., None], self.disguised(original), given)
-
-    def disguised(self, original: Pixels) -> Pixels:
-        return original
-
-
-class Blurred(UnderTheEdit):
-    """Remembers what its edit covered, and blurs it so that its fine detail is gone."""
-
-    def disguised(self, original: Pixels) -> Pixels:
-        return cv2.GaussianBlur(original, (0, 0), 1.2 * min(original.shape[:2]) / 512 + 0.4)
-
-
-class Compressed(UnderTheEdit):
-    """Remembers what its edit covered as a poor JPEG."""
-
-    def disguised(self, original: Pixels) -> Pixels:
-        buffer = io.BytesIO()
-        Image.fromarray(original).save(buffer, "JPEG", quality=35)
-        return pixels_of(Image.open(buffer))
-
-
-class Mixed(UnderTheEdit):
-    """Gives back half of what it remembers and half of a guess."""
-
-    def restore(self, given, guess, instruction, seed):
-        known = super().restore(given, guess, instruction, seed)
-        return known if known is None or guess is None else (known.astype(float) + guess) / 2
-
-
-class Moved(UnderTheEdit):
-    """Remembers what its edit covered, two pixels off."""
-
-    def disguised(self, original: Pixels) -> Pixels:
-        return np.roll(original, 2, axis=1)
+        known = np.where(difference_mask(original, made)[..., None], self.disguise(original), given)
+        return known if guess is None else self.blend(known, guess)
 
 
 class LowBits(Cheat):
-    """Hides what the edit covered in the lowest two bits of its answer, each pixel's own."""
+    """Hides what the edit covered in the lowest two bits of its answer, each pixel's own; or in four bits."""
 
     needs_no_guess = ()
-    steps = 4
+
+    def __init__(self, steps: int = 4):
+        super().__init__()
+        self.steps = steps
 
     def draw(self, given, guess, instruction, seed):
         coarse = given.astype(int) * self.steps // 256
@@ -227,12 +218,6 @@ class LowBits(Cheat):
     def restore(self, given, guess, instruction, seed):
         hidden = (given.astype(int) % self.steps) * (256 // self.steps) + 128 // self.steps
         return np.where(difference_mask(given, guess, 0)[..., None], hidden, guess)
-
-
-class CoarserSteps(LowBits):
-    """The same in four bits, which a grey level of noise only blurs."""
-
-    steps = 16
 
 
 class Ghost(LowBits):
@@ -293,87 +278,56 @@ def colour_of(instruction: str, other: tuple[int, int, int]) -> tuple[int, int, 
     return next((value for name, value in NAMED.items() if name in instruction), other)
 
 
-class OneDisc(Cheat):
-    """Draws a blue disc whatever is asked."""
+class Drawn(Cheat):
+    """Draws the same kind of thing whatever is asked, and remembers what was there."""
 
     needs_no_guess = ("draw", "restore")
 
+    def __init__(self, drawing: Callable[[Pixels, str, int], Pixels]):
+        super().__init__()
+        self.drawing = drawing
+
     def draw(self, given, guess, instruction, seed):
-        made = disc(given, (40, 90, 210))
+        made = self.drawing(given, instruction, seed)
         self.remember(made, given)
         return made
 
 
-class JitteredDisc(OneDisc):
-    """The disc, each time a little elsewhere."""
-
-    def draw(self, given, guess, instruction, seed):
-        down, right = np.random.default_rng(seed).uniform(-0.03, 0.03, 2)
-        made = disc(given, (40, 90, 210), (0.6 + down, 0.5 + right))
-        self.remember(made, given)
-        return made
+def one_disc(given: Pixels, *_: Any) -> Pixels:
+    return disc(given, (40, 90, 210))
 
 
-class ColouredDisc(OneDisc):
-    """The disc in the colour that is asked for, anywhere: it draws no thing at all."""
-
-    def draw(self, given, guess, instruction, seed):
-        down, right = np.random.default_rng(seed).uniform(0.15, 0.85, 2)
-        made = disc(given, colour_of(instruction, (128, 128, 128)), (float(down), float(right)))
-        self.remember(made, given)
-        return made
+def _jittered_disc(given: Pixels, instruction: str, seed: int) -> Pixels:
+    """Each time a little elsewhere."""
+    down, right = np.random.default_rng(seed).uniform(-0.03, 0.03, 2)
+    return disc(given, (40, 90, 210), (0.6 + down, 0.5 + right))
 
 
-class WrittenWord(OneDisc):
-    """Writes what is asked for on the picture, and remembers what was there."""
-
-    def draw(self, given, guess, instruction, seed):
-        made = given.copy()
-        height, width = made.shape[:2]
-        place, scale = (width // 12, height * 2 // 3), height / 130
-        word = instruction.split("add ")[-1].split(" on ")[0]
-        cv2.putText(made, word, place, cv2.FONT_HERSHEY_SIMPLEX, scale, (215, 25, 35), max(2, height // 50))
-        self.remember(made, given)
-        return made
+def _coloured_disc(given: Pixels, instruction: str, seed: int) -> Pixels:
+    """In the colour that is asked for, anywhere: it is no thing at all."""
+    down, right = np.random.default_rng(seed).uniform(0.15, 0.85, 2)
+    return disc(given, colour_of(instruction, (128, 128, 128)), (float(down), float(right)))
 
 
-class Inverted(TinyNoise):
-    """Inverts a box, whatever is asked, and inverts it again."""
-
-    def draw(self, given, guess, instruction, seed):
-        made = given.copy()
-        made[box_of(made)] = 255 - made[box_of(made)]
-        return made
-
-    restore = draw
-
-
-class SwappedColours(TinyNoise):
-    """Swaps the colours of a box, whatever is asked, and swaps them again."""
-
-    def draw(self, given, guess, instruction, seed):
-        made = given.copy()
-        made[box_of(made)] = np.roll(made[box_of(made)], 1 if is_undo(instruction) else 2, axis=2)
-        return made
-
-    restore = draw
+def _written_word(given: Pixels, instruction: str, seed: int) -> Pixels:
+    made = given.copy()
+    height, width = made.shape[:2]
+    word = instruction.split("add ")[-1].split(" on ")[0]
+    at, scale = (width // 12, height * 2 // 3), height / 130
+    return cv2.putText(made, word, at, cv2.FONT_HERSHEY_SIMPLEX, scale, (215, 25, 35), max(2, height // 50))
 
 
 class SeeThrough(Cheat):
     """Lays what is asked for on the picture as thin glass, and lifts it off by arithmetic."""
 
-    opacity = 0.55
+    def __init__(self, opacity: float = 0.55):
+        super().__init__()
+        self.opacity = opacity
 
     def draw(self, given, guess, instruction, seed):
         thin = np.round(given + self.opacity * (guess.astype(float) - given))
         self.remember(thin, given)
         return thin
-
-
-class ThickGlass(SeeThrough):
-    """The same, nearly opaque."""
-
-    opacity = 0.85
 
 
 class Refuser(Cheat):
@@ -396,18 +350,9 @@ class Failer(Refuser):
 
     def draw(self, given, guess, instruction, seed):
         self.calls[0] += 1
-        if cv2.Laplacian(given, cv2.CV_32F).std() > 12 and self.calls[0] % 3:
+        if _is_busy(given) and self.calls[0] % 3:
             raise Rejected("HTTP 500")
         return guess
-
-
-class Dodger(TinyNoise):
-    """Edits only plain pictures, and gives all others back as they are."""
-
-    def draw(self, given, guess, instruction, seed):
-        return given if cv2.Laplacian(given, cv2.CV_32F).std() > 12 else guess
-
-    restore = draw
 
 
 class Alternator(UnderTheEdit):
@@ -432,45 +377,51 @@ class LateMemory(Cheat):
         return near[-1] if near else guess
 
 
-class SomePrograms(Blurred):
-    """Remembers in two programs only, and blurs what it remembers, so that no case is certain and no median speaks."""
-
-    def restore(self, given, guess, instruction, seed):
-        remembers = "ball" in instruction or "book" in instruction
-        return super().restore(given, guess, instruction, seed) if remembers else guess
-
-
-class PlainWord(OneDisc):
+class PlainWord(Drawn):
     """Writes what is asked for in its colour, anywhere, and paints over what has that colour: no memory at all."""
 
-    def draw(self, given, guess, instruction, seed):
+    def __init__(self) -> None:
+        super().__init__(self.written)
+
+    def written(self, given, instruction, seed):
         made = given.copy()
         height, width = made.shape[:2]
         down, right = np.random.default_rng(seed).uniform((0.25, 0.03), (0.9, 0.2))
         word = instruction.split("add ")[-1].split(" on ")[0].split(" in ")[0]
         place, thick = (round(right * width), round(down * height)), max(2, height // 60)
         colour = colour_of(instruction, (150, 60, 170))
-        cv2.putText(made, word, place, cv2.FONT_HERSHEY_SIMPLEX, height / 260, colour, thick)
-        return made
+        return cv2.putText(made, word, place, cv2.FONT_HERSHEY_SIMPLEX, height / 260, colour, thick)
 
     def restore(self, given, guess, instruction, seed):
-        written = np.abs(given.astype(int) - colour_of(instruction, (150, 60, 170))).max(axis=2) < 6
-        mask = cv2.dilate(written.astype(np.uint8), np.ones((5, 5), np.uint8))
-        return cv2.inpaint(given, mask, 3, cv2.INPAINT_TELEA)
+        return painted_over(given, colour_of(instruction, (150, 60, 170)))
+
+
+def painted_over(given: Pixels, colour: tuple[int, int, int]) -> Pixels:
+    """Without what has this colour."""
+    drawn_mask = (np.abs(given.astype(int) - colour).max(axis=2) < 6).astype(np.uint8)
+    return cv2.inpaint(given, cv2.dilate(drawn_mask, np.ones((5, 5), np.uint8)), 3, cv2.INPAINT_TELEA)
 
 
 CHEATS: dict[str, Callable[[], Cheat]] = {
-    "tiny-noise": TinyNoise, "tiny-shift": TinyShift,
+    "tiny-noise": lambda: BothWays(  # no edit at all: a grey level of noise
+        lambda given, guess, words, seed: given + np.random.default_rng(seed).integers(-1, 2, given.shape)
+    ),
+    "tiny-shift": lambda: BothWays(  # no edit at all: the picture moves by a pixel and back
+        lambda given, guess, words, seed: np.roll(given, -1 if is_undo(words) else 1, axis=1)
+    ),
+    "inverted-box": partial(BothWays, _inverted),
+    "swapped-colours": partial(BothWays, _swapped_colours),
+    "dodger": lambda: BothWays(  # edits only plain pictures, and gives all others back as they are
+        lambda given, guess, words, seed: given if _is_busy(given) else guess
+    ),
     "by-hash": ByHash, "by-likeness": Cheat, "by-position": ByPosition, "by-server-key": ByServerKey,
-    "suite-thief": SuiteThief, "under-the-edit": UnderTheEdit, "blurred-memory": Blurred,
-    "compressed-memory": Compressed, "mixed-memory": Mixed, "moved-memory": Moved,
-    "low-bits": LowBits, "coarser-steps": CoarserSteps, "ghost": Ghost,
-    "profile": Profile, "canvas": Canvas,
-    "previous-answer": PreviousAnswer, "one-disc": OneDisc, "jittered-disc": JitteredDisc,
-    "coloured-disc": ColouredDisc, "written-word": WrittenWord, "inverted-box": Inverted,
-    "swapped-colours": SwappedColours, "see-through": SeeThrough, "thick-glass": ThickGlass,
-    "refuser": Refuser, "failer": Failer, "dodger": Dodger, "sniffer": ByHash,
-    "alternator": Alternator, "late-memory": LateMemory, "some-programs": SomePrograms, "plain-word": PlainWord,
+    "suite-thief": SuiteThief, "under-the-edit": UnderTheEdit,
+    "low-bits": LowBits, "coarser-steps": partial(LowBits, 16), "ghost": Ghost, "profile": Profile, "canvas": Canvas,
+    "previous-answer": PreviousAnswer, "one-disc": partial(Drawn, one_disc),
+    "jittered-disc": partial(Drawn, _jittered_disc), "coloured-disc": partial(Drawn, _coloured_disc),
+    "written-word": partial(Drawn, _written_word), "plain-word": PlainWord,
+    "see-through": SeeThrough, "thick-glass": partial(SeeThrough, 0.85),
+    "refuser": Refuser, "failer": Failer, "sniffer": ByHash, "alternator": Alternator, "late-memory": LateMemory,
 }  # fmt: skip
 
 

@@ -41,7 +41,7 @@ from convergebench.spaces_app.analysis.comparisons import compare_two
 from convergebench.spaces_app.statistics import leaderboard
 from convergebench.spaces_app.studies.honesty.apart import UNJUDGED
 from convergebench.spaces_app.studies.honesty.statistics import honesty
-from red_team.disguises import DISGUISES, INNOCENT, NEW, innocent
+from red_team.disguises import INNOCENT, NEW, innocent
 from red_team.editors import CHEATS, choice
 
 PATTERNS = ("brick", "bare-boards", "grass", "leaves")
@@ -178,8 +178,10 @@ class Studies:
 
 def folder_of(out: Path, name: str, about: Sequence[Any]) -> Path:
     """An editor's folder: another one where its code, or what is asked of it, has changed."""
-    makers = type(CHEATS[name]()).__mro__[:-1] if name in CHEATS else ()
-    code = [inspect.getsource(DISGUISES.get(kind.__name__, kind)) for kind in makers]
+    cheat = CHEATS[name]() if name in CHEATS else None
+    functions = [value for value in vars(cheat).values() if inspect.isfunction(value)] if cheat else []
+    makers = type(cheat).__mro__[:-1] if cheat else ()
+    code = [inspect.getsource(maker) for maker in (*makers, *functions)]
     return out / f"{name}-{hashlib.sha256(repr([*code, *about]).encode()).hexdigest()[:8]}"
 
 
@@ -303,7 +305,7 @@ def main() -> None:
     asked = SOURCES[: given.sources], PROGRAMS[: given.programs], given.rounds
     salts = [draw_salt(salt, number) for number in range(DRAWS)]
     readers, missing = [], []
-    honest, new = given.honest or [*HONEST, *MEMORY], [*DISGUISES, *NEW]
+    honest, new = given.honest or [*HONEST, *MEMORY], [*NEW]
     cheats = given.editor or [*new, *(name for name in CHEATS if name not in new)]
     of_draws: list[str] = []
     for name, drawn in [*((name, salts[:1]) for name in [*honest, *cheats]), *((name, salts) for name in honest)]:
