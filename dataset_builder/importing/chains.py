@@ -90,12 +90,17 @@ class Imported:
 
 
 def find_pictures(folder: Path) -> dict[str, Path]:
-    if not folder.is_dir():
-        raise UserError(f"{folder} is not a folder; it must hold pictures such as NAME.png")
-    refuse_links(folder)
+    check_folder(folder, "it must hold pictures such as NAME.png")
     return {
         path.stem: path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith(".")
     }
+
+
+def check_folder(folder: Path, advice: str) -> None:
+    """Raise unless it is a folder, without links that could lead out of it."""
+    if not folder.is_dir():
+        raise UserError(f"{folder} is not a folder; {advice}")
+    refuse_links(folder)
 
 
 def import_chains(
@@ -249,13 +254,8 @@ def imported_program(name: str, cycle: Sequence[str], metadata: Mapping[str, Any
     return Program(id=name, cycle=tuple(cycle), closes=closes, **values)
 
 
-class Turn(NamedTuple):
-    """One edit of a series as a layout found it."""
-
-    name: str  # for messages, and for words that were not recorded
-    words: str
-    where: str
-    picture: Path | bytes | None
+# One edit of a series: its name and words, its place for messages, its picture.
+_Turn = tuple[str, str, str, Path | bytes | None]
 
 
 def chain_of_turns(
@@ -263,24 +263,24 @@ def chain_of_turns(
     case: str,
     source: str,
     picture: Path | bytes,
-    turns: Sequence[Turn],
+    turns: Sequence[_Turn],
     editor: str,
     kind: str | None,
 ) -> FoundChain:
     """Edits on top of each other: one round, which does not close. The caller replaces what differs."""
-    steps = [
-        Step(0, 1, position, turn.words, "unpublished" if turn.picture is None else "ok")
-        for position, turn in enumerate(turns, 1)
+    answers = [
+        (Step(0, 1, position, words, "unpublished" if answer is None else "ok"), where, answer)
+        for position, (_, words, where, answer) in enumerate(turns, 1)
     ]
-    cycle = [turn.words or f"[{turn.name}; the words were not recorded]" for turn in turns]
+    cycle = [words or f"[{name}; the words were not recorded]" for name, words, *_ in turns]
     return FoundChain(
         case=case,
         source=source,
         picture=picture,
-        where=turns[0].where,
+        where=answers[0][1],
         program=imported_program(source, cycle, {}, False),
         editor=editor,
-        answers=tuple((step, turn.where, turn.picture) for step, turn in zip(steps, turns, strict=True)),
+        answers=tuple(answers),
         kind=checked_kind(kind or "object"),
         settings={"imported": layout},
     )

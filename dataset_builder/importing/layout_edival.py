@@ -13,7 +13,7 @@ from pathlib import Path
 
 from convergebench.generation.records import UserError
 
-from .chains import Findings, Problem, Turn, chain_of_turns
+from .chains import Findings, Problem, chain_of_turns, check_folder
 
 _SOURCE = re.compile(r"(\d+)_input_raw\.(png|jpg|jpeg)")
 
@@ -23,8 +23,7 @@ def find_chains(
 ) -> Findings:
     """One open chain for each picture; `words` is the benchmark's CSV, `originals` a folder of the inputs."""
     folder = path / "multipass" if (path / "multipass").is_dir() else path
-    if not folder.is_dir():
-        raise UserError(f"{path} is not a folder; give a model's folder, which holds multipass/")
+    check_folder(folder, "give a model's folder, which holds multipass/")
     sources = {
         int(match[1]): file
         for place in filter(None, (folder, originals))  # originals win: some models' inputs were re-encoded
@@ -44,7 +43,7 @@ def find_chains(
             continue
         instructions = asked.get(index, []) + [""] * len(turns)
         found = [
-            Turn(f"turn {number}", instruction, str(file), file)
+            (f"turn {number}", instruction, str(file), file)
             for number, instruction, file in zip(numbers, instructions, turns, strict=False)
         ]
         yield chain_of_turns("edival", str(index), f"edival-{index}", source, found, editor, kind)

@@ -10,8 +10,8 @@ from itertools import zip_longest
 
 from convergebench.generation.records import UserError
 
-from .chains import Findings, Problem, Turn, chain_of_turns
-from .layout_turns import picture_of
+from .chains import Findings, Problem, chain_of_turns
+from .layout_turns import open_split, picture_of, undecoded
 
 QUESTIONS = "leigangqu/MSE-Bench"
 _TURN = re.compile(r"\s*turn_(\d+)_image\s*")
@@ -21,18 +21,12 @@ def find_chains(
     path: str, editor: str, split: str | None = None, questions: str = QUESTIONS, kind: str | None = None
 ) -> Findings:
     """One open chain for each row; the split is the model's, by default the editor's name."""
-    import datasets
-
-    answers = datasets.load_dataset(path, split=split or editor, streaming=True)
-    asked = datasets.load_dataset(questions, split="train", streaming=True)
+    answers, asked = open_split(path, split=split or editor), open_split(questions, split="train")
     columns = {int(match[1]): name for name in answers.column_names if (match := _TURN.fullmatch(name))}
     turns = [name for _, name in sorted(columns.items())]
     if not turns or not {"image", "context"} <= set(asked.column_names):
         raise UserError(f"{path} must have the columns turn_0_image, ..., and {questions} image and context")
-    for name in turns:
-        answers = answers.cast_column(name, datasets.Image(decode=False))
-    asked = asked.cast_column("image", datasets.Image(decode=False))
-    for number, (row, question) in enumerate(zip_longest(answers, asked)):
+    for number, (row, question) in enumerate(zip_longest(undecoded(answers, turns), undecoded(asked, ["image"]))):
         where = f"{path}, row {number}"
         picture = question and picture_of(question["image"])
         if row is None or not picture:
@@ -40,7 +34,7 @@ def find_chains(
             continue
         words = [str(text) for text in question["context"]] + [""] * len(turns)
         found = [
-            Turn(name, text, f"{where}, {name}", picture_of(row[name]))
+            (name, text, f"{where}, {name}", picture_of(row[name]))
             for name, text in zip(turns, words, strict=False)
         ]
         index = question.get("index", number)

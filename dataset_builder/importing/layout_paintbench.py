@@ -6,10 +6,9 @@ instruction; a model's folder has TASK/NNNN_output.png. The one right answer is 
 
 from pathlib import Path
 
-from convergebench.generation.files import refuse_links
 from convergebench.generation.records import Step, UserError
 
-from .chains import Findings, FoundChain, Problem, checked_kind, imported_program
+from .chains import Findings, FoundChain, Problem, check_folder, checked_kind, imported_program
 from .tables import json_file
 
 _OUTPUT, _INPUT = "_output.png", "_input.png"
@@ -18,9 +17,7 @@ _OUTPUT, _INPUT = "_output.png", "_input.png"
 def find_chains(path: Path, editor: str, benchmark: Path, kind: str | None = None) -> Findings:
     """A chain of one call for each problem of each task that the model's folder has."""
     for folder in (path, benchmark):
-        if not folder.is_dir():
-            raise UserError(f"{folder} is not a folder; it must hold a folder for each task")
-        refuse_links(folder)
+        check_folder(folder, "it must hold a folder for each task")
     answers = {
         (file.parent.name, int(name)): file
         for file in sorted(path.glob(f"*/*{_OUTPUT}"))

@@ -5,10 +5,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from convergebench.generation.files import refuse_links
 from convergebench.generation.records import Step, UserError
 
-from .chains import MOST_ANSWERS, Findings, FoundChain, Problem, checked_kind, imported_program
+from .chains import MOST_ANSWERS, Findings, FoundChain, Problem, check_folder, checked_kind, imported_program
 from .tables import json_file
 
 _ANSWER = re.compile(r"I([1-9]\d*)_(forward|backward)\.(png|jpg|jpeg|webp)")
@@ -30,9 +29,7 @@ def find_chains(path: Path, editor: str, prompts: Path | None = None, kind: str 
     list of such entries, or as that repository's own files of pairs or results.
     """
     entries = _prompts_by_name(prompts, editor) if prompts else {}
-    if not path.is_dir():
-        raise UserError(f"{path} is not a folder; give the folder that holds one editor's cases")
-    refuse_links(path)
+    check_folder(path, "give the folder that holds one editor's cases")
     folders = sorted(folder for folder in path.iterdir() if folder.is_dir())
     cases = [path] if _source_of(path) else list(filter(_source_of, folders))
     if not cases:
@@ -56,11 +53,8 @@ def find_chains(path: Path, editor: str, prompts: Path | None = None, kind: str 
 
 
 def _source_of(folder: Path) -> Path | None:
-    return (
-        next((path for path in folder.iterdir() if _SOURCE.fullmatch(path.name)), None)
-        if folder.is_dir()
-        else None
-    )
+    files = folder.iterdir() if folder.is_dir() else ()
+    return next((path for path in files if _SOURCE.fullmatch(path.name)), None)
 
 
 def _find_chain(folder: Path, entry: Mapping[str, Any], editor: str, kind: str | None) -> Findings:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from convergebench.generation.records import UserError
 
-from .chains import Findings, Problem, Turn, chain_of_turns
+from .chains import Findings, Problem, chain_of_turns
 
 if TYPE_CHECKING:
     from datasets import IterableDataset
@@ -30,9 +30,7 @@ def find_chains(
     Unless `instructions` names their columns, the instruction for turn_1_image is in turn_1_instruction, turn_1_prompt
     or turn_1_text.
     """
-    import datasets
-
-    loaded = _stream(path, config, split, revision)
+    loaded = open_split(path, config, split, revision)
     names = list(loaded.column_names or next(iter(loaded), {}))  # files that declare no columns have them in a row
     instruction_columns = list(instructions) or [_instruction_column(turn, names) for turn in turns]
     if len(instruction_columns) != len(turns):
@@ -41,30 +39,46 @@ def find_chains(
     for name in (source, *turns, *filter(None, instruction_columns)):
         if name not in names:
             raise UserError(f"{path} has no column {name!r}; its columns are {', '.join(names)}")
-    for name in (source, *turns):
-        loaded = loaded.cast_column(name, datasets.Image(decode=False))
-    for number, row in enumerate(loaded):
+    for number, row in enumerate(undecoded(loaded, (source, *turns))):
         where = f"{path}, row {number}"
         picture = picture_of(row[source])
         if picture is None:
             yield Problem(where, f"has no picture in {source!r}")
             continue
         found = [
-            Turn(turn, str(row[words] or "") if words else "", f"{where}, {turn}", picture_of(row[turn]))
+            (turn, str(row[words] or "") if words else "", f"{where}, {turn}", picture_of(row[turn]))
             for turn, words in zip(turns, instruction_columns, strict=True)
         ]
         chain = chain_of_turns("dataset", f"{number}", f"row-{number}", picture, found, editor, kind)
         yield replace(chain, where=where, program=replace(chain.program, id=f"turns-{number}", closes=closes))
 
 
-def _stream(path: str, config: str | None, split: str | None, revision: str | None) -> "IterableDataset":
+def open_split(
+    path: str, config: str | None = None, split: str | None = None, revision: str | None = None
+) -> "IterableDataset":
+    """One split as a stream, by default the only one."""
     import datasets
 
-    loaded = datasets.load_dataset(path, config, split=split, revision=revision, streaming=True)
+    try:
+        loaded = datasets.load_dataset(path, config, split=split, revision=revision, streaming=True)
+    except (OSError, ValueError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise UserError(
+            f"{path} cannot be opened ({reason}); check its name, --split, and `hf auth login`"
+        ) from error
     splits = loaded if isinstance(loaded, dict) else {split: loaded}
     if len(splits) > 1:
         raise UserError(f"{path} has the splits {', '.join(map(str, splits))}; choose one with --split")
     return next(iter(splits.values()))
+
+
+def undecoded(dataset: "IterableDataset", columns: Sequence[str]) -> "IterableDataset":
+    """With the pictures of these columns as they are stored; decoding would encode them again."""
+    import datasets
+
+    for name in columns:
+        dataset = dataset.cast_column(name, datasets.Image(decode=False))
+    return dataset
 
 
 def _instruction_column(turn: str, names: Sequence[str]) -> str:

@@ -1,12 +1,17 @@
 """MSE-Bench and PaintBench as their own code names and reads them."""
 
 import json
+import os
+import subprocess
+import sys
 
 import datasets
 import pytest
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from PIL import Image
+
+pytest_plugins = ["hub_fixtures"]
 
 
 def bring_in(folder, layout, path, *more):
@@ -71,6 +76,19 @@ def test_a_question_without_answers_is_a_problem(tmp_path):
 def test_other_columns_are_refused(tmp_path):
     rows = [{"image": coloured(1, 2, 3), "words": "x"}]
     assert bring_in(tmp_path, "mse-bench", *published(tmp_path, rows, rows)).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "layout", [["dataset", "--turn", "turn_1_image"], ["mse-bench"]], ids=lambda words: words[0]
+)
+def test_a_dataset_that_does_not_exist_is_one_sentence(hub, tmp_path, layout):
+    words = ["import", "NS/none", "--layout", *layout, "--editor", "m"]
+    environment = os.environ | {"HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "home")}
+    command = [sys.executable, "-m", "convergebench", *words]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "NS/none cannot be opened (Dataset 'NS/none' doesn't exist on the Hub" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 @pytest.fixture
