@@ -32,7 +32,7 @@ def build(
     rights = {key: value for key, value in (("licence", licence), ("attribution", attribution)) if value}
     folders = [runs] if isinstance(runs, str | Path) else runs
 
-    def write() -> "Built":
+    def _build() -> "Built":
         finished = find_finished({Path(run) for run in folders})
         building.check_metric_folders(Path(out))
         with progress_bar("build", finished.steps, "steps", quiet) as advance:
@@ -40,4 +40,4 @@ def build(
         building.copy_metric_folders(Path(out))
         return built
 
-    return by_the_first(write)
+    return by_the_first(_build)

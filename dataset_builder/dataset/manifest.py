@@ -15,8 +15,6 @@ from pathlib import Path, PurePosixPath
 from convergebench.generation.files import write_whole
 from convergebench.generation.records import UserError, is_encodable
 
-from .rows import made_by
-
 MANIFEST = ".manifest.json"  # of a metric's folder or a Space
 CARD = "README.md"  # of a dataset; its last lines are the manifest
 _EMPTY_CARD = b"---\ntags:\n- convergebench\npretty_name: ConvergeBench\n---\n"  # until a first build has ended
@@ -28,17 +26,6 @@ Entries = dict[str, Entry]
 
 class UnreadableFile(UserError, OSError):
     """A damaged or missing file of a dataset; the message says what to do."""
-
-
-def check_files(
-    where: str, config: str, present: Collection[str], listing: tuple[Entries, Entries], may_be_gone: bool
-) -> None:
-    listed = {file for part in listing for file in part if file.startswith(f"data/{config}/")}
-    for file in sorted({*present} - listed):
-        raise UnreadableFile(f"{where}/{file} is not a file that the dataset's card lists; move it away")
-    for file in sorted(listed - {*present} - listing[1].keys()) if not may_be_gone else ():
-        again = f"let `convergebench verify --repair` note it and {made_by(file)} make it anew"
-        raise UnreadableFile(f"{where}/{file} is missing; restore it, or {again}")
 
 
 def parse(data: bytes) -> tuple[Entries, Entries]:

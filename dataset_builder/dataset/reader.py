@@ -83,7 +83,15 @@ class Reader:
     def files(self, config: str) -> list[str]:
         """The files of a config, in order; raises if they are not those that the card lists."""
         present = self.files_present(config)
-        manifest.check_files(self.where, config, present, self.listing, may_be_gone=config in self.makes)
+        listed = {file for part in self.listing for file in part if file.startswith(f"data/{config}/")}
+        for file in sorted(listed ^ {*present}):
+            if file not in listed:
+                raise UnreadableFile(
+                    f"{self.where}/{file} is not a file that the dataset's card lists; move it away"
+                )
+            if file not in self.listing[1] and config not in self.makes:
+                again = f"let `convergebench verify --repair` note it and {made_by(file)} make it anew"
+                raise UnreadableFile(f"{self.where}/{file} is missing; restore it, or {again}")
         return present
 
     def files_present(self, config: str) -> list[str]:
@@ -126,15 +134,12 @@ class Reader:
 
     def copy_tables(self, configs: Sequence[str]) -> None:
         """Fetch some configs whole into the Hub's cache; the reader stays at their commit."""
-        from huggingface_hub import snapshot_download
+        from huggingface_hub import HfApi
 
         repo, _, at = self.root.removeprefix("datasets/").partition("@")
-        endpoint, token = (self.api.endpoint, self.api.token) if self.api else (None, None)
-        small = ["README.md", *(f"data/{config}/**" for config in configs)]
-        copied = snapshot_download(
-            repo, repo_type="dataset", revision=at or None, allow_patterns=small, endpoint=endpoint, token=token
-        )
-        self._copied = Path(copied)
+        small = [manifest.CARD, *(f"data/{config}/**" for config in configs)]
+        download = (self.api or HfApi()).snapshot_download
+        self._copied = Path(download(repo, repo_type="dataset", revision=at or None, allow_patterns=small))
         self.root = f"datasets/{repo}@{self._copied.name}"
 
     def read(
@@ -311,7 +316,7 @@ class Reader:
         return editors | {row.editor: row.record() for row in self.rows_of(EditorRow)}
 
     def steps_of(self, chain: FinishedChain) -> list[Step]:
-        return [placed.step for placed in self._placed_steps(chain).values()]
+        return [placed.step for placed in self._steps(chain.id).values()]
 
     def all_steps(self, skip_unreadable: bool = False) -> Iterator[PlacedStep]:
         """Every step of the dataset in the order of the rows, without its picture."""
@@ -326,17 +331,12 @@ class Reader:
             for row, place in zip(rows, self._places(file), strict=True):
                 yield PlacedStep(row.chain, row.record(), place)
 
-    def _placed_steps(self, chain: FinishedChain) -> dict[int, PlacedStep]:
-        return self._steps(chain.id, chain.editor, chain.source.id, chain.program.id)
-
-    def _read_steps(self, chain: str, editor: str, source: str, program: str) -> dict[int, PlacedStep]:
-        place = {"chain": chain, "editor": editor, "source": source, "program": program}
-
-        def is_elsewhere(file: str) -> bool:
-            return not editor.startswith(re.split("[_-]", file.split("/")[-2])[0])
-
+    def _read_steps(self, chain_id: str) -> dict[int, PlacedStep]:
+        chain = self.chain(chain_id)
+        place = {"chain": chain_id, "editor": chain.editor, "source": chain.source.id, "program": chain.program.id}
         # First the files whose folder begins as the editor's name does.
-        for file in sorted(self._step_files, key=is_elsewhere):
+        beginnings = {file: re.split("[_-]", file.split("/")[-2])[0] for file in self._step_files}
+        for file in sorted(beginnings, key=lambda file: not chain.editor.startswith(beginnings[file])):
             steps: dict[int, PlacedStep] = {}
             with self._damage_explained(file):
                 for group in range(self.footer(file).num_row_groups):
@@ -344,9 +344,9 @@ class Reader:
                         part = self.read(file, group, self.plain_columns(file))
                         refuse_nulls(file, part)
                         for number, row in enumerate(part.to_pylist()):
-                            if row["chain"] == chain:
+                            if row["chain"] == chain_id:
                                 step = StepRow.from_values(row).record()
-                                steps[step.step] = PlacedStep(chain, step, Place(file, group, number))
+                                steps[step.step] = PlacedStep(chain_id, step, Place(file, group, number))
             if steps:
                 return dict(sorted(steps.items()))  # all steps of a chain are in one file
         return {}
@@ -359,7 +359,7 @@ class Reader:
 
     def picture(self, chain_id: str, step: int) -> bytes | None:
         """The bytes of a step's picture as received; None if it has none."""
-        placed = self._placed_steps(self.chain(chain_id)).get(step)
+        placed = self._steps(chain_id).get(step)
         data = self.picture_at(placed.place) if placed else None
         if placed and data and placed.step.sha256 not in (None, sha256(data).hexdigest()):
             raise UnreadableFile(f"{self.where}/{placed.place.file}: step {step} of {chain_id} is {_OTHER_BYTES}")

@@ -18,7 +18,7 @@ from .rows import configs, table_of
 
 SPLIT = "test"
 _ROW_GROUP = 8_000_000  # bytes of pictures; a larger picture has a row group of its own
-_ROWS = 10_000  # in a row group at most
+_MOST_ROWS = 10_000  # in a row group
 # As `datasets` writes files, so that the Hub can deduplicate two versions of one.
 _CHUNKING = {"min_chunk_size": 262144, "max_chunk_size": 1048576, "norm_level": 0}
 # Keys of a file's metadata. A file without digests is not read.
@@ -128,7 +128,7 @@ def _row_groups(rows: Iterable[Row | Values], pictures: Sequence[str]) -> Iterat
     for row in rows:
         values = row.values if isinstance(row, Row) else row
         weight = sum(len(values[name]["bytes"]) for name in pictures if values[name])
-        if group and (filled + weight > _ROW_GROUP or len(group) >= _ROWS):
+        if group and (filled + weight > _ROW_GROUP or len(group) >= _MOST_ROWS):
             yield group
             group, filled = [], 0
         group.append(values)
@@ -175,8 +175,8 @@ def may_hold(footer: pq.FileMetaData, group: int, place: Values) -> bool:
 def refuse_large(footer: pq.FileMetaData) -> None:
     """Raise if a part has more rows than are written: millions of empty ones take few bytes, and much memory."""
     most = max((footer.row_group(group).num_rows for group in range(footer.num_row_groups)), default=0)
-    if most > _ROWS:
-        raise OSError(f"a part of it has {most:,} rows, and this benchmark writes at most {_ROWS:,}")
+    if most > _MOST_ROWS:
+        raise OSError(f"a part of it has {most:,} rows, and this benchmark writes at most {_MOST_ROWS:,}")
 
 
 def refuse_nulls(file: str, part: pa.Table) -> None:

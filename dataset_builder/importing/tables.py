@@ -67,15 +67,11 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 
 
 def text(name: str, value: object, most: int = _MOST_CHARACTERS) -> str | None:
-    def allows(words: str) -> bool:
-        return (
-            isinstance(value, str | int | float)
-            and "\0" not in words
-            and is_encodable(words)
-            and len(words) <= most
-        )
+    def _allows(words: str) -> bool:
+        is_plain = isinstance(value, str | int | float)
+        return is_plain and "\0" not in words and is_encodable(words) and len(words) <= most
 
-    return _checked(name, value, str, allows, f"text of at most {most:,} characters")
+    return _checked(name, value, str, _allows, f"text of at most {most:,} characters")
 
 
 def whole(name: str, value: object, low: int = 0, high: int = 2**31 - 1) -> int | None:

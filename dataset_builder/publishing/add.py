@@ -121,14 +121,15 @@ def _commit(
     from huggingface_hub import CommitOperationAdd
     from huggingface_hub.errors import HfHubHTTPError
 
-    additions = [CommitOperationAdd(path, file) for path, file in sorted(files.items())]
-    words: dict[str, Any] = {"commit_message": f"{tag}: an editor was added", "repo_type": "dataset"}
+    message = f"{tag}: an editor was added"
     if not pull_request:
+        additions = [CommitOperationAdd(path, file) for path, file in sorted(files.items())]
+        words: dict[str, Any] = {"commit_message": message, "repo_type": "dataset", "parent_commit": head}
         try:
-            commit = api.create_commit(repo, additions, parent_commit=head, **words).oid
+            commit = api.create_commit(repo, additions, **words).oid
             api.create_tag(repo, tag=tag, revision=commit, repo_type="dataset")
             return None
         except HfHubHTTPError as error:
             if error.response.status_code != 403:
                 raise
-    return str(api.create_commit(repo, additions, create_pr=True, **words).pr_url)
+    return hub.propose(api, repo, files, message)

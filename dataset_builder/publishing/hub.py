@@ -151,6 +151,23 @@ def commit_files(
     return commit
 
 
+def propose(api: "HfApi", repo: str, files: Files, message: str, description: str | None = None) -> str:
+    """Open a pull request that adds these files to a dataset; its address."""
+    from huggingface_hub import CommitOperationAdd
+
+    additions = [CommitOperationAdd(path, file) for path, file in sorted(files.items())]
+    with hub_errors_explained(repo):
+        request = api.create_commit(
+            repo,
+            additions,
+            commit_message=message,
+            commit_description=description,
+            repo_type="dataset",
+            create_pr=True,
+        )
+    return str(request.pr_url)
+
+
 @contextlib.contextmanager
 def hub_errors_explained(repo: str) -> Iterator[None]:
     """Turn an error into one sentence with advice, without headers."""

@@ -94,13 +94,13 @@ def _plan_version(api: "HfApi", folder: Path, repo: str, tag: str | None) -> Pla
             published = Path(api.hf_hub_download(repo, card.CARD, repo_type="dataset", revision=last))
             old = _state_of(Reader(f"hf://datasets/{repo}@{last}", api), published)
     added = [file for file in comparison.added if file in files]
-    level, changes = change = describe_change(old, new, bool(added or comparison.removed))
+    level, changes = change = _describe_change(old, new, bool(added or comparison.removed))
     if tag == NEXT and last and not (comparison.added or comparison.removed):
         tag, comparison = last, comparison._replace(commit=comparison.remote.tags[last])
     elif tag == NEXT:
         tag = next_version(last, level)
     if tag and not comparison.commit:
-        check_tag(tag, tags, change)
+        _check_tag(tag, tags, change)
     elif not tag and last is None:
         raise UserError(f"{repo} has no version yet; give the first one with --tag v1.0.0")
     before, after = _rows_of(old[0] if old else {}), _rows_of(new[0])
@@ -125,7 +125,7 @@ def _state_of(reader: Reader, readme: Path) -> State:
     return infos, frozenset(zip(*columns, strict=True))
 
 
-def describe_change(old: State | None, new: State, has_other_files: bool = False) -> Change:
+def _describe_change(old: State | None, new: State, has_other_files: bool = False) -> Change:
     """What changes from the last published version to what is to be published."""
     major = _major_changes(old, new) if old else []
     minor = _minor_changes(old, new, has_other_files)
@@ -180,7 +180,7 @@ def next_version(last: str | None, level: str) -> str:
     return "v" + ".".join(map(str, (*numbers[:place], numbers[place] + 1, *[0] * (2 - place))))
 
 
-def check_tag(tag: str, tags: Sequence[str], change: Change) -> None:
+def _check_tag(tag: str, tags: Sequence[str], change: Change) -> None:
     """Refuse a tag that is not later, or whose level is too low."""
     wanted, published = parse_version(tag), version_tags(tags)
     if not published:

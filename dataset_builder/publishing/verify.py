@@ -4,7 +4,7 @@ import itertools
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -96,7 +96,7 @@ def verify_dataset(folder: Path) -> Iterator[Finding]:
         yield _finding(file, "it is missing")
     for file in files:
         try:
-            check_file(reader, file)
+            _check_file(reader, file)
             if hash_file(folder / file) != written.get(file, {}).get("sha256", hash_file(folder / file)):
                 raise UserError("it is not the file that was written: its sha256 differs")
             if file in replacing:
@@ -159,14 +159,14 @@ def set_aside(folder: Path, findings: list[Finding]) -> list[str]:
     return moved
 
 
-def check_file(reader: Reader, file: str, look: Callable[[Values], None] | None = None) -> None:
-    """Raise UserError for the first value or picture that is not as written."""
+def _check_file(reader: Reader, file: str, secrets: Mapping[str, str] | None = None) -> None:
+    """Raise UserError for the first value or picture that is not as written, or that holds one of some secrets."""
     table = table_of(file)
     check = {"steps": _check_step, "sources": _check_source}.get(table)
-    if look or check:
+    if check or secrets is not None:
         for row in reader.file_rows(file):
-            if look:
-                look(row)
+            if secrets is not None:
+                _check_row(file, row, secrets)
             if check:
                 check(file, row)
     else:
@@ -174,6 +174,16 @@ def check_file(reader: Reader, file: str, look: Callable[[Values], None] | None 
     for place in reader.places(table) if table == "chains" else ():
         if place.file == file:
             reader.picture_at(place, "reference")
+
+
+def _check_row(file: str, row: Values, secrets: Mapping[str, str]) -> None:
+    for name, value in row.items():
+        place, text = f"{file}, column {name}", value
+        if isinstance(value, dict):
+            check_bytes(place, pictures.with_text(value["bytes"] or b""), secrets)
+            text = value.get("path")
+        if isinstance(text, str):
+            check_text(place, text, secrets)
 
 
 def _check_step(file: str, row: Values) -> None:
@@ -216,17 +226,7 @@ def check_publishable(folder: Path, progress: Callable[[str], None] = lambda fil
     secrets = known_secrets()
     check_text(CARD, (folder / CARD).read_text(encoding="utf-8"), secrets)
     for file in reader.data_files():
-
-        def look(row: Values, file: str = file) -> None:
-            for name, value in row.items():
-                text = value
-                if isinstance(value, dict):
-                    check_bytes(f"{file}, column {name}", pictures.with_text(value["bytes"] or b""), secrets)
-                    text = value.get("path")
-                if isinstance(text, str):
-                    check_text(f"{file}, column {name}", text, secrets)
-
-        check_file(reader, file, look)
+        _check_file(reader, file, secrets)
         progress(file)
 
 
@@ -277,7 +277,7 @@ def front_matter(path: Path) -> tuple[dict[str, Any], str]:
     return meta, parts[2]
 
 
-def check_text(place: str, text: str, secrets: dict[str, str]) -> None:
+def check_text(place: str, text: str, secrets: Mapping[str, str]) -> None:
     """Raise, without repeating it, if a text holds a secret or a local path."""
     if _SECRETS.search(text):
         raise UserError(f"{place} holds what looks like an access token; take it out before it is published")
@@ -286,7 +286,7 @@ def check_text(place: str, text: str, secrets: dict[str, str]) -> None:
         raise UserError(f"{place} holds the local path {path[0]!r}; take it out before it is published")
 
 
-def check_bytes(place: str, data: bytes, secrets: dict[str, str]) -> None:
+def check_bytes(place: str, data: bytes, secrets: Mapping[str, str]) -> None:
     """As `check_text`, of the secrets that are known."""
     for name, value in secrets.items():
         if any(spelling.encode() in data for spelling in spellings(value)):

@@ -91,7 +91,6 @@ def test_what_is_not_there_is_none_or_said(reader):
     assert reader.picture(chain.id, 99) is None
     assert reader.files("scores") == []
     assert list(reader.rows("scores")) == []
-    assert reader.steps_of(replace(chain, id="0" * 16)) == []
     with pytest.raises(UserError, match="no chain 'nothing' in "):
         reader.picture("nothing", 0)
 

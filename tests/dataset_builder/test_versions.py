@@ -37,14 +37,14 @@ SCORED = state(scores=9)
     ],
 )
 def test_the_level_is_that_of_the_largest_change(old, new, level, says):
-    change = versions.describe_change(old, new)
+    change = versions._describe_change(old, new)
     assert change[0] == level
     assert re.match(says, change[1][0])
 
 
 def test_a_metric_added_to_the_scores_is_minor():
     wider = state(scores=(("chain", "niqe"), 9))
-    assert versions.describe_change(SCORED, wider, has_other_files=True) == ("minor", ["data files changed"])
+    assert versions._describe_change(SCORED, wider, has_other_files=True) == ("minor", ["data files changed"])
 
 
 @pytest.mark.parametrize(
@@ -69,11 +69,11 @@ def test_a_metric_added_to_the_scores_is_minor():
 )
 def test_a_tag_that_promises_less_than_the_change_is_refused(tag, old, new, says):
     with pytest.raises(UserError, match=says):
-        versions.check_tag(tag, ["v1.0.0", "a-branch-point"], versions.describe_change(old, new))
+        versions._check_tag(tag, ["v1.0.0", "a-branch-point"], versions._describe_change(old, new))
 
 
 @pytest.mark.parametrize(
     ("tag", "tags"), [("v1.1.0", ["v1.0.0", "v0.1.0"]), ("v2.0.0", ["v1.0.0"]), ("v0.3.0", [])]
 )
 def test_a_tag_that_promises_enough_is_taken(tag, tags):
-    versions.check_tag(tag, tags, versions.describe_change(OLD, MORE))
+    versions._check_tag(tag, tags, versions._describe_change(OLD, MORE))

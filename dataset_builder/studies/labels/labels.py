@@ -204,13 +204,8 @@ def export_labels(folder: Path, out: Path) -> int:
 
 def _is_label_file(data: bytes) -> bool:
     try:
-        return _labels_in(data) is not None
+        values = json.loads(data)
     except (ValueError, RecursionError):
         return False
-
-
-def _labels_in(data: str | bytes) -> list[Any] | None:
-    """The labels in JSON as the Space saves it; None if it is something else."""
-    values = json.loads(data)
     is_ours = isinstance(values, dict) and values.get("format") == FORMAT
-    return values["labels"] if is_ours and isinstance(values.get("labels"), list) else None
+    return is_ours and isinstance(values.get("labels"), list)

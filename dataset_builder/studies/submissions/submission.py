@@ -103,13 +103,13 @@ def standing(folder: Path, salt: bytes) -> tuple[str, list[str]]:
         challenge = json.loads(salt)
     if not isinstance(challenge, dict) or "challenge" not in challenge:
         return SELF_REPORTED, []
-    description, wrong = read(folder), []
-    for what, given in (
-        ("editors", description["editors"]),
-        ("suites", [name for name, _ in description["suites"]]),
-    ):
-        if given != [challenge[what[:-1]]]:
-            wrong.append(f"its {what} are {', '.join(given)}, and the challenge is for {challenge[what[:-1]]}")
+    description = read(folder)
+    submitted = {"editor": description["editors"], "suite": [name for name, _ in description["suites"]]}
+    wrong = [
+        f"its {what}s are {', '.join(given)}, and the challenge is for {challenge[what]}"
+        for what, given in submitted.items()
+        if given != [challenge[what]]
+    ]
     return f"answers challenge {challenge['challenge']}", wrong
 
 
@@ -275,38 +275,21 @@ def files_to_propose(folder: Path) -> dict[str, Path]:
 
 
 def propose(api: "HfApi", folder: Path, repo: str) -> str:
-    from huggingface_hub import CommitOperationAdd
-
     description = read(folder)
-    message = f"{len(description['chains'])} chains of {', '.join(description['editors'])}"
-    additions = [CommitOperationAdd(path, file) for path, file in sorted(files_to_propose(folder).items())]
-    with hub.hub_errors_explained(repo):
-        request = api.create_commit(
-            repo,
-            additions,
-            repo_type="dataset",
-            commit_message=f"Submit {description['name']}",
-            commit_description=f"{message}, to be checked by `convergebench verify`.",
-            create_pr=True,
-        )
-    return str(request.pr_url)
+    chains = f"{len(description['chains'])} chains of {', '.join(description['editors'])}"
+    about = f"{chains}, to be checked by `convergebench verify`."
+    return hub.propose(api, repo, files_to_propose(folder), f"Submit {description['name']}", about)
 
 
-def _proposed_files(api: "HfApi", name: str, repo: str, revision: str | None = None) -> list[str]:
+def fetch(api: "HfApi", name: str, repo: str, revision: str | None = None) -> Path:
     if not _NAME.fullmatch(name):
         raise UserError(f"{name!r} is not the name of a submission")
     remote = hub.read_repo(api, repo, "dataset", revision)
     if remote.head is None:
         raise UserError(f"no dataset {repo} that the token may see; check --repo and `hf auth login`")
-    files = sorted(path for path in remote.files if path.startswith(f"{_FOLDER}/{name}/"))
-    if not files:
-        names = sorted({path.split("/")[1] for path in remote.files if path.startswith(f"{_FOLDER}/")})
-        raise UserError(f"{repo} has no submission {name!r}; it has {', '.join(names) or 'none'}")
-    return files
-
-
-def fetch(api: "HfApi", name: str, repo: str, revision: str | None = None) -> Path:
-    _proposed_files(api, name, repo, revision)
+    names = {path.split("/")[1] for path in remote.files if path.startswith(f"{_FOLDER}/")}
+    if name not in names:
+        raise UserError(f"{repo} has no submission {name!r}; it has {', '.join(sorted(names)) or 'none'}")
     pattern = f"{_FOLDER}/{name}/**"
     with hub.hub_errors_explained(repo):
         folder = api.snapshot_download(repo, repo_type="dataset", revision=revision, allow_patterns=pattern)
