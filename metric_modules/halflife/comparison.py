@@ -248,9 +248,9 @@ def _drawn_p(sizes: np.ndarray, observed: float) -> float:
     return float((1 + reached.sum()) / (1 + _FLIPS))
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=32)  # pairs of a table share few sizes; a byte a sign
 def _random_signs(size: int) -> np.ndarray:
-    return np.random.default_rng(_SEED).integers(0, 2, (_FLIPS, size)) * 2.0 - 1
+    return (np.random.default_rng(_SEED).integers(0, 2, (_FLIPS, size)) * 2 - 1).astype(np.int8)
 
 
 def _step_down(differences: np.ndarray) -> np.ndarray:

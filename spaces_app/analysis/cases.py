@@ -99,6 +99,7 @@ _CASE_COLUMNS = (
     *("edit_changed", "edit_as_asked", "edit_undone", "undo_ratio", *_RAW),
     *(f"retained_{name}" for name in RETAINED),
 )
+_CALL_COLUMNS = ("chain", "round", "status", "latency", "cost")
 _NOT_SCORED = ScoreRow.from_scores({})  # for a step without a row
 
 
@@ -107,7 +108,7 @@ def read_cases(
 ) -> list[Case]:
     """Of all chains but those without scores or with a longer twin."""
     chosen: dict[tuple[str, str, str, int], FinishedChain] = {}
-    scored = scores.counts()
+    scored = scores.counts
     refuse_orphans(scored, chains)
     for chain in sorted(chains, key=lambda chain: (-chain.rounds, chain.id)):
         key = (chain.editor, chain.source.id, chain.program.id, chain.run)
@@ -115,10 +116,10 @@ def read_cases(
         if chain.id in scored or chain.status == "failed":
             chosen.setdefault(key, chain)
     by_id = {chain.id: chain for chain in chosen.values()}
-    means = {name: _mean_call(rows, by_id[name]) for name, rows in calls.by_chain() if name in by_id}
+    means = {name: _mean_call(rows, by_id[name]) for name, rows in calls.by_chain(_CALL_COLUMNS) if name in by_id}
     cases = {
         name: case_of_chain(by_id[name], rows, floors, *means.get(name, ()))
-        for name, rows in scores.select(_CASE_COLUMNS).by_chain()
+        for name, rows in scores.by_chain(_CASE_COLUMNS)
         if name in by_id
     }
     return [

@@ -213,21 +213,21 @@ def _csv_value(value: Any) -> Any:
 
 
 def as_json(table: Table) -> str:
-    return _json(_as_data(table))
+    return json.dumps(_as_data(table), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def all_as_json(tables: Iterable[Table]) -> str:
-    return _json({table.name: _as_data(table) for table in tables})
+    """A line for each table: with indents, json is written three times slower."""
+    lines = [
+        f'"{table.name}": {json.dumps(_as_data(table), ensure_ascii=False, allow_nan=False)}' for table in tables
+    ]
+    return "{" + ",\n".join(lines) + "}\n"
 
 
 def _as_data(table: Table) -> Row:
     rows = [{key: None if is_missing(row.get(key)) else row[key] for key in table.keys} for row in table.rows]
     titles = {column.key: column.title for column in table.columns}
     return {"name": table.name, "title": table.title, "note": table.note, "columns": titles, "rows": rows}
-
-
-def _json(data: Row) -> str:
-    return json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 _LATEX_SIGNS = {

@@ -108,7 +108,7 @@ class Drawing:
             return self.svg().encode()
         if form == "pdf":
             return self._save("pdf", metadata={"CreationDate": None, "Producer": None})
-        return self._save("png", metadata={"Software": None}, dpi=_SHARP)
+        return self._save("png", metadata={"Software": None}, dpi=_SHARP, pil_kwargs={"compress_level": 3})
 
     def _save(self, form: str, **options: Any) -> bytes:
         buffer = io.BytesIO()
@@ -117,7 +117,7 @@ class Drawing:
                 self.figure.set_figheight(self.figure.get_figheight() + _LEGEND_LINE)
                 self.figure.supxlabel(self.stamp, x=0.995, ha="right", fontsize=SMALL, color=MUTED.light)
             self.figure.savefig(buffer, format=form, **options)
-        self.figure.set_layout_engine("none")
+        self.figure.set_layout_engine(None)  # with "none", savefig would draw everything twice
         return buffer.getvalue()
 
 

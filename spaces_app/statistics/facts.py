@@ -25,7 +25,7 @@ class Row(TableRow):
 
 def rows(analysis: Analysis) -> list[Row]:
     """Facts about one group of programs begin with the group's name."""
-    cases, scored = analysis.cases, analysis.scores.counts()
+    cases, scored = analysis.cases, analysis.scores.counts
     measured = {chain.editor for chain in analysis.chains if chain.id in scored}
     unscored = sorted({chain.editor for chain in analysis.chains} - measured)
     facts: dict[str, Fact] = {
@@ -50,7 +50,7 @@ def rows(analysis: Analysis) -> list[Row]:
         facts[f"chains that ended {end}"] = count
     for name in analysis.groups:
         facts |= _group_facts(analysis, name)
-    written = {row.signature for row in analysis.scores.select(["signature"]) if row.signature}
+    written = filter(None, analysis.scores.distinct("signature"))
     signatures = {text for one in written for text in signature_texts(signature_of({"signature": one}))}
     for number, signature in enumerate(sorted(signatures), 1):
         facts[f"signature {number}"] = signature

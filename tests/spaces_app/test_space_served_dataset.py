@@ -61,6 +61,6 @@ def test_a_table_in_memory_gives_its_rows(monkeypatch):
         return [{name: row.value(name) for name in table.column_names} for row in given]
 
     assert values(stored) == rows
-    grouped = {chain: values(chain_rows) for chain, chain_rows in stored.by_chain()}
+    grouped = {chain: values(chain_rows) for chain, chain_rows in stored.by_chain(table.column_names)}
     assert grouped == {"a": rows[:2], "b": rows[2:3], "c": rows[3:]}
     assert list(TableRows(table.slice(0, 0), ScoreRow)) == []

@@ -5,7 +5,6 @@ from itertools import permutations
 from math import factorial
 
 import numpy as np
-from scipy import stats
 
 _WORK = 200_000_000  # additions the exact distribution may take; beyond it permutations are drawn
 _DRAWS = 20_000
@@ -22,6 +21,8 @@ def friedman(table: np.ndarray) -> tuple[float, float]:
     >>> round(statistic, 3), round(p, 3)
     (4.667, 0.097)
     """
+    from scipy import stats  # importing it takes half a second
+
     ranked = stats.rankdata(table, axis=1)
     images, runs = ranked.shape
     spread = ((ranked - (runs + 1) / 2) ** 2).sum()
@@ -57,6 +58,8 @@ def permutation_p(table: np.ndarray) -> tuple[float, bool]:
 
     If the distribution of rank sums is too large, 20,000 seeded permutations.
     """
+    from scipy import stats
+
     ranked = stats.rankdata(table, axis=1)
     ranked = 2 * ranked - 2 if (ranked % 1).any() else ranked - 1  # whole numbers from 0
     observed = (ranked.sum(axis=0) ** 2).sum()

@@ -15,7 +15,6 @@ from convergebench.metric_modules.halflife.comparison import Comparison, compare
 from convergebench.metric_modules.halflife.intervals import student_interval
 from convergebench.metric_modules.scores import ScoreRow
 from convergebench.metric_modules.specs import specs
-from scipy import stats
 
 from ...analysis.analysis import Analysis
 from ...analysis.cases import COLUMNS, CURVES, column_range
@@ -190,6 +189,8 @@ class RestoredSet:
 
         Best is the best mean rank over metrics. Names alone decide the halves.
         """
+        from scipy import stats  # importing it takes half a second
+
         pictures = [r for r in self.pictures if r.method == method and not is_mean(r.picture)]
         prompts = sorted({r.prompt for r in pictures if r.values})
         choice = dict.fromkeys((r.clean for r in pictures), prompts[0] if prompts else "")

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 from convergebench.metric_modules.halflife.intervals import mean_over_clusters, student_quantile
 from convergebench.metric_modules.no_reference.ranges import FIRST
-from scipy import stats
 
 from ....analysis.analysis import Analysis
 from ....analysis.tables import Estimate, TableRow, column, estimate
@@ -55,6 +54,8 @@ def rows(analysis: Analysis) -> Iterator[Row]:
 
 def _correlation(scores: Mapping[int, float], other: Mapping[int, float]) -> float | None:
     """Spearman's correlation over the common steps; None if these are too few or either never changes."""
+    from scipy import stats  # importing it takes half a second
+
     steps = sorted(scores.keys() & other.keys())
     first, second = [scores[step] for step in steps], [other[step] for step in steps]
     if len(steps) < _FEWEST or len(set(first)) == 1 or len(set(second)) == 1:
