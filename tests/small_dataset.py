@@ -66,86 +66,70 @@ def write(
     `cases` are the sources with programs, otherwise all with all. `bytes_of(editor, source, program, step)` gives all
     bytes, and `judge(row, editor, source, program)` the scores.
     """
+
+    def faded(editor, source, program, step):
+        return picture(sources.index(source), min(editors[editor] * ((step + 1) // 2), 0.9))
+
+    bytes_of = bytes_of or faded
     chains, steps, scores = [], {name: [] for name in editors}, []
-    wanted = cases or [(source, program) for source in sources for program in programs]
-    for source, program in wanted:
+    for source, program in cases or [(source, program) for source in sources for program in programs]:
         number = sources.index(source)
+        category = "objects" if program == "hat" else "light"
+        if categories:
+            category = categories[programs.index(program) % len(categories)]
         for editor, decay in editors.items():
-            name = identity(source, program, editor)
+            name, cost = identity(source, program, editor), price_of(editor)
             place = {"chain": name, "editor": editor, "source": source, "program": program, "run": 1}
             asked = [instruction.format(program), f"remove the {program}"]
             ended = None
             for step in range(2 * rounds + 1):
                 round = (step + 1) // 2
-                data = (
-                    bytes_of(editor, source, program, step)
-                    if bytes_of
-                    else picture(number, min(decay * round, 0.9))
-                )
+                data = bytes_of(editor, source, program, step)
                 if answer and step:
                     data = answer(editor, step) or data if answer(editor, step) != b"" else None
-                status = "input" if not step else "ok" if data else "refused"
                 about = place | {"step": step, "round": round, "position": (step - 1) % 2 + 1 if step else 0}
-                steps[editor].append(
-                    dict.fromkeys(column.name for column in STEPS.columns)
-                    | about
-                    | {"image": {"bytes": data, "path": f"{name}-{step}.png"} if data else None}
-                    | {"instruction": asked[(step - 1) % 2] if step else "", "status": status, "seed": 1000 + step}
-                    | {"reason": None if data else "not allowed to edit this", "type": kind, "width": side}
-                    | {
-                        "height": side,
-                        "bytes": len(data or b""),
-                        "sha256": digest(data),
-                        "details": '{"model": "m-1"}',
-                    }
-                    | {"latency": 1 + decay if step else None, "cost": price_of(editor) if step else None}
-                    | {"text": "I did it."}
-                )
+                row = dict.fromkeys(column.name for column in STEPS.columns) | about
+                row |= {"status": "input" if not step else "ok" if data else "refused", "seed": 1000 + step}
+                row |= {
+                    "type": kind,
+                    "width": side,
+                    "height": side,
+                    "bytes": len(data or b""),
+                    "sha256": digest(data),
+                }
+                row |= {"instruction": "", "text": "I did it.", "details": '{"model": "m-1"}'}
+                if data:
+                    row["image"] = {"bytes": data, "path": f"{name}-{step}.png"}
+                else:
+                    row["reason"] = "not allowed to edit this"
+                if step:
+                    row |= {"instruction": asked[(step - 1) % 2], "latency": 1 + decay, "cost": cost}
+                steps[editor].append(row)
                 if not data:
-                    ended = status
+                    ended = row["status"]
                     break
                 if step:
-                    row = score(about, decay, editor)
-                    scores.append(judge(row, editor, source, program) if judge else row)
-            chains.append(
-                dict.fromkeys(column.name for column in CHAINS.columns)
-                | place
-                | {"rounds": rounds, "steps": step, "status": ended or "complete", "closes": True}
-                | {"kind": kinds[number % len(kinds)]}
-                | {
-                    "category": categories[programs.index(program) % len(categories)]
-                    if categories
-                    else ("objects" if program == "hat" else "light"),
-                    "cycle": json.dumps(asked),
-                    "items": "[]",
-                }
-                | {
-                    "reversibility": "clear",
-                    "small": False,
-                    "shows": program,
-                    "short_side": side,
-                    "settings": "{}",
-                    "policy": "",
-                }
-                | {"suite": "small", "suite_version": "1", "source_sha256": "0" * 64}
-                | {"cost": price_of(editor) and price_of(editor) * (step - bool(ended))}
-            )
+                    scored = score(about, decay, editor)
+                    scores.append(judge(scored, editor, source, program) if judge else scored)
+            chain = dict.fromkeys(column.name for column in CHAINS.columns) | place
+            chain |= {
+                "rounds": rounds,
+                "steps": step,
+                "status": ended or "complete",
+                "closes": True,
+                "items": "[]",
+            }
+            chain |= {"kind": kinds[number % len(kinds)], "category": category, "cycle": json.dumps(asked)}
+            chain |= {"reversibility": "clear", "small": False, "shows": program, "short_side": side, "policy": ""}
+            chain |= {"suite": "small", "suite_version": "1", "source_sha256": "0" * 64, "settings": "{}"}
+            chains.append(chain | {"cost": cost and cost * (step - bool(ended))})
     data = folder / "data"
     schema.write(data / "chains" / "0000.parquet", CHAINS, chains)
     schema.write(data / "scores" / "0000.parquet", SCORES, scores)
     schema.write(data / "floors" / "0000.parquet", FLOORS, list(floors(sources, side)))
     schema.write(data / "sources" / "0000.parquet", configs()["sources"], list(originals(sources)))
-    described = [
-        {
-            "editor": name,
-            "name": name,
-            "role": roles.get(name, "editor"),
-            "about": "",
-            "planned": 0,
-            "standing": "",
-        }
-        for name in editors
-    ]
+    empty = {"about": "", "planned": 0, "standing": ""}
+    described = [{"editor": name, "name": name, "role": roles.get(name, "editor"), **empty} for name in editors]
     schema.write(data / "editors" / "0000.parquet", configs()["editors"], described)
     for number, rows in enumerate(steps.values()):
         schema.write(data / "steps" / f"editor{number}" / "0000.parquet", STEPS, rows)
@@ -159,11 +143,8 @@ def list_files(folder):
         values = schema.values_digest(pq.read_metadata(path))
         entries[path.relative_to(folder).as_posix()] = {"sha256": schema.hash_file(path), "values": values}
     card = folder / manifest.CARD
-    text = (
-        card.read_bytes()
-        if card.exists()
-        else b"---\ntags:\n- convergebench\nlicense: other\n---\na small dataset for tests\n"
-    )
+    new = b"---\ntags:\n- convergebench\nlicense: other\n---\na small dataset for tests\n"
+    text = card.read_bytes() if card.exists() else new
     card.write_bytes(manifest.in_card(text, manifest.text(entries)))
     return folder
 
@@ -201,24 +182,13 @@ def score(about, decay, editor):
     """Numbers that fall as the editor's decay says; an editor that does nothing applies no edit."""
     kept = max(1 - 1.2 * decay * about["round"], 0.0)
     forward = about["position"] == 1
-    values = {"psnr": 15 + 25 * kept, "rmse": 60 * (1 - kept), "ssim": kept, "lpips": 0.7 * (1 - kept)}
-    retained = {f"retained_{name}": kept for name in ("rmse", "ssim")} | {"retained_lpips": kept**1.5}
-    return (
-        dict.fromkeys(column.name for column in SCORES.columns)
-        | about
-        | values
-        | retained
-        | {
-            "status": "ok",
-            "sha256": "0" * 64,
-            "damage": 0.0,
-            "retained_damage": 1.0,
-            "changed_size": False,
-            "signature": SIGNATURE,
-        }
-        | {"edit_changed": editor != "identity" if forward else None, "edit_undone": None if forward else True}
-        | {"reasons": '{"clip": ["absent", "there are no weights here"]}'}
-    )
+    row = dict.fromkeys(column.name for column in SCORES.columns) | about
+    row |= {"psnr": 15 + 25 * kept, "rmse": 60 * (1 - kept), "ssim": kept, "lpips": 0.7 * (1 - kept)}
+    row |= {"retained_rmse": kept, "retained_ssim": kept, "retained_lpips": kept**1.5}
+    row |= {"status": "ok", "sha256": "0" * 64, "signature": SIGNATURE, "changed_size": False}
+    row |= {"edit_changed": editor != "identity" if forward else None, "edit_undone": None if forward else True}
+    reasons = '{"clip": ["absent", "there are no weights here"]}'
+    return row | {"damage": 0.0, "retained_damage": 1.0, "reasons": reasons}
 
 
 OUTLINE = [[[0.25, 0.5], [0.75, 0.5], [0.75, 0.75], [0.25, 0.75]]]

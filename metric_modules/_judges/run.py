@@ -65,7 +65,8 @@ class Run:
         asks, self.left_out = plan_asks(self.reader, question, judge.knows)
         chosen = [ask for ask in asks if not editors or ask.chain.editor in editors]
         chosen = [ask for ask in chosen if not programs or ask.chain.program.id in programs]
-        chosen = chosen if limit is None else _in_random_order(chosen)[:limit]
+        # In the order of the keys, which is random and fixed: the first few are a sample of all.
+        chosen = chosen if limit is None else sorted(chosen, key=lambda ask: ask.key)[:limit]
         missing = [ask for ask in chosen if identity_of(ask) not in self.rows]
         self.already = len(chosen) - len(missing)
         letters = max((len(ask.words) for ask in asks), default=0) + len(str(dict(question.schema)))
@@ -101,7 +102,7 @@ class Run:
             return []
         rows = [row for row in self._of_question() if row.purpose == CALIBRATION]
         sampled, earlier = {row.key for row in rows}, {row.key for row in rows if row.session < self.session}
-        ordered = sorted(_in_random_order(asks), key=lambda ask: ask.key not in sampled)
+        ordered = sorted(asks, key=lambda ask: (ask.key not in sampled, ask.key))
         calls = [
             replace(ask, purpose=CALIBRATION, session=self.session, repeat=repeat)
             for repeat in range(1, drift.FIRST_REPEATS + 1)
@@ -124,11 +125,8 @@ class Run:
             if self.calls:
                 self.judge.require_ready()
             if self.calls and not self.continues:
-                begun = {
-                    "session": self.session,
-                    "begun": _now().isoformat(),
-                    "question_sha256": self.question.sha256,
-                }
+                begun = {"session": self.session, "begun": _now().isoformat()}
+                begun |= {"question_sha256": self.question.sha256}
                 write_whole(self._begun, canonical(begun).encode())
             limits = (self.price, max_cost, self._cost_so_far())
             bar = partial(progress_bar, "asking", unit="answers", quiet=quiet)
@@ -174,11 +172,6 @@ class Run:
             write(dataset / self.file, JUDGEMENTS, rows, dataset)
             card.write(dataset, {JUDGEMENTS.name})
             self.journal.unlink()
-
-
-def _in_random_order(asks: Sequence[Ask]) -> list[Ask]:
-    """In a fixed pseudo-random order: the first few are a sample of all."""
-    return sorted(asks, key=lambda ask: ask.key)
 
 
 def _spread(calls: Sequence[Ask], sample: Sequence[Ask]) -> list[Ask]:

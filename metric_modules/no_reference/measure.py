@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from .._shared.networks import require_packages
 from .._shared.scoring import Signature
 from .ranges import COLUMNS
 
@@ -55,9 +56,7 @@ def _judge_of(metric: str, device: str) -> Judge:
     name = COLUMNS[metric].library_name
     if COLUMNS[metric].computed_by == "pyiqa":
         return _pyiqa_network(name, device)
-    absent = [library for library in ("torch", "transformers") if importlib.util.find_spec(library) is None]
-    if absent:
-        raise FileNotFoundError(f"{' and '.join(absent)} is not installed: pip install 'convergebench[score]'")
+    require_packages(COLUMNS[metric].name, "torch", "transformers")
     from . import transformers_models
 
     return (transformers_models.rali if metric == "rali" else transformers_models.visualquality_r1)(name, device)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import cv2
 import numpy as np
 
+from .._shared.looks import fitted
 from .._shared.scoring import Program, Value
 
 _SIDE = 512  # pixels of the short side at which changes are compared
@@ -18,18 +19,12 @@ def _direction(first: np.ndarray, further: np.ndarray) -> tuple[float, float] | 
     >>> _direction(up, -up / 2), _direction(up, 0 * up)
     ((-1.0, 0.5), None)
     """
-    further = _on_grid_of(first, further)
+    further = fitted(further, first)
     sizes = [float(np.sqrt(np.square(change, dtype=np.float64).mean())) for change in (first, further)]
     if min(sizes) < _STILL:
         return None
     cosine = float((first.astype(np.float64) * further).mean()) / (sizes[0] * sizes[1])
     return min(max(cosine, -1.0), 1.0), sizes[1] / sizes[0]
-
-
-def _on_grid_of(first: np.ndarray, other: np.ndarray) -> np.ndarray:
-    if first.shape == other.shape:
-        return other
-    return cv2.resize(other, first.shape[1::-1], interpolation=cv2.INTER_AREA)
 
 
 class Scorer:
@@ -58,7 +53,7 @@ class Scorer:
         if any(picture is None for picture in needed):
             return dict.fromkeys(names, "pass_missing")
         changes = [
-            _on_grid_of(before, after).astype(np.float32) - before.astype(np.float32)
+            fitted(after, before).astype(np.float32) - before.astype(np.float32)
             for before, after in (needed[:2], needed[2:])
         ]
         values = _direction(*changes)
