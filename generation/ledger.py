@@ -1,4 +1,4 @@
-"""The budget of a run, and a ledger that all its processes share, so that one limit holds for all together.
+"""The budget of a run, with a ledger that all its processes share, so that one limit holds for all together.
 
 RUN/ledger/calls.jsonl has a line of JSON for each event, only ever appended to, under one lock, and durable before the
 next thing happens:
@@ -32,32 +32,89 @@ _ROOM = 64_000_000  # bytes that must be free before a paid call, so that its an
 _Hold = tuple[Decimal, str | None]  # money set aside for a call in flight, and the name of the call in the ledger
 
 
-class Ledger:
-    """The ledger of a run: reads the lines of other processes and appends those of this one."""
+class Budget:
+    """The limit, the money spent, and the money held for calls in flight, in US dollars.
 
-    def __init__(self, run: Path, opening: float = 0.0, check_only: bool = False):
-        self.path = run / PLACE
+    In the folder of a run it reads the lines of other processes and appends those of this one. What this process pays
+    and holds is counted apart from them, and alone if there is no folder.
+    """
+
+    def __init__(
+        self, limit: float | None = None, run: Path | None = None, opening: float = 0.0, check_only: bool = False
+    ):
+        self.limit = Decimal("Infinity" if limit is None else str(limit))
+        self.paid = Decimal(0)  # by this process
+        self.unsettled: dict[str, Decimal] = {}  # the calls of other processes, by their names in the ledger
+        self.settled = Decimal(0)  # by other processes
+        self._in_flight: list[Decimal] = []  # the expected cost of each call when it started
+        self._dearest: dict[Decimal, Decimal] = {}  # by expected cost: the highest actual cost, if higher
+        self._changed = threading.Condition()
+        self._has_ledger = run is not None
+        self.path = (run or Path()) / PLACE
         self._advice = f"restore it, or remove {self.path.parent} to count what the run's steps say they cost"
-        self.settled = Decimal(0)
-        self.unsettled: dict[str, Decimal] = {}
-        self.dearest: dict[Decimal, Decimal] = {}  # by expected cost: the highest actual cost, if higher
         self._lines = 0
         self._read_to = 0  # bytes
         if check_only:
             self._refuse_shorter()
             if self.path.exists():
                 self._read(self.path.read_bytes())
-            return
-        with self.turn():
-            if self._read_to == 0:
-                self._append("opening", _amount(opening))
-                self.settled = _amount(opening)
+        elif self._has_ledger:
+            with self.turn():
+                if self._read_to == 0:
+                    self._append("opening", _amount(opening))
+                    self.settled = _amount(opening)
 
     @property
-    def spent(self) -> Decimal:
-        return self.settled + sum(
-            (_expected(amount, self.dearest) for amount in self.unsettled.values()), Decimal(0)
-        )
+    def spent(self) -> float:
+        with self._changed:
+            return float(self._spent_by_all())
+
+    def _spent_by_all(self) -> Decimal:
+        return self.paid + self.settled + self._expected(*self.unsettled.values())
+
+    @property
+    def held(self) -> Decimal:
+        return self._expected(*self._in_flight)
+
+    def _expected(self, *prices: Decimal) -> Decimal:
+        total = Decimal(0)
+        for price in prices:
+            while price in self._dearest:
+                price = self._dearest[price]
+            total += price
+        return total
+
+    def _raise_expected(self, price: Decimal, cost: Decimal) -> None:
+        if price and cost > price:
+            self._dearest[price] = max(cost, self._dearest.get(price, cost))
+
+    def hold(self, price: float) -> _Hold:
+        """Reserve the price of a call; waits while calls in flight may still leave room for it."""
+        with self._changed:
+            while True:
+                is_recorded = self._has_ledger and price
+                with self.turn() if is_recorded else contextlib.nullcontext():
+                    spent, amount = self._spent_by_all(), self._expected(Decimal(str(price)))
+                    if spent + self.held + amount <= self.limit:
+                        call = self.intend(amount) if is_recorded else None
+                        self._in_flight.append(amount)
+                        return amount, call
+                if spent + amount > self.limit or not self.held:
+                    raise UserError(
+                        f"${spent} is spent, so a call at ${amount} would pass the limit of ${self.limit}"
+                    )
+                self._changed.wait()
+
+    def pay(self, hold: _Hold, cost: float) -> None:
+        (amount, call), paid = hold, Decimal(str(cost))
+        with self._changed:
+            self._in_flight.remove(amount)
+            self.paid += paid
+            self._raise_expected(amount, paid)
+            self._changed.notify_all()
+            if self._has_ledger and (call or paid):
+                with self.turn():
+                    self.settle(call, paid)
 
     @contextlib.contextmanager
     def turn(self) -> Iterator[None]:
@@ -110,7 +167,7 @@ class Ledger:
                 self.unsettled[call] = amount
             else:
                 self.settled += amount
-                _raise_expected(self.dearest, self.unsettled.pop(call, amount), amount)
+                self._raise_expected(self.unsettled.pop(call, amount), amount)
 
     def _refuse_shorter(self) -> None:
         """Raise UserError if lines are missing from the end, because they record spending."""
@@ -143,66 +200,3 @@ def _amount(value: object) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
         raise ValueError(f"{value!r} is not an amount of money")
     return Decimal(str(value))
-
-
-def _expected(price: Decimal, dearest: Mapping[Decimal, Decimal]) -> Decimal:
-    while price in dearest:
-        price = dearest[price]
-    return price
-
-
-def _raise_expected(dearest: dict[Decimal, Decimal], price: Decimal, cost: Decimal) -> None:
-    if price and cost > price:
-        dearest[price] = max(cost, dearest.get(price, cost))
-
-
-class Budget:
-    """The limit, the money spent, and the money held for calls in flight, in US dollars."""
-
-    def __init__(self, limit: float | None = None, ledger: Ledger | None = None):
-        self.limit = Decimal("Infinity" if limit is None else str(limit))
-        self.paid = Decimal(0)  # by this process
-        self.ledger = ledger
-        self._in_flight: list[Decimal] = []  # the expected cost of each call when it started
-        self._dearest: dict[Decimal, Decimal] = ledger.dearest if ledger else {}
-        self._changed = threading.Condition()
-
-    @property
-    def spent(self) -> float:
-        with self._changed:
-            return float(self._spent_by_all)
-
-    @property
-    def _spent_by_all(self) -> Decimal:
-        return self.paid + (self.ledger.spent if self.ledger else 0)
-
-    @property
-    def held(self) -> Decimal:
-        return sum((_expected(amount, self._dearest) for amount in self._in_flight), Decimal(0))
-
-    def hold(self, price: float) -> _Hold:
-        """Reserve the price of a call; waits while calls in flight may still leave room for it."""
-        with self._changed:
-            while True:
-                with self.ledger.turn() if self.ledger and price else contextlib.nullcontext():
-                    spent, amount = self._spent_by_all, _expected(Decimal(str(price)), self._dearest)
-                    if spent + self.held + amount <= self.limit:
-                        call = self.ledger.intend(amount) if self.ledger and amount else None
-                        self._in_flight.append(amount)
-                        return amount, call
-                if spent + amount > self.limit or not self.held:
-                    raise UserError(
-                        f"${spent} is spent, so a call at ${amount} would pass the limit of ${self.limit}"
-                    )
-                self._changed.wait()
-
-    def pay(self, hold: _Hold, cost: float) -> None:
-        (amount, call), paid = hold, Decimal(str(cost))
-        with self._changed:
-            self._in_flight.remove(amount)
-            self.paid += paid
-            _raise_expected(self._dearest, amount, paid)
-            self._changed.notify_all()
-            if self.ledger and (call or paid):
-                with self.ledger.turn():
-                    self.ledger.settle(call, paid)

@@ -10,7 +10,7 @@ from . import store
 from .calls import Caller, Unusable, do_all
 from .editors import Choice, alone, editor_info, trait
 from .files import Locked
-from .ledger import Budget, Ledger
+from .ledger import Budget
 from .loop import Report, prepare_from, run_chain
 from .own_process import OwnFile
 from .plan import Plan, check_max_cost
@@ -58,7 +58,7 @@ def generate(
     require_ready([choice for choice in plan.choices if choice.label in undone])
     waiting = _open(plan, chains, run, retry)
     is_paid = any(price != 0 for price in plan.prices.values())
-    budget = Budget(max_cost, Ledger(run, store.cost_so_far(run)) if is_paid else None)
+    budget = Budget(max_cost, run, store.cost_so_far(run)) if is_paid else Budget(max_cost)
     outcome = Outcome(run, already=len(chains) - len(waiting), before=budget.spent)
     callers = {choice.label: make_caller(choice, budget) for choice in plan.choices}
     edits = {choice.label: choice.editor for choice in plan.choices}

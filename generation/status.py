@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .files import LOCK
 from .records import Json
-from .store import PLAN, Damaged, cost_of_folder, read_checked, read_json
+from .store import Damaged, cost_of_folder, read_checked, read_json, read_plan
 
 ENDS = ("complete", "shrunk", "refused", "no_image", "failed")
 # Interrupted chains were begun, but no process runs them; waiting ones were not begun. `calls_done` includes calls
@@ -26,9 +26,7 @@ _WAITING: _Counts = {"waiting": 1}
 def read_status(run: Path) -> Json:
     """The suite, the counts of the whole and of each editor, and for each end why and how often."""
     description = read_checked(run / "run.json", f"{run} holds no run; give the folder that `generate --out` made")
-    plan: Json = {"hosts": [], "chains": {}}
-    if (run / PLAN).exists():  # chains that were made elsewhere have no plan
-        plan = read_checked(run / PLAN)
+    plan = read_plan(run)
     held_locks = _held_locks() if {*plan["hosts"]} <= {socket.gethostname()} else None
     editors: dict[str, _Counts] = defaultdict(lambda: dict.fromkeys(_COUNTS, 0))
     reasons: dict[str, Counter[str]] = defaultdict(Counter)

@@ -70,12 +70,22 @@ def open_run(
             _write_checked(path, infos)
         if not planned:
             return
-        plan: Json = {"hosts": [], "chains": {}}
-        with contextlib.suppress(Damaged):  # no decision depends on it
-            plan = read_checked(run / PLAN)
+        plan = read_plan(run)
         chains = plan["chains"] | {chain.id: [chain.editor, chain.calls] for chain in planned}
         hosts = sorted({*plan["hosts"], socket.gethostname()})
         _write_checked(run / PLAN, {"hosts": hosts, "chains": chains})
+
+
+def read_plan(run: Path) -> Json:
+    """The hosts of a run, and the editor and the calls of each planned chain; chains made elsewhere have no plan."""
+    path = run / PLAN
+    if not path.exists():
+        return {"hosts": [], "chains": {}}
+    try:
+        return read_checked(path)
+    except Damaged as error:
+        advice = "restore it, or remove it and give the commands of this run again"
+        raise Damaged(f"{path} is not as it was written; {advice}") from error
 
 
 def read_checked(path: Path, missing: str = "") -> Json:

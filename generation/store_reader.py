@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .files import UNFINISHED
 from .ledger import PLACE as LEDGER
-from .ledger import Ledger
+from .ledger import Budget
 from .pictures import Undecodable, has_hash
 from .records import Chain, EditorInfo, FinishedChain, Step, UserError
 from .store import (
@@ -21,6 +21,7 @@ from .store import (
     read_bytes,
     read_checked,
     read_json,
+    read_plan,
     recover_steps,
 )
 
@@ -53,9 +54,8 @@ def find_finished(runs: Iterable[Path]) -> FoundChains:
         missing = f"{run} holds no run.json; give the folder that `convergebench generate --out` made"
         description = read_checked(run / "run.json", missing)
         described |= _read_editors(run)
-        if (run / PLAN).exists():
-            for id, (label, _) in read_checked(run / PLAN)["chains"].items():
-                planned[label].add(id)
+        for id, (label, _) in read_plan(run)["chains"].items():
+            planned[label].add(id)
         for folder in sorted((run / "chains").glob("[!.]*")):
             if not folder.is_dir():
                 chains.foreign.append(folder)
@@ -208,7 +208,7 @@ def files_of_run(run: Path) -> Iterator[tuple[str, Callable[[], object], str]]:
     yield "run.json", partial(read_checked, run / "run.json"), "all its chains"
     yield "editors.json", partial(_read_editors, run), "all its chains"
     if (run / PLAN).exists():  # chains that were made elsewhere have no plan
-        yield PLAN, partial(read_checked, run / PLAN), "what status counts"
-    yield LEDGER, partial(Ledger, run, check_only=True), "what the run may still spend"
+        yield PLAN, partial(read_plan, run), "what status counts"
+    yield LEDGER, partial(Budget, run=run, check_only=True), "what the run may still spend"
     for path in sorted((run / "sources").glob(f"{'[0-9a-f]' * 64}.*")):  # other names are foreign files
         yield f"sources/{path.name}", partial(read_source_file, run, path.stem), "the chains that begin at it"

@@ -23,7 +23,7 @@ from convergebench.dataset_builder.dataset.rows import SOURCES, source_row
 from convergebench.dataset_builder.dataset.schema import write
 from convergebench.generation import editors, pictures, plan, store, suites
 from convergebench.generation.editors import editor_info, trait
-from convergebench.generation.ledger import Budget, Ledger
+from convergebench.generation.ledger import Budget
 from convergebench.generation.loop import prepare_from, run_chain
 from convergebench.generation.records import Chain, Json, Step, UserError
 from convergebench.generation.scheduler import make_caller, require_ready
@@ -130,8 +130,8 @@ class _Run:
         self.editor = choice.editor
         self.chains = {_case_id(chain): chain for chain in plan.make_plan(self.suite, [choice]).chains}
         is_paid = trait(self.editor, "price")() != 0
-        ledger = Ledger(self.folder, store.cost_so_far(self.folder)) if is_paid else None
-        self.caller = make_caller(choice, Budget(max_cost, ledger=ledger))
+        ledger = (self.folder, store.cost_so_far(self.folder)) if is_paid else ()
+        self.caller = make_caller(choice, Budget(max_cost, *ledger))
         self.prepared = prepare_from(self.folder, [choice])
 
     def steps(self, chain: Chain, tell: Callable[[Step, bytes], None]) -> list[tuple[Step, bytes]]:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import small_dataset
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.generation.ledger import Ledger
+from convergebench.generation.ledger import Budget
 from convergebench.metric_modules._judges import backends, questions, run
 from vendors.loopback import serving, told, wait_until_idle
 
@@ -111,7 +111,7 @@ def rows_of(folder):
 
 def ledger_of(folder):
     [path] = (folder / run.FOLDER).glob("*/ledger")
-    return Ledger(path.parent)
+    return Budget(run=path.parent)
 
 
 def under_kills(folder, kills):

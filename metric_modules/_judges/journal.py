@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from convergebench.generation.calls import Caller, Rejected, Transient, Unusable, do_all
 from convergebench.generation.files import disk_errors_explained
-from convergebench.generation.ledger import Budget, Ledger
+from convergebench.generation.ledger import Budget
 from convergebench.generation.records import Answer, UserError, canonical
 
 from .backends import BaseJudge, Shown
@@ -99,16 +99,15 @@ def ask_all(
     its seconds. What becomes of the calls is counted in the outcome.
     """
     price, max_cost, opening = limits
-    ledger = None
     answered = {line["call"]: line["own"] for line in lines if line["call"]}
-    if price != 0 and (items or answered):
-        unfinished = Ledger(journal.parent, opening)
+    is_paid = price != 0 and (items or answered)
+    if is_paid:
+        unfinished = Budget(run=journal.parent, opening=opening)
         # A process may have died after it stored an answer and before it settled the cost.
         with unfinished.turn():
             for call in unfinished.unsettled.keys() & answered.keys():
                 unfinished.settle(call, Decimal(str(answered[call])))
-        ledger = _JudgeLedger(journal.parent)
-    budget = Budget(max_cost, ledger=ledger)
+    budget = _JudgeBudget(max_cost, journal.parent if is_paid else None)
     outcome.before = budget.spent
     at_once, rate = judge.concurrency, judge.requests_a_minute
     caller = Caller(budget=budget, price=price or 0.0, concurrency=at_once, requests_a_minute=rate)
@@ -133,7 +132,7 @@ def ask_all(
             own = caller.price if answer.cost is None else answer.cost
             cost = round(billed + own, 6) if caller.price or answer.cost is not None else None
             line = entry(item, answer, cost, round(time.monotonic() - started, 3))
-            line |= {"call": ledger and ledger.take_call(), "own": own}
+            line |= {"call": budget.take_call(), "own": own}
             _append_to_journal(journal, line)
             lines.append(line)
             return answer
@@ -160,7 +159,7 @@ def ask_all(
         outcome.spent = float(budget.paid)
 
 
-class _JudgeLedger(Ledger):
+class _JudgeBudget(Budget):
     """It knows the call that this thread is about to make."""
 
     thread = threading.local()

@@ -102,7 +102,7 @@ def test_what_is_broken_in_an_unfinished_run_is_named(folder, what):
     run = folder / "run"
     chain = sorted((run / "chains").iterdir())[0]
     (chain / "done.json").unlink()
-    ledger.Ledger(run, 0.12)
+    ledger.Budget(run=run, opening=0.12)
     stranger = run / "sources" / "notes.txt"
     stranger.write_text("theirs")
     assert verify(run).exit_code == 0

@@ -100,7 +100,7 @@ class UnfinishedChain(UnfinishedSteps):
 
 class LedgerLines(Door):
     def open(self) -> None:
-        budget = ledger.Ledger(self.folder / "run", 0.5)
+        budget = ledger.Budget(run=self.folder / "run", opening=0.5)
         with budget.turn():
             budget.settle(budget.intend(ledger.Decimal("0.04")), ledger.Decimal("0.05"))
         self.path = budget.path
@@ -113,8 +113,8 @@ class LedgerLines(Door):
     def use(self, data: bytes) -> None:
         (self.path.parent / ledger.SIZE).unlink(missing_ok=True)  # shorter bytes than before would not be read
         self.path.write_bytes(data)
-        ledger.Ledger(self.folder / "run", check_only=True)
-        if ledger.Ledger(self.folder / "run").spent < 0:
+        ledger.Budget(run=self.folder / "run", check_only=True)
+        if ledger.Budget(run=self.folder / "run").spent < 0:
             raise AssertionError("less than nothing was spent")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from convergebench.generation import ledger
-from convergebench.generation.ledger import Budget, Ledger
+from convergebench.generation.ledger import Budget
 from convergebench.generation.records import UserError
 
 
@@ -45,29 +45,29 @@ def test_sigterm_lets_calls_in_flight_end_and_makes_no_more(tmp_path):
 
 
 def test_a_call_is_in_the_ledger_before_it_is_made(tmp_path):
-    budget = Budget(1.00, ledger=Ledger(tmp_path, 0.12))
+    budget = Budget(1.00, tmp_path, 0.12)
     hold = budget.hold(0.04)
     assert [sorted(line) for line in lines(tmp_path)] == [["opening"], ["call", "intent"]]
     budget.pay(hold, 0.039)
     assert lines(tmp_path)[1:] == [{"call": hold[1], "intent": 0.04}, {"call": hold[1], "settled": 0.039}]
     assert budget.spent == pytest.approx(0.159)
-    assert Ledger(tmp_path).spent == Decimal("0.159")
+    assert Budget(run=tmp_path).spent == 0.159
 
 
 def test_an_unsettled_call_counts_as_spent(tmp_path):
-    call = Budget(0.05, ledger=Ledger(tmp_path)).hold(0.04)[1]
+    call = Budget(0.05, tmp_path).hold(0.04)[1]
     for _ in range(2):
         with pytest.raises(
             UserError, match=r"\$0.04 is spent, so a call at \$0.04 would pass the limit of \$0.05"
         ):
-            Budget(0.05, ledger=Ledger(tmp_path)).hold(0.04)
+            Budget(0.05, tmp_path).hold(0.04)
     with (tmp_path / "ledger" / "calls.jsonl").open("a") as log:
         log.write(json.dumps({"call": call, "settled": 0}) + "\n")
-    Budget(0.05, ledger=Ledger(tmp_path)).hold(0.04)
+    Budget(0.05, tmp_path).hold(0.04)
 
 
 def test_what_another_process_spends_meanwhile_counts(tmp_path):
-    ours, theirs = (Budget(0.10, ledger=Ledger(tmp_path)) for _ in range(2))
+    ours, theirs = (Budget(0.10, tmp_path) for _ in range(2))
     ours.pay(ours.hold(0.04), 0.04)
     theirs.hold(0.04)
     with pytest.raises(UserError, match="would pass the limit"):
@@ -77,21 +77,21 @@ def test_what_another_process_spends_meanwhile_counts(tmp_path):
 
 def test_calls_hold_as_much_as_the_dearest_answer_cost(tmp_path):
     """So that a vendor who bills more than it says cannot take a run past its limit, nor after a new start."""
-    budget = Budget(1.00, ledger=Ledger(tmp_path))
+    budget = Budget(1.00, tmp_path)
     first, second = budget.hold(0.04), budget.hold(0.04)
     budget.pay(first, 0.30)
     budget.pay(second, 0.25)
-    for again in (budget, Budget(1.00, ledger=Ledger(tmp_path))):
+    for again in (budget, Budget(1.00, tmp_path)):
         hold = again.hold(0.04)
         assert float(hold[0]) == 0.30
         again.pay(hold, 0)
         assert float(again.hold(0.10)[0]) == 0.10  # of another price nothing is known
     with pytest.raises(UserError, match=r"so a call at \$0.3 would pass the limit of \$0.8"):
-        Budget(0.80, ledger=Ledger(tmp_path)).hold(0.04)
+        Budget(0.80, tmp_path).hold(0.04)
 
 
 def test_the_dearest_of_all_processes_counts_and_may_rise_again(tmp_path):
-    ours, theirs = (Budget(9.00, ledger=Ledger(tmp_path)) for _ in range(2))
+    ours, theirs = (Budget(9.00, tmp_path) for _ in range(2))
     theirs.pay(theirs.hold(0.04), 0.05)
     hold = ours.hold(0.04)
     assert float(hold[0]) == 0.05
@@ -103,33 +103,33 @@ def test_the_dearest_of_all_processes_counts_and_may_rise_again(tmp_path):
 
 
 def test_a_cost_without_a_price_is_written_down_too(tmp_path):
-    budget = Budget(ledger=Ledger(tmp_path))
+    budget = Budget(run=tmp_path)
     budget.pay(budget.hold(0.0), 0.03)
-    assert Ledger(tmp_path).spent == Decimal("0.03")
+    assert Budget(run=tmp_path).spent == 0.03
 
 
 def test_a_line_that_its_writer_did_not_finish_is_cut_off(tmp_path):
-    Ledger(tmp_path, 0.5)
+    Budget(run=tmp_path, opening=0.5)
     with (tmp_path / "ledger" / "calls.jsonl").open("ab") as log:
         log.write(b'{"call":"dead-1","int')
-    budget = Budget(1.0, ledger=Ledger(tmp_path))
+    budget = Budget(1.0, tmp_path)
     budget.hold(0.04)
     assert [sorted(line) for line in lines(tmp_path)] == [["opening"], ["call", "intent"]]
 
 
 def test_a_changed_digit_of_a_ledger_is_found(tmp_path):
-    budget = Budget(1.00, ledger=Ledger(tmp_path))
+    budget = Budget(1.00, tmp_path)
     budget.pay(budget.hold(0.04), 0.04)
     path = tmp_path / "ledger" / "calls.jsonl"
     path.write_text(path.read_text().replace("0.04", "0.01"))
     for check_only in (False, True):
         with pytest.raises(UserError, match=r"line 2, is not an entry of a ledger \(it is not as it was written"):
-            Ledger(tmp_path, check_only=check_only)
+            Budget(run=tmp_path, check_only=check_only)
 
 
 @pytest.mark.parametrize("left", ["half", "one line", "nothing", "no file"])
 def test_lines_that_are_gone_from_the_end_of_a_ledger_are_missed(tmp_path, left):
-    budget = Budget(1.00, ledger=Ledger(tmp_path))
+    budget = Budget(1.00, tmp_path)
     budget.pay(budget.hold(0.04), 0.04)
     path = tmp_path / "ledger" / "calls.jsonl"
     whole = path.read_bytes()
@@ -138,27 +138,27 @@ def test_lines_that_are_gone_from_the_end_of_a_ledger_are_missed(tmp_path, left)
         path.unlink()
     for check_only in (False, True):
         with pytest.raises(UserError, match=r"has \d+ bytes and had \d+, so calls that were paid for are not"):
-            Ledger(tmp_path, check_only=check_only)
+            Budget(run=tmp_path, check_only=check_only)
     path.write_bytes(whole)
     (tmp_path / "ledger" / "size").write_text("no number")
-    assert Ledger(tmp_path).spent == Decimal("0.04")
+    assert Budget(run=tmp_path).spent == 0.04
     shutil.rmtree(tmp_path / "ledger")
-    assert Ledger(tmp_path, 0.01).spent == Decimal("0.01")
+    assert Budget(run=tmp_path, opening=0.01).spent == 0.01
 
 
 def test_calls_in_flight_count_as_the_dearest_answer(tmp_path):
     """Also those of a process that was killed before it knew."""
-    Budget(1.00, ledger=Ledger(tmp_path)).hold(0.04)  # killed now
-    budget = Budget(0.20, ledger=Ledger(tmp_path))
+    Budget(1.00, tmp_path).hold(0.04)  # killed now
+    budget = Budget(0.20, tmp_path)
     first, _ = budget.hold(0.04), budget.hold(0.04)
     budget.pay(first, 0.06)
-    assert float(budget._spent_by_all + budget.held) == float(Ledger(tmp_path).spent) == 0.18
+    assert budget.spent + float(budget.held) == pytest.approx(Budget(run=tmp_path).spent) == 0.18
     with pytest.raises(UserError, match=r"\$0.18 is spent, so a call at \$0.06 would pass the limit of \$0.2"):
-        Budget(0.20, ledger=Ledger(tmp_path)).hold(0.04)
+        Budget(0.20, tmp_path).hold(0.04)
 
 
 def test_without_room_for_the_answer_nothing_is_paid_for(tmp_path, monkeypatch):
-    budget = Budget(1.00, ledger=Ledger(tmp_path))
+    budget = Budget(1.00, tmp_path)
     monkeypatch.setattr(ledger, "_ROOM", 2**62)
     with pytest.raises(UserError, match=r"only \d+ MB are free for .* no call is paid for"):
         budget.hold(0.04)
@@ -183,11 +183,11 @@ def test_without_room_for_the_answer_nothing_is_paid_for(tmp_path, monkeypatch):
     ],
 )
 def test_a_ledger_that_cannot_be_read_lets_no_call_be_made(tmp_path, line):
-    ours = Ledger(tmp_path)
+    ours = Budget(1.0, tmp_path)
     with (tmp_path / "ledger" / "calls.jsonl").open("ab") as log:
         log.write(line.encode("latin-1") + b"\n")
     with pytest.raises(UserError, match=r"calls.jsonl, line 2, is not an entry of a ledger"):
-        Budget(1.0, ledger=ours).hold(0.04)
+        ours.hold(0.04)
     (tmp_path / "ledger" / "calls.jsonl").write_bytes(b"")
     with pytest.raises(UserError, match="calls that were paid for are not in it; restore it"):
-        Budget(1.0, ledger=ours).hold(0.04)
+        ours.hold(0.04)

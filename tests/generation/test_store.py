@@ -207,9 +207,20 @@ def test_a_file_with_a_checksum_in_the_place_of_another_is_damage(tmp_path, name
         return
     with pytest.raises(store.Damaged, match=f"{name} is not as it was written"):
         store.read_checked(run / name)
-    if name == "plan.json":  # no decision depends on it
-        store.open_run(run, {"suite": "smoke"}, {"identity": info}, [CHAIN])
-        assert store.read_checked(run / name) == whole
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"hosts": [], "chains": {}}', ""])
+def test_a_damaged_plan_is_refused_and_stays(tmp_path, text):
+    store.open_run(tmp_path, {"suite": "smoke"}, {}, [CHAIN])
+    path = tmp_path / "plan.json"
+    whole = path.read_bytes()
+    path.write_text(text)
+    with pytest.raises(store.Damaged, match="is not as it was written; restore it, or remove it and give"):
+        store.open_run(tmp_path, {"suite": "smoke"}, {}, [CHAIN])
+    assert path.read_text() == text
+    path.unlink()
+    store.open_run(tmp_path, {"suite": "smoke"}, {}, [CHAIN])
+    assert path.read_bytes() == whole
 
 
 def test_json_without_end_is_damage(tmp_path):

@@ -8,7 +8,7 @@ import small_dataset
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.generation import programs, suites
-from convergebench.generation.ledger import Budget, Ledger
+from convergebench.generation.ledger import Budget
 from convergebench.metric_modules._judges import backends, undos
 from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.statistics import compute_tables
@@ -134,8 +134,8 @@ def test_an_undo_of_a_dead_process_is_settled(tmp_path, priced, monkeypatch):
         words, reasons, again = undos.write_undos(judge, hat, out)
     assert len(server.requests) == 1
     assert (words, reasons, again.spent) == ({"hat": WRITTEN["hat"]}, {}, 0.0)
-    ledger = Ledger(undos._kept_folder(out, judge))
-    assert (ledger.unsettled, float(ledger.spent)) == ({}, pytest.approx(again.before))
+    ledger = Budget(run=undos._kept_folder(out, judge))
+    assert (ledger.unsettled, ledger.spent) == ({}, pytest.approx(again.before))
 
 
 @pytest.mark.parametrize("more", [[], ["--plan"]])
