@@ -199,6 +199,8 @@ class RestoredSet:
         values = {
             metric: [self.by_picture(method, prompt, metric) for prompt in prompts] for metric in self.metrics
         }
+        from scipy import stats  # 45 MB, which the Space needs for these datasets only
+
         common = {metric: sorted(set.intersection(*map(set, parts))) for metric, parts in values.items()}
         clean = {self.clean_of[picture] for pictures in common.values() for picture in pictures}
         order = sorted(clean, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
