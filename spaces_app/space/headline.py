@@ -69,7 +69,7 @@ def metric_titles(dataset: ServedDataset) -> dict[str, str]:
 def leaderboard(dataset: ServedDataset, choice: Choice = Choice()) -> Leaderboard:  # noqa: B008 - frozen
     groups = [*dataset.groups, *dataset.uncounted]
     if not groups:
-        return Leaderboard(make_table(statistic, [], dataset.why_nothing_counts), make_table(pairs, []), None, {})
+        return _no_rows(dataset.why_nothing_counts)
     names = dataset.names
     choice = choice._replace(group=choice.group or groups[0])
     for what, values, allowed in (
@@ -85,13 +85,17 @@ def leaderboard(dataset: ServedDataset, choice: Choice = Choice()) -> Leaderboar
     return _leaderboard(dataset, choice)
 
 
+def _no_rows(
+    why: str, group: CaseGroup | None = None, outcomes: dict[str, list[Outcome]] | None = None
+) -> Leaderboard:
+    return Leaderboard(make_table(statistic, [], why), make_table(pairs, []), group, outcomes or {})
+
+
 @lru_cache(maxsize=256)
 def _leaderboard(dataset: ServedDataset, choice: Choice) -> Leaderboard:
     group = _chosen_group(dataset, choice)
     if group is None:
-        return Leaderboard(
-            make_table(statistic, [], "No tests match these filters."), make_table(pairs, []), None, {}
-        )
+        return _no_rows("No tests match these filters.")
     is_counted = group.name in dataset.groups
     outcomes = {
         editor: count_failures(
@@ -101,7 +105,7 @@ def _leaderboard(dataset: ServedDataset, choice: Choice) -> Leaderboard:
     }
     if not is_counted:
         why = f"No headline counts these tests ({group.name}). Their curves and failures have tabs of their own."
-        return Leaderboard(make_table(statistic, [], why), make_table(pairs, []), group, outcomes)
+        return _no_rows(why, group, outcomes)
     compared = compare_group(group, outcomes)
     is_headline = (choice.metric, choice.threshold) == ("convergence", dataset.threshold)
     bounds = dataset.bounds if is_headline else {}

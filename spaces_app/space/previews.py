@@ -24,16 +24,8 @@ from .served_dataset import NoPicture, ServedDataset, check_allowed
 
 KINDS = ("thumb", "small", "view", "difference", "crop", "lost", "reference", "received")
 GAINS = (1, 2, 4, 8, 16, 32)
-_SIDES = {
-    "thumb": 176,
-    "small": 448,
-    "view": 1024,
-    "difference": 1024,
-    "crop": 360,
-    "lost": 360,
-    "reference": 1024,
-}
-_CUT = ("crop", "lost")
+_SIDES = {"thumb": 176, "small": 448}  # pixels; 1024 of the other whole pictures
+_CROP_SIDE, _CUT = 360, ("crop", "lost")
 _MARKS = (("#ffffff", 5), ("#b84900", 3))  # around what was lost: colour, and width in a picture of 360 pixels
 _LIMIT = 1_000_000_000  # bytes
 JUST_MADE = 120.0  # seconds during which a new file is not removed
@@ -48,7 +40,7 @@ class Previews:
         self.dataset, self.limit = dataset, limit
         self.folder = folder or cache_folder(dataset)
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.size = sum(path.stat().st_size for path in self._own_files())
+        self.size = sum(size for _, size, _ in self._own_files())
         self.clearing = threading.Lock()
         # A decoded picture is large, and glibc keeps what a thread has freed, so few threads decode for all requests.
         self.workers = ThreadPoolExecutor(os.cpu_count() or 2, "previews")
@@ -78,14 +70,10 @@ class Previews:
                 return path
         return self.workers.submit(self._write_preview, chain, step, kind, gain, name, anchor).result()
 
-    def _write_preview(
-        self, chain: str, step: int, kind: str, gain: int, name: str, anchor: re.Match[str]
-    ) -> Path:
+    def _write_preview(self, chain: str, step: int, kind: str, gain: int, name: str, at: re.Match[str]) -> Path:
         data = b"" if kind == "reference" else self._received(chain, step)
-        picture = (
-            decode(data) if data else self.original(chain)
-        )  # the bytes too are sent only if a browser can show them
-        if kind == "received":
+        picture = decode(data) if data else self.original(chain)
+        if kind == "received":  # its bytes too are sent only if a browser can show them
             if (type := pictures.sniff(data)) not in _ENDINGS:
                 raise NoPicture(f"the original file is {type}; only {', '.join(_ENDINGS)} are sent unchanged")
             return self._write(f"{name}.{type}", data)
@@ -93,10 +81,11 @@ class Previews:
             picture = _difference(self.original(chain), picture, gain)
         if kind in _CUT:
             outlined = lost_outline(self.dataset.scores_of(chain).get(step)) if kind == "lost" else []
-            picture = self._crop(picture, outlined, anchor)
+            picture = self._crop(picture, outlined, at)
         else:
             picture = picture.copy()
-            picture.thumbnail((_SIDES[kind], _SIDES[kind]), Image.Resampling.LANCZOS, reducing_gap=2.0)
+            side = _SIDES.get(kind, 1024)
+            picture.thumbnail((side, side), Image.Resampling.LANCZOS, reducing_gap=2.0)
         buffer = io.BytesIO()
         picture.save(buffer, "JPEG", quality=80 if kind == "thumb" else 92, subsampling=0)
         return self._write(f"{name}.jpg", buffer.getvalue())
@@ -107,7 +96,7 @@ class Previews:
 
     def _crop(self, picture: Image.Image, polygons: list[list[list[float]]], anchor: re.Match[str]) -> Image.Image:
         left, top, right, bottom = box_around(picture.size, self.places(anchor[1], int(anchor[2])))
-        scale = _SIDES["crop"] / max(right - left, bottom - top)
+        scale = _CROP_SIDE / max(right - left, bottom - top)
         size = round((right - left) * scale), round((bottom - top) * scale)
         shown = picture.resize(size, Image.Resampling.LANCZOS, box=(left, top, right, bottom))
         draw = ImageDraw.Draw(shown)
@@ -121,13 +110,14 @@ class Previews:
         answered = self.dataset.step(chain, step)
         data = self.dataset.reader.picture(chain, step)
         if not data:
-            status = answered.status.replace("_", " ")
-            raise NoPicture(answered.reason or f"the editor's answer was {status}, not a picture")
+            what = f"the editor's answer was {answered.status.replace('_', ' ')}, not a picture"
+            raise NoPicture(answered.reason or what)
         return data
 
-    def _own_files(self) -> list[Path]:
-        """The files that were written here; other files are neither counted nor removed."""
-        return [path for path in self.folder.iterdir() if _OWN_NAME.fullmatch(path.name) and path.is_file()]
+    def _own_files(self) -> list[tuple[float, int, Path]]:
+        """When each file that was written here was used, and its size; others are neither counted nor removed."""
+        own = [path for path in self.folder.iterdir() if _OWN_NAME.fullmatch(path.name) and path.is_file()]
+        return sorted((path.stat().st_mtime, path.stat().st_size, path) for path in own)
 
     def _places(self, chain: str, step: int) -> list[Place]:
         places = lost_places(self.dataset.scores_of(chain).get(step))
@@ -152,7 +142,7 @@ class Previews:
 
     def _remove_least_used(self) -> None:
         """Down to nine tenths of the limit, except new files that a browser has yet to fetch."""
-        files = sorted((file.stat().st_mtime, file.stat().st_size, file) for file in self._own_files())
+        files = self._own_files()
         self.size = sum(size for _, size, _ in files)
         for used, size, path in files:
             if self.size <= 0.9 * self.limit or used > time.time() - JUST_MADE:

@@ -28,26 +28,26 @@ from .tabs import find_tabs, listed
 _TYPES = {str: "a text", int: "a whole number", float: "a number", list[str]: "a list of texts"}
 # An address contains a hash of its content, so a cached copy never becomes wrong.
 _CACHED_FOREVER = {"cache-control": "public, max-age=31536000, immutable"}
-_VISIBILITY = {
-    "PUBLIC": "public",
-    "FOR_THE_PAGE": "undocumented",
-}  # a tab's name for the kind of endpoint -> Gradio's
-
+_VISIBILITY = {"PUBLIC": "public", "FOR_THE_PAGE": "undocumented"}  # a tab's kind of endpoint -> Gradio's
 _CALLED = re.compile(r"/(?:gradio_api/)?(?:upload/?$|(?:run|api|call/v2|call)/([^/]+))")
 
 
 def make_server(dataset: ServedDataset) -> gr.Server:
     middleware = [Middleware(_OwnEndpoints), Middleware(request_limit.RequestLimit)]
     server = gr.Server(title="ConvergeBench", docs_url=None, redoc_url=None, middleware=middleware)
-    for kind, visibility in _VISIBILITY.items():
-        for function in listed(kind):
-            answer = _endpoint(function, dataset)
-            if function in listed("CONFIDENTIAL"):
-                answer = _forgetting(answer, server)
-            server.api(answer, name=function.__name__, queue=False, api_visibility=visibility)
+    for function, visibility in _endpoints().items():
+        answer = _endpoint(function, dataset)
+        if function in listed("CONFIDENTIAL"):
+            answer = _forgetting(answer, server)
+        server.api(answer, name=function.__name__, queue=False, api_visibility=visibility)
     _add_files(server, dataset)
     _add_figures(server, dataset)
     return server
+
+
+def _endpoints() -> dict[Callable, Any]:
+    """The functions of all tabs that are endpoints, each with its visibility in Gradio."""
+    return {function: visibility for kind, visibility in _VISIBILITY.items() for function in listed(kind)}
 
 
 class _OwnEndpoints:
@@ -58,7 +58,7 @@ class _OwnEndpoints:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         called = _CALLED.match(scope.get("path", ""))
-        if not called or called[1] in {function.__name__ for kind in _VISIBILITY for function in listed(kind)}:
+        if not called or called[1] in {function.__name__ for function in _endpoints()}:
             await self.app(scope, receive, send)
         elif called[1]:
             await _missing()(scope, receive, send)
@@ -122,7 +122,6 @@ def _forgetting(answer: Callable, server: gr.Server) -> Callable:
 
 def _add_files(server: gr.Server, dataset: ServedDataset) -> None:
     files, previews = page_files(dataset), previews_of(dataset)
-
     titles = {id: tab.TITLE for id, (_, tab) in find_tabs().items()}
 
     @server.api_route("/", methods=["GET", "HEAD"])
@@ -144,11 +143,9 @@ def _add_files(server: gr.Server, dataset: ServedDataset) -> None:
     @server.get("/pictures/{state}/{name}")
     def picture_file(state: str, name: str) -> Response:
         path = previews.folder / name
-        return (
-            FileResponse(path, headers=_CACHED_FOREVER)
-            if IMAGES.fullmatch(name) and path.is_file()
-            else _missing()
-        )
+        if not IMAGES.fullmatch(name) or not path.is_file():
+            return _missing()
+        return FileResponse(path, headers=_CACHED_FOREVER)
 
 
 def _packed(request: Request, data: bytes, kind: str | None, headers: Mapping[str, str] = {}) -> Response:

@@ -80,7 +80,9 @@ def test_numbers_stay_numbers_in_the_table_and_names_are_text(tmp_path):
 
 
 def test_baselines_are_not_counted_as_editors(dataset):
-    assert "2 editors, 1 baseline, 2 pictures" in page_files(dataset)["index.html"].decode()
+    page = page_files(dataset)["index.html"].decode()
+    assert "2 editors, 1 baseline, 2 pictures, 8 tests, 4 baseline tests" in page
+    assert "2 pictures; 8 tests;" in page  # the headline counts the same tests
     text = leaderboard_html(leaderboard(dataset), dataset)
     assert ">Baselines, not ranked</th>" in text
     assert "returns its input unchanged" in text

@@ -53,6 +53,7 @@ def test_a_buyer_sees_who_lasts_how_sure_that_is_and_what_it_costs(visit, size):
     user = User(visit("", *size))
     assert user.has(".cb-lead", r"\d\.\d \[\d\.\d, \d\.\d\]")
     assert user.has("#board tbody tr:nth-child(1)", RANGE)
+    assert user.page.locator("#board [aria-sort=ascending]").get_attribute("data-col") == "rank"
     row = user.page.locator("#board tbody tr").first
     for column, words in (("rank", r"1 to \d"), ("sources", r"13"), ("cost", r"\$0\.")):
         cell = row.locator(f"[data-col={column}]")

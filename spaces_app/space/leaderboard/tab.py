@@ -13,8 +13,8 @@ from ...analysis.reasons import frames_of, typical_cases
 from ...analysis.tables import as_csv, as_json, rows_of
 from ...reporting.figures import Drawing
 from ...reporting.filmstrips import typical_strips
+from ...reporting.headline import counted, scored_on
 from ...reporting.headline import headline as headline_of
-from ...reporting.headline import scored_on
 from ...reporting.hero import draw_hero, ends_of
 from ...reporting.page import table_html
 from ...reporting.sentences import stand_in
@@ -200,15 +200,17 @@ def which_editor(dataset: ServedDataset, edits: int, dollars: float = 0.0) -> di
 
 
 def words(dataset: ServedDataset) -> dict[str, str]:
-    baselines = sum(look.is_reference for look in dataset.looks.values())
+    tested = [dataset.is_tested(editor) for editor in dataset.looks]
+    tests = [dataset.is_tested(chain.editor) for chain in dataset.chains]
     counts = {
-        "editor": len(dataset.looks) - baselines,
-        "baseline": baselines,
+        "editor": tested.count(True),
+        "baseline": tested.count(False),
         "picture": len(dataset.names["source"]),
-        "test": len(dataset.chains),
+        "test": tests.count(True),  # as in the headline
+        "baseline test": tests.count(False),
         "scored step": dataset.score_table.num_rows,
     }
-    texts = {"counts": ", ".join(f"{n:,} {name}{'s' if n != 1 else ''}" for name, n in counts.items() if n)}
+    texts = {"counts": ", ".join(counted(n, name) for name, n in counts.items() if n)}
     if dataset.groups:
         board = headline.leaderboard(dataset)
         versus = comparisons_html(board, [], dataset)
