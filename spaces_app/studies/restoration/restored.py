@@ -189,7 +189,7 @@ class RestoredSet:
 
         Best is the best mean rank over metrics. Names alone decide the halves.
         """
-        from scipy import stats  # importing it takes half a second
+        from scipy import stats  # half a second, and 45 MB that the Space would hold
 
         pictures = [r for r in self.pictures if r.method == method and not is_mean(r.picture)]
         prompts = sorted({r.prompt for r in pictures if r.values})
@@ -199,8 +199,6 @@ class RestoredSet:
         values = {
             metric: [self.by_picture(method, prompt, metric) for prompt in prompts] for metric in self.metrics
         }
-        from scipy import stats  # 45 MB, which the Space needs for these datasets only
-
         common = {metric: sorted(set.intersection(*map(set, parts))) for metric, parts in values.items()}
         clean = {self.clean_of[picture] for pictures in common.values() for picture in pictures}
         order = sorted(clean, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
