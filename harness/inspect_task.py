@@ -185,12 +185,13 @@ _beginning = threading.Lock()
 _cached_run = cache(_Run)
 
 
-async def _run_of(*arguments: object) -> _Run:
-    def begin() -> _Run:
-        with _beginning:
-            return _cached_run(*arguments)
+def _begin(*arguments: object) -> _Run:
+    with _beginning:
+        return _cached_run(*arguments)
 
-    return await _in_thread(begin)
+
+async def _run_of(*arguments: object) -> _Run:
+    return await _in_thread(lambda: _begin(*arguments))
 
 
 @task

@@ -71,25 +71,11 @@ def mistral() -> Reader:
     tokenizer = fast_tokenizer(vocabulary, padding_side="left", **named)
     tokenizer.chat_template = CHAT.replace("<|im_start|>{{ message.role }}\n", "").replace("<|im_end|>\n", "")
     heads = {"hidden_size": 16, "intermediate_size": 37, "num_attention_heads": 4}
-    layers = 31  # the pipeline listens to layers 10, 20 and 30
-    text = {
-        "model_type": "mistral",
-        "vocab_size": len(tokenizer),
-        "num_key_value_heads": 2,
-        "sliding_window": None,
-    }
-    config = Mistral3Config(
-        text_config={**heads, **text, "num_hidden_layers": layers},
-        vision_config={
-            **heads,
-            "model_type": "pixtral",
-            "num_hidden_layers": 1,
-            "image_size": 30,
-            "patch_size": 6,
-        },
-        image_token_index=vocabulary["[IMG]"],
-        vision_feature_layer=-1,
-    )
+    text = {**heads, "model_type": "mistral", "num_key_value_heads": 2, "sliding_window": None}
+    text |= {"vocab_size": len(tokenizer), "num_hidden_layers": 31}  # the pipeline listens to layers 10, 20 and 30
+    vision = {**heads, "model_type": "pixtral", "num_hidden_layers": 1, "image_size": 30, "patch_size": 6}
+    image = {"image_token_index": vocabulary["[IMG]"], "vision_feature_layer": -1}
+    config = Mistral3Config(text_config=text, vision_config=vision, **image)
     return tokenizer, Mistral3ForConditionalGeneration(config).eval()
 
 
@@ -122,13 +108,9 @@ def qwen_vl(generation: str) -> Reader:
     import transformers
 
     tokenizer = qwen_tokenizer()
-    named = {
-        "image": "image_pad",
-        "video": "video_pad",
-        "vision_start": "vision_start",
-        "vision_end": "vision_end",
-    }
-    ids = {f"{name}_token_id": tokenizer.convert_tokens_to_ids(f"<|{mark}|>") for name, mark in named.items()}
+    ids = {}
+    for name in ("image_pad", "video_pad", "vision_start", "vision_end"):
+        ids[f"{name.removesuffix('_pad')}_token_id"] = tokenizer.convert_tokens_to_ids(f"<|{name}|>")
     text = {**TEXT, "vocab_size": len(tokenizer)}
     vision = {**HEADS, "depth": 1, "num_heads": 2, "out_hidden_size": 16}
     if generation == "Qwen3VL":
@@ -164,16 +146,16 @@ def clip_vision() -> dict[str, Any]:
     return {"image_encoder": CLIPVisionModelWithProjection(config).eval(), "image_processor": processor}
 
 
-def glm_vision(codes: int = 128) -> dict[str, Any]:
+def glm_vision() -> dict[str, Any]:
     from transformers import GlmImageConfig, GlmImageForConditionalGeneration
 
     vocabulary = glm_vocabulary()
     rope = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": (2, 1, 1)}
-    text = {**TEXT, "vocab_size": 512, "vision_vocab_size": codes, "pad_token_id": vocabulary["<pad>"]}
+    text = {**TEXT, "vocab_size": 512, "vision_vocab_size": 128, "pad_token_id": vocabulary["<pad>"]}
     config = GlmImageConfig(
         text_config={**text, "eos_token_id": 511, "rope_parameters": rope},
         vision_config={**HEADS, "depth": 1, "num_heads": 2, "image_size": 64, "patch_size": 16},
-        vq_config={"embed_dim": 16, "num_embeddings": codes, "latent_channels": 16},
+        vq_config={"embed_dim": 16, "num_embeddings": 128, "latent_channels": 16},
         image_token_id=vocabulary["<|image|>"],
         image_start_token_id=vocabulary["<s>"],
         image_end_token_id=510,
@@ -219,29 +201,18 @@ def add_part(folder: Path, name: str, kind: str) -> None:
 Model = tuple[str, dict[str, Any]]  # a class of diffusers and its configuration
 
 
+def kl(depth: int, **more: Any) -> dict[str, Any]:
+    blocks = {"down_block_types": ("DownEncoderBlock2D",) * depth, "up_block_types": ("UpDecoderBlock2D",) * depth}
+    return {**blocks, "block_out_channels": (4,) * depth, "layers_per_block": 1, "norm_num_groups": depth, **more}
+
+
 def flux_vae(kind: str, **more: Any) -> Model:
-    few = {"block_out_channels": (4,), "layers_per_block": 1, "latent_channels": 1, "norm_num_groups": 1}
-    blocks = {"down_block_types": ("DownEncoderBlock2D",), "up_block_types": ("UpDecoderBlock2D",)}
-    return kind, {
-        **few,
-        **blocks,
-        "sample_size": 32,
-        "use_quant_conv": False,
-        "use_post_quant_conv": False,
-        **more,
-    }
+    plain = {"use_quant_conv": False, "use_post_quant_conv": False}
+    return kind, kl(1, latent_channels=1, sample_size=32, **plain, **more)
 
 
 def deep_vae(channels: int, **more: Any) -> Model:
-    blocks = {"down_block_types": ("DownEncoderBlock2D",) * 4, "up_block_types": ("UpDecoderBlock2D",) * 4}
-    few = {"block_out_channels": (4,) * 4, "layers_per_block": 1, "norm_num_groups": 4}
-    return "AutoencoderKL", {
-        **blocks,
-        **few,
-        "mid_block_add_attention": False,
-        "latent_channels": channels,
-        **more,
-    }
+    return "AutoencoderKL", kl(4, mid_block_add_attention=False, latent_channels=channels, **more)
 
 
 def wan_vae(**more: Any) -> Model:
@@ -361,12 +332,8 @@ def write(name: str, folder: Path) -> None:
     import diffusers
 
     pipeline, vae, denoiser, readers, processor = PIPELINES[name]
-    scheduler = made((SCHEDULERS.get(name, "FlowMatchEulerDiscreteScheduler"), {}))
-    parts = {
-        "scheduler": scheduler,
-        "vae": made(vae),
-        "unet" if "UNet" in denoiser[0] else "transformer": made(denoiser),
-    }
+    parts = {"scheduler": made((SCHEDULERS.get(name, "FlowMatchEulerDiscreteScheduler"), {})), "vae": made(vae)}
+    parts["unet" if "UNet" in denoiser[0] else "transformer"] = made(denoiser)
     for end, reader in readers.items():
         parts[f"tokenizer{end}"], parts[f"text_encoder{end}"] = reader()
     parts |= FURTHER[name]() if name in FURTHER else {}

@@ -36,20 +36,15 @@ class Drift:
     question: str
     session: int
     items: int  # of the sample, asked by both runs
-    calls: int  # of the later run
     moved: float  # share of pairs of an old and a new answer that differ
     noise: float  # share of pairs of two old answers that differ
     p: float
     models: tuple[str, ...]  # that answered in the later run
-    first_models: tuple[str, ...]
+    other_model: bool  # whether they are not the first run's
 
     @property
     def alarm(self) -> bool:
         return self.p <= LEVEL
-
-    @property
-    def other_model(self) -> bool:
-        return set(self.models) != set(self.first_models)
 
     @property
     def sentence(self) -> str:
@@ -75,9 +70,10 @@ def find_drift(rows: Iterable[Row]) -> list[Drift]:
                 new[row["key"]].append(row)
             if both := sorted(new.keys() & first.keys()):
                 pairs = [(_answers_of(first[key]), _answers_of(new[key])) for key in both]
-                calls = sum(len(answers) for _, answers in pairs)
-                models = _models_of(session_rows), _models_of([row for key in both for row in first[key]])
-                drifts.append(Drift(judge, question, session, len(both), calls, *_compare_runs(pairs), *models))
+                models = _models_of(session_rows)
+                other_model = models != _models_of(row for key in both for row in first[key])
+                found = (*_compare_runs(pairs), models, other_model)
+                drifts.append(Drift(judge, question, session, len(both), *found))
             first = {**new, **first}
     return drifts
 

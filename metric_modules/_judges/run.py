@@ -117,10 +117,6 @@ class Run:
         outcome = Outcome(label, self.question.name, self.session or None, already=self.already)
         outcome.left_out = dict(self.left_out)
         before = len(self._lines)
-
-        def entry(ask: Ask, answer: Answer, cost: float | None, latency: float) -> Line:
-            return {"judgement": dict(_judgement_of(ask, self.judge, answer, cost, latency).values)}
-
         try:
             if self.calls:
                 self.judge.require_ready()
@@ -130,7 +126,9 @@ class Run:
                 write_whole(self._begun, canonical(begun).encode())
             limits = (self.price, max_cost, self._cost_so_far())
             bar = partial(progress_bar, "asking", unit="answers", quiet=quiet)
-            ask_all(self.judge, self.journal, self._lines, outcome, limits, self.calls, self._shown, entry, bar)
+            ask_all(
+                self.judge, self.journal, self._lines, outcome, limits, self.calls, self._shown, self._entry, bar
+            )
         finally:
             new = [Judgement(**line["judgement"]) for line in self._lines[before:]]
             for judgement in new:
@@ -146,6 +144,9 @@ class Run:
         drifts = drift.find_drift(row.values for row in self._of_question())
         outcome.alarms = [run.sentence for run in drifts if run.session == self.session and run.alarm]
         return outcome
+
+    def _entry(self, ask: Ask, answer: Answer, cost: float | None, latency: float) -> Line:
+        return {"judgement": dict(_judgement_of(ask, self.judge, answer, cost, latency).values)}
 
     def _shown(self, ask: Ask) -> Shown:
         schema = self.question.schema if self.question.value else {}

@@ -86,25 +86,6 @@ def asymmetric_fit(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarr
         return _nearest_shape(ratio * (skew**3 + 1) * (skew + 1) / (skew**2 + 1) ** 2), left, right
 
 
-def _scale(deviation: np.ndarray, shape: np.ndarray) -> np.ndarray:
-    return deviation * np.exp((gammaln(1 / shape) - gammaln(3 / shape)) / 2)
-
-
-def patch_features(normalised: np.ndarray, side: int) -> np.ndarray:
-    """Patches x 18: shapes and scales of each whole patch, and of the products of its neighbouring values."""
-    rows, columns = (length // side for length in normalised.shape)
-    cropped = normalised[: rows * side, : columns * side]
-    patches = cropped.reshape(rows, side, columns, side).swapaxes(1, 2).reshape(-1, side, side)
-    shape, left, right = asymmetric_fit(patches.reshape(len(patches), -1))
-    features = [shape, (_scale(left, shape) + _scale(right, shape)) / 2]
-    for shift in (*NEIGHBOURS, (1, -1)):
-        products = (patches * np.roll(patches, shift, (1, 2))).reshape(len(patches), -1)
-        shape, left, right = asymmetric_fit(products)
-        left, right = _scale(left, shape), _scale(right, shape)
-        features += [shape, (right - left) * np.exp(gammaln(2 / shape) - gammaln(1 / shape)), left, right]
-    return np.stack(features, axis=1)
-
-
 def half_size(grey: np.ndarray) -> np.ndarray:
     """Half as wide and high, by MATLAB's imresize: bicubic, widened against aliasing, edges mirrored.
 

@@ -4,10 +4,11 @@ import io
 from functools import partial
 
 import numpy as np
+from scipy.special import gammaln
 
 from .._shared.published import PublishedFile
 from .._shared.scoring import Reason, Signature
-from ..brisque.nss import AloneScorer, contrast_normalised, half_size, luma, patch_features
+from ..brisque.nss import NEIGHBOURS, AloneScorer, asymmetric_fit, contrast_normalised, half_size, luma
 
 PARAMETERS = PublishedFile(
     metric="niqe",
@@ -35,13 +36,32 @@ def niqe(picture: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> float
         return "too_small_for_patches", f"{2 * _BLOCK}x{_BLOCK}"
     grey = luma(picture)[: height * _BLOCK, : width * _BLOCK]
     scales = (grey, _BLOCK), (half_size(grey), _BLOCK // 2)
-    features = np.concatenate([patch_features(contrast_normalised(part), side) for part, side in scales], axis=1)
+    features = np.concatenate([_patch_features(contrast_normalised(part), side) for part, side in scales], axis=1)
     whole = features[~np.isnan(features).any(1)]
     if len(whole) < 2:
         return "too_flat"
     spread = np.linalg.pinv((covariance + np.cov(whole, rowvar=False)) / 2)
     gap = mean - np.nanmean(features, axis=0)
     return float(np.sqrt(gap @ spread @ gap))
+
+
+def _scale(deviation: np.ndarray, shape: np.ndarray) -> np.ndarray:
+    return deviation * np.exp((gammaln(1 / shape) - gammaln(3 / shape)) / 2)
+
+
+def _patch_features(normalised: np.ndarray, side: int) -> np.ndarray:
+    """Patches x 18: shapes and scales of each whole patch, and of the products of its neighbouring values."""
+    rows, columns = (length // side for length in normalised.shape)
+    cropped = normalised[: rows * side, : columns * side]
+    patches = cropped.reshape(rows, side, columns, side).swapaxes(1, 2).reshape(-1, side, side)
+    shape, left, right = asymmetric_fit(patches.reshape(len(patches), -1))
+    features = [shape, (_scale(left, shape) + _scale(right, shape)) / 2]
+    for shift in (*NEIGHBOURS, (1, -1)):
+        products = (patches * np.roll(patches, shift, (1, 2))).reshape(len(patches), -1)
+        shape, left, right = asymmetric_fit(products)
+        left, right = _scale(left, shape), _scale(right, shape)
+        features += [shape, (right - left) * np.exp(gammaln(2 / shape) - gammaln(1 / shape)), left, right]
+    return np.stack(features, axis=1)
 
 
 _SETTINGS: Signature = {"version": 1, "block": _BLOCK, "parameters": PARAMETERS.sha256[:12]}

@@ -89,9 +89,9 @@ def visitors(count, steps, one):
         return [seconds for times in pool.map(visit, range(count)) for seconds in times]
 
 
-def told(name, times):
-    """Prints, and gives the 95th percentile in ms."""
-    middle, most = (1000 * np.quantile(times, each) for each in (0.5, 0.95))
+def print_quantiles(name, times):
+    """The 95th percentile in ms."""
+    middle, most = (1000 * np.quantile(times, share) for share in (0.5, 0.95))
     print(f"{name:34} p50 {middle:7.0f} ms   p95 {most:7.0f} ms   n {len(times)}", flush=True)
     return most
 
@@ -123,10 +123,10 @@ def main():
                 step = chance.randrange(2 * twelve_editors.ROUNDS + 1)
                 return change(server, client, session, chance.choice(chains), step)
 
-            told("8 visitors, pictures not seen yet", visitors(8, 50, one))
+            print_quantiles("8 visitors, pictures not seen yet", visitors(8, 50, one))
             for count in (8, 50):
                 runs = [visitors(count, 400 // count, one) for _ in range(3)]
-                most = told(
+                most = print_quantiles(
                     f"{count} visitors, step and picture", min(runs, key=lambda times: np.quantile(times, 0.95))
                 )
                 if count == 8:

@@ -207,10 +207,8 @@ def test_a_vendors_refusal_has_no_value_in_either_form(data):
     [outcome] = judging.ask(data, Vendor(fail=fail))
     rows = judging.rows_of(data)
     assert outcome.without_value == {"refused": 48}
-    assert {row["detail"].partition(":")[0] for row in rows} == {
-        "content_policy_violation",
-        "I will not look at that.",
-    }
+    details = {"content_policy_violation", "I will not look at that."}
+    assert {row["detail"].partition(":")[0] for row in rows} == details
     assert {row["value"] for row in rows} == {None}
 
 
@@ -335,11 +333,6 @@ def test_drift_is_found_in_noise_and_noise_is_not_drift(words, least, most):
     assert least <= alarms(0.1, words, 200) <= most
 
 
-def test_a_later_run_asks_half_as_often_as_the_first_did(data):
-    first, second = judging.ask(data, times=2, sample=4, again=True, limit=6)
-    assert [first.calibration, second.calibration] == [4 * drift.FIRST_REPEATS, 4 * drift.REPEATS] == [32, 16]
-
-
 def test_declining_to_answer_more_often_is_drift_too():
     same = [([1.0] * 4, [1.0] * 4)] * 30
     declined = [([1.0] * 4, ["refused"] * 4)] * 4
@@ -356,8 +349,12 @@ def test_a_judge_that_drifts_is_told_of_when_it_is_asked_again(data):
 
     vendor = Vendor(answer)
     with serving(vendor) as server:
-        assert judging.judge(data, server.base, **few).alarms == []
-        assert judging.judge(data, server.base, again=True, **few).alarms == []
+        first, second = (judging.judge(data, server.base, again=True, **few) for _ in range(2))
+        assert first.alarms == second.alarms == []
+        # A later run asks half as often as the first did.
+        assert (
+            [first.calibration, second.calibration] == [24 * drift.FIRST_REPEATS, 24 * drift.REPEATS] == [192, 96]
+        )
         drifted, vendor.model = True, "judge-1-2027"
         [alarm] = judging.judge(data, server.base, again=True, **few).alarms
     assert "run 3" in alarm
@@ -393,9 +390,8 @@ def test_gemini_is_asked_in_its_own_form(data, monkeypatch):
     rows = judging.rows_of(data)
     assert (outcome.asked, outcome.without_value) == (4, {"refused": 1})
     assert {row["model"] for row in rows if row["value"] == 1.0} == {"gemini-3-flash-001"}
-    assert {row["cost"] for row in rows if row["value"] == 1.0} == {
-        0.0008
-    }  # 1,000 at $0.50 and 100 at $3 a million
+    # 1,000 tokens at $0.50 and 100 at $3 a million
+    assert {row["cost"] for row in rows if row["value"] == 1.0} == {0.0008}
     parts = seen[0]["contents"][0]["parts"]
     assert [*parts[0], *parts[1]] == ["text", "inlineData"]
     assert seen[0]["generationConfig"]["responseJsonSchema"]["required"] == ["applied"]
@@ -413,16 +409,7 @@ def painted(tmp_path_factory):
     for words in (
         ["generate", "--suite", folder / "adds.toml", "--editor", "paint", "--out", folder / "run"],
         ["build", folder / "run", "--out", folder / "data"],
-        [
-            "judge",
-            folder / "data",
-            "--judge",
-            "paint",
-            "--question",
-            "additions_there",
-            "--question",
-            "object_count",
-        ],
+        ["judge", folder / "data", *BY_PAINT, "--question", "additions_there"],
     ):
         done = CliRunner().invoke(main, list(map(str, words)))
         assert done.exit_code == 0, done.output

@@ -158,21 +158,18 @@ def test_rali_weighs_the_scores_of_the_prototypes_that_are_near(models):
     assert found.tolist() == pytest.approx([1, 5, 3], abs=1e-3)
 
 
-def test_a_pickle_that_names_a_function_is_refused(models, tmp_path):
-    class Bad:
-        def __reduce__(self):
-            return print, ("run",)
-
+@pytest.mark.parametrize(
+    ("content", "refusal"),
+    [
+        (print, r"names builtins\.print, which is not read"),
+        ({"mean_": [0.0]}, r"pca\.pkl holds dict, no principal"),
+    ],
+    ids=["a function", "something else"],
+)
+def test_a_pickle_of_anything_but_components_is_refused(models, tmp_path, content, refusal):
     path = tmp_path / "pca.pkl"
-    path.write_bytes(pickle.dumps(Bad()))
-    with pytest.raises(pickle.UnpicklingError, match=r"names builtins\.print, which is not read"):
-        models._read_pickle(path)
-
-
-def test_a_pickle_of_something_else_is_refused(models, tmp_path):
-    path = tmp_path / "pca.pkl"
-    path.write_bytes(pickle.dumps({"mean_": [0.0]}))
-    with pytest.raises(pickle.UnpicklingError, match=r"pca\.pkl holds dict, no principal components"):
+    path.write_bytes(pickle.dumps(content))
+    with pytest.raises(pickle.UnpicklingError, match=refusal):
         models._read_pickle(path)
 
 
