@@ -39,7 +39,12 @@ def page_files(dataset: ServedDataset) -> dict[str, bytes]:
     tabs = find_tabs()
     files = {name: (SPACE / name).read_bytes() for name in ("shared.js", "chart.js", "icon.svg")}
     files |= {f"{id}/tab.js": (folder / "tab.js").read_bytes() for id, (folder, _) in tabs.items()}
-    files["page.css"] = _css()
+    styles = [SPACE / "page.css", *(folder / "tab.css" for folder, _ in tabs.values())]
+    series = [
+        f".cb-series-{place} {{ --cb-line: light-dark({colour.light}, {colour.dark}); }}\n"
+        for place, colour in enumerate((*SERIES, MUTED))
+    ]
+    files["page.css"] = b"".join(file.read_bytes() for file in styles if file.exists()) + "".join(series).encode()
     words = {id: tab.words(dataset) if hasattr(tab, "words") else {} for id, (_, tab) in tabs.items()}
     notes = {id: getattr(tab, "NOTE", "") for id, (_, tab) in tabs.items()}
     page = render(
@@ -62,15 +67,6 @@ def for_view(index: bytes, view: str, address: str) -> bytes:
     """The page with the title of a tab and a picture of the results, for the preview of a link."""
     title = html.escape(f"{view}: ConvergeBench" if view and view != "Results" else "ConvergeBench")
     return index.replace(b"{title}", title.encode()).replace(b"{address}", html.escape(address).encode())
-
-
-def _css() -> bytes:
-    files = [SPACE / "page.css", *(folder / "tab.css" for folder, _ in find_tabs().values())]
-    series = [
-        f".cb-series-{place} {{ --cb-line: light-dark({colour.light}, {colour.dark}); }}"
-        for place, colour in enumerate((*SERIES, MUTED))
-    ]
-    return "\n".join([*(file.read_text(encoding="utf-8") for file in files if file.exists()), *series]).encode()
 
 
 def _known_to_the_page(dataset: ServedDataset) -> Answer:

@@ -19,8 +19,7 @@ from convergebench.spaces_app.space.chains.tab import chain, pick, picture
 from convergebench.spaces_app.space.curves.tab import _curves_figure, curves
 from convergebench.spaces_app.space.failures.tab import failures
 from convergebench.spaces_app.space.headline import Choice, leaderboard
-from convergebench.spaces_app.space.leaderboard.tab import story, which_editor
-from convergebench.spaces_app.space.leaderboard.table import comparisons_html, leaderboard_html
+from convergebench.spaces_app.space.leaderboard.tab import comparisons_html, leaderboard_html, story, which_editor
 from convergebench.spaces_app.space.page import page_files
 from convergebench.spaces_app.space.served_dataset import open_dataset
 

@@ -191,9 +191,8 @@ def test_two_editors_walk_in_lockstep_side_by_side(visit, server, width):
     before = page.evaluate(sources)
     page.keyboard.press("ArrowLeft")
     page.wait_for_function(f"before => {sources}.every((each, place) => each !== before[place])", arg=before)
-    assert (
-        len(set(page.evaluate("[...document.querySelectorAll('.cb-cursor')].map(each => each.dataset.step)"))) == 1
-    )
+    cursors = page.evaluate("[...document.querySelectorAll('.cb-cursor')].map(each => each.dataset.step)")
+    assert len({*cursors}) == 1
     shown(page)
     first, second = (page.locator(".cb-sheet").nth(place).bounding_box() for place in (0, 1))
     assert first["y"] == second["y"]

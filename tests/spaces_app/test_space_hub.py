@@ -30,15 +30,10 @@ def test_a_hub_dataset_is_read_without_fetching_its_pictures(tmp_path, monkeypat
         api.create_tag("NS/small", tag="v1.0.0", repo_type="dataset")
         gone = [each for each in adds if "steps" in each.path_in_repo]
         api.delete_files("NS/small", [each.path_in_repo for each in gone], repo_type="dataset")
-        environment = os.environ | {
-            "HF_ENDPOINT": hub.url,
-            "HF_TOKEN": hub.token,
-            "HF_HOME": str(tmp_path / "home"),
-        }
-        environment |= {"HF_HUB_DISABLE_XET": "1", "HF_HUB_OFFLINE": "0"}
-        done = subprocess.run(
-            [sys.executable, "-c", CODE], env=environment, capture_output=True, text=True, timeout=120
-        )
+        environment = os.environ | {"HF_ENDPOINT": hub.url, "HF_TOKEN": hub.token, "HF_HUB_OFFLINE": "0"}
+        environment |= {"HF_HOME": str(tmp_path / "home"), "HF_HUB_DISABLE_XET": "1"}
+        command = [sys.executable, "-c", CODE]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     editors, picture = done.stdout.splitlines()
     assert editors == str([("fading", 0.08), ("identity", None), ("steady", 0.12)])

@@ -24,14 +24,8 @@ def folder(tmp_path_factory):
 def alone(folder, code):
     """Run a line of Python in the folder, with installed packages but without this checkout."""
     environment = {"PYTHONPATH": INSTALLED, "PATH": "/usr/bin:/bin", "HOME": str(folder)}
-    done = subprocess.run(
-        [sys.executable, "-S", "-c", code],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    command = [sys.executable, "-S", "-c", code]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -43,9 +37,8 @@ def test_the_folder_holds_all_that_it_imports_and_nothing_heavy(folder):
     code = "import sys, gradio; sys.path.insert(0, '.'); brought = set(sys.modules)\n" + "\n".join(
         f"import convergebench.{'.'.join(path.parts)}" for path in modules if path.name != "__init__"
     )
-    code += (
-        "\nimport app, json; print(json.dumps([sorted({*sys.modules} - brought), app.served_dataset.__file__]))"
-    )
+    found = "[sorted({*sys.modules} - brought), app.served_dataset.__file__]"
+    code += f"\nimport app, json; print(json.dumps({found}))"
     loaded, where = json.loads(alone(folder, code))
     assert Path(where).resolve().is_relative_to(folder.resolve())
     assert not HEAVY & set(loaded)
@@ -89,15 +82,8 @@ def test_gradio_has_what_the_space_uses_from_its_lower_bound_on():
     extras = tomllib.loads((HOUSE / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert "gradio>=6.29" in extras["space"]
     assert {"name", "queue", "concurrency_limit", "api_visibility"} <= parameters(gradio.Server.api)
-    used = {
-        "server_port",
-        "prevent_thread_lock",
-        "inbrowser",
-        "show_error",
-        "state_session_capacity",
-        "run_history",
-    }
-    assert used <= parameters(gradio.Server.launch)
+    used = "server_port prevent_thread_lock inbrowser show_error state_session_capacity run_history"
+    assert {*used.split()} <= parameters(gradio.Server.launch)
     assert hasattr(gradio.Server, "get_blocks")
     assert gradio.Server().state_holder.session_data == {}
     assert hasattr(gradio.Blocks, "block_thread")

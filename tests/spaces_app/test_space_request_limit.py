@@ -72,7 +72,6 @@ async def collect():
 def together(app, requests, most=4_000_000, total=4_500_000):
     async def run():
         limit = RequestLimit(app, most, total)
-        limit._trim = lambda: None
         collecting = asyncio.create_task(collect())
         found = await asyncio.gather(*(post(limit, **each) for each in requests))
         for _ in range(50):

@@ -8,7 +8,7 @@ from convergebench.spaces_app.analysis import stored_rows
 from convergebench.spaces_app.analysis.stored_rows import TableRows
 from convergebench.spaces_app.space import served_dataset
 from convergebench.spaces_app.space.headline import leaderboard
-from convergebench.spaces_app.space.leaderboard.table import leaderboard_html
+from convergebench.spaces_app.space.leaderboard.tab import leaderboard_html
 from convergebench.spaces_app.space.served_dataset import open_dataset
 from small_dataset import chain_of
 

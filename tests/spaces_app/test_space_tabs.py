@@ -13,8 +13,7 @@ from convergebench.spaces_app.space.chains import tab as chains
 from convergebench.spaces_app.space.curves import tab as curves
 from convergebench.spaces_app.space.failures.tab import failures
 from convergebench.spaces_app.space.headline import Choice, leaderboard
-from convergebench.spaces_app.space.leaderboard.tab import story
-from convergebench.spaces_app.space.leaderboard.table import leaderboard_html
+from convergebench.spaces_app.space.leaderboard.tab import leaderboard_html, story
 from convergebench.spaces_app.space.page import page_files
 from convergebench.spaces_app.space.previews import Previews
 from convergebench.spaces_app.space.served_dataset import NoPicture, open_dataset
@@ -27,16 +26,8 @@ def test_the_leaderboard_is_the_reports_own(folder, dataset):
     reader = Reader(folder)
     scores, chains, floors = (list(reader.rows(name)) for name in ("scores", "chains", "floors"))
     made = report(scores, chains, floors, reader.table("steps", CALLS).to_pylist())
-    keys = (
-        "editor",
-        "rank",
-        "half_life_text",
-        "rounds_kept",
-        "rounds_kept_low",
-        "rounds_kept_high",
-        "cause",
-        "cases",
-    )
+    rounds = ("rounds_kept", "rounds_kept_low", "rounds_kept_high")
+    keys = ("editor", "rank", "half_life_text", *rounds, "cause", "cases")
     theirs = [[row.get(key) for key in keys] for row in made.tables["leaderboard"].rows]
     ours = leaderboard(dataset).table.rows
     assert [[row.get(key) for key in keys] for row in ours] == theirs
@@ -49,9 +40,8 @@ def test_cost_and_time_a_round_are_numbers_or_blank(dataset):
     rows = {row["editor"]: row for row in leaderboard(dataset).table.rows}
     assert (rows["fading"]["cost"], rows["identity"]["cost"]) == (pytest.approx(0.08), None)
     assert rows["fading"]["seconds"] == pytest.approx(2 * 1.16)  # two calls a round
-    cells = re.findall(
-        r'data-col="cost" class="cb-n" data-value="(.*?)"', leaderboard_html(leaderboard(dataset), dataset)
-    )
+    text = leaderboard_html(leaderboard(dataset), dataset)
+    cells = re.findall(r'data-col="cost" class="cb-n" data-value="(.*?)"', text)
     assert sorted(cells) == ["", "0.08", "0.12"]
 
 

@@ -2,15 +2,18 @@
 
 import html
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from convergebench.generation.records import UserError
+from convergebench.metric_modules.halflife.causes import CAUSES
 
 from ...analysis.cases import Case
 from ...analysis.groups import ROLES, CaseGroup, role_in_tables
 from ...analysis.reasons import frames_of, typical_cases
-from ...analysis.tables import as_csv, as_json, rows_of
+from ...analysis.tables import as_csv, as_json, format_value, is_missing, rows_of
 from ...reporting.figures import Drawing
 from ...reporting.filmstrips import typical_strips
 from ...reporting.headline import counted, scored_on
@@ -26,7 +29,6 @@ from .. import headline, page
 from ..headline import ALL, HALF, Choice, Leaderboard, ending_of, metric_titles
 from ..served_dataset import Answer, ServedDataset, check_allowed
 from ..tabs import SPACE
-from .table import MAIN, comparisons_html, leaderboard_html
 
 TITLE, ORDER = "Results", 10
 NOTE = (
@@ -37,8 +39,16 @@ NOTE = (
 _NOT_COUNTED = (
     "No test here asks for a change and its undo, so no rounds are counted. The Viewer shows the pictures."
 )
-_STORY = SPACE / "leaderboard" / "story.html"
+_TEMPLATES = SPACE / "leaderboard"
 _FORMS = {"csv": as_csv, "json": as_json, "tex": latex}
+MAIN = ("rank", "editor", "rounds_kept", "sources", "cost", "seconds", "cause")  # shown at first
+_BASELINES = {
+    "No edit": "returns its input unchanged",
+    "Perfect undo": "the best possible score",
+    "Random picture": "the worst possible score",
+}
+_VERDICTS = {"indicative": "; too few pictures to rank", "open": "; no difference shown"}
+_MOST_COMPARISONS = 12
 
 
 def story(
@@ -55,7 +65,7 @@ def story(
     board = headline.leaderboard(dataset, choice)
     measured = [row for row in board.typed_rows if row.rounds_kept.value is not None]
     if board.group is None or not measured:
-        return page.render(_STORY, note=board.table.note or "No test could be measured.")
+        return page.render(_TEMPLATES / "story.html", note=board.table.note or "No test could be measured.")
     shown = ends_of(measured)
     tested = [row.editor for row in measured if row.role == ROLES["editor"]] or shown
     cases = typical_cases(board.group, board.outcomes, tested, [tested[0], tested[-1]])
@@ -65,7 +75,7 @@ def story(
     lost = next((strip for strip in reversed(strips) if strip["lost_at"]), strips[-1])
     answer, scope = headline_of(board.typed_rows, _scope(dataset, choice))
     return page.render(
-        _STORY,
+        _TEMPLATES / "story.html",
         note="",
         answer=answer,
         scope=scope,
@@ -175,6 +185,62 @@ def table(
     if form == "tex":
         rows = [replace(row, editor=dataset.display.get(row.editor, row.editor)) for row in rows]
     return _FORMS[form](replace(all_editors, typed_rows=rows))
+
+
+def leaderboard_html(board: Leaderboard, dataset: ServedDataset) -> str:
+    """The whole table, with baselines below the editors."""
+    rows = board.table.rows
+    if not rows:
+        reset = '<button type="button" data-reset>Reset filters</button>'
+        return f'<p class="cb-note">{html.escape(board.table.note)} {reset}</p>'
+    by_key = {column.key: column for column in board.table.columns}
+    filled = {key for key in by_key if any(not is_missing(row[key]) and row[key] != 0 for row in rows)}
+    titles = {ROLES["editor"]: "", ROLES["baseline"]: "Baselines, not ranked"}
+    return page.render(
+        _TEMPLATES / "table.html",
+        columns=[by_key[key] for key in dict.fromkeys((*MAIN, *COLUMNS)) if key in filled],
+        parts=[
+            (titles.get(role, role.capitalize()), [row for row in rows if row["role"] == role])
+            for role in dict.fromkeys(row["role"] for row in rows)
+        ],
+        last=max(row["last_round"] or 1 for row in rows),
+        dataset=dataset,
+        main=MAIN,
+        words=COLUMNS,
+        baselines=_BASELINES,
+        baseline=ROLES["baseline"],
+        causes=CAUSES,
+        show=format_value,
+        sort_key=_sort_key,
+    )
+
+
+def _sort_key(value: object, key: str) -> str:
+    if is_missing(value):
+        return ""
+    if not key.endswith("_text"):
+        return str(value)
+    number = re.search(r"[\d.]+", str(value))
+    return str(float(number[0].strip(".") or 0) + 0.5 * str(value).startswith(">") if number else 0.0)
+
+
+def comparisons_html(board: Leaderboard, editors: Sequence[str], dataset: ServedDataset) -> str:
+    """The chosen editors against each other; by default each against the one below it in the table."""
+    order = [row.editor for row in board.typed_rows if row.role == ROLES["editor"]]
+    beside = {*pairwise(order), *((second, first) for first, second in pairwise(order))}
+    rows = [
+        row
+        for row in board.versus.rows
+        if ({row["first"], row["second"]} <= {*editors} if editors else (row["first"], row["second"]) in beside)
+    ]
+    return page.render(
+        _TEMPLATES / "versus.html",
+        rows=rows[:_MOST_COMPARISONS],
+        more=len(rows) - _MOST_COMPARISONS,
+        names=dataset.display,
+        verdicts=_VERDICTS,
+        show=format_value,
+    )
 
 
 def which_editor(dataset: ServedDataset, edits: int, dollars: float = 0.0) -> dict:
