@@ -84,13 +84,13 @@ def test_protected_pixels_that_changed_are_counted_and_a_light_re_encoding_is_no
     saved = np.asarray(Image.open(buffer))
     half = np.asarray(answer).copy()
     half[: SIDE // 2] = np.clip(half[: SIDE // 2].astype(int) + 25, 0, 255)
-    shares = [
+    exact, encoded, halved = (
         measure._exact_step(truths[0], measure._to_lab(picture), *truths)["exact_protected"]
         for picture in (np.asarray(answer), saved, half)
-    ]
-    assert shares[0] == 0
-    assert shares[1] < 0.03
-    assert 0.4 < shares[2] < 0.6
+    )
+    assert exact == 0
+    assert encoded < 0.03
+    assert 0.4 < halved < 0.6
 
 
 def test_a_memoriser_of_one_seed_is_nothing_on_another():
