@@ -134,7 +134,9 @@ class Caller:
                 answer = dataclasses.replace(call(), seconds=time.monotonic() - started)
                 if answer.cost is None:
                     return answer
-                if isinstance(answer.cost, int | float) and 0 <= answer.cost <= self._most_cost:
+                # More is a fault in the answer, which must not end the run's budget.
+                most = max(_MOST_DOLLARS, _MOST_PRICES * self.price)
+                if isinstance(answer.cost, int | float) and 0 <= answer.cost <= most:
                     cost = answer.cost
                     return answer
                 return dataclasses.replace(
@@ -148,11 +150,6 @@ class Caller:
                 raise Unusable(str(error)) from error
             finally:
                 self.budget.pay(hold, cost)
-
-    @property
-    def _most_cost(self) -> float:
-        """What one call can cost: more is a fault in the answer, which must not end the run's budget."""
-        return max(_MOST_DOLLARS, _MOST_PRICES * self.price)
 
     def _with_cost(self, answer: Answer, spent: float) -> Answer:
         cost = answer.cost

@@ -116,11 +116,6 @@ def from_file(path: Path, name: str, environment: Sequence[str], concurrency: in
     return OwnFile(path, name, summary, calls_at_once, environment)
 
 
-def list_neighbours() -> None:
-    """List every folder of modules now: those around a hidden run cannot be listed later."""
-    importlib.util.find_spec("convergebench_no_such_module")
-
-
 def load(path: Path, name: str) -> Callable[..., object]:
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:

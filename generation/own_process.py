@@ -6,6 +6,7 @@ The process has no environment but what `env=` names. On Linux it is also kept f
 
 import base64
 import ctypes
+import importlib.util
 import json
 import os
 import queue
@@ -108,8 +109,9 @@ def serve(path: str, function: str, hidden: str | None = None) -> None:
     from . import own_editor
 
     sys.path.insert(0, str(Path(path).parent))
-    own_editor.list_neighbours()
     if hidden:
+        # This lists every folder of modules; those around a hidden run cannot be listed later.
+        importlib.util.find_spec("convergebench_no_such_module")
         _hide(hidden)
     editor = None
     while line := given.readline():

@@ -273,10 +273,6 @@ class Step(Record):
     def __post_init__(self) -> None:
         one_of("status", self.status, STATUSES)
 
-    @property
-    def has_picture(self) -> bool:
-        return self.status in PICTURED
-
 
 @dataclass(frozen=True)
 class FinishedChain:

@@ -31,7 +31,7 @@ from PIL import Image
 
 from . import pictures
 from .files import LOCK, disk_errors_explained, locked, remove_unfinished, write_whole
-from .records import GOES_ON, NEXT, Chain, EditorInfo, Json, Step, Turn, UserError, Values, canonical
+from .records import GOES_ON, NEXT, PICTURED, Chain, EditorInfo, Json, Step, Turn, UserError, Values, canonical
 
 PLAN = "plan.json"
 _CHECK = "#check"  # key of the checksum in run.json and editors.json; no editor has such a label
@@ -320,7 +320,7 @@ def _check_step(step: Step, number: int) -> None:
         raise ValueError(f"step {step.step} is in the place of step {number}")
     if step.file is not None and Path(step.file).name != step.file:
         raise ValueError(f"it names a file outside its folder, {step.file!r}")
-    if step.has_picture and not (step.file and step.sha256 and step.width and step.height):
+    if step.status in PICTURED and not (step.file and step.sha256 and step.width and step.height):
         raise ValueError(f"it is {step.status!r} but names no picture")
 
 

@@ -11,7 +11,7 @@ from .files import UNFINISHED
 from .ledger import PLACE as LEDGER
 from .ledger import Budget
 from .pictures import Undecodable, has_hash
-from .records import Chain, EditorInfo, FinishedChain, Step, UserError
+from .records import PICTURED, Chain, EditorInfo, FinishedChain, Step, UserError
 from .store import (
     PLAN,
     Damaged,
@@ -163,7 +163,7 @@ def read_steps(chain: StoredChain) -> list[Step]:
 
 def read_picture(chain: StoredChain, step: Step) -> bytes | None:
     """The bytes as received, checked against the record; None if the step has no picture."""
-    return read_answer(chain.folder, step) if step.has_picture else None
+    return read_answer(chain.folder, step) if step.status in PICTURED else None
 
 
 def read_reference(chain: StoredChain) -> bytes | None:

@@ -21,17 +21,19 @@ from . import synthetic
 
 _ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".avif", ".bmp", ".gif", ".tif", ".tiff")  # of a user's own pictures
 _OWN_FIELDS = (
-    "file",
-    "id",
-    "kind",
-    "origin",
-    "licence",
-    "attribution",
-    "title",
-    "unfit",
-    "scene",
-    "degradation",
-    "intent",
+    *(
+        "file",
+        "id",
+        "kind",
+        "origin",
+        "licence",
+        "attribution",
+        "title",
+        "unfit",
+        "scene",
+        "degradation",
+        "intent",
+    ),
     "sha256",
 )
 _AT_ONCE = 4  # packages fetched at the same time

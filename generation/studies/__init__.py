@@ -1,6 +1,7 @@
 """The studies, a folder each. The core finds these files of a study by their place:
 
 suites/NAME.toml, programs.toml    suites, and programs that only these use
+composed_programs.py               compose(): the rows of more programs
 editors/NAME.py                    editors
 drawn_suites.py                    NAMES and make_suite(name): suites whose pictures and programs are drawn from a seed
 steering.py                        next_words(chain, number, picture): what a simulated user says in place of NEXT

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.pictures import Undecodable, decode, encode_png
-from convergebench.generation.records import FinishedChain, Step, UserError, canonical
+from convergebench.generation.records import PICTURED, FinishedChain, Step, UserError, canonical
 from PIL import Image
 
 from ..edit_applied.cycles import roles
@@ -102,7 +102,7 @@ def _ask_about(question: Question, chain: FinishedChain, step: Step, steps: Step
         fields["things"] = "\n".join(f"{number}. {thing}" for number, thing in enumerate(things, 1))
     numbers = {"original": 0, "reference": 0, "before": step.step - 1, "after": step.step}
     shown = tuple((name, numbers[name]) for name in question.pictures)
-    if any(number not in steps or not steps[number].has_picture for _, number in shown):
+    if any(number not in steps or steps[number].status not in PICTURED for _, number in shown):
         return "a picture that the question shows is missing"
     return Ask(question, chain, step, steps, shown, question.fill(**fields), things)
 

@@ -70,10 +70,10 @@ def probed(instruction):
 
 
 def compare():
-    shown = [program for program in programs.load().values() if program.category != programs.OUT_AND_BACK]
+    shown = [program for program in programs.load().values() if program.category != "out and back"]
     rows = []
     for program in shown:
-        words, probe = classify(program.cycle, program.closes).name, probed(program.cycle[0])
+        words, probe = classify(program.cycle, program.closes)[0], probed(program.cycle[0])
         rows.append((program, words, probe, words if probe in (words, UNSURE) else UNSURE))
     return rows
 

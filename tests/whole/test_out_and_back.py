@@ -21,7 +21,7 @@ from convergebench.spaces_app.statistics import compute_tables
 from convergebench.spaces_app.statistics import programs as program_table
 from convergebench.spaces_app.studies.depth.statistics import depth
 
-TABLE = tomllib.loads((Path(programs.__file__).parent / "out_and_back.toml").read_text())
+TABLE = tomllib.loads((Path(programs.__file__).parent / "studies" / "depth" / "out_and_back.toml").read_text())
 PICTURES = {"face": ["astronaut"], "object": ["coffee"], "scene": ["rocket"]}
 SIDE = 192
 

@@ -1,8 +1,9 @@
 """The things that paint can add and remove, drawn with light from the upper left on an empty canvas.
 
-The drawings are data, in things_*.toml. A thing has `names` (each becomes a separate thing), other `words` for it, a
-`frame` (left, top, right, bottom in its own units), `colours` by preference, a `place` and a `size` as a share of the
-picture's short side; worn things follow the face. Its `shapes` are drawn over each other in turn:
+The drawings are data, in things_*.toml, as the colours are in colours.toml. A thing has `names` (each becomes a
+separate thing), other `words` for it, a `frame` (left, top, right, bottom in its own units), `colours` by preference,
+a `place` and a `size` as a share of the picture's short side; worn things follow the face. Its `shapes` are drawn over
+each other in turn:
 
 - `shape` and `blob` are filled outlines, a blob rounded through its points; `line`, `curve` and `ring` are strokes of a
   `width`, a curve and the closed ring rounded. A point is [x, y], an arc [x, y, rx, ry, start, end, step].
@@ -134,27 +135,7 @@ def _fold(u: Pixels, v: Pixels) -> Layer:
 # Light and highlight at each place of a shape's box: even, falling off to the lower right, a sphere, an upright
 # cylinder, cloth with soft folds.
 _SHADES = {"flat": _flat, "slope": _slope, "ball": _ball, "tube": _tube, "fold": _fold}
-COLOURS: dict[str, _Colour] = {
-    "red": (206, 32, 38),
-    "blue": (38, 88, 190),
-    "green": (44, 138, 68),
-    "yellow": (240, 198, 44),
-    "orange": (236, 126, 36),
-    "purple": (120, 58, 160),
-    "pink": (238, 120, 166),
-    "white": (240, 240, 236),
-    "black": (30, 30, 34),
-    "grey": (128, 130, 134),
-    "brown": (124, 78, 44),
-    "gold": (222, 176, 64),
-    "silver": (196, 200, 206),
-    "straw": (224, 190, 122),
-    "teal": (28, 142, 148),
-    "wood": (168, 108, 58),
-    "sky": (132, 186, 222),
-    "terracotta": (190, 98, 62),
-    "cream": (238, 222, 188),
-}
+COLOURS: dict[str, _Colour] = tomllib.loads(Path(__file__).with_name("colours.toml").read_text(encoding="utf-8"))
 COMMON = ("red", "blue", "green", "yellow", "black", "white", "brown", "pink", "gold", "grey")
 
 

@@ -1,0 +1,1 @@
+"""Several edits in a row, undone in reverse order."""
