@@ -61,7 +61,9 @@ def planned(
 ) -> plan.Plan:
     variant = SUITE.variants[0]
     choice = choose(editor, name)
-    return plan.Plan(SUITE, (choice,), tuple(plan._variant_chains(SUITE, variant, choice, rounds, runs)))
+    return plan.Plan(
+        SUITE, (choice,), tuple(plan._variant_chains(SUITE, variant, choice, rounds, runs, audit=False))
+    )
 
 
 def generate(made: plan.Plan, folder: Path, **options: Any) -> scheduler.Outcome:

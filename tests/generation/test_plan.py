@@ -5,6 +5,7 @@ import sys
 
 import pytest
 from convergebench.generation import cluster, plan, suites
+from convergebench.generation.loop import prepared_size
 from convergebench.generation.records import UserError
 from counting import SUITE
 
@@ -125,3 +126,20 @@ def test_a_file_of_prices_that_gives_none_is_refused(tmp_path, monkeypatch, text
     monkeypatch.setenv("CONVERGEBENCH_PRICES", str(path))
     with pytest.raises(UserError, match=says):
         plan.summary(plan.make_plan(suites.load("demo"), ["bfl:model=flux-2-pro"]))
+
+
+SIZES = ((1024, 1024), (1536, 1024), (1024, 1536))
+
+
+@pytest.mark.parametrize(
+    ("size", "short_side", "sizes", "goal"),
+    [
+        ((32, 24), 12, (), (16, 12)),
+        ((32, 24), 24, (), (32, 24)),
+        ((32, 24), 24, SIZES, (1536, 1024)),
+        ((24, 32), 24, SIZES, (1024, 1536)),
+        ((640, 640), 512, ((1024, 1024), (512, 512)), (512, 512)),
+    ],
+)
+def test_a_source_takes_the_short_side_or_the_nearest_size(size, short_side, sizes, goal):
+    assert prepared_size(size, short_side, sizes) == goal

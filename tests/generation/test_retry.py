@@ -6,13 +6,13 @@ import re
 import pytest
 from convergebench.dataset_builder.building import build
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.generation import editors, plan, scheduler, store, store_reader
+from convergebench.generation import editors, scheduler, store, store_reader
 from convergebench.generation.calls import Rejected, Unusable
 from convergebench.generation.records import Answer, UserError
 from convergebench.metric_modules._engine import engine
 from convergebench.spaces_app.reporting.write import read_analysis
 from convergebench.spaces_app.statistics import compute_tables
-from counting import SUITE, Counting, choose, png
+from counting import Counting, generate, planned, png
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,18 +26,6 @@ class Paid(Counting):
         return self.dollars
 
 
-def planned(editor, rounds=2, runs=1, **rates):
-    choice = dataclasses.replace(choose(editor), rates=rates)
-    variant = SUITE.variants[0]
-    made = plan.Plan(SUITE, (choice,), tuple(plan._variant_chains(SUITE, variant, choice, rounds, runs)))
-    plain = [dataclasses.replace(chain, settings={"seed": "per-step", "short_side": 48}) for chain in made.chains]
-    return dataclasses.replace(made, chains=tuple({chain.id: chain for chain in plain}.values()))
-
-
-def generate(made, folder, **options):
-    return scheduler.generate(made, made.chains, folder, **options)
-
-
 def steps(folder):
     return [step for path in sorted(folder.glob("chains/*")) for step in store.recover_steps(path)]
 
@@ -49,7 +37,7 @@ def test_a_refused_chain_is_asked_again_only_when_told_so(tmp_path):
         return Answer(status="refused", reason="not today") if moods["refuse"] else None
 
     editor = Paid(tmp_path / "asked", behave=behave)
-    made = planned(editor)
+    made = planned(editor, 2, 1)
     assert generate(made, tmp_path / "run").ends == {"refused": 4}
     moods["refuse"] = False
     again = generate(made, tmp_path / "run")
@@ -60,7 +48,7 @@ def test_a_refused_chain_is_asked_again_only_when_told_so(tmp_path):
 
 
 def test_what_was_taken_back_is_kept_and_its_cost_still_counts(tmp_path):
-    made = planned(Paid(tmp_path / "asked", behave=lambda seed: Answer(png()[:50])))
+    made = planned(Paid(tmp_path / "asked", behave=lambda seed: Answer(png()[:50])), 2, 1)
     first = generate(made, tmp_path / "run")
     assert (first.ends, first.spent) == ({"no_image": 4}, 0.16)
     second = generate(made, tmp_path / "run", retry=("no_image",))
@@ -76,7 +64,7 @@ def test_a_failed_chain_that_is_retried_counts_in_the_report(tmp_path):
             raise Rejected("HTTP 400: no")
 
     moods = {"broken": None}
-    made, out = planned(Paid(tmp_path / "asked", behave=one_fails), rounds=3), tmp_path / "convergebench"
+    made, out = planned(Paid(tmp_path / "asked", behave=one_fails), 3, 1), tmp_path / "convergebench"
     moods["broken"] = next(chain for chain in made.chains if chain.program.id == "flip-horizontally").seed(3)
 
     def headline():
@@ -96,7 +84,7 @@ def test_a_failed_chain_that_is_retried_counts_in_the_report(tmp_path):
 
 def test_a_limit_on_money_holds_over_a_run_that_is_given_again(tmp_path):
     editor = Paid(tmp_path / "asked")
-    made = planned(editor, rounds=10, runs=2)
+    made = planned(editor, 10, 2)
     for _ in range(2):
         assert "would pass the limit of $0.5" in generate(made, tmp_path / "run", max_cost=0.50).stopped
         assert len(editor.seeds()) == 12
@@ -108,7 +96,7 @@ def test_a_limit_on_money_holds_over_a_run_that_is_given_again(tmp_path):
 def test_a_limit_on_money_needs_a_price(tmp_path):
     editor = Paid(tmp_path / "asked", dollars=None)
     with pytest.raises(UserError, match="--max-cost needs the price of a call"):
-        generate(planned(editor), tmp_path / "run", max_cost=1)
+        generate(planned(editor, 2, 1), tmp_path / "run", max_cost=1)
     assert editor.seeds() == []
 
 
@@ -125,7 +113,7 @@ def wrong_key(seed):
 )
 def test_a_vendor_that_always_fails_is_asked_a_few_times(tmp_path, behave, most, says, statuses):
     editor = Paid(tmp_path / "asked", behave=behave)
-    outcome = generate(planned(editor, runs=60), tmp_path / "run", workers=32)
+    outcome = generate(planned(editor, 2, 60), tmp_path / "run", workers=32)
     assert re.search(says, outcome.stopped)
     assert len(editor.seeds()) <= most
     assert {step.status for step in steps(tmp_path / "run")} == statuses
@@ -133,7 +121,7 @@ def test_a_vendor_that_always_fails_is_asked_a_few_times(tmp_path, behave, most,
 
 def test_a_chain_that_died_before_its_end_is_ended_later(tmp_path):
     editor = Paid(tmp_path / "asked", behave=lambda seed: Answer(status="refused", reason="no"))
-    made = planned(editor)
+    made = planned(editor, 2, 1)
     generate(made, tmp_path / "run")
     for path in (tmp_path / "run").glob("chains/*/done.json"):
         path.unlink()

@@ -15,10 +15,6 @@ def planned(suite="v1-mini", specs=("identity",), **selected):
     return plan.make_plan(suites.load(suite), specs, **selected)
 
 
-def test_an_empty_selection_leaves_the_chains_as_they_are():
-    assert planned().chains == plan.make_plan(suites.load("v1-mini"), ("identity",)).chains
-
-
 def test_each_filter_leaves_what_it_names():
     some = planned().chains[0]
     for option, value, read in (
