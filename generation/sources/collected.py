@@ -33,7 +33,8 @@ def collect(
     before = tomllib.loads(suite.read_text(encoding="utf-8")) if suite.exists() else {}
     rows: list[Mapping[str, Any]] = list(before.pop("picture", []))
     counts, known = Counter(row["kind"] for row in rows), {row["sha256"] for row in rows}
-    found = _in_folder(Path(place)) if _has_pictures(Path(place)) else _in_dataset(place, columns, split)
+    has_pictures = Path(place).is_dir() and not any(Path(place).rglob("*.parquet"))
+    found = _in_folder(Path(place)) if has_pictures else _in_dataset(place, columns, split)
     for name, data, said in found:
         fields = {**said, **{key: value for key, value in given.items() if value}}
         kind, digest = str(fields.get("kind")), hashlib.sha256(data).hexdigest()
@@ -64,10 +65,6 @@ def collect(
 
 def _toml(values: Mapping[str, Any]) -> str:
     return "".join(f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items())
-
-
-def _has_pictures(folder: Path) -> bool:
-    return folder.is_dir() and not any(folder.rglob("*.parquet"))
 
 
 def _in_folder(folder: Path) -> Iterator[Found]:

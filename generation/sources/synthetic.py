@@ -70,7 +70,7 @@ def flat(width: int, height: int, colour: _Colour) -> Whole:
     return np.tile(np.array(colour, np.int64), (height, width, 1))
 
 
-def ramp(values: Whole, stops: Sequence[tuple[int, _Colour]]) -> Whole:
+def _ramp(values: Whole, stops: Sequence[tuple[int, _Colour]]) -> Whole:
     """Colours along stops; a stop's place is in 0..ONE like the values."""
     table = np.zeros((257, 3), np.int64)
     for i in range(257):
@@ -120,7 +120,7 @@ def make(name: str, size: tuple[int, int], seed: int = 0) -> Image.Image:
 def _grid(width: int, height: int, seed: int) -> Whole:
     x, y = across(width, height)
     tall = int(y.max()) + 1
-    sky = ramp(np.broadcast_to(y * ONE // tall, (height, width)), [(0, (120, 160, 205)), (ONE, (205, 220, 232))])
+    sky = _ramp(np.broadcast_to(y * ONE // tall, (height, width)), [(0, (120, 160, 205)), (ONE, (205, 220, 232))])
     middle = int(x.max()) // 2 + int(draw([seed, 1], 1, -300, 300)[0])
     reach = 900 + 900 * y // tall
     inside = (x - middle) * 2048 // reach  # -2048..2048 across the tower
@@ -130,7 +130,7 @@ def _grid(width: int, height: int, seed: int) -> Whole:
     pane = ((along & 4095) > 560) & ((up & 4095) > 900)
     number = (along >> 12) * 131 + (up >> 12)
     shine = draw([seed, 4], 1 << 14, 0, ONE)[number & 16383]
-    glass = ramp((shine >> 1) + (up & 4095) * 6 + (along & 4095) * 2, [(0, (28, 44, 66)), (ONE, (168, 198, 220))])
+    glass = _ramp((shine >> 1) + (up & 4095) * 6 + (along & 4095) * 2, [(0, (28, 44, 66)), (ONE, (168, 198, 220))])
     lit = (draw([seed, 5], 1 << 14, 0, 100)[number & 16383] < 7) & pane
     wall = mix(flat(width, height, (96, 92, 90)), (160, 150, 138), (inside + 2048) * 16)
     tower = np.where(pane[..., None], glass, wall)
@@ -143,7 +143,7 @@ def _haze(width: int, height: int, seed: int) -> Whole:
     x, y = across(width, height)
     tall = int(y.max()) + 1
     cloud = fractal(x, y, 2, 5, 4, [seed, 1]) >> 2
-    picture = ramp((y * ONE // tall * 3 >> 2) + cloud, [(0, (214, 220, 224)), (ONE, (182, 194, 198))])
+    picture = _ramp((y * ONE // tall * 3 >> 2) + cloud, [(0, (214, 220, 224)), (ONE, (182, 194, 198))])
     rows = 7
     for row in range(rows):
         count = 34 - 4 * row
@@ -201,7 +201,7 @@ def _gradient(width: int, height: int, seed: int) -> Whole:
     x, y = across(width, height)
     tall = int(y.max()) + 1
     sky = np.broadcast_to(y * ONE // tall * 5 // 4, (height, width))
-    picture = ramp(
+    picture = _ramp(
         sky,
         [
             (0, (44, 52, 98)),
@@ -218,7 +218,7 @@ def _gradient(width: int, height: int, seed: int) -> Whole:
         light = (_sine(lean * (2 + layer) // 9 + bend[2]) + (1 << 14)) << 1
         ripples = _sine(y * 46 + x * 5 + (_sine(x * 3 // 2 + bend[0]) >> 4)) >> 3
         far = np.clip((y - crest) * ONE // (tall * 6 // 10), 0, ONE)
-        sand = ramp(
+        sand = _ramp(
             light + ripples * far // ONE, [(0, (66, 46, 66)), (ONE // 2, (168, 110, 88)), (ONE, (238, 186, 128))]
         )
         picture = mix(picture, sand, np.clip((y - crest) * 9000, 0, ONE))
@@ -242,7 +242,7 @@ def _feather(width: int, height: int, seed: int) -> Whole:
         (54000, (120, 112, 54)), (ONE, (30, 44, 34)),
     ]  # fmt: skip
     light = 200 + (barbs * 46 >> 14) + (fine * 14 >> 14)
-    picture = ramp(rings, colours) * light[..., None] // 220
+    picture = _ramp(rings, colours) * light[..., None] // 220
     stem = (abs(dx + (_sine(y >> 1) >> 8)) < 26) & (dy > 600)
     gaps = np.clip((away - 2300) * 40 + barbs * 2, 0, ONE)
     picture = mix(picture, (16, 22, 20), gaps)
@@ -307,7 +307,7 @@ def _boards(width: int, height: int, seed: int) -> Whole:
     x, y = across(width, height)
     wide, tall = int(x.max()) + 1, int(y.max()) + 1
     cloud = fractal(x, y, 2, 2, 4, [seed, 1]) >> 3
-    wall = ramp((y * ONE // tall) + cloud, [(0, (206, 202, 194)), (ONE, (150, 142, 132))])
+    wall = _ramp((y * ONE // tall) + cloud, [(0, (206, 202, 194)), (ONE, (150, 142, 132))])
     edge = tall * 27 // 100
     down = np.maximum(y - edge, 0)
     side = (x - wide // 2) * 4096 // (2600 + down)

@@ -211,19 +211,8 @@ def test_pictures_are_collected_into_a_suite_with_licence_hash_and_intent(tmp_pa
             (tmp_path / "found" / kind).mkdir(parents=True, exist_ok=True)
             picture.rotate(90 * (kind == "object")).save(tmp_path / "found" / kind / f"Picture {place}.png")
     (tmp_path / "found" / "scene" / "broken.txt").write_text("no picture")
-    words = (
-        "sources",
-        "add",
-        "found",
-        "--out",
-        "mine",
-        "--limit",
-        20,
-        "--licence",
-        "CC0-1.0",
-        "--intent",
-        "sell it",
-    )
+    words = ["sources", "add", "found", "--out", "mine", "--limit", 20]
+    words += ["--licence", "CC0-1.0", "--intent", "sell it"]
     assert json.loads(run(*words, "--json").stdout) == {"scene": 4, "object": 2}
     assert json.loads(run(*words, "--json").stdout) == {"scene": 4, "object": 2}  # nothing twice
     suite = suites.load("mine/mine.toml")

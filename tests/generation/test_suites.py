@@ -44,7 +44,6 @@ def test_the_demo_has_ten_rounds_and_at_most_1000_calls():
     assert suite.rounds == 10
     cycles = sum(len(program.cycle) for _, program in suites.cases(suite))
     assert cycles * suite.rounds * len(suite.editors) <= 1000
-    assert {program.id for _, program in suites.cases(suite)} == set(suite.programs)
 
 
 def test_verdict_is_720_calls_and_under_25_dollars_for_six_vendors():
