@@ -261,12 +261,6 @@ def test_a_folder_without_weights_stops_the_run_in_one_sentence(tmp_path):
         editors.choose(f"diffusers:model={tmp_path}").editor.edit(Image.new("RGB", (64, 64)), "x", 0)
 
 
-@pytest.mark.parametrize("option", ["dtype=int8", "device=tpu", "offload=some", "steps=0"])
-def test_every_option_is_checked(option):
-    with pytest.raises(UserError):
-        editors.choose(f"diffusers:{option}")
-
-
 @pytest.mark.parametrize("size", [(64, 48), (61, 45)])
 @pytest.mark.parametrize("kind", ["autoencoder", "tiny_autoencoder"])
 def test_an_autoencoder_answers_in_the_size_it_is_asked_in(tmp_path, kind, size):
@@ -323,10 +317,7 @@ def test_a_lora_is_loaded_at_its_revision_and_weight(monkeypatch):
     assert pipeline.told == [("me/keep", {"adapter_name": "lora", "revision": "abc"}), ("lora", 0.8)]
 
 
-def test_a_lora_is_part_of_the_chains_identity_and_names_its_revision():
+def test_a_lora_is_part_of_the_chains_identity():
     choice = editors.choose("diffusers:lora=me/keep@abc:0.8", find_out=False)
     assert choice.settings["lora"] == "me/keep@abc:0.8"
     assert "lora" not in editors.choose("diffusers", find_out=False).settings
-    for words in ("lora=me/keep", "lora=me/keep@abc:much"):
-        with pytest.raises(UserError, match="diffusers:lora"):
-            editors.choose(f"diffusers:{words}", find_out=False)

@@ -7,7 +7,7 @@ import pytest
 from convergebench.generation import editors
 from convergebench.generation.editors.gemini import MOST_INLINE
 from vendors import chains, gemini
-from vendors.loopback import Reply, picture, serving, told
+from vendors.loopback import Reply, picture, told
 
 
 @pytest.fixture
@@ -15,15 +15,11 @@ def conversed(tmp_path, monkeypatch):
     """The bodies of a chain's requests, and its steps."""
 
     def conversed(rounds, **options):
-        monkeypatch.setenv(gemini.KEY, "sentinel-key-1234567890")
-        replies = iter(picture((96, 64)) for _ in range(rounds))
-        reply = lambda data: gemini.parts(gemini.inline(data, thoughtSignature="c2lnbg=="))  # noqa: E731
-        with serving(lambda server, request: reply(next(replies))) as server:
-            spec = gemini.SPEC.format(base=server.base, timeout=5) + "".join(
-                f",{k}={v}" for k, v in options.items()
-            )
-            steps = chains.run(tmp_path, spec, chains.SIZE, rounds=rounds)
-        return [request.json() for request in server.requests], steps
+        def vendor(server, request):
+            return gemini.parts(gemini.inline(picture((96, 64)), thoughtSignature="c2lnbg=="))
+
+        steps, requests = chains.asked(tmp_path, monkeypatch, gemini, vendor, rounds=rounds, **options)
+        return [request.json() for request in requests], steps
 
     return conversed
 
@@ -114,13 +110,10 @@ def long(tmp_path, monkeypatch):
     """A conversation whose pictures are more than a request may hold from its second step on."""
 
     def long(rounds, **options):
-        monkeypatch.setenv(gemini.KEY, "sentinel-key-1234567890")
         monkeypatch.setattr("convergebench.generation.editors.gemini.MOST_INLINE", 30_000)
         monkeypatch.setattr("convergebench.generation.vendors.wire.pause", lambda seconds: None)
         vendor = Google(rounds, **options)
-        with serving(vendor) as server:
-            spec = gemini.SPEC.format(base=server.base, timeout=30) + ",session=one"
-            steps = chains.run(tmp_path, spec, chains.SIZE, rounds=rounds)
+        steps, _ = chains.asked(tmp_path, monkeypatch, gemini, vendor, rounds=rounds, session="one")
         return vendor, steps, [path.read_bytes() for path in sorted(tmp_path.glob("chains/*/0*.png"))]
 
     return long

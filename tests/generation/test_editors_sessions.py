@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from convergebench.generation import editors
 from convergebench.generation.calls import Caller, Unusable
-from convergebench.generation.records import Program, UserError
+from convergebench.generation.records import Program
 from convergebench.generation.studies.exact.drawing import draw_scene
 from convergebench.generation.studies.exact.operations import make_edit
 from convergebench.generation.studies.exact.scenes import make_scene
@@ -150,11 +150,8 @@ def test_openai_is_asked_to_edit_and_costs_what_both_models_count(vendor, chain)
 
 
 def test_openai_is_sent_the_whole_conversation_in_a_session_of_ours(monkeypatch, tmp_path):
-    monkeypatch.setenv(openai.KEY, "sentinel-key-1234567890")
     vendor = Sessions(openai)
-    with serving(vendor) as server:
-        spec = openai.SPEC.format(base=server.base, timeout=5) + ",session=one"
-        chains.run(tmp_path, spec, chains.SIZE, rounds=2)
+    chains.asked(tmp_path, monkeypatch, openai, vendor, rounds=2, session="one")
     assert [len(vendor.parts(number)) for number in range(2)] == [2, 4]
     assert vendor.parts(1)[2] == vendor.answers[0]
     assert not any("previous_response_id" in body or body["store"] for body in vendor.bodies)
@@ -166,52 +163,37 @@ BLOCKED = {"code": "moderation_blocked", "message": "The safety system said no."
 @pytest.mark.parametrize(
     ("module", "reply", "status"),
     [
-        (
-            gemini,
-            {"id": "s", "status": "failed", "errors": [{"code": "IMAGE_SAFETY", "message": "no"}]},
-            "refused",
-        ),
+        (gemini, {"id": "s", "errors": [{"code": "IMAGE_SAFETY", "message": "no"}]}, "refused"),
         (gemini, {"id": "s", "status": "incomplete", "steps": []}, "no_image"),
         (openai, {"id": "s", "status": "completed", "output": []}, "no_image"),
-        (
-            openai,
-            {"id": "s", "output": [{"type": "image_generation_call", "status": "failed", "error": BLOCKED}]},
-            "refused",
-        ),
+        (openai, {"id": "s", "output": [{"type": "image_generation_call", "error": BLOCKED}]}, "refused"),
     ],
 )
 def test_a_turn_without_a_picture_is_a_typed_step(monkeypatch, tmp_path, module, reply, status):
-    monkeypatch.setenv(module.KEY, "sentinel-key-1234567890")
-    with serving(lambda server, request: told(reply)) as server:
-        step = chains.one_step(tmp_path, module, server.base, session="server")
+    [step, *_], _ = chains.asked(tmp_path, monkeypatch, module, lambda *_: told(reply), session="server")
     assert (step.status, step.file) == (status, None)
     assert step.reason
 
 
-def test_gemini_thinks_as_little_as_it_is_told(tmp_path, monkeypatch):
-    monkeypatch.setenv(gemini.KEY, "sentinel-key-1234567890")
-    with serving(chains.script(gemini, picture(chains.SIZE))) as server:
-        chains.one_step(tmp_path, gemini, server.base, thinking="minimal")
-        config = server.requests[0].json()["generationConfig"]["thinkingConfig"]
-    assert config == {"includeThoughts": True, "thinkingLevel": "MINIMAL"}
+@pytest.mark.parametrize(
+    ("level", "config"),
+    [
+        ("minimal", {"includeThoughts": True, "thinkingLevel": "MINIMAL"}),
+        ("off", {"includeThoughts": False, "thinkingBudget": 0}),
+    ],
+)
+def test_gemini_thinks_as_little_as_it_is_told(tmp_path, monkeypatch, level, config):
+    vendor = chains.script(gemini, picture(chains.SIZE))
+    [step, *_], [request, *_] = chains.asked(tmp_path, monkeypatch, gemini, vendor, thinking=level)
+    assert (step.status, request.json()["generationConfig"]["thinkingConfig"]) == ("ok", config)
     assert "thinking" not in editors.choose("gemini").settings
-
-
-def test_gemini_is_told_not_to_think(tmp_path, monkeypatch):
-    monkeypatch.setenv(gemini.KEY, "sentinel-key-1234567890")
-    with serving(chains.script(gemini, picture(chains.SIZE))) as server:
-        step = chains.one_step(tmp_path, gemini, server.base, thinking="off")
-        config = server.requests[0].json()["generationConfig"]["thinkingConfig"]
-    assert (step.status, config) == ("ok", {"includeThoughts": False, "thinkingBudget": 0})
 
 
 @pytest.mark.parametrize("session", ["fresh", "server"])
 def test_openai_plans_as_much_as_it_is_told(tmp_path, monkeypatch, session):
-    monkeypatch.setenv(openai.KEY, "sentinel-key-1234567890")
     vendor = Sessions(openai) if session == "server" else chains.script(openai, picture(chains.SIZE))
-    with serving(vendor) as server:
-        chains.one_step(tmp_path, openai, server.base, complexity="high", session=session)
-        [request] = server.requests
+    more = {"complexity": "high", "session": session}
+    _, [request, *_] = chains.asked(tmp_path, monkeypatch, openai, vendor, **more)
     if session == "fresh":
         assert openai.fields(request)["complexity"] == ("text/plain", b"high")
     else:
@@ -219,32 +201,27 @@ def test_openai_plans_as_much_as_it_is_told(tmp_path, monkeypatch, session):
     assert "complexity" not in editors.choose("openai").settings
 
 
-@pytest.mark.parametrize(
-    "words",
-    ["markup=true,mask=true", "markup=true,session=server", "markup=true,model=gpt-image-2", "complexity=no"],
-)
-def test_what_the_images_api_cannot_combine_is_refused(words):
-    with pytest.raises(UserError, match=r"markup|complexity"):
-        editors.choose(f"openai:{words}")
-
-
-def test_sessions_and_thoughts_are_refused_where_there_are_none():
-    for words in ("openai:session=server,base_url=http://127.0.0.1:9,model=mine", "gemini:thinking=none-at-all"):
-        with pytest.raises(UserError, match=r"session|thinking"):
-            editors.choose(words)
-
-
-def test_a_markup_is_the_outline_of_the_mask(monkeypatch, tmp_path):
-    monkeypatch.setenv(openai.KEY, "sentinel-key-1234567890")
+@pytest.fixture
+def moved(monkeypatch, tmp_path):
+    """An exact edit, asked with these options: the edit, its first step and its request."""
     edit = make_edit(make_scene(1, 0), "move")
     program = Program(edit.id, (str(edit.forward), str(edit.backward)), "exact", True, "exact")
     monkeypatch.setattr(chains, "PROGRAM", program)
+
+    def moved(**options):
+        vendor = Sessions(openai) if "session" in options else chains.script(openai, picture((256, 256)))
+        folder = tmp_path / "-".join(options)
+        [step, *_], [request, *_] = chains.asked(folder, monkeypatch, openai, vendor, (256, 256), **options)
+        return edit, step, request
+
+    return moved
+
+
+def test_a_markup_is_the_outline_of_the_mask(moved):
     found = {}
     for option in ("mask", "markup"):
-        with serving(chains.script(openai, picture((256, 256)))) as server:
-            words = openai.SPEC.format(base=server.base, timeout=5) + f",{option}=true"
-            [step] = chains.run(tmp_path / option, words, (256, 256), Caller(**chains.FAST))[:1]
-            fields = openai.fields(server.requests[0])
+        _, step, request = moved(**{option: "true"})
+        fields = openai.fields(request)
         assert step.details["masked"]
         assert {"mask", "markup"} & fields.keys() == {option}
         kind, data = fields[option]
@@ -256,18 +233,10 @@ def test_a_markup_is_the_outline_of_the_mask(monkeypatch, tmp_path):
     assert (found["markup"][line][:, :3] == (255, 0, 0)).all()
 
 
-@pytest.mark.parametrize("session", ["fresh", "server"])
-def test_an_editor_that_takes_a_mask_is_given_that_of_the_edit(monkeypatch, tmp_path, session):
-    monkeypatch.setenv(openai.KEY, "sentinel-key-1234567890")
-    edit = make_edit(make_scene(1, 0), "move")
-    program = Program(edit.id, (str(edit.forward), str(edit.backward)), "exact", True, "exact")
-    monkeypatch.setattr(chains, "PROGRAM", program)
-    vendor = Sessions(openai) if session == "server" else chains.script(openai, picture((256, 256)))
-    with serving(vendor) as server:
-        words = openai.SPEC.format(base=server.base, timeout=5) + f",mask=true,session={session}"
-        [step] = chains.run(tmp_path, words, (256, 256), Caller(**chains.FAST))[:1]
-        request = server.requests[0]
-    if session == "fresh":
+@pytest.mark.parametrize("session", [{}, {"session": "server"}])
+def test_an_editor_that_takes_a_mask_is_given_that_of_the_edit(moved, session):
+    edit, step, request = moved(mask="true", **session)
+    if not session:
         data = openai.fields(request)["mask"][1]
     else:
         shown = request.json()["tools"][0]["input_image_mask"]["image_url"]
@@ -281,8 +250,7 @@ def test_an_editor_that_takes_a_mask_is_given_that_of_the_edit(monkeypatch, tmp_
 
 
 def test_a_chain_without_a_mask_sends_none(monkeypatch, tmp_path):
-    monkeypatch.setenv(openai.KEY, "sentinel-key-1234567890")
-    with serving(chains.script(openai, picture(chains.SIZE))) as server:
-        step = chains.one_step(tmp_path, openai, server.base, mask="true")
-        assert "mask" not in openai.fields(server.requests[0])
+    vendor = chains.script(openai, picture(chains.SIZE))
+    [step, *_], [request, *_] = chains.asked(tmp_path, monkeypatch, openai, vendor, mask="true")
+    assert "mask" not in openai.fields(request)
     assert "masked" not in step.details

@@ -5,7 +5,7 @@ import base64
 import pytest
 from convergebench.generation.vendors import models
 from vendors import bfl, chains, fal, gemini, openai, qwen, replicate, seedream, xai
-from vendors.loopback import is_png, picture, serving
+from vendors.loopback import is_png, picture
 
 WORDS = "Paint the door green."
 SIZES = {"3:2": (96, 64), "1:1": (64, 64), "2:3": (64, 96), "37:27": (148, 110)}  # only the shape matters here
@@ -104,9 +104,8 @@ GOLDENS = {
 }
 
 
-def said(module, model, server, seed):
+def said(module, model, request, seed):
     """The path that is documented, what every model's request says, the request's own words, and its picture."""
-    [request] = filter(module.is_order, server.requests)
     common = {"prompt": WORDS, "output_format": "png"}
     if module is openai:
         fields = openai.fields(request)
@@ -144,7 +143,7 @@ def said(module, model, server, seed):
         fixed = {**common, "num_images": 1, **({} if model.startswith("openai/") else {"seed": seed})}
         return f"/{model}", fixed, body, body.pop("image_url") if alone else body.pop("image_urls")[0]
     place = body["input"].pop("input_images")[0] if "flux-2" in model else body["input"].pop("input_image")
-    assert place == f"{server.base}/v1/files/f1"
+    assert place == f"http://{request.headers['host']}/v1/files/f1"
     return f"/v1/models/{model}/predictions", {**common, "seed": seed}, body["input"], picture()
 
 
@@ -154,12 +153,12 @@ ROWS = [(module, model) for module, rows in GOLDENS.items() for model in rows]
 @pytest.mark.parametrize(("module", "model"), ROWS, ids=[model for _, model in ROWS])
 def test_a_model_is_sent_its_own_parameters(tmp_path, monkeypatch, module, model):
     options, shape, own = GOLDENS[module][model]
-    monkeypatch.setenv(module.KEY, "sentinel-key-1234567890")
-    with serving(chains.script(module, picture(SIZES[shape]))) as server:
-        words = "".join(f",{key}={value}" for key, value in {"model": model, **options}.items())
-        step = chains.run(tmp_path, module.SPEC.format(base=server.base, timeout=5) + words, SIZES[shape])[-1]
-        path, common, body, shown = said(module, model, server, step.seed)
-    assert next(filter(module.is_order, server.requests)).path == path
+    vendor = chains.script(module, picture(SIZES[shape]))
+    more = {"model": model, **options}
+    [step, *_], requests = chains.asked(tmp_path, monkeypatch, module, vendor, SIZES[shape], **more)
+    [request] = filter(module.is_order, requests)
+    path, common, body, shown = said(module, model, request, step.seed)
+    assert request.path == path
     assert body == common | own
     assert is_png(shown if isinstance(shown, bytes) else base64.b64decode(shown.rpartition(",")[2]))
     assert step.status == "ok"

@@ -10,9 +10,9 @@ from convergebench.cli.__main__ import main
 from convergebench.generation import editors, suites
 from convergebench.generation.plan import Plan, check_max_cost
 from convergebench.generation.records import UserError
-from convergebench.generation.vendors import models
+from convergebench.generation.vendors import models, sizes
 from vendors import bfl, chains
-from vendors.loopback import picture, serving
+from vendors.loopback import picture
 
 LISTED = [pytest.param(model, id=model.name) for model in models.listed()]
 
@@ -82,15 +82,8 @@ def test_an_unlisted_name_has_its_relatives_rules():
 
 
 def test_plan_and_generate_tell_of_an_end_and_of_a_missing_price(tmp_path):
-    words = [
-        "plan",
-        "--suite",
-        "smoke",
-        "--editor",
-        "openai:model=gpt-image-1",
-        "--editor",
-        "qwen:model=qwen-image-9",
-    ]
+    words = ["plan", "--suite", "smoke", "--editor", "openai:model=gpt-image-1"]
+    words += ["--editor", "qwen:model=qwen-image-9"]
     told = CliRunner().invoke(main, words)
     assert told.exit_code == 0
     assert "warning: openai:model=gpt-image-1: gpt-image-1 was shut down on 2026-10-23" in told.stderr
@@ -117,16 +110,45 @@ def test_the_line_that_is_asked_for_gives_the_price(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "words",
+    ("spec", "words"),
     [
-        "model=gpt-image-2,input_fidelity=high",
-        "model=gpt-image-1-mini,input_fidelity=high",
-        "model=gpt-image-2,quality=max",
+        ("openai:model=gpt-image-2,input_fidelity=high", "it must be one of"),
+        ("openai:model=gpt-image-1-mini,input_fidelity=high", "it must be one of"),
+        ("openai:model=gpt-image-2,quality=max", "it must be one of"),
+        ("openai:markup=true,mask=true", "markup"),
+        ("openai:markup=true,session=server", "markup"),
+        ("openai:markup=true,model=gpt-image-2", "markup"),
+        ("openai:complexity=no", "complexity"),
+        ("openai:session=server,base_url=http://127.0.0.1:9,model=mine", "session"),
+        (
+            "openai:model=gpt-image-2,steps=20",
+            "num_inference_steps is for servers of your own; gpt-image-2 is OpenAI's",
+        ),
+        ("gemini:thinking=none-at-all", "thinking"),
+        ("gemini:model=gemini-3-pro-image,resolution=1K/8K", "gemini:resolution"),
+        ("gemini:resolution=2K/4K,model=gemini-2.5-flash-image", "gemini:resolution"),
+        ("gemini:session=two", "gemini:session"),
+        ("fal:model=fal-ai/nano-banana-2/edit,resolution=1K/2K", "it must be one of 1K, 2K, 4K"),
+        ("seedream:model=seedream-4-5-251128", "2K, 4K"),
+        ("bfl:model=flux-kontext-pro,safety_tolerance=3", "it must be one of 0, 1, 2"),
+        ("bfl:base_url=https://me:secret@gateway.example", "must not hold a user name"),
+        ("hf:provider=together", "fal-ai, replicate"),
+        ("diffusers:dtype=int8", "dtype"),
+        ("diffusers:device=tpu", "device"),
+        ("diffusers:offload=some", "offload"),
+        ("diffusers:steps=0", "steps"),
+        ("diffusers:lora=me/keep", "diffusers:lora"),
+        ("diffusers:lora=me/keep@abc:much", "diffusers:lora"),
     ],
 )
-def test_openai_refuses_what_a_model_does_not_take(words):
-    with pytest.raises(UserError, match="it must be one of"):
-        editors.choose(f"openai:{words}")
+def test_an_option_that_a_model_does_not_take_is_refused(spec, words):
+    with pytest.raises(UserError, match=words):
+        editors.choose(spec, find_out=False)
+
+
+def test_seedreams_sizes_are_within_its_limits():
+    assert all(w * h >= 3_686_400 for w, h in sizes.SEEDREAM["2K"])
+    assert all(921_600 <= w * h <= 16_777_216 for row in sizes.SEEDREAM.values() for w, h in row)
 
 
 def test_openais_free_sizes_are_within_its_limits():
@@ -137,8 +159,6 @@ def test_openais_free_sizes_are_within_its_limits():
 
 
 def test_bfls_rewritten_prompt_and_cost_are_in_the_step(tmp_path, monkeypatch):
-    monkeypatch.setenv(bfl.KEY, "sentinel-key-1234567890")
-
     def vendor(server, request):
         if request.method == "POST":
             return bfl.told({"id": "1", "polling_url": f"{server.base}/v1/get_result?id=1", "cost": 6.0})
@@ -147,7 +167,6 @@ def test_bfls_rewritten_prompt_and_cost_are_in_the_step(tmp_path, monkeypatch):
         result = {"sample": f"{server.base}/delivery/1", "prompt": "A lush emerald door."}
         return bfl.told({"id": "1", "status": "Ready", "result": result})
 
-    with serving(vendor) as server:
-        step = chains.run(tmp_path, bfl.SPEC.format(base=server.base, timeout=5), (96, 64))[-1]
+    [step, *_], _ = chains.asked(tmp_path, monkeypatch, bfl, vendor)
     assert (step.status, step.cost) == ("ok", 0.06)
     assert step.details["revised_prompt"] == "A lush emerald door."

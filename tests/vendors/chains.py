@@ -5,12 +5,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import pytest
 from convergebench.generation import editors, loop
 from convergebench.generation.calls import Caller
 from convergebench.generation.records import Chain, Program, Source, Step
 from PIL import Image
 
-from vendors.loopback import Reply, Request, Server
+from vendors.loopback import Reply, Request, Server, serving
 
 SOURCE = Source("door", "0" * 64, 1248, 832, "object", "synthetic", "CC0-1.0", "nobody")
 PROGRAM = Program("green-door", ("Paint the door green.",), "colour", False, "clear")
@@ -47,10 +48,27 @@ def one_step(
     folder: Path, module: ModuleType, base: str, caller: Caller | None = None, timeout: float = 5, **more: Any
 ) -> Step:
     """Run a chain of one step and hand back what was recorded."""
-    spec = module.SPEC.format(base=base, timeout=timeout) + "".join(
-        f",{key}={value}" for key, value in more.items()
-    )
-    return run(folder, spec, SIZE, caller)[-1]
+    return run(folder, spec_of(module, base, timeout, **more), SIZE, caller)[-1]
+
+
+def spec_of(module: ModuleType, base: str, timeout: float = 5, **more: Any) -> str:
+    return module.SPEC.format(base=base, timeout=timeout) + "".join(f",{key}={more[key]}" for key in more)
+
+
+def asked(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    module: ModuleType,
+    vendor: Callable[[Server, Request], Reply],
+    size: tuple[int, int] = SIZE,
+    rounds: int = 1,
+    **more: Any,
+) -> tuple[list[Step], list[Request]]:
+    """The steps of a chain that this vendor answered, and the requests that it got."""
+    monkeypatch.setenv(module.KEY, "sentinel-key-1234567890")
+    with serving(vendor) as server:
+        steps = run(folder, spec_of(module, server.base, **more), size, Caller(**FAST), rounds)
+    return steps, server.requests
 
 
 def run(
