@@ -33,12 +33,9 @@ class Editor:
     concurrency: ClassVar[int] = 1
     needs: ClassVar[str] = "weights and pip install 'convergebench[diffusers]'"
 
-    @property
-    def _config(self) -> str:
-        return f"{self.subfolder}/config.json" if self.subfolder else "config.json"
-
     def identity(self) -> dict[str, str]:
-        commit = local_models.hub_commit(self.model, self._config)
+        folder = f"{self.subfolder}/" if self.subfolder else ""
+        commit = local_models.hub_commit(self.model, f"{folder}config.json")
         return {"commit": commit} if commit else {}
 
     def ready(self) -> str | None:

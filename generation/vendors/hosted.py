@@ -99,14 +99,13 @@ class HostedModel:
         text, parts = f"{code}: {message}".removeprefix(": "), {"code": code.lower(), "message": message.lower()}
         rows = (row for row in self.meanings if any(word.lower() in parts[row[1]] for word in row[2]))
         meaning = next((row[0] for row in rows), "")
-        delay = response.headers.get("retry-after") or _retry_delay(reply)
+        delays = (str(row["retryDelay"]).removesuffix("s") for row in _google_rows(reply) if "retryDelay" in row)
+        delay = response.headers.get("retry-after") or next(delays, None)
         if meaning == "refused" and (status < 400 or status in _DECIDED):
             details = {"request_id": reply["request_id"]} if reply.get("request_id") else {}
             raise Refused(Answer(status="refused", reason=text, cost=None if charged else 0.0, details=details))
-        if meaning == "forgotten":
-            raise Forgotten(f"HTTP {status}: {text}")
-        if meaning == "unusable":
-            raise Unusable(f"HTTP {status}: {text}")
+        if meaning in ("forgotten", "unusable"):
+            raise (Forgotten if meaning == "forgotten" else Unusable)(f"HTTP {status}: {text}")
         if meaning == "transient":
             raise Transient(f"HTTP {status}: {text}", retry_after=wire.retry_after_seconds(delay))
         if status >= 400:
@@ -268,12 +267,6 @@ def _google_rows(reply: Json) -> list[Json]:
     error = reply.get("error")
     rows = error.get("details") if isinstance(error, dict) else None
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-
-
-def _retry_delay(reply: Json) -> str | None:
-    return next(
-        (str(row["retryDelay"]).removesuffix("s") for row in _google_rows(reply) if "retryDelay" in row), None
-    )
 
 
 def first_row(reply: Json) -> Json:
