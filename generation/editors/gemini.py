@@ -71,8 +71,7 @@ class Editor(hosted.HostedEditor):
         turns = history if self.session == "one" else [Turn("", pictures.encode_png(image))]
         resolution = self._resolutions[(len(history) - 1) % len(self._resolutions)]
         if self.session == "server":
-            with wire.one_call(self.timeout):
-                return self._interact(image.size, instruction, seed, history, resolution)
+            return self._within_time(lambda: self._interact(image.size, instruction, seed, history, resolution))
         uploads = sum(len(turn.data) for turn in turns) * 4 / 3 > MOST_INLINE
         with wire.one_call(self.timeout):
             contents = _conversation([self._part(turn, uploads) for turn in turns], turns, instruction)

@@ -8,7 +8,6 @@ from typing import ClassVar
 from PIL import Image, ImageChops, ImageFilter, ImageOps
 
 from .. import pictures
-from ..calls import Refused
 from ..options import WHERE_GIVEN, choice, number
 from ..records import Answer, Turn, UserError, one_of
 from ..vendors import hosted, image_servers, wire
@@ -135,19 +134,26 @@ class Editor(hosted.HostedEditor):
         return super().headers() | account
 
     def ask(self, image: Image.Image, instruction: str, seed: int, mask: bytes = b"") -> Answer:
-        data = pictures.encode_png(image)
-        name = "markup" if self.markup else "mask"
-        masks = {name: (f"{name}.png", mask, "image/png")} if mask else {}
+        picture = ("picture.png", pictures.encode_png(image), "image/png")
+        files = {"image" if self._served else "image[]": picture}
+        if mask:
+            name = "markup" if self.markup else "mask"
+            files[name] = (f"{name}.png", mask, "image/png")
         form: Json = {"model": self.model, "prompt": instruction, "output_format": "png", "n": 1}
+        details: Json = {}
         if self._served:
             extra = {"seed": seed, **self._extras}
             form |= {"size": f"{image.width}x{image.height}", "response_format": "b64_json", **extra}
-            files = {"image": ("picture.png", data, "image/png"), **masks}
-            return self._request(files, form, instruction, {"address": self.address(), "sent": extra})
-        width, height = nearest(image.size, self.sizes())
-        form |= {"size": f"{width}x{height}", "quality": self.quality}
-        form |= self._further
-        return self._request({"image[]": ("picture.png", data, "image/png"), **masks}, form, instruction, {})
+            details = {"address": self.address(), "sent": extra, "uncontrolled": []}
+        else:
+            width, height = nearest(image.size, self.sizes())
+            form |= {"size": f"{width}x{height}", "quality": self.quality, **self._further}
+        reply = self.send("POST", "/images/edits", data=form, files=files)
+        row = hosted.first_row(reply)
+        details |= {"input_fidelity": self._fidelity, "revised_prompt": row.get("revised_prompt")}
+        details["declared"] = f"image/{reply.get('output_format', 'png')}"
+        data = wire.from_base64(row["b64_json"]) if row.get("b64_json") else None
+        return self.answer(data, reply, details, instruction, cost=self._cost(reply.get("usage")))
 
     def edit(
         self,
@@ -158,14 +164,10 @@ class Editor(hosted.HostedEditor):
         mask: Image.Image | None = None,
     ) -> Answer:
         protecting = b"" if mask is None else _outline(mask) if self.markup else _transparent(mask)
-        try:
-            with wire.one_call(self.timeout):
-                if self.remembers:
-                    answer = self._respond(image.size, instruction, history, protecting)
-                else:
-                    answer = self.ask(image, instruction, seed, protecting)
-        except Refused as refusal:
-            answer = refusal.args[0]
+        if self.remembers:
+            answer = self._within_time(lambda: self._respond(image.size, instruction, history, protecting))
+        else:
+            answer = self._within_time(lambda: self.ask(image, instruction, seed, protecting))
         return replace(answer, details={**answer.details, "masked": True}) if protecting else answer
 
     def _respond(self, size: Size, instruction: str, history: Sequence[Turn], mask: bytes) -> Answer:
@@ -209,17 +211,6 @@ class Editor(hosted.HostedEditor):
             return None
         dollars = usage["input_tokens"] * rates["input"] + usage["output_tokens"] * rates["output"]
         return round(picture + dollars / 1e6, 6)
-
-    def _request(
-        self, files: dict[str, tuple[str, bytes, str]], form: Json, instruction: str, sent: Json
-    ) -> Answer:
-        reply = self.send("POST", "/images/edits", data=form, files=files)
-        row = hosted.first_row(reply)
-        details: Json = sent | {"input_fidelity": self._fidelity, "revised_prompt": row.get("revised_prompt")}
-        details |= {"uncontrolled": []} if self._served else {}
-        picture = wire.from_base64(row["b64_json"]) if row.get("b64_json") else None
-        details["declared"] = f"image/{reply.get('output_format', 'png')}"
-        return self.answer(picture, reply, details, instruction, cost=self._cost(reply.get("usage")))
 
     def _cost(self, usage: object) -> float | None:
         rates = self.hosted().tokens

@@ -170,9 +170,12 @@ class HostedEditor(HostedModel):
         return None if price is None else round(price + self.facts.get("input", 0.0), 6)
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
+        return self._within_time(lambda: self.ask(image, instruction, seed))
+
+    def _within_time(self, ask: Callable[[], Answer]) -> Answer:
         try:
             with wire.one_call(self.timeout):
-                return self.ask(image, instruction, seed)
+                return ask()
         except Refused as refusal:
             return refusal.args[0]
 

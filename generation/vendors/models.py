@@ -119,11 +119,8 @@ def _own_prices(path: str | None) -> Json:
             )
         for model, price in lines.items():
             for dollars in price.values() if isinstance(price, dict) else [price]:
-                if (
-                    isinstance(dollars, bool)
-                    or not isinstance(dollars, int | float)
-                    or not 0 <= dollars < math.inf
-                ):
+                is_number = isinstance(dollars, int | float) and not isinstance(dollars, bool)
+                if not is_number or not 0 <= dollars < math.inf:
                     raise UserError(f"{path}: {vendor} {model} must have a price from 0, got {dollars!r}")
     return tables
 

@@ -212,13 +212,10 @@ def parse_json(response: httpx2.Response) -> Json:
         value = None
     if isinstance(value, dict):
         return value
-    kind, start = (
-        response.headers.get("content-type", "nothing"),
-        response.content[:4096].decode("ascii", "replace"),
-    )
-    start = keys.scrub_and_cut(start, 60)
+    start = keys.scrub_and_cut(response.content[:4096].decode("ascii", "replace"), 60)
     if response.status_code >= 400:
         raise status_error(response.status_code, start, response.headers.get("retry-after"))
+    kind = response.headers.get("content-type", "nothing")
     raise Transient(f"an answer of {kind} instead of JSON, starting with {start!r}", charged=True)
 
 

@@ -107,14 +107,14 @@ def test_the_published_tables_of_sizes_are_ours():
     assert tuple((width, height) for height, width in BUCKETS[1024]) == sizes.of_pipeline("Joy")
 
 
-MEGAPIXEL_RULES = [
-    "qwenimage.pipeline_qwenimage_edit",
-    "qwenimage21.pipeline_qwenimage21",
-    "longcat_image.pipeline_longcat_image_edit",
-]
-
-
-@pytest.mark.parametrize("rule", MEGAPIXEL_RULES)
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "qwenimage.pipeline_qwenimage_edit",
+        "qwenimage21.pipeline_qwenimage21",
+        "longcat_image.pipeline_longcat_image_edit",
+    ],
+)
 def test_megapixel_sizes_are_fixed_points_of_the_pipelines(rule):
     module = importlib.import_module(f"diffusers.pipelines.{rule}")
     for size in sizes.FAMILIES["qwen"] if "qwen" in rule else sizes.of_pipeline("LongCat"):
@@ -287,9 +287,8 @@ def test_a_posterior_is_sampled_only_on_request(tmp_path):
 
 def test_pictures_come_back_from_tensors_unchanged():
     picture = Image.effect_noise((32, 16), 80).convert("RGB")
-    assert numpy.array_equal(
-        numpy.asarray(local_models.picture(local_models.tensor(picture))), numpy.asarray(picture)
-    )
+    returned = local_models.picture(local_models.tensor(picture))
+    assert numpy.array_equal(numpy.asarray(returned), numpy.asarray(picture))
 
 
 class Adapted:

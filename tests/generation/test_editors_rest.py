@@ -13,15 +13,8 @@ WORDS = chains.PROGRAM.cycle[0]
 LISTED = [model.name for model in models.listed() if model.vendor == "rest"]
 TOOLS = {"enable_image_search": False, "enable_web_search": False, "enable_shell": False}
 BEARER, VERSION, OWN_KEY = ("authorization", "Bearer {}"), ("x-runway-version", "2024-11-06"), ("api-key", "{}")
-MUSE = {
-    "prompt": WORDS,
-    "size": "96x64",
-    "n": 1,
-    "tool_enablement": TOOLS,
-    "images": [{}],
-    "output_format": "png",
-    "response_format": "b64_json",
-}
+MUSE = {"prompt": WORDS, "size": "96x64", "n": 1, "tool_enablement": TOOLS, "images": [{}]}
+MUSE |= {"output_format": "png", "response_format": "b64_json"}
 SOURCE = {"media_type": "image/png"}
 LUMA = {"prompt": WORDS, "type": "image_edit", "output_format": "png", "web_search": False, "source": SOURCE}
 GEN4 = {"promptText": WORDS, "ratio": "1024:1024", "referenceImages": [{}]}
@@ -77,14 +70,12 @@ def run(tmp_path, monkeypatch, model, vendor):
 
 def without_picture(value):
     """The body and the pictures in it."""
-    if isinstance(value, dict):
-        parts = {name: without_picture(part) for name, part in value.items()}
-        return {name: part for name, (part, _) in parts.items() if part is not None}, [
-            data for _, found in parts.values() for data in found
-        ]
-    if isinstance(value, list):
-        parts = [without_picture(part) for part in value]
-        return [part for part, _ in parts], [data for _, found in parts for data in found]
+    if isinstance(value, dict | list):
+        named = value.items() if isinstance(value, dict) else enumerate(value)
+        parts = {name: without_picture(part) for name, part in named}
+        whole = {name: part for name, (part, _) in parts.items() if part is not None}
+        data = [data for _, found in parts.values() for data in found]
+        return whole if isinstance(value, dict) else [*whole.values()], data
     text = str(value).rpartition(",")[2]
     return (None, [base64.b64decode(text)]) if len(text) > 99 else (value, [])
 
@@ -135,10 +126,8 @@ def test_what_is_no_picture_is_a_typed_step(tmp_path, monkeypatch, model, ends, 
 
 def test_a_vendor_without_an_address_of_its_own_asks_for_one():
     assert "base_url" in editors.choose("rest:model=MAI-Image-2.6").editor.ready()
-    assert (
-        editors.choose("rest:model=MAI-Image-2.6,base_url=https://mine.example").editor.ready()
-        == "set AZURE_AI_API_KEY"
-    )
+    mine = editors.choose("rest:model=MAI-Image-2.6,base_url=https://mine.example").editor
+    assert mine.ready() == "set AZURE_AI_API_KEY"
 
 
 def test_every_description_has_a_golden():

@@ -17,11 +17,7 @@ from vendors.loopback import Reply, picture, serving, told
 
 KINDS = {gemini: "/v1beta/interactions", openai: "/v1/responses"}
 PREVIOUS = {gemini: "previous_interaction_id", openai: "previous_response_id"}
-IMAGES = {
-    "input_tokens": 400,
-    "input_tokens_details": {"text_tokens": 20, "image_tokens": 380},
-    "output_tokens": 1000,
-}
+IMAGES = {"input_tokens_details": {"text_tokens": 20, "image_tokens": 380}, "output_tokens": 1000}
 USAGE = {"input_tokens": 2000, "output_tokens": 100}
 
 

@@ -27,15 +27,9 @@ def rest(server: Server, request: Request) -> Reply:
     if request.path.endswith("/status"):
         polls = sum(each.path == request.path for each in server.requests)
         if polls % 3:
-            return told(
-                {"status": "IN_PROGRESS" if polls > 1 else "IN_QUEUE", "queue_position": 0, "logs": None}, 202
-            )
-        return told({"status": "COMPLETED", "logs": None, "metrics": {}, **getattr(server, "ends", {})})
-    result = {
-        "images": [{"url": f"{server.base}/delivery/0", "content_type": "image/png"}],
-        "seed": 7,
-        "prompt": "",
-    }
+            return told({"status": "IN_PROGRESS" if polls > 1 else "IN_QUEUE", "queue_position": 0}, 202)
+        return told({"status": "COMPLETED", "logs": None, **getattr(server, "ends", {})})
+    result = {"images": [{"url": f"{server.base}/delivery/0"}], "seed": 7, "prompt": ""}
     return getattr(server, "result", told(result))
 
 

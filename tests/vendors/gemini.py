@@ -13,16 +13,10 @@ is_order, rest = is_post, delivery
 
 
 def parts(*parts: dict[str, Any], finish: str = "STOP") -> Reply:
-    return told(
-        {
-            "candidates": [
-                {"content": {"role": "model", "parts": list(parts)}, "finishReason": finish, "index": 0}
-            ],
-            "usageMetadata": {"promptTokenCount": 270, "candidatesTokenCount": 1290, "totalTokenCount": 1560},
-            "modelVersion": "gemini-nano-banana-2.1",
-            "responseId": "response-7",
-        }
-    )
+    candidate = {"content": {"role": "model", "parts": list(parts)}, "finishReason": finish, "index": 0}
+    usage = {"promptTokenCount": 270, "candidatesTokenCount": 1290, "totalTokenCount": 1560}
+    about = {"modelVersion": "gemini-nano-banana-2.1", "responseId": "response-7", "usageMetadata": usage}
+    return told({"candidates": [candidate], **about})
 
 
 def inline(data: bytes, type: str = "image/png", **more: Any) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """The Hub's router in front of fal: where a model is hosted, an order in its queue, polls, a result, a download."""
 
-from typing import Any
-
 from vendors.loopback import Reply, Request, Server, delivery, is_post, told
 
 KEY = "HF_TOKEN"
@@ -22,13 +20,7 @@ def shown(server: Server, data: bytes) -> Reply:
 
 def rest(server: Server, request: Request) -> Reply:
     if request.path.startswith("/api/models/"):
-        row: dict[str, Any] = {
-            "provider": "fal-ai",
-            "providerId": HOSTED,
-            "status": "live",
-            "task": "image-to-image",
-        }
-        row |= getattr(server, "hosting", {})
+        row = {"providerId": HOSTED, "status": "live", "task": "image-to-image", **getattr(server, "hosting", {})}
         return told({"id": MODEL, "inferenceProviderMapping": {"fal-ai": row}})
     if request.path.startswith("/delivery/"):
         return delivery(server, request)

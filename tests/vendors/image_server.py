@@ -28,14 +28,8 @@ class ImageServer:
         if request.path == "/server_info":
             return told({"cache_hit_rate": len(server.requests), "host": "gpu-4", **self.info})
         if request.path == "/v1/models":
-            card = {
-                "id": MODEL,
-                "object": "model",
-                "created": len(server.requests),
-                "owned_by": "vllm",
-                **self.card,
-            }
-            return told({"object": "list", "data": [card]})
+            card = {"id": MODEL, "object": "model", "created": len(server.requests), "owned_by": "vllm"}
+            return told({"object": "list", "data": [card | self.card]})
         if request.path != "/v1/images/edits":
             return told({"detail": "Not Found"}, 404)
         form = fields(request)

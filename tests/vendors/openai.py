@@ -25,27 +25,12 @@ def fields(request: Request) -> dict[str, tuple[str, bytes]]:
 
 
 def shown(server: Server, data: bytes) -> Reply:
-    usage = {
-        "input_tokens": 400,
-        "input_tokens_details": {"text_tokens": 20, "image_tokens": 380},
-        "output_tokens": 1584,
-        "total_tokens": 1984,
-    }
+    usage: dict[str, object] = {"input_tokens": 400, "output_tokens": 1584, "total_tokens": 1984}
+    usage["input_tokens_details"] = {"text_tokens": 20, "image_tokens": 380}
     row = {"b64_json": base64.b64encode(data).decode()}
     return told({"created": 1, "data": [row], "output_format": "png", "usage": usage}, x_request_id="req-5")
 
 
 def error(status: int, code: str = "", **headers: str) -> Reply:
-    kinds = {
-        400: "image_generation_user_error",
-        401: "invalid_request_error",
-        429: "requests",
-        500: "server_error",
-    }
-    about = {
-        "message": f"words for {status}",
-        "type": kinds.get(status, "error"),
-        "code": code or None,
-        "param": None,
-    }
+    about = {"message": f"words for {status}", "type": "image_generation_user_error", "code": code or None}
     return told({"error": about}, status, **headers)

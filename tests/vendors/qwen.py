@@ -21,9 +21,5 @@ def shown(server: Server, data: bytes) -> Reply:
 
 def error(status: int, code: str = "", **headers: str) -> Reply:
     names = {400: "InvalidParameter", 401: "InvalidApiKey", 429: "Throttling.RateQuota", 500: "InternalError"}
-    row = {
-        "code": code or names.get(status, "Arrearage"),
-        "message": f"words for {status}",
-        "request_id": "request-3",
-    }
-    return told(row, status, **headers)
+    row = {"code": code or names.get(status, "Arrearage"), "message": f"words for {status}"}
+    return told({**row, "request_id": "request-3"}, status, **headers)
