@@ -139,9 +139,8 @@ class Editor:
                 picture = _picture_of(result)
             except Exception as error:  # an exception of a pipeline fails this step, not the run
                 raise Rejected(f"{type(pipeline).__name__}: {type(error).__name__}: {str(error)[:300]}") from error
-        parameters = {
-            key: value for key, value in arguments.items() if key not in ("image", "prompt", "output_type")
-        }
+        shown = ("image", "prompt", "output_type")
+        parameters = {key: value for key, value in arguments.items() if key not in shown}
         details = {"pipeline": type(pipeline).__name__, "device": local_models.device(self.device), **parameters}
         details |= {package: importlib.metadata.version(package) for package in ("diffusers", "torch")}
         if any(getattr(result, "nsfw_content_detected", None) or ()):
@@ -304,17 +303,15 @@ def _mend(pipeline: Any) -> None:
 
 
 def _as_prompt(pipeline: Any, instruction: str) -> str:
-    kind = next(
-        (kind for kind in type(pipeline).__mro__ if kind.__module__.startswith("diffusers.")), type(pipeline)
-    )
-    as_json = hasattr(sys.modules.get(kind.__module__), "is_valid_edit_json")
+    modules = [kind.__module__ for kind in type(pipeline).__mro__]
+    module = next((module for module in modules if module.startswith("diffusers.")), modules[0])
+    as_json = hasattr(sys.modules.get(module), "is_valid_edit_json")
     return json.dumps({"edit_instruction": instruction}) if as_json else instruction
 
 
 def _picture_of(result: Any) -> Image.Image:
-    picture = next(
-        (getattr(result, name) for name in ("images", "image", "frames") if hasattr(result, name)), None
-    )
+    names = [name for name in ("images", "image", "frames") if hasattr(result, name)]
+    picture = getattr(result, names[0]) if names else None
     last = hasattr(result, "frames")
     while isinstance(picture, list | tuple) and picture:
         picture = picture[-1] if last and not isinstance(picture[0], list | tuple) else picture[0]

@@ -221,12 +221,11 @@ def _read_interaction(editor: Editor, reply: Json, instruction: str) -> Answer:
     if images:
         details["declared"] = images[0].get("mime_type")
         data = images[0].get("data")
-        return editor.answer(
-            wire.from_base64(data) if data else images[0]["uri"], reply, details, instruction, text
-        )
+        picture = wire.from_base64(data) if data else images[0]["uri"]
+        return editor.answer(picture, reply, details, instruction, text)
     errors = [
         *(reply.get("errors") or ()),
-        *filter(None, (step.get("error") for step in reply.get("steps") or ())),
+        *(step["error"] for step in reply.get("steps") or () if step.get("error")),
     ]
     reason = "; ".join(f"{row.get('code')}: {row.get('message')}" for row in errors) or str(reply.get("status"))
     refused = any(word in reason.upper() for word in REFUSALS)
