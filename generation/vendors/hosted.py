@@ -184,6 +184,8 @@ class HostedEditor(HostedModel):
 
     def body(self, image: Image.Image, instruction: str, seed: int) -> Json:
         """The request as models.toml describes it, with values in place of the names in braces."""
+        if "body" not in self.facts:
+            raise NotImplementedError(f"{self.vendor} has neither a method body nor a body in models.toml")
         data, stable = pictures.encode_png(image), nearest(image.size, self.sizes() or [image.size])
         values = {**vars(self), "words": instruction, "seed": seed, "width": image.width, "height": image.height}
         values |= {"ratio": ratio(image.size), "stable_ratio": ratio(stable)}

@@ -125,7 +125,9 @@ def shown_in(body, vendor):
     return [vendor.files[part["fileData"]["fileUri"]] if "fileData" in part else sent(part) for part in given]
 
 
-def check_conversation(vendor, steps, kept, rounds):
+@pytest.mark.parametrize("rounds", [8, pytest.param(100, marks=pytest.mark.slow)])
+def test_a_large_conversation_uploads_each_picture_once(long, rounds):
+    vendor, steps, kept = long(rounds)
     assert [step.status for step in steps] == ["ok"] * rounds
     assert [len(shown_in(body, vendor)) for body in vendor.bodies] == list(range(1, rounds + 1))
     assert shown_in(vendor.bodies[-1], vendor) == kept[:rounds], "the whole conversation, in its order"
@@ -135,19 +137,7 @@ def check_conversation(vendor, steps, kept, rounds):
     assert largest < 40_000 < MOST_INLINE
     answers = [part for part in parts_of(vendor.bodies[-1]) if "fileData" in part][1:]
     assert all(part["thoughtSignature"] == "c2lnbg==" for part in answers)
-
-
-def test_a_large_conversation_uploads_each_picture_once(long):
-    vendor, steps, kept = long(8)
-    check_conversation(vendor, steps, kept, 8)
-    assert vendor.uploads == 8, "each picture once, the last answer not at all"
-
-
-@pytest.mark.slow
-def test_a_conversation_lasts_a_hundred_steps(long):
-    vendor, steps, kept = long(100)
-    check_conversation(vendor, steps, kept, 100)
-    assert vendor.uploads == len(set(kept[:100])), "each different picture once"
+    assert vendor.uploads == len(set(kept[:rounds])), "each different picture once, the last answer not at all"
 
 
 def test_files_that_google_has_lost_are_uploaded_again(long):

@@ -71,7 +71,6 @@ def test_replicate_is_asked_behind_the_router(ask, tmp_path):
 @pytest.mark.parametrize(
     ("reply", "status", "words"),
     [
-        (lambda server: told({"error": {"message": "words for 500"}}, 500), "failed", "words for 500"),
         (predicted("processing", output=None), "failed", "the prediction processing"),
         (predicted("failed", error="The input was flagged as sensitive."), "refused", "flagged as sensitive"),
     ],
@@ -79,11 +78,6 @@ def test_replicate_is_asked_behind_the_router(ask, tmp_path):
 def test_a_fault_of_replicate_is_a_typed_step(ask, reply, status, words):
     step, _ = ask(reply=reply)
     assert (step.status, words in step.reason) == (status, True)
-
-
-def test_without_credit_the_run_stops(ask):
-    with pytest.raises(Unusable, match="words for 402"):
-        ask(reply=lambda server: told({"error": "words for 402"}, 402))
 
 
 @pytest.mark.parametrize(("ends", "words"), [("IN_PROGRESS", "before the time limit"), ("FAILED", "FAILED")])

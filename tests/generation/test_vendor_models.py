@@ -54,16 +54,14 @@ def test_a_deprecated_model_without_an_end_is_not_said_to_be_gone():
     assert "gemini-nano-banana-2.1" in told
     assert "shut down" not in told
     assert "was shut down" in models.find("gemini", "gemini-3.1-flash-image-preview").warning()
+    disputed = models.find("gemini", "gemini-2.5-flash-image").warning()
+    assert "LiteLLM 1.109.1 says 2027-03-15" in disputed, "sources that disagree are named"
 
 
 @pytest.mark.parametrize(("resolution", "dollars"), [("1K", 0.028), ("2K", 0.043)])
 def test_seedream_5_5_is_priced_by_size_with_the_picture_sent(resolution, dollars):
     choice = editors.choose(f"seedream:model=seedream-5-5-261028,resolution={resolution}")
     assert choice.editor.price() == dollars
-
-
-def test_sources_that_disagree_about_an_end_are_told():
-    assert "LiteLLM 1.109.1 says 2027-03-15" in models.find("gemini", "gemini-2.5-flash-image").warning()
 
 
 def test_prices_are_listed_with_their_source_and_its_date():
