@@ -71,17 +71,10 @@ def red_team_plan(
     """
     suite = suites.Suite("red-team", "dishonest editors", "1", 256, rounds, 1, tuple(sources), tuple(asked))
     plain = [
-        Chain(
-            catalogue.source(source),
-            dataclasses.replace(programs.get(program), fits=KINDS),
-            each.label,
-            {**each.settings, "short_side": 256},
-            1,
-            rounds,
-        )
+        Chain(source, program, each.label, {**each.settings, "short_side": 256}, 1, rounds)
         for each in map(choose, names)
-        for source in sources
-        for program in asked
+        for source in map(catalogue.source, sources)
+        for program in [dataclasses.replace(programs.get(name), fits=KINDS) for name in asked]
     ]
     drawn = [audited(chain, salt) for salt in salts for chain in plain]
     chains = tuple({chain.id: chain for chain in drawn}.values())
@@ -201,19 +194,11 @@ def result_rows(analysis: Analysis) -> list[dict[str, Any]]:
     for row in [row.cells for row in leaderboard.rows(analysis)]:
         editor = row["editor"]
         is_beside = {editor, LEVEL} <= {*kept_by_case}
-        rows.append(
-            {
-                "editor": editor,
-                "rank": row["rank"],
-                "kept": row["rounds_kept"],
-                "cause": row["cause"] or "",
-                "apart": analysis.apart.get(editor, ()),
-                "p": compare_two(kept_by_case, editor, LEVEL).p_value if is_beside else None,
-                "verdicts": {
-                    found.check: found for found in analysis.once(honesty.rows) if found.editor == editor
-                },
-            }
-        )
+        p = compare_two(kept_by_case, editor, LEVEL).p_value if is_beside else None
+        verdicts = {found.check: found for found in analysis.once(honesty.rows) if found.editor == editor}
+        about = {"rank": row["rank"], "kept": row["rounds_kept"], "cause": row["cause"] or ""}
+        apart = analysis.apart.get(editor, ())
+        rows.append({"editor": editor, **about, "apart": apart, "p": p, "verdicts": verdicts})
     return sorted(rows, key=lambda row: (row["editor"] in CHEATS, -(row["kept"] or 0)))
 
 
@@ -325,11 +310,8 @@ def main() -> None:
             of_draws.append(name)
         readers.append((is_main, play(made, folder, METRICS if is_main else ("honesty",))))
         took = time.process_time() - started
-        print(
-            f"{time.strftime('%H:%M')} {folder}: {len(made.chains)} chains, {took:.0f} s",
-            file=sys.stderr,
-            flush=True,
-        )
+        done = f"{len(made.chains)} chains, {took:.0f} s"
+        print(f"{time.strftime('%H:%M')} {folder}: {done}", file=sys.stderr, flush=True)
     studies = Studies(reader for is_main, reader in readers if is_main)
     everything = {f"{given.sources} pictures": lambda chain: True} | {
         name: lambda chain, among=among: chain.source.id in among for name, among in SMALL.items()
