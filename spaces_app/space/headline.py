@@ -42,10 +42,11 @@ class Leaderboard:
         return rows_of({"": self.table}, statistic.Row)
 
     @cached_property
-    def outcome_of(self) -> dict[str, Outcome]:
+    def judged(self) -> dict[str, tuple[Case, Outcome]]:
+        """Each case with its outcome, by the id of its chain."""
         cases = self.group.cases if self.group else {}
         pairs = [pair for name in cases for pair in zip(cases[name], self.outcomes[name], strict=True)]
-        return {case.chain.id: outcome for case, outcome in pairs}
+        return {case.chain.id: (case, outcome) for case, outcome in pairs}
 
 
 @lru_cache(maxsize=4)
@@ -122,7 +123,7 @@ def ending_of(dataset: ServedDataset, chain: str, choice: Choice = Choice()) -> 
     outcome = None
     if case and case.group in dataset.groups | dataset.uncounted:
         board = leaderboard(dataset, choice._replace(group=case.group, kind=ALL, category=ALL, editors=()))
-        outcome = board.outcome_of.get(chain)
+        _, outcome = board.judged.get(chain, (case, None))
     if case is None or (case.group not in dataset.groups and not (outcome and outcome.lost)):
         nothing: Answer = dict.fromkeys(("kept", "cause", "lost_at", "lost_step"))
         return nothing | {"clause": "", "verdict": "", "outline": [], "quality": []}

@@ -151,9 +151,7 @@ class Previews:
             self.size -= size
 
 
-@lru_cache(maxsize=1)
-def previews_of(dataset: ServedDataset) -> Previews:
-    return Previews(dataset)
+previews_of = lru_cache(maxsize=1)(Previews)  # of a dataset
 
 
 def cache_folder(dataset: ServedDataset) -> Path:

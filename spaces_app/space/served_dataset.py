@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv as pa_csv
-import pyarrow.parquet as pq
 from convergebench.dataset_builder.dataset.columns import Values
 from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
 from convergebench.dataset_builder.dataset.rows import FloorRow
@@ -157,17 +155,6 @@ class ServedDataset(Analysis):
     def sources(self) -> dict[str, Values]:
         rows = self.reader.rows("sources", ["source", "title", "attribution", "licence"])
         return {row["source"]: row for row in rows}
-
-    def rows_as(self, config: str, form: str) -> bytes:
-        columns = self.reader.plain_columns(self.reader.files(config)[0])
-        table = self.score_table if config == "scores" else self.reader.table(config, columns)
-        out = pa.BufferOutputStream()
-        if form == "parquet":
-            pq.write_table(table, out)
-        else:
-            fields = [field for field in table.schema if not pa.types.is_nested(field.type)]
-            pa_csv.write_csv(table.select([field.name for field in fields]), out)
-        return out.getvalue().to_pybytes()
 
     def title(self, source: str) -> str:
         return (self.sources.get(source) or {}).get("title") or source

@@ -11,6 +11,9 @@ from functools import lru_cache, wraps
 from typing import Any, get_type_hints
 
 import gradio as gr
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
 from convergebench.generation.records import UserError
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -138,7 +141,14 @@ def _add_files(server: gr.Server, dataset: ServedDataset) -> None:
     def rows(config: str, form: str, request: Request) -> Response:
         if config not in ("scores", "chains") or form not in ("csv", "parquet"):
             return _missing()
-        return Response(dataset.rows_as(config, form), headers=_saved_as(f"{config}.{form}"))
+        table = dataset.score_table if config == "scores" else dataset.reader.table(config)
+        out = pa.BufferOutputStream()
+        if form == "parquet":
+            pq.write_table(table, out)
+        else:
+            fields = [field.name for field in table.schema if not pa.types.is_nested(field.type)]
+            pa_csv.write_csv(table.select(fields), out)
+        return Response(out.getvalue().to_pybytes(), headers=_saved_as(f"{config}.{form}"))
 
     @server.get("/pictures/{state}/{name}")
     def picture_file(state: str, name: str) -> Response:

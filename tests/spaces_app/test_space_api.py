@@ -50,6 +50,7 @@ def test_a_step_names_its_picture_and_the_picture_is_there(server):
 def test_the_rest_answers_with_plain_values(server):
     assert server.ask("about")[1]["chains"] == 20
     assert server.ask("pick", "longest", "identity")[0] == 200
+    assert [server.get(f"/rows/{name}")[1][:7] for name in ("chains.csv", "scores.csv")] == [b'"chain"'] * 2
     [curve, *_] = server.ask("curves", "kept", "", "all", "all", "convergence", 0.5)[1]["curves"]
     assert [point[0] for point in curve["points"]] == [0, 1, 2, 3, 4]
 

@@ -21,13 +21,7 @@ _Failure = tuple[Case, Outcome]
 
 @lru_cache(maxsize=32)
 def _lost_cases(dataset: ServedDataset, choice: Choice) -> list[_Failure]:
-    board = leaderboard(dataset, choice)
-    lost = [
-        (case, outcome)
-        for editor, cases in (board.group.cases if board.group else {}).items()
-        for case, outcome in zip(cases, board.outcomes[editor], strict=True)
-        if outcome.lost
-    ]
+    lost = [failure for failure in leaderboard(dataset, choice).judged.values() if failure[1].lost]
     return sorted(lost, key=lambda failure: (failure[1].lost_at, failure[0].editor, failure[0].key))
 
 
