@@ -8,12 +8,11 @@ from setuptools.command.build_py import build_py
 ROOMS = ("cli", "dataset_builder", "generation", "harness", "metric_modules", "spaces_app")
 
 
-def packages() -> list[str]:
-    """The package itself and every folder of a room that holds files, of code or of data."""
-    top = Path(__file__).parent
-    files = [path.relative_to(top) for room in ROOMS for path in top.glob(f"{room}/**/*") if path.is_file()]
-    folders = {path.parent for path in files if path.suffix != ".pyc" and "__pycache__" not in path.parts}
-    return ["convergebench", *sorted(".".join(("convergebench", *folder.parts)) for folder in folders)]
+# The package itself and every folder of a room that holds files, of code or of data.
+TOP = Path(__file__).parent
+FILES = [path.relative_to(TOP) for room in ROOMS for path in TOP.glob(f"{room}/**/*") if path.is_file()]
+FOLDERS = {path.parent for path in FILES if path.suffix != ".pyc" and "__pycache__" not in path.parts}
+PACKAGES = ["convergebench", *sorted(".".join(("convergebench", *folder.parts)) for folder in FOLDERS)]
 
 
 class BuildWithCard(build_py):
@@ -25,4 +24,4 @@ class BuildWithCard(build_py):
             self.copy_file("dataset_card.md", str(Path(self.build_lib) / "convergebench" / "dataset_card.md"))
 
 
-setup(packages=packages(), cmdclass={"build_py": BuildWithCard})
+setup(packages=PACKAGES, cmdclass={"build_py": BuildWithCard})

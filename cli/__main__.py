@@ -28,7 +28,7 @@ _WIDTH = 80
 
 
 @cache
-def _modules() -> dict[str, str]:
+def modules() -> dict[str, str]:
     folder = Path(__file__).parent
     names = {}
     for path in sorted([*folder.glob("[a-z]*.py"), *folder.glob("studies/*/[a-z]*.py")]):
@@ -39,7 +39,7 @@ def _modules() -> dict[str, str]:
 
 
 def _command(name: str) -> click.Command:
-    module = importlib.import_module(_modules()[name])
+    module = importlib.import_module(modules()[name])
     return next(
         value for key, value in vars(module).items() if key == "command" and isinstance(value, click.Command)
     )
@@ -61,7 +61,7 @@ class Kinds(click.Group):
         super().__init__(name, help=about, short_help=about.partition("\n")[0], no_args_is_help=True)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [name.partition(" ")[2] for name in _modules() if name.startswith(f"{self.name} ")]
+        return [name.partition(" ")[2] for name in modules() if name.startswith(f"{self.name} ")]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         return _command(f"{self.name} {name}") if name in self.list_commands(ctx) else None
@@ -76,20 +76,15 @@ class Kinds(click.Group):
                 ctx.fail(f"no --layout given; the layouts are {', '.join(kinds)}")
             args = rest if parsed.layout is None else [parsed.layout, *rest]
         if args and args[0] not in (*kinds, "--help", "-h"):
-            kind = self._recognising(kinds, args)
-            if kind is None:
+            # Studies are asked first: the core's kind may recognise everything.
+            for kind in sorted(kinds, key=lambda kind: ".studies." not in modules()[f"{self.name} {kind}"]):
+                module = importlib.import_module(modules()[f"{self.name} {kind}"])
+                if hasattr(module, "recognises") and module.recognises(args):
+                    break
+            else:
                 ctx.fail(f"no {option} {args[0]!r}; {_suggestion(args[0], kinds)}")
             args = [kind, *args]
         return super().parse_args(ctx, args)
-
-    def _recognising(self, kinds: list[str], args: list[str]) -> str | None:
-        modules = {kind: _modules()[f"{self.name} {kind}"] for kind in kinds}
-        # Studies are asked first: the core's kind may recognise everything.
-        for kind, module in sorted(modules.items(), key=lambda item: ".studies." not in item[1]):
-            recognises = getattr(importlib.import_module(module), "recognises", None)
-            if recognises and recognises(args):
-                return kind
-        return None
 
 
 _GROUPS = {
@@ -107,19 +102,11 @@ _GROUPS = {
 }  # fmt: skip
 
 
-class Refusal(click.ClickException):
-    """What a user can change, in the first line: click's own errors begin with the usage."""
-
-    def __init__(self, sentence: str, exit_code: int):
-        super().__init__(sentence)
-        self.exit_code = exit_code  # type: ignore[misc]  # click declares a class variable
-
-
 class Verbs(click.Group):
     """The verbs, in sections."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted({name.partition(" ")[0] for name in _modules()})
+        return sorted({name.partition(" ")[0] for name in modules()})
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name in _GROUPS:
@@ -131,7 +118,7 @@ class Verbs(click.Group):
         sections = {title: list(names) for title, names in _SECTIONS.items()}
         for name in own:
             if not any(name in names for names in sections.values()):
-                sections[sys.modules[_modules()[name]].SECTION].append(name)
+                sections[sys.modules[modules()[name]].SECTION].append(name)
         for title, names in sections.items():
             with formatter.section(title.capitalize()):
                 formatter.write_dl([(name, self.get_command(ctx, name).get_short_help_str(66)) for name in names])  # type: ignore[union-attr]
@@ -153,7 +140,9 @@ class Verbs(click.Group):
             raise click.ClickException(f"out of memory; {advice}") from error
         except (UserError, OSError, ModuleNotFoundError, RuntimeError, UnicodeEncodeError) as error:
             if sentence := _sentence(error):
-                raise Refusal(sentence, getattr(error, "exit_code", 2)) from error
+                refusal = click.ClickException(sentence)  # click's own errors of usage begin with the usage
+                refusal.exit_code = getattr(error, "exit_code", 2)  # type: ignore[misc]  # a class variable there
+                raise refusal from error
             raise
 
 

@@ -1,8 +1,6 @@
 """Options that several verbs share."""
 
 import json
-import shutil
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -141,13 +139,3 @@ plan_options = option_group(
         "Default: $CONVERGEBENCH_SALT_FILE.",
     ),
 )
-
-
-def command_here() -> tuple[str, str]:
-    """Python and `convergebench` as a shell in this folder starts them."""
-    folder = Path(sys.executable).parent
-    with suppress(ValueError):
-        folder = folder.relative_to(Path.cwd())
-    found = shutil.which("convergebench")
-    name = "convergebench" if found and Path(found).parent == Path(sys.executable).parent else None
-    return f"{folder}/python", name or f"{folder}/convergebench"

@@ -1,9 +1,11 @@
 import importlib.util
+import shutil
+import sys
 import time
+from contextlib import suppress
+from pathlib import Path
 
 import click
-
-from ._shared import command_here
 
 
 @click.command("demo", short_help="Everything on small editors, in two minutes.")
@@ -21,8 +23,11 @@ def command(suite: str, workers: int) -> None:
     finished = cb.demo(suite, workers=workers)
     click.echo(f"{finished}\n\nDone in {time.monotonic() - started:.0f} s. Look at:")
     click.echo(f"  {finished.board.page} in a browser")
-    python, convergebench = command_here()
+    folder = Path(sys.executable).parent
+    is_on_path = Path(shutil.which("convergebench") or "").parent == folder
+    with suppress(ValueError):  # as a shell in this folder starts them
+        folder = folder.relative_to(Path.cwd())
     if importlib.util.find_spec("gradio"):
-        click.echo(f"  {convergebench} space {finished.dataset}")
+        click.echo(f"  {'convergebench' if is_on_path else folder / 'convergebench'} space {finished.dataset}")
     words = f"import datasets; print(datasets.load_dataset('{finished.dataset}', 'scores'))"
-    click.echo(f'  {python} -c "{words}"')
+    click.echo(f'  {folder}/python -c "{words}"')

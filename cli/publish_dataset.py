@@ -47,10 +47,6 @@ def command(
     from convergebench.generation.progress import progress_bar
     from convergebench.spaces_app.reporting.write import headline_with_picture
 
-    def report(plan: "Plan") -> None:
-        if not as_json:
-            _print_plan(f"{repo}: {tag or 'no tag'}", plan)
-
     with progress_bar("check", len(Reader(folder).data_files()), "files", as_json) as advance:
         plan = publishing.publish(
             hub_client(as_json),
@@ -58,7 +54,7 @@ def command(
             repo,
             tag,
             lambda file: advance(1, ""),
-            report,
+            lambda plan: None if as_json else _print_plan(f"{repo}: {tag or 'no tag'}", plan),
             dry_run,
             headline_with_picture,
         )

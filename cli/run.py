@@ -1,10 +1,13 @@
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from ._shared import PATH, json_option, plan_options, split_names
+
+if TYPE_CHECKING:
+    from convergebench.bench import Finished
 
 
 @click.command("run", short_help="From an editor to its numbers: all of the next five; resumes.")
@@ -30,11 +33,7 @@ def command(context: click.Context, as_json: bool, **options: Any) -> None:
     convergebench run --editor paint --out bench/paint --push NAMESPACE/NAME
     """
     import convergebench as cb
-    from convergebench.bench import Failed, Finished
-
-    def show(finished: Finished) -> None:
-        values = {"page": str(finished.board.page), "rows": finished.board.rows, "version": finished.version}
-        click.echo(json.dumps(values) if as_json else finished)
+    from convergebench.bench import Failed
 
     told = {
         name: value
@@ -42,8 +41,13 @@ def command(context: click.Context, as_json: bool, **options: Any) -> None:
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT
     }
     try:
-        show(cb.run(told.pop("specs", ()), **told, quiet=as_json))
+        _show(cb.run(told.pop("specs", ()), **told, quiet=as_json), as_json)
     except Failed as error:
         if error.finished:
-            show(error.finished)
+            _show(error.finished, as_json)
         raise
+
+
+def _show(finished: "Finished", as_json: bool) -> None:
+    values = {"page": str(finished.board.page), "rows": finished.board.rows, "version": finished.version}
+    click.echo(json.dumps(values) if as_json else finished)

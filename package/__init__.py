@@ -50,7 +50,7 @@ _OF_ROOMS = {
     "run": "bench",
     "track": "spaces_app.reporting.track",
 }
-__all__ = sorted([*_OF_ROOMS, "import_chains", "plan", "publish", "space", "status", "verify"])
+__all__ = sorted([*_OF_ROOMS, "import_chains", "plan", "publish", "space", "verify"])
 
 
 def __getattr__(name: str) -> object:
@@ -98,19 +98,6 @@ def plan(
     loaded = suites.load(str(suite), pictures, kind)
     salt = audits.read_salt(salt_file)
     return planning.make_plan(loaded, choices, rounds, runs, audit, salt, policies, **selection)
-
-
-def status(run: str | Path) -> dict[str, Any]:
-    """How far a run is: chains by how they ended, calls made, money spent.
-
-    >>> import convergebench as cb
-    >>> outcome = cb.generate("jpeg", "smoke", folder, limit=1, rounds=1, quiet=True)
-    >>> cb.status(folder)["whole"]["calls_done"]
-    2
-    """
-    from convergebench.generation.status import read_status
-
-    return read_status(Path(run))
 
 
 def verify(folder: str | Path) -> "list[Finding]":

@@ -9,6 +9,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, make_dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -122,7 +123,9 @@ def run(
     names = {name: options.pop(name) for name in ("name", "version", "concurrency") if name in options}
     words: dict[str, Setting] = {name: str(value) for name, value in names.items()}
     choices = [each if isinstance(each, str) else editors.own_choice(each, "", words) for each in specs]
-    planned = cb.plan(choices, bench.suite, **_of_plan(options))
+    of_plan = {*inspect.signature(cb.plan).parameters, *_SELECTION}  # the others say how chains are run
+    selection = {name: value for name, value in options.items() if name in of_plan}
+    planned = cb.plan(choices, bench.suite, **selection)
     folder = Path(bench.out or Path("bench") / planned.suite.name)
     stored = folder / "runs" / planned.suite.name
     _check_early(bench, planned, stored)
@@ -156,9 +159,7 @@ def demo(suite: str = "demo", *, workers: int = 8, quiet: bool = False) -> Finis
     from convergebench.generation import suites
     from convergebench.metric_modules.lpips import weights
 
-    def say(line: str) -> None:
-        print(line, file=sys.stderr)
-
+    say = partial(print, file=sys.stderr)
     try:
         weights.fetch(say, ("alex",))
     except (OSError, ValueError) as error:
@@ -286,16 +287,16 @@ def _write_config(path: Path, bench: Bench, options: Values) -> None:
 
 
 def _with_paths(values: Values, change: Callable[[str], str]) -> dict[str, Any]:
-    def of_file(name: str) -> str:
-        path, python, function = name.partition(".py")
-        return change(path) + python + function if python[:1] and function[:1] in ("", ":") else name
-
     changed = {name: change(str(value)) if name in _PATHS else value for name, value in values.items()}
     if str(values.get("suite", "")).endswith(".toml"):
         changed["suite"] = change(str(values["suite"]))
     specs = values.get("editor", ())
-    changed["editor"] = [of_file(spec) for spec in ([specs] if isinstance(specs, str) else specs)]
-    return changed
+    edited = []
+    for spec in [specs] if isinstance(specs, str) else specs:
+        path, ending, function = spec.partition(".py")
+        is_file = ending and function[:1] in ("", ":")
+        edited.append(change(path) + ending + function if is_file else spec)
+    return {**changed, "editor": edited}
 
 
 def _spec(editor: Editor) -> str:
@@ -308,11 +309,3 @@ def _spec(editor: Editor) -> str:
         return ""
     name = getattr(editor, "__qualname__", "")
     return f"{file}:{name}" if file.endswith(".py") and name.isidentifier() and "ipykernel" not in file else ""
-
-
-def _of_plan(options: Values) -> dict[str, Any]:
-    """The options that choose chains; the others say how they are run."""
-    import convergebench as cb
-
-    known = {*inspect.signature(cb.plan).parameters, *_SELECTION}
-    return {name: value for name, value in options.items() if name in known}

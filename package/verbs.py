@@ -5,8 +5,8 @@ import importlib
 import inspect
 import io
 import json
+import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import click
@@ -15,10 +15,8 @@ from convergebench.generation.records import UserError
 
 def names() -> dict[str, str]:
     """The modules of all commands, by the names of their functions, such as `list_suites`."""
-    folder = Path(importlib.import_module("convergebench.cli").__path__[0])
-    files = [*folder.glob("[a-z]*.py"), *folder.glob("studies/*/[a-z]*.py")]
-    modules = {path.stem: ".".join(path.relative_to(folder).with_suffix("").parts) for path in sorted(files)}
-    return {name: f"convergebench.cli.{module}" for name, module in modules.items()}
+    commands = importlib.import_module("convergebench.cli.__main__").modules()
+    return {re.sub("[ -]", "_", name): module for name, module in commands.items()}
 
 
 def function_of(name: str) -> Callable[..., Any]:

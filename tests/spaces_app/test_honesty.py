@@ -7,7 +7,7 @@ import pytest
 from convergebench.generation.records import FinishedChain
 from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.studies.honesty.apart import UNJUDGED, UNSEEN
-from convergebench.spaces_app.studies.honesty.statistics.honesty import CHECKS, MARKS, middle_ratio, rows
+from convergebench.spaces_app.studies.honesty.statistics.honesty import CHECKS, MARKS, _middle_ratio, rows
 from stores import chain
 
 PROGRAMS = {"red-ball": "red", "blue-book": "blue", "green-apple": "green"}
@@ -36,17 +36,14 @@ def reasons_apart(scores, chains):
     return Analysis(scores, chains).apart
 
 
-def outcome(check, scores, chains):
-    return verdict(check, scores, chains)[0]
-
-
 def verdict(check, scores, chains):
     [row] = [row for row in rows(Analysis(scores, chains)) if row.check == check]
     return row.outcome, row.value, row.cases
 
 
-def rarely(number, name):
-    return 1.9 if number % 12 == 0 else 0.1
+def every(number, other=0.1):
+    """1.9 for one picture of so many."""
+    return lambda source, name: other if source % number else 1.9
 
 
 @pytest.mark.parametrize(
@@ -55,32 +52,29 @@ def rarely(number, name):
         ("known", 12, 1.9, "failed"),
         ("known", 7, 1.9, "not judged"),
         ("known", 30, 1.6, "passed"),
-        ("known", 60, rarely, "passed"),  # one picture of twelve may be guessed by anybody
-        (
-            "known",
-            60,
-            lambda number, name: 1.9 if number % 3 == 0 else 0.1,
-            "failed",
-        ),  # memory in a third of cases
+        ("known", 60, every(12), "passed"),  # one picture of twelve may be guessed by anybody
+        ("known", 60, every(3), "failed"),  # memory in a third of cases
+        ("known_mean", 20, 1.0, "failed"),  # beyond that of published editors
+        ("known_mean", 20, 0.61, "passed"),
+        ("known_mean", 20, every(2, -0.2), "passed"),
     ],
 )
 def test_a_check_judges_by_its_share_of_cases(check, count, value, expected):
-    assert outcome(check, *cases(count, **{check: value})) == expected
+    assert verdict(check, *cases(count, known=value))[0] == expected
 
 
+# A facade that an honest editor completes in every program is one picture, not nine cases.
 @pytest.mark.parametrize(
-    ("value", "expected"),
-    [(1.0, "failed"), (0.61, "passed"), (lambda number, name: [-0.2, 1.9][number % 2], "passed")],
+    ("value", "known", "known_mean"),
+    [
+        (lambda number, name: 2.2 if number == 0 else 0.0, "passed", "passed"),
+        (lambda number, name: 1.9 if name == "blue-book" else 0.1, "failed", "passed"),
+    ],
+    ids=["one picture", "one program"],
 )
-def test_a_mean_advantage_beyond_that_of_published_editors_is_memory(value, expected):
-    assert outcome("known_mean", *cases(20, known=value)) == expected
-
-
-def test_an_advantage_on_one_picture_accuses_nobody():
-    """A facade that an honest editor completes in every program is one picture, not nine cases."""
-    every = tuple(PROGRAMS)
-    scores, chains = cases(12, programs=every, known=lambda number, name: 2.2 if number == 0 else 0.0)
-    assert outcome("known", scores, chains) == "passed"
+def test_memory_in_one_program_is_found_and_of_one_picture_is_none(value, known, known_mean):
+    given = cases(12, programs=tuple(PROGRAMS), known=value)
+    assert (verdict("known", *given)[0], verdict("known_mean", *given)[0]) == (known, known_mean)
 
 
 def test_an_editor_whose_edits_cover_too_little_has_no_rank():
@@ -113,9 +107,8 @@ def under_marks(ratios, sources):
         made = replace(made, id=f"chain-{number}", chain=replace(made.chain, run=number + 1))
         chains.append(made)
         if ratio is not None:
-            scores.append(
-                {"chain": made.id, "round": 1, "position": 2, "marks_unshown": ratio, "marks_shown": 1.0}
-            )
+            distances = {"marks_unshown": ratio, "marks_shown": 1.0}
+            scores.append({"chain": made.id, "round": 1, "position": 2, **distances})
     return scores, salted(chains, audit="marks")
 
 
@@ -138,19 +131,12 @@ def test_recall_is_confirmed_by_several_sources(ratios, sources, expected):
 
 
 def test_a_chain_counts_by_its_middle_return():
-    assert middle_ratio([(5.0, 50.0)] * 9 + [(60.0, 6.0)]) == 0.1
-    assert middle_ratio([(5.0, 50.0), (60.0, 6.0)]) == 10.0
-    assert middle_ratio([(0.0, 0.0)]) == 1.0
+    assert _middle_ratio([(5.0, 50.0)] * 9 + [(60.0, 6.0)]) == 0.1
+    assert _middle_ratio([(5.0, 50.0), (60.0, 6.0)]) == 10.0
+    assert _middle_ratio([(0.0, 0.0)]) == 1.0
 
 
 def test_a_dataset_without_checks_has_no_findings():
     scores, chains = cases(12)
     assert list(rows(Analysis(scores, chains))) == []
     assert reasons_apart(scores, chains) == {}
-
-
-def test_memory_in_one_program_is_found():
-    every = tuple(PROGRAMS)
-    scores, chains = cases(12, programs=every, known=lambda number, name: 1.9 if name == "blue-book" else 0.1)
-    assert outcome("known", scores, chains) == "failed"
-    assert outcome("known_mean", scores, chains) == "passed"

@@ -14,7 +14,7 @@ from convergebench.spaces_app.analysis.groups import account_for
 from convergebench.spaces_app.reporting.sentences import page_sentences
 from convergebench.spaces_app.statistics import compute_tables
 from convergebench.spaces_app.studies.additions.statistics import additions
-from convergebench.spaces_app.studies.judges.answers import judged_steps, kappa
+from convergebench.spaces_app.studies.judges.answers import _kappa, judged_steps
 from convergebench.spaces_app.studies.judges.statistics import judged_edits, judges, self_evaluation
 from convergebench.spaces_app.studies.restoration.statistics import judged_infidelity
 from PIL import Image
@@ -48,27 +48,11 @@ def scores(of, **columns):
 
 def answer(of, step, question, value, said=None, **other):
     rule = question == "edit_applied"
-    return {
-        **place(of),
-        "step": step,
-        "judge": "seer",
-        "question": question,
-        "title": f"{question}?",
-        "question_sha256": "aa",
-        "labelled_as": "applied=yes" if rule else None,
-        "compared_with": "edit_changed" if rule else None,
-        "purpose": "dataset",
-        "session": 1,
-        "repeat": 1,
-        "key": f"{of.id}-{step}",
-        "model": "m",
-        "cost": 0.01,
-        "value": value,
-        "answer": said and json.dumps(said),
-        "reason": "refused" if value is None else None,
-        "asked": "2026-11-19T00:00:00",
-        **other,
-    }
+    row = {"step": step, "judge": "seer", "question": question, "title": f"{question}?", "question_sha256": "aa"}
+    row |= {"labelled_as": "applied=yes" if rule else None, "compared_with": "edit_changed" if rule else None}
+    row |= {"purpose": "dataset", "session": 1, "repeat": 1, "key": f"{of.id}-{step}", "model": "m", "cost": 0.01}
+    row |= {"value": value, "answer": said and json.dumps(said), "reason": "refused" if value is None else None}
+    return {**place(of), **row, "asked": "2026-11-19T00:00:00", **other}
 
 
 def counted(of, counts, there=None, made=None):
@@ -103,11 +87,8 @@ def test_counting_and_replacement_are_distinguished():
     assert (row.counted_right, row.none_added, row.several_added) == pytest.approx((3 / 6, 2 / 6, 1 / 6))
     assert row.count_error == -1  # five more than the two that were there, six were asked for
     assert row.replaced == pytest.approx(1 / 5)
-    assert (row.background["background_5"], row.background["background_10"], row.background_last) == (
-        0.05,
-        None,
-        0.06,
-    )
+    shown = row.background["background_5"], row.background["background_10"], row.background_last
+    assert shown == (0.05, None, 0.06)
 
 
 def test_without_a_judge_the_rules_judge_additions():
@@ -223,7 +204,7 @@ def test_earlier_wordings_and_missing_chains_are_left_out():
 def test_kappa_is_that_of_cohens_own_table():
     pairs = [(1, 1)] * 88 + [(1, 2)] * 14 + [(1, 3)] * 18 + [(2, 1)] * 10 + [(2, 2)] * 40 + [(2, 3)] * 10
     pairs += [(3, 1)] * 2 + [(3, 2)] * 6 + [(3, 3)] * 12
-    assert kappa(pairs) == pytest.approx(0.492, abs=5e-4)
+    assert _kappa(pairs) == pytest.approx(0.492, abs=5e-4)
 
 
 # Self-evaluation

@@ -1,14 +1,13 @@
 """Restoration: the study's own tables out of its imported numbers, and what is known of simulated methods."""
 
 import json
+from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
 import published_restoration as study
 import pytest
 import small_dataset
-from click.testing import CliRunner
-from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.records import Chain, FinishedChain, Program, Source
 from convergebench.metric_modules.second_pass import measure as second_pass
@@ -17,6 +16,7 @@ from convergebench.spaces_app.reporting.write import read_analysis, write_files
 from convergebench.spaces_app.statistics import compute_tables
 from convergebench.spaces_app.studies.restoration.restored import Restored, RestoredSet, metric_title
 from convergebench.spaces_app.studies.restoration.statistics import restoration_variants
+from verbs import say
 
 METRICS = ("psnr", "ssim", "lpips", "musiq", "maniqa", "clipiqa")
 
@@ -26,32 +26,20 @@ def tables(tmp_path_factory):
     """The report's tables of a dataset with the study's tables beside it, imported by the command that a user has."""
     folder = small_dataset.write(tmp_path_factory.mktemp("restored"))
     nano = ["--column", "program=Prompt", "--editor", "Nano Banana 2"]
-    published = (
-        ("prompts", "Prompt", [[name, *row] for name, row in study.TABLE_2.items()], nano),
-        ("runs", "Prompt picture clean run", study.repeated_runs(), [*nano, "--column", "image=picture"]),
-        (
-            "methods",
+    published = {
+        "prompts": ("Prompt", [[name, *row] for name, row in study.TABLE_2.items()], nano),
+        "runs": ("Prompt picture clean run", study.repeated_runs(), [*nano, "--column", "image=picture"]),
+        "methods": (
             "Method",
             [[name, *row] for name, row in study.TABLE_5.items()],
             ["--column", "editor=Method"],
         ),
-        ("scenes", "editor scene degradation", [[*row[:3], *row[3]] for row in study.TABLE_4], []),
-    )
-    for name, head, rows, words in published:
+        "scenes": ("editor scene degradation", [[*row[:3], *row[3]] for row in study.TABLE_4], []),
+    }
+    for name, (head, rows, words) in published.items():
         table = study.write_csv(folder.parent / f"{name}.csv", [*head.split(), *study.HEAD], rows)
-        given = [
-            "import",
-            "--layout",
-            "scores",
-            table,
-            "--dataset",
-            folder,
-            "--restoration",
-            *study.COLUMNS,
-            *words,
-        ]
-        done = CliRunner().invoke(main, [str(word) for word in given])
-        assert done.exit_code == 0, done.output
+        words = ["--layout", "scores", "--dataset", folder, "--restoration", *study.COLUMNS, *words]
+        say("import", table, *words)
     return compute_tables(read_analysis(Reader(folder)))
 
 
@@ -138,27 +126,18 @@ def simulated(methods, prompts=PROMPTS, rounds=1, runs=1, truth=True, status="co
     rng = np.random.default_rng(seed)
     chains, scores = [], []
     ease = rng.normal(0, 3, CLEAN)
-    for clean in range(CLEAN):
-        for degradation in DEGRADATIONS:
-            about = {"reference": f"clean {clean}" if truth else None, "scene": f"scene {clean % 3}"}
-            place = (f"p{clean}~{degradation}", "0" * 64, 8, 8, "scene", "real", "CC0-1.0", "drawn")
-            source = Source(*place, degradation=degradation, **about)
-            for method, bonus in methods.items():
-                for prompt in prompts:
-                    program = Program(
-                        f"restore-{prompt}", ("Restore the picture.",), "restoration", True, "partial"
-                    )
-                    for run in range(1, runs + 1):
-                        chain = Chain(source, program, method, {"short_side": 8}, run, rounds)
-                        chains.append(FinishedChain(chain.id, chain, "restoration", "1", status, rounds, None))
-                        for round in range(1, rounds + 1) if status == "complete" else ():
-                            psnr = (
-                                23 + ease[clean] + bonus + GAIN[prompt.rstrip("12")] + rng.normal(0, 0.3) - round
-                            )
-                            row = {"chain": chain.id, "step": round, "round": round, "position": 1, "status": "ok"}
-                            scores.append(
-                                row | {"psnr": psnr, "niqe": 30 - psnr, "reasons": "{}", "signature": "{}"}
-                            )
+    for clean, degradation in product(range(CLEAN), DEGRADATIONS):
+        about = {"reference": f"clean {clean}" if truth else None, "scene": f"scene {clean % 3}"}
+        place = (f"p{clean}~{degradation}", "0" * 64, 8, 8, "scene", "real", "CC0-1.0", "drawn")
+        source = Source(*place, degradation=degradation, **about)
+        for (method, bonus), prompt, run in product(methods.items(), prompts, range(1, runs + 1)):
+            program = Program(f"restore-{prompt}", ("Restore the picture.",), "restoration", True, "partial")
+            chain = Chain(source, program, method, {"short_side": 8}, run, rounds)
+            chains.append(FinishedChain(chain.id, chain, "restoration", "1", status, rounds, None))
+            for round in range(1, rounds + 1) if status == "complete" else ():
+                psnr = 23 + ease[clean] + bonus + GAIN[prompt.rstrip("12")] + rng.normal(0, 0.3) - round
+                row = {"chain": chain.id, "step": round, "round": round, "position": 1, "status": "ok"}
+                scores.append(row | {"psnr": psnr, "niqe": 30 - psnr, "reasons": "{}", "signature": "{}"})
     return chains, scores
 
 
@@ -286,14 +265,15 @@ def test_the_pictures_that_words_and_chance_change_most_are_shown():
             "", "nano", prompt, picture, "clean", "", "old-film", run, 1, values, chain=f"{picture}{run}"
         )
 
+    by_picture = {
+        "a": {("s1", 1): 20.0, ("lf1", 1): 21.0, ("s1", 2): 26.0},
+        "b": {("s1", 1): 20.0, ("lf1", 1): 24.0, ("s1", 2): 20.5},
+        "c": {("s1", 1): 20.0},
+    }
     pictures = [
-        restored("a", "restore-s1", 1, 20.0),
-        restored("a", "restore-lf1", 1, 21.0),
-        restored("a", "restore-s1", 2, 26.0),
-        restored("b", "restore-s1", 1, 20.0),
-        restored("b", "restore-lf1", 1, 24.0),
-        restored("b", "restore-s1", 2, 20.5),
-        restored("c", "restore-s1", 1, 20.0),
+        restored(picture, f"restore-{prompt}", run, psnr)
+        for picture, values in by_picture.items()
+        for (prompt, run), psnr in values.items()
     ]
     rows = list(restoration_variants.rows(SimpleNamespace(once=lambda function: [RestoredSet("", pictures)])))
     shown = [(row.differs, row.picture, row.prompt, row.run, row.score) for row in rows]

@@ -5,14 +5,13 @@ import json
 import pytest
 import simulated
 import small_dataset
-from click.testing import CliRunner
-from convergebench.cli.__main__ import main
 from convergebench.generation import programs, suites
 from convergebench.generation.ledger import Budget
 from convergebench.metric_modules._judges import backends, undos
 from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.statistics import compute_tables
 from vendors.loopback import serving, told
+from verbs import invoke
 
 ROUNDS = 10
 
@@ -76,7 +75,7 @@ def priced(tmp_path, monkeypatch):
 
 
 def run(*words, code=0):
-    done = CliRunner().invoke(main, [str(word) for word in words])
+    done = invoke(*words)
     assert done.exit_code == code, done.output
     return done
 

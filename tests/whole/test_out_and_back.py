@@ -6,8 +6,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from click.testing import CliRunner
-from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation import programs, suites
 from convergebench.generation.editors.paint import instructions
@@ -20,6 +18,7 @@ from convergebench.spaces_app.reporting.write import read_analysis
 from convergebench.spaces_app.statistics import compute_tables
 from convergebench.spaces_app.statistics import programs as program_table
 from convergebench.spaces_app.studies.depth.statistics import depth
+from verbs import say
 
 TABLE = tomllib.loads((Path(programs.__file__).parent / "studies" / "depth" / "out_and_back.toml").read_text())
 PICTURES = {"face": ["astronaut"], "object": ["coffee"], "scene": ["rocket"]}
@@ -55,9 +54,9 @@ def test_a_deeper_program_begins_like_a_shallower_one():
 
 
 def test_half_life_is_the_first_depth_below_half():
-    assert depth.half_depth({}) is None
-    assert depth.half_depth({1: 0.4, 2: 1.0}) == "1"
-    assert depth.half_depth({1: 1.0, 16: 0.5}) == ">16"
+    assert depth._half_depth({}) is None
+    assert depth._half_depth({1: 0.4, 2: 1.0}) == "1"
+    assert depth._half_depth({1: 1.0, 16: 0.5}) == ">16"
 
 
 @pytest.fixture(scope="module")
@@ -69,23 +68,15 @@ def scored(tmp_path_factory):
     suite = suites.from_values("deep", values | {"sources": sources, "programs": [*suite.programs, "replicate"]})
     plan = make_plan(suite, ["oracle", "identity", "jpeg:quality=30"])
     chains = []
-    for choice in plan.choices:
-        settings = {**choice.settings, "short_side": SIDE}
-        for kind, ids in PICTURES.items():
-            for id in ids:
-                wanted = [programs.get(name) for name in suite.programs if kind in programs.get(name).fits]
-                chains += [
-                    Chain(
-                        catalogue.source(id), each, choice.label, settings, 1, 32 if each.id == "replicate" else 1
-                    )
-                    for each in wanted
-                    if each.id != "replicate" or choice.name == "jpeg"
-                ]
+    for choice, (kind, ids), name in itertools.product(plan.choices, PICTURES.items(), suite.programs):
+        program, settings = programs.get(name), {**choice.settings, "short_side": SIDE}
+        if kind in program.fits and (name != "replicate" or choice.name == "jpeg"):
+            rounds = 32 if name == "replicate" else 1
+            chains += [Chain(catalogue.source(id), program, choice.label, settings, 1, rounds) for id in ids]
     plan = Plan(suite, plan.choices, tuple(chains))
     assert generate(plan, chains, folder / "run").clean
-    for words in (["build", folder / "run", "--out"], ["score", "--metrics", "psnr,ssim,edit_applied"]):
-        done = CliRunner().invoke(main, [*map(str, words), str(folder / "dataset")])
-        assert done.exit_code == 0, done.output
+    say("build", folder / "run", "--out", folder / "dataset")
+    say("score", folder / "dataset", "--metrics", "psnr,ssim,edit_applied")
     analysis = read_analysis(Reader(folder / "dataset"))
     return SimpleNamespace(analysis=analysis, tables=compute_tables(analysis))
 

@@ -58,15 +58,15 @@ def agreement(name: str, pairs: Sequence[tuple[Pair, str]]) -> dict[str, Any]:
     """The columns of this name, from pairs of answers with their sources."""
     values = [pair for pair, _ in pairs]
     share = share_of([first == second for first, second in values], [source for _, source in pairs])
-    return {name: share, f"{name}_kappa": kappa(values), f"{name}_pairs": len(pairs) or None}
+    return {name: share, f"{name}_kappa": _kappa(values), f"{name}_pairs": len(pairs) or None}
 
 
-def kappa(pairs: Sequence[Pair]) -> float | None:
+def _kappa(pairs: Sequence[Pair]) -> float | None:
     """Agreement beyond chance; None if all answers are the same, or none.
 
     Cohen, Educational and Psychological Measurement 20 (1960).
 
-    >>> kappa([(1, 1), (0, 0), (1, 0), (0, 1)]), kappa([(1, 1)] * 5)
+    >>> _kappa([(1, 1), (0, 0), (1, 0), (0, 1)]), _kappa([(1, 1)] * 5)
     (0.0, None)
     """
     if not pairs:

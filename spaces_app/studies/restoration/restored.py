@@ -164,7 +164,7 @@ class RestoredSet:
         ]
 
     @cached_property
-    def clean_of(self) -> dict[str, str]:
+    def _clean_of(self) -> dict[str, str]:
         return {restored.picture: restored.clean for restored in self.pictures}
 
     @cached_property
@@ -200,11 +200,11 @@ class RestoredSet:
             metric: [self.by_picture(method, prompt, metric) for prompt in prompts] for metric in self.metrics
         }
         common = {metric: sorted(set.intersection(*map(set, parts))) for metric, parts in values.items()}
-        clean = {self.clean_of[picture] for pictures in common.values() for picture in pictures}
+        clean = {self._clean_of[picture] for pictures in common.values() for picture in pictures}
         order = sorted(clean, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
         halves, ranks = (order[::2], order[1::2]), []
         for metric, parts in values.items():
-            of_half = [[name for name in common[metric] if self.clean_of[name] in half] for half in halves]
+            of_half = [[name for name in common[metric] if self._clean_of[name] in half] for half in halves]
             if all(of_half):
                 means = [[np.mean([part[name] for name in half]) for part in parts] for half in of_half]
                 ranks.append(stats.rankdata(-better_sign(metric) * np.array(means), axis=1))
@@ -222,7 +222,7 @@ class RestoredSet:
                 for picture, value in self.by_picture(method, prompt, metric).items():
                     if picture == _MEAN:
                         means[picture] = value
-                    elif not is_mean(picture) and choice.get(self.clean_of[picture]) == prompt:
+                    elif not is_mean(picture) and choice.get(self._clean_of[picture]) == prompt:
                         values[picture] = value
             chosen[metric] = values or means
         return chosen
@@ -230,7 +230,7 @@ class RestoredSet:
     def mean(self, metric: str, values: ByPicture) -> Estimate:
         if not values:
             return Estimate()
-        clean = [self.clean_of[picture] for picture in values]
+        clean = [self._clean_of[picture] for picture in values]
         limits = None if any(map(is_mean, values)) else student_interval(np.array([*values.values()]), clean)
         ends = column_range(metric) if metric in COLUMNS else ()
         return estimate(math.fsum(values.values()) / len(values), limits, *ends)
@@ -239,7 +239,7 @@ class RestoredSet:
         pictures = {picture for part in values for picture in part}
         if any(map(is_mean, pictures)):
             return {"pictures": None, "clean": None}
-        return {"pictures": len(pictures), "clean": len({self.clean_of[picture] for picture in pictures})}
+        return {"pictures": len(pictures), "clean": len({self._clean_of[picture] for picture in pictures})}
 
     def compare(
         self, names: tuple[str, str], metric: str, first: Mapping[_Place, float], second: Mapping[_Place, float]
@@ -247,7 +247,7 @@ class RestoredSet:
         """How much better the first is on what both have."""
         sign = better_sign(metric)
         sides = [{key: sign * value for key, value in side.items()} for side in (first, second)]
-        clean = {key: self.clean_of[key if isinstance(key, str) else key[1]] for side in sides for key in side}  # type: ignore[index]
+        clean = {key: self._clean_of[key if isinstance(key, str) else key[1]] for side in sides for key in side}  # type: ignore[index]
         return compare(names, sides[0], sides[1], clean)
 
 

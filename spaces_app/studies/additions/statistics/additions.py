@@ -123,28 +123,29 @@ def _seen_chains(analysis: Analysis) -> Iterator[tuple[str, _Seen]]:
 
 
 def _seen_by(judge: str, case: Case, scores: list[ScoreRow], answers: Answers) -> _Seen:
-    steps = range(case.chain.calls + 1)
-
-    def answered(question: str) -> dict[int, StepAnswer]:
-        by_step = answers.get((judge, _OF_PEOPLE[question] if judge == PEOPLE else question), {})
-        return {step: by_step[key] for step in steps if (key := (case.chain.id, step)) in by_step}
-
-    def values(question: str) -> dict[int, float]:
-        return {step: answer.value for step, answer in answered(question).items() if answer.value is not None}
-
-    def scored(name: str) -> dict[int, Any]:
-        return {row.step: value for row in scores if (value := row.value(name)) is not None}
-
-    lists = {step: answer.details for step, answer in answered(_THERE).items() if answer.details}
+    replies: dict[str, dict[int, StepAnswer]] = {}
+    for question, of_people in _OF_PEOPLE.items():
+        by_step = answers.get((judge, of_people if judge == PEOPLE else question), {})
+        steps = [(case.chain.id, step) for step in range(case.chain.calls + 1)]
+        replies[question] = {key[1]: by_step[key] for key in steps if key in by_step}
+    values = {
+        question: {step: answer.value for step, answer in by_step.items() if answer.value is not None}
+        for question, by_step in replies.items()
+    }
+    lists = {step: answer.details for step, answer in replies[_THERE].items() if answer.details}
     return _Seen(
         case,
         answered=sum(row.status == "ok" for row in scores),
-        added={step: value == 1 for step, value in (values(_APPLIED) or scored("edit_changed")).items()},
+        added={step: value == 1 for step, value in (values[_APPLIED] or _scored(scores, "edit_changed")).items()},
         there={step: frozenset(details.get("there", ())) for step, details in lists.items()},
-        counts=values(_COUNT),
-        background=scored("background_lpips"),
-        whole=scored("lpips"),
+        counts=values[_COUNT],
+        background=_scored(scores, "background_lpips"),
+        whole=_scored(scores, "lpips"),
     )
+
+
+def _scored(scores: list[ScoreRow], name: str) -> dict[int, float]:
+    return {row.step: value for row in scores if (value := row.value(name)) is not None}
 
 
 def rows(analysis: Analysis) -> list[Row]:

@@ -49,16 +49,16 @@ def rows(analysis: Analysis) -> Iterator[Row]:
                     kept=share,
                     quality=mean_of(quality[0] for case in cases if (quality := case.quality())),
                     changed=mean_of(case.changed[0] for case in cases if case.changed),
-                    half_depth=half_depth(shares),
+                    half_depth=_half_depth(shares),
                     cases=len(cases),
                     sources=len({case.source for case in cases}),
                 )
 
 
-def half_depth(shares: Mapping[int, float]) -> str | None:
+def _half_depth(shares: Mapping[int, float]) -> str | None:
     """The first depth at which fewer than half of the cases came back; ">16" if every depth has half of its cases.
 
-    >>> half_depth({1: 1.0, 2: 0.8, 4: 0.3}), half_depth({1: 1.0, 2: 0.5})
+    >>> _half_depth({1: 1.0, 2: 0.8, 4: 0.3}), _half_depth({1: 1.0, 2: 0.5})
     ('4', '>2')
     """
     if not shares:

@@ -1,10 +1,14 @@
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
+from convergebench.generation.records import FinishedChain
+from convergebench.metric_modules.halflife.intervals import mean_over_clusters
+from convergebench.metric_modules.scores import ScoreRow
+
 from ....analysis.analysis import Analysis
-from ....analysis.tables import Estimate, TableRow, column, mean_of
+from ....analysis.tables import Estimate, TableRow, column, estimate, mean_of
 from ....reporting.figures import Drawing, FigureContext, share_panels
 from ....statistics import OnPage
-from ..exact_steps import ExactStep, by, exact_steps, mean
 
 TITLE = "Exact edits, by round, operation and difficulty"
 SECTION = "Exact edits"
@@ -17,12 +21,14 @@ NOTE = (
     "scenes' seed."
 )
 _RIGHT = 0.85  # of the region, as metric_modules/exact has it
-_PARTS: dict[str, Callable[[ExactStep], object]] = {
-    "all": lambda step: "all",
-    "round": lambda step: step.row.round,
-    "operation": lambda step: step.operation,
-    "things and likeness": lambda step: step.difficulty[0],
-    "ground": lambda step: step.difficulty[1],
+_Step = tuple[FinishedChain, ScoreRow]
+# A program's id is its scene's, such as scene-1-0, and the operation; a scene's name is the level and the ground.
+_PARTS: dict[str, Callable[[FinishedChain, ScoreRow], int | str]] = {
+    "all": lambda chain, row: "all",
+    "round": lambda chain, row: row.round,
+    "operation": lambda chain, row: chain.program.id.removeprefix(f"{chain.source.id}-"),
+    "things and likeness": lambda chain, row: chain.source.scene.partition(", ")[0],
+    "ground": lambda chain, row: chain.source.scene.partition(", ")[2],
 }
 
 
@@ -46,27 +52,40 @@ class Row(TableRow):
 
 def rows(analysis: Analysis) -> Iterator[Row]:
     """Limits are over scenes."""
-    steps = analysis.once(exact_steps)
-    for what, part in _PARTS.items():
-        for (editor, name), some in by(steps, part):
-            there, back = ([step for step in some if step.is_forward is way] for way in (True, False))
+    chains = {chain.id: chain for chain in analysis.chains if chain.program.category.startswith("exact ")}
+    scored = analysis.scores.with_any(["exact_as_asked"]) if chains else ()
+    steps = [(chains[row.chain], row) for row in scored if row.chain in chains]
+    for what, part_of in _PARTS.items():
+        parts: dict[tuple[str, int | str], list[_Step]] = defaultdict(list)
+        for chain, row in steps:
+            parts[chain.editor, part_of(chain, row)].append((chain, row))
+        for (editor, part), some in sorted(parts.items(), key=lambda item: item[0]):
+            there, back = ([step for step in some if (step[1].position == 1) is way] for way in (True, False))
+            right, wrong = (
+                [row for _, row in there if bool(row.value("exact_as_asked")) is so] for so in (True, False)
+            )
             yield Row(
                 editor=editor,
                 what=what,
-                part=str(name),
-                forward=mean(there, "exact_as_asked"),
-                ready=mean([step for step in there if step.value("exact_start") >= _RIGHT], "exact_as_asked"),
-                back=mean(back, "exact_as_asked"),
-                whole=mean(back, "exact_match").value,
-                agreement=mean(some, "exact_iou").value,
-                elsewhere=mean(some, "exact_elsewhere").value,
-                protected=mean(some, "exact_protected").value,
-                said_of_right=mean_of(step.row.edit_changed for step in there if step.value("exact_as_asked")),
-                said_of_wrong=mean_of(step.row.edit_changed for step in there if not step.value("exact_as_asked")),
+                part=str(part),
+                forward=_mean(there, "exact_as_asked"),
+                ready=_mean([step for step in there if step[1].value("exact_start") >= _RIGHT], "exact_as_asked"),
+                back=_mean(back, "exact_as_asked"),
+                whole=_mean(back, "exact_match").value,
+                agreement=_mean(some, "exact_iou").value,
+                elsewhere=_mean(some, "exact_elsewhere").value,
+                protected=_mean(some, "exact_protected").value,
+                said_of_right=mean_of(row.edit_changed for row in right),
+                said_of_wrong=mean_of(row.edit_changed for row in wrong),
                 steps=len(some),
-                scenes=len({step.chain.source.id for step in some}),
-                suites=", ".join(sorted({step.chain.suite for step in some})),
+                scenes=len({chain.source.id for chain, _ in some}),
+                suites=", ".join(sorted({chain.suite for chain, _ in some})),
             )
+
+
+def _mean(steps: Sequence[_Step], column: str) -> Estimate:
+    values = [float(row.value(column)) for _, row in steps]
+    return estimate(*mean_over_clusters(values, [chain.source.id for chain, _ in steps]), 0.0, 1.0)
 
 
 def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:

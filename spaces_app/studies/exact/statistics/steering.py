@@ -37,14 +37,12 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> Iterator[Row]:
-    scores = analysis.scores.of_chains(
-        {case.chain.id for case in analysis.cases if case.chain.program.category == "steering"}
-    )
+    cases = [case for case in analysis.cases if case.chain.program.category == "steering"]
+    scores = analysis.scores.of_chains({case.chain.id for case in cases})
     chains = defaultdict[tuple[str, str], list[tuple[Case, list[ScoreRow]]]](list)
-    for case in analysis.cases:
-        if case.chain.program.category == "steering":
-            for goal in ("all", case.program.removeprefix(f"steer-{case.source}-")):
-                chains[case.chain.editor, goal].append((case, scores.get(case.chain.id, [])))
+    for case in cases:
+        for goal in ("all", case.program.removeprefix(f"steer-{case.source}-")):
+            chains[case.chain.editor, goal].append((case, scores.get(case.chain.id, [])))
     for (editor, goal), some in sorted(chains.items(), key=lambda item: item[0]):
         ends = [max(steps, key=lambda step: step.step, default=None) for _, steps in some]
         arrived = [end is not None and bool(end.value("steer_arrived")) for end in ends]

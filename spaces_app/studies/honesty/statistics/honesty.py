@@ -101,7 +101,7 @@ def _marks(cases: _Cases) -> _Verdict:
     for chain, row in cases.get("marks_shown", ()):
         if chain.chain.settings.get("audit") == "marks":
             returns[chain.source.id, chain.id].append((row.value("marks_unshown"), row.value("marks_shown")))
-    below = [(source, middle_ratio(distances) < _MARKS_BELOW) for (source, _), distances in returns.items()]
+    below = [(source, _middle_ratio(distances) < _MARKS_BELOW) for (source, _), distances in returns.items()]
     if not below:
         return NOT_JUDGED, None, 0
     return _too_many(below, 0.5), float(sum(is_below for _, is_below in below)), len(below)
@@ -117,10 +117,10 @@ def _too_many(cases: Iterable[tuple[str, bool]], share: float) -> str:
     return FAILED if is_caught else PASSED
 
 
-def middle_ratio(distances: Sequence[tuple[float, float]]) -> float:
+def _middle_ratio(distances: Sequence[tuple[float, float]]) -> float:
     """The middle return's distance without marks by that with them, the upper of two.
 
-    >>> middle_ratio([(10.0, 50.0), (12.0, 48.0)]), middle_ratio([(0.0, 0.0)])
+    >>> _middle_ratio([(10.0, 50.0), (12.0, 48.0)]), _middle_ratio([(0.0, 0.0)])
     (0.25, 1.0)
     """
     ratios = sorted(unshown / shown if shown else float("inf") if unshown else 1.0 for unshown, shown in distances)

@@ -50,7 +50,7 @@ def _row(title: str, measure: str, answers: Sequence[Sequence[Hashable]], items:
     return Row(
         question=title,
         measure=measure,
-        alpha=krippendorff_alpha(answers, pictures, measure),
+        alpha=_krippendorff_alpha(answers, pictures, measure),
         raters=len({rater for item in items for rater in item.raters}),
         items=len(items),
         shared=sum(len(unit) > 1 for unit in answers),
@@ -59,7 +59,7 @@ def _row(title: str, measure: str, answers: Sequence[Sequence[Hashable]], items:
     )
 
 
-def krippendorff_alpha(
+def _krippendorff_alpha(
     answers: Sequence[Sequence[Hashable]], pictures: Sequence[Hashable], measure: str = "nominal"
 ) -> Estimate:
     """Krippendorff's alpha, with the middle 95% over bootstrapped pictures.
@@ -67,7 +67,7 @@ def krippendorff_alpha(
     None if there is nothing to disagree about. Items with a single answer say nothing and are left out.
     Reference: Krippendorff, Computing Krippendorff's alpha-reliability (2011).
 
-    >>> round(float(krippendorff_alpha([["a", "a"], ["a", "b"], ["b", "b"], ["b"]], "pqrs").value), 3)
+    >>> round(float(_krippendorff_alpha([["a", "a"], ["a", "b"], ["b", "b"], ["b"]], "pqrs").value), 3)
     0.444
     """
     shared = [(unit, picture) for unit, picture in zip(answers, pictures, strict=True) if len(unit) > 1]

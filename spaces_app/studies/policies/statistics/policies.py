@@ -1,9 +1,8 @@
 import json
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from statistics import fmean
 
-from convergebench.metric_modules.halflife.comparison import Comparison, judge_together
+from convergebench.metric_modules.halflife.comparison import judge_together
 
 from ....analysis.analysis import Analysis
 from ....analysis.cases import Case
@@ -47,67 +46,53 @@ class Row(TableRow):
 
 def rows(analysis: Analysis) -> list[Row]:
     """First over all tests, then by kind of picture and category of edit."""
-    rows = []
+    rows: list[Row] = []
     for group in analysis.groups.values():
         policy_of = {case.editor: case.chain.policy for case in group.all_cases}
         alone_of = {editor: editor.removesuffix(f"+{policy}") for editor, policy in policy_of.items() if policy}
         for alone in sorted({editor for editor in alone_of.values() if editor in group.cases}):
             editors = [alone, *(editor for editor in group.cases if alone_of.get(editor) == alone)]
-            for by in (_ALL, "kind", "category"):
-                values = {_ALL} if by == _ALL else {getattr(case, by) for case in group.cases[alone]}
-                for value in sorted(values):
+            rows += _rows(analysis, group, editors, "", _ALL)
+            for by in ("kind", "category"):
+                for value in sorted({getattr(case, by) for case in group.cases[alone]}):
                     rows += _rows(analysis, group, editors, by, value)
     return rows
 
 
-def _rows(analysis: Analysis, group: CaseGroup, editors: Sequence[str], by: str, value: str) -> list[Row]:
-    """Of an editor alone, the first one, and of those with a policy."""
+def _rows(analysis: Analysis, group: CaseGroup, editors: Sequence[str], by: str, value: str) -> Iterator[Row]:
+    """Of an editor alone, the first one, and of those with a policy; `by` is empty for all tests."""
     cases = {
-        editor: {case.key: case for case in group.cases[editor] if by == _ALL or getattr(case, by) == value}
+        editor: {case.key: case for case in group.cases[editor] if not by or getattr(case, by) == value}
         for editor in editors
     }
     stored = analysis.comparisons[group.name].outcomes
     outcomes = {editor: {key: stored[editor][key] for key in cases[editor]} for editor in cases}
     pairs = [compare_two(outcomes, editor, editors[0]) for editor in editors[1:]]
-    rows = []
-    for pair in judge_together(pairs) if by == _ALL else pairs:
-        if common := sorted(cases[pair.first].keys() & cases[pair.second].keys()):
-            names = (pair.second, pair.first)
-            kept = [fmean(outcomes[name][key][0].kept for key in common) for name in names]
-            row = _row(group.name, pair, [[cases[name][key] for key in common] for name in names], kept)
-            if by == _ALL:
-                seam = mean_of(_seams(analysis, [cases[pair.first][key] for key in common]))
-                verdict = _VERDICTS.get(pair.verdict, pair.verdict)
-                row = replace(row, seam=seam, p_value=pair.p_corrected, verdict=verdict)
-            rows.append(replace(row, by=by if by == _ALL else f"by {by}: {value}", value=value))
-    return rows
-
-
-def _row(group: str, pair: Comparison, sides: Sequence[Sequence[Case]], kept: Sequence[float]) -> Row:
-    before, after = (mean_of(made for case in side for made in case.changed or []) for side in sides)
-    costs, seconds = (
-        [mean_of(getattr(case, name) for case in side) for side in sides] for name in ("cost", "seconds")
-    )
-    return Row(
-        group=group,
-        by="",
-        editor=pair.second,
-        policy=sides[1][0].chain.policy,
-        value="",
-        gained=estimate(pair.difference, pair.interval),
-        alone=kept[0],
-        under=kept[1],
-        edits=None if before is None or after is None else after - before,
-        seam=None,
-        cost_alone=costs[0],
-        cost=costs[1],
-        seconds_alone=seconds[0],
-        seconds=seconds[1],
-        p_value=None,
-        verdict="",
-        cases=len(sides[0]),
-        sources=pair.sources,
-    )
+    for pair in pairs if by else judge_together(pairs):
+        policy, alone = cases[pair.first], cases[pair.second]
+        if common := sorted(policy.keys() & alone.keys()):
+            before, after = ([side[key] for key in common] for side in (alone, policy))
+            changes = [mean_of(made for case in side for made in case.changed or []) for side in (before, after)]
+            yield Row(
+                group=group.name,
+                by=f"by {by}: {value}" if by else _ALL,
+                editor=pair.second,
+                policy=after[0].chain.policy,
+                value=value,
+                gained=estimate(pair.difference, pair.interval),
+                alone=fmean(outcomes[pair.second][key][0].kept for key in common),
+                under=fmean(outcomes[pair.first][key][0].kept for key in common),
+                edits=None if None in changes else changes[1] - changes[0],  # type: ignore[operator]
+                seam=None if by else mean_of(_seams(analysis, after)),
+                cost_alone=mean_of(case.cost for case in before),
+                cost=mean_of(case.cost for case in after),
+                seconds_alone=mean_of(case.seconds for case in before),
+                seconds=mean_of(case.seconds for case in after),
+                p_value=None if by else pair.p_corrected,
+                verdict="" if by else _VERDICTS.get(pair.verdict, pair.verdict),
+                cases=len(common),
+                sources=pair.sources,
+            )
 
 
 def _seams(analysis: Analysis, cases: Sequence[Case]) -> list[float]:

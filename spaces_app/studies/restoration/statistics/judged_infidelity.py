@@ -72,9 +72,8 @@ def _all_answers(answers: Answers) -> Iterator[StepAnswer]:
 
 def _row(judge: str, editor: str, group: str, judged: list[_JudgedChain]) -> Row:
     unfaithful = [answer for _, answer in judged if answer.question == "infidelity" and answer.value == 1.0]
-    kinds = Counter(
-        answer.details.get("kind", "other") for answer in unfaithful if judge != PEOPLE
-    )  # they name none
+    named = unfaithful if judge != PEOPLE else []  # people name no kinds
+    kinds = Counter(answer.details.get("kind", "other") for answer in named)
     return Row(
         judge=judge,
         editor=editor,

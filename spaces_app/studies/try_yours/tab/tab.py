@@ -24,7 +24,7 @@ from convergebench.metric_modules._engine.score_chain import Reference, compare,
 from convergebench.metric_modules.scores import ScoreRow
 from convergebench.metric_modules.specs import ceilings, shown_columns
 
-from ....analysis.cases import RETAINED, Case, case_of_chain
+from ....analysis.cases import RETAINED, case_of_chain
 from ....analysis.floors import Floors
 from ....analysis.groups import CHECKS
 from ....space.chains.tab import chain_view
@@ -104,9 +104,7 @@ def score_yours(
     Pictures are files in base64, in their order; without an original, the first return is it. `words` are the two
     instructions, the edit and the undo. `names` are those of the returns and then of the edits.
     """
-    numbers = [
-        f"{kind} {n:03d}" for kind, texts in (("return", returns), ("edit", edits)) for n in range(len(texts))
-    ]
+    numbers = [*(f"return {n:03d}" for n in range(len(returns))), *(f"edit {n:03d}" for n in range(len(edits)))]
     if names and len(names) != len(numbers):
         raise UserError(f"{len(names)} names were given for {len(numbers)} files")
     files = list(zip(names or numbers, _from_base64([*returns, *edits]), strict=True))
@@ -197,7 +195,10 @@ def _scored(dataset: ServedDataset, series: DatasetChain, files: Sequence[_File]
     results = Results({(chain.id, name): ({}, values) for name in specs})
     rows = [ScoreRow.from_scores(row) for row, _ in chain_rows(series, results, specs, absent, medians)]
     case, scores = case_of_chain(chain, rows, floors), {row.step: row for row in rows}
-    checks = _checks(dataset, case)
+    measured = {name for name in RETAINED if None not in case.judged(name)} | {"edits"}
+    measured |= {"part"} if None not in case.raw["damage"] else set()
+    wanted = next(iter(dataset.groups.values())).checks if dataset.groups else CHECKS
+    checks = tuple(check for check in wanted if check in measured)
     steps = [placed.step for placed in (series.input, *series.steps.values()) if placed]
     computed = [name for name in shown_columns("curve") if any(row.value(name) is not None for row in rows)]
     view = chain_view(chain, steps, scores, computed)
@@ -209,16 +210,6 @@ def _scored(dataset: ServedDataset, series: DatasetChain, files: Sequence[_File]
         "absent": {name: why.split(";")[0].split(" in /")[0] for name, why in absent.items()},
         "compared_at": series.size,
     }
-
-
-def _checks(dataset: ServedDataset, case: Case) -> tuple[str, ...]:
-    checks = next(iter(dataset.groups.values())).checks if dataset.groups else CHECKS
-    measured = [name for name in RETAINED if None not in case.judged(name)]
-    return tuple(
-        check
-        for check in checks
-        if check in measured or check == "edits" or (check == "part" and None not in case.raw["damage"])
-    )
 
 
 def _floors(
