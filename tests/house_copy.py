@@ -16,11 +16,9 @@ class HouseCopy:
     def __init__(self, folder: Path):
         self.site, self.work = folder / "site", folder / "work"
         self.work.mkdir(parents=True)
-        shutil.copytree(
-            HOUSE / "package", self.site / "convergebench", ignore=shutil.ignore_patterns("__pycache__")
-        )
+        ignore = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(HOUSE / "package", self.site / "convergebench", ignore=ignore)
         for room in ROOMS:
-            ignore = shutil.ignore_patterns("__pycache__")
             shutil.copytree(HOUSE / room, self.site / "convergebench" / room, ignore=ignore)
         shutil.copyfile(HOUSE / "dataset_card.md", self.site / "convergebench" / "dataset_card.md")
 

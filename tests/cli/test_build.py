@@ -94,20 +94,11 @@ def test_what_is_left_out_is_said_and_counted(folder):
 
 def test_scores_of_other_pictures_are_taken_out_aloud(folder):
     build("runs/demo")
-    place = {
-        "chain": "gone",
-        "editor": "e",
-        "source": "s",
-        "program": "p",
-        "run": 1,
-        "step": 1,
-        "round": 1,
-        "position": 1,
-    }
+    place = {"chain": "gone", "editor": "e", "source": "s", "program": "p"}
+    place |= dict.fromkeys(("run", "step", "round", "position"), 1)
     row = dict.fromkeys(column.name for column in SCORES.columns) | place | {"status": "ok", "sha256": "0"}
-    schema.write(
-        folder / "convergebench" / "data" / "scores" / "0000.parquet", SCORES, [row], folder / "convergebench"
-    )
+    dataset = folder / "convergebench"
+    schema.write(dataset / "data" / "scores" / "0000.parquet", SCORES, [row], dataset)
     done = build("runs/demo")
     assert "removed: 1 score row of pictures" in done.stderr
     assert "config_name: scores" not in (folder / "convergebench" / "README.md").read_text()

@@ -78,7 +78,15 @@ def test_every_verb_reports_a_broken_dataset_file(made, tmp_path, config, how):
 @pytest.mark.parametrize("content", ["{}", '{"status": []}', '{"status": null}'])
 def test_a_chain_without_its_end_causes_no_traceback(tmp_path, content):
     words = [
-        *["--suite", "smoke", "--editor", "identity", "--limit", "1", "--rounds", "2", "--out"],
+        "--suite",
+        "smoke",
+        "--editor",
+        "identity",
+        "--limit",
+        "1",
+        "--rounds",
+        "2",
+        "--out",
         tmp_path / "run",
     ]
     assert invoke("generate", *words)[0] == 0

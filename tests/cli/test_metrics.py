@@ -5,17 +5,16 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from convergebench.cli import list_metrics
-from convergebench.cli.__main__ import main
 from convergebench.metric_modules.specs import scored_specs
+from verbs import invoke, say
 
 HOUSE = Path(__file__).parents[2]
 PSNR = HOUSE / "metric_modules" / "psnr"
 
 
 def test_every_metric_is_listed_in_the_words_of_its_card():
-    rows = json.loads(CliRunner().invoke(main, ["list", "metrics", "--json"]).stdout)
+    rows = json.loads(say("list", "metrics", "--json"))
     folders = sorted(path.parent.name for path in HOUSE.glob("metric_modules/*/spec.py"))
     assert sorted({row["folder"] for row in rows}) == folders
     for row in rows:
@@ -25,7 +24,7 @@ def test_every_metric_is_listed_in_the_words_of_its_card():
 
 def test_weights_that_are_not_there_are_named_with_the_command(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert "lpips            " in (said := CliRunner().invoke(main, ["list", "metrics"]).output)
+    assert "lpips            " in (said := say("list", "metrics"))
     assert "needs `convergebench weights lpips`" in said
 
 
@@ -33,18 +32,14 @@ def test_weights_that_are_not_there_are_named_with_the_command(monkeypatch, tmp_
 def test_clip_is_ready_only_with_its_weights(monkeypatch, tmp_path, there):
     looked_for = str(tmp_path / "model.safetensors") if there else None
     monkeypatch.setattr("huggingface_hub.try_to_load_from_cache", lambda *given, **kwargs: looked_for)
-    [clip] = [
-        row
-        for row in json.loads(CliRunner().invoke(main, ["list", "metrics", "--json"]).stdout)
-        if row["name"] == "clip"
-    ]
-    assert (clip["missing"] is None) == there
+    rows = {row["name"]: row for row in json.loads(say("list", "metrics", "--json"))}
+    assert (rows["clip"]["missing"] is None) == there
 
 
 def test_the_names_are_those_that_score_takes():
-    rows = json.loads(CliRunner().invoke(main, ["list", "metrics", "--json"]).stdout)
+    rows = json.loads(say("list", "metrics", "--json"))
     assert {row["name"] for row in rows if row["kind"] != "statistic"} == set(scored_specs())
-    lines = CliRunner().invoke(main, ["list", "metrics"]).output.splitlines()
+    lines = say("list", "metrics").splitlines()
     [halflife] = [line for line in lines if line.startswith("halflife ")]
     assert "; from numbers; " in halflife
 
@@ -70,11 +65,9 @@ def test_all_weights_are_fetched_by_one_command(monkeypatch):
     for name in names:
         module = importlib.import_module(f"convergebench.metric_modules.{name}.measure")
         monkeypatch.setattr(module, "fetch_weights", lambda say, name=name: {name: {"file": f"{name}.bin"}})
-    done = CliRunner().invoke(main, ["weights", "--all", "--json"])
-    assert done.exit_code == 0, done.output
-    assert list(json.loads(done.stdout)) == names
+    assert list(json.loads(say("weights", "--all", "--json"))) == names
     for words in (["weights"], ["weights", "lpips", "--all"]):
-        assert CliRunner().invoke(main, words).exit_code == 2
+        assert invoke(*words).exit_code == 2
     monkeypatch.setattr(dists, "fetch_weights", lambda say: (_ for _ in ()).throw(OSError("away")))
-    assert CliRunner().invoke(main, ["weights", "--all"]).exit_code == 1
+    assert invoke("weights", "--all").exit_code == 1
     assert lpips.fetch_weights(print) == {"lpips": {"file": "lpips.bin"}}

@@ -34,11 +34,8 @@ def lay(folder, **tables):
 
 
 def steps_of(scores):
-    return [
-        {name: row[name] for name in ("chain", "step", "round", "position", "status")}
-        | {"latency": 2.0, "cost": 0.04}
-        for row in scores
-    ]
+    names, paid = ("chain", "step", "round", "position", "status"), {"latency": 2.0, "cost": 0.04}
+    return [{name: row[name] for name in names} | paid for row in scores]
 
 
 @pytest.fixture(scope="module")
@@ -130,16 +127,10 @@ def published(editor, case, start, rounds, metric="ssim", **more):
 def test_published_scores_are_reported_by_the_same_rules(folder, tmp_path):
     own = tmp_path / "dataset"
     shutil.copytree(folder, own)
-    rows = [
-        row
-        for case in range(12)
-        for row in published("theirs-good", f"case-{case}", 1.05 + case / 100, 12, lpips=None)
-    ]
-    rows += [
-        row
-        for case in range(14)
-        for row in published("theirs-bad", f"case-{case}", 0.75 + case / 90, 12, lpips=None)
-    ]
+    rows = []
+    for editor, count, start, slope in (("theirs-good", 12, 1.05, 100), ("theirs-bad", 14, 0.75, 90)):
+        for case in range(count):
+            rows += published(editor, f"case-{case}", start + case / slope, 12, lpips=None)
     lay(own, published=rows)
     assert run(own, "--out", tmp_path / "out").exit_code == 0
     table = json.loads((tmp_path / "out" / "tables.json").read_text())["published"]["rows"]

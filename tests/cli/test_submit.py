@@ -84,12 +84,6 @@ def change_a_pixel(rows):
     rows[2] |= {"sha256": scored.hashlib.sha256(data).hexdigest()}
 
 
-def follow_pictures(folder):
-    """Give the rows of scores the hashes of the pictures that are there now."""
-    steps = {(row["chain"], row["step"]): row["sha256"] for row in Reader(folder).table("steps").to_pylist()}
-    alter(folder, "scores", lambda rows: [row | {"sha256": steps[row["chain"], row["step"]]} for row in rows])
-
-
 def swap(names):
     def change(rows):
         first, second = (next(n for n, row in enumerate(rows) if row["step"] == step) for step in (2, 4))
@@ -117,41 +111,47 @@ def test_a_changed_file_is_refused_by_its_hash(folder):
     assert "steps/jpeg-quality-40/0000.parquet is not the file that was submitted" in verified(folder)
 
 
-def test_a_changed_pixel_is_refused_by_scores(folder):
-    alter(folder, "steps", change_a_pixel)
-    assert "step 2, has scores of another picture or status" in verified(folder)
-    follow_pictures(folder)
-    assert "step 2: psnr is " in (said := verified(folder))
-    assert "from its picture" in said
+def first(column, value):
+    return lambda rows: rows[0].update({column: value})
+
+
+def begin_with_less(rows):
+    data = with_other_pixel(stores.picture(3, (128, 128)))
+    rows[0] |= {"image": {"bytes": data, "path": "0000.png"}, "bytes": len(data)}
+    rows[0] |= {"sha256": scored.hashlib.sha256(data).hexdigest(), "width": 128, "height": 128}
+
+
+PLACE = {"chain", "step", "round", "position"}
+OF_PICTURE = {"image", "sha256", "bytes", "type", "width", "height"}
+SWAPPED_STEPS = swap(lambda row: row.keys() - PLACE - {"instruction"})
+SWAPPED_PICTURES = swap(lambda row: row.keys() & OF_PICTURE)
+SWAPPED_SCORES = swap(lambda row: row.keys() - PLACE - {"status", "program", "source", "editor", "run"})
 
 
 @pytest.mark.parametrize(
-    ("config", "column", "sentence"),
+    ("changes", "sentence"),
     [
-        ("scores", "psnr", "step 1: psnr is 31.5 in the scores and "),
-        ("scores", "retained_rmse", "step 1: retained_rmse is 31.5 in the scores and "),
-        ("floors", "value", "retained_rmse is "),
+        ([("steps", change_a_pixel)], "step 2, has scores of another picture or status"),
+        ([("scores", first("psnr", 31.5))], "step 1: psnr is 31.5 in the scores and "),
+        ([("scores", first("retained_rmse", 31.5))], "step 1: retained_rmse is 31.5 in the scores and "),
+        ([("floors", first("value", 31.5))], "retained_rmse is "),
+        ([("steps", SWAPPED_STEPS)], "step 2: its seed is that of step 4, so it was not made in this place"),
+        ([("steps", SWAPPED_PICTURES), ("scores", SWAPPED_SCORES)], "from its picture"),
+        ([("steps", begin_with_less)], "does not begin with its source"),
     ],
 )
-def test_a_changed_score_is_refused_despite_new_hashes(config, column, sentence, folder):
-    def change(rows):
-        rows[0][column] = 31.5
-
-    alter(folder, config, change)
+def test_what_is_altered_is_refused_despite_new_hashes(changes, sentence, folder):
+    for config, change in changes:
+        alter(folder, config, change)
     assert sentence in verified(folder)
 
 
-def test_swapped_rounds_are_refused_by_seeds(folder):
-    alter(folder, "steps", swap(lambda row: row.keys() - {"chain", "step", "round", "position", "instruction"}))
-    assert "step 2: its seed is that of step 4, so it was not made in this place" in verified(folder)
-
-
-def test_swapped_pictures_are_refused_by_scores(folder):
-    of_the_picture = {"image", "sha256", "bytes", "type", "width", "height"}
-    alter(folder, "steps", swap(lambda row: row.keys() & of_the_picture))
-    of_the_scores = {"chain", "step", "round", "position", "status", "program", "source", "editor", "run"}
-    alter(folder, "scores", swap(lambda row: row.keys() - of_the_scores))
-    assert "from its picture" in verified(folder)
+def test_a_changed_pixel_is_refused_by_scores(folder):
+    alter(folder, "steps", change_a_pixel)
+    steps = {(row["chain"], row["step"]): row["sha256"] for row in Reader(folder).table("steps").to_pylist()}
+    alter(folder, "scores", lambda rows: [row | {"sha256": steps[row["chain"], row["step"]]} for row in rows])
+    assert "step 2: psnr is " in (said := verified(folder))
+    assert "from its picture" in said
 
 
 def test_one_case_left_out_is_refused_by_its_name(made, tmp_path):
@@ -165,27 +165,27 @@ def test_one_case_left_out_is_refused_by_its_name(made, tmp_path):
     assert sentence in verified(tmp_path / "less")
 
 
-def test_a_foreign_suite_and_a_foreign_case_are_refused(tmp_path):
-    scored.runs(tmp_path / "run")
-    build.build(store_reader.find_finished([tmp_path / "run"]), tmp_path / "foreign")
-    chains = Reader(tmp_path / "foreign").chains()
-    [said] = suite_cases.departures(chains)
-    assert said.startswith("no suite 'test'; a submission must be of one of ")
-    named = [replace(chain, suite="smoke", suite_version="1") for chain in chains]
-    assert "is not a case of suite smoke 1: its picture, words," in suite_cases.departures(named)[0]
-    other = [replace(chain, suite="smoke", suite_version="7") for chain in chains]
-    assert suite_cases.departures(other) == ["suite smoke is version '7' in the chains, and version '1' here"]
+def foreign(folder):
+    """Chains of no suite that is known."""
+    build.build(store_reader.find_finished([scored.runs(folder / "run")]), folder / "foreign")
+    return Reader(folder / "foreign").chains()
 
 
-def test_an_easier_first_picture_is_refused(made, folder):
-    data = with_other_pixel(stores.picture(3, (128, 128)))
-
-    def change(rows):
-        rows[0] |= {"image": {"bytes": data, "path": "0000.png"}, "bytes": len(data)}
-        rows[0] |= {"sha256": scored.hashlib.sha256(data).hexdigest(), "width": 128, "height": 128}
-
-    alter(folder, "steps", change)
-    assert "does not begin with its source" in verified(folder)
+@pytest.mark.parametrize(
+    ("suite", "version", "sentence"),
+    [
+        ("test", "1", "no suite 'test'; a submission must be of one of "),
+        ("smoke", "1", "is not a case of suite smoke 1: its picture, words,"),
+        ("smoke", "7", "suite smoke is version '7' in the chains, and version '1' here"),
+        ("exact-mini-seed7", "1", "is not a case of suite exact-mini-seed7 1"),
+        ("mine.toml", "1", "no suite 'mine.toml'"),
+    ],
+)
+def test_a_foreign_suite_and_a_foreign_case_are_refused(suite, version, sentence, tmp_path, monkeypatch):
+    (tmp_path / "mine.toml").write_text('programs = ["red-ball"]\nsources = ["chelsea"]\n')
+    monkeypatch.chdir(tmp_path)
+    chains = [replace(chain, suite=suite, suite_version=version) for chain in foreign(tmp_path)]
+    assert sentence in suite_cases.departures(chains)[0]
 
 
 def finished(suite, label, settings):
@@ -286,16 +286,16 @@ def test_the_best_of_several_attempts_is_found_by_asking_again(made, folder, gai
 def test_the_name_of_a_hosted_model_is_its_vendors(name):
     with pytest.raises(UserError, match="is a model of"):
         editors.own_choice(lambda image, words: image, "", {"name": name, "version": "1"})
-    chain = stores_chain(f"{name}:version=1")
-    found = [*suite_cases._departures_of_editor(suites.load("smoke"), [chain])]
-    assert "has the name of a model of" in found[0]
+    assert "has the name of a model of" in departures_of(stores_chain(f"{name}:version=1"))[0]
+
+
+def departures_of(*chains):
+    return [*suite_cases._departures_of_editor(suites.load("smoke"), chains)]
 
 
 def test_two_editors_under_one_name_are_refused():
-    chains = [stores_chain("x"), stores_chain("x", temperature=1)]
-    assert any(
-        "2 different settings" in said for said in suite_cases._departures_of_editor(suites.load("smoke"), chains)
-    )
+    wrong = departures_of(stores_chain("x"), stores_chain("x", temperature=1))
+    assert any("2 different settings" in sentence for sentence in wrong)
 
 
 def test_scores_without_honesty_are_refused(made, tmp_path):
@@ -352,7 +352,7 @@ def test_a_run_in_this_process_cannot_be_submitted(tmp_path):
 
 
 def test_an_audited_editor_without_the_given_salt_is_refused():
-    chains = [stores_chain(editor) for editor in ("somebodys:version=1",)]
+    chains = [stores_chain("somebodys:version=1")]
     [sentence] = suite_cases._audit_departures(chains, b"a salt of enough bytes")
     assert "without the salt" in sentence
 
@@ -363,15 +363,3 @@ def stores_chain(editor, source=None, **settings):
     if source:
         chain = replace(chain, source=replace(chain.source, id=source))
     return FinishedChain(chain.id, chain, "smoke", "1", "complete", 2, None)
-
-
-def test_a_suite_of_a_seed_of_ones_own_is_known_and_a_file_is_not(tmp_path, monkeypatch):
-    scored.runs(tmp_path / "run")
-    build.build(store_reader.find_finished([tmp_path / "run"]), tmp_path / "foreign")
-    chains = Reader(tmp_path / "foreign").chains()
-    seeded = [replace(chain, suite="exact-mini-seed7", suite_version="1") for chain in chains]
-    assert "is not a case of suite exact-mini-seed7 1" in suite_cases.departures(seeded)[0]
-    (tmp_path / "mine.toml").write_text('programs = ["red-ball"]\nsources = ["chelsea"]\n')
-    monkeypatch.chdir(tmp_path)
-    own = [replace(chain, suite="mine.toml", suite_version="1") for chain in chains]
-    assert suite_cases.departures(own)[0].startswith("no suite 'mine.toml'")

@@ -117,16 +117,16 @@ def test_a_held_parts_shards_are_left_alone(dataset):
 
 
 @pytest.mark.parametrize(
-    ("executor", "tasks", "logs", "arguments", "words"),
+    ("executor", "tasks", "arguments", "words"),
     [
-        ("local", 2, None, {"partition": "cpu"}, "no --executor-arg for local 'partition'; it must be one of "),
-        ("slurm", 2, None, {}, "slurm needs --executor-arg partition=VALUE"),
-        ("slurm", None, None, {"partition": "cpu"}, "--executor slurm needs --tasks"),
+        ("local", 2, {"partition": "cpu"}, "no --executor-arg for local 'partition'; it must be one of "),
+        ("slurm", 2, {}, "slurm needs --executor-arg partition=VALUE"),
+        ("slurm", None, {"partition": "cpu"}, "--executor slurm needs --tasks"),
     ],
 )
-def test_what_an_executor_lacks_is_one_sentence(tmp_path, executor, tasks, logs, arguments, words):
+def test_what_an_executor_lacks_is_one_sentence(tmp_path, executor, tasks, arguments, words):
     with pytest.raises(UserError, match=words):
-        launch_of(executor, tasks, logs, arguments, tmp_path, "score")
+        launch_of(executor, tasks, None, arguments, tmp_path, "score")
 
 
 def test_an_argument_is_json_where_it_can_be():

@@ -7,6 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 from house_copy import HOUSE, HouseCopy
 
+EDITORS = {"paint", "paint+dimmed:by=0.2", "upside:angle=90"}
 TEXT = (HOUSE / "CONTRIBUTING.md").read_text()
 
 
@@ -22,9 +23,10 @@ def copy(tmp_path_factory):
     copy.append("generation/programs.toml", f"\n{row}")
     suite = "generation/suites/smoke.toml"
     copy.write(suite, copy.path(suite).read_text().replace("programs = [", 'programs = ["shawl", '))
-    words = ("generate", "--suite", "smoke", "--editor", "paint", "--editor", "upside:angle=90", "--rounds", "1")
-    copy.verb(*words, "--out", "runs")
-    copy.verb("build", "runs", "--out", "data")
+    words = ("generate", "--suite", "smoke", "--rounds", "1", "--editor", "paint")
+    copy.verb(*words, "--editor", "upside:angle=90", "--out", "runs")
+    copy.verb(*words, "--policy", "dimmed:by=0.2", "--out", "under")
+    copy.verb("build", "runs", "under", "--out", "data")
     copy.verb("score", "data", "--metrics", "psnr,ssim,mean_colour")
     copy.verb("report", "data", "--out", "report")
     return copy
@@ -45,16 +47,29 @@ def test_the_editor_is_listed_run_and_named_for_what_it_is(copy):
     assert roles["upside:angle=90"] != roles["paint"] == "editors"
 
 
+def test_the_policy_is_listed_and_compared_with_the_editor_alone(copy):
+    listed = {row["name"]: row for row in json.loads(copy.verb("list", "policies", "--json"))}
+    assert listed["dimmed"] == {"name": "dimmed", "about": "Dims every answer.", "options": {"by": 0.5}}
+    chains = pq.read_table(copy.work / "data" / "data" / "chains").to_pylist()
+    policies = {row["editor"]: row["policy"] for row in chains}
+    assert (policies["paint"], policies["paint+dimmed:by=0.2"]) == ("", "dimmed:by=0.2")
+    [row, *parts] = json.loads((copy.work / "report" / "tables.json").read_text())["policies"]["rows"]
+    assert (row["editor"], row["policy"], row["by"]) == ("paint", "dimmed:by=0.2", "all tests")
+    assert row["gained"] <= 0
+    assert {part["by"].split(":")[0] for part in parts} == {"by kind", "by category"}
+    assert "What makes it last" in (copy.work / "report" / "index.html").read_text()
+
+
 def test_the_program_is_planned_for_the_pictures_it_fits(copy):
     chains = pq.read_table(copy.work / "data" / "data" / "chains").to_pylist()
     assert {(row["editor"], row["source"]) for row in chains if row["program"] == "shawl"} == {
-        ("paint", "astronaut"),
-        ("upside:angle=90", "astronaut"),
+        (editor, "astronaut") for editor in EDITORS
     }
 
 
 def test_the_metric_is_scored_and_explained_on_the_card(copy):
     rows = pq.read_table(copy.work / "data" / "data" / "scores").to_pylist()
+    rows = [row for row in rows if row["status"] == "ok"]
     assert all(row["mean_colour"] >= 0 for row in rows)
     assert {row["retained_mean_colour"] is not None for row in rows} == {True}
     floors = pq.read_table(copy.work / "data" / "data" / "floors").to_pylist()
@@ -68,7 +83,7 @@ def test_the_metric_is_drawn_in_the_report(copy):
 
 def test_the_statistic_has_its_files_and_its_place_on_the_page(copy):
     rows = json.loads((copy.work / "report" / "tables.json").read_text())["first_losses"]["rows"]
-    assert {row["editor"] for row in rows} == {"paint", "upside:angle=90"}
+    assert {row["editor"] for row in rows} == EDITORS
     assert all(0 <= row["lost"] <= 1 for row in rows)
     assert "Lost in the first round" in (copy.work / "report" / "index.html").read_text()
 

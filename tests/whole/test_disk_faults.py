@@ -11,7 +11,6 @@ from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation import files
 from fuzz.workshop import Workshop, invoke
 
-pytestmark = pytest.mark.slow
 WORDS = {
     "generate": ("generate", "--suite", "smoke", "--editor", "identity", "--limit", "1", "--out", "{out}"),
     "run": ("run", "--suite", "smoke", "--editor", "jpeg", "--limit", "1", "--metrics", "psnr", "--out", "{out}"),
@@ -64,7 +63,9 @@ def no_space(most=30):
 
 
 @pytest.mark.parametrize("fault", [error_of_the_disk, no_space], ids=["EIO", "full"])
-@pytest.mark.parametrize("name", WORDS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in ("build", "generate") else pytest.mark.slow) for name in WORDS]
+)
 def test_a_fault_of_the_disk_is_a_sentence_and_the_command_again_succeeds(shop, name, fault, monkeypatch):
     monkeypatch.chdir(shop.scratch)  # where results are written
     places = {path.stem: shop.copy(path, path.name) if path.is_dir() else path

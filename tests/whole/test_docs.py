@@ -14,16 +14,9 @@ README = (HOUSE / "README.md").read_text()
 WRITE = runpy.run_path(str(HOUSE / "docs" / "write.py"))
 
 
-def test_the_page_of_commands_is_what_help_says():
-    assert (HOUSE / "docs" / "commands.md").read_text() == WRITE["commands"](), "run `python docs/write.py`"
-
-
-def test_the_page_of_words_is_the_table_of_words():
-    assert (HOUSE / "docs" / "words.md").read_text() == WRITE["glossary"](), "run `python docs/write.py`"
-
-
-def test_the_page_of_functions_is_what_docstrings_say():
-    assert (HOUSE / "docs" / "api.md").read_text() == WRITE["api"](), "run `python docs/write.py`"
+@pytest.mark.parametrize(("page", "write"), [("commands", "commands"), ("words", "glossary"), ("api", "api")])
+def test_a_page_is_what_the_program_says(page, write):
+    assert (HOUSE / "docs" / f"{page}.md").read_text() == WRITE[write](), "run `python docs/write.py`"
 
 
 @pytest.mark.parametrize(

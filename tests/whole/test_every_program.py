@@ -6,8 +6,6 @@ from io import BytesIO
 import drawn_requests
 import numpy as np
 import pytest
-from click.testing import CliRunner
-from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.dataset.rows import FloorRow, StepRow
 from convergebench.generation import programs, suites
@@ -30,6 +28,7 @@ from convergebench.spaces_app.statistics import programs as program_table
 from convergebench.spaces_app.statistics.programs import key_of
 from convergebench.spaces_app.studies.additions.statistics import additions
 from PIL import Image
+from verbs import say
 
 SHORT_SIDE = 192
 CHECKS = ("edits", "rmse", "ssim")
@@ -69,9 +68,8 @@ def made(tmp_path_factory):
     ]
     plan = Plan(suite, (*plan.choices, drawn_requests.choice()), tuple(chains))
     assert generate(plan, chains, folder / "run").clean
-    for words in (["build", folder / "run", "--out"], ["score", "--metrics", "psnr,ssim,edit_applied"]):
-        done = CliRunner().invoke(main, [*map(str, words), str(folder / "dataset")])
-        assert done.exit_code == 0, done.output
+    say("build", folder / "run", "--out", folder / "dataset")
+    say("score", folder / "dataset", "--metrics", "psnr,ssim,edit_applied")
     return Reader(folder / "dataset")
 
 

@@ -17,6 +17,7 @@ from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from documented import CARD, HOUSE, PAGES, blocks, commands, commands_of_help
 from space_server import serving
+from verbs import say
 
 # The cards of the metrics run in test_metric_modules_contract.py, in a process without convergebench.
 CARDS = sorted(path.relative_to(HOUSE).as_posix() for path in HOUSE.glob("metric_modules/*/README.md"))
@@ -45,13 +46,9 @@ def place(tmp_path_factory):
     """A folder with a built and scored dataset, and the metric folders where a checkout has them."""
     place = tmp_path_factory.mktemp("examples")
     (place / "metric_modules").symlink_to(HOUSE / "metric_modules")
-    for words in (
-        ["generate", "--suite", "smoke", "--editor", "paint", "--rounds", "1", "--out", place / "runs"],
-        ["build", place / "runs", "--out", place / "convergebench"],
-        ["score", place / "convergebench", "--metrics", "psnr,ssim"],
-    ):
-        done = CliRunner().invoke(main, [str(word) for word in words])
-        assert done.exit_code == 0, done.output
+    say("generate", "--suite", "smoke", "--editor", "paint", "--rounds", "1", "--out", place / "runs")
+    say("build", place / "runs", "--out", place / "convergebench")
+    say("score", place / "convergebench", "--metrics", "psnr,ssim")
     return place
 
 
@@ -111,16 +108,6 @@ def test_the_python_of_the_spaces_page_runs_against_a_space(place, tmp_path):
         board, step, picture, verdicts = printed([(tmp_path, [code])], tmp_path / "home")[0]
     assert (board, picture.startswith("/pictures/"), verdicts != "") == ("[('paint', 1.0)]", True, True)
     assert step.startswith(("add ", "remove ", "flip "))
-
-
-def test_every_page_with_python_has_a_test_above():
-    assert {block.page for block in all_blocks("python")} == {
-        "README.md",
-        "CONTRIBUTING.md",
-        CARD,
-        "spaces_app/README.md",
-        "docs/training.md",  # in tests/harness/test_training.py
-    }
 
 
 def check_convergebench(words):

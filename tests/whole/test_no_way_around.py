@@ -5,7 +5,6 @@ import contextlib
 import gzip
 import io
 import json
-import os
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,7 +17,7 @@ from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.importing.chains import find_pictures
 from convergebench.dataset_builder.publishing.results import write_records
 from convergebench.dataset_builder.publishing.verify import check_bytes, check_text
-from convergebench.generation import audits, editors, files, loop, pictures
+from convergebench.generation import audits, editors, loop, pictures
 from convergebench.generation.calls import Caller, Rejected, Transient
 from convergebench.generation.records import Answer, UserError
 from convergebench.generation.vendors import keys, wire
@@ -183,22 +182,6 @@ def test_no_layout_reads_through_a_link(tmp_path):
 def test_columns_of_a_csv_are_no_formulas():
     table = SimpleNamespace(keys=["=HYPERLINK(1)", "a\rb"], rows=[{"=HYPERLINK(1)": "x\r=1+1", "a\rb": 2}])
     assert as_csv(table) == "'=HYPERLINK(1),a b\nx =1+1,2\n"
-
-
-def test_an_error_of_the_disk_is_a_sentence(tmp_path, monkeypatch):
-    def broken(handle):
-        raise OSError(5, os.strerror(5))
-
-    run = scored.runs(tmp_path / "run")
-    monkeypatch.setattr(files.os, "fsync", broken)
-    for words in (
-        ["build", run, "--out", tmp_path / "out"],
-        ["generate", "--suite", "smoke", "--editor", "identity", "--limit", "1", "--out", tmp_path / "new"],
-    ):
-        result = CliRunner().invoke(main, list(map(str, words)))
-        assert isinstance(result.exception, SystemExit), result.exception
-        assert "the disk reports an error" in result.output
-    assert not list(tmp_path.rglob("*.part"))
 
 
 def test_an_address_that_is_none_and_an_endless_salt_are_sentences():

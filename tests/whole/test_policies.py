@@ -1,4 +1,4 @@
-"""A policy that is dropped in is listed, planned, asked, stored, compared and shown."""
+"""Policies beside the same editor alone; test_contributing.py drops one in."""
 
 import json
 
@@ -7,73 +7,7 @@ from convergebench.dataset_builder.dataset.rows import ChainRow
 from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.studies.policies.apart import reasons
 from convergebench.spaces_app.studies.policies.statistics import policies
-from house_copy import HouseCopy
 from simulated import chain_row, score_rows
-
-DIMMED = '''
-"""Dims."""
-
-from dataclasses import dataclass
-
-from . import reworked
-
-
-@dataclass(frozen=True)
-class Policy:
-    """Dims every answer."""
-
-    by: float = 0.5
-
-    def edit(self, ask, image, instruction, seed):
-        return reworked(ask(image, instruction, seed), image, lambda answer: answer.point(lambda x: x * self.by))
-'''
-SCRIPT = """
-import json
-from click.testing import CliRunner
-import convergebench as cb
-from convergebench.cli.__main__ import main
-from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.spaces_app.space import headline
-from convergebench.spaces_app.space.served_dataset import open_dataset
-
-def say(*words):
-    done = CliRunner().invoke(main, words, catch_exceptions=False)
-    assert done.exit_code == 0, done.output
-    return done.stdout
-
-listed = {row["name"]: row for row in json.loads(say("list", "policies", "--json"))}
-words = ("--suite", "smoke", "--editor", "paint", "--policy", "none", "--policy", "dimmed:by=0.2", "--rounds", "1")
-planned = json.loads(say("plan", *words, "--json"))["editors"]
-say("generate", *words, "--out", "run")
-cb.build("run", out="set")
-cb.score("set", ["psnr", "ssim"])
-cb.report("set", out="report")
-reader = Reader("set")
-board = headline.leaderboard(open_dataset("set"), headline.Choice())
-print(json.dumps({
-    "listed": listed["dimmed"], "planned": planned,
-    "chains": sorted({(row["editor"], row["policy"]) for row in reader.rows("chains")}),
-    "report": json.load(open("report/tables.json"))["policies"]["rows"],
-    "page": "What makes it last" in open("report/index.html").read(),
-    "space": sorted(row["editor"] for row in board.table.rows),
-}))
-"""
-
-
-def test_a_policy_is_one_new_file(tmp_path):
-    house = HouseCopy(tmp_path)
-    house.write("generation/policies/dimmed.py", DIMMED)
-    seen = json.loads(house.python("-c", SCRIPT).splitlines()[-1])
-    assert seen["listed"] == {"name": "dimmed", "about": "Dims every answer.", "options": {"by": 0.5}}
-    under = "paint+dimmed:by=0.2"
-    assert [(row["editor"], row["calls"]) for row in seen["planned"]] == [("paint", 8), (under, 8)]
-    assert seen["chains"] == [["paint", ""], [under, "dimmed:by=0.2"]]
-    [row, *parts] = seen["report"]
-    assert (row["editor"], row["policy"], row["cases"], row["by"]) == ("paint", "dimmed:by=0.2", 4, "all tests")
-    assert row["gained"] <= 0
-    assert {part["by"].split(":")[0] for part in parts} == {"by kind", "by category"}
-    assert seen["page"]
-    assert seen["space"] == ["paint", under]
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,7 @@
 """The rooms' verbs as Python functions: ten lines from a function of one's own to the report, in a notebook too."""
 
-import asyncio
-import hashlib
 import json
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -67,59 +64,22 @@ def test_commands_and_functions_give_the_same_numbers(board, folder):
     assert json.loads(scored.stdout)["images"] == metric_modules.score(mine, ["psnr"]).images == 0
 
 
-def pictures_of(folder):
-    paths = folder.glob("runs/mine/chains/*/*.png")
-    return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
-
-
 @pytest.mark.slow
-def test_the_notebook_resumes_after_a_killed_kernel(tmp_path, monkeypatch):
+def test_the_notebook_shows_bars_and_tables(tmp_path, monkeypatch):
     import nbclient
     import nbformat
 
     monkeypatch.setenv("JUPYTER_PLATFORM_DIRS", "1")
-    for name in ("killed", "whole"):
-        (tmp_path / name).mkdir()
-    slow = nbformat.read(NOTEBOOK, as_version=4)
-    for cell in slow.cells:
-        cell.source = cell.source.replace(
-            "    return image.point", "    __import__('time').sleep(0.1)\n    return image.point"
-        )
-
-    def client(notebook, name):
-        resources = {"metadata": {"path": str(tmp_path / name)}}
-        return nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3", resources=resources)
-
-    async def kill_half_way():
-        running = client(slow, "killed")
-        work = asyncio.ensure_future(running.async_execute())
-        deadline = time.monotonic() + 120
-        while len(pictures_of(tmp_path / "killed")) < 12 and time.monotonic() < deadline:
-            await asyncio.sleep(0.02)
-        await running.km.shutdown_kernel(now=True)
-        with pytest.raises(nbclient.exceptions.DeadKernelError):
-            await work
-
-    asyncio.run(kill_half_way())
-    logs = list(tmp_path.glob("killed/runs/mine/chains/*/steps.jsonl"))
-    finished = [
-        log.with_name(json.loads(line)["file"]) for log in logs for line in log.open() if line.endswith("\n")
-    ]
-    before = {path: path.stat().st_mtime_ns for path in finished}
-    assert before
-    assert not (tmp_path / "killed" / "mine").exists()
-    ran = {name: client(nbformat.read(NOTEBOOK, as_version=4), name) for name in ("killed", "whole")}
-    for notebook_client in ran.values():
-        notebook_client.execute()
-    assert pictures_of(tmp_path / "killed") == pictures_of(tmp_path / "whole")
-    assert {path: path.stat().st_mtime_ns for path in before} == before, "what was there is not made again"
+    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    place = {"metadata": {"path": str(tmp_path)}}
+    cells = nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3", resources=place).execute().cells
     shown = [
         output.data.get("text/html", "")
-        for cell in ran["whole"].nb.cells
+        for cell in cells
         for output in cell.get("outputs", [])
         if output.output_type in ("display_data", "execute_result")
     ]
-    streams = [output for cell in ran["whole"].nb.cells for output in cell.get("outputs", []) if "name" in output]
+    streams = [output for cell in cells for output in cell.get("outputs", []) if "name" in output]
     bars = "".join(output.text for output in streams if output.name == "stderr")
     for title in ("generate", "build", "score"):
         assert f"{title}: 100%|" in bars

@@ -8,30 +8,17 @@ from benchmarks.verdicts.__main__ import autoencoders_section, main, rounds_sect
 from convergebench.metric_modules.lpips import weights
 
 HOUSE = Path(__file__).parents[2]
-# As far as they were measured: a section without its pictures is left out.
-TITLES = (
-    "Real rounds",
-    "Two autoencoders",
-    "As asked",
-    "Wear put",
-    "Old and new",
-    "Did something",
-    "An edit undone",
-)
 
 
 def sections(text):
     return dict(part.split("\n", 1) for part in text.split("\n## ")[1:])
 
 
-def test_the_page_has_every_section_and_the_card_its_table():
-    by_title = sections((HOUSE / "docs" / "verdicts.md").read_text())
-    found = [next((title for title in TITLES if name.startswith(title)), name) for name in by_title]
-    assert found == [title for title in TITLES if title in found] + ["Where it breaks"]
-    assert all("|" in text for name, text in by_title.items() if name != "Where it breaks")
+def test_the_card_has_the_table_of_the_page():
     card = (HOUSE / "metric_modules" / "edit_applied" / "README.md").read_text()
     table = card.split("<!-- verdicts -->\n")[1].split("<!-- end -->")[0].strip()
     assert table.count("\n") > 5
+    by_title = sections((HOUSE / "docs" / "verdicts.md").read_text())
     assert table in next(text for name, text in by_title.items() if name.startswith("Did something"))
 
 
