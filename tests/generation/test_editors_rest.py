@@ -128,7 +128,3 @@ def test_a_vendor_without_an_address_of_its_own_asks_for_one():
     assert "base_url" in editors.choose("rest:model=MAI-Image-2.6").editor.ready()
     mine = editors.choose("rest:model=MAI-Image-2.6,base_url=https://mine.example").editor
     assert mine.ready() == "set AZURE_AI_API_KEY"
-
-
-def test_every_description_has_a_golden():
-    assert set(LISTED) == set(GOLDENS)

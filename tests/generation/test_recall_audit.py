@@ -1,7 +1,5 @@
 """The recall audit: what is disturbed, when, and that a reader can tell."""
 
-import dataclasses
-
 import cheat
 import numpy
 import pytest
@@ -24,11 +22,6 @@ def test_a_tenth_of_chains_is_marked(salt):
     kinds = [audits.with_audit(chain(run=run), salt).settings.get("audit") for run in range(4000)]
     assert kinds.count("marks") == pytest.approx(400, abs=80)
     assert set(kinds) == {None, "marks"}
-
-
-def test_a_chain_of_one_call_draws_no_audit():
-    once = [dataclasses.replace(chain(run=run, cycle=("restore it",)), rounds=1) for run in range(200)]
-    assert [audits.with_audit(planned) for planned in once] == once
 
 
 def test_an_audit_is_part_of_a_chains_identity():

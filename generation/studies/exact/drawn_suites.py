@@ -17,7 +17,7 @@ from ...sources import catalogue
 from . import steering
 from .drawing import draw_scene
 from .operations import OPERATIONS, Edit, make_edit
-from .scenes import RENDERER, Scene, find_scene, make_scene
+from .scenes import GROUNDS, RENDERER, Scene, find_scene, make_scene
 from .steering import GOALS, make_program
 
 SEED = 1  # of the shipped scenes; a published comparison draws its own after the editors are named
@@ -84,6 +84,7 @@ def _program(edit: Edit) -> Program:
 
 
 def _row(scene: Scene, side: int) -> catalogue.Row:
+    ground = next(kind for kind, names in GROUNDS.items() if scene.ground in names)
     rights = catalogue.row(scene.ground) if ":" not in scene.ground else None  # whose photograph it is
     return catalogue.Row(
         id=scene.id,
@@ -94,7 +95,7 @@ def _row(scene: Scene, side: int) -> catalogue.Row:
         origin="synthetic",
         licence=rights.licence if rights else "Apache-2.0",
         attribution=rights.attribution if rights else "ConvergeBench",
-        scene=f"level {scene.level}, {scene.ground_kind}",
+        scene=f"level {scene.level}, {ground}",
         title=f"Scene {scene.index} of seed {scene.seed}",
         package="drawn",
     )

@@ -88,10 +88,6 @@ class Scene:
     def id(self) -> str:
         return f"scene-{self.seed}-{self.index}"
 
-    @property
-    def ground_kind(self) -> str:
-        return next(kind for kind, names in GROUNDS.items() if self.ground in names)
-
     def without(self, *things: Thing) -> Self:
         return replace(self, things=tuple(thing for thing in self.things if thing not in things))
 
