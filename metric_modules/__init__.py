@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ._engine.engine import Outcome
@@ -43,13 +43,12 @@ def score(
     folder = Path(dataset)
     batch = batch_size or (engine.BATCH if find_device(device) == "cpu" else engine.GPU_BATCH)
     requested = tuple(metrics) if metrics is not None else None
-    settings: dict[str, Any] = {"requested": requested, "device": device, "dtype": dtype}
     if executor is not None:
         launch = launch_of(executor, tasks, logs, executor_args, folder, "score")
-        return parts.score_by(launch, folder, settings, batch)
+        return parts.score_by(launch, folder, requested, device, dtype, batch)
     rank, size = part(shard) if shard is not None else rank_and_size()
     writes = rank == 0 and shard is None
-    job = engine.prepare(folder, **settings)
+    job = engine.prepare(folder, requested, device, dtype)
     if writes:
         card.refuse_other_folders(folder)
     images = sum(len(chain.scored_steps) for chain in job.part(rank, size)[0])

@@ -21,7 +21,7 @@ def self_contained(folder: Path) -> dict[str, bytes]:
         path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith(_IGNORED)
     ]
     files = {path.name: path.read_bytes() for path in own_files if path.suffix != ".py"}
-    needed: dict[Path, set[Path]] = {}  # each file of code, and the files that it imports
+    needed: set[Path] = set()
     waiting = [path for path in own_files if path.suffix == ".py"]
     while waiting:
         path = waiting.pop()
@@ -30,12 +30,16 @@ def self_contained(folder: Path) -> dict[str, bytes]:
         name = _name_in(folder, path)
         if name in files:
             raise ValueError(f"{folder.name} would get two files {name}; rename {path}")
-        text, needed[path] = _with_siblings(path, folder)
+        text, imported = _with_siblings(path, folder)
         files[name] = text.encode()
-        waiting += needed[path]
+        needed.add(path)
+        waiting += imported
     module = folder / f"{folder.name}.py"
     if module in needed:
-        files[module.name] += _imports_of_all(folder, module, needed).encode()
+        # evaluate does not follow `from . import x`, so those files are included.
+        names = sorted(_name_in(folder, path).removesuffix(".py") for path in needed - {module})
+        files[module.name] += b"\n# evaluate downloads the files that are imported here\n"
+        files[module.name] += "".join(f"from .{name} import __name__ as _{name}\n" for name in names).encode()
         files.setdefault("app.py", _PAGE.read_bytes() + f'\n\ndemo = run("{module.name}")\n'.encode())
     return dict(sorted(files.items()))
 
@@ -77,15 +81,3 @@ def _place(path: Path, node: ast.ImportFrom) -> Path | None:
     if node.level:
         return path.parents[node.level - 1].joinpath(*parts)
     return _ROOT.joinpath(*parts[1:]) if parts[:1] == [_PACKAGE] else None
-
-
-def _imports_of_all(folder: Path, module: Path, needed: dict[Path, set[Path]]) -> str:
-    reached: set[Path] = set()
-    waiting = [module]
-    while waiting:
-        waiting += needed[path := waiting.pop()] - reached - set(waiting)
-        reached.add(path)
-    # evaluate does not follow `from . import x`, so those files are included.
-    names = sorted(_name_in(folder, path).removesuffix(".py") for path in reached - {module})
-    comment = "\n# evaluate downloads the files that are imported here\n"
-    return comment * bool(names) + "".join(f"from .{name} import __name__ as _{name}\n" for name in names)

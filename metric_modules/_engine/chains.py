@@ -16,11 +16,6 @@ from convergebench.generation.records import FinishedChain, Step
 _COST_OF_A_PICTURE = 250_000
 
 
-def is_scored(step: Step) -> bool:
-    """Not a shrunk answer: its distance would mostly measure the resize."""
-    return step.status == "ok"
-
-
 @dataclass(frozen=True)
 class DatasetChain:
     """A finished chain; a step whose file is gone is None."""
@@ -33,7 +28,8 @@ class DatasetChain:
 
     @cached_property
     def scored_steps(self) -> list[PlacedStep]:
-        return [placed for placed in self.steps.values() if placed and is_scored(placed.step)]
+        """Without shrunk answers, whose distances would mostly measure the resize."""
+        return [placed for placed in self.steps.values() if placed and placed.step.status == "ok"]
 
     @property
     def reference(self) -> str:

@@ -52,9 +52,7 @@ class Job:
     def lacking(self, chain: DatasetChain) -> list[MetricRun]:
         scores, name = self.results.scores, chain.chain.id
         runs = self.runs if chain.scored_steps else ()
-        return [
-            run for run in runs if (name, run.name) not in scores or scores[name, run.name][0] != run.signature
-        ]
+        return [run for run in runs if scores.get((name, run.name), (None,))[0] != run.signature]
 
     def lacking_floors(self, task: FloorTask) -> list[MetricRun]:
         key, floors = task.key, self.results.floors
@@ -147,7 +145,7 @@ def run(
         barrier()
         if rank == 0:
             job.take_in()
-            finish(job, outcome)
+            _finish(job, outcome)
     return outcome
 
 
@@ -206,15 +204,8 @@ def _locked_for(job: Job) -> Iterator[None]:
         folder.rmdir()
 
 
-def clear(folder: Path) -> None:
-    """Remove the shards, which are in the dataset's files by now."""
-    for path in folder.glob("*.jsonl"):
-        path.unlink()
-    shutil.rmtree(folder / _HELD, ignore_errors=True)
-
-
-def finish(job: Job, outcome: Outcome) -> None:
-    """Write the files; the shards are superfluous then."""
+def _finish(job: Job, outcome: Outcome) -> None:
+    """Write the files, and remove the shards, which are superfluous then."""
     if any(map(job.lacking, job.chains)) or any(map(job.lacking_floors, job.tasks)):
         raise UserError("other processes did not compute their share; do all have the same weights and dtype?")
     medians, specs = job.floor_medians(), job.stored_specs()
@@ -223,19 +214,18 @@ def finish(job: Job, outcome: Outcome) -> None:
         for chain in sorted(job.chains, key=lambda chain: chain.chain.order):
             floors = medians.get(floor_place(chain), {})
             for row, values in chain_rows(chain, job.results, specs, job.absent, floors):
-                missing = {
-                    value for value in values.values() if isinstance(value, Missing) and value.reason.damage
-                }
-                sentences = sorted(reason.sentence for reason in missing)
-                outcome.damage += [
-                    f"chain {row['chain']}, step {row['step']}: {sentence}" for sentence in sentences
-                ]
+                missing = {value for value in values.values() if isinstance(value, Missing)}
+                sentences = sorted(value.sentence for value in missing if value.reason.damage)
+                where = f"chain {row['chain']}, step {row['step']}"
+                outcome.damage += [f"{where}: {sentence}" for sentence in sentences]
                 yield row
 
     outcome.rows = write(job.folder / "data/scores/0000.parquet", scores_config(specs), rows(), job.folder)[0]
     floors = floor_rows(job.tasks, job.results)
     outcome.pairs = write(job.folder / "data/floors/0000.parquet", FLOORS, floors, job.folder)[0]
-    clear(job.folder / FOLDER)
+    for path in (job.folder / FOLDER).glob("*.jsonl"):
+        path.unlink()
+    shutil.rmtree(job.folder / FOLDER / _HELD, ignore_errors=True)
 
 
 def share(costs: Sequence[int], rank: int, size: int) -> list[int]:

@@ -126,17 +126,13 @@ def compare_unrelated(reader: Reader, task: FloorTask, runs: Sequence[MetricRun]
 
 
 def floor_medians(values: Mapping[str, Values], suite: set[str]) -> Medians:
+    """A reference's floors: the median of each metric over all unrelated sources of the suite."""
     columns = defaultdict(list)
-    for other, row in values.items():
-        for column, value in row.items():
-            if other in suite and isinstance(value, float):
+    for other in values.keys() & suite:
+        for column, value in values[other].items():
+            if isinstance(value, float):
                 columns[column].append(value)
-    return {column: floor(numbers) for column, numbers in columns.items()}
-
-
-def floor(unrelated: Sequence[float]) -> float:
-    """A reference's floor: the median of a metric over all unrelated sources of the suite."""
-    return float(median(unrelated))
+    return {column: float(median(numbers)) for column, numbers in columns.items()}
 
 
 def retained_value(value: float, floor: float, ceiling: float) -> float:

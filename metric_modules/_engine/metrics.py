@@ -10,10 +10,10 @@ from typing import Any
 
 from convergebench.generation.records import UserError, one_of
 
+from .._shared.networks import DTYPES
 from ..scores import Missing, Value
 from ..specs import Spec, scored_specs
 
-DTYPES = ("float32", "bfloat16", "float16")
 Part = dict[str, object]  # one metric's part of a signature
 
 

@@ -22,7 +22,7 @@ from convergebench.generation.records import Json, Step
 
 from ..scores import CHANGED_SIZE, SCORES, Missing, Value, Values, missing_values, reasons_json, signature_of
 from ..specs import ScoreColumn, Spec, scored_specs
-from .chains import DatasetChain, is_scored
+from .chains import DatasetChain
 from .floors import FloorTask, Medians, retained_value
 from .metrics import Part, typed
 
@@ -204,7 +204,7 @@ def _size(step: Step | None) -> tuple[int, int | None] | None:
 def _why_unscored(step: Step | None) -> Missing | None:
     if step is None:
         return Missing("missing")
-    return None if is_scored(step) else Missing(step.status, step.reason or "")
+    return None if step.status == "ok" else Missing(step.status, step.reason or "")
 
 
 def _retained(column: ScoreColumn, value: Value, floors: Medians) -> Value:

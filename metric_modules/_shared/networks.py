@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import torch
 
+DTYPES = ("float32", "bfloat16", "float16")
+
 
 def require_packages(metric: str, *modules: str, extra: str = "score") -> None:
     absent = [name for name in modules if not _is_installed(name)]
@@ -20,6 +22,11 @@ def _is_installed(module: str) -> bool:
         return importlib.util.find_spec(module) is not None
     except ValueError:  # it was set to None
         return False
+
+
+def check_dtype(metric: str, dtype: str) -> None:
+    if dtype not in DTYPES:
+        raise ValueError(f"no dtype {dtype!r} for {metric}; the dtypes are {', '.join(DTYPES)}")
 
 
 def available_device(device: str) -> str:

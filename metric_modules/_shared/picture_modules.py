@@ -7,7 +7,8 @@ import datasets
 
 from .images import Pair, exact, examples, in_batches, pairs
 from .modules import Module
-from .scoring import Signature, reason_text, signature_text
+from .networks import available_device
+from .scoring import PairScorer, Signature, reason_text, signature_text
 
 Row = Mapping[str, float | None]  # an example's numbers; None for a missing one
 Compare = Callable[[list[Pair]], Sequence[Row]]  # the rows of a batch of predictions with their references
@@ -29,7 +30,10 @@ class PictureModule(Module):
         compared, batch_size = pairs(predictions, references, size, self.any_sizes), given.pop("batch_size", 8)
         compare, signature = self.method(**given)
         rows = in_batches(compared, batch_size, compare)
-        return means(rows, self.fields) | {"signature": signature_text(self.spec["name"], signature, size=size)}
+        return self._summary(rows) | {"signature": signature_text(self.spec["name"], signature, size=size)}
+
+    def _summary(self, rows: Sequence[Row]) -> dict[str, object]:
+        return means(rows, self.fields)
 
     # evaluate adds a text of its own to the docstrings of the next three methods.
     def add_batch(self, *, predictions: object = None, references: object = None, **columns: object) -> None:
@@ -62,12 +66,30 @@ class PictureModule(Module):
         return super().compute(predictions=predictions, references=references, **options)
 
 
+class ScoredModule(PictureModule):
+    """A module that computes what the scoring engine computes, with the engine's `scorer`."""
+
+    scorer: Callable[..., PairScorer]
+
+    def method(self, device: str = "cpu", dtype: str = "float32") -> tuple[Compare, Signature]:
+        scorer = self.scorer(available_device(device), dtype, {})
+
+        def compare(batch: list[Pair]) -> list[dict[str, Any]]:
+            return [scorer.compare(scorer.prepare(original), [shown], [])[0] for shown, original in batch]
+
+        return compare, scorer.signature
+
+    def _summary(self, rows: Sequence[Row]) -> dict[str, object]:
+        fields = [column["name"] for column in self.spec["columns"] if "type" not in column]
+        return means_and_reasons(self.spec, rows, fields)
+
+
 def means_and_reasons(
-    spec: Mapping[str, Any], rows: Sequence[dict[str, Any]], fields: Iterable[str]
+    spec: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], fields: Iterable[str]
 ) -> dict[str, object]:
     """The means of rows, and the reasons in place of missing numbers as sentences."""
     reasons = [{name: value for name, value in row.items() if isinstance(value, str | tuple)} for row in rows]
-    numbers = [row | dict.fromkeys(missing) for row, missing in zip(rows, reasons, strict=True)]
+    numbers = [{**row, **dict.fromkeys(missing)} for row, missing in zip(rows, reasons, strict=True)]
     words = [{name: reason_text(spec, reason) for name, reason in missing.items()} for missing in reasons]
     return means(numbers, fields) | {"reasons": words}
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._shared.networks import require_packages, to_device
+from .._shared.networks import check_dtype, require_packages, to_device
 from .._shared.scoring import Signature
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ CHECKPOINT = "openai/clip-vit-large-patch14"
 # The Hub's main branch of it since 2023, and the sha256 of model.safetensors there.
 _REVISION = "32bd64288804d66eefd0ccbe215aa642df71cc41"
 _SHA256 = "a2bf730a0c7debf160f7a6b50b3aaf3703e7e88ac73de7a314903141db026dcb"
-DTYPES = ("float32", "bfloat16", "float16")
 _CACHE_SIZE = 1024  # embeddings; originals come again among the floors, edits when they are judged
 _PATIENCE = 4.0  # seconds to wait for the Hub to answer
 
@@ -42,8 +41,7 @@ def load(
 ) -> Model:
     """The model by its folder or its name on the Hub; the network is asked only if the cache lacks it."""
     require_packages("CLIP", "torch", "transformers")
-    if dtype not in DTYPES:
-        raise ValueError(f"no dtype {dtype!r} for CLIP; the dtypes are {', '.join(DTYPES)}")
+    check_dtype("CLIP", dtype)
     _require_transformers()
     try:
         network, processor = _read(checkpoint, dtype, cached=True)

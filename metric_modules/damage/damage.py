@@ -1,10 +1,10 @@
-from convergebench.metric_modules._shared import scored_modules
+from convergebench.metric_modules._shared import picture_modules
 from convergebench.metric_modules.damage.measure import Scorer
 from convergebench.metric_modules.damage.spec import SPEC
 from convergebench.metric_modules.lpips import weights
 
 
-class Damage(scored_modules.ScoredModule):
+class Damage(picture_modules.ScoredModule):
     """How much the worst part of a picture differs from its reference: LPIPS of the worst of 10 x 10 tiles, at a short
     side of 256, with grain, shift and scale undone if that shows less. Lower is nearer, 0 for identical pictures; from
     .25 on an eye calls a part lost, from .20 to .32 it may go either way."""

@@ -1,9 +1,9 @@
-from convergebench.metric_modules._shared import scored_modules
+from convergebench.metric_modules._shared import picture_modules
 from convergebench.metric_modules.dino_similarity.measure import Scorer
 from convergebench.metric_modules.dino_similarity.spec import SPEC
 
 
-class DinoSimilarity(scored_modules.ScoredModule):
+class DinoSimilarity(picture_modules.ScoredModule):
     """Cosine similarity of two pictures' DINOv2 embeddings, higher is nearer, -1 to 1 and 1 for identical pictures."""
 
     scorer, spec = staticmethod(Scorer), SPEC

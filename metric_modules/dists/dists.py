@@ -1,9 +1,9 @@
-from convergebench.metric_modules._shared import scored_modules
+from convergebench.metric_modules._shared import picture_modules
 from convergebench.metric_modules.dists.measure import HEADS, Scorer
 from convergebench.metric_modules.dists.spec import SPEC
 
 
-class Dists(scored_modules.ScoredModule):
+class Dists(picture_modules.ScoredModule):
     """Deep image structure and texture similarity as a distance, lower is nearer, from 0 for identical pictures.
     Another sample of the same texture is near."""
 

@@ -54,8 +54,6 @@ UNDO = ("undone", "undo_ratio", "undo_explained")
 # Of one step, by name: a number or what checked the words; or the code of the reason why there is none, whose sentence
 # is in spec.py.
 Judgement = dict[str, Any]
-_NO_UNDO = dict.fromkeys(UNDO, "not_an_undo")
-_NO_FORWARD = dict.fromkeys(FORWARD, "not_a_forward")
 
 
 def _asks_for_tone(instruction: str) -> bool:
@@ -79,7 +77,7 @@ def _forward(changed: bool, share: float | str, checks: Mapping[str, bool]) -> J
     if not all(answers.values()) or answers.keys() - {"colour"}:
         verdict = float(all(answers.values()))
     forward = float(changed), verdict, answers or "words_not_checked", share
-    return _NO_UNDO | dict(zip(FORWARD, forward, strict=True))
+    return dict(zip(FORWARD, forward, strict=True))
 
 
 def judge_forward(
@@ -100,7 +98,7 @@ def judge_forward(
     if asked:
         transform = find_transform(before, after, asked)
         if transform is None:
-            return _NO_UNDO | dict.fromkeys(FORWARD, "symmetric")
+            return dict.fromkeys(FORWARD, "symmetric")
         return _forward(transform[0] != "none", "whole_picture", {"transform": transform[0] in asked})
     (size, vector), region = find_edit(before, after, limit=DRIFT if tone else None)
     share = float(region.mean())
@@ -154,7 +152,7 @@ def _judge_undo(
     if other is not None:
         region = region & ~find_edit(*(fitted(cells, before) for cells in other))[1]
         if region.sum() < whole_region.sum() / 2:
-            return _NO_FORWARD | dict.fromkeys(UNDO, "overlap")
+            return dict.fromkeys(UNDO, "overlap")
     certain = region & (size > VISIBLE)  # the faint rim does not show how much of the edit is left
     if certain.mean() >= (SHARE_SMALL if small else SHARE):
         region = certain
@@ -174,8 +172,7 @@ def _judge_undo(
     gone: float | str = float(ratio <= LEFT)
     if not gone and explained is not None and explained < EXPLAINED:
         gone = "something_else"
-    left_is_edit = "all_gone" if explained is None else explained
-    return {**_NO_FORWARD, "undone": gone, "undo_ratio": ratio, "undo_explained": left_is_edit}
+    return {"undone": gone, "undo_ratio": ratio, "undo_explained": "all_gone" if explained is None else explained}
 
 
 def _judge_transform_undone(
@@ -183,10 +180,10 @@ def _judge_transform_undone(
 ) -> Judgement:
     transform = find_transform(target, back, {"none"})
     if transform is None:
-        return _NO_FORWARD | dict.fromkeys(UNDO, "symmetric")
+        return dict.fromkeys(UNDO, "symmetric")
     name, left = transform
     ratio = left / max(residual(square(before), square(forward)), 1e-6)
-    return {**_NO_FORWARD, "undone": float(name == "none"), "undo_ratio": ratio, "undo_explained": "whole_picture"}
+    return {"undone": float(name == "none"), "undo_ratio": ratio, "undo_explained": "whole_picture"}
 
 
 def _left(change: Change, region: np.ndarray, tone: bool) -> tuple[float, np.ndarray]:
@@ -255,7 +252,10 @@ def judge_step(
         shift = "no_source"
     elif returned is not None:
         shift = colour_shift(source, returned)
-    return edit | {"colour_shift": shift}
+    other = (
+        dict.fromkeys(UNDO, "not_an_undo") if role.kind == "forward" else dict.fromkeys(FORWARD, "not_a_forward")
+    )
+    return other | edit | {"colour_shift": shift}
 
 
 def _judge_looks(
@@ -289,7 +289,7 @@ def _judge_looks(
         return edit
     made = edit["as_asked"] if all(transforms) else edit["changed"]
     if made != 1:
-        return _NO_FORWARD | dict.fromkeys(UNDO, made or "not_changed")
+        return dict.fromkeys(UNDO, made or "not_changed")
     if all(transforms):
         return _judge_transform_undone(before, forward, back, targets[0])
     other = (pictures[role.other[0]], pictures[role.other[1]]) if role.other else None
@@ -304,6 +304,6 @@ def _judge_whole_picture(kind: str, edit: tuple[bool, Callable[[], float]] | Non
     if kind == "forward":
         return _forward(is_made, "whole_picture", {"whole_picture": is_made})
     if not is_made:
-        return _NO_FORWARD | dict.fromkeys(UNDO, "not_changed")
+        return dict.fromkeys(UNDO, "not_changed")
     ratio = share_left()
-    return {**_NO_FORWARD, "undone": float(ratio <= LEFT), "undo_ratio": ratio, "undo_explained": "whole_picture"}
+    return {"undone": float(ratio <= LEFT), "undo_ratio": ratio, "undo_explained": "whole_picture"}

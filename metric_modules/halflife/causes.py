@@ -57,10 +57,9 @@ def _below_half(retained: float, limits: Limits) -> bool:
     return retained < limits.retained
 
 
-def _is_another(distance: float, limits: Limits) -> bool:
-    # The threshold of the network's authors. Of 36 labelled rounds of portraits 7 are above it, all lost; those that
-    # were kept reach 0.54, so a smaller distance does not settle that a round is kept.
-    return distance > 0.6
+# The distance of faces above which the network's authors see another person. Of 36 labelled rounds of portraits 7 are
+# above it, all lost; those that were kept reach 0.54, so a smaller distance does not settle that a round is kept.
+_ANOTHER = 0.6
 
 
 def _moved_too_far(loss: float, limits: Limits) -> bool:
@@ -74,7 +73,14 @@ _ROWS = (  # in order of precedence within one round
     Cause("not undone", "Edit not undone", "edit not undone", "undone", _not_so),
     Cause("part lost", "One area lost", "one area no longer matches", "part", PART.is_reached),
     # Asked for by name (`--metrics face_identity`), so a round without it is judged by the other checks.
-    Cause("another person", "Another person", "the face is another person's", "face_distance", _is_another, False),
+    Cause(
+        "another person",
+        "Another person",
+        "the face is another person's",
+        "face_distance",
+        lambda distance, limits: distance > _ANOTHER,
+        leaves_open=False,
+    ),
     Cause("colour lost", "Colours lost", "the colours changed", "colour_shift", COLOUR.is_reached, False),
     Cause("quality lost", "Quality lost", "quality lost", "quality", _below_half),
     Cause(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import cv2
 import numpy as np
 
-from .._shared.networks import to_device
+from .._shared.networks import check_dtype, to_device
 from .._shared.scoring import Signature, Value
 from .weights import fetch, load, path
 
@@ -27,7 +27,6 @@ NETS = {
         (2, [(24, 1, 1), (26, 1, 1), (28, 1, 1)]),
     ),
 }
-DTYPES = ("float32", "bfloat16", "float16")
 NET = "alex"  # what the scoring engine runs
 COLUMNS = ("lpips",)
 _Loaded = tuple[dict[str, "torch.Tensor"], str]  # tensors and their digest
@@ -57,8 +56,7 @@ def model(net: str, tensors: dict[str, "torch.Tensor"], device: str, dtype: str,
     """The network on a device: convolutions in `dtype`, all else in float32."""
     import torch
 
-    if dtype not in DTYPES:
-        raise ValueError(f"no dtype {dtype!r} for LPIPS; the dtypes are {', '.join(DTYPES)}")
+    check_dtype("LPIPS", dtype)
     kind = getattr(torch, dtype)
     kinds = {name: kind if name.startswith("features") else torch.float32 for name in tensors}
     placed = {name: tensor.to(device, kinds[name]) for name, tensor in tensors.items()}

@@ -1,9 +1,9 @@
-from convergebench.metric_modules._shared import scored_modules
+from convergebench.metric_modules._shared import picture_modules
 from convergebench.metric_modules.ssimulacra.measure import Scorer
 from convergebench.metric_modules.ssimulacra.spec import SPEC
 
 
-class Ssimulacra(scored_modules.ScoredModule):
+class Ssimulacra(picture_modules.ScoredModule):
     """Visible difference as SSIMULACRA2 rates it, higher is nearer: 100 is identical, 90 visually lossless, 30 low
     quality, without a lower end."""
 

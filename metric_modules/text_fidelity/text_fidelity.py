@@ -1,9 +1,9 @@
-from convergebench.metric_modules._shared import scored_modules
+from convergebench.metric_modules._shared import picture_modules
 from convergebench.metric_modules.text_fidelity.measure import Scorer
 from convergebench.metric_modules.text_fidelity.spec import SPEC
 
 
-class TextFidelity(scored_modules.ScoredModule):
+class TextFidelity(picture_modules.ScoredModule):
     """Character error between the text of two pictures, relative to the reference's length: 0 reads the same, 1 is as
     many errors as characters. Null with a reason if no text is read in the reference."""
 

@@ -5,6 +5,7 @@ import types
 
 import numpy as np
 import pytest
+import scored
 import torch
 from convergebench.metric_modules.clip_similarity import measure
 from convergebench.metric_modules.clip_similarity.clip_similarity import ClipSimilarity
@@ -15,16 +16,7 @@ VISION = {**SMALL, "image_size": 32, "patch_size": 8}
 
 @pytest.fixture(scope="module")
 def checkpoint(tmp_path_factory):
-    """A CLIP of 16 numbers a token, saved as any checkpoint is."""
-    from transformers import CLIPConfig, CLIPModel
-    from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
-
-    folder = tmp_path_factory.mktemp("clip")
-    torch.manual_seed(0)
-    text = {**SMALL, "vocab_size": 50000}
-    CLIPModel(CLIPConfig(vision_config=VISION, text_config=text, projection_dim=8)).save_pretrained(folder)
-    CLIPImageProcessorPil(size={"shortest_edge": 32}, crop_size=32).save_pretrained(folder)
-    return str(folder)
+    return scored.clip_model(tmp_path_factory.mktemp("clip") / "model")
 
 
 def pictures(count, seed=4):

@@ -16,28 +16,37 @@ def falling(half: float, rounds: int = 12) -> list[float]:
     return [2.0 ** (-n / half) for n in range(1, rounds + 1)]
 
 
-def test_recovery_does_not_save_a_lost_chain():
-    assert curve_outcome([0.9, 0.4, 0.9, 0.9], [1, 2, 3, 4]).time == 2
-    assert not curve_outcome([0.9, 0.5, 0.5], [1, 2, 3]).lost, "the threshold itself is not below it"
+@pytest.mark.parametrize(
+    ("values", "rounds", "kept", "lost_at", "text"),
+    [
+        ([0.9, 0.4, 0.9, 0.9], [1, 2, 3, 4], 1, 2, "2"),  # a recovery does not save the chain
+        ([0.9, 0.5, 0.5], [1, 2, 3], 3, None, ">3"),  # the threshold itself is not below it
+        ([0.1], [1], 0, 1, "1"),
+        ([0.9, 0.8, 0.8, 0.7, 0.3, 0.2, 0.1], GAPS, 5, 10, "(5, 10]"),
+        ([0.9, None, None, 0.3], [1, 2, 3, 4], 1, 4, "(1, 4]"),
+        ([0.9, math.nan, math.nan, 0.3], [1, 2, 3, 4], 1, 4, "(1, 4]"),
+    ],
+)
+def test_a_chain_is_lost_in_the_first_measured_round_below(values, rounds, kept, lost_at, text):
+    outcome = curve_outcome(values, rounds)
+    assert (outcome.kept, outcome.lost_at, outcome.text) == (kept, lost_at, text)
+    assert half_life([values], rounds)["per_chain"][0]["text"] == text
 
 
-def test_a_chain_lost_at_once_has_a_half_life_of_one():
-    assert curve_outcome([0.1], [1]) == Outcome(0, 1, "below the threshold")
-
-
-def test_suites_with_gaps_report_the_bracket():
-    outcome = curve_outcome([0.9, 0.8, 0.8, 0.7, 0.3, 0.2, 0.1], GAPS)
-    assert outcome.text == "(5, 10]"
-    result = half_life([[0.9, 0.8, 0.8, 0.7, 0.3, 0.2, 0.1]] * 3, rounds=GAPS)
-    assert result["half_life"] == 10
-    assert result["half_life_text"] == "(5, 10]"
-
-
-def test_unmeasured_rounds_widen_the_bracket():
-    for missing in (None, math.nan):
-        outcome = curve_outcome([0.9, missing, missing, 0.3], [1, 2, 3, 4])
-        assert (outcome.kept, outcome.lost_at) == (1, 4)
-    assert half_life([[0.9, None, 0.8] + [0.7] * 7])["per_chain"][0]["text"] == ">10"
+@pytest.mark.parametrize(
+    ("curves", "options", "half", "text"),
+    [
+        ([[40.0 - n for n in range(1, 13)]] * 2, {"threshold": 35.0}, 6, "6"),
+        ([[0.05 * n for n in range(1, 13)]] * 2, {"threshold": 0.32, "better": "lower"}, 7, "7"),
+        ([[math.inf] * 12] * 2, {"threshold": 30.0}, None, ">12"),
+        ([[0.9, 0.8, 0.8, 0.7, 0.3, 0.2, 0.1]] * 3, {"rounds": GAPS}, 10, "(5, 10]"),
+        ([falling(5), falling(50), falling(50)], {}, None, ">12"),
+        ([falling(5), falling(50)], {}, 6, "6"),  # exactly half is a half-life
+    ],
+)
+def test_a_half_life_in_any_unit_and_direction(curves, options, half, text):
+    result = half_life(curves, **options)
+    assert (result["half_life"], result["half_life_text"]) == (half, text)
 
 
 def test_a_refusal_is_a_loss_and_a_technical_failure_is_not():
@@ -58,31 +67,12 @@ def test_giving_no_picture_never_helps(end):
     assert ended["restricted_mean"] < without["restricted_mean"]
 
 
-def test_absolute_thresholds_work_in_both_directions():
-    psnr = [[40.0 - n for n in range(1, 13)]] * 2
-    assert half_life(psnr, threshold=35.0)["half_life"] == 6
-    lpips = [[0.05 * n for n in range(1, 13)]] * 2
-    assert half_life(lpips, threshold=0.32, better="lower")["half_life"] == 7
-    assert half_life([[math.inf] * 12] * 2, threshold=30.0)["half_life_text"] == ">12"
-
-
-def test_more_than_half_surviving_is_printed_as_such():
-    result = half_life([falling(5), falling(50), falling(50)])
-    assert (result["half_life"], result["half_life_text"]) == (None, ">12")
-    assert half_life([falling(5), falling(50)])["half_life"] == 6, "exactly half is a half-life"
-
-
 def test_short_chains_are_told_by_the_share_that_survives():
     result = half_life([falling(2, 4), falling(9, 4), falling(9, 4)], clusters=["a", "b", "c"])
     assert result["half_life"] is None
     assert result["half_life_text"] == "67% survive 4 rounds"
     low, high = result["survival_interval"]
     assert 0 < low < 2 / 3 < high < 1
-
-
-def test_a_share_of_one_does_not_read_as_certainty():
-    low, high = half_life([falling(90)] * 8)["survival_interval"]
-    assert (high, low) == (1.0, pytest.approx(0.589, abs=0.001))
 
 
 def test_chains_of_one_source_widen_the_interval():
@@ -177,6 +167,14 @@ def lost(**changes) -> Outcome:
     return convergence([1, 2, 3, 4], asked, **changes)
 
 
+def test_intervals_of_few_or_equal_chains():
+    assert _median_interval(np.array([1.0, 2, 3, 4, 5, 6]), np.ones(6, bool), range(6)) == (1.0, 6.0)
+    wilson = share_interval(np.array([1.0] * 30 + [0.0] * 70), range(100))
+    assert wilson == pytest.approx((0.2178, 0.3972), abs=2e-3)
+    # A share of one does not read as certainty.
+    assert half_life([falling(90)] * 8)["survival_interval"] == (pytest.approx(0.589, abs=0.001), 1.0)
+
+
 @pytest.mark.parametrize(
     ("changes", "cause"),
     [
@@ -192,16 +190,34 @@ def lost(**changes) -> Outcome:
 def test_convergence_ends_with_the_first_loss(changes, cause):
     assert lost(**changes) == Outcome(2, 3, cause)
     assert lost() == lost(changed=None, undone=None) == Outcome(4)
+    assert lost(undone=[True, True, True, None]).kept == 3  # a round that could not be judged
+    assert lost(undone=[True, None, True, True]).kept == 4
 
 
 @pytest.mark.parametrize(
-    ("end", "cause"), [("refused", "refused"), ("no_image", "no image"), ("shrunk", "shrunk")]
+    ("end", "outcome"),
+    [
+        ("refused", Outcome(2, 3, "refused")),
+        ("no_image", Outcome(2, 3, "no image")),
+        ("shrunk", Outcome(2, 3, "shrunk")),
+        ("failed", Outcome(2, failed=True)),
+    ],
 )
-def test_convergence_ends_where_no_picture_comes(end, cause):
-    short = {"quality lost": [values[:2] for values in GOOD.values()]}
-    assert convergence([1, 2, 3, 4], short, end=end) == Outcome(2, 3, cause)
-    assert convergence([1, 2, 3, 4], short, end="failed") == Outcome(2, failed=True)
-    assert convergence([1, 2, 3, 4], short, end="failed").rounds_kept is None
+def test_convergence_ends_where_no_picture_comes(end, outcome):
+    ended = convergence([1, 2, 3, 4], {"quality lost": [values[:2] for values in GOOD.values()]}, end=end)
+    assert (ended, ended.rounds_kept) == (outcome, None if end == "failed" else 2)
+
+
+@pytest.mark.parametrize(
+    ("checked", "missing"),
+    [
+        (["rmse", "ssim", "lpips", "part", "clip"], ""),
+        (["rmse", "ssim", "lpips", "part"], " (no meaning check)"),
+        (["rmse", "ssim"], " (no LPIPS, no damage check, no meaning check)"),
+    ],
+)
+def test_the_name_says_what_was_not_checked(checked, missing):
+    assert convergence_name(checked) == f"convergence{missing}"
 
 
 def test_round_comes_before_the_order_of_causes():
@@ -213,11 +229,6 @@ def test_round_comes_before_the_order_of_causes():
     assert refused_after_a_forward_that_did_nothing == Outcome(0, 1, "not changed")
 
 
-def test_a_round_that_could_not_be_judged_is_not_counted_as_kept():
-    assert lost(undone=[True, True, True, None]).kept == 3
-    assert lost(undone=[True, None, True, True]).kept == 4
-
-
 def test_an_impossible_check_is_left_out_of_its_round():
     gap = {"changed": [None, None, True, True], "undone": [True] * 4}
     assert lost(**gap, left_out={"not changed": {1, 2}}) == Outcome(4)
@@ -227,26 +238,8 @@ def test_an_impossible_check_is_left_out_of_its_round():
     assert unjudged == Outcome(2, 3, "quality lost")
 
 
-def test_the_name_says_what_was_not_checked():
-    everything = ["rmse", "ssim", "lpips", "part", "clip"]
-    assert convergence_name(everything) == "convergence"
-    assert convergence_name(everything[:-1]) == "convergence (no meaning check)"
-    assert convergence_name(["rmse", "ssim"]) == "convergence (no LPIPS, no damage check, no meaning check)"
-
-
 def test_convergence_is_summed_up_like_a_half_life():
     outcomes = [Outcome(0, 1, "not changed"), Outcome(5, 6, "part lost"), Outcome(12), Outcome(3, failed=True)]
     result = summarise(outcomes, list(range(1, 13)), ["a", "a", "b", "b"])
     assert result["share_failed"] == 0.25
     assert result["mean_rounds_kept"] == pytest.approx(0.25 * 0 + 0.375 * 5 + 0.375 * 12, abs=1e-6)
-
-
-def test_bootstrap_limits_are_expanded_for_few_sources():
-    times, lost_all = np.array([1.0, 2, 3, 4, 5, 6]), np.ones(6, bool)
-    assert _median_interval(times, lost_all, range(6)) == (1.0, 6.0)
-
-
-def test_a_share_of_independent_chains_has_wilsons_interval():
-    marks = np.array([1.0] * 30 + [0.0] * 70)
-    low, high = share_interval(marks, range(100))
-    assert (low, high) == pytest.approx((0.2178, 0.3972), abs=2e-3)

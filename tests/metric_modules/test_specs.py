@@ -10,14 +10,6 @@ from convergebench.metric_modules import scores, specs
 from convergebench.metric_modules.scores import Fault, Missing
 
 FOLDERS = sorted(path.parent for path in (Path(__file__).parents[2] / "metric_modules").glob("*/README.md"))
-# A metric that a later folder adds has its columns anywhere among these; the order of the first ones is fixed.
-FIRST = {"psnr", "ssim", "lpips", "clip", "registration", "damage", "edit_applied"}
-
-
-def of_other_folders():
-    later = [spec for name, spec in specs.specs().items() if name not in FIRST]
-    columns = [column for spec in later for column in spec.columns]
-    return {name for column in columns for name in (column.name, column.retained)}
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
@@ -32,27 +24,6 @@ def test_a_spec_is_plain_data(folder):
         assert code.isidentifier()
         assert Fault(fault)
         assert sentence
-
-
-def test_the_columns_stay_in_their_order():
-    names = [column.name for column in scores.SCORES.columns if column.name not in of_other_folders()]
-    expected = """
-        chain editor source program run step round position status sha256
-        psnr rmse rmse_previous ssim lpips clip psnr_registered ssim_registered
-        shift_x shift_y scale registration_residual framing_loss damage damage_outline changed_size
-        edit_changed edit_as_asked asked_by edit_undone undo_ratio undo_explained colour_shift edit_share
-        retained_rmse retained_ssim retained_lpips retained_clip retained_damage reasons signature"""
-    assert names == expected.split()
-
-
-def test_what_the_headline_checks_follows_from_the_specs():
-    assert specs.checked_columns("quality") == ("rmse", "ssim", "lpips", "damage")
-    assert specs.checked_columns("meaning") == ("clip",)
-    others = of_other_folders()
-    untouched = {name: value for name, value in specs.ceilings().items() if name not in others}
-    assert untouched == {"rmse": 0.0, "ssim": 1.0, "lpips": 0.0, "clip": 1.0, "damage": 0.0}
-    numbers = ("psnr", "rmse", "ssim", "lpips", "clip", "damage")
-    assert tuple(name for name in specs.shown_columns("curve", "number") if name not in others) == numbers
 
 
 def test_metrics_run_after_those_whose_values_they_use():
