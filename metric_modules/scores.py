@@ -56,9 +56,7 @@ _ROWS = (
     Reason("previous_missing", Fault.OURS, "the picture before is missing"),
     Reason("no_clean_picture", Fault.NOBODY, "the degraded picture has no clean one to compare with"),
     Reason("ends_no_round", Fault.NOT_APPLICABLE, "this step ends no round"),
-    Reason("not_audited", Fault.NOT_APPLICABLE, "the recall audit did not mirror what this step was given"),
     Reason("later_round", Fault.NOT_APPLICABLE, "only the first rounds are looked at"),
-    Reason("other", Fault.NOBODY, "{}"),
 )
 OF_THE_ENGINE = {reason.code: reason for reason in _ROWS}
 

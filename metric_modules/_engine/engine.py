@@ -67,14 +67,14 @@ class Job:
     def part(self, rank: int, size: int) -> _Work:
         """One part's unfinished chains with their floors; the first also has floors without chains."""
         all_chains, tasks = self.unfinished
-        chains = [all_chains[index] for index in share([chain.cost for chain in all_chains], rank, size)]
+        chains = [all_chains[index] for index in _share([chain.cost for chain in all_chains], rank, size)]
         needed, needed_by_all = ({floor_place(chain)[1:] for chain in some} for some in (chains, all_chains))
         floors = [
             task for task in tasks if task.place in needed or (rank == 0 and task.place not in needed_by_all)
         ]
         return chains, floors
 
-    def take_in(self, shard: str = "") -> None:
+    def _take_in(self, shard: str = "") -> None:
         """Add finished work from the shards; the process of one part skips the other parts."""
         digests = {chain.chain.id: chain.digest for chain in self.chains}
         paths = sorted((self.folder / FOLDER).glob("*.jsonl"))
@@ -138,13 +138,13 @@ def run(
     """Score what is missing, with other processes; the first one writes."""
     with _locked_for(job) if rank == 0 else contextlib.nullcontext():
         barrier()  # another launch may still be writing the folder
-        job.take_in()
+        job._take_in()
         job.results.forget_damage()  # it may have been repaired since
         barrier()  # all have read the shards of earlier launches before anyone adds to them
         outcome = _compute(job, rank, size, batch, advance)
         barrier()
         if rank == 0:
-            job.take_in()
+            job._take_in()
             _finish(job, outcome)
     return outcome
 
@@ -153,7 +153,7 @@ def run_part(
     job: Job, rank: int, size: int, batch: int = BATCH, advance: _Advance = lambda count, words: None
 ) -> Outcome:
     """Compute one part independently of the others: its chains with their floors."""
-    with part_held(job.folder / FOLDER, f"{rank:04d}"):
+    with _part_held(job.folder / FOLDER, f"{rank:04d}"):
         return _compute(job, rank, size, batch, advance, is_alone=True)
 
 
@@ -161,11 +161,11 @@ def _compute(job: Job, rank: int, size: int, batch: int, advance: _Advance, is_a
     (chains, tasks), outcome = job.part(rank, size), Outcome(rank, absent=dict(job.absent))
     name = f"{rank:04d}-of-{size:04d}.jsonl"
     skipping = name if is_alone else ""
-    job.take_in(skipping)
+    job._take_in(skipping)
     with open_shard(job.folder / FOLDER, name) as shard:
         for line in compare_floors(job, list(filter(job.lacking_floors, tasks))):
             add_line(shard, line)
-        job.take_in(skipping)
+        job._take_in(skipping)
         started = time.monotonic()
         for line in score_chains(job, list(filter(job.lacking, chains)), batch, job.floor_medians()):
             add_line(shard, line)
@@ -177,7 +177,7 @@ def _compute(job: Job, rank: int, size: int, batch: int, advance: _Advance, is_a
 
 
 @contextlib.contextmanager
-def part_held(folder: Path, name: str) -> Iterator[None]:
+def _part_held(folder: Path, name: str) -> Iterator[None]:
     """Lock one part, once no plain run holds the folder."""
     with contextlib.ExitStack() as stack:
         with locked(folder, wait=True):
@@ -228,7 +228,7 @@ def _finish(job: Job, outcome: Outcome) -> None:
     shutil.rmtree(job.folder / FOLDER / _HELD, ignore_errors=True)
 
 
-def share(costs: Sequence[int], rank: int, size: int) -> list[int]:
+def _share(costs: Sequence[int], rank: int, size: int) -> list[int]:
     """One share of the indices: consecutive, and of about equal cost."""
     total, before, indices = sum(costs), 0, []
     for index, cost in enumerate(costs):

@@ -126,13 +126,17 @@ def compare_unrelated(reader: Reader, task: FloorTask, runs: Sequence[MetricRun]
 
 
 def floor_medians(values: Mapping[str, Values], suite: set[str]) -> Medians:
-    """A reference's floors: the median of each metric over all unrelated sources of the suite."""
     columns = defaultdict(list)
     for other in values.keys() & suite:
         for column, value in values[other].items():
             if isinstance(value, float):
                 columns[column].append(value)
-    return {column: float(median(numbers)) for column, numbers in columns.items()}
+    return {column: floor(numbers) for column, numbers in columns.items()}
+
+
+def floor(unrelated: Sequence[float]) -> float:
+    """A reference's floor: the median of a metric over all unrelated sources of the suite."""
+    return float(median(unrelated))
 
 
 def retained_value(value: float, floor: float, ceiling: float) -> float:

@@ -42,7 +42,13 @@ def score_by(
     dtype = dtype or metrics.fast_dtype(metrics.find_device(device))
     card.refuse_other_folders(dataset)
     chains, floors = engine.prepare(folder, requested, device, dtype).unfinished
-    arguments = {"dataset": folder, "metrics": requested, "device": device, "dtype": dtype, "batch_size": batch}
+    arguments: dict[str, Any] = {
+        "dataset": folder,
+        "metrics": requested,
+        "device": device,
+        "dtype": dtype,
+        "batch_size": batch,
+    }
     size = max(1, min(launch.tasks, len(chains)))
     stages: list[Stage] = [("scores", size, _score_part, arguments)] if chains or floors else []
     if launch.executor == "slurm":

@@ -43,7 +43,7 @@ def fitted(cells: np.ndarray, like: np.ndarray) -> np.ndarray:
     return cv2.resize(cells, like.shape[1::-1], interpolation=cv2.INTER_AREA)
 
 
-def together(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndarray, tuple[slice, slice]]:
+def _together(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndarray, tuple[slice, slice]]:
     """Both looks cropped to their overlap after a shift of the whole picture, in whole cells, is undone.
 
     The third value says which cells of `before` were kept. The shift leaves the least median difference of brightness
@@ -179,7 +179,7 @@ def compare(before: np.ndarray, after: np.ndarray, *, limit: float | None = None
         if first is before and second is after and cached_limit == limit:
             return change
     size, vector = np.zeros(before.shape[:2], np.float32), np.zeros(before.shape, np.float32)
-    cells, others, overlap = together(before, after)
+    cells, others, overlap = _together(before, after)
     cells = _drifted(cells, others, limit)
     appeared, vanished = nearest(others, cells, REACH), nearest(cells, others, REACH)
     inside = slice(REACH, -REACH), slice(REACH, -REACH)
@@ -193,7 +193,7 @@ def compare(before: np.ndarray, after: np.ndarray, *, limit: float | None = None
 
 def colour_shift(before: np.ndarray, after: np.ndarray) -> float:
     """Mean delta E of the drift of colour and light that `compare` removes."""
-    cells, others, _ = together(before, after)
+    cells, others, _ = _together(before, after)
     return float(np.linalg.norm(_drifted(cells, others) - cells, axis=2).mean())
 
 

@@ -80,7 +80,7 @@ def _forward(changed: bool, share: float | str, checks: Mapping[str, bool]) -> J
     return dict(zip(FORWARD, forward, strict=True))
 
 
-def judge_forward(
+def _judge_forward(
     before: np.ndarray,
     after: np.ndarray,
     *,
@@ -273,14 +273,14 @@ def _judge_looks(
     tone = any(_asks_for_tone(instruction) for instruction in instructions)
     if all(transforms):  # composed transforms are not looked for: each of them has to be made
         between = pairwise(pictures[role.start : role.end + 1])
-        steps = [judge_forward(*step, asked=names) for step, names in zip(between, transforms, strict=True)]
+        steps = [_judge_forward(*step, asked=names) for step, names in zip(between, transforms, strict=True)]
         edit = min(steps, key=lambda step: -1 if step["as_asked"] == "symmetric" else step["as_asked"])
     else:
         named = _named_colour(instructions)
-        edit = judge_forward(before, forward, small=small, tone=tone, meaning=words, colour=named)
+        edit = _judge_forward(before, forward, small=small, tone=tone, meaning=words, colour=named)
         if what := whole_picture.asked_colour(instructions[0]):
             colours = whole_picture.colour_edit(what, before, forward, targets, back)
-            if not edit["changed"]:  # too faint for `judge_forward`
+            if not edit["changed"]:  # too faint for `_judge_forward`
                 return _judge_whole_picture(role.kind, colours, "already_so")
             if colours:
                 checks = edit["asked_by"] if isinstance(edit["asked_by"], dict) else {}

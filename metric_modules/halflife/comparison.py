@@ -4,7 +4,7 @@ Signs are flipped by whole sources, because chains of one source are not indepen
 the order of editors and sources: sums are exact, and random flips meet the rows in an order that their values decide.
 """
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import floor, fsum, log2
@@ -77,7 +77,7 @@ def compare(
     totals = np.array(list(by_source.values()))
     p = _sign_flip_p(totals)
     shares = np.array([len(values) * size / count for values in gains.values()])
-    centre = mean(totals)
+    centre = fsum(totals) / len(totals)
     return Comparison(
         *names,
         count,
@@ -117,11 +117,6 @@ def _flip_limits(
 @lru_cache(maxsize=4)
 def _all_sets(size: int) -> np.ndarray:
     return (np.arange(2**size)[:, None] >> np.arange(size) & 1).astype(bool)
-
-
-def mean(values: Sequence[float] | np.ndarray) -> float:
-    """The mean; it does not depend on the order of the values."""
-    return fsum(values) / len(values)
 
 
 def judge_together(pairs: Sequence[Comparison]) -> list[Comparison]:
@@ -271,14 +266,16 @@ def _step_down(differences: np.ndarray) -> np.ndarray:
     observed = _normal_score(filled.sum(axis=0), sizes)
     order = np.argsort(-observed, kind="stable")
     filled, sizes, observed = filled[:, order], sizes[order], observed[order]
-    count, flips = np.zeros(len(order)), 0
-    for signs in _joint_signs(len(filled), max(_BLOCK // len(order), 1)):
-        scores = _normal_score(signs @ filled, sizes)
+    size = len(filled)
+    all_taken = size <= _ALL_FLIPS_UP_TO
+    # Up to an overall sign.
+    signs = _all_sets(size)[: 2 ** (size - 1)] * 2.0 - 1 if all_taken else _random_signs(size)
+    count, block = np.zeros(len(order)), max(_BLOCK // len(order), 1)
+    for start in range(0, len(signs), block):
+        scores = _normal_score(signs[start : start + block] @ filled, sizes)
         largest = np.maximum.accumulate(scores[:, ::-1], axis=1)[:, ::-1]  # over this pair and all weaker ones
         count += (largest >= observed - 1e-9).sum(axis=0)
-        flips += len(signs)
-    all_taken = len(filled) <= _ALL_FLIPS_UP_TO
-    p = (count + (not all_taken)) / (flips + (not all_taken))
+    p = (count + (not all_taken)) / (len(signs) + (not all_taken))
     corrected[used[order]] = np.maximum.accumulate(p)
     return corrected
 
@@ -291,19 +288,6 @@ def _normal_score(ratios: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     free = np.maximum(sizes - 1, 0.5)
     unexplained = np.maximum(1 - ratios**2 / sizes, 1e-12)
     return (8 * free + 1) / (8 * free + 3) * np.sqrt(-free * np.log(unexplained))
-
-
-def _joint_signs(size: int, block: int) -> Iterable[np.ndarray]:
-    """Blocks of flips: all, up to an overall sign, or seeded ones."""
-    if size <= _ALL_FLIPS_UP_TO:
-        patterns = np.arange(2 ** (size - 1))
-        for start in range(0, len(patterns), block):
-            bits = patterns[start : start + block, None] >> np.arange(size) & 1
-            yield bits * 2.0 - 1
-        return
-    random = np.random.default_rng(_SEED)
-    for start in range(0, _FLIPS, block):
-        yield random.integers(0, 2, (min(block, _FLIPS - start), size)) * 2.0 - 1
 
 
 def _order_by_content(sizes: np.ndarray) -> np.ndarray:

@@ -39,7 +39,7 @@ def drawn_clusters(size: int) -> np.ndarray:
     return np.random.default_rng(SEED).multinomial(size, np.full(size, 1 / size), RESAMPLES).astype(float)
 
 
-def totals(values: np.ndarray, groups: Sequence[Hashable]) -> np.ndarray:
+def _totals(values: np.ndarray, groups: Sequence[Hashable]) -> np.ndarray:
     place: dict[Hashable, int] = {}
     return np.bincount([place.setdefault(name, len(place)) for name in groups], weights=values)
 
@@ -49,8 +49,8 @@ def _clustered(values: np.ndarray, groups: Sequence[Hashable]) -> tuple[float, f
 
     Reference: Carter, Schnepel and Steigerwald, The Review of Economics and Statistics 99 (2017).
     """
-    parts = totals(values - values.mean(), groups) / len(values)
-    sizes = [int(size) for size in totals(np.ones(len(values)), groups)]
+    parts = _totals(values - values.mean(), groups) / len(values)
+    sizes = [int(size) for size in _totals(np.ones(len(values)), groups)]
     if len(sizes) < 2:
         return 0.0, 1.0
     total, squares, cubes = (sum(size**power for size in sizes) for power in (1, 2, 3))
@@ -59,7 +59,7 @@ def _clustered(values: np.ndarray, groups: Sequence[Hashable]) -> tuple[float, f
     return float(parts @ parts) * (above // divisor) / (below // divisor), total**2 / squares
 
 
-def variance(
+def _variance(
     values: np.ndarray, sources: Sequence[Hashable], programs: Sequence[Hashable] | None = None
 ) -> tuple[float, float]:
     """The variance of the mean and its degrees of freedom (Satterthwaite's).
@@ -86,7 +86,7 @@ def student_interval(values: np.ndarray, sources: Sequence[Hashable]) -> Limits 
     """Student's t, for unbounded values; a source counts by its chains."""
     if len(set(sources)) < 2:
         return None
-    spread, free = variance(values, sources)
+    spread, free = _variance(values, sources)
     reach = student_quantile(free) * spread**0.5
     return float(values.mean()) - reach, float(values.mean()) + reach
 
@@ -123,10 +123,10 @@ def share_interval(
         return None
     least = size if programs is None else min(size, max(len(set(programs)), 2))
     share = float(marks.mean())
-    spread, free = variance(marks, sources, programs)
+    spread, free = _variance(marks, sources, programs)
     worth = float(np.clip(share * (1 - share) / spread, least, len(marks))) if spread > 0 else float(least)
     rare = marks if share <= 0.5 else 1 - marks
-    seen = int((totals(rare, sources) > 0).sum())
+    seen = int((_totals(rare, sources) > 0).sum())
     worth = (seen + _FEW) / (seen / worth + _FEW / min(size, worth))
     square = student_quantile(free) ** 2
     centre = (share + square / (2 * worth)) / (1 + square / worth)
@@ -151,7 +151,7 @@ def mean_interval(
     if len(set(sources)) < 2:
         return None
     centre = float(values.mean())
-    spread, free = variance(values, sources, programs)
+    spread, free = _variance(values, sources, programs)
     reach = student_quantile(free) * spread**0.5
     low, high = centre - reach, centre + reach
     if 0 < centre < last:
@@ -177,6 +177,6 @@ def _beyond(
     if away.all():
         return 0.0
     share = share_interval(away, sources, programs) or (0.0, 1.0)
-    groups = int((totals(away, sources) > 0).sum())
+    groups = int((_totals(away, sources) > 0).sum())
     mean_distance = float(distance[away].mean()) if groups else 0.0
     return share[1] * (mean_distance * groups + _UNSEEN * last) / (groups + 1)

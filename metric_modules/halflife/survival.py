@@ -39,7 +39,7 @@ def kaplan_meier(times: _Numbers, lost: _Flags) -> tuple[np.ndarray, np.ndarray]
     return grid, _survival(*_counts(times, lost, grid))
 
 
-def median(grid: np.ndarray, alive: np.ndarray) -> np.ndarray:
+def _median(grid: np.ndarray, alive: np.ndarray) -> np.ndarray:
     """The first time at which at most half survive, or infinity; along the last axis."""
     below = alive <= _HALF
     if grid.size == 0:
@@ -47,7 +47,7 @@ def median(grid: np.ndarray, alive: np.ndarray) -> np.ndarray:
     return np.where(below.any(axis=-1), grid[below.argmax(axis=-1)], np.inf)
 
 
-def area(grid: np.ndarray, alive: np.ndarray, horizon: float) -> np.ndarray:
+def _area(grid: np.ndarray, alive: np.ndarray, horizon: float) -> np.ndarray:
     """The restricted mean: the area under the curve up to the horizon, along the last axis."""
     inside = grid < horizon
     widths = np.diff(np.concatenate([[0.0], grid[inside], [horizon]]))
@@ -65,8 +65,8 @@ def _pseudo_values(times: _Numbers, lost: _Flags, horizon: float) -> np.ndarray:
     grid = np.unique(at[gone])
     deaths, at_risk = _counts(at, gone, grid)
     own_death = (at[:, None] == grid) & gone[:, None]
-    without_one = area(grid, _survival(deaths - own_death, at_risk - (at[:, None] >= grid)), horizon)
-    return len(at) * area(grid, _survival(deaths, at_risk), horizon) - (len(at) - 1) * without_one
+    without_one = _area(grid, _survival(deaths - own_death, at_risk - (at[:, None] >= grid)), horizon)
+    return len(at) * _area(grid, _survival(deaths, at_risk), horizon) - (len(at) - 1) * without_one
 
 
 def cumulative_incidence(
@@ -102,7 +102,7 @@ def _median_interval(
     deaths = member @ ((times[:, None] == grid) & lost[:, None])
     at_risk = member @ (times[:, None] >= grid)
     drawn = drawn_clusters(size)
-    medians = np.sort(median(grid, _survival(drawn @ deaths, drawn @ at_risk)))
+    medians = np.sort(_median(grid, _survival(drawn @ deaths, drawn @ at_risk)))
     tail = special.ndtr(-student_quantile(size - 1) * np.sqrt(size / (size - 1)))
     low = max(int(np.ceil(tail * RESAMPLES)), 1)
     return float(medians[low - 1]), float(medians[RESAMPLES - low])
@@ -137,9 +137,9 @@ def summarise(
     means, means_kept = (_pseudo_values(values, lost, horizon) for values in (times, kept))
     result = {
         **_half_life(grid, alive, rounds, horizon, _median_interval(times, lost, sources)),
-        "restricted_mean": float(area(grid, alive, horizon)),
+        "restricted_mean": float(_area(grid, alive, horizon)),
         "restricted_mean_interval": mean_interval(means, sources, horizon, first=min(1.0, horizon)),
-        "mean_rounds_kept": round(float(area(*kaplan_meier(kept, lost), horizon)), 6),
+        "mean_rounds_kept": round(float(_area(*kaplan_meier(kept, lost), horizon)), 6),
         "mean_rounds_kept_interval": mean_interval(means_kept, sources, horizon),
         "survival": float(alive[-1]) if alive.size else 1.0,
         "survival_interval": share_interval(survived, seen_sources),
@@ -162,7 +162,7 @@ def summarise(
 def _half_life(
     grid: np.ndarray, alive: np.ndarray, rounds: Sequence[int], horizon: float, limits: tuple[float, float] | None
 ) -> dict[str, Any]:
-    middle = float(median(grid, alive))
+    middle = float(_median(grid, alive))
     short, outlived = rounds[-1] < _MEDIAN_FROM, np.isinf(middle)
     good = max((earlier for earlier in rounds if earlier < middle), default=0)
     text = f">{horizon:.0f}" if outlived else bracket_text(good, int(middle))

@@ -9,7 +9,7 @@ import pytest
 from convergebench.metric_modules._shared.looks import find_edit, look
 from convergebench.metric_modules.edit_applied.cycles import roles
 from convergebench.metric_modules.edit_applied.edit_applied import EditApplied
-from convergebench.metric_modules.edit_applied.judge import cosine, judge_forward, judge_step
+from convergebench.metric_modules.edit_applied.judge import _judge_forward, cosine, judge_step
 from convergebench.metric_modules.edit_applied.whole_picture import TRANSFORMS, asked_transforms, find_transform
 from convergebench.metric_modules.halflife.causes import COLOUR
 from PIL import Image
@@ -88,7 +88,7 @@ def test_compression_noise_and_softening_are_no_edit(name):
         shifted(picture(name), 4),
         stretched(picture(name), 1.1),
     ]
-    assert [judge_forward(start, look(shown), small=True)["changed"] for shown in decayed] == [0] * len(decayed)
+    assert [_judge_forward(start, look(shown), small=True)["changed"] for shown in decayed] == [0] * len(decayed)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -125,8 +125,8 @@ def test_thin_glasses_are_found_if_small_changes_count():
     assert (made["changed"], back["undone"]) == (1, 1)
     tiny = before.copy()
     cv2.circle(tiny, (228, 105), 12, (10, 10, 10), 4)
-    assert judge_forward(looks[0], look(tiny), small=True)["changed"] == 1
-    assert judge_forward(looks[0], look(tiny), small=False)["changed"] == 0
+    assert _judge_forward(looks[0], look(tiny), small=True)["changed"] == 1
+    assert _judge_forward(looks[0], look(tiny), small=False)["changed"] == 0
 
 
 def test_removing_half_of_a_thing_does_not_undo_it():

@@ -79,7 +79,7 @@ def test_ranks_share_all_chains_and_the_files_are_those_of_one(dataset, alone, s
 def test_shares_are_consecutive_complete_and_of_about_equal_cost():
     costs = [5, 1, 1, 7, 2, 2, 9, 1, 4, 4]
     for size in (1, 2, 3, 4, 20):
-        dealt = [engine.share(costs, rank, size) for rank in range(size)]
+        dealt = [engine._share(costs, rank, size) for rank in range(size)]
         assert [place for own in dealt for place in own] == list(range(len(costs)))
         assert max(sum(costs[place] for place in own) for own in dealt) <= sum(costs) / size + max(costs)
 

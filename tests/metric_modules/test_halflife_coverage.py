@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from convergebench.metric_modules.halflife.intervals import _clustered, mean_interval, variance
+from convergebench.metric_modules.halflife.intervals import _clustered, _variance, mean_interval
 from convergebench.metric_modules.halflife.outcomes import curve_outcome
 from convergebench.metric_modules.halflife.survival import summarise
 from simulations import coverage
@@ -33,7 +33,7 @@ def test_two_way_limits_are_wider_if_programs_differ():
     rng = np.random.default_rng(7)
     values = np.clip(10 + rng.normal(0, 2, (12, 1)) + rng.normal(0, 3, (1, 6)) + rng.normal(0, 1, (12, 6)), 0, 20)
     sources, programs = np.repeat(range(12), 6).tolist(), np.tile(range(6), 12).tolist()
-    spread, free = variance(values.ravel(), sources)
+    spread, free = _variance(values.ravel(), sources)
     assert (spread, free) == (pytest.approx(values.mean(axis=1).var(ddof=1) / 12), 11)
     one = mean_interval(values.ravel(), sources, 20)
     two = mean_interval(values.ravel(), sources, 20, programs)
@@ -57,5 +57,5 @@ def test_limits_of_means_hold_the_truth_in_a_hundred_sets(size, programs, least)
 def test_unequal_sources_widen_the_limits():
     values, sources = np.array([*[4.0, 6.0] * 5, 3.0, 8.0, 5.0]), [*"aaaaaaaaaa", *"bcd"]
     assert _clustered(values, sources)[1] == pytest.approx(13**2 / 103)
-    assert variance(values, sources)[1] == 1.0
+    assert _variance(values, sources)[1] == 1.0
     assert _clustered(np.arange(12.0), [*"aaabbbcccddd"])[1] == 4

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from convergebench.metric_modules.halflife.survival import (
+    _area,
+    _median,
     _pseudo_values,
-    area,
     cumulative_incidence,
     kaplan_meier,
-    median,
 )
 from scipy import stats
 
@@ -55,13 +55,13 @@ def test_pseudo_values_average_to_the_area_even_with_failures():
         grid, alive = kaplan_meier(times, lost)
         horizon = times.max()
         jackknife = _pseudo_values(times, lost, horizon)
-        assert jackknife.mean() == pytest.approx(float(area(grid, alive, horizon)), abs=0.05)
+        assert jackknife.mean() == pytest.approx(float(_area(grid, alive, horizon)), abs=0.05)
     everyone = _pseudo_values([3, 8, 20], [True, True, False], 20)
     assert everyone.tolist() == [3, 8, 20]
 
 
 def test_the_median_is_the_first_time_at_half():
     grid, alive = kaplan_meier([1, 2, 3, 4], [True] * 4)
-    assert median(grid, alive) == 2
-    assert np.isinf(median(*kaplan_meier([1, 5, 5], [True, False, False])))
-    assert np.isinf(median(*kaplan_meier([5, 5], [False, False])))
+    assert _median(grid, alive) == 2
+    assert np.isinf(_median(*kaplan_meier([1, 5, 5], [True, False, False])))
+    assert np.isinf(_median(*kaplan_meier([5, 5], [False, False])))

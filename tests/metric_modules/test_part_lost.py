@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 from convergebench.metric_modules._shared.looks import look
-from convergebench.metric_modules.edit_applied.judge import judge_forward, judge_step
+from convergebench.metric_modules.edit_applied.judge import _judge_forward, judge_step
 from convergebench.metric_modules.edit_applied.whole_picture import grey
 from test_edit_applied import CYCLE, jpeg, picture
 
@@ -50,7 +50,7 @@ def test_a_faint_edit_counts_where_its_middle_is_certain(distance):
     soft = cv2.GaussianBlur(disc(source, 0.02, (0.85, 0.3)).astype(np.float32), (0, 0), 4)[..., None]
     lab += soft * np.array([-0.6, 0.6, 0.53], np.float32) * distance
     faint = (cv2.cvtColor(lab, cv2.COLOR_LAB2RGB) * 255).round().clip(0, 255).astype(np.uint8)
-    judged = judge_forward(look(source), look(jpeg(faint, 90)))
+    judged = _judge_forward(look(source), look(jpeg(faint, 90)))
     assert judged["changed"] == 1
     assert judged["region_share"] == pytest.approx(0.02, rel=0.4)
 

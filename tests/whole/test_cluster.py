@@ -110,7 +110,7 @@ def test_a_part_is_the_same_whatever_other_parts_have_finished(dataset):
 def test_a_held_parts_shards_are_left_alone(dataset):
     folder = dataset / results.FOLDER
     with (
-        engine.part_held(folder, "0001"),
+        engine._part_held(folder, "0001"),
         pytest.raises(UserError, match="is being scored by task 0001; wait for it"),
     ):
         metric_modules.score(dataset, ["psnr"], device="cpu", quiet=True)

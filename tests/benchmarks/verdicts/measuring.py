@@ -6,7 +6,7 @@ from zlib import crc32
 
 import numpy as np
 from convergebench.metric_modules._shared.looks import look
-from convergebench.metric_modules.edit_applied.judge import judge_forward, judge_step
+from convergebench.metric_modules.edit_applied.judge import _judge_forward, judge_step
 
 from . import truth
 from .wear import ON_TOP
@@ -42,7 +42,7 @@ def parts(pictures: Pictures, sizes: tuple[float, ...] = SIZES) -> Rows:
             for wear, worn in ON_TOP.items():
                 after = look(worn(changed, chance_of(name, size, kind, wear)))
                 about = {"picture": name, "kind": kind, "size": size, "contrast": contrast, "wear": wear}
-                yield about | {"changed": judge_forward(source, after)["region_share"]}
+                yield about | {"changed": _judge_forward(source, after)["region_share"]}
 
 
 def undoing(pictures: Pictures, sizes: tuple[float, ...] = (0.003, 0.01, 0.03, 0.1)) -> Rows:
