@@ -152,7 +152,7 @@ SCORES = scores_config()
 
 @cache
 def score_column_names() -> frozenset[str]:
-    return frozenset(column.name for column in scores_config([*specs()]).columns)
+    return frozenset(column.name for column in ScoreRow.columns())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,20 +165,15 @@ class ScoreRow(StepPlace):
     status: str
     sha256: str | None
     changed_size: bool | None
-    rmse_previous: float | None
     psnr_registered: float | None
     ssim_registered: float | None
-    framing_loss: float | None
     edit_changed: bool | None
     edit_as_asked: bool | None
     asked_by: str | None
     edit_undone: bool | None
-    edit_share: float | None
     undo_ratio: float | None
-    undo_explained: float | None
     damage: float | None
     damage_outline: str | None
-    colour_shift: float | None
     reasons: str | None
     signature: str | None
 

@@ -10,6 +10,7 @@ import stores
 from convergebench.dataset_builder.building import build
 from convergebench.generation import store, store_reader
 from convergebench.generation.records import Chain, Program, Source, Step, canonical
+from convergebench.metric_modules._engine import engine
 from PIL import Image
 
 SIDE = 48
@@ -113,6 +114,16 @@ def runs(run: Path) -> Path:
 def built(run: Path, out: Path) -> Path:
     build.build(store_reader.find_finished([run]), out)
     return out
+
+
+def score(
+    folder: Path, asked: list[str] | None = None, dtype: str | None = None, batch: int = engine.BATCH
+) -> engine.Outcome:
+    return engine.run(engine.prepare(folder, asked, "cpu", dtype), batch=batch)
+
+
+def content(folder: Path) -> list[bytes]:
+    return [(folder / "data" / config / "0000.parquet").read_bytes() for config in ("scores", "floors")]
 
 
 def lpips_weights(cache: Path) -> None:

@@ -1,16 +1,14 @@
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import datasets
 from convergebench.metric_modules._shared import picture_modules
 from convergebench.metric_modules._shared.images import pixels
-from convergebench.metric_modules._shared.looks import look
 from convergebench.metric_modules._shared.scoring import signature_text
 from convergebench.metric_modules.edit_applied.cycles import roles
-from convergebench.metric_modules.edit_applied.judge import Judgement, judge_step
+from convergebench.metric_modules.edit_applied.judge import Judgement, judge_step, seen
 from convergebench.metric_modules.edit_applied.measure import SIGNATURE
 from convergebench.metric_modules.edit_applied.spec import SPEC
-from convergebench.metric_modules.edit_applied.whole_picture import grey
 
 _FORWARD = ("changed", "as_asked", "region_share")
 _UNDO = ("undone", "undo_ratio", "undo_explained", "colour_shift")
@@ -37,10 +35,8 @@ class EditApplied(picture_modules.PictureModule):
             raise ValueError(f"cycle is {cycle!r}; give two instructions, the second taking back the first")
         judged: list[Judgement] = []
         for three in zip(references, predictions, returns, strict=True):
-            pictures = [pixels(picture) for picture in three]
-            looks, greys = [look(picture) for picture in pictures], [grey(picture) for picture in pictures]
-            given: dict[str, Any] = {"source": looks[0], "small": small, "greys": greys, "source_grey": greys[0]}
-            forward, undo = (judge_step(cycle, True, position, looks, **given) for position in (1, 2))
+            round = [seen(pixels(picture)) for picture in three]
+            forward, undo = (judge_step(cycle, True, k, round, source=round[0], small=small) for k in (1, 2))
             judged.append({name: forward[name] for name in _FORWARD} | {name: undo[name] for name in _UNDO})
         signature = signature_text("edit_applied", SIGNATURE, small_program=small)
         return picture_modules.means_and_reasons(SPEC, judged, _FORWARD + _UNDO) | {"signature": signature}

@@ -20,11 +20,12 @@ from .._shared.looks import (
     find_edit,
     fitted,
     laid_back,
+    look,
     smooth,
 )
 from . import whole_picture
 from .cycles import Role, roles
-from .whole_picture import TOWARDS, asked_transforms, find_transform, residual, square
+from .whole_picture import TOWARDS, asked_transforms, find_transform, grey, residual, square
 
 # docs/verdicts.md tabulates the accuracy of verdicts under other limits: shares of 0.1% to 1%, LEFT from 0.2 to 0.6.
 SHARE = 0.003  # of the picture: the smallest area of an edit
@@ -54,6 +55,11 @@ UNDO = ("undone", "undo_ratio", "undo_explained")
 # Of one step, by name: a number or what checked the words; or the code of the reason why there is none, whose sentence
 # is in spec.py.
 Judgement = dict[str, Any]
+Seen = tuple[np.ndarray, np.ndarray]  # a picture's look, and the picture in grey, for its sharpness
+
+
+def seen(picture: np.ndarray) -> Seen:
+    return look(picture), grey(picture)
 
 
 def _asks_for_tone(instruction: str) -> bool:
@@ -210,32 +216,30 @@ def judge_step(
     cycle: Sequence[str],
     closes: bool,
     position: int,
-    looks: Sequence[np.ndarray | None],
+    round: Sequence[Seen | None],
     *,
-    source: np.ndarray | None = None,
+    source: Seen | None = None,
     small: bool = False,
     meaning: Sequence[float] | None = None,
     placement: Placement | None = None,
-    greys: Sequence[np.ndarray | None] = (),
-    source_grey: np.ndarray | None = None,
 ) -> Judgement:
-    """Judge one step of a chain from the looks of its round: the previous return, then one for each position so far.
+    """Judge one step of a chain from the pictures of its round: the previous return, then one for each position so far.
 
-    `source` is the look of the chain's reference, and `placement` where registration puts the return on it. `meaning`
-    is the pictures' likeness to the words. Sharpness is judged on `greys`.
+    `source` is the chain's reference, and `placement` where registration puts the return on it. `meaning` is the
+    pictures' likeness to the words.
     """
     role = roles(cycle, closes)[position - 1]
     instructions = cycle[role.start : role.end]
     verb = whole_picture.asked_sharpness(instructions)
-    pictures = [picture for picture in (greys if verb else looks)[: position + 1] if picture is not None]
+    view = 1 if verb else 0
+    pictures = [picture[view] for picture in round[: position + 1] if picture]
     if role.kind == "neither":
         edit = dict.fromkeys(FORWARD + UNDO, "no_change")
     elif len(pictures) <= position:
         edit = dict.fromkeys(FORWARD + UNDO, "round_incomplete")
     else:
         before, forward, back, target = (pictures[n] for n in (role.start, role.end, position, role.target))
-        reference = (source_grey if verb else source) if role.target == 0 else None
-        targets = [target] if reference is None else [target, reference]
+        targets = [target, source[view]] if source and role.target == 0 else [target]
         if verb:
             sharpness = whole_picture.sharpness_edit(verb, before, forward, targets, back)
             edit = _judge_whole_picture(role.kind, sharpness, "no_detail")
@@ -244,14 +248,14 @@ def judge_step(
             is_alone = not role.other and not (len(cycle) % 2 and role.start > 0)
             words = (meaning[role.start], meaning[role.end]) if meaning and is_alone else None
             edit = _judge_looks(instructions, role, pictures, targets, small, words, placement)
-    returned = looks[position] if len(looks) > position else None
+    returned = round[position] if len(round) > position else None
     shift: float | str = "round_incomplete"
     if not closes or position < len(cycle):
         shift = "not_a_return"
     elif source is None:
         shift = "no_source"
-    elif returned is not None:
-        shift = colour_shift(source, returned)
+    elif returned:
+        shift = colour_shift(source[0], returned[0])
     other = (
         dict.fromkeys(UNDO, "not_an_undo") if role.kind == "forward" else dict.fromkeys(FORWARD, "not_a_forward")
     )

@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 
 from .._shared import looks
-from .._shared.looks import look
 from .._shared.scoring import Program, Signature, Value
 from ..registration.align import recorded
 from . import judge, whole_picture
-from .whole_picture import grey
 
 COLUMNS = {
     "changed": "edit_changed",
@@ -39,8 +37,7 @@ SIGNATURE: Signature = {
     "margin": whole_picture.MARGIN,
     **_limits(whole_picture, "blurred sharpened weakest greyed tinted towards"),
 }
-# A picture's look, the picture in grey (for its sharpness), and its embedding if CLIP is part of the run.
-_Kept = tuple[np.ndarray, np.ndarray, np.ndarray | None]
+_Kept = tuple[judge.Seen, np.ndarray | None]  # a picture, and its embedding if CLIP is part of the run
 _Reference = tuple[_Kept, tuple[int, ...]]  # with its height and width at the evaluation size
 
 
@@ -57,13 +54,13 @@ class Scorer:
         return self.reduce(picture), picture.shape[:2]
 
     def reduce(self, picture: np.ndarray) -> _Kept:
-        return look(picture), grey(picture), None
+        return judge.seen(picture), None
 
     def embed(self, reduced: Sequence[_Kept], pictures: Sequence[np.ndarray]) -> list[_Kept]:
         if not self.clip:
             return list(reduced)
         embeddings = self.clip.embed_pictures(pictures)
-        return [(cells, shades, row) for (cells, shades, _), row in zip(reduced, embeddings, strict=True)]
+        return [(seen, row) for (seen, _), row in zip(reduced, embeddings, strict=True)]
 
     def judge(
         self,
@@ -72,7 +69,7 @@ class Scorer:
         pictures: Sequence[_Kept | None],
         reference: _Reference,
     ) -> dict[str, Value]:
-        (source, source_grey, _), (height, width) = reference
+        (source, _), (height, width) = reference
         place = recorded(program.get("found", {}), (height, width))
         judged = judge.judge_step(
             program["cycle"],
@@ -83,8 +80,6 @@ class Scorer:
             small=program["small"],
             meaning=self._meaning(pictures, program["shows"]),
             placement=place and (place.x / width, place.y / height, place.scale),
-            greys=[picture and picture[1] for picture in pictures],
-            source_grey=source_grey,
         )
         verdicts = {name: bool(judged[name]) for name in _VERDICTS if not isinstance(judged[name], str)}
         return {column: (judged | verdicts)[name] for name, column in COLUMNS.items()}
@@ -94,7 +89,7 @@ class Scorer:
         if self.embed_words is None or not shows:
             return None
         words = self.embed_words(shows)
-        embeddings = [picture[2] for picture in pictures if picture and picture[2] is not None]
+        embeddings = [picture[1] for picture in pictures if picture and picture[1] is not None]
         if len(embeddings) < len(pictures):
             return None
         return [judge.cosine(embedding, words) for embedding in embeddings]

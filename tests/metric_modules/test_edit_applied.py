@@ -9,7 +9,7 @@ import pytest
 from convergebench.metric_modules._shared.looks import find_edit, look
 from convergebench.metric_modules.edit_applied.cycles import roles
 from convergebench.metric_modules.edit_applied.edit_applied import EditApplied
-from convergebench.metric_modules.edit_applied.judge import _judge_forward, cosine, judge_step
+from convergebench.metric_modules.edit_applied.judge import _judge_forward, cosine, judge_step, seen
 from convergebench.metric_modules.edit_applied.whole_picture import TRANSFORMS, asked_transforms, find_transform
 from convergebench.metric_modules.halflife.causes import COLOUR
 from PIL import Image
@@ -58,8 +58,8 @@ def painted(name, place, size, colour):
 
 def round_of(*pictures, cycle=CYCLE, closes=True, **options):
     """What each step of one round is judged to be, its pictures given from the previous return on."""
-    looks = [look(shown) for shown in pictures]
-    return [judge_step(cycle, closes, k, looks, **options) for k in range(1, len(looks))]
+    shown = [seen(picture) for picture in pictures]
+    return [judge_step(cycle, closes, k, shown, **options) for k in range(1, len(shown))]
 
 
 def chain_of(start, editor, rounds=2):
@@ -200,7 +200,7 @@ def test_a_round_of_another_shape_is_judged():
     before, forward, back = (
         cv2.resize(shown, (500, 700)) for shown in painted("coffee", (0.5, 0.5), 0.2, (220, 30, 40))
     )
-    undo = round_of(before, forward, back, source=look(picture("coffee")))[1]
+    undo = round_of(before, forward, back, source=seen(picture("coffee")))[1]
     assert undo["undo_ratio"] < 0.4
 
 
@@ -315,7 +315,7 @@ def test_a_program_of_three_takes_all_back_in_its_last_step():
 def test_a_replica_and_a_missing_picture_are_null_with_a_reason():
     before = picture("coffee")
     replica = round_of(before, before, cycle=("Produce an exact replica.",))[0]
-    missing = judge_step(CYCLE, True, 2, [look(before), None, look(before)])
+    missing = judge_step(CYCLE, True, 2, [seen(before), None, seen(before)])
     null = {"no_change": replica, "round_incomplete": missing}
     for code, judged in null.items():
         assert all(
@@ -385,9 +385,9 @@ def test_a_reframed_return_is_laid_back_before_its_undo_is_judged():
     forward[150:250, 330:430] = (220, 30, 40)
     matrix = cv2.getRotationMatrix2D((255.5, 255.5), 0, 1.08) + np.array([[0, 0, 8], [0, 0, -6]])
     back = cv2.warpAffine(before, matrix, (512, 512), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
-    looks = [look(shown) for shown in (before, forward, back)]
+    shown = [seen(picture) for picture in (before, forward, back)]
     raw, laid = (
-        judge_step(CYCLE, True, 2, looks, source=looks[0], placement=place)
+        judge_step(CYCLE, True, 2, shown, source=shown[0], placement=place)
         for place in (None, (8 / 512, -6 / 512, 1.08))
     )
     assert laid["undone"] == 1
@@ -399,7 +399,7 @@ def test_the_colours_of_the_whole_picture_are_measured():
     shifts = []
     for blue in (1, 0.9, 0.4):
         after = np.clip(before * [1, 1, blue], 0, 255).astype(np.uint8)
-        looks = [look(before), look(after)]
-        shifts.append(judge_step(("copy it",), True, 1, looks, source=looks[0])["colour_shift"])
+        shown = [seen(before), seen(after)]
+        shifts.append(judge_step(("copy it",), True, 1, shown, source=shown[0])["colour_shift"])
     assert shifts[0] < 1 < shifts[1] < COLOUR.limit < shifts[2]
-    assert judge_step(CYCLE, True, 1, looks, source=looks[0])["colour_shift"] == "not_a_return"
+    assert judge_step(CYCLE, True, 1, shown, source=shown[0])["colour_shift"] == "not_a_return"

@@ -12,7 +12,7 @@ import scored
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.metric_modules._engine import engine, metrics, worker
+from convergebench.metric_modules._engine import metrics, worker
 from convergebench.metric_modules._engine.floors import is_near_threshold, retained_value
 from convergebench.metric_modules.clip_similarity import measure as clip
 from convergebench.metric_modules.lpips import measure as lpips
@@ -22,16 +22,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 from skimage.metrics import peak_signal_noise_ratio, structural_similarity
-
-
-@pytest.fixture(scope="module")
-def kept(tmp_path_factory):
-    return scored.runs(tmp_path_factory.mktemp("kept") / "run")
-
-
-@pytest.fixture(scope="module")
-def clean(kept, tmp_path_factory):
-    return scored.built(kept, tmp_path_factory.mktemp("clean") / "dataset")
 
 
 @pytest.fixture(scope="module")
@@ -49,37 +39,24 @@ def small_networks(models):
         yield
 
 
-@pytest.fixture
-def dataset(clean, tmp_path):
-    return shutil.copytree(clean, tmp_path / "dataset")
-
-
 @pytest.fixture(scope="module")
 def scored_by_all(clean, tmp_path_factory):
     """The dataset after every metric, and the outcome; only to be read or copied."""
     folder = shutil.copytree(clean, tmp_path_factory.mktemp("scored") / "dataset")
-    return folder, score(folder)
+    return folder, scored.score(folder)
 
 
 @pytest.fixture(scope="module")
 def scored_without_clip(clean, tmp_path_factory):
     """The dataset with edits that were judged by pixels alone; only to be read."""
     folder = shutil.copytree(clean, tmp_path_factory.mktemp("pixels") / "dataset")
-    score(folder, ["psnr", "ssim", "lpips", "edit_applied"])
+    scored.score(folder, ["psnr", "ssim", "lpips", "edit_applied"])
     return folder
 
 
 def scores(folder):
     rows = pq.read_table(folder / "data" / "scores").to_pylist()
     return {(row["chain"], row["step"]): row for row in rows}
-
-
-def content(folder):
-    return [(folder / "data" / config / "0000.parquet").read_bytes() for config in ("scores", "floors")]
-
-
-def score(folder, asked=None, dtype=None, batch=engine.BATCH):
-    return engine.run(engine.prepare(folder, asked, "cpu", dtype), batch=batch)
 
 
 def pictures(folder):
@@ -96,7 +73,7 @@ def pictures(folder):
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_every_value_agrees_with_its_reference_implementation(dataset, models, dtype):
-    score(dataset, ["psnr", "ssim", "lpips", "clip"], dtype)
+    scored.score(dataset, ["psnr", "ssim", "lpips", "clip"], dtype)
     near = {"float32": (1e-5, 1e-6, 1e-5, 1e-5), "bfloat16": (1e-4, 1e-5, 2e-3, 2e-3)}[dtype]
     model = lpips.model("alex", *[weights.load("alex")[0]], "cpu", "float32", "")
     known = clip.load(models[1])
@@ -118,28 +95,28 @@ def test_every_value_agrees_with_its_reference_implementation(dataset, models, d
 
 def test_values_do_not_depend_on_batch_or_order(clean, scored_by_all, tmp_path):
     one, later = (shutil.copytree(clean, tmp_path / name) for name in ("one", "later"))
-    score(one, batch=1)
-    score(later, ["lpips"])
-    score(later, ["ssim", "registration"])
-    score(later, batch=3)
-    assert content(one) == content(later) == content(scored_by_all[0])
+    scored.score(one, batch=1)
+    scored.score(later, ["lpips"])
+    scored.score(later, ["ssim", "registration"])
+    scored.score(later, batch=3)
+    assert scored.content(one) == scored.content(later) == scored.content(scored_by_all[0])
 
 
 def test_the_same_again_computes_nothing_and_changes_nothing(scored_by_all, tmp_path):
     done, first = scored_by_all
     dataset = shutil.copytree(done, tmp_path / "dataset")
-    before = content(dataset)
-    again = score(dataset)
+    before = scored.content(dataset)
+    again = scored.score(dataset)
     assert first.images == scored.PICTURES
     assert again.images == 0
-    assert content(dataset) == before
+    assert scored.content(dataset) == before
 
 
 def test_metrics_added_later_leave_the_others_alone(dataset, monkeypatch):
-    score(dataset, ["psnr"])
+    scored.score(dataset, ["psnr"])
     before = {key: row["psnr"] for key, row in scores(dataset).items()}
     monkeypatch.setattr("convergebench.metric_modules.psnr.measure.psnr_and_rmse", None)  # to call it would fail
-    assert score(dataset, ["ssim"]).images == scored.PICTURES
+    assert scored.score(dataset, ["ssim"]).images == scored.PICTURES
     after = scores(dataset)
     assert {key: row["psnr"] for key, row in after.items()} == before
     assert all(row["ssim"] is not None for row in after.values() if row["status"] == "ok")
@@ -176,7 +153,7 @@ def test_clip_has_a_say_in_applied_edits(dataset, scored_without_clip, monkeypat
     embed = lambda scorer, text: asked.append(text) or scorer.embed_pictures(said)[0]  # noqa: E731
     monkeypatch.setattr(clip.Scorer, "embed_words", embed)
     said = [scored.dotted(np.full((48, 64, 3), 128, np.uint8))]
-    score(dataset, ["clip", "edit_applied"])
+    scored.score(dataset, ["clip", "edit_applied"])
     rows = [row for row in scores(dataset).values() if row["program"] == "dot" and row["edit_changed"] is not None]
     assert set(asked) == {"a red dot"}
     assert all(json.loads(row["signature"])["edit_applied"]["clip"] == "yes" for row in rows)
@@ -187,7 +164,7 @@ def test_clip_has_a_say_in_applied_edits(dataset, scored_without_clip, monkeypat
 
 @pytest.mark.parametrize("batch", [1, 4])
 def test_a_return_is_compared_with_the_return_before_it(dataset, batch):
-    score(dataset, ["psnr"], batch=batch)
+    scored.score(dataset, ["psnr"], batch=batch)
     seen, compared = pictures(dataset), 0
     for chain in Reader(dataset).chains():
         length = len(chain.program.cycle)
@@ -232,7 +209,7 @@ def test_near_a_threshold_bfloat16_gives_way_to_float32(clean, tmp_path, monkeyp
 
         monkeypatch.setattr(worker, "is_near_threshold", near)
         folder = shutil.copytree(clean, tmp_path / name)
-        score(folder, ["lpips"], dtype)
+        scored.score(folder, ["lpips"], dtype)
         found[name] = [row["lpips"] for row in scores(folder).values() if row["lpips"]]
     assert found["fast"] != found["exact"]
     assert found["mended"] == found["exact"]

@@ -14,22 +14,11 @@ from convergebench.dataset_builder.dataset import schema
 from convergebench.dataset_builder.dataset.rows import STEPS, configs
 from convergebench.dataset_builder.publishing import verify
 from convergebench.generation.records import UserError
-from convergebench.metric_modules._engine import engine, results
+from convergebench.metric_modules._engine import results
 from convergebench.metric_modules.scores import SCORES
 from PIL import Image
 
 ASKED = ["psnr", "ssim", "registration"]
-
-
-@pytest.fixture(scope="module")
-def clean(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("clean")
-    return scored.built(scored.runs(folder / "run"), folder / "dataset")
-
-
-@pytest.fixture
-def dataset(clean, tmp_path):
-    return shutil.copytree(clean, tmp_path / "dataset")
 
 
 def scores(folder):
@@ -37,8 +26,8 @@ def scores(folder):
     return {(row["editor"], row["source"], row["program"], row["step"]): row for row in rows}
 
 
-def score(folder, asked=ASKED):
-    return engine.run(engine.prepare(folder, asked, "cpu", None))
+def score(folder):
+    return scored.score(folder, ASKED)
 
 
 def rewrite(folder, editor, change):

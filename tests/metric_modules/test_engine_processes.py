@@ -29,19 +29,13 @@ def cache(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def clean(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("clean")
-    return scored.built(scored.runs(folder / "run"), folder / "dataset")
-
-
-@pytest.fixture(scope="module")
 def alone(clean, cache, tmp_path_factory):
     """What one process makes of it."""
     folder = shutil.copytree(clean, tmp_path_factory.mktemp("alone") / "dataset")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(cache))
-        engine.run(engine.prepare(folder, ASKED, "cpu", None))
-    return content(folder)
+        scored.score(folder, ASKED)
+    return scored.content(folder)
 
 
 @pytest.fixture
@@ -49,10 +43,6 @@ def dataset(clean, cache, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     return shutil.copytree(clean, tmp_path / "dataset")
-
-
-def content(folder):
-    return [(folder / "data" / config / "0000.parquet").read_bytes() for config in ("scores", "floors")]
 
 
 def together(folder, size):
@@ -69,7 +59,7 @@ def together(folder, size):
 @pytest.mark.parametrize("size", [pytest.param(2, marks=pytest.mark.slow), 4])  # two go on below what one left
 def test_ranks_share_all_chains_and_the_files_are_those_of_one(dataset, alone, size):
     outcomes = together(dataset, size)
-    assert content(dataset) == alone
+    assert scored.content(dataset) == alone
     assert sum(outcome.images for outcome in outcomes) == scored.PICTURES
     assert all(outcome.images for outcome in outcomes)
     assert [outcome.rows > 0 for outcome in outcomes] == [True] + [False] * (size - 1)
@@ -99,11 +89,11 @@ def test_finished_work_is_not_repeated_by_other_processes(dataset, alone, monkey
 
     monkeypatch.setattr(engine, "add_line", dying)
     with pytest.raises(Died):
-        engine.run(engine.prepare(dataset, ASKED, "cpu", None))
+        scored.score(dataset, ASKED)
     monkeypatch.setattr(engine, "add_line", whole)
     outcomes = together(dataset, 2)
     assert sum(outcome.chains for outcome in outcomes) == 13 - 5
-    assert content(dataset) == alone
+    assert scored.content(dataset) == alone
 
 
 def test_a_dataset_that_is_being_scored_is_left_to_its_owner(dataset):
@@ -111,8 +101,8 @@ def test_a_dataset_that_is_being_scored_is_left_to_its_owner(dataset):
         locked(dataset / results.FOLDER),
         pytest.raises(UserError, match="is being scored by another process; wait"),
     ):
-        engine.run(engine.prepare(dataset, ["psnr"], "cpu", None))
-    assert engine.run(engine.prepare(dataset, ["psnr"], "cpu", None)).images == scored.PICTURES
+        scored.score(dataset, ["psnr"])
+    assert scored.score(dataset, ["psnr"]).images == scored.PICTURES
 
 
 def test_ranks_with_other_weights_write_nothing(dataset):
@@ -156,7 +146,7 @@ def test_launched_processes_make_the_files_of_one(dataset, alone):
     process = launched(dataset, "--num_processes", "4", "--main_process_port", free_port())
     assert ranks_seen(dataset, process) == {f"{rank:04d}-of-0004.jsonl" for rank in range(4)}
     assert process.returncode == 0, process.stderr.read()
-    assert content(dataset) == alone
+    assert scored.content(dataset) == alone
 
 
 @pytest.mark.slow
@@ -166,7 +156,7 @@ def test_two_machines_make_the_files_of_one(dataset, alone):
     machines = [launched(dataset, *both, str(number)) for number in (0, 1)]
     assert ranks_seen(dataset, machines[0]) >= {"0000-of-0002.jsonl", "0001-of-0002.jsonl"}
     assert [machine.wait(60) for machine in machines] == [0, 0], machines[1].stderr.read()
-    assert content(dataset) == alone
+    assert scored.content(dataset) == alone
 
 
 @pytest.mark.slow
@@ -183,7 +173,7 @@ def test_a_killed_rank_loses_only_unfinished_work(dataset, alone):
     lines = [
         line for path in folder.glob("*.jsonl") for line in path.read_text().splitlines() if '"chain"' in line
     ]
-    again = engine.run(engine.prepare(dataset, ASKED, "cpu", None))
+    again = scored.score(dataset, ASKED)
     assert again.chains == 13 - len({json.loads(line)["chain"] for line in lines})
     assert again.chains < 13
-    assert content(dataset) == alone
+    assert scored.content(dataset) == alone

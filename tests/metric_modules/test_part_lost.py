@@ -4,8 +4,7 @@ import cv2
 import numpy as np
 import pytest
 from convergebench.metric_modules._shared.looks import look
-from convergebench.metric_modules.edit_applied.judge import _judge_forward, judge_step
-from convergebench.metric_modules.edit_applied.whole_picture import grey
+from convergebench.metric_modules.edit_applied.judge import _judge_forward, judge_step, seen
 from test_edit_applied import CYCLE, jpeg, picture
 
 NAMES = ("astronaut", "coffee", "rocket", "chelsea")
@@ -59,8 +58,8 @@ def returns(back):
     """How a return is judged after a red disc was added to a picture."""
     source = picture("chelsea")
     forward = np.where(disc(source, 0.03)[..., None], np.uint8([220, 40, 40]), source)
-    looks = [look(each) for each in (source, forward, jpeg(back(source, forward), 80))]
-    return judge_step(CYCLE, True, 2, looks, source=looks[0])
+    shown = [seen(each) for each in (source, forward, jpeg(back(source, forward), 80))]
+    return judge_step(CYCLE, True, 2, shown, source=shown[0])
 
 
 def test_what_is_left_of_an_edit_is_told_from_another_loss():
@@ -81,16 +80,8 @@ def test_what_is_left_of_an_edit_is_told_from_another_loss():
 
 
 def sharpness_of_round(cycle, *pictures):
-    """How both steps of a round are judged that changes the whole picture's sharpness; each picture is (look, grey)."""
-    looks, greys = [look for look, _ in pictures], [grey for _, grey in pictures]
-    return [
-        judge_step(cycle, True, k, looks[: k + 1], source=looks[0], greys=greys[: k + 1], source_grey=greys[0])
-        for k in (1, 2)
-    ]
-
-
-def seen(shown):
-    return look(shown), grey(shown)
+    """How both steps of a round are judged that changes the whole picture's sharpness."""
+    return [judge_step(cycle, True, k, pictures[: k + 1], source=pictures[0]) for k in (1, 2)]
 
 
 @pytest.mark.parametrize("name", [*NAMES[:2], *(pytest.param(name, marks=pytest.mark.slow) for name in NAMES[2:])])

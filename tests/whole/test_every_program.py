@@ -13,10 +13,8 @@ from convergebench.generation.plan import Plan, make_plan
 from convergebench.generation.records import Chain
 from convergebench.generation.scheduler import generate
 from convergebench.generation.sources import catalogue
-from convergebench.metric_modules._shared.looks import look
 from convergebench.metric_modules.edit_applied.cycles import roles
-from convergebench.metric_modules.edit_applied.judge import judge_step
-from convergebench.metric_modules.edit_applied.whole_picture import grey
+from convergebench.metric_modules.edit_applied.judge import judge_step, seen
 from convergebench.metric_modules.halflife.outcomes import convergence
 from convergebench.metric_modules.scores import ScoreRow
 from convergebench.spaces_app.analysis.analysis import Analysis
@@ -130,9 +128,10 @@ def rounds(made):
 def cause_of(name, pictures):
     """What a round of these pictures is lost to, by the checks of edits and of RMSE."""
     program = programs.get(name)
-    cells, greys = [look(picture) for picture in pictures], [grey(picture) for picture in pictures]
-    about = {"source": cells[0], "greys": greys, "source_grey": greys[0], "small": program.small}
-    steps = [judge_step(program.cycle, True, k, cells[: k + 1], **about) for k in range(1, len(cells))]
+    round, about = [seen(picture) for picture in pictures], {"small": program.small}
+    steps = [
+        judge_step(program.cycle, True, k, round[: k + 1], source=round[0], **about) for k in range(1, len(round))
+    ]
     kinds = [role.kind for role in roles(program.cycle, True)]
     rmse = np.sqrt(np.square(pictures[0].astype(float) - pictures[-1]).mean())
     values = {"quality lost": [[1 - rmse / 90]]}

@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 from convergebench.generation.pictures import decode_array, resize_to
-from convergebench.metric_modules._shared.looks import look
 from convergebench.metric_modules.damage import measure as damage
-from convergebench.metric_modules.edit_applied.judge import judge_step
-from convergebench.metric_modules.edit_applied.whole_picture import grey
+from convergebench.metric_modules.edit_applied.judge import judge_step, seen
 from convergebench.metric_modules.halflife.causes import CAUSES, PART, Limits
 from convergebench.metric_modules.registration.align import anchors, locate
 
@@ -72,17 +70,13 @@ def judged(model: damage.lpips.Model, rows: Sequence[Row]) -> Iterator[Row]:
             names = [f"I{number - 1}_backward.png" if number > 1 else "I0_source.png", f"I{number}_forward.png"]
             round = [*(fitted(picture(folder / name), source) for name in names), shown]
             height, width = source.shape[:2]
-            given = {"source": look(source), "small": "glasses" in thing, "source_grey": grey(source)}
+            given = {"source": seen(source), "small": "glasses" in thing}
             given["placement"] = moved and (moved.x / width, moved.y / height, moved.scale)
-            cycle, looks, greys = (
-                (f"add {thing}", f"remove {thing}"),
-                list(map(look, round)),
-                list(map(grey, round)),
-            )
-            steps = [judge_step(cycle, True, k, looks[: k + 1], greys=greys[: k + 1], **given) for k in (1, 2)]
+            cycle, round = (f"add {thing}", f"remove {thing}"), list(map(seen, round))
+            steps = [judge_step(cycle, True, k, round[: k + 1], **given) for k in (1, 2)]
             values |= {"changed": steps[0]["changed"], "undone": steps[1]["undone"]}
         else:
-            steps = [judge_step(("copy",), True, 1, [look(source), look(shown)], source=look(source))]
+            steps = [judge_step(("copy",), True, 1, [seen(source), seen(shown)], source=seen(source))]
         values["colour_shift"] = steps[-1]["colour_shift"]
         sure = [loss(values, Limits(undecided=way)) for way in ("kept", "lost")]
         yield (
@@ -139,11 +133,8 @@ def as_asked() -> list[Row]:
         start = next(file for file in path.parent.iterdir() if file.name[0].isdigit())
         given, shown = picture(before.get(row["chain"], start) if row["step"] != "1" else start), picture(path)
         before[row["chain"]] = path
-        round = [given, fitted(shown, given)]
-        looks, greys = list(map(look, round)), list(map(grey, round))
-        step = judge_step(
-            (row["instruction"], "undo"), True, 1, looks, greys=greys, source=looks[0], source_grey=greys[0]
-        )
+        round = [seen(given), seen(fitted(shown, given))]
+        step = judge_step((row["instruction"], "undo"), True, 1, round, source=round[0])
         rows.append(row | {name: step[name] for name in ("changed", "as_asked", "asked_by")})
     return rows
 

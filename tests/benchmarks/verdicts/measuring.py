@@ -6,7 +6,7 @@ from zlib import crc32
 
 import numpy as np
 from convergebench.metric_modules._shared.looks import look
-from convergebench.metric_modules.edit_applied.judge import _judge_forward, judge_step
+from convergebench.metric_modules.edit_applied.judge import _judge_forward, judge_step, seen
 
 from . import truth
 from .wear import ON_TOP
@@ -48,7 +48,7 @@ def parts(pictures: Pictures, sizes: tuple[float, ...] = SIZES) -> Rows:
 def undoing(pictures: Pictures, sizes: tuple[float, ...] = (0.003, 0.01, 0.03, 0.1)) -> Rows:
     """A part is pasted in as an edit; something comes back: undone, not undone, or something else?"""
     for name, shown in pictures.items():
-        source = look(shown)
+        source = seen(shown)
         for size in sizes:
             part = truth.pasted(shown, another(pictures, name), size, chance_of(name, size, "edit"))
             if part is None:
@@ -65,9 +65,9 @@ def undoing(pictures: Pictures, sizes: tuple[float, ...] = (0.003, 0.01, 0.03, 0
             }
             for wear in UNDER:
                 chance = chance_of(name, size, wear)
-                there = look(ON_TOP[wear](forward, chance))
+                there = seen(ON_TOP[wear](forward, chance))
                 for back, picture in backs.items():
-                    looks = [source, there, look(ON_TOP[wear](picture, chance))]
-                    judged = judge_step(CYCLE, True, 2, looks, source=source)
+                    round = [source, there, seen(ON_TOP[wear](picture, chance))]
+                    judged = judge_step(CYCLE, True, 2, round, source=source)
                     about = {"picture": name, "size": size, "contrast": contrast, "wear": wear, "back": back}
                     yield about | {"undone": judged["undone"]}
