@@ -1,7 +1,7 @@
 """Damage as pure functions: LPIPS of small pictures, and of it the worst tile."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import cv2
 import numpy as np
@@ -23,14 +23,9 @@ TILES = 10
 # blur or JPEG must not bring back what was lost. From .5 to 3 the labelled rounds agree as well (docs/verdicts.md).
 GRAIN = 0.7
 COLUMNS = ("damage", "damage_outline")
+Reference = tuple[np.ndarray, "list[torch.Tensor]", Anchors]  # a picture, its features for LPIPS, and its blocks
 _Polygons = list[list[list[float]]]  # their corners, right and down, from 0 to 1
 missing_weights = lpips.missing_weights
-
-
-class Reference(NamedTuple):
-    picture: np.ndarray
-    features: "list[torch.Tensor]"
-    anchors: Anchors
 
 
 def _small(picture: np.ndarray) -> np.ndarray:
@@ -40,14 +35,14 @@ def _small(picture: np.ndarray) -> np.ndarray:
 
 
 def prepare(model: lpips.Model, picture: np.ndarray) -> Reference:
-    return Reference(picture, lpips.features(model, [_small(picture)]), anchors(picture))
+    return picture, lpips.features(model, [_small(picture)]), anchors(picture)
 
 
-def _tiles(model: lpips.Model, reference: Reference, shown: np.ndarray) -> np.ndarray:
+def _tiles(model: lpips.Model, features: "list[torch.Tensor]", shown: np.ndarray) -> np.ndarray:
     """Of each tile the smaller damage: of the picture as it is, and of the picture without its grain."""
     grids, small, size = [], _small(shown), (TILES, TILES)
     for picture in (small, cv2.GaussianBlur(small, (0, 0), GRAIN)):
-        maps = lpips.maps(reference.features, lpips.features(model, [picture]))
+        maps = lpips.maps(features, lpips.features(model, [picture]))
         grids.append(
             sum(cv2.resize(place[0, 0].cpu().numpy(), size, interpolation=cv2.INTER_AREA) for place in maps)
         )
@@ -60,10 +55,11 @@ def compare(model: lpips.Model, reference: Reference, shown: np.ndarray) -> tupl
 
     Only what may be a lost part is laid back: below that nothing is decided.
     """
-    tiles, where = _tiles(model, reference, shown), (slice(0, shown.shape[0]), slice(0, shown.shape[1]))
-    if tiles.max() >= PART.low and (place := locate(reference.anchors, shown)).accepted and not place.still:
+    picture, features, blocks = reference
+    tiles, where = _tiles(model, features, shown), (slice(0, shown.shape[0]), slice(0, shown.shape[1]))
+    if tiles.max() >= PART.low and (place := locate(blocks, shown)).accepted and not place.still:
         laid, part = undone(shown, place)
-        cropped = prepare(model, np.ascontiguousarray(reference.picture[part]))
+        cropped = lpips.features(model, [_small(np.ascontiguousarray(picture[part]))])
         aligned = _tiles(model, cropped, np.ascontiguousarray(laid[part]))
         if aligned.max() < tiles.max():
             tiles, where = aligned, part

@@ -117,13 +117,6 @@ def test_chains_that_failed_at_once_are_counted_apart():
     assert nothing["half_life"] is nothing["restricted_mean"] is nothing["survival"] is None
 
 
-def test_the_order_of_chains_does_not_matter():
-    curves = [falling(half) for half in (2, 3, 5, 8, 13, 21)]
-    assert half_life(curves) == half_life(curves)
-    turned = half_life(curves[::-1])
-    assert turned["restricted_mean_interval"] == pytest.approx(half_life(curves)["restricted_mean_interval"])
-
-
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
