@@ -35,11 +35,6 @@ class Reason(NamedTuple):
     text: str  # {} is replaced by the detail
     damage: bool = False  # the dataset or a metric is damaged: reported, and tried again by the next run
 
-    def sentence(self, detail: str = "") -> str:
-        if "{}" in self.text:
-            return self.text.replace("{}", detail)
-        return f"{self.text}: {detail}" if detail else self.text
-
 
 _ROWS = (
     Reason("refused", Fault.EDITOR, "refused"),
@@ -84,7 +79,10 @@ class Missing(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        return self.reason.sentence(self.detail)
+        text = self.reason.text
+        if "{}" in text:
+            return text.replace("{}", self.detail)
+        return f"{text}: {self.detail}" if self.detail else text
 
 
 Value = float | bool | dict[str, Any] | Missing  # a dictionary is stored as JSON

@@ -134,7 +134,7 @@ def lpips_weights(cache: Path) -> None:
 
     tensors, path = random_tensors("alex"), cache / "convergebench" / "lpips_alex.safetensors"
     path.parent.mkdir(parents=True, exist_ok=True)
-    save_file(tensors, path, {"digest": weights.digest(tensors), "source": "random"})
+    save_file(tensors, path, {"digest": weights._digest(tensors), "source": "random"})
 
 
 def clip_model(folder: Path) -> str:

@@ -150,7 +150,7 @@ def exact(picture: object, name: str = "the picture") -> dict[str, object]:
     return {"bytes": b"P6 %d %d 255\n" % (array.shape[1], array.shape[0]) + array.tobytes(), "path": None}
 
 
-def pair(
+def _pair(
     prediction: object, reference: object, size: Size = None, number: int = 0, any_sizes: bool = False
 ) -> Pair:
     """Prediction and reference, of one size unless `any_sizes`."""
@@ -174,7 +174,7 @@ def pairs(
 ) -> list[Pair]:
     if len(predictions) != len(references):
         raise ValueError(f"{len(predictions)} predictions and {len(references)} references; give as many of both")
-    return [pair(p, r, size, n, any_sizes) for n, (p, r) in enumerate(zip(predictions, references, strict=True))]
+    return [_pair(p, r, size, n, any_sizes) for n, (p, r) in enumerate(zip(predictions, references, strict=True))]
 
 
 def in_batches(

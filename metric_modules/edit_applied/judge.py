@@ -25,7 +25,7 @@ from .._shared.looks import (
 )
 from . import whole_picture
 from .cycles import Role, roles
-from .whole_picture import TOWARDS, asked_transforms, find_transform, grey, residual, square
+from .whole_picture import TOWARDS, asked_transforms, find_transform, grey, transform_undone
 
 # docs/verdicts.md tabulates the accuracy of verdicts under other limits: shares of 0.1% to 1%, LEFT from 0.2 to 0.6.
 SHARE = 0.003  # of the picture: the smallest area of an edit
@@ -181,17 +181,6 @@ def _judge_undo(
     return {"undone": gone, "undo_ratio": ratio, "undo_explained": "all_gone" if explained is None else explained}
 
 
-def _judge_transform_undone(
-    before: np.ndarray, forward: np.ndarray, back: np.ndarray, target: np.ndarray
-) -> Judgement:
-    transform = find_transform(target, back, {"none"})
-    if transform is None:
-        return dict.fromkeys(UNDO, "symmetric")
-    name, left = transform
-    ratio = left / max(residual(square(before), square(forward)), 1e-6)
-    return {"undone": float(name == "none"), "undo_ratio": ratio, "undo_explained": "whole_picture"}
-
-
 def _left(change: Change, region: np.ndarray, tone: bool) -> tuple[float, np.ndarray]:
     """The mean change in a region minus the median change outside it, except for a tone; and the change itself."""
     size, vector = change
@@ -295,7 +284,10 @@ def _judge_looks(
     if made != 1:
         return dict.fromkeys(UNDO, made or "not_changed")
     if all(transforms):
-        return _judge_transform_undone(before, forward, back, targets[0])
+        undone = transform_undone(before, forward, back, targets[0])
+        if undone is None:
+            return dict.fromkeys(UNDO, "symmetric")
+        return {"undone": float(undone[0]), "undo_ratio": undone[1], "undo_explained": "whole_picture"}
     other = (pictures[role.other[0]], pictures[role.other[1]]) if role.other else None
     return _judge_undo(before, forward, back, targets, other=other, small=small, tone=tone, placement=placement)
 

@@ -79,7 +79,7 @@ def asked_transforms(instruction: str) -> frozenset[str]:
     return frozenset({"flip horizontally"})
 
 
-def square(cells: np.ndarray) -> np.ndarray:
+def _square(cells: np.ndarray) -> np.ndarray:
     return cv2.resize(cells, (_GRID, _GRID), interpolation=cv2.INTER_AREA)
 
 
@@ -106,7 +106,7 @@ def _recoloured(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     return cv2.transform(before, np.column_stack([matrix, offset]).astype(np.float32))
 
 
-def residual(expected: np.ndarray, seen: np.ndarray) -> float:
+def _residual(expected: np.ndarray, seen: np.ndarray) -> float:
     """Mean delta E, colour drift and a shift by one cell forgiven."""
     expected = np.ascontiguousarray(expected)
     return float(nearest(seen, _recoloured(expected, seen), 1).mean())
@@ -117,20 +117,31 @@ def find_transform(before: np.ndarray, after: np.ndarray, asked: Collection[str]
 
     The name is empty if none stands out. A transform that looks like the asked one is not a rival.
     """
-    start, end = square(before), square(after)
+    start, end = _square(before), _square(after)
     transformed = [np.ascontiguousarray(TRANSFORMS[name](start)) for name in asked]
     rivals = [
         name
         for name, transform in TRANSFORMS.items()
         if name not in asked
-        and all(residual(picture, transform(start).copy()) >= _DISTINCT for picture in transformed)
+        and all(_residual(picture, transform(start).copy()) >= _DISTINCT for picture in transformed)
     ]
     if not rivals or ("none" not in rivals and "none" not in asked):
         return None
-    residuals = {name: residual(TRANSFORMS[name](start), end) for name in [*asked, *rivals]}
+    residuals = {name: _residual(TRANSFORMS[name](start), end) for name in [*asked, *rivals]}
     best, rival = (min(names, key=residuals.__getitem__) for names in (asked, rivals))
     first, second = residuals[best], residuals[rival]
     return best if first <= MARGIN * second else rival if second <= MARGIN * first else "", first
+
+
+def transform_undone(
+    before: np.ndarray, forward: np.ndarray, back: np.ndarray, target: np.ndarray
+) -> tuple[bool, float] | None:
+    """Whether a return is the target again, and the share of the change that is left; None if symmetric."""
+    transform = find_transform(target, back, {"none"})
+    if transform is None:
+        return None
+    name, left = transform
+    return name == "none", left / max(_residual(_square(before), _square(forward)), 1e-6)
 
 
 def asked_sharpness(instructions: Sequence[str]) -> str | None:

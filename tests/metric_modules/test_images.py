@@ -170,21 +170,21 @@ def test_lists_that_are_no_pairs_are_refused_in_one_sentence(predictions, refere
 
 def test_pictures_of_two_sizes_are_resized_by_the_rule():
     double = np.asarray(Image.fromarray(COLOUR).resize((80, 48), Image.Resampling.LANCZOS))
-    to_reference = images.pair(double, COLOUR, "reference")
+    to_reference = images._pair(double, COLOUR, "reference")
     assert to_reference[0].shape == to_reference[1].shape == COLOUR.shape
     np.testing.assert_array_equal(to_reference[1], COLOUR)
     expected = np.asarray(Image.fromarray(double).resize((40, 24), Image.Resampling.LANCZOS))
     np.testing.assert_array_equal(to_reference[0], expected)
-    to_short_side = images.pair(double, COLOUR, 12)
+    to_short_side = images._pair(double, COLOUR, 12)
     assert to_short_side[0].shape == to_short_side[1].shape == (12, 20, 3)
-    already_there = images.pair(double, COLOUR, 48)
+    already_there = images._pair(double, COLOUR, 48)
     np.testing.assert_array_equal(already_there[0], double)
 
 
 @pytest.mark.parametrize("size", [0, -1, 1.5, True, "source"])
 def test_a_size_that_is_no_rule_is_refused(size):
     with pytest.raises(ValueError, match="'reference' or the pixels of the short side"):
-        images.pair(COLOUR, COLOUR, size)
+        images._pair(COLOUR, COLOUR, size)
 
 
 def test_batches_hold_one_size_and_keep_the_order():
@@ -200,10 +200,10 @@ def test_a_picture_of_other_proportions_is_refused():
     with pytest.raises(
         ValueError, match="prediction 3 is 24x40 and its reference 40x24, which are of different prop"
     ):
-        images.pair(COLOUR.transpose(1, 0, 2), COLOUR, "reference", 3)
+        images._pair(COLOUR.transpose(1, 0, 2), COLOUR, "reference", 3)
     with pytest.raises(ValueError, match="different proportions"):
-        images.pair(COLOUR[:, :30], COLOUR, 12)
-    assert images.pair(COLOUR[:, :39], COLOUR, "reference")[0].shape == COLOUR.shape  # rounding
+        images._pair(COLOUR[:, :30], COLOUR, 12)
+    assert images._pair(COLOUR[:, :39], COLOUR, "reference")[0].shape == COLOUR.shape  # rounding
 
 
 def test_sixteen_bits_cut_by_pillow_are_noticed(tmp_path):

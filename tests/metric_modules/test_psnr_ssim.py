@@ -109,7 +109,7 @@ def test_real_chains_give_the_published_numbers():
             known = reference(images.pixels(folder / "I0_source.png"), "uniform7")
             for row in scores["rounds"]:
                 back = folder / f"I{row['round']}_backward.png"
-                shown, original = images.pair(back, folder / "I0_source.png", "reference")
+                shown, original = images._pair(back, folder / "I0_source.png", "reference")
                 assert psnr_and_rmse(original, shown)["psnr"] == pytest.approx(row["psnr"], abs=1e-6)
                 assert compare(known, shown) == pytest.approx(row["ssim"], abs=1e-6)
                 found += 1

@@ -46,7 +46,7 @@ def test_two_ranks_return_what_one_process_does(tmp_path):
     tensors = random_tensors("alex")
     (tmp_path / "convergebench").mkdir()
     (tmp_path / "convergebench" / "lpips_alex.safetensors").write_bytes(
-        save(tensors, {"digest": weights.digest(tensors)})
+        save(tensors, {"digest": weights._digest(tensors)})
     )
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]

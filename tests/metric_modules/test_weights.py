@@ -79,7 +79,7 @@ def test_weights_arrive_once_and_hold_only_what_is_needed(cache, index):
     assert "already" in said[-1]
     assert tensors.keys() == TENSORS.keys()
     assert all(torch.equal(tensors[name], tensor) for name, tensor in TENSORS.items())
-    assert digest == weights.digest(tensors)
+    assert digest == weights._digest(tensors)
     assert [path.name for path in cache.iterdir()] == ["lpips_alex.safetensors"]
 
 
