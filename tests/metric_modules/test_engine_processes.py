@@ -142,20 +142,13 @@ def ranks_seen(folder, process):
 
 
 @pytest.mark.slow
-def test_launched_processes_make_the_files_of_one(dataset, alone):
-    process = launched(dataset, "--num_processes", "4", "--main_process_port", free_port())
-    assert ranks_seen(dataset, process) == {f"{rank:04d}-of-0004.jsonl" for rank in range(4)}
-    assert process.returncode == 0, process.stderr.read()
-    assert scored.content(dataset) == alone
-
-
-@pytest.mark.slow
-def test_two_machines_make_the_files_of_one(dataset, alone):
-    both = ["--num_processes", "2", "--num_machines", "2", "--main_process_ip", "127.0.0.1"]
-    both += ["--main_process_port", free_port(), "--machine_rank"]
-    machines = [launched(dataset, *both, str(number)) for number in (0, 1)]
-    assert ranks_seen(dataset, machines[0]) >= {"0000-of-0002.jsonl", "0001-of-0002.jsonl"}
-    assert [machine.wait(60) for machine in machines] == [0, 0], machines[1].stderr.read()
+@pytest.mark.parametrize("machines", [1, 2])
+def test_launched_processes_make_the_files_of_one(dataset, alone, machines):
+    words = ["--num_processes", "4", "--num_machines", str(machines), "--main_process_ip", "127.0.0.1"]
+    words += ["--main_process_port", free_port(), "--machine_rank"]
+    launches = [launched(dataset, *words, str(number)) for number in range(machines)]
+    assert ranks_seen(dataset, launches[0]) >= {f"{rank:04d}-of-0004.jsonl" for rank in range(4)}
+    assert [launch.wait(60) for launch in launches] == [0] * machines, launches[-1].stderr.read()
     assert scored.content(dataset) == alone
 
 

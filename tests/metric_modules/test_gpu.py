@@ -66,8 +66,10 @@ def test_a_whole_chain_passes_clip_at_once_on_another_device(tmp_path):
     assert (rows.device.type, tuple(rows.shape)) == ("meta", (len(PICTURES), 8))
 
 
-def test_float16_is_as_near_to_float32_as_the_columns_say():
-    exact, half = random_lpips.random_model("alex"), random_lpips.random_model("alex", "float16")
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_short_floats_are_as_near_to_float32_as_the_columns_say(dtype):
+    exact, half = random_lpips.random_model("alex"), random_lpips.random_model("alex", dtype)
+    assert lpips.signature(half)["dtype"] == dtype
     found = [
         lpips.distances(model, lpips.features(model, PICTURES[:1]), PICTURES[8:12]) for model in (exact, half)
     ]

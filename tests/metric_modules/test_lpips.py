@@ -79,20 +79,6 @@ def test_identity_order_and_batches_do_not_matter():
         assert [alone] == measure.compare(features, original)
 
 
-def test_bfloat16_stays_near_and_says_so_in_the_signature():
-    models = [random_model("alex", dtype) for dtype in ("float32", "bfloat16")]
-    pairs = [[measure.features(model, [picture]) for picture in random_pictures(2)] for model in models]
-    exact, short = (measure.compare(*pair)[0]["lpips"] for pair in pairs)
-    assert exact == pytest.approx(short, rel=0.02)
-    assert exact != short
-    assert measure.signature(models[1]) == {
-        "version": "0.1",
-        "net": "alex",
-        "dtype": "bfloat16",
-        "weights": "random",
-    }
-
-
 def test_nothing_keeps_a_gradient():
     tensors = {name: tensor.requires_grad_() for name, tensor in random_tensors("alex").items()}
     known = measure.model("alex", tensors, "cpu", "float32", "random")
