@@ -9,7 +9,7 @@ from hashlib import sha256
 import numpy as np
 import pyarrow as pa
 from convergebench.dataset_builder.dataset.reader import Place, PlacedStep, Reader
-from convergebench.generation.pictures import Undecodable, decode, decode_array, pixel_hash
+from convergebench.generation.pictures import Undecodable, decode, decode_array, evaluation_size, pixel_hash
 from convergebench.generation.records import FinishedChain, Step
 
 # The fixed cost of decoding, resizing and metric calls, expressed in pixels.
@@ -48,6 +48,13 @@ class DatasetChain:
             *(placed and placed.step.sha256 for placed in self.steps.values()),
         ]
         return sha256(json.dumps(content).encode()).hexdigest()[:16]
+
+    @property
+    def size(self) -> str:
+        if not (self.input and self.input.step.width and self.input.step.height):
+            return "unknown"
+        width, height = evaluation_size(self.input.step.width, self.input.step.height, self.chain.short_side)
+        return f"{width}x{height}"
 
     @property
     def pixels(self) -> int:

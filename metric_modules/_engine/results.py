@@ -17,7 +17,7 @@ from typing import Any, cast
 
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.dataset.rows import FLOORS, place_of
-from convergebench.generation.pictures import DECODING, evaluation_size
+from convergebench.generation.pictures import DECODING
 from convergebench.generation.records import Json, Step
 
 from ..scores import CHANGED_SIZE, SCORES, Missing, Value, Values, missing_values, reasons_json, signature_of
@@ -103,10 +103,7 @@ def _select(values: Mapping[str, object], columns: Collection[str]) -> Values:
 
 
 def _engine_signature(chain: DatasetChain) -> Part:
-    size, start = "unknown", chain.input and chain.input.step
-    if start and start.width and start.height:
-        size = "{}x{}".format(*evaluation_size(start.width, start.height, chain.chain.short_side))
-    return {"version": _ENGINE_VERSION, "size": size, "resize": "lanczos", "pixels": DECODING}
+    return {"version": _ENGINE_VERSION, "size": chain.size, "resize": "lanczos", "pixels": DECODING}
 
 
 def read_results(reader: Reader, chains: Sequence[DatasetChain], tasks: Sequence[FloorTask]) -> Results:
