@@ -132,7 +132,7 @@ def ask_all(
             own = caller.price if answer.cost is None else answer.cost
             cost = round(billed + own, 6) if caller.price or answer.cost is not None else None
             line = entry(item, answer, cost, round(time.monotonic() - started, 3))
-            line |= {"call": budget.take_call(), "own": own}
+            line |= {"call": budget._take_call(), "own": own}
             _append_to_journal(journal, line)
             lines.append(line)
             return answer
@@ -168,7 +168,7 @@ class _JudgeBudget(Budget):
         self.thread.call = super().intend(amount)
         return str(self.thread.call)
 
-    def take_call(self) -> str | None:
+    def _take_call(self) -> str | None:
         call: str | None = getattr(self.thread, "call", None)
         self.thread.call = None
         return call
