@@ -101,7 +101,7 @@ def _receive(file: IO[bytes]) -> tuple[_Message, bytes]:
     return message, base64.b64decode(message.pop("data"))
 
 
-def serve(path: str, function: str, hidden: str | None = None) -> None:
+def _serve(path: str, function: str, hidden: str | None = None) -> None:
     """Answer calls from standard input; the user's own prints go to standard error."""
     given, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -169,4 +169,4 @@ def _allowed(root: str, hidden: Path) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    serve(*sys.argv[1:])
+    _serve(*sys.argv[1:])

@@ -78,7 +78,7 @@ def decode(data: bytes, most_pixels: int = MOST_PIXELS) -> Image.Image:
                 size = f"{picture.width}x{picture.height}"
                 raise Undecodable(f"a {kind} of {size}, above the limit of {most_pixels} pixels")
             picture.load()
-            return upright(picture)
+            return _upright(picture)
     except Undecodable:
         raise
     except DECODER_ERRORS as error:
@@ -110,7 +110,7 @@ def with_text(data: bytes) -> bytes:
     return data + repr(picture.info).encode()
 
 
-def upright(picture: Image.Image) -> Image.Image:
+def _upright(picture: Image.Image) -> Image.Image:
     """The picture as RGB on white without metadata, turned as its orientation tag says."""
     if picture.getexif().get(0x0112, 1) != 1:
         picture = ImageOps.exif_transpose(picture)

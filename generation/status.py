@@ -34,7 +34,7 @@ def read_status(run: Path) -> Json:
     for chain in plan["chains"].keys() | begun.keys():
         counts, reason = _WAITING, ""
         try:
-            editor, calls = plan["chains"].get(chain) or _read_plan(begun[chain])
+            editor, calls = plan["chains"].get(chain) or _read_description(begun[chain])
             if chain in begun:
                 counts, reason = _read_chain(begun[chain], calls, held_locks)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
@@ -54,7 +54,7 @@ def read_status(run: Path) -> Json:
     }
 
 
-def _read_plan(folder: Path) -> tuple[str, int]:
+def _read_description(folder: Path) -> tuple[str, int]:
     values = read_json(folder / "chain.json", " ")
     return str(values["editor"]), int(values["rounds"]) * len(values["program"]["cycle"])
 

@@ -37,7 +37,7 @@ def across(width: int, height: int) -> tuple[Whole, Whole]:
     return x[None], y[:, None]
 
 
-def noise(x: Whole, y: Whole, columns: int, rows: int, seed: Sequence[int]) -> Whole:
+def _noise(x: Whole, y: Whole, columns: int, rows: int, seed: Sequence[int]) -> Whole:
     """Smooth value noise with so many cells to the short side, over x and y."""
     left, a = _cells(x, columns)
     top, b = _cells(y, rows)
@@ -61,7 +61,7 @@ def fractal(x: Whole, y: Whole, columns: int, rows: int, octaves: int, seed: Seq
     weight = 0
     for octave in range(octaves):
         share = 1 << (octaves - 1 - octave)
-        total += share * noise(x, y, columns << octave, rows << octave, [*seed, octave])
+        total += share * _noise(x, y, columns << octave, rows << octave, [*seed, octave])
         weight += share
     return total // weight
 
@@ -147,13 +147,13 @@ def _haze(width: int, height: int, seed: int) -> Whole:
     rows = 7
     for row in range(rows):
         count = 34 - 4 * row
-        base = tall * (30 + 9 * row) // 100 + (noise(x, y[:1], 3, 3, [seed, 2, row]) - ONE // 2) * tall // (
+        base = tall * (30 + 9 * row) // 100 + (_noise(x, y[:1], 3, 3, [seed, 2, row]) - ONE // 2) * tall // (
             ONE * 6
         )
         edge = np.full((1, width), 1 << 30, np.int64)
         places = draw([seed, 3, row], count, 0, int(x.max()) + 1)
         heights = draw([seed, 4, row], count, 280 + 90 * row, 560 + 170 * row)
-        rough = noise(x, y[:1], 260, 1, [seed, 5, row]) >> 10
+        rough = _noise(x, y[:1], 260, 1, [seed, 5, row]) >> 10
         for place, rise in zip(places, heights, strict=True):
             slope = abs(x - place) * 5
             teeth = slope % (rise // 7 + 1) * 2 // 3  # the steps of the branches
@@ -165,7 +165,7 @@ def _haze(width: int, height: int, seed: int) -> Whole:
         mist = np.clip((y - base) * ONE // (tall // 4), 0, ONE) * (rows - row) // (rows + 1)
         layer = mix(np.broadcast_to(trees, picture.shape), (202, 212, 215), mist)
         picture = mix(picture, layer, below)
-    grain = noise(x, y, 400, 400, [seed, 6]) >> 13
+    grain = _noise(x, y, 400, 400, [seed, 6]) >> 13
     return picture + grain[..., None] - 4
 
 
@@ -181,7 +181,7 @@ def _particles(width: int, height: int, seed: int) -> Whole:
         away = root((x - across_) ** 2 + (y - down) ** 2)
         swirl = fractal(x, y, 5, 5, 6, [seed, 2, puff])
         dust = (ONE - away * ONE // size) + (swirl - ONE // 2) * 3 // 2
-        fine = noise(x, y, 420, 420, [seed, 3, puff])
+        fine = _noise(x, y, 420, 420, [seed, 3, puff])
         body = np.clip(dust * 3 // 2 - (fine >> 2), 0, ONE)
         shade = flat(1, 1, hue) * (ONE // 4 + swirl + (fine >> 3))[..., None] >> 16
         picture = mix(picture, shade, body * 15 >> 4)
@@ -232,10 +232,10 @@ def _feather(width: int, height: int, seed: int) -> Whole:
     dx, dy = x - middle, y - down
     away = root(dx * dx * 3 // 2 + np.where(dy > 0, dy * dy * 3 // 4, dy * dy * 5 // 4))
     lean = _bearing(dx * 2, -dy - 2600 - abs(dx) // 3)
-    wave = noise(x, y, 9, 9, [seed, 2]) >> 9
+    wave = _noise(x, y, 9, 9, [seed, 2]) >> 9
     barbs = _sine(lean * 150 + wave * 24 + away)
     fine = _sine(away * 70 + lean * 30)
-    rings = away * 24 + (barbs >> 3) + ((noise(x, y, 6, 6, [seed, 3]) - ONE // 2) >> 3)
+    rings = away * 24 + (barbs >> 3) + ((_noise(x, y, 6, 6, [seed, 3]) - ONE // 2) >> 3)
     colours = [
         (0, (12, 14, 56)), (7000, (18, 26, 110)), (12500, (16, 92, 168)), (17500, (28, 170, 170)),
         (22500, (120, 84, 38)), (30000, (186, 140, 60)), (36000, (96, 142, 52)), (44000, (34, 104, 62)),
@@ -275,7 +275,8 @@ def _text(width: int, height: int, seed: int) -> Whole:
     x, y = across(width, height)
     paper = flat(width, height, (244, 239, 226))
     paper = (
-        paper - (noise(x, y, 3, 3, [seed, 1]) * 14 // ONE + noise(x, y, 220, 220, [seed, 2]) * 9 // ONE)[..., None]
+        paper
+        - (_noise(x, y, 3, 3, [seed, 1]) * 14 // ONE + _noise(x, y, 220, 220, [seed, 2]) * 9 // ONE)[..., None]
     )
     unit = min(width, height)
     margin, top = unit // 12, unit // 12
@@ -318,7 +319,7 @@ def _boards(width: int, height: int, seed: int) -> Whole:
     bend = _sine(along // 2 + start) >> 4
     rings = _sine(inside * 2 + bend * 3 + start * 7 + (_sine(along + start * 3) >> 5))
     fine = _sine(inside * 23 + bend * 5 + start * 11)
-    streaks = noise(x, y, 240, 9, [seed, 4]) - ONE // 2
+    streaks = _noise(x, y, 240, 9, [seed, 4]) - ONE // 2
     light = tone + (rings * 15 >> 14) + (fine * 6 >> 14) + (streaks * 26 >> 16) + down * 26 // tall
     wood = np.asarray((142, 98, 62)) + light[..., None] * np.asarray((100, 84, 62)) // 100
     seam = np.clip((90 - np.minimum(inside, 4096 - inside)) * 700, 0, ONE)
