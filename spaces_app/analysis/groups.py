@@ -59,7 +59,7 @@ class CaseGroup:
         return tuple(check for check in self.checks if check not in self.lacking[editor])
 
     @property
-    def checks_quality(self) -> bool:
+    def _checks_quality(self) -> bool:
         """Without it an editor that returns noise would keep every round; one that never answered needs none."""
         return not {*QUALITIES, "part"}.isdisjoint(self.checks) or not any(map(_measured_rounds, self.all_cases))
 
@@ -89,7 +89,7 @@ def group_cases(
         for name, group in program_groups().items()
         if group.counted == counted and name in by_group
     ]
-    return {group.name: group for group in groups if group.checks_quality or not counted}
+    return {group.name: group for group in groups if group._checks_quality or not counted}
 
 
 def merge_reasons(*findings: _Reasons) -> dict[str, tuple[str, ...]]:
@@ -106,7 +106,8 @@ def merge_reasons(*findings: _Reasons) -> dict[str, tuple[str, ...]]:
 
 def _make_group(name: str, cases: dict[str, list[Case]], apart: _Reasons, roles: Mapping[str, str]) -> CaseGroup:
     """A check counts if half of the editors have it; who lacks it is apart."""
-    having = _editors_by_check(cases)
+    shares = {editor: coverage(editor_cases) for editor, editor_cases in cases.items()}
+    having = {check: {editor for editor in cases if shares[editor][check] >= _COVERED} for check in CHECKS}
     # An editor that never answered lacks no metric: it has lost everything.
     measured = [editor for editor in cases if any(map(_measured_rounds, cases[editor]))] or list(cases)
     voters = {editor for editor in measured if role_in_tables(editor, roles, apart) == "editor"} or {*measured}
@@ -116,19 +117,13 @@ def _make_group(name: str, cases: dict[str, list[Case]], apart: _Reasons, roles:
         editor: tuple(check for check in checks if editor not in having[check]) for editor in measured
     }
     unchecked = {
-        editor: ", ".join(CHECK_TITLES[check] for check in missing)
+        editor: [f"not checked, because its scores lack it: {', '.join(CHECK_TITLES[check] for check in missing)}"]
         for editor, missing in lacking.items()
         if missing
     }
-    why = "not checked, because its scores lack it"
-    reasons = merge_reasons(apart, {editor: [f"{why}: {checks}"] for editor, checks in unchecked.items()})
+    reasons = merge_reasons(apart, unchecked)
     table_roles = {editor: ROLES[role_in_tables(editor, roles, reasons)] for editor in cases}
     return CaseGroup(name, cases, checks, partial, table_roles, lacking, reasons)
-
-
-def _editors_by_check(cases: Mapping[str, Sequence[Case]]) -> dict[str, set[str]]:
-    shares = {editor: coverage(editor_cases) for editor, editor_cases in cases.items()}
-    return {check: {editor for editor in cases if shares[editor][check] >= _COVERED} for check in CHECKS}
 
 
 def role_in_tables(editor: str, roles: Mapping[str, str], apart: _Reasons) -> str:
@@ -212,11 +207,10 @@ def account_for(analysis: "Analysis") -> dict[str, str]:
             place_of[case.chain.id] = group.outcome(analysis, case)
         elif "audit" in case.chain.chain.settings:
             place_of[case.chain.id] = AUDITED
+        elif case.group == NO_GROUP:
+            place_of[case.chain.id] = UNKNOWN
         else:
-            is_like = case.source in analysis.look_alikes
-            place_of[case.chain.id] = (
-                UNKNOWN if case.group == NO_GROUP else _LOOK_ALIKE if is_like else _NO_QUALITY
-            )
+            place_of[case.chain.id] = _LOOK_ALIKE if case.source in analysis.look_alikes else _NO_QUALITY
     for group_cases in analysis.groups.values():
         for case, outcome in analysis.with_outcomes(group_cases):
             state = "missing" if is_missing_case(outcome) else "lost" if outcome.lost else "kept"

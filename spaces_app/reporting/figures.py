@@ -146,11 +146,16 @@ def new_panels(
 
 
 def draw_lines(
-    axes: "Axes", rows: Sequence["CurveRow"], looks: Mapping[str, Look], medians: bool = False, share: bool = False
+    axes: "Axes",
+    rows: Sequence["CurveRow"],
+    looks: Mapping[str, Look],
+    medians: bool = False,
+    share: bool = False,
+    raw: bool = False,
 ) -> None:
     """The first five editors of `looks` with their bands, the others in grey; baselines without bands.
 
-    Medians are dotted; shares go down in steps, from all before the first round.
+    Medians are dotted; shares go down in steps, from all before the first round. What is not `raw` is from 0 to 1.
     """
     from matplotlib.ticker import MaxNLocator
 
@@ -170,6 +175,12 @@ def draw_lines(
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
     first, last = 0 if share else 1, max((row.round for row in rows), default=None)
     axes.set_xlim(*((first - 0.5, first + 0.5) if last == first else (first, last)))
+    if not raw:
+        axes.set_ylim(0, 1.02)
+        axes.set_yticks(
+            [0, 0.25, 0.5, 0.75, 1], ["0%", "", "50%", "", "100%"] if share else ["0", "", "½", "", "1"]
+        )
+        axes.axhline(0.5, color=MUTED.light, lw=0.8, ls=(0, (2, 2)), zorder=1)
 
 
 def _draw_line(
@@ -190,14 +201,6 @@ def _draw_line(
         )
 
 
-def set_unit_scale(axes: "Axes", share: bool = False) -> None:
-    axes.set_ylim(0, 1.02)
-    axes.set_yticks(
-        [0, 0.25, 0.5, 0.75, 1], ["0", "", "½", "", "1"] if not share else ["0%", "", "50%", "", "100%"]
-    )
-    axes.axhline(0.5, color=MUTED.light, lw=0.8, ls=(0, (2, 2)), zorder=1)
-
-
 def add_legend(figure: "Figure", axes: "Axes") -> None:
     handles, labels = axes.get_legend_handles_labels()
     names = figure_names(labels)
@@ -213,11 +216,9 @@ def figure_names(labels: Iterable[str], panels: int = 1) -> dict[str, str]:
     return {label: textwrap.fill(name, width) for label, name in display_names(labels).items()}
 
 
-def last_values(rows: Sequence["CurveRow"], form: str = "share") -> str:
-    last = {row.editor: row for row in rows}
-    ends = [
-        f"{editor} {format_value(row.mean.value, form)} after round {row.round}" for editor, row in last.items()
-    ]
+def _last_values(rows: Sequence["CurveRow"], raw: bool) -> str:
+    last, form = {row.editor: row for row in rows}, "number" if raw else "share"
+    ends = [f"{name} {format_value(row.mean.value, form)} after round {row.round}" for name, row in last.items()]
     return "; ".join(ends) + "."
 
 
@@ -234,14 +235,10 @@ def one_panel(
         return None
     figure, grid = new_figure(height=3.36)
     axes = grid[0, 0]
-    draw_lines(axes, rows, looks, share=share)
-    if not raw:
-        set_unit_scale(axes, share=share)
+    draw_lines(axes, rows, looks, share=share, raw=raw)
     axes.set_ylabel(metric if raw else "share of tests" if share else "retained quality")
     add_legend(figure, axes)
-    return Drawing(
-        name, title, f"{capitalised(metric)}: {last_values(rows, 'number' if raw else 'share')}", figure
-    )
+    return Drawing(name, title, f"{capitalised(metric)}: {_last_values(rows, raw)}", figure)
 
 
 def share_panels(
@@ -276,17 +273,13 @@ def small_panels(
     share: bool = False,
     raw: bool = False,
 ) -> Drawing | None:
-    """On the scale from 0 to 1, unless the metrics are `raw`."""
     filled = {label: rows for label, rows in parts.items() if rows}
     if not filled:
         return None
     figure, panels = new_panels(len(filled), 0.9, 1.7, sharey=not raw)
     for axes, (label, rows) in zip(panels, filled.items(), strict=True):
-        draw_lines(axes, rows, looks, medians, share)
-        if not raw:
-            set_unit_scale(axes, share)
+        draw_lines(axes, rows, looks, medians, share, raw)
         axes.set_title(label)
     add_legend(figure, panels[0])
-    form = "number" if raw else "share"
-    text = " ".join(f"{label}: {last_values(rows, form)}" for label, rows in filled.items())
+    text = " ".join(f"{label}: {_last_values(rows, raw)}" for label, rows in filled.items())
     return Drawing(name, title, text, figure)

@@ -37,23 +37,22 @@ class Strip:
 def typical_strips(
     analysis: Analysis, group: CaseGroup, tested: Sequence[str], shown: Sequence[str], reader: Reader
 ) -> list[Strip]:
-    outcomes = analysis.outcomes[group.name]
-    key = typical_cases(group, outcomes, tested, shown)[0]
-    chosen = [
-        (case, outcome, group.checks_of(editor))
-        for editor in shown
-        for case, outcome in zip(group.cases[editor], outcomes[editor], strict=True)
-        if case.key == key
+    key = typical_cases(group, analysis.outcomes[group.name], tested, shown)[0]
+    chosen = [pair for pair in analysis.with_outcomes(group, *shown) if pair[0].key == key]
+    scores = analysis.scores.of_chains({case.chain.id for case, _ in chosen})
+    losses: dict[str, tuple[int | None, ScoreRow | None]] = {}
+    for case, outcome in chosen:
+        by_step = {row.step: row for row in scores[case.chain.id]}
+        step = losing_step(case, outcome, by_step)
+        losses[case.chain.id] = step, by_step.get(step or -1)
+    last = next((case for case, outcome in reversed(chosen) if outcome.lost), chosen[-1][0]).chain.id
+    places = _places(reader, last, *losses[last])
+    return [
+        _typical_strip(
+            analysis, case, outcome, group.checks_of(case.editor), *losses[case.chain.id], reader, places
+        )
+        for case, outcome in chosen
     ]
-    last = next((part for part in reversed(chosen) if part[1].lost), chosen[-1])
-    places = _places(reader, last[0].chain.id, *_losing_step(analysis, *last[:2]))
-    return [_typical_strip(analysis, *part, reader, places) for part in chosen]
-
-
-def _losing_step(analysis: Analysis, case: Case, outcome: Outcome) -> tuple[int | None, ScoreRow | None]:
-    scores = {row.step: row for row in analysis.scores.of_chains({case.chain.id})[case.chain.id]}
-    step = losing_step(case, outcome, scores)
-    return step, scores.get(step or -1)
 
 
 def _places(reader: Reader, chain: str, lost_step: int | None, row: ScoreRow | None) -> list[Place]:
@@ -67,9 +66,15 @@ def _places(reader: Reader, chain: str, lost_step: int | None, row: ScoreRow | N
 
 
 def _typical_strip(
-    analysis: Analysis, case: Case, outcome: Outcome, checks: Sequence[str], reader: Reader, places: list[Place]
+    analysis: Analysis,
+    case: Case,
+    outcome: Outcome,
+    checks: Sequence[str],
+    lost_step: int | None,
+    row: ScoreRow | None,
+    reader: Reader,
+    places: list[Place],
 ) -> Strip:
-    lost_step, row = _losing_step(analysis, case, outcome)
     frames = []
     for shown in frames_of(case, checks, lost_step):
         data = reader.picture(case.chain.id, shown["step"]) if shown["is_there"] else None

@@ -31,8 +31,8 @@ def headline(rows: Sequence[Row], and_also: str = "") -> tuple[str, str]:
 
 def _less_sure(rows: Sequence[Row]) -> list[str]:
     """Tests that end in another round if values near a limit count, and rounds whose words nobody checked."""
-    words, bounded = [], [row for row in rows if row.undecided is not None]
-    if undecided := round(sum(row.cases * (row.undecided or 0) for row in bounded)):
+    words = []
+    if undecided := round(sum(row.cases * (row.undecided or 0) for row in rows)):
         words.append(f"{counted(undecided, 'test')} undecided, with a value near a limit")
     asked = [row for row in rows if row.as_asked is not None]
     if asked:
@@ -46,34 +46,31 @@ def _less_sure(rows: Sequence[Row]) -> list[str]:
 
 
 def _answer(tested: Sequence[Row], rows: Sequence[Row], names: dict[str, str]) -> str:
-    last = max(row.last_round or 0 for row in rows)
-
-    def value(row: Row) -> str:
+    last, kept = max(row.last_round or 0 for row in rows), {}
+    for row in rows:
         mean, low, high = (format_value(number, "rounds") for number in row.rounds_kept)
-        return mean if row.rounds_kept.low is None else f"{mean} [{low}, {high}]"
-
-    def survives(row: Row) -> str:
-        return f"{names[row.editor]} survives {value(row)} of {last} rounds"
-
+        kept[row.editor] = mean if row.rounds_kept.low is None else f"{mean} [{low}, {high}]"
+    survives = {editor: f"{names[editor]} survives {kept[editor]} of {last} rounds" for editor in kept}
     if not tested:
-        return f"No editor was tested, only baselines: {survives(rows[0])}."
+        return f"No editor was tested, only baselines: {survives[rows[0].editor]}."
     pictures = max(row.sources for row in tested)
     few = f"{counted(pictures, 'picture')}, {RANKED_FROM} needed"
     if len(tested) == 1:
-        return f"{survives(tested[0])}." + (f" Too few to rank: {few}." if pictures < RANKED_FROM else "")
+        return f"{survives[tested[0].editor]}." + (f" Too few to rank: {few}." if pictures < RANKED_FROM else "")
     first, final = tested[0], tested[-1]
+    best, worst = survives[first.editor], f"{names[final.editor]}, {kept[final.editor]}"
     ranked = [row for row in tested if row.rank.value is not None]
     if not ranked:
         why = few if pictures < RANKED_FROM else f"editors share fewer than {RANKED_FROM} pictures"
-        return f"No verdict: {why}. {survives(first)}, {names[final.editor]} {value(final)}."
+        return f"No verdict: {why}. {best}, {names[final.editor]} {kept[final.editor]}."
     top = [row for row in ranked if row.rank.value == 1]
     if (first.rank.value, first.rank.high) == (1, 1):
-        worst = (final.rank.value, final.rank.high) == (len(ranked), len(ranked))
-        return f"Best: {survives(first)}." + (f" Worst: {names[final.editor]}, {value(final)}." if worst else "")
+        has_worst = (final.rank.value, final.rank.high) == (len(ranked), len(ranked))
+        return f"Best: {best}." + (f" Worst: {worst}." if has_worst else "")
     if len(top) == 1:
-        return f"No verdict on the best: none is shown to beat {survives(first)}."
-    ends = f"from {value(top[0])} ({names[top[0].editor]}) to {value(top[-1])} ({names[top[-1].editor]})"
-    return f"No single best: {len(top)} of {len(ranked)} editors may be first, {ends} of {last} rounds."
+        return f"No verdict on the best: none is shown to beat {best}."
+    ends = " to ".join(f"{kept[row.editor]} ({names[row.editor]})" for row in (top[0], top[-1]))
+    return f"No single best: {len(top)} of {len(ranked)} editors may be first, from {ends} of {last} rounds."
 
 
 def counted(number: int, noun: str) -> str:
@@ -93,5 +90,5 @@ def scored_on(reader: Reader) -> str:
     if reader.remote is not None:
         return ""
     times = [(reader.folder / file).stat().st_mtime for file in reader.files("scores")]
-    day = datetime.fromtimestamp(max(times), UTC) if times else None
-    return f"scored {day.day} {day:%b %Y}" if day else ""
+    day = datetime.fromtimestamp(max(times, default=0), UTC)
+    return f"scored {day.day} {day:%b %Y}" if times else ""

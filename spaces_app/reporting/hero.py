@@ -12,7 +12,7 @@ from ..analysis.groups import ROLES
 from ..palette import INK, MUTED, Look
 from ..statistics.curves import slice_curves
 from ..statistics.leaderboard import Row
-from .figures import Drawing, draw_lines, new_figure, set_unit_scale
+from .figures import Drawing, draw_lines, new_figure
 from .filmstrips import Frame, Strip
 from .headline import headline
 
@@ -36,7 +36,6 @@ def draw_hero(
     shown = {row.editor: looks[row.editor] for row in board if row.editor in {strip.label for strip in strips}}
     rows = slice_curves(group, analysis.outcomes[group.name], "all", metrics=("kept",))
     draw_lines(axes, rows, shown, share=True)
-    set_unit_scale(axes, share=True)
     axes.set_ylabel("tests that survive")
     for strip in strips:
         ends = [row for row in rows if row.editor == strip.label]
@@ -70,10 +69,9 @@ def draw_strips(title: str, strips: Sequence[Strip], below: float = 0.0) -> Any:
 def ends_of(board: Sequence[Row]) -> list[str]:
     """The first and the last editor; of a single one, it and the best baseline."""
     tested = [row.editor for row in board if row.role == ROLES["editor"]]
-    others = sorted(
-        (row for row in board if row.editor not in tested), key=lambda row: -(row.rounds_kept.value or 0)
-    )
-    return list(dict.fromkeys([*tested[:1], *(tested[1:] or [row.editor for row in others[:1]])[-1:]]))
+    others = [row for row in board if row.editor not in tested]
+    best = [row.editor for row in sorted(others, key=lambda row: -(row.rounds_kept.value or 0))[:1]]
+    return [*tested[:1], *(tested[1:] or best)[-1:]]
 
 
 def _show(axes: "Axes", frame: Frame) -> None:

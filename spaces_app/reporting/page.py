@@ -39,18 +39,14 @@ def make_sections(tables: Tables, reader: Reader | None = None) -> list[Section]
     groups = list(dict.fromkeys(row["group"] for row in tables["leaderboard"].rows))
     new = dict.fromkeys(statistic.SECTION for statistic in statistics.values())
     titles = [*SECTIONS[:-1], *(title for title in new if title not in (EACH_GROUP, *SECTIONS)), METHODS]
-    sections, signed = (
-        [],
-        stamp(suites_of(reader.chains()) if reader else str(facts_of(tables).get("suite", "")), reader),
-    )
+    version = suites_of(reader.chains()) if reader else str(facts_of(tables).get("suite", ""))
+    signed, first, sections = stamp(version, reader), next(iter(groups), ""), []
     with house_style():
         for group, title in [
             *((group, capitalised(group)) for group in groups),
             *(("", title) for title in titles),
         ]:
-            context = FigureContext(
-                tables, looks, group or next(iter(groups), ""), group in ("", *groups[:1]), signed
-            )
+            context = FigureContext(tables, looks, group or first, group in ("", first), signed)
             section: Section = {"id": slug(title), "title": title, "group": group, "tables": [], "drawings": []}
             section |= {"sentences": sentences.get(group or title, []), "strips": []}
             for name, statistic in statistics.items():
@@ -73,11 +69,8 @@ def looks_of(tables: Tables) -> dict[str, Look]:
 def _drawings(table: Table, statistic: ModuleType, group: str, context: FigureContext) -> list[Drawing]:
     prefix = "" if context.is_first_group else f"{slug(group)}-"
     drawings = statistic.figures(table.typed_rows, context) if hasattr(statistic, "figures") else ()
-    return [
-        replace(drawing, name=prefix + drawing.name, table=table.name, stamp=context.stamp)
-        for drawing in drawings
-        if drawing
-    ]
+    about = {"table": table.name, "stamp": context.stamp}
+    return [replace(drawing, name=prefix + drawing.name, **about) for drawing in drawings if drawing]
 
 
 def _table_parts(table: Table, statistic: ModuleType, group: str, context: FigureContext) -> list[_Part]:
@@ -89,10 +82,9 @@ def _table_parts(table: Table, statistic: ModuleType, group: str, context: Figur
     for value, rows in by_value.items():
         caption = table.title if value is None or group else f"{table.title}: {value}"
         caption = capitalised(rows[0][page.caption]) if page.caption else caption
-        part = _table_part(caption, table.shown(), rows, display_names(context.looks), page.line_where)
-        parts.append(
-            part | {"name": table.name, "folded": page.folded, "note": "" if parts or group else table.note}
-        )
+        about = {"name": table.name, "folded": page.folded, "note": "" if parts or group else table.note}
+        names = display_names(context.looks)
+        parts.append(_table_part(caption, table.shown(), rows, names, page.line_where) | about)
     return parts
 
 
@@ -145,9 +137,7 @@ def render_page(sections: Sequence[Section], tables: Tables, strips: Sequence[St
         answer = _table_part(caption, rows.shown(SHORT), rows.rows, names, "role")
         first = next((drawing for drawing in sections[0]["drawings"] if drawing.name == "survival"), None)
     return template("page.html").render(
-        sections=[
-            section for section in sections if section["strips"] or section["drawings"] or section["tables"]
-        ],
+        sections=[part for part in sections if part["strips"] or part["drawings"] or part["tables"]],
         stand_in=stand_in(tables),
         breaks=[drawing for drawing in top["drawings"] if drawing.name in _BREAKS],
         sure=[part for parts in top["tables"] for part in parts if part["name"] == _SURE],

@@ -43,10 +43,11 @@ def page_sentences(tables: Tables, scored: str = "") -> dict[str, list[str]]:
     by_group: dict[str, list[leaderboard.Row]] = {}
     for row in board:
         by_group.setdefault(row.group, []).append(row)
-    other = stand_in(tables)
-    lead = (
-        _lead_sentences(board, facts, scored) if board else other["lead"] if other else [why_nothing_counts(facts)]
-    )
+    if board:
+        lead = _lead_sentences(board, facts, scored)
+    else:
+        other = stand_in(tables)
+        lead = other["lead"] if other else [why_nothing_counts(facts)]
     alarms = [
         f"ALARM: {alarm}"
         for name, statistic in find_statistics().items()
@@ -63,17 +64,11 @@ def _lead_sentences(board: Sequence[leaderboard.Row], facts: Facts, scored: str)
     answer, scope = headline([row for row in board if row.group == board[0].group], scored)
     roles = {row.editor: row.role for row in board}
     baselines = sum(role == ROLES["baseline"] for role in roles.values())
-    counts = (
-        f"{scope} {counted(len(roles) - baselines, 'editor')} and {counted(baselines, 'baseline')}, "
-        f"{counted(facts['chains'], 'test')} in all, of the suite {facts['suite']}."
-    )
+    editors = f"{counted(len(roles) - baselines, 'editor')} and {counted(baselines, 'baseline')}"
+    counts = f"{scope} {editors}, {counted(facts['chains'], 'test')} in all, of the suite {facts['suite']}."
     unscored = facts["editors without scores"]
-    left_out = (
-        f"Not on this page, because their chains have no scores: {unscored}; `convergebench score` adds them."
-        if unscored != "none"
-        else ""
-    )
-    return [sentence for sentence in (answer, counts, left_out) if sentence]
+    why = f"Not on this page, because their chains have no scores: {unscored}; `convergebench score` adds them."
+    return [answer, counts, *([] if unscored == "none" else [why])]
 
 
 def stand_in(tables: Tables) -> dict[str, Any] | None:
@@ -93,9 +88,8 @@ def _group_sentences(group: str, board: Sequence[leaderboard.Row], tables: Table
     partial = facts[f"{group}: checks that only some editors have"]
     unranked = any(row.role == ROLES["editor"] and row.rank.value is None for row in board)
     on = {row.on for row in rows_of(tables, CurveRow) if row.group == group and row.slice == "all"}
-    tests = (
-        "tests that all editors finished without technical failure" if on == {"common"} else "each editor's tests"
-    )
+    tests = "tests that all editors finished without technical failure"
+    tests = tests if on == {"common"} else "each editor's tests"
     sentences = {
         f"These are {programs.description}: {facts[f'{group}: cases']} tests on {facts[f'{group}: sources']} pictures, "
         f"up to {facts[f'{group}: rounds']} rounds. Baselines, below the double line, show the best and worst possible "

@@ -11,7 +11,7 @@ from typing import Any
 from convergebench.generation.records import UserError, one_of
 
 TRACKERS = ("trackio", "wandb", "tensorboard")
-_Log = Callable[[dict[str, float], int], None]
+_Log = Callable[[dict[str, float], int], object]
 
 
 def track(report: str | Path, to: str, project: str = "convergebench") -> list[str]:
@@ -49,9 +49,4 @@ def _start(to: str, project: str, editor: str, config: dict[str, Any]) -> tuple[
         return lambda values, step: run.log(values, step=step), tracker.finish
     board = importlib.import_module("torch.utils.tensorboard")
     writer = board.SummaryWriter(str(Path(project) / re.sub(r"[^\w.-]+", "-", editor)))
-
-    def log(values: dict[str, float], step: int) -> None:
-        for name, value in values.items():
-            writer.add_scalar(name, value, step)
-
-    return log, writer.close
+    return lambda values, step: [writer.add_scalar(name, values[name], step) for name in values], writer.close

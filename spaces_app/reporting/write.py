@@ -65,12 +65,9 @@ def write_files(
     tables: Tables, out: Path, top: Sequence[Strip] = (), hero: Drawing | None = None, reader: Reader | None = None
 ) -> int:
     """How many; the page begins with `top`, and has pictures of the dataset that is given."""
-    sections = make_sections(tables, reader)
-    files = _table_files(tables)
-    for drawing in [
-        *([hero] if hero else []),
-        *(drawing for section in sections for drawing in section["drawings"]),
-    ]:
+    sections, files = make_sections(tables, reader), _table_files(tables)
+    drawings = [drawing for section in sections for drawing in section["drawings"]]
+    for drawing in filter(None, [hero, *drawings]):
         files |= {f"figures/{drawing.name}.{form}": drawing.file(form) for form in FORMS}
     files["methods.md"] = methods_paragraph(tables).encode()
     files[PAGE] = render_page(sections, tables, top, scored_on(reader) if reader else "").encode()

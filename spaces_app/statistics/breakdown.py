@@ -35,16 +35,10 @@ def rows(analysis: Analysis) -> list[Row]:
     for name, group in analysis.groups.items():
         for by in _SLICES:
             for value in sorted({getattr(case, by) for case in group.all_cases}):
-                for editor in group.cases:
+                for editor, role in group.roles.items():
                     pairs = analysis.with_outcomes(group, editor)
-                    place = {
-                        "group": name,
-                        "by": by,
-                        "value": value,
-                        "editor": editor,
-                        "role": group.roles[editor],
-                    }
                     if chosen := [pair for pair in pairs if getattr(pair[0], by) == value]:
+                        place = {"group": name, "by": by, "value": value, "editor": editor, "role": role}
                         rows.append(_row(chosen, place))
     return rows
 

@@ -1,6 +1,6 @@
 """Degradation curves: means, medians and shares per round, with bands over sources."""
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 import numpy as np
 from convergebench.metric_modules.halflife.intervals import share_interval, student_interval
@@ -45,33 +45,28 @@ def rows(analysis: Analysis) -> list[CurveRow]:
     rows: list[CurveRow] = []
     for name, group in analysis.groups.items():
         rows += slice_curves(group, analysis.outcomes[name], "all")
-        cases = group.all_cases
         for field in _SLICES:
-            for value in sorted({getattr(case, field) for case in cases}):
-                if len({case.source for case in cases if getattr(case, field) == value}) >= _FEWEST_SOURCES:
-                    rows += slice_curves(
-                        group,
-                        analysis.outcomes[name],
-                        f"{field}: {value}",
-                        lambda case, field=field, value=value: getattr(case, field) == value,  # type: ignore[misc]
-                        ("kept", "quality"),
-                    )
+            sources: dict[str, set[str]] = {}
+            for case in group.all_cases:
+                sources.setdefault(getattr(case, field), set()).add(case.source)
+            for value in sorted(value for value in sources if len(sources[value]) >= _FEWEST_SOURCES):
+                rows += slice_curves(group, analysis.outcomes[name], f"{field}: {value}", ("kept", "quality"))
     return rows + [row for module in study_modules("curves") for row in module.curves(analysis)]
 
 
 def slice_curves(
     group: CaseGroup,
     outcomes: OutcomesByEditor,
-    label: str,
-    is_in_slice: Callable[[Case], bool] = lambda case: True,
+    label: str,  # all, or "FIELD: VALUE" of the cases
     metrics: Sequence[str] | None = None,
 ) -> list[CurveRow]:
     """The curves of a slice on the cases that all editors have, unless these are fewer than half of some editor's."""
     chosen: dict[str, _Pairs] = {}
+    field, _, value = label.partition(": ")
     for editor, cases in group.cases.items():
         measured = [pair for pair in zip(cases, outcomes[editor], strict=True) if not pair[1].failed]
-        if pairs_in_slice := [pair for pair in measured if is_in_slice(pair[0])]:
-            chosen[editor] = pairs_in_slice
+        if in_slice := [pair for pair in measured if label == "all" or getattr(pair[0], field) == value]:
+            chosen[editor] = in_slice
     keys = [{case.key for case, _ in pairs} for pairs in chosen.values()]
     common = set.intersection(*keys) if keys else set()
     on = "common" if all(len(common) * 2 >= len(pairs) for pairs in chosen.values()) else "own"

@@ -101,19 +101,20 @@ def group_rows(
     ranks, roles = compared.ranks, list(ROLES.values())
     rows = [_row(editor, group, outcomes[editor], ranks.get(editor), threshold, bounds) for editor in group.cases]
     ranked = [row for row in rows if row.rank.value is not None and bounds]
-    ends = [[row.kept_if_kept or 0.0 for row in ranked], [row.kept_if_lost or 0.0 for row in ranked]]
+    if_kept, if_lost = ([getattr(row, f"kept_if_{end}") or 0.0 for row in ranked] for end in ("kept", "lost"))
     # Places are by the mean alone: they show how much of the order rests on undecided rounds.
-    for row in ranked:
-        places = [
-            sum(mean > (of_row or 0.0) for mean in means) + 1
-            for means, of_row in zip(ends, (row.kept_if_kept, row.kept_if_lost), strict=True)
-        ]
+    for row, kept, lost in zip(ranked, if_kept, if_lost, strict=True):
+        places = [1 + sum(mean > own for mean in means) for own, means in ((kept, if_kept), (lost, if_lost))]
         rows[rows.index(row)] = replace(row, place_if_kept=places[0], place_if_lost=places[1])
-
-    def order(row: Row) -> tuple[int, int, float, str]:
-        return roles.index(row.role), row.rank.value or 10**6, -(row.rounds_kept.value or 0), row.editor
-
-    return sorted(rows, key=order)
+    return sorted(
+        rows,
+        key=lambda row: (
+            roles.index(row.role),
+            row.rank.value or 10**6,
+            -(row.rounds_kept.value or 0),
+            row.editor,
+        ),
+    )
 
 
 def _row(

@@ -1,4 +1,4 @@
-"""A metric and a tab whose folders are dropped into a copy of the house are shown by the Space, with no other line."""
+"""What is dropped into a copy of the house is shown by its Space and its report, with no other line."""
 
 import csv
 import json
@@ -110,6 +110,31 @@ CAUSE = '''    Cause(
         "size changed", "Another size", "the size is another", decided_by="changed_size", leaves_open=False
     ),
     Cause("refused", "Refused"'''
+STATISTIC = '''
+"""How many cases were lost in round three."""
+
+from ..analysis.tables import TableRow, column
+from ..reporting.figures import Drawing, new_figure
+
+TITLE = "Lost early"
+SECTION = "Early losses"
+
+
+class Row(TableRow):
+    editor: str = column("Editor")
+    lost: int = column("Lost in round 3", "count")
+
+
+def rows(analysis):
+    by_editor = analysis.outcomes["round trips"].items()
+    return [Row(editor=editor, lost=sum(each.lost_at == 3 for each in outcomes)) for editor, outcomes in by_editor]
+
+
+def figures(rows, context):
+    figure, grid = new_figure()
+    grid[0, 0].bar([row.editor for row in rows], [row.lost for row in rows])
+    return [Drawing("early", "Cases lost in round three", "One bar for each editor.", figure)]
+'''
 REPORT = """
 import sys
 from pathlib import Path
@@ -125,24 +150,49 @@ print(known(None))
 """
 
 
-def test_a_dropped_in_cause_is_in_cases_csv_page_and_space(tmp_path):
-    house = HouseCopy(tmp_path)
+def add_cause(house, text):
     causes = house.path("metric_modules/halflife/causes.py").read_text()
-    house.write("metric_modules/halflife/causes.py", causes.replace('    Cause("refused", "Refused"', CAUSE))
+    house.write("metric_modules/halflife/causes.py", causes.replace('    Cause("refused", "Refused"', text))
+
+
+@pytest.fixture(scope="module")
+def reported(tmp_path_factory):
+    """The report of a copy with one cause and one statistic more, and what its Space says of causes."""
+    house = HouseCopy(tmp_path_factory.mktemp("report"))
+    add_cause(house, CAUSE)
+    house.write("spaces_app/statistics/lost_early.py", STATISTIC)
     space = house.python("-c", REPORT, str(Path(__file__).parents[1]))
+    return house.work / "report", space
+
+
+def test_a_dropped_in_cause_is_in_cases_csv_page_and_space(reported):
+    report, space = reported
     assert "Another size" in space
-    rows = list(csv.DictReader((house.work / "report" / "cases.csv").open()))
+    rows = list(csv.DictReader((report / "cases.csv").open()))
     lost = {row["editor"]: (row["cause"], row["lost_at"], row["kept"]) for row in rows}
     assert lost == {"one": ("size changed", "3", "2"), "two": ("", "", "6")}
     assert {row["changed_size"] for row in rows} == {"True", "False"}
-    page = (house.work / "report" / "index.html").read_text()
+    page = (report / "index.html").read_text()
     assert re.findall(r"another size \((\d+) of (\d+)\)", page)[0] == ("4", "4")
+
+
+def test_a_dropped_in_statistic_is_in_the_whole_report(reported):
+    report, _ = reported
+    table = json.loads((report / "tables.json").read_text())["lost_early"]
+    assert table["title"] == "Lost early"
+    assert table["rows"] == [{"editor": "one", "lost": 4}, {"editor": "two", "lost": 0}]
+    assert (report / "lost_early.csv").read_text() == "editor,lost\none,4\ntwo,0\n"
+    assert "Lost early" in (report / "tables.tex").read_text()
+    assert (report / "figures" / "early.svg").read_text().startswith("<svg")
+    assert (report / "figures" / "early.png").exists()
+    page = (report / "index.html").read_text()
+    assert '<h2>Early losses</h2></summary><div id="early-losses">' in page
+    assert "<caption>Lost early</caption>" in page
+    assert "<figcaption>Cases lost in round three " in page
 
 
 def test_a_cause_decided_by_no_column_is_refused(tmp_path):
     house = HouseCopy(tmp_path)
-    causes = house.path("metric_modules/halflife/causes.py").read_text()
-    misspelt = CAUSE.replace("changed_size", "size_changed")
-    house.write("metric_modules/halflife/causes.py", causes.replace('    Cause("refused", "Refused"', misspelt))
+    add_cause(house, CAUSE.replace("changed_size", "size_changed"))
     with pytest.raises(AssertionError, match="'size_changed', which is not a score column"):
         house.python("-c", "import convergebench.spaces_app.analysis.cases")
