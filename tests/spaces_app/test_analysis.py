@@ -7,17 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 from convergebench.generation import programs
-from convergebench.spaces_app.analysis.tables import (
-    Column,
-    Estimate,
-    Table,
-    TableRow,
-    as_csv,
-    as_json,
-    as_text,
-    column,
-    format_cell,
-)
+from convergebench.spaces_app.analysis import tables
+from convergebench.spaces_app.analysis.tables import Estimate, Table, TableRow, column
 from convergebench.spaces_app.studies.replication.statistics import failure_levels
 from simulated import chain_row, dataset, floor_rows, report, score_rows
 
@@ -69,23 +60,23 @@ class Made(TableRow):
 
 def test_columns_without_values_are_in_the_files_alone():
     table = Table("t", "T", Made, [Made(a="1", b=Estimate())])
-    assert as_csv(table) == "a,b,b_low,b_high\n1,,,\n"
-    assert as_text(table) == as_text(table, ["a", "b"]) == "A\n1"
+    assert tables.as_csv(table) == "a,b,b_low,b_high\n1,,,\n"
+    assert tables.as_text(table) == tables.as_text(table, ["a", "b"]) == "A\n1"
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
 def test_a_formula_in_a_name_is_text_in_the_csv(name):
     table = Table("t", "T", Made, [Made(a=name, b=Estimate(-1.5))])
-    [_, row] = csv.reader(io.StringIO(as_csv(table), newline=""))
+    [_, row] = csv.reader(io.StringIO(tables.as_csv(table), newline=""))
     assert row == [f"'{name}".replace("\r", " "), "-1.5", "", ""]
-    assert json.loads(as_json(table))["rows"][0]["a"] == name
+    assert json.loads(tables.as_json(table))["rows"][0]["a"] == name
 
 
 def test_how_open_limits_and_missing_values_look():
-    life = Column("life", "Life", interval=True)
-    assert format_cell({"life": "7", "life_low": 4, "life_high": None}, life) == "7 [4, …]"
-    assert format_cell({"life": ">10", "life_low": None, "life_high": None}, life) == ">10"
-    assert format_cell({"life": None}, life) == "–"
+    life = tables.Column("life", "Life", interval=True)
+    assert tables.format_cell({"life": "7", "life_low": 4, "life_high": None}, life) == "7 [4, …]"
+    assert tables.format_cell({"life": ">10", "life_low": None, "life_high": None}, life) == ">10"
+    assert tables.format_cell({"life": None}, life) == "–"
 
 
 def test_limits_of_a_curve_stay_within_the_metrics_range():
@@ -115,9 +106,9 @@ def test_failures_are_placed_on_the_levels_of_banana100_by_rules():
 
 def test_the_table_of_levels_counts_each_lost_test_once():
     scores, chains, floors = dataset({"worn": 0.5, "fresh": 9.0}, sources=4, rounds=4)
-    tables = report(scores, chains, floors).tables
-    rows = tables["failure_levels"].rows
-    lost = {row["editor"]: row["cause_share"] for row in tables["leaderboard"].rows}
+    made = report(scores, chains, floors).tables
+    rows = made["failure_levels"].rows
+    lost = {row["editor"]: row["cause_share"] for row in made["leaderboard"].rows}
     for editor, share in lost.items():
         assert sum(row["share"] for row in rows if row["editor"] == editor) == pytest.approx(share or 0)
     assert {row["level"] for row in rows} == {"image"}

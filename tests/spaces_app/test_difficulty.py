@@ -3,20 +3,13 @@
 import numpy
 from convergebench.spaces_app.statistics.difficulty import difficulty
 
-TRUTH = {
-    "flip": 1.0,
-    "turn": 0.9,
-    "copy": 1.1,
-    "glasses": 0.1,
-    "hat": 0.0,
-    "ball": -0.1,
-    "smile": -1.0,
-    "night": -0.9,
+BY_CLASS = {
+    "exact": {"flip": 1.0, "turn": 0.9, "copy": 1.1},
+    "clear": {"glasses": 0.1, "hat": 0.0, "ball": -0.1},
+    "partial": {"smile": -1.0, "night": -0.9},
 }
-DECLARED = {
-    "flip": "exact", "turn": "exact", "copy": "exact", "glasses": "clear", "hat": "clear", "ball": "clear",
-    "smile": "partial", "night": "partial",
-}  # fmt: skip
+TRUTH = {name: effect for effects in BY_CLASS.values() for name, effect in effects.items()}
+DECLARED = {name: declared for declared, effects in BY_CLASS.items() for name in effects}
 FACES_ONLY = ("glasses", "hat", "smile")
 
 
@@ -70,12 +63,8 @@ def test_programs_that_share_no_source_are_not_compared():
     editors += ["a", "a"]
     sources += ["apart", "s1"]
     programs += ["alone", "once"]
-    rows = {
-        row.program: row
-        for row in difficulty(
-            "", lives, editors, sources, programs, {**DECLARED, "alone": "clear", "once": "clear"}, 200
-        )
-    }
+    declared = {**DECLARED, "alone": "clear", "once": "clear"}
+    rows = {row.program: row for row in difficulty("", lives, editors, sources, programs, declared, 200)}
     assert rows["alone"].factor.value is None
     assert rows["alone"].reason == "shares no pictures with other programs"
     assert rows["once"].reason == "only 1 of the 3 sources an interval needs"

@@ -9,7 +9,6 @@ import pytest
 import small_dataset
 import twelve_editors
 from convergebench.spaces_app.analysis.groups import ROLES
-from convergebench.spaces_app.analysis.reasons import TITLES
 from convergebench.spaces_app.crops import box_around
 from convergebench.spaces_app.reporting.filmstrips import typical_strips
 from convergebench.spaces_app.reporting.headline import headline, scored_on, stamp
@@ -50,12 +49,9 @@ def test_no_winner_without_a_verdict(dataset, twelve):
     assert (
         scope == "13 pictures; 156 tests; no meaning check; not checked whether edits are as asked; scored today."
     )
-    far = leaderboard(
-        twelve, Choice(editors=(top[0].editor, many[11].editor, *twelve_editors.BASELINES))
-    ).typed_rows
-    assert re.match(
-        r"Best: .+ survives \d\.\d \[.+\] of 10 rounds\. Worst: .+, \d\.\d \[.+\]\.$", headline(far)[0]
-    )
+    far = Choice(editors=(top[0].editor, many[11].editor, *twelve_editors.BASELINES))
+    best, _ = headline(leaderboard(twelve, far).typed_rows)
+    assert re.match(r"Best: .+ survives \d\.\d \[.+\] of 10 rounds\. Worst: .+, \d\.\d \[.+\]\.$", best)
 
 
 @pytest.mark.parametrize("threshold", [0.3, 0.9])
@@ -138,37 +134,16 @@ def test_refusals_and_missing_edits_are_failures_where_nothing_returns(tmp_path)
 
 
 def test_the_headline_says_what_is_undecided_and_as_asked(dataset):
-    rows = leaderboard(dataset).typed_rows
-    changed = [
-        replace(row, undecided=0.25, as_asked=0.5, not_as_asked=0.125) if row.role == "editors" else row
-        for row in rows
-    ]
-    scope = headline(changed)[1]
+    tested = [row for row in leaderboard(dataset).typed_rows if row.role == "editors"]
+    scope = headline([replace(row, undecided=0.25, as_asked=0.5, not_as_asked=0.125) for row in tested])[1]
     assert "; 2 tests undecided, with a value near a limit; " in scope
     assert "; edits as asked 50%, not as asked 12%, not checked 38%." in scope
 
 
-OTHER_NAMES = (
-    "rounds kept",
-    "part lost",
-    "oracle",
-    "still converging",
-    "outlive",
-    "not applied",
-    "case in common",
-)
-
-
-def test_a_thing_has_one_name_and_no_raw_id_is_read(dataset, twelve):
-    for made in (dataset, twelve):
-        words = told(re.sub(r'data-known="[^"]*"', "", page_files(made)["index.html"].decode())).lower()
-        assert [name for name in OTHER_NAMES if name in words] == []
-    assert "openai:model=" not in told(page_files(twelve)["index.html"].decode())
-    assert len(set(TITLES.values())) == len(TITLES)
-
-
-def test_the_first_screen_is_small_on_the_wire(twelve):
-    assert len(gzip.compress(page_files(twelve)["index.html"])) < 24_000
+def test_the_first_screen_is_small_on_the_wire_and_has_no_raw_id(twelve):
+    page = page_files(twelve)["index.html"]
+    assert len(gzip.compress(page)) < 24_000
+    assert "openai:model=" not in told(page.decode())
 
 
 def test_what_is_saved_has_bands_names_version_and_date(twelve):
