@@ -103,7 +103,6 @@ class Drawing:
         return opening + head + (f"<style>{dark_rules()}</style>" if alone else "") + rest
 
     def file(self, form: str) -> bytes:
-        """Of the SVG first: the other forms keep its layout."""
         if form == "svg":
             return self.svg().encode()
         if form == "pdf":
@@ -113,11 +112,14 @@ class Drawing:
     def _save(self, form: str, **options: Any) -> bytes:
         buffer = io.BytesIO()
         with house_style():
-            if self.stamp and not getattr(self.figure, "_supxlabel", None):
-                self.figure.set_figheight(self.figure.get_figheight() + _LEGEND_LINE)
-                self.figure.supxlabel(self.stamp, x=0.995, ha="right", fontsize=SMALL, color=MUTED.light)
+            if layout := self.figure.get_layout_engine():
+                if self.stamp:
+                    self.figure.set_figheight(self.figure.get_figheight() + _LEGEND_LINE)
+                    self.figure.supxlabel(self.stamp, x=0.995, ha="right", fontsize=SMALL, color=MUTED.light)
+                # Once for all forms; `savefig` would draw everything to lay it out, and then again.
+                layout.execute(self.figure)
+                self.figure.set_layout_engine(None)
             self.figure.savefig(buffer, format=form, **options)
-        self.figure.set_layout_engine(None)  # with "none", savefig would draw everything twice
         return buffer.getvalue()
 
 
