@@ -69,8 +69,11 @@ def looks_of(tables: Tables) -> dict[str, Look]:
 def _drawings(table: Table, statistic: ModuleType, group: str, context: FigureContext) -> list[Drawing]:
     prefix = "" if context.is_first_group else f"{slug(group)}-"
     drawings = statistic.figures(table.typed_rows, context) if hasattr(statistic, "figures") else ()
-    about = {"table": table.name, "stamp": context.stamp}
-    return [replace(drawing, name=prefix + drawing.name, **about) for drawing in drawings if drawing]
+    return [
+        replace(drawing, name=prefix + drawing.name, table=table.name, stamp=context.stamp)
+        for drawing in drawings
+        if drawing
+    ]
 
 
 def _table_parts(table: Table, statistic: ModuleType, group: str, context: FigureContext) -> list[_Part]:
