@@ -13,13 +13,10 @@ from convergebench.generation.records import UserError
 from .chains import Findings, Problem, chain_of_turns
 from .layout_turns import open_split, picture_of, undecoded
 
-QUESTIONS = "leigangqu/MSE-Bench"
 _TURN = re.compile(r"\s*turn_(\d+)_image\s*")
 
 
-def find_chains(
-    path: str, editor: str, split: str | None = None, questions: str = QUESTIONS, kind: str | None = None
-) -> Findings:
+def find_chains(path: str, editor: str, split: str | None, questions: str, kind: str | None = None) -> Findings:
     """One open chain for each row; the split is the model's, by default the editor's name."""
     answers, asked = open_split(path, split=split or editor), open_split(questions, split="train")
     columns = {int(match[1]): name for name in answers.column_names if (match := _TURN.fullmatch(name))}

@@ -4,11 +4,12 @@ https://github.com/PaintBench/PaintBench: the benchmark has TASK/NNN_input.png, 
 instruction; a model's folder has TASK/NNNN_output.png. The one right answer is what the round should equal.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
-from convergebench.generation.records import Step, UserError
+from convergebench.generation.records import UserError
 
-from .chains import Findings, FoundChain, Problem, check_folder, checked_kind, imported_program
+from .chains import Findings, FoundChain, Problem, chain_of_turns, check_folder
 from .tables import json_file
 
 _OUTPUT, _INPUT = "_output.png", "_input.png"
@@ -40,15 +41,7 @@ def _chain(question: Path, number: str, answer: Path, editor: str, kind: str | N
     task = question.parent.name
     words = str(json_file(question.with_name(f"{number}.json"))["instruction"])
     name = f"{task}-{number}"
-    return FoundChain(
-        case=name,
-        source=name,
-        picture=question,
-        where=str(answer),
-        program=imported_program(f"paintbench-{name}", [words], {"category": task, "reversibility": "exact"}),
-        editor=editor,
-        answers=((Step(0, 1, 1, words, "ok"), str(answer), answer),),
-        kind=checked_kind(kind or "object"),
-        settings={"imported": "paintbench"},
-        reference=question.with_name(f"{number}_answer.png"),
-    )
+    turn = (number, words, str(answer), answer)
+    chain = chain_of_turns("paintbench", name, f"paintbench-{name}", question, [turn], editor, kind)
+    program = replace(chain.program, closes=True, category=task, reversibility="exact")
+    return replace(chain, source=name, program=program, reference=question.with_name(f"{number}_answer.png"))

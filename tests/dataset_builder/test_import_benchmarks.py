@@ -1,5 +1,6 @@
-"""MSE-Bench and PaintBench as their own code names and reads them."""
+"""MSE-Bench, PaintBench and EdiVal-Bench as their own code names and reads them."""
 
+import csv
 import json
 import os
 import subprocess
@@ -15,18 +16,7 @@ pytest_plugins = ["hub_fixtures"]
 
 
 def bring_in(folder, layout, path, *more):
-    words = [
-        "import",
-        str(path),
-        "--layout",
-        layout,
-        "--editor",
-        "m",
-        "--out",
-        str(folder / "run"),
-        "--json",
-        *more,
-    ]
+    words = ["import", path, "--layout", layout, "--editor", "m", "--out", folder / "run", "--json", *more]
     return CliRunner().invoke(main, list(map(str, words)))
 
 
@@ -122,6 +112,47 @@ def test_an_output_without_its_problem_is_a_problem(paintbench):
     assert done.exit_code == 1
 
 
-def test_a_folder_without_outputs_is_an_error(paintbench):
-    nowhere = (paintbench / "benchmarks", "--benchmark", paintbench / "benchmarks")
-    assert bring_in(paintbench, "paintbench", *nowhere).exit_code == 2
+@pytest.mark.parametrize("layout", ["paintbench", "edival"])
+def test_a_folder_without_outputs_is_an_error(paintbench, layout):
+    problems = paintbench / "benchmarks"
+    options = ["--benchmark", problems] if layout == "paintbench" else []
+    done = bring_in(paintbench, layout, problems, *options)
+    assert (done.exit_code, "holds no " in done.stderr) == (2, True)
+
+
+@pytest.fixture
+def answers(tmp_path):
+    """Three pictures of a model: a whole one, one whose second turn is missing, one without words."""
+    folder = tmp_path / "model" / "multipass"
+    folder.mkdir(parents=True)
+    for index, turns in ((3, (1, 2, 3)), (12, (1, 3)), (20, (1, 2))):
+        coloured(index, 80, 80).save(folder / f"{index}_input_raw.png")
+        for turn in turns:
+            coloured(index, 80, 100 + turn).save(folder / f"{index}_input_raw_turn_{turn}.png")
+    words = ["Add a fish, please", "Make the fish's skin glass", "Remove [text: 'sale']"]
+    with (tmp_path / "words.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["image_index", "turns", "instructions"])
+        writer.writerows([3, count, repr(words[:count])] for count in (1, 2, 3))
+    return tmp_path, words
+
+
+def test_turns_words_and_bytes_come_in(answers):
+    folder, words = answers
+    done = bring_in(folder, "edival", folder / "model", "--words", folder / "words.csv")
+    assert done.exit_code == 1  # one picture has a gap
+    found = chains(folder)
+    assert set(found) == {"3", "20"}
+    assert (found["3"]["program"]["cycle"], found["3"]["program"]["closes"]) == (words, False)
+    assert len(found["20"]["program"]["cycle"]) == 2
+    kept = {path.read_bytes() for path in (folder / "run" / "chains").glob("*/0003.png")}
+    assert kept == {(folder / "model" / "multipass" / "3_input_raw_turn_3.png").read_bytes()}
+
+
+def test_originals_replace_a_models_own_inputs(answers):
+    folder, _ = answers
+    (folder / "raw").mkdir()
+    Image.new("RGB", (64, 64), "navy").save(folder / "raw" / "3_input_raw.jpg")
+    bring_in(folder, "edival", folder / "model", "--originals", folder / "raw")
+    sources = {path.read_bytes() for path in (folder / "run" / "sources").iterdir()}
+    assert (folder / "raw" / "3_input_raw.jpg").read_bytes() in sources

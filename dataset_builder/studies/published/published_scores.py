@@ -191,15 +191,14 @@ def _attached_chains(folder: Path, rows: Iterable[_Row]) -> dict[_Chain, str]:
         same = [
             name
             for (editor, name), answers in ours.items()
-            if editor == chain[0]
-            and all(_is_same(row, *answers.get(n, (None, None))) for n, row in rounds.items())
+            if editor == chain[0] and all(_is_same(row, *answers.get(n, ())) for n, row in rounds.items())
         ]
         if len(same) == 1:
             attached[chain] = same[0]
     return attached
 
 
-def _is_same(published: _Row, sha256: str | None, psnr: float | None) -> bool:
+def _is_same(published: _Row, sha256: str | None = None, psnr: float | None = None) -> bool:
     if published["sha256"] is not None:
         return bool(published["sha256"] == sha256)
     theirs = published.get("psnr")
