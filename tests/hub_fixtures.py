@@ -10,7 +10,7 @@ from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset import schema
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.dataset.rows import configs
-from convergebench.dataset_builder.publishing.publish import published_files
+from convergebench.dataset_builder.publishing.publish import _published_files
 from convergebench.generation import store_reader
 from convergebench.metric_modules.scores import SCORES
 from hub_server import HubServer
@@ -67,4 +67,4 @@ def score(folder):
 
 
 def local(folder):
-    return {path: file.read_bytes() for path, file in sorted(published_files(folder).items())}
+    return {path: file.read_bytes() for path, file in sorted(_published_files(folder).items())}

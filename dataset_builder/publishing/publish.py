@@ -16,7 +16,7 @@ from ..building import card
 from ..building.card import count_text, plain
 from ..dataset.reader import Reader
 from . import hub
-from .verify import check_publishable, front_matter, verify_references
+from .verify import check_publishable, front_matter
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -60,9 +60,6 @@ def publish(
     with the headline.
     """
     check_publishable(folder, progress)
-    Reader(folder).refuse_unfinished()
-    for finding in verify_references(Reader(folder)):
-        raise UserError(finding.sentence)
     plan = _plan_version(api, folder, repo, tag)
     tag = plan["tag"]
     report(plan)
@@ -73,10 +70,10 @@ def publish(
         versions = version_text(api, repo, tag, words)
         card.write(folder, (), repo, versions, headline=headline_of(folder))
     message = f"{tag}: {words[0]}" if tag else words[0]
-    return plan | {"commit": hub.commit_files(api, repo, "dataset", published_files(folder), message, tag)}
+    return plan | {"commit": hub.commit_files(api, repo, "dataset", _published_files(folder), message, tag)}
 
 
-def published_files(folder: Path) -> dict[str, Path]:
+def _published_files(folder: Path) -> dict[str, Path]:
     """The card with its picture, and the data."""
     pictures = [card.PICTURE] if card.passage(folder, rf"\(({card.PICTURE})\)") else []
     return {file: folder / file for file in (card.CARD, *pictures, *Reader(folder).data_files())}
@@ -85,7 +82,7 @@ def published_files(folder: Path) -> dict[str, Path]:
 def _plan_version(api: "HfApi", folder: Path, repo: str, tag: str | None) -> Plan:
     reader = Reader(folder)
     files = reader.data_files()
-    comparison = hub.compare(api, repo, "dataset", published_files(folder), None if tag == NEXT else tag)
+    comparison = hub.compare(api, repo, "dataset", _published_files(folder), None if tag == NEXT else tag)
     tags = version_tags([*comparison.remote.tags])
     last = tags[-1] if tags else None
     new, old = _state_of(reader, folder / card.CARD), None

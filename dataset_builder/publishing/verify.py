@@ -108,14 +108,14 @@ def verify_dataset(folder: Path) -> Iterator[Finding]:
         depends = "what evaluate.load computes from the dataset's metric folders"
         yield Finding(file, "it is not the file that was written", depends)
     if not damaged and {*reader.configs()} >= {table.name for table in BUILT if table != EDITORS}:
-        yield from verify_references(reader)
+        yield from _verify_references(reader)
         try:
             _check_card(folder, reader)
         except (UserError, OSError) as error:
             yield Finding(CARD, str(error), "what load_dataset takes from its cache")
 
 
-def verify_references(reader: Reader) -> Iterator[Finding]:
+def _verify_references(reader: Reader) -> Iterator[Finding]:
     """Rows that lack the chain, steps or source that they refer to."""
     chains, sources = {chain.id: chain for chain in reader.chains()}, set(reader.sources())
     counts = Counter(placed.chain for placed in reader.all_steps())
@@ -180,7 +180,7 @@ def _check_row(file: str, row: Values, secrets: Mapping[str, str]) -> None:
     for name, value in row.items():
         place, text = f"{file}, column {name}", value
         if isinstance(value, dict):
-            check_bytes(place, pictures.with_text(value["bytes"] or b""), secrets)
+            _check_bytes(place, pictures.with_text(value["bytes"] or b""), secrets)
             text = value.get("path")
         if isinstance(text, str):
             check_text(place, text, secrets)
@@ -228,6 +228,9 @@ def check_publishable(folder: Path, progress: Callable[[str], None] = lambda fil
     for file in reader.data_files():
         _check_file(reader, file, secrets)
         progress(file)
+    reader.refuse_unfinished()
+    for finding in _verify_references(reader):
+        raise UserError(finding.sentence)
 
 
 def _check_schema(reader: Reader) -> None:
@@ -281,12 +284,12 @@ def check_text(place: str, text: str, secrets: Mapping[str, str]) -> None:
     """Raise, without repeating it, if a text holds a secret or a local path."""
     if _SECRETS.search(text):
         raise UserError(f"{place} holds what looks like an access token; take it out before it is published")
-    check_bytes(place, text.encode(errors="replace"), secrets)
+    _check_bytes(place, text.encode(errors="replace"), secrets)
     if path := _LOCAL_PATHS.search(text):
         raise UserError(f"{place} holds the local path {path[0]!r}; take it out before it is published")
 
 
-def check_bytes(place: str, data: bytes, secrets: Mapping[str, str]) -> None:
+def _check_bytes(place: str, data: bytes, secrets: Mapping[str, str]) -> None:
     """As `check_text`, of the secrets that are known."""
     for name, value in secrets.items():
         if any(spelling.encode() in data for spelling in spellings(value)):

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.importing.chains import find_pictures
 from convergebench.dataset_builder.publishing.results import write_records
-from convergebench.dataset_builder.publishing.verify import check_bytes, check_text
+from convergebench.dataset_builder.publishing.verify import _check_bytes, check_text
 from convergebench.generation import audits, editors, loop, pictures
 from convergebench.generation.calls import Caller, Rejected, Transient
 from convergebench.generation.records import Answer, UserError
@@ -96,7 +96,7 @@ def test_a_picture_that_holds_a_key_is_not_kept(key, compressed):
     assert (answer.status, answer.data, picture) == ("no_image", b"", None)
     assert key not in answer.reason
     with pytest.raises(UserError, match="SOME_API_KEY"):
-        check_bytes("steps", pictures.with_text(buffer.getvalue()), {"SOME_API_KEY": key})
+        _check_bytes("steps", pictures.with_text(buffer.getvalue()), {"SOME_API_KEY": key})
 
 
 @pytest.mark.parametrize("cost", [10**400, 10**300, 1e300, 50.0])
