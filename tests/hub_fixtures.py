@@ -5,13 +5,11 @@ import shutil
 import huggingface_hub
 import pytest
 import stores
-from convergebench.dataset_builder.building import build as building
 from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset import schema
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.dataset.rows import configs
 from convergebench.dataset_builder.publishing.publish import _published_files
-from convergebench.generation import store_reader
 from convergebench.metric_modules.scores import SCORES
 from hub_server import HubServer
 from huggingface_hub import HfApi
@@ -40,20 +38,16 @@ def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("made")
     for editor in ("paint", "jpeg:quality=40"):
         stores.keep(folder / "run", stores.chain(editor), kinds=("png", "jpg"), size=(96, 64))
-    building.build(store_reader.find_finished([folder / "run"]), folder / "first" / "convergebench")
-    score(folder / "first" / "convergebench")
+    score(stores.built(folder / "first" / "convergebench", folder / "run"))
     shutil.copytree(folder / "first", folder / "second")
     stores.keep(folder / "more", stores.chain("blur"), size=(96, 64))
-    building.build(
-        store_reader.find_finished([folder / "run", folder / "more"]), folder / "second" / "convergebench"
-    )
+    stores.built(folder / "second" / "convergebench", folder / "run", folder / "more")
     return folder
 
 
 @pytest.fixture
 def folder(made, tmp_path):
-    shutil.copytree(made / "first" / "convergebench", tmp_path / "convergebench")
-    return tmp_path / "convergebench"
+    return shutil.copytree(made / "first" / "convergebench", tmp_path / "convergebench")
 
 
 def score(folder):
@@ -64,6 +58,7 @@ def score(folder):
     ]
     schema.write(folder / "data/scores/0000.parquet", SCORES, rows, folder)
     card.write(folder, configs())
+    return folder
 
 
 def local(folder):

@@ -85,6 +85,15 @@ def finish(folder: Path, steps: int, status: str = "complete") -> None:
     write(folder / "done.json", canonical({**made, "status": status, "steps": steps}))
 
 
+def built(out: Path, *runs: Path) -> Path:
+    """The dataset of these runs."""
+    from convergebench.dataset_builder.building import build
+    from convergebench.generation import store_reader
+
+    build.build(store_reader.find_finished(runs), out)
+    return out
+
+
 def write(path: Path, content: str | bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content.encode() if isinstance(content, str) else content)

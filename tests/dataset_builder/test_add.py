@@ -3,11 +3,9 @@
 import datasets
 import pytest
 import stores
-from convergebench.dataset_builder.building import build as building
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.publishing.add import add
 from convergebench.dataset_builder.publishing.publish import publish
-from convergebench.generation import store_reader
 from convergebench.generation.records import UserError
 from hub_fixtures import REPO, score
 from huggingface_hub import HfApi
@@ -19,9 +17,7 @@ pytest_plugins = ["hub_fixtures"]
 def joining(tmp_path):
     """The scored dataset of a run of another editor."""
     stores.keep(tmp_path / "joining", stores.chain("blur"), size=(96, 64))
-    building.build(store_reader.find_finished([tmp_path / "joining"]), tmp_path / "mine" / "convergebench")
-    score(tmp_path / "mine" / "convergebench")
-    return tmp_path / "mine" / "convergebench"
+    return score(stores.built(tmp_path / "mine" / "convergebench", tmp_path / "joining"))
 
 
 def test_an_editor_is_added_without_downloading_pictures(hub, api, folder, joining, tmp_path):

@@ -13,7 +13,6 @@ from convergebench.dataset_builder.dataset import schema
 from convergebench.dataset_builder.dataset.columns import Column
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.dataset.rows import CHAINS, configs
-from convergebench.generation import store_reader
 from convergebench.metric_modules.scores import SCORES
 
 
@@ -21,8 +20,7 @@ from convergebench.metric_modules.scores import SCORES
 def folder(tmp_path):
     stores.keep(tmp_path / "run", stores.chain())
     stores.keep(tmp_path / "run", stores.chain("paint"), ends="refused")
-    building.build(store_reader.find_finished([tmp_path / "run"]), tmp_path / "convergebench")
-    return tmp_path / "convergebench"
+    return stores.built(tmp_path / "convergebench", tmp_path / "run")
 
 
 def read(folder):
@@ -138,7 +136,7 @@ def test_the_card_is_the_last_file_written(folder, tmp_path, monkeypatch):
         seen.append(shown(folder))
 
     monkeypatch.setattr(building, "_replace_files", watched)
-    building.build(store_reader.find_finished([tmp_path / "run"]), folder)
+    stores.built(folder, tmp_path / "run")
     assert seen == [before]
     assert shown(folder) != before
     assert (folder / "README.md").stat().st_mtime_ns >= max(
@@ -152,7 +150,7 @@ def test_names_and_words_of_others_are_text_in_the_card(tmp_path):
     source = replace(base.source, title=f"![x](http://a.b) {hostile}", attribution=f"`{hostile}`")
     program = replace(base.program, cycle=(f"add {hostile} | `", f"remove {hostile}"))
     stores.keep(tmp_path / "run", replace(base, source=source, program=program))
-    building.build(store_reader.find_finished([tmp_path / "run"]), tmp_path / "convergebench")
+    stores.built(tmp_path / "convergebench", tmp_path / "run")
     _, body = read(tmp_path / "convergebench")
     outside_code = re.sub("`[^`\n]*`", "", re.sub("```.*?\n```", "", body, flags=re.DOTALL))
     assert "<img" not in outside_code

@@ -7,7 +7,6 @@ import pyarrow as pa
 import pytest
 import small_dataset
 import stores
-from convergebench.dataset_builder.building import build as building
 from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
 from convergebench.dataset_builder.dataset.rows import configs
 from convergebench.dataset_builder.dataset.schema import write
@@ -37,9 +36,7 @@ def runs(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def folder(runs, tmp_path_factory):
-    out = tmp_path_factory.mktemp("built") / "convergebench"
-    building.build(store.find_finished([runs]), out)
-    return out
+    return stores.built(tmp_path_factory.mktemp("built") / "convergebench", runs)
 
 
 @pytest.fixture(params=["folder", "Hub", "Hub with its tables copied"])

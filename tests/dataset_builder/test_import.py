@@ -12,7 +12,6 @@ import pytest
 import stores
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
-from convergebench.dataset_builder.building import build as building
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.importing import chains as importing
 from convergebench.dataset_builder.importing import layout_pairs, layout_table, layout_turns
@@ -298,7 +297,7 @@ def test_importing_again_with_better_words_replaces_the_chain(case, tmp_path):
     (one,) = read(tmp_path / "run")
     assert one.chain.program.cycle == ("Add glasses", "Remove them")
     assert from_pairs(case, tmp_path / "run", prompts=tmp_path / "p.json").replaced == []
-    building.build(store_reader.find_finished([tmp_path / "run"]), tmp_path / "convergebench")
+    stores.built(tmp_path / "convergebench", tmp_path / "run")
 
 
 def test_originals_give_all_editors_one_step_0(case, tmp_path):
@@ -347,7 +346,7 @@ def test_real_chains_score_as_they_were_published(tmp_path):
     for editor in ("gemini-flash-image", "flux-kontext-dev"):
         findings = layout_pairs.find_chains(REAL / editor, editor, table)
         assert importing.import_chains(findings, tmp_path / "run").problems == []
-    building.build(store_reader.find_finished([tmp_path / "run"]), tmp_path / "out")
+    stores.built(tmp_path / "out", tmp_path / "run")
     assert CliRunner().invoke(main, ["score", str(tmp_path / "out"), "--metrics", "psnr"]).exit_code == 0
     columns = {"editor": "level_1", "case": "level_2", "clip": "clip_similarity"}
     made = published_scores.import_scores(
@@ -412,7 +411,7 @@ def test_a_hostile_row_is_refused_and_the_rest_can_be_built(tmp_path, row, says)
     assert any(says in problem.reason for problem in made.problems), made.problems
     assert not any("\n" in problem.reason for problem in made.problems)
     assert any(one.chain.settings["case"] == "good" for one in read(tmp_path / "run"))
-    building.build(store_reader.find_finished([tmp_path / "run"]), tmp_path / "convergebench")
+    stores.built(tmp_path / "convergebench", tmp_path / "run")
 
 
 @pytest.mark.parametrize(

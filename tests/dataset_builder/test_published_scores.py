@@ -6,11 +6,9 @@ import pytest
 import stores
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
-from convergebench.dataset_builder.building import build as building
 from convergebench.dataset_builder.dataset import schema
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.studies.published.published_scores import import_scores
-from convergebench.generation import store_reader
 from convergebench.generation.records import UserError
 from convergebench.metric_modules.scores import scores_config
 
@@ -21,8 +19,7 @@ COLUMNS = {"editor": "model", "case": "id", "round": "n", "psnr": "PSNR", "lpips
 @pytest.fixture
 def folder(tmp_path):
     stores.keep(tmp_path / "run", stores.chain("paint"))
-    building.build(store_reader.find_finished([tmp_path / "run"]), tmp_path / "out")
-    return tmp_path / "out"
+    return stores.built(tmp_path / "out", tmp_path / "run")
 
 
 @pytest.fixture
@@ -105,7 +102,7 @@ def test_repeated_rows_count_once_and_contradictions_are_refused(imported):
 def test_a_table_replaces_itself_and_stays_when_the_dataset_is_rebuilt(folder, imported, tmp_path):
     for psnr in (30, 31):
         imported(f"case,round,psnr,NIQE\na,1,{psnr},4.5\n", {"niqe": "NIQE"})
-    building.build(store_reader.find_finished([tmp_path / "run"]), folder)
+    stores.built(folder, tmp_path / "run")
     assert [(row["psnr"], row["niqe"]) for row in rows(folder)] == [(31.0, 4.5)]
 
 

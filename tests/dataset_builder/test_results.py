@@ -10,10 +10,8 @@ import stores
 import yaml
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
-from convergebench.dataset_builder.building import build as building
 from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.publishing import publish, results
-from convergebench.generation import store_reader
 from convergebench.generation.records import Chain
 from hub_fixtures import REPO
 
@@ -73,7 +71,7 @@ def built(folder, models):
         base = stores.chain(editor)
         settings = {"model": model} if model else {}
         stores.keep(folder / "run", Chain(base.source, base.program, editor, settings, 1, 2))
-    building.build(store_reader.find_finished([folder / "run"]), folder / "out")
+    stores.built(folder / "out", folder / "run")
     return folder
 
 

@@ -9,9 +9,7 @@ from urllib.parse import unquote
 import huggingface_hub
 import pytest
 import stores
-from convergebench.dataset_builder.building import build as building
 from convergebench.dataset_builder.publishing.publish import publish
-from convergebench.generation import store_reader
 from hub_fixtures import REPO, score
 from hub_server import HubServer
 from huggingface_hub import HfApi
@@ -61,10 +59,7 @@ def large(folder, megabytes):
             lines.append(stores.canonical(stores.kept(at, step, data, (64, 64)).to_dict()) + "\n")
         stores.write(at / "steps.jsonl", "".join(lines))
         stores.finish(at, calls)
-    out = folder / "convergebench"
-    building.build(store_reader.find_finished([folder / "run"]), out)
-    score(out)
-    return out
+    return score(stores.built(folder / "convergebench", folder / "run"))
 
 
 @pytest.mark.parametrize("megabytes", [42, pytest.param(500, marks=pytest.mark.slow)])
