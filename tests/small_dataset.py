@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from convergebench.dataset_builder.dataset import manifest, schema
 from convergebench.dataset_builder.dataset.columns import Column, Config
-from convergebench.dataset_builder.dataset.rows import CHAINS, FLOORS, STEPS, configs
+from convergebench.dataset_builder.dataset.rows import CHAINS, FLOORS, STEPS, configs, editor_row, source_row
+from convergebench.generation.records import EditorInfo, Source
 from convergebench.metric_modules.scores import SCORES
 from PIL import Image
 
@@ -128,8 +129,7 @@ def write(
     schema.write(data / "scores" / "0000.parquet", SCORES, scores)
     schema.write(data / "floors" / "0000.parquet", FLOORS, list(floors(sources, side)))
     schema.write(data / "sources" / "0000.parquet", configs()["sources"], list(originals(sources)))
-    empty = {"about": "", "planned": 0, "standing": ""}
-    described = [{"editor": name, "name": name, "role": roles.get(name, "editor"), **empty} for name in editors]
+    described = [editor_row(name, EditorInfo(name, roles.get(name, "editor"))) for name in editors]
     schema.write(data / "editors" / "0000.parquet", configs()["editors"], described)
     for number, rows in enumerate(steps.values()):
         schema.write(data / "steps" / f"editor{number}" / "0000.parquet", STEPS, rows)
@@ -166,11 +166,14 @@ STUDIES = {
 
 def write_study(folder, study, **options):
     write(folder, **options)
+    return change_chains(folder, lambda row: STUDIES[study])
+
+
+def change_chains(folder, change):
+    """Give the chains other values, which `change` returns for a row."""
     path = folder / "data" / "chains" / "0000.parquet"
-    table = pq.read_table(path)
-    rows = [row | STUDIES[study] for row in table.to_pylist()]
-    rewrite(path, table.from_pylist(rows, table.schema))
-    return folder
+    schema.write(path, CHAINS, [row | change(row) for row in pq.read_table(path).to_pylist()])
+    return list_files(folder)
 
 
 def price_of(editor):
@@ -223,12 +226,8 @@ def rewrite(path, table, listed=True):
 
 def let_only_add(folder, program="lamp"):
     """Has the chains of one program add something in every step, and take nothing back."""
-    for path in (folder / "data" / "chains").glob("*.parquet"):
-        rows = pq.read_table(path).to_pylist()
-        changes = {"closes": False, "category": "additions", "shows": f"one more {program}"}
-        rows = [row | changes if row["program"] == program else row for row in rows]
-        schema.write(path, CHAINS, rows)
-    return list_files(folder)
+    changes = {"closes": False, "category": "additions", "shows": f"one more {program}"}
+    return change_chains(folder, lambda row: changes if row["program"] == program else {})
 
 
 def floors(sources, side=SIDE):
@@ -241,16 +240,9 @@ def floors(sources, side=SIDE):
 
 def originals(sources):
     for number, name in enumerate(sources):
-        about = {
-            "source": name,
-            "title": f"the {name}",
-            "kind": "scene",
-            "origin": "synthetic",
-            "licence": "CC0-1.0",
-        }
-        about |= {"attribution": "drawn by the tests", "width": SIDE, "height": SIDE, "sha256": "0" * 64}
-        about |= {"reference": None, "scene": "", "degradation": ""}
-        yield about | {"image": {"bytes": picture(number), "path": f"{name}.png"}}
+        rights = ("CC0-1.0", "drawn by the tests", f"the {name}")
+        source = Source(name, "0" * 64, SIDE, SIDE, "scene", "synthetic", *rights)
+        yield source_row(source, picture(number), f"{name}.png")
 
 
 def chain_of(dataset, editor, source="harbour", program="hat"):

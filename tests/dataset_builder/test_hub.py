@@ -6,6 +6,8 @@ import subprocess
 import sys
 
 import pytest
+from click.testing import CliRunner
+from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.publishing.publish import publish
 from hub_fixtures import REPO, local
 from hub_server import Cut, Refusal
@@ -65,9 +67,6 @@ def test_the_real_clients_read_what_was_published(hub, api, made, folder, tmp_pa
 @pytest.mark.parametrize("arguments", [("publish",), ("publish", "--json"), ("publish", "--dry-run")])
 def test_the_token_is_never_said_whatever_goes_wrong(hub, folder, monkeypatch, arguments):
     """Not in the output, not in an error, not on its way to where large files lie."""
-    from click.testing import CliRunner
-    from convergebench.cli.__main__ import main
-
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.url)
     monkeypatch.setenv("HF_TOKEN", hub.token)
     faults = [Refusal(500, f"broken, says {hub.token}"), Cut(), Refusal(403, hub.token), None]
@@ -90,9 +89,6 @@ def test_the_token_is_never_said_whatever_goes_wrong(hub, folder, monkeypatch, a
 
 def test_a_run_is_pushed_as_a_version_only_if_it_changed(hub, tmp_path, monkeypatch):
     """What a CI does with --push, and where it is not found."""
-    from click.testing import CliRunner
-    from convergebench.cli.__main__ import main
-
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.url)
     address = f"{hub.url}/{{repo_id}}/resolve/{{revision}}/{{filename}}"

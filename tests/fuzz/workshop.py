@@ -91,18 +91,8 @@ class Workshop:
         self.doors: dict[str, Any] = {}
         self.scratch.mkdir(parents=True)
         os.environ["XDG_CACHE_HOME"] = str(root / "cache")
-        self.generate = (
-            "generate",
-            "--suite",
-            "smoke",
-            "--editor",
-            "identity",
-            "--editor",
-            "jpeg",
-            "--limit",
-            "2",
-        )
-        self.generate += ("--rounds", "2")
+        options = "--suite smoke --editor identity --editor jpeg --limit 2 --rounds 2"
+        self.generate = ("generate", *options.split())
         self.run = root / "run"
         self.expect(*self.generate, "--out", self.run)
         self.expect("build", self.run, "--out", root / "built")
