@@ -62,64 +62,41 @@ def with_little_memory(chance: random.Random) -> Callable[[], None]:
     """After a while the process may take hardly any memory more."""
     after, more = chance.uniform(0.02, 0.3), chance.randrange(0, 4_000_000)
 
-    def hurt() -> None:
-        def tighten() -> None:
-            time.sleep(after)
-            pages = int(Path("/proc/self/statm").read_text().split()[0])
-            most = pages * resource.getpagesize() + more
-            resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    def tighten() -> None:
+        time.sleep(after)
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        most = pages * resource.getpagesize() + more
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
-        threading.Thread(target=tighten, daemon=True).start()
-
-    return hurt
+    return lambda: threading.Thread(target=tighten, daemon=True).start()
 
 
 def with_slow_disk(chance: random.Random) -> Callable[[], None]:
     """Whatever is to be durable takes its time."""
-    slowness = chance.uniform(0.005, 0.03)
+    slowness, fsync = chance.uniform(0.005, 0.03), os.fsync
 
-    def hurt() -> None:
-        fsync = os.fsync
+    def slowly(handle: int) -> None:
+        time.sleep(random.uniform(0, 2 * slowness))
+        fsync(handle)
 
-        def slowly(handle: int) -> None:
-            time.sleep(random.uniform(0, 2 * slowness))
-            fsync(handle)
-
-        os.fsync = slowly
-
-    return hurt
+    return lambda: setattr(os, "fsync", slowly)
 
 
 def with_broken_disk(chance: random.Random) -> Callable[[], None]:
     """A disk that answers some writes with an error of its own."""
-    often, syncs = chance.choice((0.05, 0.3, 1.0)), chance.random() < 0.5
+    often, name = chance.choice((0.05, 0.3, 1.0)), "fsync" if chance.random() < 0.5 else "replace"
+    call = getattr(os, name)
 
-    def hurt() -> None:
-        sync, replace = os.fsync, os.replace
+    def fail(*arguments: object) -> None:
+        if random.random() < often:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        call(*arguments)
 
-        def failing(call: Callable[..., None]) -> Callable[..., None]:
-            def fail(*arguments: object) -> None:
-                if random.random() < often:
-                    raise OSError(errno.EIO, os.strerror(errno.EIO))
-                call(*arguments)
-
-            return fail
-
-        if syncs:
-            os.fsync = failing(sync)
-        else:
-            os.replace = failing(replace)
-
-    return hurt
+    return lambda: setattr(os, name, fail)
 
 
 def with_other_clock(chance: random.Random) -> Callable[[], None]:
     """A clock that is years off, and jumps."""
     offsets = [86_400 * chance.choice((-20_000, -400, -1, 0, 1, 30, 4_000, 25_000)) for _ in range(2)]
-    jump = chance.randrange(1, 400)
-
-    def hurt() -> None:
-        real, asked = time.time, iter(range(10**9))
-        time.time = lambda: real() + offsets[next(asked) > jump]
-
-    return hurt
+    jump, real, asked = chance.randrange(1, 400), time.time, iter(range(10**9))
+    return lambda: setattr(time, "time", lambda: real() + offsets[next(asked) > jump])
