@@ -4,6 +4,7 @@ import pytest
 import small_dataset
 from chromium import chromium
 from convergebench.spaces_app.space.served_dataset import open_dataset
+from space_server import shared
 
 WAIT = 30_000  # milliseconds, for machines that are busy
 
@@ -16,6 +17,11 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def dataset(folder):
     return open_dataset(str(folder))
+
+
+@pytest.fixture(scope="module")
+def server():
+    return shared()
 
 
 @pytest.fixture(scope="module")

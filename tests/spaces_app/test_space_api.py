@@ -9,16 +9,11 @@ import httpx
 import pytest
 import small_dataset
 from PIL import Image
-from space_server import HOSTILE, shared
+from space_server import HOSTILE
 
 ENDPOINTS = (
     "about leaderboard table which_editor failures compare curves find chain pick picture metrics label_items"
 )
-
-
-@pytest.fixture(scope="module")
-def server():
-    return shared()
 
 
 def chain_of(server, editor, source="harbour", program="hat"):

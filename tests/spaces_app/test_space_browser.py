@@ -5,7 +5,7 @@ import pytest
 import small_dataset
 from chromium import needs_chromium
 from PIL import Image
-from space_server import HOSTILE, shared
+from space_server import HOSTILE
 
 pytestmark = needs_chromium
 TABS = {  # each with its id and what shows that it is there
@@ -17,11 +17,6 @@ TABS = {  # each with its id and what shows that it is there
     "Metrics": ("metrics", "#metrics .cb-chart path.cb-fill"),
     "Try yours": ("try-yours", "#original"),
 }
-
-
-@pytest.fixture(scope="module")
-def server():
-    return shared()
 
 
 def chain_of(server, editor):

@@ -5,14 +5,9 @@ import json
 import pytest
 import small_dataset
 from chromium import needs_chromium
-from space_server import serving, shared
+from space_server import serving
 
 pytestmark = needs_chromium
-
-
-@pytest.fixture(scope="module")
-def server():
-    return shared()
 
 
 def begin(opened, rater, question=""):
