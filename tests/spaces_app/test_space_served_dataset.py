@@ -63,4 +63,7 @@ def test_a_table_in_memory_gives_its_rows(monkeypatch):
     assert values(stored) == rows
     grouped = {chain: values(chain_rows) for chain, chain_rows in stored.by_chain(table.column_names)}
     assert grouped == {"a": rows[:2], "b": rows[2:3], "c": rows[3:]}
+    chosen = {chain: values(chain_rows) for chain, chain_rows in stored.of_chains({"a", "c"}).items()}
+    assert chosen == {"a": rows[:2], "c": rows[3:]}
+    assert stored.counts == {"a": 2, "b": 1, "c": 2}
     assert list(TableRows(table.slice(0, 0), ScoreRow)) == []
