@@ -125,7 +125,7 @@ class Workshop:
     def with_shards(self, folder: Path) -> Path:
         """The dataset as scoring leaves it that was cut short before its files were written."""
         shutil.copytree(self.dataset, folder)
-        with mock.patch.object(engine, "finish", side_effect=InterruptedError):
+        with mock.patch.object(engine, "_finish", side_effect=InterruptedError):
             try:
                 engine.run(engine.prepare(folder, ["psnr", "ssim"], "cpu", None))
             except InterruptedError:
