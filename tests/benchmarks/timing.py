@@ -4,8 +4,10 @@ import multiprocessing
 import os
 import shutil
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -48,6 +50,24 @@ def resident(process: Any) -> float:
 def _from_status(pid: int, name: str) -> float:
     status = Path(f"/proc/{pid}/status").read_text()
     return int(next(line for line in status.splitlines() if line.startswith(name)).split()[1]) / 1024
+
+
+@contextmanager
+def watched_memory(process: Any):
+    """The most memory that a process held while the block ran, as a function."""
+    most, ended = [0.0], threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(0.1) and process.poll() is None:
+            most[0] = max(most[0], resident(process))
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        yield lambda: most[0]
+    finally:
+        ended.set()
+        thread.join()
 
 
 def remove_scores(dataset: Path) -> None:
