@@ -135,12 +135,19 @@ def summarise(
     seen = np.flatnonzero(lost | (times >= horizon))
     survived, seen_sources = ~lost[seen], [sources[place] for place in seen]
     means, means_kept = (_pseudo_values(values, lost, horizon) for values in (times, kept))
+    mean_kept = round(float(_area(*kaplan_meier(kept, lost), horizon)), 6)
+
+    def kept_interval(programs: Sequence[Hashable] | None = None) -> tuple[float, float] | None:
+        """Without the 1e-9 of each loss, by which the lower limit could be above a mean of 0."""
+        limits = mean_interval(means_kept, sources, horizon, programs)
+        return limits and (min(limits[0], mean_kept), limits[1])
+
     result = {
         **_half_life(grid, alive, rounds, horizon, _median_interval(times, lost, sources)),
         "restricted_mean": float(_area(grid, alive, horizon)),
         "restricted_mean_interval": mean_interval(means, sources, horizon, first=min(1.0, horizon)),
-        "mean_rounds_kept": round(float(_area(*kaplan_meier(kept, lost), horizon)), 6),
-        "mean_rounds_kept_interval": mean_interval(means_kept, sources, horizon),
+        "mean_rounds_kept": mean_kept,
+        "mean_rounds_kept_interval": kept_interval(),
         "survival": float(alive[-1]) if alive.size else 1.0,
         "survival_interval": share_interval(survived, seen_sources),
         "last_round": int(horizon),
@@ -153,7 +160,7 @@ def summarise(
     if programs is not None:
         seen_programs = [chain_programs[place] for place in seen]
         result |= {
-            "mean_rounds_kept_interval_two_way": mean_interval(means_kept, sources, horizon, chain_programs),
+            "mean_rounds_kept_interval_two_way": kept_interval(chain_programs),
             "survival_interval_two_way": share_interval(survived, seen_sources, seen_programs),
         }
     return result

@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from convergebench.metric_modules.halflife.outcomes import Outcome
 from convergebench.metric_modules.halflife.survival import (
     _area,
     _median,
     _pseudo_values,
     cumulative_incidence,
     kaplan_meier,
+    summarise,
 )
 from scipy import stats
 
@@ -65,3 +67,10 @@ def test_the_median_is_the_first_time_at_half():
     assert _median(grid, alive) == 2
     assert np.isinf(_median(*kaplan_meier([1, 5, 5], [True, False, False])))
     assert np.isinf(_median(*kaplan_meier([5, 5], [False, False])))
+
+
+def test_the_lower_limit_of_chains_lost_at_once_is_their_mean():
+    """The rounds kept, of chains that are all lost in round 1: nobody keeps more than none."""
+    summary = summarise([Outcome(0, 1, "not changed")] * 6, [1, 2, 3], [*"aabbcc"], [*"pqpqpq"])
+    for limits in ("mean_rounds_kept_interval", "mean_rounds_kept_interval_two_way"):
+        assert summary["mean_rounds_kept"] == summary[limits][0] == 0
