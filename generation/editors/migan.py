@@ -33,7 +33,9 @@ class Editor:
         local_models.require_packages("migan", *_PACKAGES)
         import onnxruntime
 
-        return onnxruntime.InferenceSession(_read_weights(), providers=["CPUExecutionProvider"])
+        settings = onnxruntime.SessionOptions()
+        settings.enable_mem_pattern = False  # it keeps memory for each size of a picture: gigabytes in one suite
+        return onnxruntime.InferenceSession(_read_weights(), settings, providers=["CPUExecutionProvider"])
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         request, pixels = instructions.parse(instruction), np.asarray(image)

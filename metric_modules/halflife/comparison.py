@@ -243,7 +243,7 @@ def _drawn_p(sizes: np.ndarray, observed: float) -> float:
     return float((1 + reached.sum()) / (1 + _FLIPS))
 
 
-@lru_cache(maxsize=32)  # pairs of a table share few sizes; a byte a sign
+@lru_cache(maxsize=8)  # pairs of a table share few sizes; a byte a sign, 2 MB for 100 sources
 def _random_signs(size: int) -> np.ndarray:
     return (np.random.default_rng(_SEED).integers(0, 2, (_FLIPS, size)) * 2 - 1).astype(np.int8)
 
