@@ -13,7 +13,7 @@ from convergebench.dataset_builder.dataset.reader import Reader
 
 NAMES = {
     "paint:wear=2.0": "`paint:wear=2`: wears the whole picture",
-    "vae_like:version=1": "an autoencoder's loss on every answer",
+    "vae_like:version=2": "an autoencoder's loss on every answer",
     "identity": "`identity`: changes nothing",
     "oracle": "`oracle`: undoes exactly",
     "migan": "`migan`: fills only the hole of a removal",
