@@ -58,6 +58,25 @@ def test_the_policy_is_listed_and_compared_with_the_editor_alone(copy):
     assert row["gained"] <= 0
     assert {part["by"].split(":")[0] for part in parts} == {"by kind", "by category"}
     assert "What makes it last" in (copy.work / "report" / "index.html").read_text()
+    words = (
+        "plan",
+        "--suite",
+        "smoke",
+        "--rounds",
+        "1",
+        "--editor",
+        "paint",
+        "--policy",
+        "dimmed:by=0.2",
+        "--json",
+    )
+    [planned] = json.loads(copy.verb(*words))["editors"]
+    assert (planned["editor"], planned["calls"]) == ("paint+dimmed:by=0.2", 2 * row["cases"])
+    board = """from convergebench.spaces_app.space import headline, served_dataset
+board = headline.leaderboard(served_dataset.open_dataset("data"), headline.Choice())
+print(*(row["editor"] for row in board.table.rows))
+"""
+    assert "paint+dimmed:by=0.2" in copy.python("-c", board).split()
 
 
 def test_the_program_is_planned_for_the_pictures_it_fits(copy):
