@@ -29,12 +29,16 @@ def command(metric: str | None, every: bool, as_json: bool) -> None:
     if metric:
         one_of("metric with weights", metric, fetched)
     files: dict[str, object] = {}
-    for name in [metric] if metric else fetched:
+    failed: list[Exception] = []
+    for name in [metric] if metric else fetched:  # one that cannot be had does not keep the others away
         try:
             files |= modules[name].fetch_weights(lambda line: click.echo(line, err=as_json))
-        except FileNotFoundError as error:
-            raise UserError(str(error)) from error
         except (OSError, ValueError) as error:
-            raise click.ClickException(str(error)) from error
+            failed.append(error)
     if as_json:
         click.echo(json.dumps(files))
+    reasons = "\n".join(map(str, failed))
+    if any(isinstance(error, FileNotFoundError) for error in failed):
+        raise UserError(reasons)
+    if failed:
+        raise click.ClickException(reasons)

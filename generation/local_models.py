@@ -27,7 +27,8 @@ def missing(extra: str, modules: tuple[str, ...], *keys: str) -> str | None:
 
 def missing_packages(extra: str, *modules: str) -> str | None:
     lacking = [name for name in modules if not is_installed(name)]
-    return f"{', '.join(lacking)} is not installed: pip install 'convergebench[{extra}]'" if lacking else None
+    verb = "is" if len(lacking) == 1 else "are"
+    return f"{', '.join(lacking)} {verb} not installed: pip install 'convergebench[{extra}]'" if lacking else None
 
 
 def require_packages(extra: str, *modules: str) -> None:

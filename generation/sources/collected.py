@@ -11,9 +11,10 @@ from typing import Any
 
 from ..files import write_whole
 from ..pictures import Undecodable, decode, sniff
-from ..records import KINDS, UNKNOWN, UserError
+from ..records import KINDS, UNKNOWN, UserError, one_of
 
-_FIELDS = ("file", "id", "kind", "origin", "licence", "attribution", "title", "intent", "sha256")
+_GIVEN = ("kind", "origin", "licence", "attribution", "title", "intent")
+_FIELDS = ("file", "id", *_GIVEN, "sha256")
 Found = tuple[str, bytes, Mapping[str, Any]]  # a name, the file, and what its row says
 
 
@@ -75,8 +76,19 @@ def _in_folder(folder: Path) -> Iterator[Found]:
 def _in_dataset(place: str, columns: Mapping[str, str], split: str | None) -> Iterator[Found]:
     import datasets
 
-    loaded = datasets.load_dataset(place, split=split or "train", streaming=True)
     image = columns.get("image", "image")
+    try:
+        loaded = datasets.load_dataset(place, split=split or "train", streaming=True)
+    except (OSError, ValueError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise UserError(f"{place} is neither a folder nor a dataset that can be opened ({reason})") from error
+    names = list(loaded.column_names or next(iter(loaded), {}))  # files that declare no columns have them in a row
+    for field, column in {"image": image, **columns}.items():
+        one_of("field", field, ("image", *_GIVEN))
+        if column not in names:
+            raise UserError(
+                f"{place} has no column {column!r}, but {', '.join(names)}; give --column {field}=COLUMN"
+            )
     for number, row in enumerate(loaded.cast_column(image, datasets.Image(decode=False))):
         said = {field: row[column] for field, column in columns.items() if field != "image" and row[column]}
         yield str(said.get("title") or f"row {number}"), row[image]["bytes"], said

@@ -237,4 +237,13 @@ def test_pictures_are_collected_from_a_dataset(tmp_path, monkeypatch):
     )
     assert json.loads(done.stdout) == {"face": 2, "text": 1}
     assert {row.kind for row in suites.load("mine/mine.toml").own_pictures.values()} == {"face", "text"}
-    assert run("sources", "add", "theirs", "--column", "image=photo", "--out", "other").exit_code == 2
+
+    refused = {
+        ("theirs", "--column", "image=photo"): "give --kind",
+        ("theirs",): "theirs has no column 'image', but photo, what; give --column image=COLUMN",
+        ("theirs", "--column", "image=photo", "--column", "sort=what"): "no field 'sort'",
+        ("./photos",): "./photos is neither a folder nor a dataset that can be opened",
+    }
+    for words, reason in refused.items():
+        done = run("sources", "add", *words, "--out", "other")
+        assert (done.exit_code, reason in done.stderr) == (2, True), done.output
