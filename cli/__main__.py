@@ -1,7 +1,7 @@
 """The command `convergebench`: every file of this folder is a verb, and so are the files of studies/STUDY/.
 
-A file VERB_KIND.py is one kind of a verb, such as `convergebench list editors`. Files that begin with an underscore are
-neither.
+A file VERB_KIND.py is one kind of a verb: list_editors.py is `convergebench list editors`. Files that begin with an
+underscore are not verbs.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from pathlib import Path
 import click
 from convergebench.generation.records import UserError
 
-# Sections of --help. A verb of a study names its section itself: SECTION = "share".
+# Sections of --help. The module of a study's verb names its section: SECTION = "share".
 _SECTIONS = {
     "run": ("run", "demo", "plan", "generate", "build", "score", "report", "space", "measure"),
     "bring in": ("import", "sources"),
@@ -28,7 +28,8 @@ _WIDTH = 80
 
 
 @cache
-def modules() -> dict[str, str]:
+def command_modules() -> dict[str, str]:
+    """The module of each command, by the command's words."""
     folder = Path(__file__).parent
     names = {}
     for path in sorted([*folder.glob("[a-z]*.py"), *folder.glob("studies/*/[a-z]*.py")]):
@@ -39,7 +40,7 @@ def modules() -> dict[str, str]:
 
 
 def _command(name: str) -> click.Command:
-    module = importlib.import_module(modules()[name])
+    module = importlib.import_module(command_modules()[name])
     return next(
         value for key, value in vars(module).items() if key == "command" and isinstance(value, click.Command)
     )
@@ -50,18 +51,18 @@ def _suggestion(given: str, allowed: list[str]) -> str:
     return f"did you mean {close[0]}?" if close else f"the choices are {', '.join(allowed)}"
 
 
-class Kinds(click.Group):
+class VerbWithKinds(click.Group):
     """A verb with several kinds, each of them a file VERB_KIND.py.
 
     A word names the kind (`convergebench list editors`), or an option (`convergebench import PATH --layout table`).
     A kind whose module has a function `recognises(args)` is also chosen without being named.
     """
 
-    def __init__(self, name: str, about: str):
-        super().__init__(name, help=about, short_help=about.partition("\n")[0], no_args_is_help=True)
+    def __init__(self, name: str, description: str):
+        super().__init__(name, help=description, short_help=description.partition("\n")[0], no_args_is_help=True)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [name.partition(" ")[2] for name in modules() if name.startswith(f"{self.name} ")]
+        return [name.partition(" ")[2] for name in command_modules() if name.startswith(f"{self.name} ")]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         return _command(f"{self.name} {name}") if name in self.list_commands(ctx) else None
@@ -76,9 +77,11 @@ class Kinds(click.Group):
                 ctx.fail(f"no --layout given; the layouts are {', '.join(kinds)}")
             args = rest if parsed.layout is None else [parsed.layout, *rest]
         if args and args[0] not in (*kinds, "--help", "-h"):
-            # Studies are asked first: the core's kind may recognise everything.
-            for kind in sorted(kinds, key=lambda kind: ".studies." not in modules()[f"{self.name} {kind}"]):
-                module = importlib.import_module(modules()[f"{self.name} {kind}"])
+            # Studies come first, because the core's kind may accept any arguments.
+            for kind in sorted(
+                kinds, key=lambda kind: ".studies." not in command_modules()[f"{self.name} {kind}"]
+            ):
+                module = importlib.import_module(command_modules()[f"{self.name} {kind}"])
                 if hasattr(module, "recognises") and module.recognises(args):
                     break
             else:
@@ -88,12 +91,12 @@ class Kinds(click.Group):
 
 
 _GROUPS = {
-    "list": Kinds("list", "List editors, metrics, suites, sources, prices or labels."),
-    "publish": Kinds("publish", "Upload a dataset, the metrics or the Space; write results for others."),
-    "challenge": Kinds("challenge", "Draw what a submission must answer, so that nobody draws his own audits."),
-    "sources": Kinds("sources", "Collect pictures for a suite of your own."),
-    "verify": Kinds("verify", "Check every hash and count of a run, a dataset or a submission."),
-    "import": Kinds(
+    "list": VerbWithKinds("list", "List editors, metrics, suites, sources, prices or labels."),
+    "publish": VerbWithKinds("publish", "Upload a dataset, the metrics or the Space; write results for others."),
+    "challenge": VerbWithKinds("challenge", "Draw what a submission must answer, so that nobody draws his own audits."),
+    "sources": VerbWithKinds("sources", "Collect pictures for a suite of your own."),
+    "verify": VerbWithKinds("verify", "Check every hash and count of a run, a dataset or a submission."),
+    "import": VerbWithKinds(
         "import",
         "Bring in chains, published scores or labels made elsewhere.\n\n"
         "\b\nconvergebench import PATH --layout LAYOUT [options of that layout]\n"
@@ -106,7 +109,7 @@ class Verbs(click.Group):
     """The verbs, in sections."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted({name.partition(" ")[0] for name in modules()})
+        return sorted({name.partition(" ")[0] for name in command_modules()})
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name in _GROUPS:
@@ -114,11 +117,11 @@ class Verbs(click.Group):
         return _command(name) if name in self.list_commands(ctx) else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        own = {name: _command(name) for name in self.list_commands(ctx) if name not in _GROUPS}
+        commands = {name: _command(name) for name in self.list_commands(ctx) if name not in _GROUPS}
         sections = {title: list(names) for title, names in _SECTIONS.items()}
-        for name in own:
+        for name in commands:
             if not any(name in names for names in sections.values()):
-                sections[sys.modules[modules()[name]].SECTION].append(name)
+                sections[sys.modules[command_modules()[name]].SECTION].append(name)
         for title, names in sections.items():
             with formatter.section(title.capitalize()):
                 formatter.write_dl([(name, self.get_command(ctx, name).get_short_help_str(66)) for name in names])  # type: ignore[union-attr]
@@ -131,7 +134,7 @@ class Verbs(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:
-        if hasattr(sys.stdout, "reconfigure"):  # file names may hold bytes that are not text
+        if hasattr(sys.stdout, "reconfigure"):  # file names may contain bytes that are not text
             sys.stdout.reconfigure(errors="backslashreplace")
         try:
             return super().invoke(ctx)
@@ -139,15 +142,15 @@ class Verbs(click.Group):
             advice = "run the same command again with fewer --workers; finished work is kept"
             raise click.ClickException(f"out of memory; {advice}") from error
         except (UserError, OSError, ModuleNotFoundError, RuntimeError, UnicodeEncodeError) as error:
-            if sentence := _sentence(error):
-                refusal = click.ClickException(sentence)  # click's own errors of usage begin with the usage
+            if message := _user_message(error):
+                refusal = click.ClickException(message)  # not a UsageError, which would print the usage first
                 refusal.exit_code = getattr(error, "exit_code", 2)  # type: ignore[misc]  # a class variable there
                 raise refusal from error
             raise
 
 
-def _sentence(error: Exception) -> str | None:
-    """What a user can change; None if the fault is ours."""
+def _user_message(error: Exception) -> str | None:
+    """The message for an error that the user can correct; None for a fault of the program."""
     from convergebench.bench import as_installed
     from convergebench.generation.files import CAUSES
 

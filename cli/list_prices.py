@@ -16,7 +16,7 @@ def command(as_json: bool) -> None:
     """
     from convergebench.generation.vendors import models
 
-    print_rows([models.row(model) for model in models.listed()], as_json, _text_of)
+    print_rows([models.row(model) for model in models.all_models()], as_json, _text_of)
 
 
 def _text_of(row: Values) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 import convergebench as cb
-from convergebench.cli.__main__ import Kinds
+from convergebench.cli.__main__ import VerbWithKinds
 from convergebench.cli.__main__ import main as convergebench
 from convergebench.dataset_builder.importing.layout_table import COLUMNS
 from convergebench.generation import editors, plan, suites
@@ -58,7 +58,7 @@ def commands() -> str:
     for name in convergebench.list_commands(parent):
         command = convergebench.get_command(parent, name)
         context = click.Context(command, info_name=name, parent=parent, terminal_width=80)
-        if not isinstance(command, Kinds):
+        if not isinstance(command, VerbWithKinds):
             text += f"\n## {name}\n\n```text\n{command.get_help(context)}\n```\n"
             continue
         for kind in command.list_commands(context):
@@ -97,7 +97,7 @@ def costs() -> str:
 def hosted_editors() -> str:
     """The tables of the hosted models, from generation/vendors/models.toml, as its sources stood on its day."""
     text = f"Read on {models.shipped()['read']}.\n"
-    known = models.listed()
+    known = models.all_models()
     for vendor in dict.fromkeys(model.vendor for model in known):
         default = editors.load(vendor).model
         text += (

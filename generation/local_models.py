@@ -1,4 +1,4 @@
-"""What editors share that need more than this package: its packages, weights of the Hub, and torch."""
+"""Shared by editors and judges that need optional packages: what is missing, Hub revisions, torch conversions."""
 
 import functools
 import importlib.util
@@ -15,12 +15,13 @@ from .vendors.keys import missing_key
 if TYPE_CHECKING:
     import torch
 
-_HUB_PATIENCE = 4.0  # seconds
+_HUB_TIMEOUT = 4.0  # seconds
 DEVICES = ("auto", "cpu", "cuda", "mps")
 DTYPES = ("bfloat16", "float16", "float32")
 
 
-def missing(extra: str, modules: tuple[str, ...], *keys: str) -> str | None:
+def missing_requirements(extra: str, modules: tuple[str, ...], *keys: str) -> str | None:
+    """Which packages and API keys are missing, and how to get them; None if there are all."""
     reasons = [missing_packages(extra, *modules), missing_key(*keys) if keys else None]
     return "; ".join(filter(None, reasons)) or None
 
@@ -58,7 +59,7 @@ def hub_commit(model: str, config: str, revision: str | None = None) -> str | No
         if isinstance(cached, str):
             return Path(cached).parts[Path(cached).parts.index("snapshots") + 1]
         return (
-            None if is_offline_mode() else HfApi().model_info(model, revision=revision, timeout=_HUB_PATIENCE).sha
+            None if is_offline_mode() else HfApi().model_info(model, revision=revision, timeout=_HUB_TIMEOUT).sha
         )
     except (HfHubHTTPError, HFValidationError, httpx2.HTTPError, OSError):
         return None
@@ -67,7 +68,7 @@ def hub_commit(model: str, config: str, revision: str | None = None) -> str | No
 # --- torch
 
 
-def device(name: str) -> str:
+def torch_device(name: str) -> str:
     import torch
 
     if name == "auto":
@@ -76,20 +77,20 @@ def device(name: str) -> str:
     return f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if name == "cuda" else name
 
 
-def generator(seed: int) -> "torch.Generator":
-    """A random generator on the CPU, whose noise is the same on every machine."""
+def seeded_generator(seed: int) -> "torch.Generator":
+    """A random generator on the CPU, so that its noise is the same on every machine."""
     import torch
 
     return torch.Generator("cpu").manual_seed(seed)
 
 
-def tensor(image: Image.Image) -> "torch.Tensor":
+def to_tensor(image: Image.Image) -> "torch.Tensor":
     """A picture as a batch of one, channels first, from 0 to 1."""
     import torch
 
     return torch.from_numpy(np.array(image, dtype=np.float32) / 255).permute(2, 0, 1)[None]
 
 
-def picture(tensor: "torch.Tensor") -> Image.Image:
+def to_picture(tensor: "torch.Tensor") -> Image.Image:
     pixels = tensor[0].float().clamp(0, 1).permute(1, 2, 0).cpu().numpy()
     return Image.fromarray(np.round(pixels * 255).astype(np.uint8))

@@ -1,6 +1,6 @@
-"""What installed packages add, through entry points of the groups `convergebench.editors`, `.metrics` and so on.
+"""Editors, metrics and other parts that installed packages add, by the entry points of `convergebench.editors` etc.
 
-The name of an entry point is that of what it adds. CONTRIBUTING.md says what each points to.
+An entry point has the name of the part that it adds. CONTRIBUTING.md says what the entry points of each group refer to.
 """
 
 from functools import cache

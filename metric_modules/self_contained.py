@@ -30,7 +30,7 @@ def self_contained(folder: Path) -> dict[str, bytes]:
         name = _name_in(folder, path)
         if name in files:
             raise ValueError(f"{folder.name} would get two files {name}; rename {path}")
-        text, imported = _with_siblings(path, folder)
+        text, imported = _with_sibling_imports(path, folder)
         files[name] = text.encode()
         needed.add(path)
         waiting += imported
@@ -45,19 +45,20 @@ def self_contained(folder: Path) -> dict[str, bytes]:
 
 
 def _name_in(folder: Path, path: Path) -> str:
-    """A file's name there; the files of another metric begin with that metric's name."""
+    """A file's name in the folder; for a file of another metric, that metric's name comes first."""
     of_another = (
         path.parent.parent == folder.parent and path.parent != folder and not path.parent.name.startswith("_")
     )
     return f"{path.parent.name}_{path.name}" if of_another else path.name
 
 
-def _with_siblings(path: Path, folder: Path) -> tuple[str, set[Path]]:
+def _with_sibling_imports(path: Path, folder: Path) -> tuple[str, set[Path]]:
+    """The file's text with imports from this package made imports of siblings, and the files that it imports."""
     text = path.read_text(encoding="utf-8")
     lines = text.splitlines(keepends=True)
     imported: set[Path] = set()
     for node in ast.walk(ast.parse(text)):
-        if not isinstance(node, ast.ImportFrom) or not (place := _place(path, node)):
+        if not isinstance(node, ast.ImportFrom) or not (place := _imported_path(path, node)):
             continue
         first, last = node.lineno - 1, node.end_lineno or node.lineno
         if (file := place.with_suffix(".py")).is_file():
@@ -65,18 +66,18 @@ def _with_siblings(path: Path, folder: Path) -> tuple[str, set[Path]]:
             lines[first] = re.sub(r"from\s+\S+\s+import", f"from .{module} import", lines[first], count=1)
             imported.add(file)
             continue
-        words = []  # modules themselves
+        imports = []  # `from folder import module`: each module becomes an import of a sibling
         for alias in node.names:
             file, bound = place / f"{alias.name}.py", alias.asname or alias.name
             module = _name_in(folder, file).removesuffix(".py")
-            words.append(f"from . import {module}" + f" as {bound}" * (bound != module))
+            imports.append(f"from . import {module}" + f" as {bound}" * (bound != module))
             imported.add(file)
         indent = " " * node.col_offset
-        lines[first:last] = [indent + f"\n{indent}".join(words) + "\n"] + [""] * (last - first - 1)
+        lines[first:last] = [indent + f"\n{indent}".join(imports) + "\n"] + [""] * (last - first - 1)
     return "".join(lines), imported
 
 
-def _place(path: Path, node: ast.ImportFrom) -> Path | None:
+def _imported_path(path: Path, node: ast.ImportFrom) -> Path | None:
     parts = node.module.split(".") if node.module else []
     if node.level:
         return path.parents[node.level - 1].joinpath(*parts)

@@ -161,7 +161,7 @@ def demo(suite: str = "demo", *, workers: int = 8, quiet: bool = False) -> Finis
 
     say = partial(print, file=sys.stderr)
     try:
-        weights.fetch(say, ("alex",))
+        weights.fetch_weights(say, ("alex",))
     except (OSError, ValueError) as error:
         say(f"continuing without LPIPS: {error}")
     beside = tuple(name for name in suites.names() if name.startswith("demo-") and suite == "demo")  # of studies

@@ -15,7 +15,7 @@ from convergebench.generation.records import UserError
 
 def names() -> dict[str, str]:
     """The modules of all commands, by the names of their functions, such as `list_suites`."""
-    commands = importlib.import_module("convergebench.cli.__main__").modules()
+    commands = importlib.import_module("convergebench.cli.__main__").command_modules()
     return {re.sub("[ -]", "_", name): module for name, module in commands.items()}
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import click
-from convergebench.cli.__main__ import Kinds, Verbs, main
+from convergebench.cli.__main__ import Verbs, VerbWithKinds, main
 
 HOUSE = Path(__file__).parents[1]
 CARD = "dataset_card.md"  # of the dataset
@@ -51,6 +51,6 @@ def commands_of_help() -> Iterator[list[str]]:
     """What the --help of the program and of groups shows; that of each verb is docs/commands.md."""
     context = click.Context(main, info_name="convergebench", terminal_width=80)
     every = [main, *(main.get_command(context, name) for name in main.list_commands(context))]
-    for group in (each for each in every if isinstance(each, (Kinds, Verbs))):
+    for group in (each for each in every if isinstance(each, (VerbWithKinds, Verbs))):
         text = re.sub(r"(?<=\S)  +.*", "", group.get_help(click.Context(group, info_name="convergebench")))
         yield from _commands("\n".join(line for line in text.splitlines() if "[" not in line))

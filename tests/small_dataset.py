@@ -145,7 +145,7 @@ def list_files(folder):
     card = folder / manifest.CARD
     new = b"---\ntags:\n- convergebench\nlicense: other\n---\na small dataset for tests\n"
     text = card.read_bytes() if card.exists() else new
-    card.write_bytes(manifest.in_card(text, manifest.text(entries)))
+    card.write_bytes(manifest.in_card(text, manifest.encode(entries)))
     return folder
 
 

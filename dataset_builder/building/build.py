@@ -82,7 +82,7 @@ def build(
             editors = [editor_row(label, finished.editors[label]) for label in sorted(finished.editors)]
             written[_EDITORS_FILE] = write(draft / _EDITORS_FILE, EDITORS, editors)[1]
             gone = {file for config in BUILT for file in old.files_present(config.name)}
-            gone |= {file for file in manifest.listed(out) if file.startswith(_FOLDERS)}
+            gone |= {file for file in manifest.listed_files(out) if file.startswith(_FOLDERS)}
             manifest.expect(out, written | {file: {} for file in gone - written.keys()})
             _replace_files(draft, out, set(written))
         finally:
@@ -233,7 +233,7 @@ def check_metric_folders(out: Path) -> None:
             if path.exists() and not is_same:
                 in_the_way.append(f"{name}/{file}")
     advice = f"move them, or let `convergebench verify {out} --repair` set aside what a build wrote"
-    manifest.refuse(out, in_the_way, "`convergebench build` did not write as they are", advice)
+    manifest.refuse_unlisted(out, in_the_way, "`convergebench build` did not write as they are", advice)
 
 
 def changed_files(out: Path) -> list[str]:
@@ -241,7 +241,7 @@ def changed_files(out: Path) -> list[str]:
     return [
         f"{name}/{file}"
         for name in _metric_folders()
-        for file in sorted(manifest.listed(out / name, MANIFEST))
+        for file in sorted(manifest.listed_files(out / name, MANIFEST))
         if not (out / name / file).is_file() or not manifest.is_as_written(out / name, file)
     ]
 
@@ -250,7 +250,7 @@ def copy_metric_folders(out: Path) -> None:
     """Copy the folders; only files of an earlier copy are removed."""
     for name, files in _metric_folders().items():
         folder = out / name
-        gone = manifest.listed(folder, MANIFEST) - files.keys()
+        gone = manifest.listed_files(folder, MANIFEST) - files.keys()
         old = [file for file in gone if (folder / file).is_file() and manifest.is_as_written(folder, file)]
         entries = {file: {"sha256": sha256(data).hexdigest()} for file, data in files.items()}
         manifest.expect(folder, entries, MANIFEST)
@@ -258,4 +258,4 @@ def copy_metric_folders(out: Path) -> None:
             write_whole(folder / file, data)
         for file in old:
             (folder / file).unlink()
-        manifest.record(folder, entries, MANIFEST)
+        manifest.write(folder, entries, MANIFEST)

@@ -71,7 +71,7 @@ def write(
     }
     text = re.sub(r"\{\{(\w+)\}\}", lambda name: values[name[1]], body)
     front = yaml.safe_dump(meta, sort_keys=False, allow_unicode=True, width=120)
-    listing = manifest.text(entries, replacing)
+    listing = manifest.encode(entries, replacing)
     if headline:
         write_whole(folder / PICTURE, headline[1])
     write_whole(folder / CARD, manifest.in_card(f"---\n{front}---\n{text}".encode(), listing))
@@ -135,9 +135,9 @@ def refuse_other_folders(folder: Path) -> None:
         and "\n- convergebench\n" not in path.read_text("utf-8", errors="replace").split("\n---\n")[0]
     ):
         raise UserError(f"{path} is not a card of this benchmark; give another folder for the dataset")
-    reader, ours = Reader(folder), manifest.listed(folder)
+    reader, ours = Reader(folder), manifest.listed_files(folder)
     foreign = [file for file in reader.data_files() if file not in ours and not reader.is_ours(file)]
-    manifest.refuse(folder, foreign, "this benchmark did not write", "move them or choose another folder")
+    manifest.refuse_unlisted(folder, foreign, "this benchmark did not write", "move them or choose another folder")
 
 
 # Numbers and tables as Markdown

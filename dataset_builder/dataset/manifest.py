@@ -1,7 +1,7 @@
 """The manifest: the files that this benchmark wrote into a folder or repository.
 
 A dataset's is in its card, so that it travels with the dataset: files that it does not list are not read. Only listed
-files are ever replaced or removed. A file is listed before it is written, so that even a crash leaves no unlisted file
+files are ever replaced or removed. A file is listed before it is written, so that even a crash escapes no unlisted file
 behind.
 """
 
@@ -19,7 +19,7 @@ MANIFEST = ".manifest.json"  # of a metric's folder or a Space
 CARD = "README.md"  # of a dataset; its last lines are the manifest
 _EMPTY_CARD = b"---\ntags:\n- convergebench\npretty_name: ConvergeBench\n---\n"  # until a first build has ended
 _IN_CARD = re.compile(rb"\n<!-- convergebench files\n(.*?)\n-->\n", re.DOTALL)
-# The sha256 of a file and, of a table, the digest `values`; empty if the file is about to be written or is set aside.
+# The sha256 of a file and, of a table, the digest `values`; empty if the file is about to be written or was set aside.
 Entry = Mapping[str, str]
 Entries = dict[str, Entry]
 
@@ -29,7 +29,7 @@ class UnreadableFile(UserError, OSError):
 
 
 def parse(data: bytes) -> tuple[Entries, Entries]:
-    """The files as they are, and those about to replace some of them."""
+    """The files that are there, and those about to replace some of them."""
     in_card = _IN_CARD.search(data)
     try:
         parts = json.loads(in_card[1] if in_card else data)
@@ -42,8 +42,8 @@ def parse(data: bytes) -> tuple[Entries, Entries]:
 def _entries(part: object) -> Entries:
     entries: Entries = {}
     for path, entry in part.items() if isinstance(part, dict) else ():
-        leaves = PurePosixPath(path).is_absolute() or ".." in path.split("/") or "\\" in path
-        if isinstance(entry, dict) and not leaves and is_encodable(path):
+        escapes = PurePosixPath(path).is_absolute() or ".." in path.split("/") or "\\" in path
+        if isinstance(entry, dict) and not escapes and is_encodable(path):
             is_valid = all(
                 isinstance(value, str) and is_encodable(value) for item in entry.items() for value in item
             )
@@ -52,7 +52,7 @@ def _entries(part: object) -> Entries:
 
 
 def read(folder: Path, name: str = CARD) -> tuple[Entries, Entries]:
-    """As `parse`, of a folder; callers must not change the result."""
+    """Like `parse`, for a folder. The result is cached: callers must not change it."""
     try:
         status = (folder / name).stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -65,7 +65,7 @@ def _parsed(path: Path, stamp: tuple[int, ...]) -> tuple[Entries, Entries]:
     return parse(path.read_bytes())
 
 
-def listed(folder: Path, name: str = CARD) -> set[str]:
+def listed_files(folder: Path, name: str = CARD) -> set[str]:
     files, replacing = read(folder, name)
     return {*files, *replacing}
 
@@ -80,32 +80,32 @@ def expect(folder: Path, entries: Mapping[str, Entry], name: str = CARD) -> None
     """List files before they are written, replaced or removed."""
     files, replacing = read(folder, name)
     folder.mkdir(parents=True, exist_ok=True)
-    new = text(files, {**replacing, **entries})
+    new = encode(files, {**replacing, **entries})
     if name == CARD:
         card = (folder / CARD).read_bytes() if (folder / CARD).exists() else _EMPTY_CARD
         new = in_card(card, new)
     write_whole(folder / name, new)
 
 
-def record(folder: Path, entries: Mapping[str, Entry], name: str) -> None:
+def write(folder: Path, entries: Mapping[str, Entry], name: str) -> None:
     """List exactly these files, once all are written."""
-    write_whole(folder / name, text(entries))
+    write_whole(folder / name, encode(entries))
 
 
-def text(files: Mapping[str, Entry], replacing: Mapping[str, Entry] | None = None) -> bytes:
+def encode(files: Mapping[str, Entry], replacing: Mapping[str, Entry] | None = None) -> bytes:
     parts = {"files": files} | ({"replacing": replacing} if replacing else {})
     return (json.dumps(parts, sort_keys=True, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def in_card(card: bytes, listing: bytes) -> bytes:
-    """The card with this manifest at its end, as a comment that no page shows."""
+    """The card with this manifest at its end, as a comment, which is not displayed."""
     comment = b"\n<!-- convergebench files\n%s-->\n" % listing.replace(b">", b"\\u003e")
     return _IN_CARD.sub(b"", card) + comment
 
 
-def refuse(where: object, strangers: Collection[str], what: str, advice: str) -> None:
-    if strangers:
-        files = sorted(strangers)
+def refuse_unlisted(where: object, unlisted: Collection[str], what: str, advice: str) -> None:
+    if unlisted:
+        files = sorted(unlisted)
         others = f" and {len(files) - 3} more" if len(files) > 3 else ""
         raise UserError(
             f"{where} holds {', '.join(files[:3])}{others}, which {what}; nothing was changed: {advice}"

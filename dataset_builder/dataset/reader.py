@@ -19,7 +19,7 @@ from convergebench.generation.records import EditorInfo, FinishedChain, Source, 
 from . import manifest
 from .columns import Row, Values
 from .manifest import Entries, UnreadableFile
-from .rows import BUILT, ChainRow, EditorRow, SourceRow, StepRow, made_by, table_of
+from .rows import BUILT, ChainRow, EditorRow, SourceRow, StepRow, command_that_makes, table_of
 from .schema import DIGESTS, REFERENCES, TableDigest, extent, may_hold, refuse_large, refuse_nulls, values_digest
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Reader:
                     f"{self.where}/{file} is not a file that the dataset's card lists; move it away"
                 )
             if file not in self.listing[1] and config not in self.makes:
-                again = f"let `convergebench verify --repair` note it and {made_by(file)} make it anew"
+                again = f"let `convergebench verify --repair` note it and {command_that_makes(file)} make it anew"
                 raise UnreadableFile(f"{self.where}/{file} is missing; restore it, or {again}")
         return present
 
@@ -130,7 +130,7 @@ class Reader:
             self.files(config)
         for file in sorted(file for file in replacing if table_of(file) in names):
             what = "was set aside, or its command stopped while it was being replaced"
-            raise UnreadableFile(f"{self.where}/{file} {what}; give {made_by(file)} again")
+            raise UnreadableFile(f"{self.where}/{file} {what}; give {command_that_makes(file)} again")
 
     def copy_tables(self, configs: Sequence[str]) -> None:
         """Fetch some configs whole into the Hub's cache; the reader stays at their commit."""
@@ -215,7 +215,7 @@ class Reader:
         if not files:
             file = f"data/{config}/**/*.parquet"
             raise UnreadableFile(
-                f"{self.root} has no config {config!r}: there is no {file}; {made_by(file)} makes it"
+                f"{self.root} has no config {config!r}: there is no {file}; {command_that_makes(file)} makes it"
             )
         tables = [self.file_table(file, columns, dictionaries) for file in files]
         return pa.concat_tables(tables, promote_options="default").replace_schema_metadata()
@@ -275,9 +275,8 @@ class Reader:
             raise
         except (pa.ArrowException, OSError, ValueError, KeyError) as error:
             cause = (str(error).splitlines() or [type(error).__name__])[0][:200]
-            advice = (
-                f"restore it, or let `convergebench verify --repair` set it aside and {made_by(file)} rewrite it"
-            )
+            command = command_that_makes(file)
+            advice = f"restore it, or let `convergebench verify --repair` set it aside and {command} rewrite it"
             raise UnreadableFile(f"{self.where}/{file} cannot be read: {cause}; {advice}") from error
 
     def places(self, config: str = "steps") -> list[Place]:

@@ -1,4 +1,4 @@
-"""The tables of a dataset: their columns, and their rows to and from records."""
+"""The tables of a dataset: a row type for each, and conversion between rows and records."""
 
 import importlib
 import json
@@ -82,7 +82,7 @@ class ChainRow(ChainPlace):
     source_sha256: Annotated[str, "of the source's file, or of a painted source's pixels"]
 
     def record(self, source: Source | None = None) -> FinishedChain:
-        """The chain; without `source`, its source has only the fields that this row knows."""
+        """The chain; without `source`, its source has only the fields that are in this row."""
         if source is None:
             source = Source(self.source, self.source_sha256, 0, 0, self.kind, "real", UNKNOWN, UNKNOWN)
         fields = {name: getattr(self, name) for name in _PROGRAM_FIELDS}
@@ -123,10 +123,10 @@ class EditorRow(Row):
 
     editor: Annotated[str, "the editor as a reader names it, with the options that differ from its defaults"]
     name: Annotated[str, "its name without options"]
-    role: Annotated[str, "editor, baseline (an end of the scale) or transport (a re-encoding alone)"]
+    role: Annotated[str, "editor, baseline (marks one end of the scale) or transport (only re-encodes)"]
     about: Annotated[str, "what it is, in one sentence"]
     planned: Annotated[int, "how many chains were planned; 0 if unknown"]
-    standing: Annotated[str, "why a submission stands apart from those that answer a challenge; else empty"]
+    standing: Annotated[str, "why a submission is listed apart from those that answer a challenge; else empty"]
 
     def record(self) -> EditorInfo:
         return EditorInfo.from_dict(vars(self))
@@ -137,7 +137,7 @@ class FloorRow(Row):
     TABLE: ClassVar = "floors"
     ROW: ClassVar = (
         "one metric between a reference and an unrelated source of the suite: "
-        "what 'another picture altogether' means"
+        "the value for a completely different picture"
     )
 
     source: Annotated[str, "id of the reference's source"]
@@ -171,13 +171,14 @@ def configs() -> dict[str, Config]:
 
 
 def table_of(file: str) -> str:
-    """The table that a file of a dataset is of; empty if none, as a card can list anything."""
+    """The table that a file belongs to; empty if it belongs to none, because a card can list any path."""
     folder, _, rest = file.partition("/")
     table, _, name = rest.partition("/")
     return table if folder == "data" and name else ""
 
 
-def made_by(file: str) -> str:
+def command_that_makes(file: str) -> str:
+    """The command that writes a file of a dataset, for messages."""
     table = configs().get(table_of(file), STEPS)
     return f"`convergebench {table.made_by}`" + (" from the runs" if table.made_by == "build" else "")
 
@@ -185,7 +186,7 @@ def made_by(file: str) -> str:
 def step_row(chain: FinishedChain, step: Step, data: bytes | None) -> StepRow:
     values = step.to_dict()
     image = _picture(data, values.pop("file"))
-    return StepRow(image=image, **place_of(chain), **values | {"details": canonical(step.details)})
+    return StepRow(image=image, **place_columns(chain), **values | {"details": canonical(step.details)})
 
 
 def chain_row(chain: FinishedChain, reference: bytes | None) -> ChainRow:
@@ -193,7 +194,7 @@ def chain_row(chain: FinishedChain, reference: bytes | None) -> ChainRow:
     program = chain.program
     return ChainRow(
         reference=_picture(reference, "reference.png"),
-        **place_of(chain),
+        **place_columns(chain),
         **{name: getattr(chain, name) for name in _CHAIN_FIELDS},
         **{name: getattr(program, name) for name in _PROGRAM_FIELDS},
         steps=chain.calls,
@@ -214,7 +215,8 @@ def editor_row(label: str, editor: EditorInfo) -> EditorRow:
     return EditorRow(editor=label, **editor.to_dict())
 
 
-def place_of(chain: FinishedChain) -> Json:
+def place_columns(chain: FinishedChain) -> Json:
+    """The columns that say which chain a row belongs to."""
     source, program = chain.source.id, chain.program.id
     return {"chain": chain.id, "editor": chain.editor, "source": source, "program": program, "run": chain.run}
 

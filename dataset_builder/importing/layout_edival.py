@@ -1,8 +1,8 @@
 """Import layout `edival`: the answers of EdiVal-Bench in its multipass mode, three turns on each picture.
 
 https://github.com/TianyuCodings/EdiVal: a folder has INDEX_input_raw.png or .jpg and INDEX_input_raw_turn_1.png,
-_turn_2.png, _turn_3.png; its CSV has image_index, turns and instructions (a Python list),
-a row for each number of turns.
+_turn_2.png, _turn_3.png; its CSV has the columns image_index, turns and instructions (a
+Python list), with a row for each number of turns.
 """
 
 import ast
@@ -30,7 +30,7 @@ def find_chains(
         for file in sorted(place.iterdir())
         if (match := _SOURCE.fullmatch(file.name))
     }
-    asked = _instructions(words) if words else {}
+    instructions_of = _instructions(words) if words else {}
     if not sources:
         raise UserError(f"{folder} holds no INDEX_input_raw.png; give a model's folder or its multipass/")
     for index, source in sorted(sources.items()):
@@ -41,22 +41,22 @@ def find_chains(
         if not turns or numbers != list(range(1, len(turns) + 1)):
             yield Problem(str(source), f"has the turns {numbers or 'none'}, not 1, 2, ... without a gap")
             continue
-        instructions = asked.get(index, []) + [""] * len(turns)
-        found = [
+        instructions = instructions_of.get(index, []) + [""] * len(turns)
+        answers = [
             (f"turn {number}", instruction, str(file), file)
             for number, instruction, file in zip(numbers, instructions, turns, strict=False)
         ]
-        yield chain_of_turns("edival", str(index), f"edival-{index}", source, found, editor, kind)
+        yield chain_of_turns("edival", str(index), f"edival-{index}", source, answers, editor, kind)
 
 
 def _instructions(path: Path) -> Mapping[int, list[str]]:
-    """The longest list of each picture; its rows with fewer turns repeat the beginning."""
-    asked: dict[int, list[str]] = {}
+    """The longest list of instructions of each picture; the rows with fewer turns only repeat its beginning."""
+    longest: dict[int, list[str]] = {}
     with path.open(encoding="utf-8", newline="") as file:
         for number, row in enumerate(csv.DictReader(file), 1):
             try:
                 index, words = int(row["image_index"]), ast.literal_eval(row["instructions"])
             except (KeyError, ValueError, SyntaxError) as error:
                 raise UserError(f"{path}, row {number}: needs image_index and instructions, a list") from error
-            asked[index] = max(asked.get(index, []), [str(word) for word in words], key=len)
-    return asked
+            longest[index] = max(longest.get(index, []), [str(word) for word in words], key=len)
+    return longest

@@ -1,4 +1,4 @@
-"""The layout table: a CSV or JSONL file with a row for each picture."""
+"""Import layout `table`: a CSV or JSONL file with a row for each picture."""
 
 import itertools
 from collections.abc import Callable, Mapping
@@ -12,8 +12,8 @@ from .chains import MOST_ANSWERS, Findings, FoundAnswer, FoundChain, Problem, ch
 from .tables import flag, number, read_rows, text, whole
 
 _NEEDED = ("chain", "round", "path")
-_STEP_FIELDS = ("seed", "latency", "cost", "text", "reason")  # go into the step as they are
-# Our columns, each with the function that reads a value and, for docs/import.md, its rows and meaning.
+_STEP_FIELDS = ("seed", "latency", "cost", "text", "reason")  # copied into the step unchanged
+# Our columns: the function that reads a value and, for docs/import.md, which rows have it and what it means.
 _COLUMNS: dict[str, tuple[Callable[[str, Any], str | int | float | None], str, str]] = {
     "chain": (text, "every", "name of the chain; with `editor` it says which rows belong together"),
     "round": (whole, "every", "0 for the picture that the chain starts from, then 1, 2, 3, ..."),
@@ -50,24 +50,24 @@ def find_chains(
 ) -> Findings:
     """Chains from a row per picture; round 0 is the source.
 
-    `columns` maps our names to the table's; paths are relative to the table. Within a round, rows without a position
-    count in their order. Unless `closes` says that each round should equal the source, rounds of one step that each ask
-    for something else are the turns of one open round.
+    `columns` maps our column names to the table's; paths are relative to the table. In a round, rows without a position
+    are numbered in their order. If every round has one step and their instructions differ, the rounds are read as turns
+    of one open round, unless `closes` is set.
     """
     if unknown := [name for name in columns if name not in _COLUMNS]:
         raise UserError(f"no column {unknown[0]!r} to map; the columns are {', '.join(_COLUMNS)}")
-    theirs = {name: columns.get(name, name) for name in _COLUMNS}
+    table_names = {name: columns.get(name, name) for name in _COLUMNS}
     rows = read_rows(path)
     for name in _NEEDED:
-        if rows and theirs[name] not in rows[0]:
+        if rows and table_names[name] not in rows[0]:
             raise UserError(
-                f"{path} has no column {theirs[name]!r} for {name}; its columns are {', '.join(rows[0])}"
+                f"{path} has no column {table_names[name]!r} for {name}; its columns are {', '.join(rows[0])}"
             )
     chains: dict[tuple[str, str], list[_Row]] = {}
     for place, row in enumerate(rows, 1):
         where = f"{path}, row {place}"
         try:
-            values = {name: read(name, row.get(theirs[name])) for name, (read, *_) in _COLUMNS.items()}
+            values = {name: read(name, row.get(table_names[name])) for name, (read, *_) in _COLUMNS.items()}
             ours = {name: value for name, value in values.items() if value is not None}
             _check_row(ours, path.parent)
         except UserError as error:
@@ -75,7 +75,7 @@ def find_chains(
             continue
         label = ours.get("editor") or editor
         if not label:
-            raise UserError(f"{where}, names no editor; give --editor or a column for it")
+            raise UserError(f"{where} names no editor; pass --editor or map a column to editor")
         chains.setdefault((str(label), str(ours["chain"])), []).append({**ours, "where": where})
     for (label, name), members in chains.items():
         yield from _find_chain(path.parent, label, name, members, kind, closes)
@@ -85,7 +85,7 @@ def _check_row(row: _Row, base: Path) -> None:
     if "path" in row and not (base / row["path"]).resolve().is_relative_to(base.resolve()):
         raise UserError(f"path must be inside the table's folder, got {row['path'][:80]!r}")
     if "chain" not in row or "round" not in row or row.get("status", "ok") not in STATUSES[1:]:
-        raise UserError(f"the row needs a chain, a round and a status out of {', '.join(STATUSES[1:])}")
+        raise UserError(f"a row needs a chain, a round and one of these statuses: {', '.join(STATUSES[1:])}")
 
 
 def _find_chain(
@@ -93,29 +93,31 @@ def _find_chain(
 ) -> Findings:
     sources = [row for row in rows if row["round"] == 0]
     if len(sources) != 1 or "path" not in sources[0]:
-        reason = f"chain {name!r} has {len(sources)} sources; one row has round 0 and its path"
+        reason = f"chain {name!r} has {len(sources)} sources; exactly one row must have round 0, with a path"
         yield Problem(rows[0]["where"], reason)
         return
     source = sources[0]
     placed, problems = _by_place(name, rows)
     yield from problems
-    if other := _other_words(placed):
-        reason = f"chain {name!r} is judged by the words of round 1; round {other[0]} has others"
+    if changed := _first_new_instruction(placed):
+        reason = f"chain {name!r} is judged by the instructions of round 1; those of round {changed[0]} differ"
         if not closes and {position for _, position in placed} == {1}:
             placed, closes = {(1, round): row for (round, _), row in placed.items()}, False
-            reason = f"chain {name!r} asks for something else in each round: these are turns of one open round"
+            reason = (
+                f"chain {name!r} has different instructions in each round; they are read as turns of an open round"
+            )
         yield Problem(source["where"], reason, is_note=True)
     if not placed:
         yield Problem(source["where"], f"chain {name!r} has a source but no answer")
         return
     last, length = max(placed), max(position for _, position in placed)
     if last[0] * length > MOST_ANSWERS:
-        reason = f"chain {name!r} has more than {MOST_ANSWERS:,} answers by its rounds and positions"
+        reason = f"chain {name!r} has more than {MOST_ANSWERS:,} answers, counting every round and position"
         yield Problem(source["where"], reason)
         return
     answers = _answers(base, name, placed, last, length)
     words = [(answer.instruction, answer.position) for answer, *_ in answers[:length]]
-    cycle = [text or f"[position {position}; the words were not recorded]" for text, position in words]
+    cycle = [text or f"[position {position}; the instruction was not recorded]" for text, position in words]
     metadata = {key: value for key, value in source.items() if key in _PROGRAM_FIELDS}
     yield FoundChain(
         case=name,
@@ -139,13 +141,13 @@ def _by_place(name: str, rows: list[_Row]) -> tuple[dict[_Place, _Row], list[Pro
         earlier = sum(place[0] == round for place in placed)
         place = round, row.get("position", earlier + 1)
         if placed.setdefault(place, row) is not row:
-            reason = f"chain {name!r} has round {round}, position {place[1]} twice; the first counts"
+            reason = f"chain {name!r} has round {round}, position {place[1]} twice; the first row is used"
             problems.append(Problem(row["where"], reason))
     return placed, problems
 
 
-def _other_words(placed: Mapping[_Place, _Row]) -> _Place | None:
-    """The first place whose words are not those of an earlier round, if there is one."""
+def _first_new_instruction(placed: Mapping[_Place, _Row]) -> _Place | None:
+    """The first place whose instruction differs from that of an earlier round; None if there is none."""
     first: dict[int, str] = {}
     for (round, position), row in sorted(placed.items()):
         words = " ".join(row.get("instruction", "").casefold().split())

@@ -84,7 +84,7 @@ def compare(api: "HfApi", repo: str, kind: str, files: Files, tag: str | None = 
         if path in files or (path.startswith(folders) and path.endswith(".parquet"))
     ]
     advice = "delete them there or choose another repository"
-    manifest.refuse(repo, in_the_way, "no manifest of this benchmark lists", advice)
+    manifest.refuse_unlisted(repo, in_the_way, "no manifest of this benchmark lists", advice)
     return comparison
 
 

@@ -85,7 +85,7 @@ def publish_files(
         raise UserError(f"the card for {repo} names no sdk in its YAML; a Space needs one, such as sdk: gradio")
     with tempfile.TemporaryDirectory() as temporary:
         listing = Path(temporary) / MANIFEST
-        listing.write_bytes(manifest.text({path: {} for path in files}))
+        listing.write_bytes(manifest.encode({path: {} for path in files}))
         complete = {**files, MANIFEST: listing}
         comparison = hub.compare(api, repo, "space", complete, tag)
         counts = len(files), len({*comparison.added, *comparison.removed} - {MANIFEST})

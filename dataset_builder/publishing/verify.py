@@ -147,7 +147,7 @@ def set_aside(folder: Path, findings: list[Finding]) -> list[str]:
     with locked(folder):
         for path in dict.fromkeys(finding.path for finding in findings):
             broken = folder / path
-            if path in manifest.listed(folder):
+            if path in manifest.listed_files(folder):
                 manifest.expect(folder, {path: {}})  # only the command that makes it takes it for whole again
             if path in _STAY or not (broken.is_file() or (path.startswith("chains/") and broken.exists())):
                 continue

@@ -116,7 +116,7 @@ class Editor:
         if self.lora:
             _add_lora(pipeline, self.lora)
         pipeline.set_progress_bar_config(disable=True)
-        device = local_models.device(self.device)
+        device = local_models.torch_device(self.device)
         if self.offload == "model":
             pipeline.enable_model_cpu_offload(device=device)
         elif self.offload == "sequential":
@@ -135,13 +135,17 @@ class Editor:
             try:
                 with torch.random.fork_rng(devices=[]):
                     torch.manual_seed(seed)  # for random numbers that a pipeline draws without its generator
-                    result = pipeline(generator=local_models.generator(seed), **arguments)
+                    result = pipeline(generator=local_models.seeded_generator(seed), **arguments)
                 picture = _picture_of(result)
             except Exception as error:  # an exception of a pipeline fails this step, not the run
                 raise Rejected(f"{type(pipeline).__name__}: {type(error).__name__}: {str(error)[:300]}") from error
         shown = ("image", "prompt", "output_type")
         parameters = {key: value for key, value in arguments.items() if key not in shown}
-        details = {"pipeline": type(pipeline).__name__, "device": local_models.device(self.device), **parameters}
+        details = {
+            "pipeline": type(pipeline).__name__,
+            "device": local_models.torch_device(self.device),
+            **parameters,
+        }
         details |= {package: importlib.metadata.version(package) for package in ("diffusers", "torch")}
         if any(getattr(result, "nsfw_content_detected", None) or ()):
             return Answer(status="refused", reason="the pipeline's safety checker", cost=0.0, details=details)

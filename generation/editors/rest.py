@@ -27,7 +27,7 @@ class Editor(hosted.PolledEditor):
     meanings: ClassVar = (("refused", "code", _REFUSALS), ("refused", "message", _REFUSALS))
 
     def check(self) -> None:
-        listed = [model.name for model in models.listed() if model.vendor == self.vendor]
+        listed = [model.name for model in models.all_models() if model.vendor == self.vendor]
         one_of("rest:model", self.model, listed)
 
     def address(self) -> str:

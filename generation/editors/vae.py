@@ -60,25 +60,25 @@ class Editor:
             raise Unusable(f"vae:model={self.model} cannot be loaded: {str(error)[:300]}") from error
         if not (hasattr(model, "encode") and hasattr(model, "decode")):
             raise Unusable(f"vae:model={self.model} is a {type(model).__name__}, which is not an autoencoder")
-        return model.to(local_models.device(self.device)).eval()
+        return model.to(local_models.torch_device(self.device)).eval()
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         import torch
 
         with self._lock, torch.inference_mode():
             model = self._autoencoder
-            pixels = local_models.tensor(image) * 2 - 1
+            pixels = local_models.to_tensor(image) * 2 - 1
             padding = (0, -image.width % _MULTIPLE, 0, -image.height % _MULTIPLE)
             padded = torch.nn.functional.pad(pixels, padding, mode="replicate").to(model.device, model.dtype)
             video = type(model).__name__ in _VIDEO
             latents = self._latents_of(model.encode(padded.unsqueeze(2) if video else padded), seed)
             decoded = model.decode(latents).sample
             decoded = (decoded[:, :, 0] if video else decoded)[..., : image.height, : image.width]
-        data = pictures.encode_png(local_models.picture((decoded + 1) / 2))
+        data = pictures.encode_png(local_models.to_picture((decoded + 1) / 2))
         return Answer(data, cost=0.0, details={"autoencoder": type(model).__name__})
 
     def _latents_of(self, output: Any, seed: int) -> "torch.Tensor":
         if not hasattr(output, "latent_dist"):
             return output.latents if hasattr(output, "latents") else output.latent
         posterior = output.latent_dist
-        return posterior.sample(local_models.generator(seed)) if self.sample else posterior.mode()
+        return posterior.sample(local_models.seeded_generator(seed)) if self.sample else posterior.mode()

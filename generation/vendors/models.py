@@ -79,14 +79,14 @@ def find(vendor: str, name: str) -> Model:
     return Model(vendor, name, False, {key: value for key, value in nearest.items() if key not in _OWN})
 
 
-def listed() -> list[Model]:
+def all_models() -> list[Model]:
     tables = {vendor: names for vendor, names in shipped().items() if isinstance(names, dict)}
     return [find(vendor, name) for vendor, names in tables.items() for name in names if name != ANY]
 
 
 def vendor_of(name: str) -> str | None:
     """The vendor whose hosted model has this name."""
-    names = {model.name.split("/")[:2][-1].casefold(): model.vendor for model in listed()}
+    names = {model.name.split("/")[:2][-1].casefold(): model.vendor for model in all_models()}
     return names.get(name.casefold())
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.dataset_builder.dataset.rows import FLOORS, place_of
+from convergebench.dataset_builder.dataset.rows import FLOORS, place_columns
 from convergebench.generation.pictures import DECODING
 from convergebench.generation.records import Json, Step
 
@@ -171,7 +171,7 @@ def chain_rows(
         values[CHANGED_SIZE] = size != size_before if is_known else unscored or Missing("previous_missing")
         before = step if size else before
         row = {
-            **place_of(done),
+            **place_columns(done),
             "step": number,
             "round": (number - 1) // len(program.cycle) + 1,
             "position": (number - 1) % len(program.cycle) + 1,

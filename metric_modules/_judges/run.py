@@ -16,7 +16,7 @@ from pathlib import Path
 
 from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.dataset_builder.dataset.rows import place_of
+from convergebench.dataset_builder.dataset.rows import place_columns
 from convergebench.dataset_builder.dataset.schema import write
 from convergebench.generation.files import Locked, disk_errors_explained, locked, write_whole
 from convergebench.generation.progress import progress_bar
@@ -234,7 +234,7 @@ def _judgement_of(ask: Ask, judge: BaseJudge, answer: Answer, cost: float | None
     same |= {name: getattr(question, name) for name in ("title", "compared_with", "labelled_as")}
     same |= {name: getattr(ask, name) for name in ("key", "purpose", "session", "repeat")}
     return Judgement(
-        **place_of(ask.chain),
+        **place_columns(ask.chain),
         **same,
         **clean,
         judge=judge.label,

@@ -15,7 +15,7 @@ import numpy as np
 from .._shared.looks import SIDE, find_edit, fitted, look, sized
 from .._shared.scoring import Program, Value
 from ..lpips import measure as lpips
-from ..lpips.weights import load
+from ..lpips.weights import load_weights
 
 if TYPE_CHECKING:
     import torch
@@ -36,7 +36,7 @@ class Scorer:
         earlier: Mapping[str, object],
         loaded: tuple[dict[str, "torch.Tensor"], str] | None = None,
     ):
-        tensors, digest = loaded or load(lpips.NET)
+        tensors, digest = loaded or load_weights(lpips.NET)
         self.model = lpips.model(lpips.NET, tensors, device, "float32", digest)
         signature = lpips.signature(self.model)
         self.signature = {"version": 1, "side": SIDE, "rim": _RIM} | {

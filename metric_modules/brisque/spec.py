@@ -6,11 +6,11 @@ SPEC = {
     "optional": True,
     "needs": "parameters, which `convergebench weights brisque` fetches",
     "sees": "blur, noise and compression in a picture on its own",
-    "misses": "a clean picture of something else; some editors' noise pleases it",
+    "misses": "a clean picture of something else; the noise of some editors improves it",
     "columns": [
         {
             "name": "brisque",
-            "meaning": "visible damage without a reference, learned from opinions: about 0 to 100, lower is better",
+            "meaning": "visible damage without a reference, learned from ratings: about 0 to 100, lower is better",
             "direction": "lower",
             "show": "number",
         },
@@ -18,8 +18,8 @@ SPEC = {
     "reasons": {
         "too_small_for_statistics": [
             "nobody",
-            "the picture is smaller than the pixels a side that the statistics need: {}",
+            "the picture is smaller than BRISQUE needs: {} pixels a side",
         ],
-        "too_flat": ["nobody", "the picture is too flat for statistics of its contrast"],
+        "too_flat": ["nobody", "the picture has too little contrast for BRISQUE"],
     },
 }

@@ -12,5 +12,5 @@ class Damage(picture_modules.ScoredModule):
     scorer, spec = staticmethod(Scorer), SPEC
 
     def fetch_weights(self) -> None:
-        if not weights.path("alex").is_file():
-            weights.fetch(nets=["alex"])
+        if not weights.weights_file("alex").is_file():
+            weights.fetch_weights(nets=["alex"])

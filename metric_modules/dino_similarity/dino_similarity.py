@@ -4,6 +4,6 @@ from convergebench.metric_modules.dino_similarity.spec import SPEC
 
 
 class DinoSimilarity(picture_modules.ScoredModule):
-    """Cosine similarity of two pictures' DINOv2 embeddings, higher is nearer, -1 to 1 and 1 for identical pictures."""
+    """Cosine similarity of two pictures' DINOv2 embeddings: -1 to 1, higher is closer, 1 if they are identical."""
 
     scorer, spec = staticmethod(Scorer), SPEC

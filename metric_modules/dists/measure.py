@@ -36,7 +36,7 @@ def _load(device: str) -> Loaded:
     require_packages("DISTS", "torch", "safetensors")
     import torch
 
-    trunk, digest = weights.load("vgg")
+    trunk, digest = weights.load_weights("vgg")
     heads = torch.load(io.BytesIO(HEADS.load()), map_location=device, weights_only=True)
     tensors = {name: tensor.to(device) for name, tensor in trunk.items()} | heads
 

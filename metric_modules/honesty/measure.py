@@ -10,7 +10,7 @@ from convergebench.generation.studies.honesty.marks import adds_a_thing, with_ma
 
 from .._shared.looks import FAINT, SIDE, compare, fitted, look, sized
 from .._shared.scoring import Program, Value
-from .knowledge import advantage, covered_cells, fillers, grown
+from .knowledge import advantage, covered_cells, fillers, grow
 
 _LEAST_MARK = 8.0  # grey levels by which the marks must differ from what was there
 _COLUMNS = ("known", "marks_unshown", "marks_shown")
@@ -79,7 +79,7 @@ def _still_shown(reference: np.ndarray, looks: Sequence[np.ndarray], length: int
     edits = [(number, number + 1) for number in range(len(looks) - 1) if number % length < length // 2]
     changes = [compare(looks[before], looks[after]) for before, after in edits]
     touched = np.any([size > FAINT for size, _ in (*changes, compare(reference, looks[-1]))], axis=0)
-    return ~grown(touched)
+    return ~grow(touched)
 
 
 def _mark_distances(

@@ -10,7 +10,7 @@ from convergebench.metric_modules.lpips.spec import SPEC
 
 @functools.lru_cache(maxsize=2)
 def _model(net: str, device: str, dtype: str) -> measure.Model:
-    tensors, digest = weights.load(net)
+    tensors, digest = weights.load_weights(net)
     return measure.model(net, tensors, available_device(device), dtype, digest)
 
 
@@ -21,8 +21,8 @@ class Lpips(picture_modules.PictureModule):
     spec, fields = SPEC, measure.COLUMNS
 
     def fetch_weights(self, net: str = "alex") -> None:
-        if not weights.path(net).is_file():
-            weights.fetch(nets=[net])
+        if not weights.weights_file(net).is_file():
+            weights.fetch_weights(nets=[net])
 
     def method(
         self, net: str = "alex", device: str = "cpu", dtype: str = "float32"

@@ -10,7 +10,8 @@ import numpy as np
 
 from .._shared.networks import check_dtype, to_device
 from .._shared.scoring import Signature, Value
-from .weights import fetch, load, path
+from .weights import fetch_weights as fetch_weights  # `convergebench weights lpips` calls it here
+from .weights import load_weights, weights_file
 
 if TYPE_CHECKING:
     import torch
@@ -32,7 +33,6 @@ COLUMNS = ("lpips",)
 _Loaded = tuple[dict[str, "torch.Tensor"], str]  # tensors and their digest
 Distance = dict[str, float]  # of a picture: lpips
 SMALLEST = 32  # pixels a side: below it AlexNet has nothing left to pool
-fetch_weights = fetch
 _CACHED = 200_000  # numbers computed at once, to stay in the processor's cache
 # Of the input, per channel: the scaling layer of the reference implementation of LPIPS 0.1.
 SHIFT, SCALE = (-0.030, -0.088, -0.188), (0.458, 0.448, 0.450)
@@ -168,7 +168,7 @@ def signature(model: Model) -> Signature:
 
 
 def missing_weights() -> str | None:
-    return None if path(NET).is_file() else "needs `convergebench weights lpips`"
+    return None if weights_file(NET).is_file() else "needs `convergebench weights lpips`"
 
 
 class Scorer:
@@ -177,7 +177,7 @@ class Scorer:
     net = NET
 
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, object], loaded: _Loaded | None = None):
-        tensors, digest = loaded or load(self.net)
+        tensors, digest = loaded or load_weights(self.net)
         self.device, self.model = device, model(self.net, tensors, device, dtype, digest)
         self.signature = signature(self.model)
         self.exact = None if dtype == "float32" else type(self)(device, "float32", earlier, (tensors, digest))

@@ -10,7 +10,7 @@ NET = "vgg"
 
 
 def missing_weights() -> str | None:
-    return None if weights.path(NET).is_file() else "needs `convergebench weights lpips`"
+    return None if weights.weights_file(NET).is_file() else "needs `convergebench weights lpips`"
 
 
 class Scorer(measure.Scorer):

@@ -5,7 +5,7 @@ from convergebench.metric_modules.ssim.spec import SPEC
 
 
 class Ssim(picture_modules.PictureModule):
-    """Structural similarity, higher is nearer, -1 to 1 and 1 for identical pictures: the mean over all places and the
+    """Structural similarity from -1 to 1, higher is closer, 1 for identical pictures: the mean over all places and the
     three channels of 8-bit RGB, as scikit-image computes it."""
 
     spec, fields = SPEC, ("ssim",)

@@ -4,7 +4,7 @@ from convergebench.metric_modules.text_fidelity.spec import SPEC
 
 
 class TextFidelity(picture_modules.ScoredModule):
-    """Character error between the text of two pictures, relative to the reference's length: 0 reads the same, 1 is as
-    many errors as characters. Null with a reason if no text is read in the reference."""
+    """Character error between the text of two pictures, relative to the reference's length: 0 if they read
+    the same, 1 if there are as many errors as characters. Null with a reason if no text is read in the reference."""
 
     scorer, spec = staticmethod(Scorer), SPEC

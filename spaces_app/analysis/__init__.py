@@ -1,1 +1,1 @@
-"""What the statistics are computed from and written with."""
+"""What the statistics share: cases, groups, outcomes, and the tables that they return."""

@@ -1,4 +1,4 @@
-"""Groups of programs, whose cases are counted together; studies add their own."""
+"""Groups of programs; the cases of a group are counted together. Studies add their own groups."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,23 +14,23 @@ if TYPE_CHECKING:
     from .analysis import Analysis
     from .cases import Case
 
-NO_GROUP = "other programs"  # of a study that is not installed
+NO_GROUP = "other programs"  # programs of a study that is not installed
 
 
 @dataclass(frozen=True)
 class ProgramGroup:
-    """`outcome` says what became of a chain that no headline counts."""
+    """`outcome` and its possible values, `outcomes`, are for groups that no headline counts."""
 
     name: str
     description: str  # completes "These are ..."
-    holds: Callable[[FinishedChain], bool]  # no chain may belong to two groups
-    order: int  # of the headlines
+    contains: Callable[[FinishedChain], bool]  # no chain may belong to two groups
+    order: int  # of the group's headline
     filter_name: str = ""  # for visitors who filter by group; empty: not offered
-    counted: bool = True  # by a headline
+    counted: bool = True  # whether a headline counts its cases
     asks_edits: bool = False  # whether a round has to make an edit and take it back
-    done: str = "round"  # what a reader calls the end of a round, before its number
-    start: str = "original"  # ... the picture that a chain begins with
-    reference: str = "original"  # ... the picture that all are compared with
+    done: str = "round"  # label for the end of a round; its number follows
+    start: str = "original"  # label for the picture that a chain starts from
+    reference: str = "original"  # label for the picture that the others are compared with
     outcome: Callable[["Analysis", "Case"], str] | None = None
     outcomes: tuple[str, ...] = ()
 
@@ -43,7 +43,7 @@ def asks_for_edit(chain: FinishedChain) -> bool:
 _ROUND_TRIPS = ProgramGroup(
     "round trips",
     "programs that ask for a change and then to undo it",
-    holds=asks_for_edit,
+    contains=asks_for_edit,
     order=10,
     filter_name="edit and undo",
     asks_edits=True,
@@ -51,13 +51,13 @@ _ROUND_TRIPS = ProgramGroup(
 )
 
 
-def words_for(group: str) -> ProgramGroup:
+def group_named(group: str) -> ProgramGroup:
     return program_groups().get(group, _ROUND_TRIPS)
 
 
 def step_label(group: str, round: int) -> str:
-    """What a reader calls the picture at the end of a round; of round 0, the one that the chain begins with."""
-    return f"{words_for(group).done} {round}" if round else words_for(group).start
+    """The label of the picture at the end of a round; for round 0, of the picture that the chain starts from."""
+    return f"{group_named(group).done} {round}" if round else group_named(group).start
 
 
 @lru_cache
@@ -67,6 +67,6 @@ def program_groups() -> dict[str, ProgramGroup]:
 
 
 def group_of_chain(chain: FinishedChain) -> str:
-    """A study's group comes before the core's."""
-    names = [group.name for group in program_groups().values() if group.holds(chain)]
+    """The group of a chain; if both a study's group and the core's contain it, the study's."""
+    names = [group.name for group in program_groups().values() if group.contains(chain)]
     return next((name for name in names if name != _ROUND_TRIPS.name), names[0] if names else NO_GROUP)

@@ -1,1 +1,1 @@
-"""Draws the tables and writes the report's folder."""
+"""Writes the report's folder: tables, figures and the page."""

@@ -1,4 +1,4 @@
-"""The picture of the results: strips of a typical test above the survival curve with its bands."""
+"""The hero picture of a report: film strips of a typical test above the survival curves."""
 
 import base64
 import textwrap
@@ -26,7 +26,7 @@ _LOSS = "#b84900"
 def draw_hero(
     analysis: Analysis, board: Sequence[Row], strips: Sequence[Strip], looks: Mapping[str, Look]
 ) -> Drawing:
-    """`board` are the rows of one group, and `strips` those of its typical test."""
+    """`board` has the leaderboard rows of one group, and `strips` the film strips of its typical test."""
     group = analysis.groups[board[0].group]
     answer, scope = headline(board)
     figure, grid = draw_strips(f"{textwrap.fill(answer, 92)}\n{scope}", strips, 2.4)
@@ -46,12 +46,12 @@ def draw_hero(
 
 
 def draw_strips(title: str, strips: Sequence[Strip], below: float = 0.0) -> Any:
-    """A figure with a strip in each row, and room below them, in inches; its axes."""
+    """A figure with a strip in each row and its axes; `below` is the height kept free under them, in inches."""
     frames = max(len(strip.frames) for strip in strips)
-    wide, high = max(frame["size"] for strip in strips for frame in strip.frames)
-    shape = min(high / wide, 1.2) if wide and high else 1.0  # a dataset without pictures has no sizes
-    tall = (_WIDTH / frames - 0.2) * shape + 0.85  # of a strip, in inches
-    ratios = [tall] * len(strips) + [below] * bool(below)
+    width, height = max(frame["size"] for strip in strips for frame in strip.frames)
+    aspect = min(height / width, 1.2) if width and height else 1.0  # a dataset without pictures has no sizes
+    strip_height = (_WIDTH / frames - 0.2) * aspect + 0.85  # inches
+    ratios = [strip_height] * len(strips) + [below] * bool(below)
     figure, grid = new_figure(len(ratios), frames, sum(ratios) + 0.6, height_ratios=ratios)
     figure.set_figwidth(_WIDTH)
     figure.suptitle(f"{title}\n\n", x=0.01, ha="left", fontsize=13, fontweight="bold")
@@ -66,8 +66,8 @@ def draw_strips(title: str, strips: Sequence[Strip], below: float = 0.0) -> Any:
     return figure, grid
 
 
-def ends_of(board: Sequence[Row]) -> list[str]:
-    """The first and the last editor; of a single one, it and the best baseline."""
+def editors_for_strips(board: Sequence[Row]) -> list[str]:
+    """The first and the last editor under test; if there is only one, that editor and the best baseline."""
     tested = [row.editor for row in board if row.role == ROLES["editor"]]
     others = [row for row in board if row.editor not in tested]
     best = [row.editor for row in sorted(others, key=lambda row: -(row.rounds_kept.value or 0))[:1]]

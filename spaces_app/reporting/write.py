@@ -22,7 +22,7 @@ from .figures import FORMS, Drawing, house_style
 from .filmstrips import Strip, typical_strips
 from .headline import headline as answer_and_scope
 from .headline import scored_on, stamp, suites_of
-from .hero import draw_hero, ends_of
+from .hero import draw_hero, editors_for_strips
 from .page import looks_of, make_sections, render_page, slug, table_html
 from .sentences import (
     Tables,
@@ -91,11 +91,11 @@ def _table_files(tables: Tables) -> dict[str, bytes]:
 def _replace_files(out: Path, files: Mapping[str, bytes]) -> None:
     """The page goes first and comes last: it never shows other figures."""
     with locked(out):
-        before = manifest.listed(out, _MANIFEST)
+        before = manifest.listed_files(out, _MANIFEST)
         foreign = [name for name in files.keys() - before if (out / name).exists()]
         other = [name for name in foreign if (out / name).is_dir() or (out / name).read_bytes() != files[name]]
         advice = "move them or choose another folder"
-        manifest.refuse(out, other, "`convergebench report` did not write", advice)
+        manifest.refuse_unlisted(out, other, "`convergebench report` did not write", advice)
         draft = out / ".report-draft"
         try:
             for name, data in files.items():
@@ -108,7 +108,7 @@ def _replace_files(out: Path, files: Mapping[str, bytes]) -> None:
                 (draft / name).replace(out / name)
             for name in before - files.keys():
                 (out / name).unlink(missing_ok=True)
-            manifest.record(out, {name: {} for name in files}, _MANIFEST)
+            manifest.write(out, {name: {} for name in files}, _MANIFEST)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
 
@@ -178,7 +178,7 @@ def top_strips(analysis: Analysis, tables: Tables, reader: Reader) -> tuple[Sequ
     tested = [row.editor for row in board if row.role == ROLES["editor"]]
     if not tested:
         return (), None
-    strips = typical_strips(analysis, analysis.groups[board[0].group], tested, ends_of(board), reader)
+    strips = typical_strips(analysis, analysis.groups[board[0].group], tested, editors_for_strips(board), reader)
     with house_style():
         drawn = draw_hero(analysis, board, strips, looks_of(tables))
     return strips, replace(drawn, stamp=stamp(suites_of(analysis.chains), reader))

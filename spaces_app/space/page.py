@@ -1,4 +1,4 @@
-"""The page and its files; nothing is fetched from another host."""
+"""The web page of the Space with its scripts and styles; nothing is fetched from another host."""
 
 import hashlib
 import html
@@ -15,7 +15,7 @@ from ..analysis.groups import HALF
 from ..analysis.program_groups import program_groups
 from ..palette import MUTED, SERIES
 from .served_dataset import Answer, ServedDataset
-from .tabs import SPACE, find_tabs, listed
+from .tabs import SPACE, find_tabs, listed_by_tabs
 
 _CODE = "https://huggingface.co/spaces/convergebench/convergebench/tree/main"
 _LONGEST_EDIT = 44  # characters, for a phone
@@ -53,8 +53,10 @@ def page_files(dataset: ServedDataset) -> dict[str, bytes]:
         state=hashlib.sha256(b"".join(files.values())).hexdigest()[:16],
         tabs={id: module.TITLE for id, (_, module) in tabs.items()},
         panels={id: render(folder / "tab.html", note=notes[id], **words[id]) for id, (folder, _) in tabs.items()},
-        known=json.dumps(_known_to_the_page(dataset)),
-        endpoints={function.__name__: (function.__doc__ or "").splitlines()[0] for function in listed("PUBLIC")},
+        page_data=json.dumps(_page_data(dataset)),
+        endpoints={
+            function.__name__: (function.__doc__ or "").splitlines()[0] for function in listed_by_tabs("PUBLIC")
+        },
         links={"Data": dataset.link, "Code": _CODE} if dataset.link else {"Code": _CODE},
         version=dataset.version,
         view="{title}",
@@ -63,17 +65,17 @@ def page_files(dataset: ServedDataset) -> dict[str, bytes]:
     return files | {"index.html": page.encode()}
 
 
-def for_view(index: bytes, view: str, address: str) -> bytes:
-    """The page with the title of a tab and a picture of the results, for the preview of a link."""
+def with_link_preview(index: bytes, view: str, address: str) -> bytes:
+    """The page with what the preview of a link shows: the title of a tab and a picture of the results."""
     title = html.escape(f"{view}: ConvergeBench" if view and view != "Results" else "ConvergeBench")
     return index.replace(b"{title}", title.encode()).replace(b"{address}", html.escape(address).encode())
 
 
-def _known_to_the_page(dataset: ServedDataset) -> Answer:
+def _page_data(dataset: ServedDataset) -> Answer:
     programs = {chain.program.id: chain.program.cycle for chain in dataset.chains}
     groups = dataset.groups | dataset.uncounted
     shown = [case for group in groups.values() for case in group.all_cases]
-    known = {
+    values = {
         "editors": [
             {"id": name, "name": dataset.display[name], "place": look.place, "baseline": look.is_reference}
             for name, look in dataset.looks.items()
@@ -91,12 +93,12 @@ def _known_to_the_page(dataset: ServedDataset) -> Answer:
         "version": dataset.version,
     }
     for _, module in find_tabs().values():
-        known |= module.known(dataset) if hasattr(module, "known") else {}
-    return known
+        values |= module.page_data(dataset) if hasattr(module, "page_data") else {}
+    return values
 
 
 def _program_names(programs: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """From what each asks first; if two begin alike, both keep their ids.
+    """A name for each program, from its first instruction; programs with the same name also show their ids.
 
     >>> _program_names({"hat": ["add a hat", "remove it"], "rotate": ["rotate it"] * 4, "two": ["a", "b", "c", "d"]})
     {'hat': 'Add a hat', 'rotate': 'Rotate it, 4 times', 'two': 'A, and 3 more'}

@@ -23,10 +23,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from ..reporting.figures import FORMS, house_style
 from ..reporting.headline import stamp
 from . import request_limit
-from .page import for_view, page_files
+from .page import page_files, with_link_preview
 from .previews import IMAGES, previews_of
 from .served_dataset import DAMAGED_FILE, ServedDataset, explain
-from .tabs import find_tabs, listed
+from .tabs import find_tabs, listed_by_tabs
 
 _TYPES = {str: "a text", int: "a whole number", float: "a number", list[str]: "a list of texts"}
 # An address contains a hash of its content, so a cached copy never becomes wrong.
@@ -40,7 +40,7 @@ def make_server(dataset: ServedDataset) -> gr.Server:
     server = gr.Server(title="ConvergeBench", docs_url=None, redoc_url=None, middleware=middleware)
     for function, visibility in _endpoints().items():
         answer = _endpoint(function, dataset)
-        if function in listed("CONFIDENTIAL"):
+        if function in listed_by_tabs("CONFIDENTIAL"):
             answer = _forgetting(answer, server)
         server.api(answer, name=function.__name__, queue=False, api_visibility=visibility)
     _add_files(server, dataset)
@@ -50,7 +50,7 @@ def make_server(dataset: ServedDataset) -> gr.Server:
 
 def _endpoints() -> dict[Callable, Any]:
     """The functions of all tabs that are endpoints, each with its visibility in Gradio."""
-    return {function: visibility for kind, visibility in _VISIBILITY.items() for function in listed(kind)}
+    return {function: visibility for kind, visibility in _VISIBILITY.items() for function in listed_by_tabs(kind)}
 
 
 class _OwnEndpoints:
@@ -130,7 +130,7 @@ def _add_files(server: gr.Server, dataset: ServedDataset) -> None:
     @server.api_route("/", methods=["GET", "HEAD"])
     def index(request: Request) -> Response:
         view = titles.get(request.query_params.get("tab", ""), "")
-        return _packed(request, for_view(files["index.html"], view, str(request.base_url)), "text/html")
+        return _packed(request, with_link_preview(files["index.html"], view, str(request.base_url)), "text/html")
 
     @server.get("/page/{state}/{name:path}")
     def page_file(state: str, name: str, request: Request) -> Response:

@@ -1,7 +1,7 @@
 // What all tabs of the Space share: questions to the server, pictures on demand, the address, tabs, filters.
 // Whatever a dataset says is written as text, never as HTML.
 const shell = document.getElementById("cb");
-export const known = JSON.parse(shell.dataset.known); // editors, pictures, programs, filters, and what each tab added
+export const pageData = JSON.parse(shell.dataset.page); // editors, pictures, programs, filters, and what each tab added
 export const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 export const has = (value) => value !== null && value !== undefined;
 export const percent = (value) => `${Math.round(value * 100)}%`;
@@ -79,9 +79,9 @@ export async function chainChoices(view, open) {
     const asked = { ...view, [name]: value };
     open((await ask("find", asked.editor, asked.source, asked.program, 1)).chain, asked);
   });
-  return [choice("Editor", known.editors.map(({ id, name }) => [id, name]), "editor"),
-    choice("Picture", found.sources.map((name) => [name, known.pictures[name]]), "source"),
-    choice("Edit", found.programs.map((name) => [name, known.programs[name]]), "program"),
+  return [choice("Editor", pageData.editors.map(({ id, name }) => [id, name]), "editor"),
+    choice("Picture", found.sources.map((name) => [name, pageData.pictures[name]]), "source"),
+    choice("Edit", found.programs.map((name) => [name, pageData.programs[name]]), "program"),
     found.runs.length > 1 ? choose("Run", found.runs.map((each) => [each.chain, String(each.run)]), view.chain, (value) => open(value, view)) : ""];
 }
 
@@ -179,7 +179,7 @@ export function trouble(words) {
 
 // Filters that all tabs share, with what ends a test; what cannot be chosen with the others is disabled.
 function showFilters(slot) {
-  const { groups, groupNames, kinds, categories, together } = known;
+  const { groups, groupNames, kinds, categories, together } = pageData;
   const now = { group: get("group", groups[0] ?? ""), kind: get("kind", "all"), category: get("category", "all") };
   const fits = (other) => together.some(([group, kind, category]) =>
     group === other.group && ["all", kind].includes(other.kind) && ["all", category].includes(other.category));
@@ -187,13 +187,13 @@ function showFilters(slot) {
   const change = (name) => (value) => go({ [name]: value === "all" || value === groups[0] ? null : value, start: null });
   const ends = [get("metric"), get("threshold") && `threshold ${percent(get("threshold"))}`].filter(Boolean);
   const chosen = [...Object.entries(now).filter(([name, value]) => value !== (name === "group" ? groups[0] : "all")).map(([, value]) => groupNames[value] ?? value), ...ends];
-  const said = make("output", {}, percent(get("threshold", known.threshold)));
-  const limit = make("input", { type: "range", min: 0.05, max: 0.95, step: 0.05, value: get("threshold", known.threshold), "aria-label": "Failure threshold", oninput: () => { said.textContent = percent(limit.value); }, onchange: () => go({ threshold: Number(limit.value) === known.threshold ? null : limit.value }) });
+  const said = make("output", {}, percent(get("threshold", pageData.threshold)));
+  const limit = make("input", { type: "range", min: 0.05, max: 0.95, step: 0.05, value: get("threshold", pageData.threshold), "aria-label": "Failure threshold", oninput: () => { said.textContent = percent(limit.value); }, onchange: () => go({ threshold: Number(limit.value) === pageData.threshold ? null : limit.value }) });
   const row = make("div", { class: "cb-filters" },
     groups.length > 1 ? choose("Test type", options("group", groups), now.group, change("group")) : null,
     choose("Kind of picture", options("kind", ["all", ...kinds]), now.kind, change("kind")),
     choose("Kind of edit", options("category", ["all", ...categories]), now.category, change("category")),
-    known.metrics.length ? menu(ends.length ? `Fails on: ${ends.join(", ")}` : "What is a failure?", choose("Fails on", known.metrics, get("metric", "convergence"), (value) => go({ metric: value === "convergence" ? null : value })),
+    pageData.metrics.length ? menu(ends.length ? `Fails on: ${ends.join(", ")}` : "What is a failure?", choose("Fails on", pageData.metrics, get("metric", "convergence"), (value) => go({ metric: value === "convergence" ? null : value })),
       make("label", { class: "cb-choose" }, make("span", {}, "Failure threshold ", said), limit)) : null,
     chosen.length ? make("button", { type: "button", "data-reset": true }, "Reset filters") : null);
   const wide = window.matchMedia("(min-width: 761px)").matches;
@@ -208,11 +208,11 @@ export function addFilters(panel, ...nodes) {
   for (const node of nodes.reverse()) { node.classList.add("cb-own"); row.prepend(node); }
 }
 export const filters = () => ({ group: get("group"), kind: get("kind", "all"), category: get("category", "all") });
-export const failing = () => [get("metric", "convergence"), Number(get("threshold", known.threshold))];
+export const failing = () => [get("metric", "convergence"), Number(get("threshold", pageData.threshold))];
 export const filtered = () => [...Object.values(filters()), ...failing()];
 
 // Editors: names, colours, markers.
-export const editors = new Map(known.editors.map((each) => [each.id, each]));
+export const editors = new Map(pageData.editors.map((each) => [each.id, each]));
 export const editor = (id) => editors.get(id) ?? { id, name: id, place: 0, baseline: false };
 const around = (count, size, turned = -Math.PI / 2) => Array.from({ length: count }, (_, each) =>
   [size * Math.cos(turned + (2 * Math.PI * each) / count), size * Math.sin(turned + (2 * Math.PI * each) / count)]);

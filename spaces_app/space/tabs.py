@@ -4,14 +4,14 @@ A tab is a folder of three files. `tab.py` has
     TITLE           the tab's title
     ORDER           its place in the row of tabs
 and may have
-    PUBLIC          endpoints for programs: functions of a dataset and plain values; the name is the endpoint's
+    PUBLIC          endpoints for programs: functions of a dataset and plain values; an endpoint has its function's name
     FOR_THE_PAGE    endpoints that only the page's own script calls
-    CONFIDENTIAL    those of these endpoints whose arguments the server must not keep
-    FIGURES         functions whose drawings can be downloaded, by the file's name in the address
+    CONFIDENTIAL    those endpoints whose arguments the server must not keep
+    FIGURES         functions whose drawings can be downloaded, by the file name in the address
     NOTE            a sentence for `tab.html`, as `note`
     words(dataset)  other values that fill in `tab.html`
-    known(dataset)  the values that `tab.js` has from the start, as `known`
-`tab.html` is what is inside the panel. `tab.js` is a module that exports `open()`, called whenever the tab is shown.
+    page_data(dataset)  values that `tab.js` finds in `pageData` as soon as the page is loaded
+`tab.html` is the content of the panel. `tab.js` is a module that exports `open()`, called whenever the tab is shown.
 A `tab.css` is added to the style sheet.
 """
 
@@ -38,6 +38,6 @@ def find_tabs() -> dict[str, tuple[Path, ModuleType]]:
     return dict(sorted(tabs.items(), key=lambda tab: (tab[1][1].ORDER, tab[0])))
 
 
-def listed(name: str) -> list[Any]:
+def listed_by_tabs(name: str) -> list[Any]:
     """The items that all tabs list under this name, such as PUBLIC."""
     return [item for _, module in find_tabs().values() for item in getattr(module, name, ())]

@@ -14,7 +14,7 @@ from unittest import mock
 import convergebench
 import pytest
 import stores
-from convergebench.cli.__main__ import Kinds, main
+from convergebench.cli.__main__ import VerbWithKinds, main
 from convergebench.generation.records import UserError
 from verbs import invoke, say
 
@@ -23,7 +23,7 @@ def commands():
     """The words of every command: `build`, `list editors`, `import --layout table`."""
     for verb in main.list_commands(None):
         command = main.get_command(None, verb)
-        if not isinstance(command, Kinds):
+        if not isinstance(command, VerbWithKinds):
             yield [verb]
             continue
         for kind in command.list_commands(None):

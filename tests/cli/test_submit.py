@@ -98,7 +98,7 @@ def test_an_honest_submission_is_accepted_with_its_seeded_sample(folder):
     assert told.exit_code == 0, told.stderr
     assert "accepted. 2 of 4 chains (8 pictures) and the floors of 2 pictures were computed again" in told.stdout
     assert "with seed of today: edit_applied, honesty, psnr, ssim" in told.stdout
-    assert "with a tenth of its chains altered it would pass with probability 0.5" in told.stdout
+    assert "if a tenth of its chains were altered, it would be accepted with probability 0.5" in told.stdout
     drawn = [
         json.loads(run("verify", folder, "--sample", 2, "--seed", seed, "--json").stdout)["again"]["sampled"]
         for seed in ("of today", "of another day")

@@ -184,7 +184,7 @@ def test_a_table_of_paths_becomes_chains_under_mapped_columns(sheet, tmp_path):
 def test_a_table_without_what_is_needed_is_one_sentence(sheet, tmp_path):
     with pytest.raises(UserError, match=r"has no column 'chain' for chain; its columns are case, n, file"):
         list(layout_table.find_chains(sheet, "mine", {}))
-    with pytest.raises(UserError, match="row 1, names no editor; give --editor or a column for it"):
+    with pytest.raises(UserError, match="row 1 names no editor; pass --editor or map a column to editor"):
         list(layout_table.find_chains(sheet, None, COLUMNS))
     with pytest.raises(UserError, match="no column 'pathh' to map; the columns are chain, round, path"):
         list(layout_table.find_chains(sheet, "mine", {"pathh": "file"}))
@@ -393,7 +393,7 @@ def table(folder, rows):
         ({"path": "1.png", "cost": -5}, "cost must be a number from 0"),
         ({"path": "1.png", "latency": float("nan")}, "latency must be a number from 0"),
         ({"path": "1.png", "round": [1]}, "round must be"),
-        ({"path": "1.png", "status": "input"}, "a status out of ok, shrunk"),
+        ({"path": "1.png", "status": "input"}, "one of these statuses: ok, shrunk"),
         ({"status": "shrunk"}, "the file is missing"),
         ({"path": "pipe.png"}, "not an ordinary file"),
         ({"path": "large.png"}, "a file of 1,000,000,000 bytes"),

@@ -99,7 +99,7 @@ def test_turns_of_other_words_are_never_judged_by_the_first_words(tmp_path):
     assert [problem.is_note for problem in made.problems] == [True]
     made, chains = imported(path, tmp_path / "copies", closes=True)
     assert (chains["a"].chain.program.cycle, chains["a"].rounds) == (("add a hat",), 3)
-    assert "is judged by the words of round 1; round 2 has others" in made.problems[0].reason
+    assert "is judged by the instructions of round 1; those of round 2 differ" in made.problems[0].reason
 
 
 def test_the_table_says_what_a_program_shows_and_covers(tmp_path):

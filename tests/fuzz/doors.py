@@ -187,8 +187,8 @@ class NetworkWeights(Door):
     def open(self) -> None:
         scored.lpips_weights(self.folder)
         with self.cache():
-            self.path = weights.path("alex")
-            self.digest = weights.load("alex")[1]
+            self.path = weights.weights_file("alex")
+            self.digest = weights.load_weights("alex")[1]
         self.seeds = [self.path.read_bytes()]
 
     def cache(self) -> Any:
@@ -198,7 +198,7 @@ class NetworkWeights(Door):
         self.path.write_bytes(data)
         try:
             with self.cache():
-                if weights.load("alex")[1] != self.digest:
+                if weights.load_weights("alex")[1] != self.digest:
                     raise AssertionError("silent: other weights are loaded")
         except (ValueError, FileNotFoundError) as error:
             said(error)
@@ -332,7 +332,7 @@ class Endpoints(OfADataset):
     def made(self) -> None:
         os.environ.setdefault("CONVERGEBENCH_PREVIEWS", str(self.folder / "previews"))
         served = served_dataset.open_dataset(str(self.dataset))
-        functions = [function for kind in ("PUBLIC", "FOR_THE_PAGE") for function in tabs.listed(kind)]
+        functions = [function for kind in ("PUBLIC", "FOR_THE_PAGE") for function in tabs.listed_by_tabs(kind)]
         self.answers = {function.__name__: server._endpoint(function, served) for function in functions}
         chain, made = next(iter(served.chain_of)), base64.b64encode(stores.picture(1, (64, 64))).decode()
         values: dict[str, list[object]] = {"chain": [chain], "picture": [chain, 1, "view", 8, ""],

@@ -278,7 +278,7 @@ def test_a_posterior_is_sampled_only_on_request(tmp_path):
 
 def test_pictures_come_back_from_tensors_unchanged():
     picture = Image.effect_noise((32, 16), 80).convert("RGB")
-    returned = local_models.picture(local_models.tensor(picture))
+    returned = local_models.to_picture(local_models.to_tensor(picture))
     assert numpy.array_equal(numpy.asarray(returned), numpy.asarray(picture))
 
 

@@ -10,7 +10,7 @@ from vendors import chains, openai
 from vendors.loopback import is_png, picture, serving, told
 
 WORDS = chains.PROGRAM.cycle[0]
-LISTED = [model.name for model in models.listed() if model.vendor == "rest"]
+LISTED = [model.name for model in models.all_models() if model.vendor == "rest"]
 TOOLS = {"enable_image_search": False, "enable_web_search": False, "enable_shell": False}
 BEARER, VERSION, OWN_KEY = ("authorization", "Bearer {}"), ("x-runway-version", "2024-11-06"), ("api-key", "{}")
 MUSE = {"prompt": WORDS, "size": "96x64", "n": 1, "tool_enablement": TOOLS, "images": [{}]}

@@ -76,7 +76,7 @@ GOLDENS = {
     },
     qwen: {
         model.name: ({}, "3:2", {} if model.name == "qwen-image-edit" else {"size": "96*64"})
-        for model in models.listed()
+        for model in models.all_models()
         if model.vendor == "qwen"
     },
     xai: {
@@ -166,6 +166,6 @@ def test_a_model_is_sent_its_own_parameters(tmp_path, monkeypatch, module, model
 
 def test_every_listed_model_has_a_golden():
     listed = {
-        (model.vendor, model.name) for model in models.listed() if model.vendor != "rest"
+        (model.vendor, model.name) for model in models.all_models() if model.vendor != "rest"
     }  # test_editors_rest
     assert listed == {(module.__name__.removeprefix("vendors."), model) for module, model in ROWS}

@@ -14,7 +14,7 @@ from convergebench.generation.vendors import models, sizes
 from vendors import bfl, chains
 from vendors.loopback import picture
 
-LISTED = [pytest.param(model, id=model.name) for model in models.listed()]
+LISTED = [pytest.param(model, id=model.name) for model in models.all_models()]
 
 
 def spec(model):
@@ -34,7 +34,7 @@ def test_every_listed_model_has_a_price_or_says_why_not(model):
 
 
 def test_no_default_model_is_near_its_end():
-    for vendor in {model.vendor for model in models.listed()}:
+    for vendor in {model.vendor for model in models.all_models()}:
         assert editors.choose(vendor).editor.hosted().warning(models.shipped()["read"]) is None
 
 
@@ -66,7 +66,7 @@ def test_seedream_5_5_is_priced_by_size_with_the_picture_sent(resolution, dollar
 
 def test_prices_are_listed_with_their_source_and_its_date():
     rows = json.loads(CliRunner().invoke(main, ["list", "prices", "--json"]).stdout)
-    assert len(rows) == len(models.listed())
+    assert len(rows) == len(models.all_models())
     assert all("read 2026-" in row["source"] for row in rows)
     told = CliRunner().invoke(main, ["list", "prices"]).stdout
     assert "gpt-image-1-mini                   low 0.006, medium 0.015, high 0.052, ends 2026-12-01" in told

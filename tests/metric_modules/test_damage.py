@@ -14,7 +14,7 @@ from convergebench.metric_modules.lpips import weights
 from convergebench.metric_modules.registration.align import Placement
 from random_lpips import random_model
 
-here = pytest.mark.skipif(not weights.path("alex").is_file(), reason="the weights of LPIPS are not here")
+here = pytest.mark.skipif(not weights.weights_file("alex").is_file(), reason="the weights of LPIPS are not here")
 labels = pytest.mark.skipif(not labelled.LABELS.is_dir(), reason="the labelled rounds are not beside the checkout")
 
 
@@ -90,7 +90,7 @@ def test_a_band_decides_by_its_limit_or_gives_the_round_to_one_side(band, way, v
 
 @cache
 def _network():
-    tensors, digest = weights.load("alex")
+    tensors, digest = weights.load_weights("alex")
     return measure.lpips.model("alex", tensors, "cpu", "float32", digest)
 
 

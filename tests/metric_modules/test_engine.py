@@ -75,7 +75,7 @@ def pictures(folder):
 def test_every_value_agrees_with_its_reference_implementation(dataset, models, dtype):
     scored.score(dataset, ["psnr", "ssim", "lpips", "clip"], dtype)
     near = {"float32": (1e-5, 1e-6, 1e-5, 1e-5), "bfloat16": (1e-4, 1e-5, 2e-3, 2e-3)}[dtype]
-    model = lpips.model("alex", *[weights.load("alex")[0]], "cpu", "float32", "")
+    model = lpips.model("alex", *[weights.load_weights("alex")[0]], "cpu", "float32", "")
     known = clip.load(models[1])
     compared = pictures(dataset)
     found = scores(dataset)

@@ -12,7 +12,9 @@ from skimage.metrics import peak_signal_noise_ratio, structural_similarity
 pytestmark = [
     pytest.mark.weights,
     pytest.mark.skipif(not FOLDER.is_dir(), reason="the real chains are not beside this checkout"),
-    pytest.mark.skipif(not weights.path("alex").is_file(), reason="run `convergebench weights lpips` first"),
+    pytest.mark.skipif(
+        not weights.weights_file("alex").is_file(), reason="run `convergebench weights lpips` first"
+    ),
 ]
 
 

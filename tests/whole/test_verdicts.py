@@ -25,7 +25,7 @@ def test_the_card_has_the_table_of_the_page():
 @pytest.mark.slow
 @pytest.mark.weights
 @pytest.mark.skipif(not labelled.LABELS.is_dir(), reason="the labelled rounds are not beside the checkout")
-@pytest.mark.skipif(not weights.path("alex").is_file(), reason="the weights of LPIPS are not here")
+@pytest.mark.skipif(not weights.weights_file("alex").is_file(), reason="the weights of LPIPS are not here")
 @pytest.mark.parametrize("section", [rounds_section, autoencoders_section, words_section])
 def test_the_numbers_of_the_labelled_rounds_come_out_again(section):
     page = (HOUSE / "docs" / "verdicts.md").read_text()

@@ -71,15 +71,15 @@ def command(
     wrong = wrong or contradictions
     scored = None if wrong else recompute(folder, seed, None if every else sample, quiet=as_json)
     wrong = scored.wrong if scored else wrong
-    asked = 0
+    asked_again = 0
     if again is not None and not wrong:
         from ._again import ask_again
 
-        asked, wrong = ask_again(folder, again, seed)
+        asked_again, wrong = ask_again(folder, again, seed)
     retried = submissions.retried(folder)
     if as_json:
         values = {"folder": str(folder), "accepted": not wrong, "wrong": wrong, "seed": seed, "standing": standing}
-        values |= {"asked_again": asked, "retried": retried} | ({"again": vars(scored)} if scored else {})
+        values |= {"asked_again": asked_again, "retried": retried} | ({"again": vars(scored)} if scored else {})
         click.echo(json.dumps(values))
     else:
         more = f"and {len(wrong) - _MOST_SHOWN} more (--json lists them)"
@@ -92,10 +92,14 @@ def command(
                 f"with seed {seed}: {', '.join(scored.metrics)}"
             )
             click.echo(standing)
-            click.echo(f"{retried} steps were retried by the submitter; {asked} chains were asked for again here")
+            click.echo(
+                f"{retried} steps were retried by the submitter; {asked_again} chains were generated again here"
+            )
             if len(scored.sampled) < scored.chains:
-                unseen = scored.passes_unseen(0.1)
-                click.echo(f"with a tenth of its chains altered it would pass with probability {unseen:.2g}")
+                probability = scored.passes_unseen(0.1)
+                click.echo(
+                    f"if a tenth of its chains were altered, it would be accepted with probability {probability:.2g}"
+                )
             for name, why in scored.left_out.items():
                 click.echo(f"not computed again: {name}, because {why}", err=True)
     if wrong:

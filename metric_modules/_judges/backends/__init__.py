@@ -78,7 +78,7 @@ class HostedJudge(HostedModel, BaseJudge):
     max_tokens: int = number(4000, least=1)
 
     def ready(self) -> str | None:
-        return local_models.missing("judges", ("jsonschema",), *self.key_names)
+        return local_models.missing_requirements("judges", ("jsonschema",), *self.key_names)
 
     def most_dollars(self, letters: int, pictures: int) -> float | None:
         return _dollars(self.rates(), letters / _LETTERS + pictures * _PICTURE_TOKENS, self.max_tokens)

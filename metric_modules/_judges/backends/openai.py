@@ -48,7 +48,7 @@ class Judge(HostedJudge):
 
     def ready(self) -> str | None:
         names = () if self._is_other_server else self.key_names
-        return local_models.missing("judges", ("jsonschema",), *names)
+        return local_models.missing_requirements("judges", ("jsonschema",), *names)
 
     def rates(self) -> tuple[float, float] | None:
         is_free = self._is_other_server and image_servers.costs_nothing(self.address())

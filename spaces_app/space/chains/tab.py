@@ -9,7 +9,7 @@ from convergebench.metric_modules.specs import optional_columns, retained_column
 
 from ...analysis.cases import Case
 from ...analysis.groups import HALF, outcome_of_case
-from ...analysis.program_groups import group_of_chain, step_label, words_for
+from ...analysis.program_groups import group_named, group_of_chain, step_label
 from ...analysis.reasons import lost_outline
 from ...palette import SERIES
 from ..headline import Choice, ending_of
@@ -54,7 +54,7 @@ def chain(dataset: ServedDataset, chain: str, metric: str = "convergence", thres
         "credit": ", ".join(filter(None, (source["attribution"], source["licence"]))) if source else "",
         "name": dataset.display[finished.editor],
         "threshold": threshold,
-        "against": words_for(group_of_chain(finished)).reference,
+        "against": group_named(group_of_chain(finished)).reference,
     }
 
 

@@ -1,5 +1,5 @@
 // The tab that compares editors: one picture and one program, editors as rows, rounds as columns.
-import { ask, choose, dot, editor, failing, fileLinks, get, go, has, known, make, many, percent, set, thumb, turn, yours } from "convergebench/shared.js";
+import { ask, choose, dot, editor, failing, fileLinks, get, go, has, pageData, make, many, percent, set, thumb, turn, yours } from "convergebench/shared.js";
 
 const MOST = 6;
 
@@ -22,8 +22,8 @@ export async function open() {
   const chosen = found.rows.map((row) => row.editor);
   const toggle = (id) => { set({ source: found.source, program: found.program, e: chosen.includes(id) ? chosen.filter((each) => each !== id) : [...chosen, id] }); open(); };
   const bar = make("div", { class: "cb-filters" },
-    choose("Picture", found.sources.map((name) => [name, known.pictures[name]]), found.source, (value) => go({ source: value, program: null })),
-    choose("Edit", found.programs.map((name) => [name, known.programs[name]]), found.program, (value) => go({ source: found.source, program: value })),
+    choose("Picture", found.sources.map((name) => [name, pageData.pictures[name]]), found.source, (value) => go({ source: value, program: null })),
+    choose("Edit", found.programs.map((name) => [name, pageData.programs[name]]), found.program, (value) => go({ source: found.source, program: value })),
     make("span", { class: "cb-files" }, "Save as ", fileLinks("compare", { source: found.source, program: found.program, editors: chosen })));
   const picks = make("div", { class: "cb-picks", role: "group", "aria-label": "Editors, at most six" }, make("div", {}, found.editors.map((id) =>
     make("button", { type: "button", title: id, disabled: !chosen.includes(id) && chosen.length >= MOST, "aria-pressed": String(chosen.includes(id)), onclick: () => toggle(id) }, dot(id), editor(id).name))));
@@ -40,7 +40,7 @@ export async function open() {
   const head = make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Editor"), across.map((column) => make("th", { scope: "col" }, column.label))));
   const body = make("tbody", {}, rows.map((row) => make("tr", {}, make("th", { scope: "row", title: row.editor }, row.chain === "yours" ? null : dot(row.editor), row.chain === "yours" ? "Yours" : editor(row.editor).name, make("small", {}, row.verdict)), across.map((column) => cell(row, column)))));
   const [one] = found.rows;
-  box.replaceChildren(bar, picks, make("p", { class: "cb-case" }, `“${one.cycle[0]}”${one.cycle.length > 1 ? `, then “${one.cycle.at(-1)}”,` : ""} on “${known.pictures[found.source]}”`),
+  box.replaceChildren(bar, picks, make("p", { class: "cb-case" }, `“${one.cycle[0]}”${one.cycle.length > 1 ? `, then “${one.cycle.at(-1)}”,` : ""} on “${pageData.pictures[found.source]}”`),
     make("div", { class: "cb-scroll", tabindex: "0", role: "region", "aria-label": "Editors beside each other" }, make("table", { class: "cb-grid-table" }, head, body)));
 }
 

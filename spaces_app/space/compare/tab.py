@@ -1,7 +1,7 @@
 """Editors side by side on one picture and one program."""
 
 from ...analysis.cases import spread_rounds
-from ...analysis.program_groups import asks_for_edit, group_of_chain, words_for
+from ...analysis.program_groups import asks_for_edit, group_named, group_of_chain
 from ...reporting.figures import Drawing
 from ...reporting.filmstrips import Strip, make_frame
 from ...reporting.hero import draw_strips
@@ -38,7 +38,7 @@ def compare(
     available = [name for name in dict.fromkeys([*ranked, *dataset.names["editor"]]) if name in programs[program]]
     chosen = [name for name in dict.fromkeys(editors) if name in available][:_MOST] or available[:_FIRST]
     chains = [dataset.chain(dataset.runs_of[editor, source, program][0]) for editor in chosen]
-    words, choice = words_for(group_of_chain(chains[0])), Choice(metric=metric, threshold=threshold)
+    words, choice = group_named(group_of_chain(chains[0])), Choice(metric=metric, threshold=threshold)
     return {
         "source": source,
         "program": program,

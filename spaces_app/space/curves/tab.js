@@ -1,6 +1,6 @@
 // The tab of curves: a metric over rounds, with the editors to draw.
 import { chart } from "convergebench/chart.js";
-import { addFilters, ask, choose, dot, editor, fileLinks, filtered, filters, get, go, has, known, make, many, nothing, save, set, turn } from "convergebench/shared.js";
+import { addFilters, ask, choose, dot, editor, fileLinks, filtered, filters, get, go, has, pageData, make, many, nothing, save, set, turn } from "convergebench/shared.js";
 
 const number = (value) => (Math.abs(value) >= 100 ? value.toFixed(0) : Number(value.toPrecision(3)).toString());
 // A spreadsheet takes what begins with one of these for a formula.
@@ -13,7 +13,7 @@ const best = (there, count) => there.filter((each) => !each.baseline).sort((a, b
 export async function open() {
   const box = document.getElementById("curves");
   const isLast = turn();
-  const metric = get("curve", known.curves.some(([name]) => name === "quality") ? "quality" : known.curves[0]?.[0] ?? "quality");
+  const metric = get("curve", pageData.curves.some(([name]) => name === "quality") ? "quality" : pageData.curves[0]?.[0] ?? "quality");
   const found = await ask("curves", metric, ...filtered());
   if (!isLast()) return undefined;
   const chosen = many("e");
@@ -33,8 +33,8 @@ export async function open() {
     }),
     make("div", {}, make("button", { type: "button", class: "cb-plain", onclick: () => { set({ e: null }); open(); } }, "All editors"),
       make("button", { type: "button", class: "cb-plain", onclick: () => { set({ e: best(there, 5) }); open(); } }, "Best five")));
-  addFilters("curves", choose("Metric", known.curves, metric, (value) => go({ curve: value })));
-  if (!there.length) return box.replaceChildren(nothing(known.groups.length ? "No tests match." : known.whyNot));
+  addFilters("curves", choose("Metric", pageData.curves, metric, (value) => go({ curve: value })));
+  if (!there.length) return box.replaceChildren(nothing(pageData.groups.length ? "No tests match." : pageData.whyNot));
   const values = lines.flatMap((line) => line.points.flatMap(([, ...each]) => each.filter(has)));
   const last = Math.max(...lines.map((line) => line.points.at(-1)[0]));
   const first = found.share ? 0 : 1;

@@ -88,7 +88,7 @@ def _curves_figure(
     return one_panel(slug(f"curves {metric}"), rows, looks, title, title, metric == "kept", is_raw)
 
 
-def known(dataset: ServedDataset) -> Answer:
+def page_data(dataset: ServedDataset) -> Answer:
     """Titles without what is in brackets, short enough for a phone."""
     titles = metric_titles(dataset) if dataset.groups | dataset.uncounted else {}
     return {"curves": [[name, title.partition(" (")[0].capitalize()] for name, title in titles.items()]}

@@ -68,7 +68,7 @@ def failures(
     return {"total": len(matching), "causes": titles, "rows": rows}
 
 
-def known(dataset: ServedDataset) -> Answer:
+def page_data(dataset: ServedDataset) -> Answer:
     return {"causes": TITLES, "sorts": _SORTS}
 
 

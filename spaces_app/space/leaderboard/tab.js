@@ -1,6 +1,6 @@
 // The first tab: the story, and the table with its search, columns and files.
 import { chart } from "convergebench/chart.js";
-import { ask, editor, filtered, get, known, make, many, menu, save, set, tick } from "convergebench/shared.js";
+import { ask, editor, filtered, get, pageData, make, many, menu, save, set, tick } from "convergebench/shared.js";
 
 // Rows stay within their part, empty values at the end.
 function sort(button, down) {
@@ -51,7 +51,7 @@ const board = () => document.getElementById("board");
 let shown = null; // the filters that the table now shows; the page comes with the table of no filter
 
 function arrange() {
-  const wanted = [...many("columns"), ...known.columns.filter(([, , , isMain]) => isMain).map(([key]) => key)];
+  const wanted = [...many("columns"), ...pageData.columns.filter(([, , , isMain]) => isMain).map(([key]) => key)];
   for (const cell of board().querySelectorAll("[data-col]")) cell.hidden = !wanted.includes(cell.dataset.col);
   const words = get("q").toLowerCase();
   for (const row of board().querySelectorAll("tbody tr:not(.cb-role)")) row.hidden = words !== "" && !row.cells[0].parentNode.querySelector("th").textContent.toLowerCase().includes(words);
@@ -62,11 +62,11 @@ function arrange() {
 
 function tools() {
   const row = document.getElementById("results-bar");
-  row.hidden = !known.counted;
+  row.hidden = !pageData.counted;
   if (row.hidden || row.querySelector(".cb-tools")) return;
   const search = make("input", { type: "search", placeholder: "Search editor", "aria-label": "Search editor", value: get("q"), oninput: () => { set({ q: search.value }); arrange(); } });
   const there = new Set([...board().querySelectorAll("thead [data-col]")].map((each) => each.dataset.col));
-  const extra = known.columns.filter(([key, , , main]) => !main && there.has(key));
+  const extra = pageData.columns.filter(([key, , , main]) => !main && there.has(key));
   const columns = menu("Columns", extra.map(([key, title, meaning]) => tick(make("span", {}, make("b", {}, title), " ", meaning), many("columns").includes(key), (checked) => {
     const now = many("columns").filter((each) => each !== key);
     set({ columns: checked ? [...now, key] : now });
@@ -79,13 +79,13 @@ function tools() {
   row.append(make("div", { class: "cb-tools" }, search, columns, exported));
 }
 
-const bibtex = () => `@misc{convergebench,\n  title = {ConvergeBench: How Many Rounds of Edit and Undo an Image Editor Survives},\n  author = {{The ConvergeBench Authors}},\n  year = {2026},\n  note = {Dataset ${known.version}},\n  url = {https://huggingface.co/spaces/convergebench/convergebench}\n}\n`;
+const bibtex = () => `@misc{convergebench,\n  title = {ConvergeBench: How Many Rounds of Edit and Undo an Image Editor Survives},\n  author = {{The ConvergeBench Authors}},\n  year = {2026},\n  note = {Dataset ${pageData.version}},\n  url = {https://huggingface.co/spaces/convergebench/convergebench}\n}\n`;
 
 export async function open() {
   tools();
   const asked = [...filtered(), many("e")];
   const key = JSON.stringify(asked);
-  if (shown !== key && (shown !== null || key !== JSON.stringify(["", "all", "all", "convergence", known.threshold, []]))) {
+  if (shown !== key && (shown !== null || key !== JSON.stringify(["", "all", "all", "convergence", pageData.threshold, []]))) {
     const [story, html, versus] = await Promise.all([ask("story", 0, ...filtered()), ...["html", "versus"].map((form) => ask("table", form, ...asked))]);
     document.getElementById("story").innerHTML = story;
     board().innerHTML = html;

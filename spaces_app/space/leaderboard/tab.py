@@ -18,7 +18,7 @@ from ...reporting.figures import Drawing
 from ...reporting.filmstrips import typical_strips
 from ...reporting.headline import counted, scored_on
 from ...reporting.headline import headline as headline_of
-from ...reporting.hero import draw_hero, ends_of
+from ...reporting.hero import draw_hero, editors_for_strips
 from ...reporting.page import table_html
 from ...reporting.sentences import stand_in
 from ...statistics import compute_tables
@@ -66,7 +66,7 @@ def story(
     measured = [row for row in board.typed_rows if row.rounds_kept.value is not None]
     if board.group is None or not measured:
         return page.render(_TEMPLATES / "story.html", note=board.table.note or "No test could be measured.")
-    shown = ends_of(measured)
+    shown = editors_for_strips(measured)
     tested = [row.editor for row in measured if row.role == ROLES["editor"]] or shown
     cases = typical_cases(board.group, board.outcomes, tested, [tested[0], tested[-1]])
     key = cases[place % len(cases)]
@@ -127,7 +127,7 @@ def _hero(dataset: ServedDataset) -> Drawing | None:
     if board.group is None or not any(row.role == ROLES["editor"] for row in board.typed_rows):
         return None
     tested = [row.editor for row in board.typed_rows if row.role == ROLES["editor"]]
-    strips = typical_strips(dataset, board.group, tested, ends_of(board.typed_rows), dataset.reader)
+    strips = typical_strips(dataset, board.group, tested, editors_for_strips(board.typed_rows), dataset.reader)
     return draw_hero(dataset, board.typed_rows, strips, dataset.looks)
 
 
@@ -299,7 +299,7 @@ def _of_a_study(dataset: ServedDataset) -> str:
     return f'{lead}<div class="cb-scroll cb-plain-table" tabindex="0" role="region" aria-label="Results">{shown}</div>'
 
 
-def known(dataset: ServedDataset) -> Answer:
+def page_data(dataset: ServedDataset) -> Answer:
     return {
         "metrics": list(metric_titles(dataset).items()) if dataset.groups else [],
         "columns": [[key, short, meaning, key in MAIN] for key, (short, meaning) in COLUMNS.items()],

@@ -9,7 +9,7 @@ GROUPS = (
     ProgramGroup(
         "additions",
         "programs that only add, so that no round returns to its start",
-        holds=lambda chain: not chain.program.closes and NEXT not in chain.program.cycle,
+        contains=lambda chain: not chain.program.closes and NEXT not in chain.program.cycle,
         order=50,
         filter_name="add only",
         done="added",

@@ -4,7 +4,7 @@ GROUPS = (
     ProgramGroup(
         "exact edits",
         "edits of drawn scenes, each with one right answer",
-        holds=lambda chain: chain.program.category.startswith("exact "),
+        contains=lambda chain: chain.program.category.startswith("exact "),
         order=60,
         filter_name="exact edits",
         asks_edits=True,
@@ -12,7 +12,7 @@ GROUPS = (
     ProgramGroup(
         "steering",
         "dialogues of corrections that lead to a goal, so that no round returns to its start",
-        holds=lambda chain: chain.program.category == "steering",
+        contains=lambda chain: chain.program.category == "steering",
         order=70,
         filter_name="steering",
         counted=False,

@@ -19,11 +19,11 @@ _CaseAndRun = tuple[str, int]
 class PublishedMetric:
     table: str
     metric: str
-    editors: Mapping[str, Mapping[_CaseAndRun, Mapping[int, float]]]  # by case and run: the values by round
+    editors: Mapping[str, Mapping[_CaseAndRun, Mapping[int, float]]]  # values by round, by case and run
     source_of: Mapping[
         _CaseAndRun, str | None
-    ]  # the picture that a case starts from; None for all if any is unknown
-    knows_pictures: bool  # if not, there are neither limits nor verdicts
+    ]  # the picture that each case starts from; all None if one is unknown
+    has_pictures: bool  # whether the pictures are known; without them there are no intervals and no verdicts
 
     @cached_property
     def rounds(self) -> list[int]:
@@ -37,7 +37,7 @@ class PublishedMetric:
         values = np.array([[values.get(round) for round in rounds] for values in cases.values()], float)
         place = {"group": self.table, "slice": "all", "editor": editor, "on": "own"}
         return [
-            replace(row, round=rounds[row.round - 1], sources=row.sources if self.knows_pictures else None)
+            replace(row, round=rounds[row.round - 1], sources=row.sources if self.has_pictures else None)
             for row in mean_curve(values, self.sources(editor), self.metric, place)
         ]
 
@@ -53,7 +53,7 @@ def published_metrics(analysis: Analysis) -> list[PublishedMetric]:
     pictures: dict[str, dict[_CaseAndRun, str | None]] = defaultdict(dict)
     for row in rows:
         key, of_table = (row.case, row.run), pictures[row.table]
-        # One table never mixes its own names of pictures with those of the chains.
+        # The pictures' names come from the table or from the chains, never from both.
         of_table[key] = (sources.get(row.chain or "") or of_table.get(key)) if row.table in unnamed else row.image
         for metric in CURVES:
             if (value := row.values.get(metric)) is not None:

@@ -4,7 +4,7 @@ GROUPS = (
     ProgramGroup(
         "replication",
         "programs that ask for no change",
-        holds=lambda chain: (
+        contains=lambda chain: (
             chain.program.closes
             and chain.program.category not in ("reconstruction", "restoration")
             and not asks_for_edit(chain)
@@ -16,7 +16,7 @@ GROUPS = (
     ProgramGroup(
         "reconstruction",
         "programs that take a picture apart and have it redrawn, which invents what was lost",
-        holds=lambda chain: chain.program.closes and chain.program.category == "reconstruction",
+        contains=lambda chain: chain.program.closes and chain.program.category == "reconstruction",
         order=30,
         filter_name="take apart and redraw",
         done="redrawn",

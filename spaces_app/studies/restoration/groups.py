@@ -21,7 +21,7 @@ GROUPS = (
     ProgramGroup(
         "restoration",
         "programs that restore a degraded picture, against the undegraded one",
-        holds=lambda chain: chain.program.closes and chain.program.category == CATEGORY,
+        contains=lambda chain: chain.program.closes and chain.program.category == CATEGORY,
         order=40,
         filter_name="restore",
         done="restored",

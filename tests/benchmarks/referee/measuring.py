@@ -55,7 +55,7 @@ def load_lpips():
     from convergebench.metric_modules.lpips import measure, weights
 
     try:
-        tensors, checksum = weights.load("alex")
+        tensors, checksum = weights.load_weights("alex")
     except FileNotFoundError:
         return None
     return measure.model("alex", tensors, "cpu", "float32", checksum)

@@ -246,7 +246,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--card", type=Path, help="a card in which the table is replaced")
     given = parser.parse_args(words)
     cv2.setNumThreads(1)
-    has_labels = labelled.LABELS.is_dir() and weights.path("alex").is_file()
+    has_labels = labelled.LABELS.is_dir() and weights.weights_file("alex").is_file()
     sections: dict[str, Callable[[], str] | None] = {
         "Real rounds": rounds_section if has_labels else None,
         "Two autoencoders": autoencoders_section if has_labels else None,

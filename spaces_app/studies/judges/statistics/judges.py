@@ -17,13 +17,14 @@ SECTION = "Judges"
 ON_PAGE = OnPage(line_where="judge")
 NOTE = (
     "No headline depends on a judge. It agrees with itself if it answers the same question about the "
-    "same pictures the same way twice. The rule is the column of the scores for the same question. "
-    "Beyond chance: 1 is full agreement, 0 none. People's answer is that of more than half of them."
+    "same pictures the same way twice. The rule is the column of the scores that answers the same question. "
+    "Beyond chance: 1 is full agreement, 0 no more than chance. People's answer is the one that more than "
+    "half of them gave."
 )
 ONE_RUN = "one run: a shift would show in the next"
 _NO_REPEATS = "nothing was asked twice"
-_UNCLEAR = "unclear"  # people's answer if they cannot tell
-_NUMBER = "number"  # instead of an answer's code: the judge's value is compared with people's number
+_UNCLEAR = "unclear"  # people's answer if they could not tell
+_NUMBER = "number"  # the judge's value is compared with the number that people gave
 
 
 class Row(TableRow):
@@ -64,7 +65,7 @@ def _row(analysis: Analysis, judge: str, question: str, answers: list[Answer], l
     costs = [answer["cost"] for answer in answers if answer["cost"] is not None]
     rule = first["compared_with"]
     with_rule = {step: scores[step].value(rule) for step in by_step if rule and step in scores}
-    with_people = _by_people(analysis, first.get("labelled_as") or "")
+    with_people = _answers_of_people(analysis, first.get("labelled_as") or "")
     return Row(
         judge=judge,
         question=question,
@@ -104,7 +105,7 @@ def _repeats(answers: Iterable[Answer]) -> list[tuple[Pair, str]]:
     ]
 
 
-def _by_people(analysis: Analysis, labelled_as: str) -> dict[StepKey, float]:
+def _answers_of_people(analysis: Analysis, labelled_as: str) -> dict[StepKey, float]:
     question, _, meaning = labelled_as.partition("=")
     people = analysis.once(all_answers).get((PEOPLE, question), {})
     return {

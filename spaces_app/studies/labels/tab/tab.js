@@ -1,5 +1,5 @@
 // The tab of labels: one picture after the other, answered by one key; answers stay in this browser until they are saved.
-import { ask, choose, clamp, get, go, has, known, make, picture, save, turn } from "convergebench/shared.js";
+import { ask, choose, clamp, get, go, has, pageData, make, picture, save, turn } from "convergebench/shared.js";
 
 const STORE = "convergebench-labels";
 const FORMAT = 1;
@@ -27,7 +27,7 @@ function recall() {
     for (const label of JSON.parse(localStorage.getItem(STORE))?.labels ?? []) labels.set(key(label), label);
   });
 }
-const asked = () => known.questions.find((each) => each.code === queue.question);
+const asked = () => pageData.questions.find((each) => each.code === queue.question);
 const item = () => queue.items[queue.at];
 const mine = (one) => (one ? labels.get(`${rater}\n${place({ question: queue.question, ...one })}`) : null);
 
@@ -134,7 +134,7 @@ export async function open() {
   const box = document.getElementById("labels");
   const isLast = turn();
   recall();
-  const question = known.questions.some((each) => each.code === get("question")) ? get("question") : known.questions[0].code;
+  const question = pageData.questions.some((each) => each.code === get("question")) ? get("question") : pageData.questions[0].code;
   if (queue.question !== question) queue = { question, items: [], total: 0, at: 0 };
   if (!document.getElementById("cb-label-stage")) {
     const name = make("input", {
@@ -146,7 +146,7 @@ export async function open() {
     box.replaceChildren(
       make("div", { class: "cb-filters" },
         make("label", { class: "cb-choose" }, make("span", {}, "Your name"), name),
-        choose("Question", known.questions.map((each) => [each.code, each.title]), question, (value) => go({ question: value }), { id: "cb-label-choose" }),
+        choose("Question", pageData.questions.map((each) => [each.code, each.title]), question, (value) => go({ question: value }), { id: "cb-label-choose" }),
         make("button", { type: "button", onclick: saveLabels, "aria-keyshortcuts": "s" }, "Save (s)")),
       make("div", { id: "cb-label-stage" }),
       make("p", { class: "cb-note" }, "Keys: the number answers (where things are counted, Enter gives it), ← goes back, → skips, s saves."),

@@ -1,4 +1,4 @@
-"""Labels: people judge pictures; what they are shown, and in which order.
+"""The tab Labels, where people judge pictures: which pictures they see, and in which order.
 
 The server stores no answers: they stay in the browser until the visitor saves them as a file.
 """
@@ -15,8 +15,8 @@ from convergebench.metric_modules.edit_applied.cycles import roles
 from ....space.served_dataset import ServedDataset
 
 TITLE, ORDER = "Labels", 80
-_PAGE = 60  # items in one answer
-_COUNTED_STEPS = (1, 2, 5, 10, 20, 50, 100)  # steps whose pictures show how many things were added
+_PAGE_SIZE = 60  # items in one answer
+_COUNTED_STEPS = (1, 2, 5, 10, 20, 50, 100)  # steps at which people count the things that were added
 NOTE = (
     "You see pictures, but never which editor made them. Your answers stay in this browser until you save them as a "
     "file; this page stores nothing elsewhere. The maintainers add files with `convergebench import --layout labels`."
@@ -25,11 +25,11 @@ _Item = dict[str, Any]
 
 
 def label_items(dataset: ServedDataset, question: str = "failure", start: int = 0) -> dict:
-    """Pictures for people to judge without names, 60 at a time, in a random order that is the same for everybody."""
+    """Pictures to judge, without editor names, 60 at a time, in a random order that is the same for everybody."""
     if question not in QUESTIONS:
         raise UserError(f"no question {question[:40]!r}; the questions are {', '.join(QUESTIONS)}")
     items = _all_items(dataset, question)
-    return {"total": len(items), "items": items[max(start, 0) :][:_PAGE]}
+    return {"total": len(items), "items": items[max(start, 0) :][:_PAGE_SIZE]}
 
 
 @lru_cache(maxsize=8)
@@ -38,8 +38,8 @@ def _all_items(dataset: ServedDataset, question: str) -> list[_Item]:
     for chain in dataset.chains:
         by_task.setdefault((chain.source.id, chain.program.id), []).append(chain)
     items: list[_Item] = []
-    for task in sorted(by_task, key=lambda task: _chance("task", *task)):
-        chains = sorted(by_task[task], key=lambda chain: _chance(question, chain.id))
+    for task in sorted(by_task, key=lambda task: _shuffle_key("task", *task)):
+        chains = sorted(by_task[task], key=lambda chain: _shuffle_key(question, chain.id))
         if question == "pair":
             items += _pairs_of(dataset, chains)
         else:
@@ -49,7 +49,7 @@ def _all_items(dataset: ServedDataset, question: str) -> list[_Item]:
     return items
 
 
-def _chance(*parts: str) -> str:
+def _shuffle_key(*parts: str) -> str:
     return hashlib.sha256("/".join(parts).encode()).hexdigest()
 
 
@@ -71,7 +71,7 @@ def _pairs_of(dataset: ServedDataset, chains: list[FinishedChain]) -> list[_Item
     items = []
     for first, second in combinations([chain for chain in chains if chain.id in last], 2):
         if first.run == second.run and first.editor != second.editor:
-            sides = {_chance(first.id, second.id, chain.id): chain for chain in (first, second)}
+            sides = {_shuffle_key(first.id, second.id, chain.id): chain for chain in (first, second)}
             left, right = (sides[key] for key in sorted(sides))
             item = _item_at(dataset, left, last[left.id])
             items.append(item | {"other_chain": right.id, "other_step": last[right.id]})
@@ -81,8 +81,8 @@ def _pairs_of(dataset: ServedDataset, chains: list[FinishedChain]) -> list[_Item
 def _item_at(dataset: ServedDataset, chain: FinishedChain, step: int) -> _Item:
     row, program = dataset.scores_of(chain.id).get(step), chain.program
     round, position = divmod(step - 1, len(program.cycle)) if step else (0, -1)
-    counted = {} if program.closes else {"thing": program.shows.removeprefix("one more ") or "what was asked for"}
-    return counted | {
+    thing = {} if program.closes else {"thing": program.shows.removeprefix("one more ") or "what was asked for"}
+    return thing | {
         "chain": chain.id,
         "step": step,
         "sha256": row.sha256 if row else None,
@@ -93,7 +93,7 @@ def _item_at(dataset: ServedDataset, chain: FinishedChain, step: int) -> _Item:
     }
 
 
-def known(dataset: ServedDataset) -> dict[str, Any]:
+def page_data(dataset: ServedDataset) -> dict[str, Any]:
     answers = {code: [answer._asdict() for answer in question.answers] for code, question in QUESTIONS.items()}
     return {"questions": [question._asdict() | {"answers": answers[code]} for code, question in QUESTIONS.items()]}
 

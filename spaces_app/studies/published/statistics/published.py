@@ -15,7 +15,7 @@ from ..curves import PublishedMetric, published_metrics
 TITLE = "Published scores"
 SECTION = "Published scores"
 ON_PAGE = OnPage(order=10)
-# Metrics with an upper limit: half of the untouched value means something without a floor.
+# Half of the value of an untouched picture means something without a floor only if the metric has an upper limit.
 _UNTOUCHED = {
     name: ceiling
     for name in CURVES
@@ -48,7 +48,7 @@ def rows(analysis: Analysis) -> Iterator[Row]:
                 last=curve[-1].mean,
                 last_round=curve[-1].round,
                 cases=len(cases),
-                sources=len(set(metric.sources(editor))) if metric.knows_pictures else None,
+                sources=len(set(metric.sources(editor))) if metric.has_pictures else None,
             )
 
 
@@ -63,13 +63,11 @@ def _half_life(published: PublishedMetric, editor: str) -> Estimate:
 
 
 def note(analysis: Analysis, rows: Sequence[Row]) -> str:
-    note = "Published numbers follow their authors' definitions, so they are never in one table with ours."
-    if unknown := sorted(
-        {metric.table for metric in analysis.once(published_metrics) if not metric.knows_pictures}
-    ):
+    note = "Published numbers follow their authors' definitions, so they are never shown in one table with ours."
+    if unknown := sorted({metric.table for metric in analysis.once(published_metrics) if not metric.has_pictures}):
         note += (
-            f" Pictures are not known for {', '.join(unknown)}, so there are neither limits nor verdicts. "
-            "`convergebench import --layout scores --column image=...` names them."
+            f" Pictures are not known for {', '.join(unknown)}, so there are no intervals and no verdicts. "
+            "Give their column with `convergebench import --layout scores --column image=...`."
         )
     return note
 

@@ -57,10 +57,10 @@ def rows(analysis: Analysis) -> Iterator[Row]:
                 difference=estimate(result.difference, result.interval, low - high, high - low),
                 cases=result.cases,
                 left_out=result.left_out,
-                sources=result.sources if metric.knows_pictures else None,
-                p_value=result.p_value if metric.knows_pictures else None,
-                p_corrected=result.p_corrected if metric.knows_pictures else None,
-                verdict=verdict_name(result) if metric.knows_pictures else "pictures unknown",
+                sources=result.sources if metric.has_pictures else None,
+                p_value=result.p_value if metric.has_pictures else None,
+                p_corrected=result.p_corrected if metric.has_pictures else None,
+                verdict=verdict_name(result) if metric.has_pictures else "pictures unknown",
             )
 
 

@@ -35,8 +35,8 @@ class Row(MethodRow):
 
 
 def _method_rows(table: RestoredSet, method: str) -> Iterator[Row]:
-    """A row for each metric and pass from the second; prompts are averaged."""
-    numbers = sorted({r.round for r in table.pictures if r.method == method and r.round > 1})
+    """A row for each metric and each pass from the second on, averaged over prompts."""
+    numbers = sorted({row.round for row in table.pictures if row.method == method and row.round > 1})
     for number in numbers:
         yield from _direction_row(table, method, number)
     for metric in table.metrics:
@@ -73,11 +73,13 @@ rows = partial(rows_by_method, _method_rows)
 
 
 def _direction_row(table: RestoredSet, method: str, number: int) -> Iterator[Row]:
-    passes = [r for r in table.pictures if r.method == method and r.round == number and r.direction is not None]
+    passes = [
+        row for row in table.pictures if row.method == method and row.round == number and row.direction is not None
+    ]
     if not passes:
         return
-    values = np.array([r.direction for r in passes], float)
-    limits = student_interval(values, [r.clean for r in passes])
+    values = np.array([row.direction for row in passes], float)
+    limits = student_interval(values, [row.clean for row in passes])
     low, high = limits or (-1.0, 1.0)
     mean = float(values.mean())
     yield Row(
@@ -87,10 +89,10 @@ def _direction_row(table: RestoredSet, method: str, number: int) -> Iterator[Row
         round=number,
         mean=mean,
         direction=estimate(mean, limits, -1.0, 1.0),
-        size=mean_of(r.size for r in passes),
+        size=mean_of(row.size for row in passes),
         verdict="undoes" if high < 0 else "deepens" if low > 0 else "open",
-        pictures=len({r.picture for r in passes}),
-        clean=len({r.clean for r in passes}),
+        pictures=len({row.picture for row in passes}),
+        clean=len({row.clean for row in passes}),
     )
 
 
@@ -99,9 +101,9 @@ def note(analysis: Analysis, rows: list[Row]) -> str:
         f"Pass {row.round} of {row.editor} {_VERDICTS[row.verdict]} (cosine {row.mean:+.2f})."
         for row in rows
         if row.verdict
-    ] or ["`convergebench score --metrics second_pass` says what a further pass does to the first."]
+    ] or ["To see what a further pass does to the first, run `convergebench score --metrics second_pass`."]
     sentences.append(
         "The restored picture is sent again with the same prompt. "
-        "Positive is better; p flips the signs of clean pictures."
+        "Positive is better; p is from a test that flips the signs of clean pictures."
     )
     return " ".join(sentences)
