@@ -117,7 +117,7 @@ def _find_chain(
         return
     answers = _answers(base, name, placed, last, length)
     words = [(answer.instruction, answer.position) for answer, *_ in answers[:length]]
-    cycle = [text or f"[position {position}; the instruction was not recorded]" for text, position in words]
+    cycle = [text or f"[position {position}; the words were not recorded]" for text, position in words]
     metadata = {key: value for key, value in source.items() if key in _PROGRAM_FIELDS}
     yield FoundChain(
         case=name,

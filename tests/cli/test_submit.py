@@ -248,7 +248,7 @@ def test_an_accepted_submission_unpacks_to_the_same_bytes(made, folder, tmp_path
     assert apart == (submission.SELF_REPORTED,)
 
 
-def test_chains_that_are_dropped_before_the_dataset_is_built_cost_the_rank(made, tmp_path):
+def test_chains_dropped_before_the_build_cost_the_rank(made, tmp_path):
     shutil.copytree(made / "run", tmp_path / "run")
     shutil.rmtree(next((tmp_path / "run" / "chains").iterdir()))
     build.build(store_reader.find_finished([tmp_path / "run"]), tmp_path / "dataset")

@@ -117,14 +117,14 @@ def test_a_card_may_list_what_is_no_table(folder):
 @pytest.mark.parametrize(
     "read", [lambda folder: board(open_scored(folder)), lambda folder: open_dataset(str(folder))]
 )
-def test_scores_without_their_chain_are_refused_though_the_card_lists_both(folder, read):
+def test_scores_without_their_chain_are_refused(folder, read):
     without("chains", lambda row: row > 1)(folder)
     small_dataset.list_files(folder)
     with pytest.raises(UserError, match=r"data/scores has rows of chain \w+, which data/chains does not have"):
         read(folder)
 
 
-def test_millions_of_empty_rows_are_a_sentence_before_they_are_in_memory(folder):
+def test_millions_of_empty_rows_are_refused_before_they_are_read(folder):
     path = folder / FILE.format("scores")
     table = pa.table({"chain": pa.nulls(3_000_000, pa.string()), "step": pa.nulls(3_000_000, pa.int32())})
     pq.write_table(table, path, row_group_size=3_000_000)

@@ -177,11 +177,11 @@ def test_a_table_of_paths_becomes_chains_under_mapped_columns(sheet, tmp_path):
     assert (steps[1].latency, steps[2].cost, steps[3].reason) == (1.5, 0.25, "not that")
     assert [problem.reason for problem in made.problems] == [
         "round must be a whole number from 0 to 2147483647, got 'x'",
-        "chain 'two' has 0 sources; one row has round 0 and its path",
+        "chain 'two' has 0 sources; exactly one row must have round 0, with a path",
     ]
 
 
-def test_a_table_without_what_is_needed_is_one_sentence(sheet, tmp_path):
+def test_a_table_without_a_needed_column_is_refused(sheet, tmp_path):
     with pytest.raises(UserError, match=r"has no column 'chain' for chain; its columns are case, n, file"):
         list(layout_table.find_chains(sheet, "mine", {}))
     with pytest.raises(UserError, match="row 1 names no editor; pass --editor or map a column to editor"):

@@ -89,7 +89,7 @@ def test_a_gap_is_not_measured_and_a_later_good_round_keeps_it(tmp_path):
     assert [(one.kept, one.lost_at, one.failed) for one in outcomes] == [(5, None, False)] * 3
 
 
-def test_turns_of_other_words_are_never_judged_by_the_first_words(tmp_path):
+def test_turns_are_not_judged_by_the_first_instruction(tmp_path):
     words = ["", "add a hat", "make it blue", "add a scarf"]
     rows = [{"chain": "a", "round": n, "path": f"{n}.png", "instruction": word} for n, word in enumerate(words)]
     path = write_table(tmp_path / "t", rows)

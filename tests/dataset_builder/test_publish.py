@@ -37,7 +37,7 @@ def test_a_version_holds_the_dataset_without_the_metrics(hub, api, folder, monke
     assert last.title == "v1.0.0: 2 chains added, with the editors jpeg:quality=40, paint"
 
 
-def test_the_card_of_a_version_begins_with_the_headline_and_its_picture(hub, api, folder):
+def test_a_versions_card_begins_with_headline_and_picture(hub, api, folder):
     headline = ("Best: A <b>, 3.0 [2.0, 4.0].", b"\x89PNG of strips")
     publish(api, folder, REPO, "v1.0.0", headline_of=lambda folder: headline)
     there = hub.store.contents("dataset", REPO, "v1.0.0")

@@ -99,7 +99,7 @@ def test_repeated_rows_count_once_and_contradictions_are_refused(imported):
         imported(HEAD + "paint,a,1,30,0.1\npaint,a,1,20,0.3\n", COLUMNS)
 
 
-def test_a_table_replaces_itself_and_stays_when_the_dataset_is_rebuilt(folder, imported, tmp_path):
+def test_an_imported_table_survives_a_rebuild(folder, imported, tmp_path):
     for psnr in (30, 31):
         imported(f"case,round,psnr,NIQE\na,1,{psnr},4.5\n", {"niqe": "NIQE"})
     stores.built(folder, tmp_path / "run")

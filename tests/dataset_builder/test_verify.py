@@ -41,7 +41,7 @@ def flip(path, place):
     path.write_bytes(data)
 
 
-def test_what_is_whole_is_said_to_be(folder, tmp_path):
+def test_an_undamaged_run_and_dataset_verify(folder, tmp_path):
     for name in ("run", "dataset"):
         result = verify(folder / name)
         assert (result.exit_code, result.output) == (0, f"{folder / name}: nothing is broken\n")
@@ -98,7 +98,7 @@ def test_a_changed_picture_of_a_run_is_named_and_set_aside(folder):
 
 
 @pytest.mark.parametrize("what", ["picture", "line", "lines", "chain", "ledger", "source"])
-def test_what_is_broken_in_an_unfinished_run_is_named(folder, what):
+def test_damage_in_an_unfinished_run_is_named(folder, what):
     run = folder / "run"
     chain = sorted((run / "chains").iterdir())[0]
     (chain / "done.json").unlink()
@@ -130,7 +130,7 @@ def test_what_is_broken_in_an_unfinished_run_is_named(folder, what):
 
 
 @pytest.mark.parametrize("other", ["floors", "steps/gentle", "scores"])
-def test_a_table_in_the_place_of_another_is_never_read(folder, tmp_path, other):
+def test_a_table_in_anothers_place_is_never_read(folder, tmp_path, other):
     dataset, place = folder / "dataset", folder / "dataset" / "data" / "scores" / "0000.parquet"
     made = dataset
     if other == "scores":  # the same numbers of one editor more
@@ -184,7 +184,7 @@ def test_a_missing_table_stops_the_report(folder, config):
 @pytest.mark.parametrize(
     "text", ["{", '{"files": {"\\ud800": {}}}', '{"files": {"a": {"sha256": "\\ud800"}}}', "columns"]
 )
-def test_a_manifest_of_another_form_is_not_believed(folder, text):
+def test_a_malformed_manifest_does_not_crash(folder, text):
     dataset = folder / "dataset"
     path = dataset / manifest.CARD
     if text == "columns":

@@ -103,7 +103,7 @@ def test_stopping_wakes_those_who_wait():
     assert time.monotonic() - started < 5
 
 
-def test_few_calls_are_in_flight_until_the_first_answer_then_more():
+def test_few_calls_are_made_until_the_first_answer():
     caller, flying, answered = Caller(concurrency=5, probes=2), [], threading.Event()
     most = {True: [], False: []}
 

@@ -42,7 +42,7 @@ def test_every_pixel_stays_in_its_place(name):
     assert all(match(*step) < here for step in ((6, 0), (-6, 0), (0, 6), (0, -6)))
 
 
-def test_compression_is_what_jpeg_does():
+def test_compression_agrees_with_jpeg():
     grey = CLEAN.convert("L")
     buffer = io.BytesIO()
     grey.save(buffer, "JPEG", quality=30)
@@ -51,7 +51,7 @@ def test_compression_is_what_jpeg_does():
     assert numpy.abs(mine.clip(0, 255) - theirs).mean() < 0.2
 
 
-def test_the_pixels_are_those_that_were_frozen():
+def test_degraded_pixels_match_the_frozen_hash():
     whole = hashlib.sha256(b"".join(degradations.degrade(n, CLEAN_SMALL, n).tobytes() for n in NAMES)).hexdigest()
     assert whole == FROZEN
     picture = pictures.decode(catalogue.read("painted-text~old-film"))

@@ -115,7 +115,7 @@ def test_a_resumed_session_pays_for_no_turn_twice(vendor, chain):
     assert vendor.bodies[2][PREVIOUS[vendor.module]] == "session-2"
 
 
-def test_a_lost_session_is_begun_again_with_the_whole_conversation(vendor, chain, tmp_path):
+def test_a_lost_session_is_replayed_in_full(vendor, chain, tmp_path):
     vendor.most = 2
     with pytest.raises(Unusable):
         chain(4)
@@ -130,7 +130,7 @@ def test_a_lost_session_is_begun_again_with_the_whole_conversation(vendor, chain
     assert vendor.bodies[3][PREVIOUS[vendor.module]] == "session-3"
 
 
-def test_openai_is_asked_to_edit_and_costs_what_both_models_count(vendor, chain):
+def test_openai_sessions_cost_what_both_models_count(vendor, chain):
     [step] = chain(1)
     if vendor.module is gemini:
         assert vendor.bodies[0]["response_format"] == {"type": "image", "aspect_ratio": "3:2", "image_size": "1K"}
@@ -145,7 +145,7 @@ def test_openai_is_asked_to_edit_and_costs_what_both_models_count(vendor, chain)
     assert step.details["through"] == "gpt-5.5-2026-04-23"
 
 
-def test_openai_is_sent_the_whole_conversation_in_a_session_of_ours(monkeypatch, tmp_path):
+def test_openai_gets_the_whole_conversation_in_our_session(monkeypatch, tmp_path):
     vendor = Sessions(openai)
     chains.asked(tmp_path, monkeypatch, openai, vendor, rounds=2, session="one")
     assert [len(vendor.parts(number)) for number in range(2)] == [2, 4]

@@ -79,7 +79,7 @@ def test_own_pictures_and_programs_reach_the_report(folder, monkeypatch):
     assert {chain.source.kind for chain in chains if chain.source.id == "yard"} == {"scene"}
 
 
-def test_a_smaller_banana100_has_its_seeds_temperatures_and_resolutions(tmp_path):
+def test_a_smaller_banana100_keeps_seeds_and_resolutions(tmp_path):
     page = (Path(__file__).parents[2] / "docs" / "banana100.md").read_text()
     (tmp_path / "small.toml").write_text(page.split("```toml\n")[1].split("```")[0])
     made = plan.make_plan(suites.load(str(tmp_path / "small.toml")))
@@ -202,7 +202,7 @@ def test_what_fits_an_amount_of_money_is_what_limit_takes():
     assert f"--limit {cases} fits $25: {cases} of {of} cases" in told.stdout
 
 
-def test_pictures_are_collected_into_a_suite_with_licence_hash_and_intent(tmp_path, monkeypatch):
+def test_collected_pictures_record_licence_hash_and_intent(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     chance = np.random.default_rng(1)
     for place in range(6):

@@ -67,7 +67,7 @@ def test_what_is_touched_is_found_from_the_two_pictures_alone():
     assert touched(PICTURE, PICTURE.resize((128, 128)), "add a red box") is None
 
 
-def test_paste_back_returns_the_sent_pixels_around_the_edit_and_measures_its_seam():
+def test_paste_back_restores_surroundings_and_measures_its_seam():
     made, answer, _ = edit("paste-back")
     bare, _, _ = edit("none")
     assert difference(made, PICTURE, inside=False) == 0 < difference(bare, PICTURE, inside=False)
@@ -134,7 +134,7 @@ def test_the_stack_runs_from_the_editor_outwards():
     assert difference(first, PICTURE, inside=False) == 0 < difference(second, PICTURE, inside=False)
 
 
-def test_merge_asks_once_for_all_additions_and_leaves_single_edits_out():
+def test_merge_asks_once_for_all_additions():
     suite = suites.load("v1-mini")
     made = plan.make_plan(suite, ["identity"], stacks=["merge"])
     cycles = {chain.program.id: chain.program.cycle for chain in made.chains}

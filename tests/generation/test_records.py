@@ -31,7 +31,7 @@ def test_every_field_of_a_chain_is_part_of_its_id(change):
     assert dataclasses.replace(CHAIN, **change).id != CHAIN.id
 
 
-def test_what_is_only_told_about_a_source_is_not_part_of_the_id():
+def test_title_and_attribution_of_a_source_are_not_in_the_id():
     told = dataclasses.replace(SOURCE, title="A dot", attribution="painted by us")
     assert dataclasses.replace(CHAIN, source=told).id == CHAIN.id
 
@@ -45,7 +45,7 @@ def test_steps_count_rounds_and_positions_from_one():
     assert len(list(CHAIN.asks())) == 6
 
 
-def test_one_addition_a_round_can_be_another_each_time():
+def test_each_round_can_add_a_different_item():
     fruits = Program("fruits", ("Add one {item}.",), "addition", False, "clear", items=("apple", "fig"))
     asked = [words for *_, words in dataclasses.replace(CHAIN, program=fruits).asks()]
     assert asked == ["Add one apple.", "Add one fig.", "Add one apple."]

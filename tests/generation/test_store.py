@@ -197,7 +197,7 @@ def test_a_changed_digit_of_run_json_is_damage(tmp_path):
 
 @pytest.mark.parametrize("other", ["run.json", "plan.json", "editors.json"])
 @pytest.mark.parametrize("name", ["run.json", "plan.json", "editors.json"])
-def test_a_file_with_a_checksum_in_the_place_of_another_is_damage(tmp_path, name, other):
+def test_a_valid_file_in_anothers_place_is_damage(tmp_path, name, other):
     run, info = tmp_path / "run", EditorInfo("identity")
     store.open_run(run, {"suite": "smoke"}, {"identity": info}, [CHAIN])
     whole = store.read_checked(run / name)

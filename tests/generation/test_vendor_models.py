@@ -48,7 +48,7 @@ def test_a_model_is_warned_of_from_sixty_days_before_its_end():
     assert past.startswith("gpt-image-1.5 was shut down on 2026-12-01;")
 
 
-def test_a_deprecated_model_without_an_end_is_not_said_to_be_gone():
+def test_a_deprecated_model_without_an_end_is_not_gone():
     told = models.find("gemini", "gemini-3.1-flash-image").warning()
     assert "deprecated since 2026-10-06" in told
     assert "gemini-nano-banana-2.1" in told

@@ -30,7 +30,7 @@ def holed(shown):
     return changed
 
 
-def test_damage_is_nothing_for_the_same_picture_and_lies_where_the_part_is_gone():
+def test_damage_is_zero_for_equal_pictures_and_finds_a_lost_part():
     model, shown = random_model("alex"), picture()
     reference = measure.prepare(model, shown)
     assert measure.compare(model, reference, shown) == (0, [])
@@ -52,7 +52,7 @@ def test_grain_is_no_damage_and_hides_none(monkeypatch):
     assert PART.limit < 0.8 * as_it_is[1] < found[1]
 
 
-def test_a_picture_that_moved_is_laid_back_and_its_outline_stays_where_the_part_was(monkeypatch):
+def test_a_moved_picture_is_aligned_before_damage_is_outlined(monkeypatch):
     model, shown = random_model("alex"), picture(1)
     moved = cv2.warpAffine(
         shown, np.float64([[1, 0, 14], [0, 1, -9]]), (320, 320), borderMode=cv2.BORDER_REPLICATE
@@ -84,7 +84,7 @@ def test_the_engine_takes_the_network_of_lpips():
     (PART, "", 0.24, False), (PART, "", 0.25, True), (PART, "kept", 0.31, False), (PART, "kept", 0.32, True),
     (PART, "lost", 0.2, True), (PART, "lost", 0.19, False), (COLOUR, "", 10, True), (COLOUR, "kept", 12, False),
 ])  # fmt: skip
-def test_a_band_decides_by_its_limit_or_gives_the_round_to_one_side(band, way, value, lost):
+def test_a_band_decides_by_its_limit_or_for_one_side(band, way, value, lost):
     assert band.is_reached(value, Limits(undecided=way)) is lost
 
 

@@ -351,7 +351,7 @@ def test_a_named_colour_can_refute_an_addition_but_not_prove_it():
     assert all(step["changed"] == 1 for step in asked.values())
 
 
-def test_a_reframed_return_is_laid_back_before_its_undo_is_judged():
+def test_a_reframed_return_is_aligned_before_it_is_judged():
     before = cv2.resize(picture("astronaut"), (512, 512), interpolation=cv2.INTER_AREA)
     forward = before.copy()
     forward[150:250, 330:430] = (220, 30, 40)

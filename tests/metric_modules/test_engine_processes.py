@@ -57,7 +57,7 @@ def together(folder, size):
 
 
 @pytest.mark.parametrize("size", [pytest.param(2, marks=pytest.mark.slow), 4])  # two go on below what one left
-def test_ranks_share_all_chains_and_the_files_are_those_of_one(dataset, alone, size):
+def test_several_ranks_write_the_files_of_one_process(dataset, alone, size):
     outcomes = together(dataset, size)
     assert scored.content(dataset) == alone
     assert sum(outcome.images for outcome in outcomes) == scored.PICTURES
@@ -96,7 +96,7 @@ def test_finished_work_is_not_repeated_by_other_processes(dataset, alone, monkey
     assert scored.content(dataset) == alone
 
 
-def test_a_dataset_that_is_being_scored_is_left_to_its_owner(dataset):
+def test_a_dataset_being_scored_is_not_scored_twice(dataset):
     with (
         locked(dataset / results.FOLDER),
         pytest.raises(UserError, match="is being scored by another process; wait"),
@@ -105,7 +105,7 @@ def test_a_dataset_that_is_being_scored_is_left_to_its_owner(dataset):
     assert scored.score(dataset, ["psnr"]).images == scored.PICTURES
 
 
-def test_ranks_with_other_weights_write_nothing(dataset):
+def test_ranks_with_different_metrics_write_nothing(dataset):
     meeting = threading.Barrier(2, timeout=120)
 
     def rank(number):
@@ -143,7 +143,7 @@ def ranks_seen(folder, process):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("machines", [1, 2])
-def test_launched_processes_make_the_files_of_one(dataset, alone, machines):
+def test_launched_processes_write_the_files_of_one_process(dataset, alone, machines):
     words = ["--num_processes", "4", "--num_machines", str(machines), "--main_process_ip", "127.0.0.1"]
     words += ["--main_process_port", free_port(), "--machine_rank"]
     launches = [launched(dataset, *words, str(number)) for number in range(machines)]

@@ -75,7 +75,7 @@ def test_a_thing_changed_besides_is_seen():
     assert not step["exact_as_asked"]
 
 
-def test_protected_pixels_that_changed_are_counted_and_a_light_re_encoding_is_not():
+def test_changed_protected_pixels_count_but_re_encoding_does_not():
     edit = make_edit(make_scene(1, 0), "move")
     truths = [measure._to_lab(np.asarray(draw_scene(scene, SIDE))) for scene in (edit.before, edit.after)]
     answer = draw_scene(edit.after, SIDE)

@@ -12,7 +12,7 @@ HALVES = (6.7, 9.3, 12.9)  # the median half-life, in rounds, that is to be foun
 
 
 @pytest.mark.parametrize(("clusters", "chains", "between"), [(40, 1, 0.0), (12, 5, 0.5), (12, 5, 1.0)])
-def test_intervals_of_the_median_hold_the_truth_in_a_hundred_sets(clusters, chains, between):
+def test_median_intervals_cover_the_truth_in_a_hundred_sets(clusters, chains, between):
     """Chains decay as 2^(-n / h), h log-normal between sources and within them."""
     rng, past_the_end = np.random.default_rng(7), ROUNDS[-1] + 1
     sources, rows = np.repeat(np.arange(clusters), chains), []

@@ -144,7 +144,7 @@ def test_real_networks_agree_with_the_lpips_package(net, monkeypatch):
 
 
 def test_vgg_is_a_column_of_its_own(monkeypatch):
-    monkeypatch.setattr(measure, "load", lambda net: (random_tensors(net), "0" * 64))
+    monkeypatch.setattr(measure, "load_weights", lambda net: (random_tensors(net), "0" * 64))
     one, other = random_pictures(2)
     vgg, alex = lpips_vgg.Scorer("cpu", "float32", {}), measure.Scorer("cpu", "float32", {})
     [row] = vgg.compare(vgg.prepare(one), [other], None)

@@ -43,7 +43,7 @@ def test_growth_tells_jitter_from_drift():
     assert rows["jitter"]["q"] == pytest.approx(0.5)
 
 
-def test_the_bound_of_an_autoencoder_holds_for_those_below_it_alone():
+def test_an_autoencoders_bound_holds_only_below_it():
     scores, chains, floors = dataset({"vae:model=x": 0.5, "latent": 0.25, "pixels": 1.0}, sources=4)
     rows = {row["editor"]: row for row in report(scores, chains, floors).tables["latent_bound"].rows}
     assert {name: row["verdict"][:6] for name, row in rows.items()} == {"latent": "within", "pixels": "does n"}

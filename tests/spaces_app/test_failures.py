@@ -34,7 +34,7 @@ CASES = st.lists(
 
 @settings(max_examples=200, deadline=None)
 @given(CASES, st.randoms(use_true_random=False))
-def test_no_failure_lengthens_a_case_and_no_order_decides(cases, random):
+def test_failures_never_lengthen_a_case_in_any_order(cases, random):
     kept, fails_in = zip(*cases, strict=True)
     outcomes = counted(kept, fails_in)
     assert not any(outcome.failed for outcome in outcomes)
@@ -73,7 +73,7 @@ def board(made):
 
 
 @pytest.mark.parametrize("share", [0.1, 0.3, 1.0])
-def test_failing_where_it_would_lose_gains_nothing(rows, share):
+def test_failing_instead_of_losing_gains_nothing(rows, share):
     scores, chains, floors = rows
     honest = board(report(scores, chains, floors))
     made = report(*with_failures(scores, chains, share), floors)

@@ -72,7 +72,7 @@ def test_a_check_judges_by_its_share_of_cases(check, count, value, expected):
     ],
     ids=["one picture", "one program"],
 )
-def test_memory_in_one_program_is_found_and_of_one_picture_is_none(value, known, known_mean):
+def test_memory_in_one_program_is_found_but_not_of_one_picture(value, known, known_mean):
     given = cases(12, programs=tuple(PROGRAMS), known=value)
     assert (verdict("known", *given)[0], verdict("known_mean", *given)[0]) == (known, known_mean)
 

@@ -73,7 +73,7 @@ def test_headline_strips_and_failures_follow_the_filters(twelve, threshold):
     assert line["points"][-1][1] == pytest.approx(best["survival"])
 
 
-def test_no_percentage_stands_beside_a_word_it_could_be_a_share_of(twelve):
+def test_no_percentage_is_next_to_a_word_it_could_refer_to(twelve):
     board = leaderboard_html(leaderboard(twelve), twelve)
     for words in (told(board), told(story(twelve))):
         assert not re.search(r"\d+% (lost|fails|failed)|(lost|fails|failed) \(?\d+%", words)
@@ -120,7 +120,7 @@ def test_restorations_open_in_every_tab_beside_the_clean_picture(restored):
     assert "No headline counts these tests (restoration)." in story(restored)
 
 
-def test_refusals_and_missing_edits_are_failures_where_nothing_returns(tmp_path):
+def test_refusals_count_as_failures_if_nothing_returns(tmp_path):
     """Of programs that only add, which no headline counts."""
     refuses = {"answer": lambda editor, step: b"" if editor == "fading" and step == 4 else None}
     made = open_dataset(str(small_dataset.write_study(tmp_path / "additions", "additions", **refuses)))
@@ -157,7 +157,7 @@ def test_what_is_saved_has_bands_names_version_and_date(twelve):
     assert re.search(r"ConvergeBench · small v1 · scored \d+ \w{3} \d{4}", svg)
 
 
-def test_the_hero_picture_marks_the_round_in_which_its_curve_falls(twelve):
+def test_the_hero_picture_marks_the_round_of_the_loss(twelve):
     board = leaderboard(twelve)
     tested = [row.editor for row in board.typed_rows if row.role == "editors"]
     strips = typical_strips(twelve, board.group, tested, editors_for_strips(board.typed_rows), twelve.reader)
@@ -173,7 +173,7 @@ def test_the_hero_picture_marks_the_round_in_which_its_curve_falls(twelve):
     assert drawn.file("png")[:4] == b"\x89PNG"
 
 
-def test_the_datasets_card_has_the_headline_of_the_report_and_the_space(twelve):
+def test_card_report_and_space_have_the_same_headline(twelve):
     words, picture = headline_with_picture(twelve.folder)
     answer, scope = headline(leaderboard(twelve).typed_rows, scored_on(twelve.reader))
     assert words == f"{answer} {scope}"

@@ -58,7 +58,7 @@ CONTRAST = """() => {
   return found; }"""
 
 
-def test_everything_can_be_reached_by_keyboard_and_shows_that_it_has_the_focus(browser, address):
+def test_every_control_takes_and_shows_keyboard_focus(browser, address):
     page = browser.new_page(viewport={"width": 390, "height": 900})
     page.goto(address)
     reachable = (
@@ -90,7 +90,7 @@ LETTERS = """() => {
   return {count: texts.length, least: Math.min(...texts.map(size)), cut: cut.map(text => text.textContent)}; }"""
 
 
-def test_letters_in_figures_are_no_smaller_than_twelve_pixels_and_none_is_cut_off(browser, address):
+def test_figure_text_is_at_least_twelve_pixels_and_not_cut_off(browser, address):
     page = browser.new_page(viewport={"width": 390, "height": 900})
     page.goto(address)
     page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")

@@ -258,7 +258,7 @@ def test_a_page_of_restorations_is_about_restoring(tmp_path):
     assert {row["editor"] for row in prompts} == {"better", "worse"}  # a baseline does not look at the words
 
 
-def test_the_pictures_that_words_and_chance_change_most_are_shown():
+def test_pictures_that_prompts_and_chance_change_most_are_shown():
     def restored(picture, prompt, run, psnr):
         values = {"psnr": psnr}
         return Restored(

@@ -72,7 +72,7 @@ def test_answers_outlive_a_reload_and_are_not_sent_away(visit):
 
 
 @pytest.mark.slow
-def test_a_digit_typed_into_the_name_is_no_answer(visit):
+def test_a_digit_typed_into_the_name_is_not_an_answer(visit):
     page = begin(visit, "agent 007")
     assert "0 of " in page.text_content("#cb-label-counts")
     for name in ("pair", "applied"):

@@ -30,7 +30,7 @@ def alone(folder, code):
     return done.stdout
 
 
-def test_the_folder_holds_all_that_it_imports_and_nothing_heavy(folder):
+def test_the_published_folder_imports_nothing_heavy(folder):
     room = folder / "convergebench"
     modules = [path.relative_to(room).with_suffix("") for path in (room / "spaces_app").rglob("*.py")]
     assert Path("spaces_app/app") not in modules  # the app itself lies on top
@@ -44,7 +44,7 @@ def test_the_folder_holds_all_that_it_imports_and_nothing_heavy(folder):
     assert not HEAVY & set(loaded)
 
 
-def test_laying_again_leaves_the_same_files_and_no_caches(folder):
+def test_publishing_again_leaves_the_same_files_and_no_caches(folder):
     def files():
         return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
@@ -65,7 +65,7 @@ def test_a_space_of_another_namespace_names_its_dataset(tmp_path):
     assert named == {"dataset": "NS2/convergebench", "revision": "v1.0.0"}
 
 
-def test_the_header_is_what_a_space_needs(folder):
+def test_the_published_card_has_the_header_of_a_space(folder):
     import yaml
 
     head = yaml.safe_load((folder / "README.md").read_text().split("---")[1])
@@ -75,7 +75,7 @@ def test_the_header_is_what_a_space_needs(folder):
     assert len(head["short_description"]) <= 60
 
 
-def test_gradio_has_what_the_space_uses_from_its_lower_bound_on():
+def test_the_lower_bound_of_gradio_has_what_the_space_uses():
     """6.29.0 was tried by hand; here the bound is held to that, and the installed version to the same names."""
     import gradio
 

@@ -58,7 +58,7 @@ def test_one_metric_can_be_asked_for_alone(dataset):
     assert alone["fading"] < small_dataset.ROUNDS
 
 
-def test_numbers_stay_numbers_in_the_table_and_names_are_text(tmp_path):
+def test_editor_names_are_escaped_and_numbers_stay_numbers(tmp_path):
     hostile = {'<img src=x onerror="alert(1)">': 0.1, "steady & quiet": 0.02}
     made = open_dataset(str(small_dataset.write(tmp_path / "hostile", hostile)))
     text = leaderboard_html(leaderboard(made), made)
@@ -79,7 +79,7 @@ def test_baselines_are_not_counted_as_editors(dataset):
     assert '<span class="cb-value cb-words-only">makes no edits</span>' in text  # not 0.0, as if it had tried
 
 
-def test_the_story_names_no_winner_of_two_pictures_and_the_reason_of_a_failure(dataset):
+def test_two_pictures_give_no_winner_but_a_reason_of_failure(dataset):
     text = story(dataset)
     words = " ".join(re.sub(r"<[^>]+>", " ", text).split())
     assert "No verdict: 2 pictures, 12 needed. steady survives 4.0 [0.0, 4.0] of 4 rounds, fading" in words
@@ -104,7 +104,7 @@ def test_an_editor_with_fewer_metrics_is_listed_apart(tmp_path):
     assert ">not checked, because its scores lack it: SSIM</span>" in text
 
 
-def test_a_chain_is_told_in_full(dataset):
+def test_the_viewer_shows_costs_words_and_curves_of_a_chain(dataset):
     view = chains.chain(dataset, chain_of(dataset, "fading"))
     step = view["steps"][3]
     assert (step["cost"], step["text"]) == (0.04, "I did it.")
@@ -112,18 +112,18 @@ def test_a_chain_is_told_in_full(dataset):
     assert list(view["curves"]) == ["rmse", "ssim", "lpips", "damage"]
 
 
-def test_worst_and_longest_are_what_they_say(dataset):
+def test_the_worst_and_the_longest_chain_are_picked(dataset):
     assert dataset.chain_of[chains.pick(dataset, "worst")].editor == "fading"
     assert dataset.chain_of[chains.pick(dataset, "longest")].editor == "steady"
 
 
-def test_the_nearest_chain_is_found_for_what_was_chosen(dataset):
+def test_the_nearest_chain_to_a_choice_is_found(dataset):
     found = chains.find(dataset, "fading", "market", "nothing of this name")
     assert dataset.chain_of[found["chain"]].source.id == "market"
     assert found["programs"] == list(small_dataset.PROGRAMS)
 
 
-def test_a_refusal_is_told_in_its_own_words(tmp_path):
+def test_a_refusal_is_shown_in_the_editors_words(tmp_path):
     made = open_dataset(
         str(small_dataset.write(tmp_path / "no", answer=lambda editor, step: b"" if step == 4 else None))
     )

@@ -49,7 +49,7 @@ class User:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_a_buyer_sees_who_lasts_how_sure_that_is_and_what_it_costs(visit, size):
+def test_a_buyer_sees_rank_certainty_and_cost(visit, size):
     user = User(visit("", *size))
     assert user.has(".cb-lead", r"\d\.\d \[\d\.\d, \d\.\d\]")
     assert user.has("#board tbody tr:nth-child(1)", RANGE)
@@ -133,7 +133,7 @@ def test_first_row_after_eight_stops_and_escape_closes_a_menu(visit):
     assert page.evaluate("document.activeElement.textContent") == "Export"
 
 
-def test_every_view_has_a_title_an_address_and_something_to_embed(visit, server):
+def test_every_view_has_a_title_an_address_and_an_embed(visit, server):
     status, html = server.get("/?tab=curves")
     assert (status, "<title>Curves: ConvergeBench</title>" in html.decode()) == (200, True)
     assert f'og:image" content="{server.address}/figures/hero.png"' in html.decode()

@@ -36,7 +36,7 @@ def test_every_block_of_python_is_a_file():
     assert len(re.findall(r"^```python\n# \S+\.py\n", TEXT, re.MULTILINE)) == TEXT.count("```python")
 
 
-def test_the_editor_is_listed_run_and_named_for_what_it_is(copy):
+def test_the_editor_is_listed_and_ranked_by_its_role(copy):
     [listed_editor] = [
         row for row in json.loads(copy.verb("list", "editors", "--json")) if row["name"] == "upside"
     ]

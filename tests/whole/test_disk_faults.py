@@ -66,7 +66,7 @@ def no_space(most=30):
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=() if name in ("build", "generate") else pytest.mark.slow) for name in WORDS]
 )
-def test_a_fault_of_the_disk_is_a_sentence_and_the_command_again_succeeds(shop, name, fault, monkeypatch):
+def test_a_disk_fault_is_one_sentence_and_a_retry_succeeds(shop, name, fault, monkeypatch):
     monkeypatch.chdir(shop.scratch)  # where results are written
     places = {path.stem: shop.copy(path, path.name) if path.is_dir() else path
               for path in shop.root.iterdir() if path.name not in ("scratch", "doors", "cache")}  # fmt: skip

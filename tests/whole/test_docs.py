@@ -15,7 +15,7 @@ WRITE = runpy.run_path(str(HOUSE / "docs" / "write.py"))
 
 
 @pytest.mark.parametrize(("page", "write"), [("commands", "commands"), ("words", "glossary"), ("api", "api")])
-def test_a_page_is_what_the_program_says(page, write):
+def test_a_generated_page_is_up_to_date(page, write):
     assert (HOUSE / "docs" / f"{page}.md").read_text() == WRITE[write](), "run `python docs/write.py`"
 
 
@@ -86,7 +86,7 @@ def test_every_file_that_the_architecture_names_is_there():
         assert (HOUSE / path).exists(), name
 
 
-def test_what_one_file_does_no_other_does():
+def test_each_rule_has_one_owner_file():
     for call, file in ONE_FILE.items():
         assert f"`{file}`" in ARCHITECTURE
         files = {path.relative_to(HOUSE).as_posix() for path in rooms_files() if call in path.read_text()}

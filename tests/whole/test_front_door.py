@@ -67,7 +67,7 @@ def test_every_verb_explains_itself_without_any_extra():
     ],
     ids=lambda value: "-".join(value) if isinstance(value, list) else None,
 )
-def test_a_missing_extra_is_one_sentence_and_exit_code_two(words, sentence, dataset, tmp_path):
+def test_a_missing_extra_is_reported_in_one_sentence(words, sentence, dataset, tmp_path):
     done = run_without(HEAVY, *(dataset if word == "DATASET" else word for word in words), cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr
@@ -75,14 +75,14 @@ def test_a_missing_extra_is_one_sentence_and_exit_code_two(words, sentence, data
     assert not list(tmp_path.glob("runs/*/chains/*"))
 
 
-def test_several_processes_without_torch_are_one_sentence(monkeypatch, dataset):
+def test_several_processes_without_torch_are_refused(monkeypatch, dataset):
     monkeypatch.setenv("WORLD_SIZE", "2")
     done = run_without("torch,accelerate", "score", dataset)
     assert done.returncode == 2
     assert f"launched processes need torch: {HERE}" in done.stderr
 
 
-def test_the_demo_without_torch_goes_on_without_networks(tmp_path):
+def test_the_demo_without_torch_leaves_out_network_metrics(tmp_path):
     names = HEAVY.replace("matplotlib,", "")
     done = run_without(names, "demo", "--suite", "smoke", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

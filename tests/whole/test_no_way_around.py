@@ -184,7 +184,7 @@ def test_columns_of_a_csv_are_no_formulas():
     assert as_csv(table) == "'=HYPERLINK(1),a b\nx =1+1,2\n"
 
 
-def test_an_address_that_is_none_and_an_endless_salt_are_sentences():
+def test_a_bad_address_and_an_endless_salt_are_refused():
     with pytest.raises(UserError, match="is not an address"):
         editors.choose("openai:base_url=http://[::1")
     if Path("/dev/zero").is_char_device():

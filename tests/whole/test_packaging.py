@@ -46,7 +46,7 @@ def test_the_wheel_holds_every_file_of_every_room(wheel):
     assert "convergebench/__init__.py" in held
 
 
-def test_the_wheel_names_its_addresses_and_no_torch_in_its_base(wheel):
+def test_the_wheels_base_requires_no_torch(wheel):
     archive = zipfile.ZipFile(wheel)
     [name] = [name for name in archive.namelist() if name.endswith("METADATA")]
     lines = archive.read(name).decode().splitlines()
@@ -100,7 +100,7 @@ def test_the_source_distribution_is_complete_without_links(tmp_path):
     assert [name for name, member in held.items() if member.issym() or member.islnk()] == []
 
 
-def test_the_table_of_environments_has_a_place_for_every_extra():
+def test_every_extra_has_an_environment_and_is_in_the_docs():
     rows = wheels.extras()
     named = [name for names in rows.values() for name in names]
     assert sorted(named) == sorted({"", *PYPROJECT["project"]["optional-dependencies"]} - {"dev"})

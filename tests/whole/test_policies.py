@@ -38,7 +38,7 @@ def test_rounds_gained_on_the_same_cases(analysis):
     assert rows["good", "by kind: face"].sources == 4
 
 
-def test_an_editor_under_a_policy_is_listed_apart_and_moves_no_rank(analysis):
+def test_an_editor_under_a_policy_changes_no_rank(analysis):
     assert set(reasons(analysis)) == {"ed+good", "ed+bad"}
     [group] = analysis.groups.values()
     assert group.roles == {"ed": "editors", "ed+good": "editors listed apart", "ed+bad": "editors listed apart"}

@@ -85,7 +85,7 @@ def test_one_command_gives_numbers_and_its_file_repeats_them(here):
         (["--config", "none.toml"], "none.toml cannot be read", 2),
     ],
 )
-def test_what_cannot_work_is_said_first_and_nothing_is_stored(here, monkeypatch, words, reason, code):
+def test_bad_arguments_are_reported_before_anything_is_stored(here, monkeypatch, words, reason, code):
     monkeypatch.setenv("XDG_CACHE_HOME", str(here / "empty"))  # no weights of LPIPS
     result = run("--suite", "smoke", *words)
     assert result.exit_code == code
@@ -94,13 +94,13 @@ def test_what_cannot_work_is_said_first_and_nothing_is_stored(here, monkeypatch,
 
 
 @pytest.mark.parametrize(("line", "words"), [("round = 3", "no field round"), ('rounds = "3"', "for rounds")])
-def test_a_wrong_line_of_the_file_is_refused(here, line, words):
+def test_a_wrong_line_of_the_config_is_refused(here, line, words):
     (here / "bench.toml").write_text(f'editor = "jpeg"\n{line}\n')
     result = run("--config", "bench.toml")
     assert (result.exit_code, words in result.stderr) == (2, True)
 
 
-def test_a_run_without_one_answer_exits_with_the_first_reason(here):
+def test_a_run_without_answers_exits_with_the_first_reason(here):
     for _ in range(2):  # also when everything was done, and had failed, before
         result = CliRunner().invoke(
             main, ["generate", "--editor", "./mine.py:raises", *SMALL[:-2], "--out", "run"]
@@ -112,7 +112,7 @@ def test_a_run_without_one_answer_exits_with_the_first_reason(here):
     assert "100% of its chains ended without an answer" in half.stderr
 
 
-def test_a_reason_is_given_once_with_the_command_that_installs_from_here(tmp_path, monkeypatch):
+def test_equal_reasons_are_given_once_with_an_install_command(tmp_path, monkeypatch):
     reason = "it needs torch, which pip install 'convergebench[score]' brings"
     installed = SimpleNamespace(read_text=lambda name: json.dumps({"url": f"file://{tmp_path}/a%20b.whl"}))
     monkeypatch.setattr("importlib.metadata.distributions", lambda name: [installed])
@@ -123,7 +123,7 @@ def test_a_reason_is_given_once_with_the_command_that_installs_from_here(tmp_pat
     assert lines[1] == "not computed: clip, because no weights"
 
 
-def test_a_function_typed_into_python_has_an_id_from_its_code():
+def test_a_typed_functions_id_depends_only_on_its_code():
     scope = {}
     exec("def edit(image, instruction):\n    return image if instruction in {'a', 'b'} else None", scope)  # noqa: S102
     exec("def other(image, instruction):\n    return None", scope)  # noqa: S102

@@ -38,7 +38,7 @@ def board(folder):
     return names["board"]
 
 
-def test_ten_lines_of_python_lead_from_a_function_to_the_page(board, folder):
+def test_ten_lines_of_python_benchmark_a_function(board, folder):
     lines = [line for cell in code_cells() for line in cell.splitlines() if line.strip()]
     assert len(lines) <= 10
     assert "my_editor" in (folder / board.page).read_text()
@@ -48,7 +48,7 @@ def test_ten_lines_of_python_lead_from_a_function_to_the_page(board, folder):
     assert rows["my_editor:version=1"]["cause"].startswith("not changed")
 
 
-def test_the_board_is_a_pandas_frame_and_html_for_a_notebook(board):
+def test_the_board_becomes_a_pandas_frame_and_html(board):
     assert list(board.frame["editor"]) == [row["editor"] for row in board.rows]
     assert board.frame.set_index("editor").loc["oracle", "rounds_kept"] == 2
     shown = board._repr_html_()
