@@ -188,8 +188,8 @@ class Nested(UnderTheEdit):
 
 NEW: dict[str, Callable[[], Cheat]] = {
     # Memory in two programs only, and in a quarter of the cases, both blurred.
-    "some-programs": lambda: UnderTheEdit(_less_detailed, remembers=lambda words, seed: bool(_SOME.search(words))),
-    "quarter-memory": lambda: UnderTheEdit(_blurred(1.2), remembers=lambda words, seed: seed % 4 == 0),
+    "some-programs": lambda: UnderTheEdit(_less_detailed, recalls=lambda words, seed: bool(_SOME.search(words))),
+    "quarter-memory": lambda: UnderTheEdit(_blurred(1.2), recalls=lambda words, seed: seed % 4 == 0),
     "block-code": BlockCode, "rings": partial(Drawn, _rings), "disc-only": partial(DiscOnly, one_disc),
     "lifted": partial(SeeThrough, 0.74), "lifted-off": LiftedOff, "nested-memory": Nested,
 }  # fmt: skip

@@ -188,14 +188,14 @@ class UnderTheEdit(Cheat):
         self,
         disguise: Callable[[Pixels], Pixels] = lambda original: original,
         blend: Callable[[Pixels, Pixels], Pixels] = lambda known, guess: known,
-        remembers: Callable[[str, int], bool] = lambda instruction, seed: True,
+        recalls: Callable[[str, int], bool] = lambda instruction, seed: True,
     ):
         super().__init__()
-        self.disguise, self.blend, self.remembers = disguise, blend, remembers
+        self.disguise, self.blend, self.recalls = disguise, blend, recalls
 
     def restore(self, given, guess, instruction, seed):
         pair = self.likest(given)
-        if pair is None or not self.remembers(instruction, seed):
+        if pair is None or not self.recalls(instruction, seed):
             return guess
         made, original = pair
         known = np.where(difference_mask(original, made)[..., None], self.disguise(original), given)
