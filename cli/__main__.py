@@ -93,7 +93,7 @@ class VerbWithKinds(click.Group):
 _GROUPS = {
     "list": VerbWithKinds("list", "List editors, metrics, suites, sources, prices or labels."),
     "publish": VerbWithKinds("publish", "Upload a dataset, the metrics or the Space; write results for others."),
-    "challenge": VerbWithKinds("challenge", "Draw what a submission must answer, so that nobody draws his own audits."),
+    "challenge": VerbWithKinds("challenge", "Draw the audits that a submission must answer."),
     "sources": VerbWithKinds("sources", "Collect pictures for a suite of your own."),
     "verify": VerbWithKinds("verify", "Check every hash and count of a run, a dataset or a submission."),
     "import": VerbWithKinds(

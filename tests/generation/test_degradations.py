@@ -1,4 +1,4 @@
-"""Degradations damage what they are named for, keep every pixel's place, and come out the same anywhere."""
+"""Degradations damage what they are named for, keep every pixel in its place, and are equal on every machine."""
 
 import hashlib
 import io
@@ -20,11 +20,11 @@ def pixels(picture: Image.Image) -> numpy.ndarray:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_degradation_depends_on_the_picture_alone(name):
-    one = degradations.degrade(name, CLEAN, f"x~{name}")
-    assert one.tobytes() != CLEAN.tobytes()
+def test_a_degradation_depends_on_the_sources_id(name):
+    degraded = degradations.degrade(name, CLEAN, f"x~{name}")
+    assert degraded.tobytes() != CLEAN.tobytes()
     if name not in ("defocus-blur", "digital-zoom"):
-        assert degradations.degrade(name, CLEAN, f"y~{name}").tobytes() != one.tobytes()
+        assert degradations.degrade(name, CLEAN, f"y~{name}").tobytes() != degraded.tobytes()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -37,23 +37,23 @@ def test_every_pixel_stays_in_its_place(name):
         moved = numpy.roll(broken, (down, right), (0, 1))
         return float(numpy.corrcoef(grey[inner, inner].ravel(), moved[inner, inner].ravel())[0, 1])
 
-    here = match(0, 0)
-    assert here > 0.6
-    assert all(match(*step) < here for step in ((6, 0), (-6, 0), (0, 6), (0, -6)))
+    unmoved = match(0, 0)
+    assert unmoved > 0.6
+    assert all(match(*step) < unmoved for step in ((6, 0), (-6, 0), (0, 6), (0, -6)))
 
 
 def test_compression_agrees_with_jpeg():
     grey = CLEAN.convert("L")
     buffer = io.BytesIO()
     grey.save(buffer, "JPEG", quality=30)
-    theirs = pixels(Image.open(buffer))
-    mine = degradations._compressed(numpy.repeat(numpy.asarray(grey, numpy.int64)[..., None], 3, 2), 30)[..., 0]
-    assert numpy.abs(mine.clip(0, 255) - theirs).mean() < 0.2
+    by_pillow = pixels(Image.open(buffer))
+    ours = degradations._compressed(numpy.repeat(numpy.asarray(grey, numpy.int64)[..., None], 3, 2), 30)[..., 0]
+    assert numpy.abs(ours.clip(0, 255) - by_pillow).mean() < 0.2
 
 
 def test_degraded_pixels_match_the_frozen_hash():
-    whole = hashlib.sha256(b"".join(degradations.degrade(n, CLEAN_SMALL, n).tobytes() for n in NAMES)).hexdigest()
-    assert whole == FROZEN
+    digest = hashlib.sha256(b"".join(degradations.degrade(n, CLEAN_SMALL, n).tobytes() for n in NAMES)).hexdigest()
+    assert digest == FROZEN
     picture = pictures.decode(catalogue.read("painted-text~old-film"))
     assert pictures.pixel_hash(picture) == catalogue.source("painted-text~old-film").sha256
 

@@ -1,4 +1,4 @@
-"""The vocabulary: equal content gives equal names, and every protocol can be said in it."""
+"""Records: equal content has equal ids, and chains can express every protocol."""
 
 import dataclasses
 import json
@@ -32,8 +32,8 @@ def test_every_field_of_a_chain_is_part_of_its_id(change):
 
 
 def test_title_and_attribution_of_a_source_are_not_in_the_id():
-    told = dataclasses.replace(SOURCE, title="A dot", attribution="painted by us")
-    assert dataclasses.replace(CHAIN, source=told).id == CHAIN.id
+    renamed = dataclasses.replace(SOURCE, title="A dot", attribution="painted by us")
+    assert dataclasses.replace(CHAIN, source=renamed).id == CHAIN.id
 
 
 def test_a_chain_survives_json():
@@ -58,7 +58,7 @@ def test_a_seed_is_fixed_or_differs_by_step_and_always_by_run():
     assert CHAIN.seed(1) != dataclasses.replace(CHAIN, run=2).seed(1)
 
 
-def test_a_word_outside_the_vocabulary_is_refused():
+def test_an_unknown_kind_of_picture_is_refused():
     with pytest.raises(
         UserError, match="no kind 'landscape'; it must be one of face, object, scene, texture, text"
     ):

@@ -1,4 +1,4 @@
-"""However many processes share the work, and wherever one of them dies, the files are the same to the byte."""
+"""Any number of processes writes the same files to the byte, even if one of them is killed."""
 
 import json
 import os
@@ -30,7 +30,7 @@ def cache(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def alone(clean, cache, tmp_path_factory):
-    """What one process makes of it."""
+    """The scores that a single process writes."""
     folder = shutil.copytree(clean, tmp_path_factory.mktemp("alone") / "dataset")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(cache))
@@ -46,7 +46,7 @@ def dataset(clean, cache, tmp_path, monkeypatch):
 
 
 def together(folder, size):
-    """Ranks as threads of this process: the same code between them, without the start of a process each."""
+    """Run the ranks as threads of this process, which runs the same code but starts no processes."""
     meeting = threading.Barrier(size, timeout=120)
 
     def rank(number):
@@ -56,7 +56,9 @@ def together(folder, size):
         return list(pool.map(rank, range(size)))
 
 
-@pytest.mark.parametrize("size", [pytest.param(2, marks=pytest.mark.slow), 4])  # two go on below what one left
+@pytest.mark.parametrize(
+    "size", [pytest.param(2, marks=pytest.mark.slow), 4]
+)  # two ranks resume a killed scoring below
 def test_several_ranks_write_the_files_of_one_process(dataset, alone, size):
     outcomes = together(dataset, size)
     assert scored.content(dataset) == alone
@@ -70,27 +72,27 @@ def test_shares_are_consecutive_complete_and_of_about_equal_cost():
     costs = [5, 1, 1, 7, 2, 2, 9, 1, 4, 4]
     for size in (1, 2, 3, 4, 20):
         dealt = [engine._share(costs, rank, size) for rank in range(size)]
-        assert [place for own in dealt for place in own] == list(range(len(costs)))
-        assert max(sum(costs[place] for place in own) for own in dealt) <= sum(costs) / size + max(costs)
+        assert [place for share in dealt for place in share] == list(range(len(costs)))
+        assert max(sum(costs[place] for place in share) for share in dealt) <= sum(costs) / size + max(costs)
 
 
 def test_finished_work_is_not_repeated_by_other_processes(dataset, alone, monkeypatch):
-    class Died(RuntimeError):
+    class KilledError(RuntimeError):
         pass
 
-    whole, seen = engine.add_line, []
+    add_line, seen = engine.add_line, []
 
-    def dying(shard, line):
-        whole(shard, line)
+    def add_five_lines(shard, line):
+        add_line(shard, line)
         seen.extend([line["chain"]] if "chain" in line else [])
         if len(seen) == 5:
             shard.write(b'{"chain": "torn at this by')
-            raise Died
+            raise KilledError
 
-    monkeypatch.setattr(engine, "add_line", dying)
-    with pytest.raises(Died):
+    monkeypatch.setattr(engine, "add_line", add_five_lines)
+    with pytest.raises(KilledError):
         scored.score(dataset, ASKED)
-    monkeypatch.setattr(engine, "add_line", whole)
+    monkeypatch.setattr(engine, "add_line", add_line)
     outcomes = together(dataset, 2)
     assert sum(outcome.chains for outcome in outcomes) == 13 - 5
     assert scored.content(dataset) == alone
@@ -133,7 +135,7 @@ def free_port():
 
 
 def ranks_seen(folder, process):
-    """The shards that appear while a launch runs: one for each rank that really ran."""
+    """The files of the ranks that appear during a launch: one for each rank that ran."""
     seen = set()
     while process.poll() is None:
         seen |= {path.name for path in (folder / results.FOLDER).glob("*.jsonl")}

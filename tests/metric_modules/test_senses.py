@@ -135,7 +135,7 @@ def test_dists_is_the_authors_own_class():
     dists.fetch_weights()
     wheel = packages.from_python_index("DISTS_pytorch==0.1", ".whl")
     code = zipfile.ZipFile(io.BytesIO(wheel)).read("DISTS_pytorch/DISTS_pt.py").decode()
-    trunk = dists.weights.load("vgg")[0]
+    trunk = dists.weights.load_weights("vgg")[0]
     layers = []
     for stage, (pool, convolutions) in enumerate(dists.NETS["vgg"]):
         layers += [torch.nn.MaxPool2d(2)] if pool else []

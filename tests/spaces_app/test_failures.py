@@ -1,4 +1,4 @@
-"""Technical failures are losses: not to answer never helps, and to ask again does only what an answer does."""
+"""Technical failures count as losses: an editor never gains by not answering, and a retry counts as its answer."""
 
 from types import SimpleNamespace
 
@@ -17,14 +17,14 @@ def lasted(kept):
     return Outcome(kept) if kept >= ROUNDS else Outcome(kept, kept + 1, "quality lost")
 
 
-def cut(kept, fails_in):
-    """The same case, with a technical failure in a round; too late where it was lost before."""
+def with_failure(kept, fails_in):
+    """The outcome with a technical failure in a round; a failure after the loss changes nothing."""
     return lasted(kept) if fails_in is None or fails_in > kept else Outcome(fails_in - 1, failed=True)
 
 
 def counted(kept, fails_in):
-    cases = [SimpleNamespace(end="complete" if each is None else "failed", end_round=each) for each in fails_in]
-    return count_failures(cases, [cut(*each) for each in zip(kept, fails_in, strict=True)])
+    cases = [SimpleNamespace(end="complete" if end is None else "failed", end_round=end) for end in fails_in]
+    return count_failures(cases, [with_failure(*case) for case in zip(kept, fails_in, strict=True)])
 
 
 CASES = st.lists(
@@ -38,29 +38,29 @@ def test_failures_never_lengthen_a_case_in_any_order(cases, random):
     kept, fails_in = zip(*cases, strict=True)
     outcomes = counted(kept, fails_in)
     assert not any(outcome.failed for outcome in outcomes)
-    for outcome, own in zip(outcomes, kept, strict=True):
-        assert outcome.kept <= own
-        assert outcome.time <= lasted(own).time
+    for outcome, rounds in zip(outcomes, kept, strict=True):
+        assert outcome.kept <= rounds
+        assert outcome.time <= lasted(rounds).time
     order = list(range(len(cases)))
     random.shuffle(order)
-    turned = counted([kept[place] for place in order], [fails_in[place] for place in order])
-    assert turned == [outcomes[place] for place in order]
+    reordered = counted([kept[place] for place in order], [fails_in[place] for place in order])
+    assert reordered == [outcomes[place] for place in order]
 
 
 def with_failures(scores, chains, share, editor="fails"):
-    """Some of the editor's chains answer nothing in the round in which they would have been lost."""
-    found_scores, found_chains = [], []
+    """A share of the editor's chains fail to answer in the round in which they would have been lost."""
+    new_scores, new_chains = [], []
     number = 0
     for chain in chains:
-        own = [row for row in scores if row["chain"] == chain["chain"]]
-        lost = [row["round"] for row in own if row["position"] == 2 and row["retained_rmse"] < 0.5]
+        chain_scores = [row for row in scores if row["chain"] == chain["chain"]]
+        lost = [row["round"] for row in chain_scores if row["position"] == 2 and row["retained_rmse"] < 0.5]
         if chain["editor"] == editor and lost:
             number += 1
             if number % 10 < share * 10:
-                chain, own = end_chain(chain, own, lost[0], 1, "failed")
-        found_chains.append(chain)
-        found_scores += own
-    return found_scores, found_chains
+                chain, chain_scores = end_chain(chain, chain_scores, lost[0], 1, "failed")
+        new_chains.append(chain)
+        new_scores += chain_scores
+    return new_scores, new_chains
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""The tab of labels in Chromium, with the keyboard alone."""
+"""The Labels tab in Chromium, used with the keyboard alone."""
 
 import json
 
@@ -11,7 +11,7 @@ pytestmark = needs_chromium
 
 
 def begin(opened, rater, question=""):
-    """Open the tab and give a name, all by keys."""
+    """Open the tab and type the rater's name, with the keyboard alone."""
     page = opened(f"?tab=labels{question}", trouble_is_expected=True)  # one editor's file is damaged
     page.wait_for_selector("#cb-label-stage button")
     for _ in range(40):
@@ -30,7 +30,7 @@ def place(page):
 
 
 def press(page, keys):
-    """One key after the other, each when the item is there."""
+    """Press the keys in order, waiting for the next item after each."""
     for key in keys:
         before = place(page)
         page.keyboard.press(key)
@@ -52,7 +52,7 @@ def test_labels_are_given_by_keys_and_saved(visit, tmp_path):
     press(page, "543210543")
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowLeft")
-    press(page, "1")  # a changed mind: the eighth answer
+    press(page, "1")  # the rater changes the eighth answer
     labels = save(page, tmp_path / "anna.json")
     assert [label["answer"] for label in labels] == list("543210513")
     assert all(label["rater"] == "anna" and label["sha256"] and label["seconds"] >= 0 for label in labels)

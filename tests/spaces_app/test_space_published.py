@@ -1,4 +1,4 @@
-"""The folder that is published starts on its own and shows the dataset."""
+"""The published folder of the Space starts without this checkout and shows the dataset."""
 
 import inspect
 import json
@@ -33,12 +33,12 @@ def alone(folder, code):
 def test_the_published_folder_imports_nothing_heavy(folder):
     room = folder / "convergebench"
     modules = [path.relative_to(room).with_suffix("") for path in (room / "spaces_app").rglob("*.py")]
-    assert Path("spaces_app/app") not in modules  # the app itself lies on top
-    code = "import sys, gradio; sys.path.insert(0, '.'); brought = set(sys.modules)\n" + "\n".join(
+    assert Path("spaces_app/app") not in modules  # the app itself is at the top of the folder
+    code = "import sys, gradio; sys.path.insert(0, '.'); loaded_before = set(sys.modules)\n" + "\n".join(
         f"import convergebench.{'.'.join(path.parts)}" for path in modules if path.name != "__init__"
     )
-    found = "[sorted({*sys.modules} - brought), app.served_dataset.__file__]"
-    code += f"\nimport app, json; print(json.dumps({found}))"
+    answer = "[sorted({*sys.modules} - loaded_before), app.served_dataset.__file__]"
+    code += f"\nimport app, json; print(json.dumps({answer}))"
     loaded, where = json.loads(alone(folder, code))
     assert Path(where).resolve().is_relative_to(folder.resolve())
     assert not HEAVY & set(loaded)
@@ -76,7 +76,7 @@ def test_the_published_card_has_the_header_of_a_space(folder):
 
 
 def test_the_lower_bound_of_gradio_has_what_the_space_uses():
-    """6.29.0 was tried by hand; here the bound is held to that, and the installed version to the same names."""
+    """6.29.0 was checked by hand; this test keeps it as the bound and looks for the same names in the installed one."""
     import gradio
 
     extras = tomllib.loads((HOUSE / "pyproject.toml").read_text())["project"]["optional-dependencies"]

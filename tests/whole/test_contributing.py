@@ -1,4 +1,4 @@
-"""What CONTRIBUTING.md says works: its files are put into a copy, and the program there knows them from end to end."""
+"""The examples of CONTRIBUTING.md work: added to a copy of the repository, they are used from plan to Space."""
 
 import json
 import re
@@ -16,7 +16,7 @@ def copy(tmp_path_factory):
     copy = HouseCopy(tmp_path_factory.mktemp("copy"))
     blocks = r"^```(?:python|html|js)\n(?:#|<!--|//) (\S+)[^\n]*\n(.*?)^```"
     for path, code in re.findall(blocks, TEXT, re.DOTALL | re.MULTILINE):
-        assert not copy.path(path).exists(), f"{path} is there already"
+        assert not copy.path(path).exists(), f"{path} already exists"
         copy.path(path).parent.mkdir(exist_ok=True)
         copy.write(path, code)
     [row] = re.findall(r"^```toml\n(\[\[program.*?)^```", TEXT, re.DOTALL | re.MULTILINE)

@@ -1,4 +1,4 @@
-"""What the documents say is so."""
+"""The documents agree with the program."""
 
 import re
 import runpy
@@ -64,7 +64,7 @@ def test_no_file_names_a_secret_a_machine_or_a_tracker():
 
 
 ARCHITECTURE = (HOUSE / "docs" / "architecture.md").read_text()
-# What only one file does: the call that gives it away, and the only file where it stands.
+# Calls that only one file may contain, and that file.
 ONE_FILE = {
     "Image.open(": "generation/pictures.py",
     "pq.ParquetFile(": "dataset_builder/dataset/reader.py",

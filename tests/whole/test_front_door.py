@@ -1,4 +1,4 @@
-"""From a bare wheel: what the base install does, and one sentence for what an extra brings."""
+"""The base install works without any extra, and says in one sentence which extra a command needs."""
 
 import importlib.metadata
 import json
@@ -107,5 +107,5 @@ def test_the_package_runs_as_a_module_and_says_its_version(tmp_path):
 def test_the_shell_completes_verbs_and_options(line, completed):
     words = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1)}
     shell = words | {"_CONVERGEBENCH_COMPLETE": "bash_complete"}
-    told = CliRunner().invoke(main, [], prog_name="convergebench", env=shell)
-    assert told.output.splitlines() == [f"plain,{completed}"]
+    shell_output = CliRunner().invoke(main, [], prog_name="convergebench", env=shell)
+    assert shell_output.output.splitlines() == [f"plain,{completed}"]

@@ -1,4 +1,4 @@
-"""What is installed is what is in the checkout, and it works without the checkout."""
+"""The wheel and the source distribution have every file of the checkout and work without it."""
 
 import os
 import re
@@ -27,7 +27,7 @@ def test_every_distribution_is_pinned():
     extras = PYPROJECT["project"]["optional-dependencies"].values()
     wanted = [*PYPROJECT["project"]["dependencies"], *(word for extra in extras for word in extra)]
     names = {word.split("[")[0].split(">")[0].split("=")[0].lower().replace("_", "-") for word in wanted}
-    assert names - pinned == {"convergebench"}  # an extra may name others
+    assert names - pinned == {"convergebench"}  # an extra may name other extras
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +104,7 @@ def test_every_extra_has_an_environment_and_is_in_the_docs():
     rows = wheels.extras()
     named = [name for names in rows.values() for name in names]
     assert sorted(named) == sorted({"", *PYPROJECT["project"]["optional-dependencies"]} - {"dev"})
-    assert rows["score"] == ["score", "demo"]  # which ask for the same
+    assert rows["score"] == ["score", "demo"]  # these two have the same requirements
     page = (HOUSE / "docs" / "install.md").read_text()
     assert [name for name in named if name and f"`[{name}]`" not in page] == []
     assert "convergebench[" not in str(wheels.asked_by("all", PYPROJECT["project"]["optional-dependencies"]))

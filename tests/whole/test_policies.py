@@ -1,4 +1,4 @@
-"""Policies beside the same editor alone; test_contributing.py drops one in."""
+"""An editor under a policy is compared with the editor alone; test_contributing.py adds a policy."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""From an editor to its numbers in one call: resumable, repeatable from bench.toml, and early to say what is wrong."""
+"""`convergebench run` takes an editor to its numbers: it resumes, repeats from bench.toml, and fails early."""
 
 import doctest
 import importlib
@@ -101,7 +101,7 @@ def test_a_wrong_line_of_the_config_is_refused(here, line, words):
 
 
 def test_a_run_without_answers_exits_with_the_first_reason(here):
-    for _ in range(2):  # also when everything was done, and had failed, before
+    for _ in range(2):  # the second time, every chain has already failed
         result = CliRunner().invoke(
             main, ["generate", "--editor", "./mine.py:raises", *SMALL[:-2], "--out", "run"]
         )
@@ -134,8 +134,8 @@ def test_a_typed_functions_id_depends_only_on_its_code():
     source = "def edit(image, instruction):\n    return image if instruction in {'a', 'b'} else None"
     for seed in "12":
         words = [sys.executable, "-c", code, source]
-        told = subprocess.check_output(words, text=True, env={"PYTHONHASHSEED": seed, "PATH": ""})
-        assert told.strip() == first
+        printed = subprocess.check_output(words, text=True, env={"PYTHONHASHSEED": seed, "PATH": ""})
+        assert printed.strip() == first
     assert editors.own_choice(scope["edit"]).label == f"edit:version={first}"
 
 

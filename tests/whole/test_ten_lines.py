@@ -1,4 +1,4 @@
-"""The rooms' verbs as Python functions: ten lines from a function of one's own to the report, in a notebook too."""
+"""The commands as Python functions: ten lines lead from a user's function to the report, in the notebook too."""
 
 import json
 import os
@@ -27,12 +27,12 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def board(folder):
-    """What the notebook's cells come to, run one after the other; the networks are left out."""
+    """The result of the notebook's cells, run in order, without the metrics that need network weights."""
     before, names = Path.cwd(), {}
     os.chdir(folder)
     try:
         for cell in code_cells():
-            exec(cell.replace('score("mine")', 'score("mine", ["psnr", "ssim", "edit_applied"])'), names)  # noqa: S102 - our own
+            exec(cell.replace('score("mine")', 'score("mine", ["psnr", "ssim", "edit_applied"])'), names)  # noqa: S102 - our own code
     finally:
         os.chdir(before)
     return names["board"]
