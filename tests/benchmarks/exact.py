@@ -84,14 +84,14 @@ def judged(edit, states, wear, scorers, tiles):
 def claims(edit, states, there, back):
     """By rule, what it says and what is true by the scenes that were drawn, for each step that the rule speaks of."""
     made, gone = states[0] == edit.after, states[1] == edit.before
-    yield "changed, where the edit was made as asked", there["edit_changed"], made
-    yield "exact, where the edit was made as asked", there["exact_as_asked"], made
+    yield "changed: the edit was made as asked", there["edit_changed"], made
+    yield "exact: the edit was made as asked", there["exact_as_asked"], made
     if made and states[1] in (edit.before, edit.after, part_way(edit, 0.5)):
-        yield "undone, where all is as it was", back["edit_undone"], gone
-        yield "exact, where all is as it was", back["exact_as_asked"] and back["exact_match"] > 1 - LOST, gone
+        yield "undone: everything is as before", back["edit_undone"], gone
+        yield "exact: everything is as before", back["exact_as_asked"] and back["exact_match"] > 1 - LOST, gone
     before, after = (np.asarray(draw_scene(scene, SIDE), int) for scene in (edit.before, states[1]))
     lost = (abs(after - before).max(axis=2) > 40).mean()
-    yield "one area lost, where 0.3% is not as it was", back["damage"] >= PART.limit, lost > LOST
+    yield "one area lost: more than 0.3% is not as before", back["damage"] >= PART.limit, lost > LOST
 
 
 def passed(picture, seed):
@@ -148,7 +148,7 @@ def main():
         )
     table = [
         f"{steps} steps.\n",
-        "| says | under | where it is so | where it is not |",
+        "| rule, and what it should tell | wear or answers | holds, if true | holds, if false |",
         "| --- | --- | --- | --- |",
     ]
     for (rule, under), (yes, true, false_yes, false) in counts.items():

@@ -25,21 +25,21 @@ from . import labelled, measuring, truth, worn
 HOUSE = Path(__file__).parents[3]
 ABOUT = f"""# How often the verdicts are right
 
-`make verdicts` writes this page. A round of a chain is lost to the first of these that holds, asked in this order:
+`make verdicts` writes this page. The questions are asked in this order; the first condition that holds decides that the round is lost, and why:
 
-| asked | lost if |
+| question | the round is lost if |
 | --- | --- |
 | did something change? | no connected area of 0.3% of the picture changed by delta E 12 (0.1% for glasses and earrings) |
-| was it as asked? | the words were checked and not followed: CLIP, a flip or rotation, blur, monochrome, a tint; a named colour can only refute |
-| was it undone? | more than 40% of the change is left, and three quarters of that is the edit itself. If something else is there, the rule cannot say what, and the next question decides |
-| is a part lost? | *damage*: the LPIPS of the worst of 10 x 10 tiles, at a short side of 256 and with fine grain taken off, is {PART.limit:g} or more; undecided from {PART.low:g} to {PART.high:g} |
-| is the face another person's? | if `face_identity` was asked for: a distance above 0.6, which also settles a round whose damage is undecided |
-| are the colours lost? | the one map that takes the source's colours to the return's moves them by delta E {COLOUR.limit:g} or more; undecided from {COLOUR.low:g} to {COLOUR.high:g} |
+| was it as asked? | a check of the instruction failed: CLIP, a flip or rotation, blur, monochrome, a tint; a named colour can only show that it was not followed |
+| was it undone? | more than 40% of the change remains, and three quarters of that is the edit itself. If something else is there, the rule does not decide, and the next question does |
+| is a part lost? | *damage*: the LPIPS of the worst of 10 x 10 tiles, at a short side of 256 and with fine grain removed, is {PART.limit:g} or more; undecided from {PART.low:g} to {PART.high:g} |
+| is the face another person's? | if `face_identity` was requested: a distance above 0.6, which also decides a round whose damage is undecided |
+| are the colours lost? | the single colour map that fits the source to the return moves colours by delta E {COLOUR.limit:g} or more; undecided from {COLOUR.low:g} to {COLOUR.high:g} |
 | is quality lost? | RMSE, SSIM, LPIPS or damage has gone half of the way to an unrelated picture |
-| framing, meaning | the picture moved (if asked for); CLIP's similarity has gone half of the way |
+| framing, meaning | the picture moved (if this check was requested); CLIP's similarity has gone half of the way |
 
-An undecided round counts on the side of the limit on which it lies. It is marked in cases.csv, and the leaderboard
-shows the rounds kept if all undecided ones were kept, and if all of them were lost.
+An undecided round counts as kept below the limit and as lost from the limit on. It is marked in cases.csv, and the
+leaderboard shows the rounds kept if all undecided rounds were kept, and if all of them were lost.
 """
 Row = dict[str, Any]
 
@@ -91,12 +91,12 @@ def rounds_section() -> str:
     # Unrelated pictures are at .95 (the median of the labelled chains' sources), so this is what is retained.
     retained = [1 - min(median / 0.95, 1) for median in medians]
     return (
-        f"## Real rounds, labelled by eye\n\n{len(rounds)} rounds of two editors on four pictures, labelled before any score was "
-        f"opened. In {len(apart)} of them eyes were redrawn and still look right to one eye; they stand apart.\n\n"
+        f"## Real rounds, labelled by eye\n\n{len(rounds)} rounds of two editors on four pictures, labelled by one rater before "
+        f"any score was opened. In {len(apart)} of them eyes were redrawn but still look right to that rater; these are listed apart.\n\n"
         + table(_HEAD, [_agreement(name, part, _picture) for name, part in parts.items()])
-        + f"\nDamage alone agrees in {alone} of {len(rows)}: on these rounds the other rules add no loss, they name causes. Its limit "
-        f"chosen on three of the pictures agrees on the fourth with {labelled.left_out(rows):.3f} of the rounds. AUC for "
-        f"severity 2 and more: {labelled.auc(damages, severe):.3f}.\n\n"
+        + f"\nDamage alone agrees in {alone} of {len(rows)}: on these rounds the other rules only name causes and add no loss. "
+        "The limits were chosen on these rounds, so this is not an estimate for others: a limit chosen on three of the pictures "
+        f"agrees with {labelled.left_out(rows):.3f} of the rounds of the fourth. AUC for severity 2 and more: {labelled.auc(damages, severe):.3f}.\n\n"
         + table(
             ["severity by the eye", "0, as before", "1", "2", "3, destroyed"],
             [
@@ -120,8 +120,8 @@ def autoencoders_section() -> str:
         lines.append([chain, f"({before}, {eye}]", ours, again])
     both = _agreement("all", rows, lambda row: row["chain"].split("_")[0])
     return (
-        f"## Two autoencoders, labelled by eye\n\n{len(rows)} rounds of SD-VAE and REED-VAE on two photographs. The eye saw every third round "
-        "or so, so its first damaged round is a bracket; ours is of all rounds.\n\n"
+        f"## Two autoencoders, labelled by eye\n\n{len(rows)} rounds of SD-VAE and REED-VAE on two photographs. The rater saw about every "
+        "third round, so the first damaged round by eye is a range; ours is from all rounds.\n\n"
         + table(_HEAD, [both])
         + "\n"
         + table(["chain", "first damaged, eye", "first damaged, ours", "found again later"], lines)
@@ -141,8 +141,8 @@ def words_section() -> str:
         for name, part in ((f"made ({len(made)})", made), (f"not made ({len(unmade)})", unmade))
     ]
     return (
-        f"## As asked\n\n{len(rows)} steps of five editing methods, without CLIP, so that only named colours are checked. No step is called "
-        "as asked unless something checked the words; a colour can only refute.\n\n"
+        f"## As asked\n\n{len(rows)} steps of five editing methods, judged without CLIP, so that only named colours are checked. A step "
+        "is called *as asked* only if a check confirmed it, which a named colour cannot.\n\n"
         + table(["the edit was, by eye", "something changed", *asked.values()], lines)
     )
 
@@ -172,14 +172,14 @@ def wear_section() -> str:
             lines.append(line(f"{editor}, lost {name}", own))
     head = ["returns of", "returns", "pairs", *(f"below {PART.low:g} after {kind}" for kind in kinds)]
     return (
-        f"## Wear put on a loss: does it pass for kept?\n\n{count(every)} stored returns: of the two real editors at their own size, and of paint "
-        f"(redrawing nothing, and with wear 2) and MI-GAN at 256 pixels, from twelve pictures of v1-mini. Onto the {count(rows)} that are lost, "
-        f"six strengths each of blur, noise, JPEG and an imitated autoencoder were put (`make wear`). Of {len(rows)} pairs {len(found)} fall from "
-        f"{PART.high:g} or more to below {PART.low:g}. {below} pairs fall below the single limit of {PART.limit:g}, from near it. Within a chain this "
-        "cannot give a round back: rounds kept end with the first loss.\n\n"
+        f"## Can wear hide a loss?\n\n{count(every)} stored returns: of the two real editors at their own size, and of paint "
+        f"(redrawing nothing, and with wear 2) and MI-GAN at 256 pixels, from twelve pictures of v1-mini. To the {count(rows)} lost ones, "
+        f"blur, noise, JPEG and an imitated autoencoder were added in six strengths each (`make wear`). Of {len(rows)} pairs {len(found)} fall from "
+        f"{PART.high:g} or more to below {PART.low:g}; {below} pairs fall below the single limit of {PART.limit:g}, from near it. In a chain, later wear "
+        "cannot win a lost round back, because the count ends with the first loss.\n\n"
         + table([*head, f"below {PART.limit:g}", "largest fall, to"], lines)
-        + f"\n{len(seen)} returns that are lost if fine grain counts were looked at by an eye that knew so: {kept} still pass for the original, "
-        f"with grain (severity 1), and {len(seen) - kept} are damaged. These rules agree in {agree}.\n"
+        + f"\n{len(seen)} returns are lost only if fine grain counts. A rater who knew this looked at them: {kept} still pass for the original, "
+        f"with grain (severity 1), and {len(seen) - kept} are damaged. The rules agree in {agree}.\n"
     )
 
 
@@ -251,11 +251,11 @@ def main(words: list[str] | None = None) -> int:
         "Real rounds": rounds_section if has_labels else None,
         "Two autoencoders": autoencoders_section if has_labels else None,
         "As asked": words_section if has_labels else None,
-        "Wear put": wear_section if has_labels else None,
+        "Can wear": wear_section if has_labels else None,
         "Old and new": None,  # written by hand from two scorings, once for each version of the rules
         "Did something": lambda: edits_section(list(measuring.parts(truth.photographs(given.photographs)))),
         "An edit undone": lambda: undo_section(list(measuring.undoing(truth.photographs(given.photographs)))),
-        "Where it breaks": None,  # written by hand
+        "Known failures": None,  # written by hand
     }
     before = given.out.read_text().split("\n## ") if given.out.exists() else []
     written = [ABOUT]

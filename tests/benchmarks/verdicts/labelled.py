@@ -1,4 +1,4 @@
-"""Rounds of real editors that an eye labelled before any score was opened, and what the rules say of them."""
+"""Rounds of real editors, labelled by eye before any score was opened, and the verdicts of the rules on them."""
 
 import csv
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ from convergebench.metric_modules.registration.align import anchors, locate
 DATA = Path(__file__).parents[4] / "shared" / "data"
 LABELS = DATA / "labels"
 CHAINS = DATA / "real_chains"
-# The rounds that the labels' README sets apart: eyes were redrawn and still look right.
+# Rounds that the labels' README lists apart: eyes were redrawn and still look right.
 APART = {
     ("portrait_01_glasses", "2"), ("portrait_01_glasses", "3"),
     *((name, number) for name in ("portrait_01_sunglasses", "portrait_03_sunglasses") for number in "123"),
