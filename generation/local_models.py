@@ -21,7 +21,7 @@ DTYPES = ("bfloat16", "float16", "float32")
 
 
 def missing_requirements(extra: str, modules: tuple[str, ...], *keys: str) -> str | None:
-    """Which packages and API keys are missing, and how to get them; None if there are all."""
+    """Which packages and API keys are missing, and how to get them; None if nothing is missing."""
     reasons = [missing_packages(extra, *modules), missing_key(*keys) if keys else None]
     return "; ".join(filter(None, reasons)) or None
 

@@ -53,7 +53,7 @@ def _name_in(folder: Path, path: Path) -> str:
 
 
 def _with_sibling_imports(path: Path, folder: Path) -> tuple[str, set[Path]]:
-    """The file's text with imports from this package made imports of siblings, and the files that it imports."""
+    """The file's text with imports from this package changed to imports of siblings, and the files that it imports."""
     text = path.read_text(encoding="utf-8")
     lines = text.splitlines(keepends=True)
     imported: set[Path] = set()
