@@ -50,7 +50,11 @@ def store_findings(
     for problem in imported.problems:
         click.echo(f"{'note: ' * problem.is_note}{problem.where}: {problem.reason}", err=True)
     problems, notes = (
-        [{"where": one.where, "reason": one.reason} for one in imported.problems if one.is_note == is_note]
+        [
+            {"where": problem.where, "reason": problem.reason}
+            for problem in imported.problems
+            if problem.is_note == is_note
+        ]
         for is_note in (False, True)
     )
     if as_json:

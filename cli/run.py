@@ -35,13 +35,13 @@ def command(context: click.Context, as_json: bool, **options: Any) -> None:
     import convergebench as cb
     from convergebench.bench import Failed
 
-    told = {
+    arguments = {
         name: value
         for name, value in options.items()
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT
     }
     try:
-        _show(cb.run(told.pop("specs", ()), **told, quiet=as_json), as_json)
+        _show(cb.run(arguments.pop("specs", ()), **arguments, quiet=as_json), as_json)
     except Failed as error:
         if error.finished:
             _show(error.finished, as_json)

@@ -106,13 +106,13 @@ def from_file(path: Path, name: str, environment: Sequence[str], concurrency: in
     except (SyntaxError, ValueError) as error:
         raise UserError(f"{path} cannot be run: {type(error).__name__}: {error}") from error
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
-    found, stored = functions.get(name), {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    definition, stored = functions.get(name), {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     imported = {alias.asname or alias.name for node in ast.walk(tree) for alias in getattr(node, "names", ())
                 if isinstance(alias, ast.alias)}  # fmt: skip
-    if found is None and name not in stored | imported:
+    if definition is None and name not in stored | imported:
         raise UserError(f"{path} has no function {name!r}; write one that takes (image, instruction, seed)")
-    summary = (ast.get_docstring(found) or "" if found else "").partition("\n")[0]
-    calls_at_once = concurrency or (_CONCURRENCY if isinstance(found, ast.AsyncFunctionDef) else 1)
+    summary = (ast.get_docstring(definition) or "" if definition else "").partition("\n")[0]
+    calls_at_once = concurrency or (_CONCURRENCY if isinstance(definition, ast.AsyncFunctionDef) else 1)
     return OwnFile(path, name, summary, calls_at_once, environment)
 
 
@@ -133,8 +133,8 @@ def load(path: Path, name: str) -> Callable[..., object]:
 
 def name_of(function: Callable[..., object] | OwnFile, chosen: object = None) -> str:
     """The editor's name in the results: the one the user chose, else the function's."""
-    own = function.function if isinstance(function, OwnFile) else getattr(function, "__name__", None)
-    return _checked_word("name", chosen or own or type(function).__name__)
+    function_name = function.function if isinstance(function, OwnFile) else getattr(function, "__name__", None)
+    return _checked_word("name", chosen or function_name or type(function).__name__)
 
 
 def version_of(function: Callable[..., object] | OwnFile, chosen: object = None) -> str:

@@ -123,8 +123,8 @@ def _serve(path: str, function: str, hidden: str | None = None) -> None:
             values = asdict(editor.edit(image, message["instruction"], message["seed"]))
             _send(answers, values, values.pop("data"))
         except calls.Fault as fault:
-            told = {"message": str(fault), "charged": fault.charged, "cost": fault.cost}
-            _send(answers, {"fault": type(fault).__name__, **told, "retry_after": fault.retry_after}, b"")
+            description = {"message": str(fault), "charged": fault.charged, "cost": fault.cost}
+            _send(answers, {"fault": type(fault).__name__, **description, "retry_after": fault.retry_after}, b"")
         except UserError as error:  # the file cannot be imported
             _send(answers, {"fault": "Unusable", "message": str(error)}, b"")
 

@@ -157,8 +157,8 @@ def warnings(plan: Plan) -> list[str]:
         )
     for program in plan.suite.own_programs.values():
         if program.reason.startswith(reversibility.UNSURE):
-            known = ", ".join(REVERSIBILITY)
-            sentences.append(f"program {program.id!r} is {program.reason}; its reversibility may be {known}")
+            classes = ", ".join(REVERSIBILITY)
+            sentences.append(f"program {program.id!r} is {program.reason}; its reversibility may be {classes}")
     for choice in plan.choices:
         model = editors.trait(choice.editor, "hosted")()
         if model and (warning := model.warning()):

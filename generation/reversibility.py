@@ -52,8 +52,8 @@ def classify(cycle: Sequence[str], closes: bool = True) -> tuple[str, str]:
 
 
 def _judge(words: str, before: str) -> tuple[str, str]:
-    known = {word for word in re.findall(r"[a-z]{3,}", words) if word in before} - _COMMON
+    shared_words = {word for word in re.findall(r"[a-z]{3,}", words) if word in before} - _COMMON
     for pattern, verdict in _RULES:
-        if re.search(pattern, words) if pattern else known:
+        if re.search(pattern, words) if pattern else shared_words:
             return verdict
     return UNSURE, f"no rule covers {words[:60]!r}"

@@ -114,7 +114,7 @@ def editors_without_answer(run: Path, chains: Sequence[Chain]) -> dict[str, str]
 def _open(plan: Plan, chains: Sequence[Chain], run: Path, retry: Collection[str]) -> list[Chain]:
     suite = plan.suite
     description = {"suite": suite.name, "suite_version": suite.version, "short_side": suite.short_side}
-    if isolated := {each.label: kept for each in plan.choices if (kept := trait(each.editor, "isolation"))}:
+    if isolated := {choice.label: kept for choice in plan.choices if (kept := trait(choice.editor, "isolation"))}:
         description["isolation"] = isolated
     for choice in plan.choices:
         if isinstance(editor := alone(choice), OwnFile):

@@ -66,7 +66,7 @@ def as_installed(sentence: str) -> str:
         return sentence
     path = url2pathname(urlsplit(json.loads(origin)["url"]).path)
     return re.sub(
-        r"pip install 'convergebench", lambda found: f"{sys.executable} -m pip install '{path}", sentence
+        r"pip install 'convergebench", lambda match: f"{sys.executable} -m pip install '{path}", sentence
     )
 
 
@@ -116,13 +116,13 @@ def run(
     import convergebench as cb
     from convergebench.generation import editors
 
-    own = [editor] if isinstance(editor, str) or callable(editor) else list(editor)
-    given = {"suite": suite, "out": out, "editor": [*map(_spec, own)] or None, **settings}
+    chosen = [editor] if isinstance(editor, str) or callable(editor) else list(editor)
+    given = {"suite": suite, "out": out, "editor": [*map(_spec, chosen)] or None, **settings}
     bench, options = _settings(config, {name: value for name, value in given.items() if value is not None})
-    specs = own or list(bench.editor)
+    specs = chosen or list(bench.editor)
     names = {name: options.pop(name) for name in ("name", "version", "concurrency") if name in options}
     words: dict[str, Setting] = {name: str(value) for name, value in names.items()}
-    choices = [each if isinstance(each, str) else editors.own_choice(each, "", words) for each in specs]
+    choices = [spec if isinstance(spec, str) else editors.own_choice(spec, "", words) for spec in specs]
     of_plan = {*inspect.signature(cb.plan).parameters, *_SELECTION}  # the others say how chains are run
     selection = {name: value for name, value in options.items() if name in of_plan}
     planned = cb.plan(choices, bench.suite, **selection)
@@ -251,15 +251,15 @@ def _settings(config: str | Path | None, given: Values) -> tuple[Bench, dict[str
     parameters = inspect.signature(generate).parameters.values()
     kinds = {item.name: item.annotation for item in parameters if item.kind is not item.VAR_KEYWORD}
     kinds = {name: kind for name, kind in kinds.items() if name not in _NOT_SETTINGS} | _SELECTION
-    own = [field.name for field in fields(Bench)]
+    bench_fields = [field.name for field in fields(Bench)]
     options = {name: value for name, value in values.items() if name in kinds}
     what = str(config) if config else "a run"
-    check_fields(what, {**values, "editor": ()}, Bench, [*own, *kinds])
+    check_fields(what, {**values, "editor": ()}, Bench, [*bench_fields, *kinds])
     check_fields(what, options, make_dataclass("Options", kinds.items()))
     settings: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
     }
-    bench = Bench(**{name: value for name, value in settings.items() if name in own})
+    bench = Bench(**{name: value for name, value in settings.items() if name in bench_fields})
     return replace(bench, editor=(bench.editor,) if isinstance(bench.editor, str) else bench.editor), options
 
 
@@ -276,8 +276,8 @@ def _read_config(path: Path) -> dict[str, Any]:
 def _write_config(path: Path, bench: Bench, options: Values) -> None:
     """Write what a call with `--config` needs to do the same; a function typed into Python cannot be named."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    told = {**vars(bench), "out": str(path.parent), **options}
-    values = {name: value for name, value in told.items() if value not in (None, "", (), [])}
+    all_values = {**vars(bench), "out": str(path.parent), **options}
+    values = {name: value for name, value in all_values.items() if value not in (None, "", (), [])}
     values["editor"] = [spec for spec in bench.editor if spec]
     values = _with_paths(values, lambda name: os.path.relpath(name, path.parent))
     lines = [f"{name} = {json.dumps(value, default=str)}" for name, value in values.items()]

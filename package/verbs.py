@@ -22,14 +22,14 @@ def names() -> dict[str, str]:
 def function_of(name: str) -> Callable[..., Any]:
     """A command as a function, with the same words and defaults."""
     command: click.Command = importlib.import_module(names()[name]).command
-    known = {item.name: item for item in command.params if item.name and item.name != "as_json"}
-    signature = inspect.Signature([_parameter(item) for item in sorted(known.values(), key=_is_option)])
+    parameters = {item.name: item for item in command.params if item.name and item.name != "as_json"}
+    signature = inspect.Signature([_parameter(item) for item in sorted(parameters.values(), key=_is_option)])
 
     def call(*arguments: object, **options: object) -> Any:
         given = signature.bind(*arguments, **options).arguments
         with click.Context(command) as context, contextlib.redirect_stdout(io.StringIO()) as printed:
             try:
-                values = {key: known[key].process_value(context, value) for key, value in given.items()}
+                values = {key: parameters[key].process_value(context, value) for key, value in given.items()}
                 context.invoke(command, as_json=True, **values)
             except click.ClickException as error:
                 raise UserError(error.format_message()) from error

@@ -30,9 +30,9 @@ def find_chains(path: str, editor: str, split: str | None, questions: str, kind:
             yield Problem(where, f"is only in {questions}" if row is None else f"has no picture in {questions}")
             continue
         words = [str(text) for text in question["context"]] + [""] * len(turns)
-        found = [
+        turn_answers = [
             (name, text, f"{where}, {name}", picture_of(row[name]))
             for name, text in zip(turns, words, strict=False)
         ]
         index = question.get("index", number)
-        yield chain_of_turns("mse-bench", str(index), f"mse-bench-{index}", picture, found, editor, kind)
+        yield chain_of_turns("mse-bench", str(index), f"mse-bench-{index}", picture, turn_answers, editor, kind)

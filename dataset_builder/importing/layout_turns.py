@@ -45,11 +45,11 @@ def find_chains(
         if picture is None:
             yield Problem(where, f"has no picture in {source!r}")
             continue
-        found = [
+        answers = [
             (turn, str(row[words] or "") if words else "", f"{where}, {turn}", picture_of(row[turn]))
             for turn, words in zip(turns, instruction_columns, strict=True)
         ]
-        chain = chain_of_turns("dataset", f"{number}", f"row-{number}", picture, found, editor, kind)
+        chain = chain_of_turns("dataset", f"{number}", f"row-{number}", picture, answers, editor, kind)
         yield replace(chain, where=where, program=replace(chain.program, id=f"turns-{number}", closes=closes))
 
 

@@ -55,16 +55,16 @@ class Editor(hosted.PolledEditor):
         if poll := self.facts.get("poll"):
             reply = self._finished(reply, poll)
         reason = "; ".join(f"{name}: {word}" for name in self.facts["failure"] if (word := reply.get(name)))
-        found = _at(reply, self.facts["picture"])
+        picture = _at(reply, self.facts["picture"])
         details = {"version": reply.get("version"), "credits": reply.get("credits_used") or reply.get("cost")}
         details |= {"request_id": reply.get("request_id") or reply.get("id")}
         if reason and any(word in reason.lower() for word in _REFUSALS):
             return self.answer(None, reply, details, reason=reason, refused=True)
         if reason:
             raise Transient(f"the order failed: {reason[:200]}", charged=True)
-        if found and not str(found).startswith(("https://", "http://")):
-            found = f"data:;base64,{found}"
-        return self.answer(found or None, reply, details, instruction)
+        if picture and not str(picture).startswith(("https://", "http://")):
+            picture = f"data:;base64,{picture}"
+        return self.answer(picture or None, reply, details, instruction)
 
     def _finished(self, order: Json, poll: Mapping[str, Any]) -> Json:
         if not isinstance(order.get("id"), str):

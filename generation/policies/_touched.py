@@ -29,7 +29,9 @@ def touched(before: Image.Image, after: Image.Image, instruction: str) -> NDArra
     if before.size != after.size or _OF_THE_WHOLE.search(instruction):
         return None
     unit = min(before.size) / 512
-    colours = (cv2.cvtColor(np.asarray(each, np.float32) / 255, cv2.COLOR_RGB2LAB) for each in (before, after))
+    colours = (
+        cv2.cvtColor(np.asarray(picture, np.float32) / 255, cv2.COLOR_RGB2LAB) for picture in (before, after)
+    )
     first, second = (cv2.GaussianBlur(lab, (0, 0), 2 * unit).astype(np.float32) for lab in colours)
     mapped = _without_drift(first, second)
     if np.linalg.norm(mapped - second, axis=2).mean() > _LEAST:  # a drift that large was asked for

@@ -33,10 +33,10 @@ def collect(
     suite = out / f"{out.name}.toml"
     before = tomllib.loads(suite.read_text(encoding="utf-8")) if suite.exists() else {}
     rows: list[Mapping[str, Any]] = list(before.pop("picture", []))
-    counts, known = Counter(row["kind"] for row in rows), {row["sha256"] for row in rows}
+    counts, digests = Counter(row["kind"] for row in rows), {row["sha256"] for row in rows}
     has_pictures = Path(place).is_dir() and not any(Path(place).rglob("*.parquet"))
-    found = _in_folder(Path(place)) if has_pictures else _in_dataset(place, columns, split)
-    for name, data, said in found:
+    pictures = _in_folder(Path(place)) if has_pictures else _in_dataset(place, columns, split)
+    for name, data, said in pictures:
         fields = {**said, **{key: value for key, value in given.items() if value}}
         kind, digest = str(fields.get("kind")), hashlib.sha256(data).hexdigest()
         try:
@@ -45,9 +45,9 @@ def collect(
             continue
         if kind not in KINDS:
             raise UserError(f"{name} has the kind {kind!r}; give --kind or a column, one of {', '.join(KINDS)}")
-        if digest in known or counts[kind] >= -(-limit // len(KINDS)) or counts.total() >= limit:
+        if digest in digests or counts[kind] >= -(-limit // len(KINDS)) or counts.total() >= limit:
             continue
-        known.add(digest)
+        digests.add(digest)
         counts[kind] += 1
         id = f"{re.sub(r'[^a-z0-9]+', '-', name.lower()).strip('-')[:40] or kind}-{digest[:6]}"
         file = f"{kind}/{id}.{sniff(data)}"

@@ -32,7 +32,7 @@ def scrub(value: Any) -> Any:
 
     Parts of a key are replaced too, from _SHORTEST characters on, because a server may quote only a part.
     """
-    long = sorted((each for secret in _secrets() for each in spellings(secret)), key=len, reverse=True)
+    long = sorted((spelling for secret in _secrets() for spelling in spellings(secret)), key=len, reverse=True)
     return _without(value, long) if long else value
 
 

@@ -72,8 +72,8 @@ def find_drift(rows: Iterable[Row]) -> list[Drift]:
                 pairs = [(_answers_of(first[key]), _answers_of(new[key])) for key in both]
                 models = _models_of(session_rows)
                 other_model = models != _models_of(row for key in both for row in first[key])
-                found = (*_compare_runs(pairs), models, other_model)
-                drifts.append(Drift(judge, question, session, len(both), *found))
+                comparison = (*_compare_runs(pairs), models, other_model)
+                drifts.append(Drift(judge, question, session, len(both), *comparison))
             first = {**new, **first}
     return drifts
 

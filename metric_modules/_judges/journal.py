@@ -129,10 +129,10 @@ def ask_all(
             except (Transient, Rejected) as error:
                 billed += caller.price if error.charged else 0.0
                 raise
-            own = caller.price if answer.cost is None else answer.cost
-            cost = round(billed + own, 6) if caller.price or answer.cost is not None else None
+            own_cost = caller.price if answer.cost is None else answer.cost
+            cost = round(billed + own_cost, 6) if caller.price or answer.cost is not None else None
             line = entry(item, answer, cost, round(time.monotonic() - started, 3))
-            line |= {"call": budget._take_call(), "own": own}
+            line |= {"call": budget._take_call(), "own": own_cost}
             _append_to_journal(journal, line)
             lines.append(line)
             return answer

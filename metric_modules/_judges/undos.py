@@ -79,9 +79,9 @@ def write_undos(
         bar = partial(progress_bar, "undos", unit="undos", quiet=quiet)
         ask_all(judge, folder / _JOURNAL, journal, outcome, limits, list(missing), shown, entry, bar)
     lines, unasked = {line["asked"]: line for line in journal}, {"reason": f"not asked: {outcome.stopped}"}
-    found = {program.id: lines.get(_digest(program), unasked) for program in programs}
-    words = {id: str(line["words"]) for id, line in found.items() if line.get("words")}
-    reasons = {id: str(line["reason"]) for id, line in found.items() if id not in words} | outcome.left
+    last_lines = {program.id: lines.get(_digest(program), unasked) for program in programs}
+    words = {id: str(line["words"]) for id, line in last_lines.items() if line.get("words")}
+    reasons = {id: str(line["reason"]) for id, line in last_lines.items() if id not in words} | outcome.left
     return words, reasons, outcome
 
 
@@ -145,9 +145,14 @@ def suite_text(
     digest = hashlib.sha256(_WORDS.encode()).hexdigest()[:12]
     lines = [f"{_FIRST_WORDS}{judge.label}, asked in the words {digest}."]
     lines += [f"# {id} has the suite's own undo alone: {reason[:120]!r}" for id, reason in reasons.items()]
-    ids = [id for one in programs for id in (one.id, _program_id(one, judge)) if id == one.id or one.id in words]
+    ids = [
+        id
+        for program in programs
+        for id in (program.id, _program_id(program, judge))
+        if id == program.id or program.id in words
+    ]
     lines += _toml({**settings, "programs": ids})
-    for program in [one for one in programs if one.id in words]:
+    for program in [program for program in programs if program.id in words]:
         row = {
             "id": _program_id(program, judge),
             "cycle": [program.cycle[0], words[program.id]],

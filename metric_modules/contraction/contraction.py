@@ -30,7 +30,7 @@ def contraction(
     chains = {
         "q": q,
         "growth_exponent": [exponent(values, at) for values in mse],
-        "fixed_point_rmse": [fixed_point_distance(values, at, own) for values, own in zip(mse, q, strict=True)],
+        "fixed_point_rmse": [fixed_point_distance(values, at, rate) for values, rate in zip(mse, q, strict=True)],
     }
     result: dict[str, object] = {}
     low, high = np.inf, -np.inf

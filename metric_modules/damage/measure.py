@@ -78,8 +78,8 @@ class Scorer(PairScorer):
     """Always in float32: small pictures cost a sixteenth of LPIPS at 1024."""
 
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any]):
-        known = earlier.get("lpips") or lpips.Scorer(device, "float32", {})
-        self.device, self.model = device, (known.exact or known).model
+        lpips_scorer = earlier.get("lpips") or lpips.Scorer(device, "float32", {})
+        self.device, self.model = device, (lpips_scorer.exact or lpips_scorer).model
         limits: Signature = {"version": 2, "side": SIDE, "tiles": TILES, "grain": GRAIN, "limit": PART.limit}
         self.signature = lpips.signature(self.model) | limits
 
@@ -89,8 +89,8 @@ class Scorer(PairScorer):
     def compare(
         self, reference: Reference, pictures: Sequence[np.ndarray], earlier: object
     ) -> list[dict[str, Value]]:
-        found = [compare(self.model, reference, shown) for shown in pictures]
+        damages = [compare(self.model, reference, shown) for shown in pictures]
         return [
             {"damage": worst, "damage_outline": {"polygons": lost} if lost else "no_damage"}
-            for worst, lost in found
+            for worst, lost in damages
         ]

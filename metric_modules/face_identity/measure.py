@@ -66,10 +66,10 @@ def _compare(reference: Faces, answer: Faces) -> dict[str, Value]:
     >>> _compare((np.array([[0.0, 0.0], [1.0, 0.0]]), sure), (np.array([[0.0, 0.5], [1.0, 0.1]]), sure))
     {'face_distance': 0.5}
     """
-    people, found = reference[0][reference[1] >= _SURE], answer[0]
-    if not len(people) or not len(found):
+    people, in_answer = reference[0][reference[1] >= _SURE], answer[0]
+    if not len(people) or not len(in_answer):
         return {"face_distance": "face_gone" if len(people) else "no_face"}
-    distances = np.linalg.norm(people[:, None] - found[None], axis=2)
+    distances = np.linalg.norm(people[:, None] - in_answer[None], axis=2)
     return {"face_distance": float(distances.min(axis=1).max())}
 
 

@@ -154,7 +154,9 @@ def compare(reference: Sequence["torch.Tensor"], prediction: Sequence["torch.Ten
 
 
 def maps(reference: Sequence["torch.Tensor"], prediction: Sequence["torch.Tensor"]) -> list["torch.Tensor"]:
-    return [(own - other).square().sum(1, keepdim=True) for own, other in zip(reference, prediction, strict=True)]
+    return [
+        (first - second).square().sum(1, keepdim=True) for first, second in zip(reference, prediction, strict=True)
+    ]
 
 
 def _distances(maps: Sequence["torch.Tensor"]) -> list[Distance]:

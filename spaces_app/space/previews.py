@@ -116,8 +116,8 @@ class Previews:
 
     def _own_files(self) -> list[tuple[float, int, Path]]:
         """When each file that was written here was used, and its size; others are neither counted nor removed."""
-        own = [path for path in self.folder.iterdir() if _OWN_NAME.fullmatch(path.name) and path.is_file()]
-        return sorted((path.stat().st_mtime, path.stat().st_size, path) for path in own)
+        previews = [path for path in self.folder.iterdir() if _OWN_NAME.fullmatch(path.name) and path.is_file()]
+        return sorted((path.stat().st_mtime, path.stat().st_size, path) for path in previews)
 
     def _places(self, chain: str, step: int) -> list[Place]:
         places = lost_places(self.dataset.scores_of(chain).get(step))

@@ -51,7 +51,9 @@ def rows(analysis: Analysis) -> list[Row]:
     for name in analysis.groups:
         facts |= _group_facts(analysis, name)
     written = filter(None, analysis.scores.distinct("signature"))
-    signatures = {text for one in written for text in signature_texts(signature_of({"signature": one}))}
+    signatures = {
+        text for signature in written for text in signature_texts(signature_of({"signature": signature}))
+    }
     for number, signature in enumerate(sorted(signatures), 1):
         facts[f"signature {number}"] = signature
     return [Row(fact=fact, value=value) for fact, value in facts.items()]

@@ -104,7 +104,9 @@ def group_rows(
     if_kept, if_lost = ([getattr(row, f"kept_if_{end}") or 0.0 for row in ranked] for end in ("kept", "lost"))
     # Places are by the mean alone: they show how much of the order rests on undecided rounds.
     for row, kept, lost in zip(ranked, if_kept, if_lost, strict=True):
-        places = [1 + sum(mean > own for mean in means) for own, means in ((kept, if_kept), (lost, if_lost))]
+        places = [
+            1 + sum(mean > mean_kept for mean in means) for mean_kept, means in ((kept, if_kept), (lost, if_lost))
+        ]
         rows[rows.index(row)] = replace(row, place_if_kept=places[0], place_if_lost=places[1])
     return sorted(
         rows,

@@ -32,9 +32,9 @@ def ask_again(folder: Path, share: float, seed: str) -> tuple[int, list[str]]:
         metric_modules.score(dataset, ["psnr"], quiet=True)
         submitted, anew = _similarity(folder), _similarity(dataset)
     return len(sample), [
-        found
+        sentence
         for choice in choices
-        if (found := _better([c for c in sample if c.editor == choice.label], submitted, anew))
+        if (sentence := _better([c for c in sample if c.editor == choice.label], submitted, anew))
     ]
 
 
@@ -49,8 +49,8 @@ def _similarity(folder: Path) -> dict[str, float]:
 def _better(chains: list[FinishedChain], submitted: dict[str, float], anew: dict[str, float]) -> str:
     sources = {chain.id: chain.source.id for chain in chains}
     first, second = ({id: values[id] for id in sources} for values in (submitted, anew))
-    found = compare(("submitted", "again"), first, second, sources)
-    if found.p_value is None or found.p_value > LEVEL or (found.difference or 0) <= 0:
+    comparison = compare(("submitted", "again"), first, second, sources)
+    if comparison.p_value is None or comparison.p_value > LEVEL or (comparison.difference or 0) <= 0:
         return ""
-    gain = f"{found.difference:.1f} dB nearer to the originals than when it is asked again"
-    return f"{chains[0].editor}: {found.cases} submitted chains are {gain} (p = {found.p_value:.3f})"
+    gain = f"{comparison.difference:.1f} dB nearer to the originals than when it is asked again"
+    return f"{chains[0].editor}: {comparison.cases} submitted chains are {gain} (p = {comparison.p_value:.3f})"

@@ -166,10 +166,10 @@ def import_labels(files: Sequence[Path], folder: Path) -> dict[str, Any]:
     hashes: _Hashes = {
         (row.chain, row.step): row.sha256 for row in reader.rows_of(StepRow, ["chain", "step", "sha256"])
     }
-    known = [label for label in labels if _is_of_dataset(label, hashes)]
+    of_dataset = [label for label in labels if _is_of_dataset(label, hashes)]
     with disk_errors_explained(folder), locked(folder):
         before = {(label.rater, *label.item): label for label in reader.rows_of(Label)}
-        after = latest([*before.values(), *known])
+        after = latest([*before.values(), *of_dataset])
         rows = [after[key] for key in sorted(after, key=lambda key: [str(part) for part in key])]
         write(folder / _FILE, LABELS, rows, folder)
         card.write(folder, {LABELS.name})
@@ -178,7 +178,7 @@ def import_labels(files: Sequence[Path], folder: Path) -> dict[str, Any]:
         "labels": len(after),
         "new": len(after.keys() - before.keys()),
         "changed": sum(after[key] != label for key, label in before.items()),
-        "strangers": len(labels) - len(known),
+        "strangers": len(labels) - len(of_dataset),
     }
 
 

@@ -43,12 +43,12 @@ def make_suite(name: str) -> suites.Suite | None:
         title = "A simulated user corrects drawn scenes until they are as wanted"
         asked = {make_program(goal): goal.before for goal in goals}
         return _made(name, title, 512, steering.MOST, asked, _STEERERS)
-    title, side, rounds, indices, each = _SUITES[shipped]
+    title, side, rounds, indices, repeats = _SUITES[shipped]
     scenes = [make_scene(int(seed or SEED), index) for index in indices]
     names = _DEMO if shipped == "demo-exact" else tuple(OPERATIONS)
     # An operation is asked of all scenes, or of one, in turn.
     edits = [
-        make_edit(scenes[(place + k) % len(scenes)], op) for place, op in enumerate(names) for k in range(each)
+        make_edit(scenes[(place + k) % len(scenes)], op) for place, op in enumerate(names) for k in range(repeats)
     ]
     asked = {_program(edit): edit.before for edit in edits}
     editors = ["solver", "solver:does=half", "solver:does=other", "identity"]

@@ -145,10 +145,10 @@ def _nearest(things: list[Thing], x: int, y: int) -> list[Thing]:
 
 
 def resolve(scene: Scene, reference: Reference) -> Thing:
-    found = matching(scene, reference)
-    if len(found) != 1:
-        raise Ambiguous(f"{reference} names {len(found)} things of {scene.id}")
-    return found[0]
+    things = matching(scene, reference)
+    if len(things) != 1:
+        raise Ambiguous(f"{reference} names {len(things)} things of {scene.id}")
+    return things[0]
 
 
 def describe(scene: Scene, thing: Thing) -> Reference:

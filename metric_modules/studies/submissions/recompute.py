@@ -144,10 +144,10 @@ def _floor_differences(job: Job, recorded: Results) -> Iterator[str]:
         computed, stored = (results.floors.get(key, ({}, {}))[1] for results in (job.results, recorded))
         for other, row in computed.items():
             for column, value in row.items():
-                found = stored.get(other, {}).get(column)
-                if _differs(found, value, _tolerance(run)):
+                stored_value = stored.get(other, {}).get(column)
+                if _differs(stored_value, value, _tolerance(run)):
                     between = f"between {task.reference.source} and {other}"
-                    yield f"the floor of {column} {between} is {_shown(found)} and not {_shown(value)}"
+                    yield f"the floor of {column} {between} is {_shown(stored_value)} and not {_shown(value)}"
 
 
 def _tolerance(run: MetricRun) -> float:

@@ -33,26 +33,26 @@ def rows(analysis: Analysis) -> Iterator[Row]:
     """Of each method the picture with the widest range of a metric over prompts, and over runs of a prompt."""
     table = next((table for table in analysis.once(restored_sets) if not table.name), None)
     ways: dict[tuple[str, str], dict[tuple[str, ...], list[Restored]]] = defaultdict(lambda: defaultdict(list))
-    for one in table.pictures if table else ():
-        if one.round == 1 and one.values and one.prompt:
-            if one.run == 1:
-                ways[one.method, "prompt"][one.picture,].append(one)
-            ways[one.method, "run"][one.picture, one.prompt].append(one)
+    for row in table.pictures if table else ():
+        if row.round == 1 and row.values and row.prompt:
+            if row.run == 1:
+                ways[row.method, "prompt"][row.picture,].append(row)
+            ways[row.method, "run"][row.picture, row.prompt].append(row)
     for (method, differs), groups in sorted(ways.items()):
-        known = {name for group in groups.values() for one in group for name in one.values}
-        metric = next(name for name in table.metrics if name in known)  # type: ignore[union-attr]  # it has pictures
-        for one in _widest(groups.values(), metric):
-            name = prompt_name(one.prompt)
-            yield Row(differs=differs, editor=method, picture=one.picture, prompt=name, run=one.run, by=metric,
-                      score=one.values[metric], chain=one.chain)  # fmt: skip
+        measured = {name for group in groups.values() for row in group for name in row.values}
+        metric = next(name for name in table.metrics if name in measured)  # type: ignore[union-attr]  # it has pictures
+        for row in _widest(groups.values(), metric):
+            name = prompt_name(row.prompt)
+            yield Row(differs=differs, editor=method, picture=row.picture, prompt=name, run=row.run, by=metric,
+                      score=row.values[metric], chain=row.chain)  # fmt: skip
 
 
 def _widest(groups: Iterable[Sequence[Restored]], metric: str) -> list[Restored]:
     """The group with the widest range of a metric; empty if none has two values."""
-    scored = [[one for one in group if metric in one.values] for group in groups]
-    ranges = [np.ptp([one.values[metric] for one in group]) if group else 0.0 for group in scored]
+    scored = [[row for row in group if metric in row.values] for group in groups]
+    ranges = [np.ptp([row.values[metric] for row in group]) if group else 0.0 for group in scored]
     widest = int(np.argmax(ranges))
-    return sorted(scored[widest], key=lambda one: (one.prompt, one.run)) if ranges[widest] else []
+    return sorted(scored[widest], key=lambda row: (row.prompt, row.run)) if ranges[widest] else []
 
 
 def strips(table: Table, reader: Reader) -> list[Strip]:
