@@ -30,7 +30,7 @@ def command(
 
     programs = {name: suites.load(name).programs for name in suites.names()}
     board = cb.report(dataset, out, threshold=threshold, framing=framing, suites=programs)
-    if track:
-        cb.track(out, track)
     values = {"page": str(board.page), "files": board.files, "headline": board.table.title, "chains": board.chains}
     click.echo(json.dumps(values | {"rows": board.rows}) if as_json else board)
+    if track:
+        click.echo(f"sent to {track}: {', '.join(cb.track(out, track))}", err=True)

@@ -43,10 +43,12 @@ def track(report: str | Path, to: str, project: str = "convergebench") -> list[s
 
 
 def _start(to: str, project: str, editor: str, config: dict[str, Any]) -> tuple[_Log, Callable[[], object]]:
+    try:
+        tracker = importlib.import_module("torch.utils.tensorboard" if to == "tensorboard" else to)
+    except ModuleNotFoundError as error:
+        raise UserError(f"{error.name} is not installed: pip install {error.name}") from error
     if to != "tensorboard":  # trackio has the functions of wandb
-        tracker = importlib.import_module(to)
         run = tracker.init(project=project, name=editor, config=config)
         return lambda values, step: run.log(values, step=step), tracker.finish
-    board = importlib.import_module("torch.utils.tensorboard")
-    writer = board.SummaryWriter(str(Path(project) / re.sub(r"[^\w.-]+", "-", editor)))
+    writer = tracker.SummaryWriter(str(Path(project) / re.sub(r"[^\w.-]+", "-", editor)))
     return lambda values, step: [writer.add_scalar(name, values[name], step) for name in values], writer.close

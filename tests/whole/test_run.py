@@ -192,6 +192,9 @@ def test_curves_go_to_a_tracker_one_run_for_each_editor(tmp_path, monkeypatch):
     assert len(tracker.method_calls) == 8
     with pytest.raises(UserError, match="no tracker 'mlflow'"):
         cb.track(tmp_path, "mlflow")
+    monkeypatch.setitem(sys.modules, "trackio", None)
+    with pytest.raises(UserError, match=r"^trackio is not installed: pip install trackio$"):
+        cb.track(tmp_path, "trackio")
 
 
 @pytest.mark.slow
