@@ -1,5 +1,6 @@
 """Turns chains into the dataset folder that is also the Hub repository."""
 
+import importlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,15 +30,20 @@ def build(
 
     from .building import build as building
 
+    # What else belongs beside a dataset: a file beside.py of any folder of this room.
+    files = Path(__file__).parent.glob("*/beside.py")
+    beside = [importlib.import_module(f"{__name__}.{file.parent.name}.beside") for file in sorted(files)]
     rights = {key: value for key, value in (("licence", licence), ("attribution", attribution)) if value}
     folders = [runs] if isinstance(runs, str | Path) else runs
 
     def _build() -> "Built":
         finished = find_finished({Path(run) for run in folders})
-        building.check_metric_folders(Path(out))
+        for laid in beside:
+            laid.check(Path(out))
         with progress_bar("build", finished.steps, "steps", quiet) as advance:
             built = building.build(finished, Path(out), lambda: advance(1, ""), rights)
-        building.copy_metric_folders(Path(out))
+        for laid in beside:
+            laid.copy_to(Path(out))
         return built
 
     return by_the_first(_build)

@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -26,11 +25,9 @@ from convergebench.generation.store_reader import (
     reference_size,
     source_size,
 )
-from convergebench.metric_modules import self_contained
 
 from ..dataset import manifest
 from ..dataset.columns import Config, Row
-from ..dataset.manifest import MANIFEST
 from ..dataset.reader import Reader
 from ..dataset.rows import BUILT, CHAINS, EDITORS, SOURCES, STEPS, chain_row, editor_row, source_row, step_row
 from ..dataset.schema import config_of, write
@@ -208,54 +205,3 @@ def _drop_stale_scores(folder: Path) -> int:
 def _score_keys(table: pa.Table) -> pa.ChunkedArray:
     words = [table[name].cast(pa.string()) for name in _SCORE_KEY]
     return pc.binary_join_element_wise(*words, "\n", null_handling="replace", null_replacement="-")
-
-
-# The metric folders, for `evaluate.load` without network
-
-
-@cache
-def _metric_folders() -> dict[str, dict[str, bytes]]:
-    root = Path(self_contained.__file__).parent
-    names = sorted(path.parent.name for path in root.glob("*/*.py") if path.stem == path.parent.name)
-    return {name: self_contained.self_contained(root / name) for name in names}
-
-
-def check_metric_folders(out: Path) -> None:
-    """Raise if copying would replace a file that is not as a build wrote it."""
-    in_the_way = []
-    for name, files in _metric_folders().items():
-        if (out / name).exists() and not (out / name).is_dir():
-            in_the_way.append(name)
-            continue
-        for file, data in files.items():
-            path = out / name / file
-            is_same = path.is_file() and (path.read_bytes() == data or manifest.is_as_written(out / name, file))
-            if path.exists() and not is_same:
-                in_the_way.append(f"{name}/{file}")
-    advice = f"move them, or let `convergebench verify {out} --repair` set aside what a build wrote"
-    manifest.refuse_unlisted(out, in_the_way, "`convergebench build` did not write as they are", advice)
-
-
-def changed_files(out: Path) -> list[str]:
-    """The files of copied metric folders that were changed or removed since."""
-    return [
-        f"{name}/{file}"
-        for name in _metric_folders()
-        for file in sorted(manifest.listed_files(out / name, MANIFEST))
-        if not (out / name / file).is_file() or not manifest.is_as_written(out / name, file)
-    ]
-
-
-def copy_metric_folders(out: Path) -> None:
-    """Copy the folders; only files of an earlier copy are removed."""
-    for name, files in _metric_folders().items():
-        folder = out / name
-        gone = manifest.listed_files(folder, MANIFEST) - files.keys()
-        old = [file for file in gone if (folder / file).is_file() and manifest.is_as_written(folder, file)]
-        entries = {file: {"sha256": sha256(data).hexdigest()} for file, data in files.items()}
-        manifest.expect(folder, entries, MANIFEST)
-        for file, data in files.items():
-            write_whole(folder / file, data)
-        for file in old:
-            (folder / file).unlink()
-        manifest.write(folder, entries, MANIFEST)

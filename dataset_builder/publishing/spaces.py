@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from convergebench.generation.records import UserError
-from convergebench.metric_modules.self_contained import self_contained
+from convergebench.metric_modules._evaluate.self_contained import self_contained
 
 from ..dataset import manifest
 from ..dataset.manifest import MANIFEST

@@ -24,13 +24,13 @@ from convergebench.generation.store_reader import (
     read_steps,
 )
 
-from ..building.build import changed_files
 from ..building.card import CARD, digest
 from ..dataset import manifest
 from ..dataset.columns import Config, Values
 from ..dataset.reader import Reader
 from ..dataset.rows import BUILT, EDITORS, SourceRow, configs, table_of
 from ..dataset.schema import arrow, hash_file
+from .beside import changed_files
 
 SET_ASIDE = ".set-aside"
 # Never set aside: README.md is rewritten with every change, a run needs its run.json, and a person must check the

@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import datasets
 
-from .._shared import picture_modules
-from .._shared.images import pixels
+from .._evaluate import picture_modules
+from .._evaluate.images import pixels
 from .._shared.scoring import reason_text, signature_text
 from .nss import AloneScorer
 

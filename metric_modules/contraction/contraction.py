@@ -3,8 +3,8 @@ from collections.abc import Hashable, Sequence
 from typing import ClassVar
 
 import numpy as np
-from convergebench.metric_modules._shared import modules
-from convergebench.metric_modules._shared.modules import Series, check_counts, check_series, checked_rounds
+from convergebench.metric_modules._evaluate import modules
+from convergebench.metric_modules._evaluate.modules import Series, check_counts, check_series, checked_rounds
 from convergebench.metric_modules.contraction.growth import exponent, factor, fixed_point_distance, measured, shape
 from convergebench.metric_modules.halflife.intervals import CONFIDENCE, mean_over_clusters
 

@@ -1,4 +1,4 @@
-from convergebench.metric_modules._shared import picture_modules
+from convergebench.metric_modules._evaluate import picture_modules
 from convergebench.metric_modules.damage.measure import Scorer
 from convergebench.metric_modules.damage.spec import SPEC
 from convergebench.metric_modules.lpips import weights

@@ -1,4 +1,4 @@
-from convergebench.metric_modules._shared import picture_modules
+from convergebench.metric_modules._evaluate import picture_modules
 from convergebench.metric_modules.dists.measure import HEADS, Scorer
 from convergebench.metric_modules.dists.spec import SPEC
 

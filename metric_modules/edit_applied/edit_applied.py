@@ -2,8 +2,8 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 import datasets
-from convergebench.metric_modules._shared import picture_modules
-from convergebench.metric_modules._shared.images import pixels
+from convergebench.metric_modules._evaluate import picture_modules
+from convergebench.metric_modules._evaluate.images import pixels
 from convergebench.metric_modules._shared.scoring import signature_text
 from convergebench.metric_modules.edit_applied.cycles import roles
 from convergebench.metric_modules.edit_applied.judge import Judgement, judge_step, seen

@@ -1,4 +1,4 @@
-from convergebench.metric_modules._shared import picture_modules
+from convergebench.metric_modules._evaluate import picture_modules
 from convergebench.metric_modules.face_identity.measure import Scorer, fetch_weights
 from convergebench.metric_modules.face_identity.spec import SPEC
 

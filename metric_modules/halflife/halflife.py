@@ -2,8 +2,8 @@ import math
 from collections.abc import Hashable, Sequence
 from typing import ClassVar
 
-from convergebench.metric_modules._shared import modules
-from convergebench.metric_modules._shared.modules import Series, check_counts, checked_rounds
+from convergebench.metric_modules._evaluate import modules
+from convergebench.metric_modules._evaluate.modules import Series, check_counts, checked_rounds
 from convergebench.metric_modules.halflife.causes import END_CAUSES
 from convergebench.metric_modules.halflife.intervals import CONFIDENCE, RESAMPLES, SEED
 from convergebench.metric_modules.halflife.outcomes import ENDS, curve_outcome, is_measured

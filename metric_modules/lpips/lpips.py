@@ -1,8 +1,8 @@
 import functools
 from collections.abc import Sequence
 
-from convergebench.metric_modules._shared import picture_modules
-from convergebench.metric_modules._shared.images import Pair
+from convergebench.metric_modules._evaluate import picture_modules
+from convergebench.metric_modules._evaluate.images import Pair
 from convergebench.metric_modules._shared.networks import available_device
 from convergebench.metric_modules.lpips import measure, weights
 from convergebench.metric_modules.lpips.spec import SPEC

@@ -1,4 +1,4 @@
-from convergebench.metric_modules._shared import picture_modules
+from convergebench.metric_modules._evaluate import picture_modules
 from convergebench.metric_modules.psnr.measure import SIGNATURE, psnr_and_rmse
 from convergebench.metric_modules.psnr.spec import SPEC
 

@@ -1,5 +1,5 @@
-from convergebench.metric_modules._shared import picture_modules
-from convergebench.metric_modules._shared.images import Size, pairs
+from convergebench.metric_modules._evaluate import picture_modules
+from convergebench.metric_modules._evaluate.images import Size, pairs
 from convergebench.metric_modules._shared.scoring import signature_text
 from convergebench.metric_modules.psnr.measure import SIGNATURE as PSNR_SIGNATURE
 from convergebench.metric_modules.registration.align import anchors

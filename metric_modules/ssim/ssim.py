@@ -1,5 +1,5 @@
-from convergebench.metric_modules._shared import picture_modules
-from convergebench.metric_modules._shared.images import Pair
+from convergebench.metric_modules._evaluate import picture_modules
+from convergebench.metric_modules._evaluate.images import Pair
 from convergebench.metric_modules.ssim import measure
 from convergebench.metric_modules.ssim.spec import SPEC
 

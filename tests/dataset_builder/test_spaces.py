@@ -19,10 +19,10 @@ CARD = "---\ntitle: {}\nsdk: gradio\n---\n"
 def metrics(tmp_path):
     folder = tmp_path / "metric_modules"
     for name in ("psnr", "ssim"):
-        stores.write(folder / name / f"{name}.py", f"from .._shared.images import pixels\n# {name}\n")
+        stores.write(folder / name / f"{name}.py", f"from .._evaluate.images import pixels\n# {name}\n")
         stores.write(folder / name / "README.md", CARD.format(name))
         stores.write(folder / name / "__pycache__" / "x.pyc", "")
-    stores.write(folder / "_shared" / "images.py", "def pixels(): ...\n")
+    stores.write(folder / "_evaluate" / "images.py", "def pixels(): ...\n")
     stores.write(folder / "engine.py", "")
     return folder
 

@@ -27,8 +27,8 @@ from convergebench.generation import ledger, pictures, plan, store_reader, suite
 from convergebench.generation.records import UserError
 from convergebench.generation.vendors import models
 from convergebench.metric_modules._engine import engine
+from convergebench.metric_modules._evaluate import images
 from convergebench.metric_modules._judges import asks, questions
-from convergebench.metric_modules._shared import images
 from convergebench.metric_modules.lpips import weights
 from convergebench.spaces_app.space import served_dataset, server, tabs
 from fuzz.mutations import mutate

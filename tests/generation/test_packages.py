@@ -10,7 +10,7 @@ import pytest
 import registry_server
 from convergebench.generation import packages
 from convergebench.generation.packages import Unavailable, fetch
-from convergebench.metric_modules.self_contained import self_contained
+from convergebench.metric_modules._evaluate.self_contained import self_contained
 from registry_server import tarball, wheel
 
 

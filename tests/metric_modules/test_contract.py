@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from convergebench.dataset_builder.building.build import copy_metric_folders
+from convergebench.dataset_builder.publishing import beside
 from convergebench.metric_modules.contraction.contraction import Contraction, contraction
 from convergebench.metric_modules.halflife.halflife import HalfLife, half_life
 
@@ -30,7 +30,7 @@ OFFLINE = {"HF_HUB_OFFLINE": "1", "GRADIO_ANALYTICS_ENABLED": "False"}
 def laid(tmp_path_factory):
     """The folders as `build` lays them beside a dataset."""
     place = tmp_path_factory.mktemp("alone")
-    copy_metric_folders(place / "convergebench")
+    beside.copy_to(place / "convergebench")
     return place
 
 

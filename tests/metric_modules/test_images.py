@@ -9,7 +9,8 @@ import datasets
 import numpy as np
 import pytest
 import torch
-from convergebench.metric_modules._shared import images, networks
+from convergebench.metric_modules._evaluate import images
+from convergebench.metric_modules._shared import networks
 from convergebench.metric_modules.psnr.psnr import Psnr
 from PIL import Image
 

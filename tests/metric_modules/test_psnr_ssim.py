@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from convergebench.metric_modules._shared import images
+from convergebench.metric_modules._evaluate import images
 from convergebench.metric_modules.psnr.measure import CEILING, psnr_and_rmse
 from convergebench.metric_modules.psnr.psnr import Psnr
 from convergebench.metric_modules.ssim.measure import compare, reference

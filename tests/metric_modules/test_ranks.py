@@ -9,7 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from convergebench.metric_modules._shared import images
+from convergebench.metric_modules._evaluate import images
 from convergebench.metric_modules.lpips import weights
 from safetensors.torch import save
 from test_lpips import random_tensors

@@ -18,7 +18,7 @@ SHARED = tuple(f"generation.{name}" for name in SHARED_FILES)
 # What each room may import of ours, by the beginning of the module's name below `convergebench`.
 ALLOWED = {
     "generation": ("generation",),
-    "dataset_builder": ("dataset_builder", "metric_modules.self_contained", *SHARED),
+    "dataset_builder": ("dataset_builder", "metric_modules._evaluate.self_contained", *SHARED),
     "metric_modules": ("metric_modules", "dataset_builder.dataset", "dataset_builder.building.card", *SHARED),
     # The judges ask vendors and pay, as editors do.
     "metric_modules._judges": (
@@ -81,7 +81,7 @@ def test_a_room_imports_only_the_rooms_it_may(room):
             allowed = (*allowed, "cli")  # running a room as a program is entering by the front door
         if path.is_relative_to(HOUSE / "metric_modules" / "_judges"):
             allowed = ALLOWED["metric_modules._judges"]
-        if room == "metric_modules" and path.parent.name in (*METRICS, "_shared"):
+        if room == "metric_modules" and path.parent.name in (*METRICS, "_shared", "_evaluate"):
             # What a published folder gets a copy of; of generation only files without imports of their own.
             copied = ("generation.studies.honesty.marks", "generation.packages", "generation.pictures")
             if path.parent.name in (
@@ -89,7 +89,12 @@ def test_a_room_imports_only_the_rooms_it_may(room):
                 "steering",
             ):  # their truths are drawn; they are no modules of their own
                 copied = ("generation.studies.exact",)
-            allowed = ("metric_modules._shared", *(f"metric_modules.{name}" for name in METRICS), *copied)
+            allowed = (
+                "metric_modules._shared",
+                "metric_modules._evaluate",
+                *(f"metric_modules.{name}" for name in METRICS),
+                *copied,
+            )
         for name in imported(path):
             if not any(name == start or name.startswith(start + ".") for start in allowed):
                 wrong.append(f"{path.relative_to(HOUSE)} imports {name}")

@@ -5,10 +5,10 @@ from typing import Any, ClassVar
 
 import datasets
 
+from .._shared.networks import available_device
+from .._shared.scoring import PairScorer, Signature, reason_text, signature_text
 from .images import Pair, exact, examples, in_batches, pairs
 from .modules import Module
-from .networks import available_device
-from .scoring import PairScorer, Signature, reason_text, signature_text
 
 Row = Mapping[str, float | None]  # an example's numbers; None for a missing one
 Compare = Callable[[list[Pair]], Sequence[Row]]  # the rows of a batch of predictions with their references

@@ -9,8 +9,8 @@ import re
 from pathlib import Path
 
 _PACKAGE = "convergebench"
-_ROOT = Path(__file__).resolve().parents[1]  # of the package, in a checkout or an installation
-_PAGE = Path(__file__).parent / "_shared" / "page.py"
+_ROOT = Path(__file__).resolve().parents[2]  # of the package, in a checkout or an installation
+_PAGE = Path(__file__).with_name("page.py")
 _IGNORED = ("__pycache__", ".", "test_")  # prefixes of file names
 
 
@@ -38,7 +38,8 @@ def self_contained(folder: Path) -> dict[str, bytes]:
     if module in needed:
         # evaluate does not follow `from . import x`, so those files are included.
         names = sorted(_name_in(folder, path).removesuffix(".py") for path in needed - {module})
-        files[module.name] += b"\n# evaluate downloads the files that are imported here\n"
+        if names:
+            files[module.name] += b"\n# evaluate downloads the files that are imported here\n"
         files[module.name] += "".join(f"from .{name} import __name__ as _{name}\n" for name in names).encode()
         files.setdefault("app.py", _PAGE.read_bytes() + f'\n\ndemo = run("{module.name}")\n'.encode())
     return dict(sorted(files.items()))
