@@ -1,4 +1,6 @@
-"""The command `convergebench`: every file of this folder is a verb, and so are the files of studies/STUDY/.
+"""The command `convergebench`: every file of this folder is a verb, and so are those of the folders in it.
+
+The verbs of a round trip are files of this folder itself. Each other folder can be deleted.
 
 A file VERB_KIND.py is one kind of a verb: list_editors.py is `convergebench list editors`. Files that begin with an
 underscore are not verbs.
@@ -32,7 +34,7 @@ def command_modules() -> dict[str, str]:
     """The module of each command, by the command's words."""
     folder = Path(__file__).parent
     names = {}
-    for path in sorted([*folder.glob("[a-z]*.py"), *folder.glob("studies/*/[a-z]*.py")]):
+    for path in sorted(folder.rglob("[a-z]*.py")):
         verb, _, kind = path.stem.partition("_")
         module = ".".join(path.relative_to(folder).with_suffix("").parts)
         names[f"{verb} {kind.replace('_', '-')}".strip()] = f"convergebench.cli.{module}"
@@ -117,8 +119,9 @@ class Verbs(click.Group):
         return _command(name) if name in self.list_commands(ctx) else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        commands = {name: _command(name) for name in self.list_commands(ctx) if name not in _GROUPS}
-        sections = {title: list(names) for title, names in _SECTIONS.items()}
+        listed = self.list_commands(ctx)
+        commands = {name: _command(name) for name in listed if name not in _GROUPS}
+        sections = {title: [name for name in names if name in listed] for title, names in _SECTIONS.items()}
         for name in commands:
             if not any(name in names for names in sections.values()):
                 sections[sys.modules[command_modules()[name]].SECTION].append(name)

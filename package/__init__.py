@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from convergebench.metric_modules._engine.pairs import measure as measure
     from convergebench.metric_modules._judges.run import judge as judge
     from convergebench.spaces_app import report as report
-    from convergebench.spaces_app.reporting.track import track as track
+    from convergebench.spaces_app.publishing.track import track as track
 
     __version__: str
 
@@ -48,7 +48,7 @@ _OF_ROOMS = {
     "measure": "metric_modules._engine.pairs",
     "report": "spaces_app",
     "run": "bench",
-    "track": "spaces_app.reporting.track",
+    "track": "spaces_app.publishing.track",
 }
 __all__ = sorted([*_OF_ROOMS, "import_chains", "plan", "publish", "space", "verify"])
 

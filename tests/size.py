@@ -15,8 +15,9 @@ HOUSE = Path(__file__).parents[1]
 OUTSIDE = {
     "studies": r".*\bstudies/",
     "Inspect": "harness/",
-    "bringing in": "cli/_?import|dataset_builder/importing/",
-    "sharing": "cli/_?publish|dataset_builder/publishing/",
+    "bringing in": r"cli/bring_in/|dataset_builder/importing/|generation/sources/collected\.py",
+    "sharing": "(cli/share|dataset_builder/publishing|spaces_app/publishing)/",
+    "looking up": "cli/look_up/",
     "modules of evaluate": r"metric_modules/(_evaluate/|([a-z]\w*)/\2\.py)|dataset_builder/publishing/beside",
     "judges": "metric_modules/_judges/",
     "hosted and local editors": r"generation/(vendors|editors)/\w|generation/local_models\.py",

@@ -52,7 +52,10 @@ def page_files(dataset: ServedDataset) -> dict[str, bytes]:
         # Part of every address, so that a browser never mixes the scripts of two versions.
         state=hashlib.sha256(b"".join(files.values())).hexdigest()[:16],
         tabs={id: module.TITLE for id, (_, module) in tabs.items()},
-        panels={id: render(folder / "tab.html", note=notes[id], **words[id]) for id, (folder, _) in tabs.items()},
+        panels={
+            id: render(folder / "tab.html", tabs=tabs.keys(), note=notes[id], **words[id])
+            for id, (folder, _) in tabs.items()
+        },
         page_data=json.dumps(_page_data(dataset)),
         endpoints={
             function.__name__: (function.__doc__ or "").splitlines()[0] for function in listed_by_tabs("PUBLIC")

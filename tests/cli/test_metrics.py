@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from convergebench.cli import list_metrics
+from convergebench.cli.look_up import list_metrics
 from convergebench.metric_modules.specs import scored_specs
 from verbs import invoke, say
 

@@ -1,7 +1,7 @@
 """Measured difficulty finds the truth in simulated runs, and says where it cannot."""
 
 import numpy
-from convergebench.spaces_app.statistics.difficulty import difficulty
+from convergebench.spaces_app.studies.programs.statistics.difficulty import difficulty
 
 BY_CLASS = {
     "exact": {"flip": 1.0, "turn": 0.9, "copy": 1.1},

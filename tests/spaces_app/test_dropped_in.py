@@ -43,7 +43,7 @@ import convergebench.metric_modules.specs as specs
 from convergebench.spaces_app.space import headline
 from convergebench.spaces_app.space.chains.tab import chain
 from convergebench.spaces_app.space.curves import tab as curves
-from convergebench.spaces_app.space.metrics import tab as metrics
+from convergebench.spaces_app.studies.metrics.tab import tab as metrics
 from convergebench.spaces_app.space.page import page_files
 from convergebench.spaces_app.space.served_dataset import open_dataset
 dataset = open_dataset(str(folder))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from convergebench.spaces_app.space.publish_folder import copy_space_to
+from convergebench.spaces_app.publishing.space_folder import copy_space_to
 
 HOUSE = Path(__file__).parents[2]
 INSTALLED = str(Path(np.__file__).parents[1])  # where packages are, without this checkout

@@ -22,9 +22,9 @@ from convergebench.spaces_app.analysis.cases import read_cases
 from convergebench.spaces_app.analysis.floors import Floors
 from convergebench.spaces_app.analysis.groups import outcome_of_case, places
 from convergebench.spaces_app.analysis.stored_rows import StoredRows
-from convergebench.spaces_app.statistics import programs as program_table
-from convergebench.spaces_app.statistics.programs import key_of
 from convergebench.spaces_app.studies.additions.statistics import additions
+from convergebench.spaces_app.studies.programs.statistics import programs as program_table
+from convergebench.spaces_app.studies.programs.statistics.programs import key_of
 from PIL import Image
 from verbs import say
 

@@ -16,8 +16,8 @@ from convergebench.generation.sources import catalogue
 from convergebench.spaces_app.analysis.groups import places
 from convergebench.spaces_app.reporting.write import read_analysis
 from convergebench.spaces_app.statistics import compute_tables
-from convergebench.spaces_app.statistics import programs as program_table
 from convergebench.spaces_app.studies.depth.statistics import depth
+from convergebench.spaces_app.studies.programs.statistics import programs as program_table
 from verbs import say
 
 TABLE = tomllib.loads((Path(programs.__file__).parent / "studies" / "depth" / "out_and_back.toml").read_text())

@@ -3,8 +3,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..._import import chain_options, store_findings
 from ..._shared import PATH
+from ...bring_in._import import chain_options, store_findings
 
 if TYPE_CHECKING:
     from convergebench.dataset_builder.studies.restoration.layout_restored import Inputs

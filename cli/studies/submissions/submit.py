@@ -4,8 +4,8 @@ from typing import Any
 
 import click
 
-from ..._hub import hub_client
 from ..._shared import PATH, json_option, split_names
+from ...share._hub import hub_client
 
 SECTION = "share"
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from ..._hub import hub_client
 from ..._shared import PATH, json_option
+from ...share._hub import hub_client
 
 _MOST_SHOWN = 10
 _OPTIONS = {"--repo", "--revision", "--sample", "--all", "--seed", "--salt-file", "--again", "--unpack"}

@@ -4,7 +4,7 @@ from pathlib import Path
 import click
 from convergebench.generation.records import Values
 
-from ._shared import PATH, json_option
+from .._shared import PATH, json_option
 
 
 @click.command("status", short_help="How far a run is.")

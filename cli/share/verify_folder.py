@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from ._shared import PATH, json_option
+from .._shared import PATH, json_option
 
 
 def recognises(args: list[str]) -> bool:

@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from ..analysis.analysis import Analysis
-from ..analysis.groups import LEFT_OUT, UNKNOWN, account_for, places
-from ..analysis.tables import Column, TableRow, column, columns_by_key
-from . import OnPage
+from ....analysis.analysis import Analysis
+from ....analysis.groups import LEFT_OUT, UNKNOWN, account_for, places
+from ....analysis.tables import Column, TableRow, column, columns_by_key
+from ....statistics import OnPage
 
 TITLE = "What became of every program"
 SECTION = "Methods"

@@ -3,8 +3,8 @@ from typing import Any
 
 import click
 
+from .._shared import PATH, column_option
 from ._import import chain_options, store_findings
-from ._shared import PATH, column_option
 
 
 @click.command("table", short_help="A CSV or JSONL of picture paths.")

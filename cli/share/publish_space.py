@@ -3,8 +3,8 @@ from pathlib import Path
 
 import click
 
+from .._shared import json_option
 from ._hub import dry_run_option, hub_client, print_spaces, tag_option
-from ._shared import json_option
 
 
 @click.command("space", short_help="The Space that shows a dataset.")
@@ -24,7 +24,7 @@ def command(repo: str, tag: str | None, dataset: str | None, dry_run: bool, as_j
     convergebench publish space --repo NAMESPACE/convergebench --tag v1.0.0
     """
     from convergebench.dataset_builder.publishing import spaces
-    from convergebench.spaces_app.space.publish_folder import copy_space_to
+    from convergebench.spaces_app.publishing.space_folder import copy_space_to
 
     api = hub_client(as_json)
     shown, revision = spaces.shown_dataset(api, repo, dataset)

@@ -4,7 +4,7 @@ import sys
 import click
 from convergebench.generation.records import Values
 
-from ._shared import json_option, options_text, print_rows
+from .._shared import json_option, options_text, print_rows
 
 
 @click.command("editors", short_help="Editors, their options and needs.")

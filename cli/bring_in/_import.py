@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ._shared import PATH, json_option, option_group
+from .._shared import PATH, json_option, option_group
 
 if TYPE_CHECKING:
     from convergebench.dataset_builder.importing.chains import Findings

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from convergebench.metric_modules.halflife.outcomes import Outcome
 from convergebench.metric_modules.halflife.survival import summarise
 
-from ..analysis.analysis import Analysis
-from ..analysis.cases import Case
-from ..analysis.groups import is_missing_case
-from ..analysis.tables import Estimate, TableRow, column, from_summary
-from . import OnPage
+from ....analysis.analysis import Analysis
+from ....analysis.cases import Case
+from ....analysis.groups import is_missing_case
+from ....analysis.tables import Estimate, TableRow, column, from_summary
+from ....statistics import OnPage
 
 TITLE = "Rounds survived, by property of the test"
 SECTION = "Where editors fail first"

@@ -1,7 +1,7 @@
 import click
 from convergebench.generation.records import Values
 
-from ._shared import json_option, print_rows
+from .._shared import json_option, print_rows
 
 
 @click.command("prices", short_help="Prices and end dates of the hosted models.")

@@ -1,6 +1,6 @@
 import click
 
-from ._shared import json_option, print_rows
+from .._shared import json_option, print_rows
 
 
 @click.command("suites", short_help="Suites, one line each.")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ._shared import json_option, print_rows
+from .._shared import json_option, print_rows
 
 if TYPE_CHECKING:
     from convergebench.metric_modules.specs import Spec

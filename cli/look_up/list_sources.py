@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from ._shared import json_option
+from .._shared import json_option
 
 
 @click.command("sources", short_help="Download and check a suite's pictures.")

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .._shared import PATH, json_option
 from ._hub import dry_run_option, hub_client, tag_option
-from ._shared import PATH, json_option
 
 if TYPE_CHECKING:
     from convergebench.dataset_builder.publishing.publish import Plan

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import click
 
+from .._shared import PATH, json_option
 from ._hub import dry_run_option, hub_client, print_spaces, tag_option
-from ._shared import PATH, json_option
 
 
 @click.command("metrics", short_help="The metrics, for evaluate.load.")

@@ -3,8 +3,8 @@ from typing import Any
 
 import click
 
+from .._shared import PATH
 from ._import import chain_options, store_findings
-from ._shared import PATH
 
 
 @click.command("edival", short_help="A model's answers to EdiVal-Bench.")

@@ -10,8 +10,8 @@ from functools import lru_cache
 import pyarrow as pa
 from convergebench.metric_modules.specs import retained_columns, specs
 
-from ...studies import study_modules
-from ..served_dataset import ServedDataset
+from ....space.served_dataset import ServedDataset
+from ... import study_modules
 
 TITLE, ORDER = "Metrics", 60
 _Line = tuple[str, float, float]  # name, worst and best value

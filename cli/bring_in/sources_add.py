@@ -3,7 +3,7 @@ from pathlib import Path
 
 import click
 
-from ._shared import PATH, json_option
+from .._shared import PATH, json_option
 
 
 @click.command("add", short_help="From a folder or a dataset into a suite of your own.")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from ._shared import PATH, dataset_option, json_option
+from .._shared import PATH, dataset_option, json_option
 
 
 @click.command("results", short_help="Write results for model pages and Every Eval Ever.")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from ._shared import json_option
+from .._shared import json_option
 
 
 @click.command("weights", short_help="Download a metric's weights into the user's cache, once.")

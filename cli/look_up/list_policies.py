@@ -1,6 +1,6 @@
 import click
 
-from ._shared import json_option, options_text, print_rows
+from .._shared import json_option, options_text, print_rows
 
 
 @click.command("policies", short_help="What a product can do around any editor.")

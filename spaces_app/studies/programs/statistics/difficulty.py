@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from convergebench.generation.records import REVERSIBILITY
 
-from ..analysis.analysis import Analysis
-from ..analysis.groups import ROLES
-from ..analysis.tables import Estimate, TableRow, column
-from . import OnPage
+from ....analysis.analysis import Analysis
+from ....analysis.groups import ROLES
+from ....analysis.tables import Estimate, TableRow, column
+from ....statistics import OnPage
 
 TITLE = "Difficulty of programs as measured"
 SECTION = "Where editors fail first"

@@ -1,0 +1,1 @@
+"""What is sent elsewhere: the Space to the Hub, curves to a tracker."""

@@ -1,0 +1,1 @@
+"""What each metric sees: a tab."""
