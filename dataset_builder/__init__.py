@@ -24,8 +24,8 @@ def build(
     `licence` and `attribution` apply to pictures that state none; publishing requires both.
     If several launched processes call it, they wait for each other and the first one builds.
     """
-    from convergebench.generation.cluster import by_the_first
     from convergebench.generation.progress import progress_bar
+    from convergebench.generation.shares import by_the_first
     from convergebench.generation.store_reader import find_finished
 
     from .building import build as building

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .calls import Refused
 
 if TYPE_CHECKING:
-    from .cluster import Launch
-    from .plan import Plan
-    from .records import Chain, Step, Values
+    from .records import Chain, Step
     from .scheduler import Outcome
 
 __all__ = ["Refused", "generate"]
@@ -57,7 +55,7 @@ def generate(
     `salt_file` holds the secret that chooses the audits; keep it until the results are out.
     `executor` (local or slurm) runs `tasks` parts through datatrove; slurm only submits them.
     """
-    from . import audits, cluster, editors, plan, scheduler, suites
+    from . import audits, editors, plan, scheduler, shares, suites
     from .progress import progress_bar
     from .records import UserError, one_of
 
@@ -80,13 +78,16 @@ def generate(
         arguments |= {"workers": workers, "max_cost": max_cost, "pictures": pictures, "kind": kind, "audit": audit}
         arguments |= {"retry": tuple(retry), "salt_file": salt_file, "out": str(run.resolve())}
         arguments |= {"policies": tuple(policies)}
+        from . import cluster
+        from . import tasks as by_tasks
+
         launch = cluster.launch_of(executor, tasks, logs, executor_args, run, "generate")
-        return _generate_by(launch, planned, run, {**arguments, **editor_options, **selection})
-    index, parts = cluster.part(shard)
-    chains = cluster.share(planned.chains, lambda chain: chain.calls, lambda chain: chain.id, index, parts)
+        return by_tasks.generate_by(launch, planned, run, {**arguments, **editor_options, **selection})
+    index, parts = shares.part(shard)
+    chains = shares.share(planned.chains, lambda chain: chain.calls, lambda chain: chain.id, index, parts)
     if max_cost is not None:
         # The processes of one machine share the run's ledger; each machine gets a share of the limit.
-        max_cost /= cluster.machines()
+        max_cost /= shares.machines()
     title = "generate" if parts == 1 else f"generate, part {index + 1} of {parts}"
     with progress_bar(title, sum(chain.calls for chain in chains), "steps", quiet) as advance:
         spent = 0.0
@@ -97,33 +98,3 @@ def generate(
             advance(1, f"${spent:.2f}" if spent else "")
 
         return scheduler.generate(planned, chains, run, workers, max_cost, report, retry=retry)
-
-
-def _generate_by(launch: "Launch", plan: "Plan", run: Path, arguments: "Values") -> "Outcome":
-    from . import cluster, scheduler, store
-
-    undone = [chain for chain in plan.chains if arguments["retry"] or not store.is_done(run, chain.id)]
-    before = store.cost_so_far(run)
-    outcome = scheduler.Outcome(run, already=len(plan.chains) - len(undone), before=before)
-    if undone:
-        labels = {chain.editor for chain in undone}
-        scheduler.require_ready([choice for choice in plan.choices if choice.label in labels])
-        stage = ("chains", min(launch.tasks, len(plan.chains)), _generate_part, {"arguments": arguments})
-        if not cluster.run_stages(launch, [stage]):
-            outcome.submitted = True
-            return outcome
-    cluster.remove_logs(launch)
-    outcome.ends.update(
-        str(store.read_json(run / "chains" / chain.id / "done.json")["status"]) for chain in undone
-    )
-    outcome.spent = store.cost_so_far(run) - before
-    outcome.failed = scheduler.editors_without_answer(run, plan.chains)
-    return outcome
-
-
-def _generate_part(rank: int, size: int, arguments: "Values") -> None:
-    from .records import UserError
-
-    outcome = generate(**arguments, shard=f"{rank}/{size}", quiet=True)
-    if not outcome.clean:
-        raise UserError(outcome.stopped or next(iter({**outcome.left, **outcome.failed}.values())))

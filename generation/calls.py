@@ -12,9 +12,9 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPo
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from .keys import NoKey, scrub
 from .ledger import Budget
 from .records import Answer, storable
-from .vendors.keys import NoKey, scrub
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")

@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image
 
 from .calls import Unusable
-from .vendors.keys import missing_key
+from .keys import missing_key
 
 if TYPE_CHECKING:
     import torch

@@ -10,13 +10,12 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from . import audits, editors, pictures, studies
+from . import audits, editors, keys, pictures, studies
 from .calls import Caller, Rejected
 from .editors import trait
 from .records import NEXT, Answer, Chain, Json, Step, Turn
 from .store import ChainWriter
 from .store_reader import read_source_file
-from .vendors import keys
 
 Judge = Callable[[Answer], Answer]
 Ask = Callable[[Callable[[], Answer], Judge], Answer]

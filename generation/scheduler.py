@@ -12,7 +12,6 @@ from .editors import Choice, alone, editor_info, trait
 from .files import Locked
 from .ledger import Budget
 from .loop import Report, prepare_from, run_chain
-from .own_process import OwnFile
 from .plan import Plan, check_max_cost
 from .records import Chain, UserError
 from .sources import catalogue
@@ -117,8 +116,7 @@ def _open(plan: Plan, chains: Sequence[Chain], run: Path, retry: Collection[str]
     if isolated := {choice.label: kept for choice in plan.choices if (kept := trait(choice.editor, "isolation"))}:
         description["isolation"] = isolated
     for choice in plan.choices:
-        if isinstance(editor := alone(choice), OwnFile):
-            editor.hidden = run
+        trait(alone(choice), "hide")(run)
     if plan.salt_hash is not None:
         description["salt_sha256"] = plan.salt_hash
     store.open_run(run, description, {choice.label: editor_info(choice) for choice in plan.choices}, plan.chains)

@@ -33,17 +33,21 @@ def score(
     from contextlib import nullcontext
 
     from convergebench.dataset_builder.building import card
-    from convergebench.generation.cluster import launch_of, part, rank_and_size, wait_for_all
     from convergebench.generation.files import disk_errors_explained, locked
     from convergebench.generation.progress import progress_bar
+    from convergebench.generation.shares import part, rank_and_size, wait_for_all
 
-    from ._engine import engine, parts
+    from ._engine import engine
     from ._engine.metrics import find_device
 
     folder = Path(dataset)
     batch = batch_size or (engine.BATCH if find_device(device) == "cpu" else engine.GPU_BATCH)
     requested = tuple(metrics) if metrics is not None else None
     if executor is not None:
+        from convergebench.generation.cluster import launch_of
+
+        from ._engine import parts
+
         launch = launch_of(executor, tasks, logs, executor_args, folder, "score")
         return parts.score_by(launch, folder, requested, device, dtype, batch)
     rank, size = part(shard) if shard is not None else rank_and_size()

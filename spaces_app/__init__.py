@@ -24,7 +24,7 @@ def report(
 
     Several processes may call it together: the first of them writes, once all have reached this call.
     """
-    from convergebench.generation.cluster import by_the_first
+    from convergebench.generation.shares import by_the_first
 
     from .reporting.write import write_board
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from convergebench.generation.cluster import cores
 from convergebench.generation.files import disk_errors_explained, locked, write_whole
 from convergebench.generation.records import UNKNOWN, Source, UserError, canonical
+from convergebench.generation.shares import cores
 from convergebench.generation.store_reader import (
     FoundChains,
     StoredChain,

@@ -5,18 +5,16 @@ A file holds one frozen dataclass named `Editor`: its docstring describes the ed
 """
 
 import importlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from PIL import Image
 
-from .. import options, own_editor
-from ..own_process import OwnFile
+from .. import options
 from ..plugins import plugins
 from ..records import Answer, EditorInfo, Json, Setting, UserError, one_of
-from ..vendors import models
 from . import _references
 
 
@@ -49,7 +47,8 @@ _TRAITS: Json = {
     "sizes": tuple,  # the (width, height) pairs it is stable at; none means any
     "price": float,  # US dollars per call, None if unknown
     "hosted": lambda: None,  # the vendor's model as a `vendors.models.Model`; None if there is none
-    "isolation": None,  # of somebody's own function, see own_process.py
+    "isolation": None,  # of somebody's own function, see generation/own/process.py
+    "hide": lambda folder: None,  # keeps its process from reading the run's folder
     "identity": dict,  # further settings that shape its answers, looked up when it is chosen
     "ready": lambda: None,  # one sentence on what is missing on this machine, None if nothing is
 }
@@ -90,18 +89,12 @@ def choose(spec: str, find_out: bool = True) -> Choice:
     With `find_out` the Hub or a server may be asked for settings that shape its answers; otherwise these are left out.
     """
     if ".py:" in spec or spec.endswith(".py"):  # a function in a file: ./my_editor.py:edit,version=2
-        path, _, function_and_options = spec.partition(".py")
-        function, *words = function_and_options.removeprefix(":").split(",")
-        given = _split(words)
-        asked, concurrency = str(given.pop("env", "")).split("+"), given.get("concurrency")
-        editor = own_editor.from_file(
-            Path(path + ".py"), function or "edit", asked, int(concurrency) if concurrency else None
-        )
-        return own_choice(editor, spec, given)
+        return _own().choose(spec)
     name, _, option_words = spec.partition(":")
     kind = load(name)
     if not isinstance(kind, type):
-        return own_choice(kind, spec, {"name": name, **_split(filter(None, option_words.split(",")))})
+        words = (word.partition("=") for word in filter(None, option_words.split(",")))
+        return own_choice(kind, spec, {"name": name} | {key: value for key, _, value in words})
     values, rates = options.parse_words("editor", name, option_words, kind, ("seed",))
     seed = options.take_seed(name, values)
     editor = kind(**values)
@@ -112,28 +105,15 @@ def choose(spec: str, find_out: bool = True) -> Choice:
 
 
 def own_choice(
-    function: Callable[..., object] | OwnFile, spec: str = "", settings: Mapping[str, Setting] | None = None
+    function: Callable[..., object], spec: str = "", settings: Mapping[str, Setting] | None = None
 ) -> Choice:
     """A function as an editor; resuming needs the same name and version."""
-    words = dict(settings or {})
-    allowed = ("name", "version", "seed", *options.RATES)
-    for key in words:
-        one_of("option of an editor of your own", key, allowed)
-    name = own_editor.name_of(function, words.get("name"))
-    version = own_editor.version_of(function, words.get("version"))
-    if name in names() and name not in plugins("editors"):
-        raise UserError(f"{name!r} is already the name of an editor; give yours another with name=")
-    if vendor := models.vendor_of(name):
-        raise UserError(f"{name!r} is a model of {vendor}; give yours another name with name=")
-    rates, seed = options.take_rates(name, words), options.take_seed(name, words)
-    label = f"{name}:" + "seed=fixed," * (seed == "fixed") + f"version={version}"
-    at_once = rates.get("concurrency")
-    editor: Edits = function if isinstance(function, OwnFile) else own_editor.wrap(function, at_once)
-    return Choice(spec or name, name, label, {"version": version, "seed": seed}, editor, rates)
+    return _own().choose_function(function, spec, settings or {})
 
 
-def _split(words: Iterable[str]) -> dict[str, Setting]:
-    return {key: value for key, _, value in (word.partition("=") for word in words)}
+def _own() -> Any:
+    """Loaded only if somebody brings a function: a round trip with the editors of this room does without it."""
+    return importlib.import_module(f"{__name__.rpartition('.')[0]}.own.choice")
 
 
 def with_settings(choice: Choice, settings: Mapping[str, Setting]) -> Choice | None:
@@ -158,7 +138,7 @@ def alone(choice: Choice) -> Edits:
 
 def is_own(choice: Choice) -> bool:
     """Whether it is somebody's function, in this process or in its own."""
-    return isinstance(alone(choice), own_editor.OwnEditor | OwnFile)
+    return trait(alone(choice), "isolation") is not None
 
 
 def editor_info(choice: Choice) -> EditorInfo:

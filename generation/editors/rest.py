@@ -8,10 +8,10 @@ from urllib.parse import quote
 
 from PIL import Image
 
-from .. import pictures
+from .. import keys, pictures
 from ..calls import Transient
 from ..records import Answer, one_of
-from ..vendors import hosted, keys, models, wire
+from ..vendors import hosted, models, wire
 from ..vendors.wire import Json
 
 _REFUSALS = ("moderat", "safety", "content_policy", "content policy", "content_violation", "responsibleai")

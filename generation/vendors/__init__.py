@@ -1,1 +1,1 @@
-"""What the clients of vendors share: HTTP, prices, picture sizes and keys."""
+"""What the clients of vendors share: HTTP, prices and picture sizes."""

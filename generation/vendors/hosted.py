@@ -11,11 +11,11 @@ from typing import Any, ClassVar, NoReturn
 import httpx2
 from PIL import Image
 
-from .. import pictures
+from .. import keys, pictures
 from ..calls import Refused, Rejected, Transient, Unusable
 from ..options import check_limits, number
 from ..records import Answer, UserError, one_of
-from . import keys, models, wire
+from . import models, wire
 from .sizes import FAMILIES, Size, nearest, ratio
 from .wire import Json
 

@@ -26,9 +26,9 @@ from typing import Any
 import httpcore2
 import httpx2
 
+from .. import keys
 from ..calls import Rejected, Transient, Unusable
 from ..records import UserError
-from . import keys
 
 Json = dict[str, Any]
 

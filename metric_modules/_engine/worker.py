@@ -12,8 +12,8 @@ from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
-from convergebench.generation.cluster import cores
 from convergebench.generation.pictures import Undecodable
+from convergebench.generation.shares import cores
 
 from ..scores import Missing, Values
 from .chains import DatasetChain, read_reference

@@ -19,9 +19,9 @@ from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.dataset.rows import place_columns
 from convergebench.dataset_builder.dataset.schema import write
 from convergebench.generation.files import Locked, disk_errors_explained, locked, write_whole
+from convergebench.generation.keys import scrub
 from convergebench.generation.progress import progress_bar
 from convergebench.generation.records import Answer, UserError, canonical
-from convergebench.generation.vendors.keys import scrub
 
 from . import backends, drift, questions
 from .answers import CALIBRATION, JUDGEMENTS, Identity, Judgement, identity_of

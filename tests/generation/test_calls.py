@@ -6,9 +6,9 @@ from concurrent.futures import CancelledError, ThreadPoolExecutor
 
 import pytest
 from convergebench.generation.calls import Caller, Rejected, Transient, Unusable
+from convergebench.generation.keys import NoKey
 from convergebench.generation.ledger import Budget
 from convergebench.generation.records import Answer, UserError
-from convergebench.generation.vendors.keys import NoKey
 from hypothesis import given, settings
 from hypothesis import strategies as some
 

@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from convergebench.generation import cluster, plan, suites
+from convergebench.generation import plan, shares, suites
 from convergebench.generation.loop import prepared_size
 from convergebench.generation.records import UserError
 from counting import SUITE
@@ -43,7 +43,7 @@ def test_the_summary_counts_what_a_run_would_make():
 def test_shards_share_every_chain_once_and_evenly():
     made = plan.make_plan(suites.load("demo"), ["identity", "jpeg", "noise"])
     parts = [
-        cluster.share(made.chains, lambda chain: chain.calls, lambda chain: chain.id, index, 4)
+        shares.share(made.chains, lambda chain: chain.calls, lambda chain: chain.id, index, 4)
         for index in range(4)
     ]
     assert sorted(chain.id for part in parts for chain in part) == sorted(chain.id for chain in made.chains)

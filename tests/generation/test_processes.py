@@ -5,8 +5,8 @@ import sys
 from types import SimpleNamespace
 
 import pytest
-from convergebench.generation.cluster import rank_and_size
 from convergebench.generation.records import UserError
+from convergebench.generation.shares import rank_and_size
 
 WORDS = ["--suite", "smoke", "--editor", "jpeg", "--rounds", "1", "--out", "run"]
 

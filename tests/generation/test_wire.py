@@ -7,10 +7,10 @@ import time
 
 import httpx2
 import pytest
-from convergebench.generation import editors
+from convergebench.generation import editors, keys
 from convergebench.generation.calls import Rejected, Transient, Unusable
 from convergebench.generation.records import UserError
-from convergebench.generation.vendors import keys, wire
+from convergebench.generation.vendors import wire
 from vendors.loopback import Reply, serving, told
 
 

@@ -17,10 +17,10 @@ from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.importing.chains import find_pictures
 from convergebench.dataset_builder.publishing.results import write_records
 from convergebench.dataset_builder.publishing.verify import _check_bytes, check_text
-from convergebench.generation import audits, editors, loop, pictures
+from convergebench.generation import audits, editors, keys, loop, pictures
 from convergebench.generation.calls import Caller, Rejected, Transient
 from convergebench.generation.records import Answer, UserError
-from convergebench.generation.vendors import keys, wire
+from convergebench.generation.vendors import wire
 from convergebench.metric_modules.clip_similarity import measure
 from convergebench.spaces_app.analysis.tables import as_csv
 from convergebench.spaces_app.reporting.write import _replace_files as replace_files

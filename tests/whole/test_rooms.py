@@ -8,12 +8,23 @@ import sys
 from pathlib import Path
 
 import pytest
+from size import EMBEDDED, is_core
 
 HOUSE = Path(__file__).parents[2]
 ROOMS = ("generation", "dataset_builder", "metric_modules", "spaces_app", "harness", "cli")
 METRICS = sorted(path.parent.name for path in (HOUSE / "metric_modules").glob("*/spec.py"))
 
-SHARED_FILES = ("plugins", "records", "pictures", "files", "store", "store_reader", "progress", "cluster")
+SHARED_FILES = (
+    "plugins",
+    "records",
+    "pictures",
+    "files",
+    "store",
+    "store_reader",
+    "progress",
+    "shares",
+    "cluster",
+)
 SHARED = tuple(f"generation.{name}" for name in SHARED_FILES)
 # What each room may import of ours, by the beginning of the module's name below `convergebench`.
 ALLOWED = {
@@ -30,7 +41,7 @@ ALLOWED = {
             f"generation.{name}"
             for name in (
                 *("calls", "editors", "ledger", "options", "local_models"),
-                *("files", "pictures", "plugins", "progress", "records", "vendors"),
+                *("files", "keys", "pictures", "plugins", "progress", "records", "vendors"),
             )
         ),
     ),
@@ -142,6 +153,25 @@ def test_the_core_imports_no_study_and_no_study_another():
         if study != study_of(path)
     ]
     assert len(STUDIES) > 5
+    assert wrong == []
+
+
+# Loaded when they are asked for: by a verb of the front door, or by --executor.
+ON_REQUEST = ("package/", "generation/cluster.py", "generation/tasks.py", "metric_modules/_engine/parts.py")
+
+
+def test_the_core_imports_nothing_outside_it():
+    paths = {path.relative_to(HOUSE).as_posix(): path for room in (*ROOMS, "package") for path in files(room)}
+    modules = {name.removesuffix(".py").removesuffix("/__init__").replace("/", "."): name for name in paths}
+    wrong = [
+        f"{name} imports {other}"
+        for name, path in paths.items()
+        if is_core(name) and not name.startswith(ON_REQUEST)
+        for parts in [words.split(".") for words in imported(path)]
+        for other in [modules.get(".".join(parts[:length])) for length in range(2, len(parts) + 1)]
+        if other and not is_core(other) and not other.startswith(ON_REQUEST) and not EMBEDDED.match(other)
+    ]
+    assert sum(map(is_core, paths)) > 100
     assert wrong == []
 
 

@@ -14,7 +14,8 @@ import pytest
 from click.testing import CliRunner
 from convergebench import bench
 from convergebench.cli.__main__ import main
-from convergebench.generation import editors, own_editor
+from convergebench.generation import editors
+from convergebench.generation.own import editor as own_editor
 from convergebench.generation.records import UserError
 from counting import digest, finished
 from PIL import Image
@@ -129,7 +130,7 @@ def test_a_typed_functions_id_depends_only_on_its_code():
     exec("def other(image, instruction):\n    return None", scope)  # noqa: S102
     first, other = (own_editor.version_of(scope[name]) for name in ("edit", "other"))
     assert first != other
-    code = "import sys; exec(sys.argv[1])\nfrom convergebench.generation import own_editor\n"
+    code = "import sys; exec(sys.argv[1])\nfrom convergebench.generation.own import editor as own_editor\n"
     code += "print(own_editor.version_of(edit))"
     source = "def edit(image, instruction):\n    return image if instruction in {'a', 'b'} else None"
     for seed in "12":

@@ -1,10 +1,12 @@
-"""A study can be deleted: without its folders and its metrics, a round trip still goes from pictures to the screen."""
+"""What is outside the core can be deleted: a round trip still goes from pictures to the screen."""
 
 import csv
+import re
 import shutil
 
 import pytest
 from house_copy import HOUSE, HouseCopy
+from size import EMBEDDED, OUTSIDE, is_core
 
 STUDIES = sorted(
     {folder.name for folder in HOUSE.glob("*/studies/*") if folder.is_dir() and folder.name[0] != "_"}
@@ -40,14 +42,31 @@ def delete_study(house, study):
         shutil.rmtree(folder)
 
 
+def make_round_trip(house):
+    house.python("-c", ROUND_TRIP)
+    with (house.work / "report" / "leaderboard.csv").open(newline="") as file:
+        assert {row["editor"] for row in csv.DictReader(file)} == {"paint", "identity"}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("study", STUDIES)
 def test_a_round_trip_needs_no_study(study, tmp_path):
     house = HouseCopy(tmp_path)
     delete_study(house, study)
-    house.python("-c", ROUND_TRIP)
-    with (house.work / "report" / "leaderboard.csv").open(newline="") as file:
-        assert {row["editor"] for row in csv.DictReader(file)} == {"paint", "identity"}
+    make_round_trip(house)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", sorted(OUTSIDE))
+def test_a_round_trip_needs_nothing_outside_the_core(kind, tmp_path):
+    house = HouseCopy(tmp_path)
+    names = {path.relative_to(house.path("")).as_posix(): path for path in house.path("").rglob("*.*")}
+    gone = {name for name in names if re.match(OUTSIDE[kind], name)}
+    gone -= {name for name in gone if is_core(name) or EMBEDDED.match(name)}
+    assert gone
+    for name in gone:
+        names[name].unlink()
+    make_round_trip(house)
 
 
 def test_every_study_is_tried_without():

@@ -1,6 +1,6 @@
 """The user's own Python function as an editor, passed as an object or named as ./my_editor.py:edit.
 
-The function may be async, and may take no seed. A file's function runs in a process of its own (own_process.py); a
+The function may be async, and may take no seed. A file's function runs in a process of its own (process.py); a
 function that is passed as an object runs in this one.
 """
 
@@ -21,10 +21,10 @@ from typing import ClassVar
 
 from PIL import Image
 
-from . import pictures
-from .calls import Fault, Refused, Rejected
-from .own_process import OwnFile
-from .records import Answer, UserError
+from .. import pictures
+from ..calls import Fault, Refused, Rejected
+from ..records import Answer, UserError
+from .process import OwnFile
 
 _WORD = re.compile(r"[A-Za-z0-9_.-]+")
 _CONCURRENCY = 8  # calls of an async function in flight

@@ -4,7 +4,7 @@ import os
 import re
 from typing import Any
 
-from ..records import spellings
+from .records import spellings
 
 _KEYS = re.compile(r"(_|^)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD)$")
 _SHORTEST = 8  # anything shorter is a word, not a key

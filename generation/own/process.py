@@ -20,8 +20,8 @@ from typing import IO, Any
 
 from PIL import Image
 
-from . import calls, pictures
-from .records import Answer, UserError
+from .. import calls, pictures
+from ..records import Answer, UserError
 
 # What finds a program's libraries and caches; everything else must be asked for by env=.
 _ENVIRONMENT = ("PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS", "HF_HOME")
@@ -48,6 +48,9 @@ class OwnFile:
     @property
     def isolation(self) -> str:
         return "sandboxed process" if _landlock_version() else "process"
+
+    def hide(self, folder: Path) -> None:
+        self.hidden = folder
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         try:
@@ -106,7 +109,7 @@ def _serve(path: str, function: str, hidden: str | None = None) -> None:
     given, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
-    from . import own_editor
+    from . import editor as own_editor
 
     sys.path.insert(0, str(Path(path).parent))
     if hidden:
