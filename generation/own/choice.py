@@ -3,9 +3,8 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from .. import options
-from ..editors import Choice, Edits, names
-from ..plugins import plugins
+from .. import editors, options
+from ..editors import Choice, Edits
 from ..records import Setting, UserError, one_of
 from ..vendors import models
 from . import editor as own_editor
@@ -33,7 +32,7 @@ def choose_function(
         one_of("option of an editor of your own", key, allowed)
     name = own_editor.name_of(function, words.get("name"))
     version = own_editor.version_of(function, words.get("version"))
-    if name in names() and name not in plugins("editors"):
+    if name in editors.names() and name not in editors.plugins("editors"):
         raise UserError(f"{name!r} is already the name of an editor; give yours another with name=")
     if vendor := models.vendor_of(name):
         raise UserError(f"{name!r} is a model of {vendor}; give yours another name with name=")
