@@ -20,7 +20,8 @@ import stores
 from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.dataset.rows import configs
-from convergebench.dataset_builder.studies.labels.labels import _read_label_file, import_labels, latest
+from convergebench.dataset_builder.studies.labels.label_files import _read_label_file, import_labels
+from convergebench.dataset_builder.studies.labels.labels import latest
 from convergebench.dataset_builder.studies.published.published_scores import import_scores
 from convergebench.dataset_builder.studies.submissions import submission
 from convergebench.generation import ledger, pictures, plan, store_reader, suites

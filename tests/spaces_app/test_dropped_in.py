@@ -145,8 +145,8 @@ scores, chains, floors = dataset({"one": 9.0, "two": 9.0}, sources=4, programs=1
 for row in scores:
     row["changed_size"] = row["editor"] == "one" and row["round"] > 2
 write_files(report(scores, chains, floors).tables, Path("report"))
-from convergebench.spaces_app.space.failures.tab import known
-print(known(None))
+from convergebench.spaces_app.space.failures.tab import page_data
+print(page_data(None))
 """
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import small_dataset
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.dataset_builder.studies.labels.labels import QUESTIONS, Label, _label_from_values
+from convergebench.dataset_builder.studies.labels.label_files import _label_from_values
+from convergebench.dataset_builder.studies.labels.labels import QUESTIONS, Label
 from convergebench.generation.records import UserError
 from convergebench.spaces_app.reporting.write import read_analysis
 from convergebench.spaces_app.space.served_dataset import open_dataset

@@ -20,7 +20,7 @@ def command(files: tuple[Path, ...], dataset: Path, as_json: bool) -> None:
     convergebench import anna.json ben.json --layout labels \\
       --dataset convergebench
     """
-    from convergebench.dataset_builder.studies.labels.labels import import_labels
+    from convergebench.dataset_builder.studies.labels.label_files import import_labels
 
     done = import_labels(files, dataset)
     words = (

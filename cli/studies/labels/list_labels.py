@@ -16,7 +16,7 @@ def command(dataset: Path, out: Path, as_json: bool) -> None:
     \b
     convergebench list labels --dataset convergebench --out labels.json
     """
-    from convergebench.dataset_builder.studies.labels.labels import export_labels
+    from convergebench.dataset_builder.studies.labels.label_files import export_labels
 
     count = export_labels(dataset, out)
     click.echo(json.dumps({"file": str(out), "labels": count}) if as_json else f"{out}: {count} labels")
