@@ -34,9 +34,12 @@ def collect(
     before = tomllib.loads(suite.read_text(encoding="utf-8")) if suite.exists() else {}
     rows: list[Mapping[str, Any]] = list(before.pop("picture", []))
     counts, digests = Counter(row["kind"] for row in rows), {row["sha256"] for row in rows}
+    share, only = -(-limit // len(KINDS)), given.get("kind")
     has_pictures = Path(place).is_dir() and not any(Path(place).rglob("*.parquet"))
     pictures = _in_folder(Path(place)) if has_pictures else _in_dataset(place, columns, split)
     for name, data, said in pictures:
+        if counts.total() >= limit or (only and counts[only] >= share):
+            break  # the rest of a dataset is not downloaded
         fields = {**said, **{key: value for key, value in given.items() if value}}
         kind, digest = str(fields.get("kind")), hashlib.sha256(data).hexdigest()
         try:
@@ -45,7 +48,7 @@ def collect(
             continue
         if kind not in KINDS:
             raise UserError(f"{name} has the kind {kind!r}; give --kind or a column, one of {', '.join(KINDS)}")
-        if digest in digests or counts[kind] >= -(-limit // len(KINDS)) or counts.total() >= limit:
+        if digest in digests or counts[kind] >= share:
             continue
         digests.add(digest)
         counts[kind] += 1
@@ -90,5 +93,5 @@ def _in_dataset(place: str, columns: Mapping[str, str], split: str | None) -> It
                 f"{place} has no column {column!r}, but {', '.join(names)}; give --column {field}=COLUMN"
             )
     for number, row in enumerate(loaded.cast_column(image, datasets.Image(decode=False))):
-        said = {field: row[column] for field, column in columns.items() if field != "image" and row[column]}
+        said = {field: str(row[column]) for field, column in columns.items() if field != "image" and row[column]}
         yield str(said.get("title") or f"row {number}"), row[image]["bytes"], said

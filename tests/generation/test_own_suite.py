@@ -230,7 +230,9 @@ def test_pictures_are_collected_from_a_dataset(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pictures = [np.full((32, 32, 3), level, np.uint8) for level in (10, 90, 200)]
     columns = {"photo": [Image.fromarray(picture) for picture in pictures], "what": ["face", "face", "text"]}
-    features = datasets.Features({"photo": datasets.Image(), "what": datasets.Value("string")})
+    columns["number"] = [7, 8, 9]
+    kinds = {"what": datasets.Value("string"), "number": datasets.Value("int64")}
+    features = datasets.Features({"photo": datasets.Image(), **kinds})
     datasets.Dataset.from_dict(columns, features).to_parquet(tmp_path / "theirs" / "train.parquet")
     done = run(
         "sources", "add", "theirs", "--column", "image=photo", "--column", "kind=what", "--out", "mine", "--json"
@@ -240,10 +242,13 @@ def test_pictures_are_collected_from_a_dataset(tmp_path, monkeypatch):
 
     refused = {
         ("theirs", "--column", "image=photo"): "give --kind",
-        ("theirs",): "theirs has no column 'image', but photo, what; give --column image=COLUMN",
+        ("theirs",): "theirs has no column 'image', but photo, what, number; give --column image=COLUMN",
         ("theirs", "--column", "image=photo", "--column", "sort=what"): "no field 'sort'",
         ("./photos",): "./photos is neither a folder nor a dataset that can be opened",
     }
     for words, reason in refused.items():
         done = run("sources", "add", *words, "--out", "other")
         assert (done.exit_code, reason in done.stderr) == (2, True), done.output
+    words = ["--column", "image=photo", "--column", "title=number", "--kind", "scene", "--limit", 10]
+    assert json.loads(run("sources", "add", "theirs", *words, "--out", "two", "--json").stdout) == {"scene": 2}
+    assert {row.title for row in suites.load("two/two.toml").own_pictures.values()} == {"7", "8"}
