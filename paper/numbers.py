@@ -23,7 +23,7 @@ SPECIAL |= {
 }
 SPECIAL |= {"≥": r"$\geq$", ">": "$>$", "<": "$<$"}
 FIGURES = ("survival", "curves", "causes")  # of the demo
-BY_STEP = ("by-step-replicate-brisque", "by-step-replicate-niqe", "by-step-add-100-fruits-brisque")
+BY_STEP = ("by-step-replicate-brisque", "by-step-replicate-niqe")
 
 
 def tex(text):
@@ -113,12 +113,13 @@ def macros(found):
     facts = {row["fact"]: row["value"] for row in found["facts"]}
     _, [wearing, *_] = markdown("survival.md", "policies")
     verdicts = (DOCS / "verdicts.md").read_text()
-    agree = re.search(r"\| all \| (\d+ of \d+) \|", verdicts)
+    labelled = re.search(r"(\d+) rounds of two editors", verdicts)
+    agree = re.search(r"\| all \| (\d+ of \d+) \| ([\d.]+ to [\d.]+) \|", verdicts)
     apart = re.search(r"\| eyes redrawn, apart \| (\d+ of \d+) \|", verdicts)
     one_left_out = re.search(r"agrees on the fourth with ([\d.]+) of", verdicts)
     reversible = re.search(r"\| rules over words, (\d+) \| (\d+) \|", (DOCS / "reversibility.md").read_text())
     _, rates = markdown("exact.md", "rates", lambda row: row[1] == "all")
-    rate = {row[0].partition(",")[0]: [cell.partition(" of")[0] for cell in row[2:]] for row in rates[:2]}
+    rate = {row[0].partition(",")[0]: row[2:] for row in rates[:2]}
     return {
         "DemoChains": facts["chains"],
         "DemoSources": facts["sources"],
@@ -127,7 +128,9 @@ def macros(found):
         "PolicyAlone": wearing[2],
         "PolicyGain": wearing[3],
         "PolicyP": wearing[4],
+        "EyeRounds": labelled[1],
         "EyeAgree": agree[1],
+        "EyeLimits": agree[2],
         "EyeApart": apart[1],
         "EyeLeftOut": one_left_out[1],
         "ClassedPrograms": reversible[1],
