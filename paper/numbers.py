@@ -27,7 +27,8 @@ BY_STEP = ("by-step-replicate-brisque", "by-step-replicate-niqe")
 
 
 def tex(text):
-    return "".join(SPECIAL.get(letter, letter) for letter in str(text).replace("`", ""))
+    escaped = "".join(SPECIAL.get(letter, letter) for letter in str(text).replace("`", ""))
+    return re.sub(r"(?<!\w)-(?=\d)", "$-$", escaped)
 
 
 def limits(row, name, form=".1f", scale=1):
@@ -52,7 +53,8 @@ def markdown(page, marker, keep=None):
     ]
     if len(rows) < 3:
         raise SystemExit(f"{page} has no table {marker!r}")
-    return rows[0], [row for row in rows[2:] if keep is None or keep(row)]
+    head = [name if len(name) == 1 else name[:1].upper() + name[1:] for name in rows[0]]
+    return head, [row for row in rows[2:] if keep is None or keep(row)]
 
 
 def tables(report):
