@@ -163,7 +163,7 @@ def demo(suite: str = "demo", *, workers: int = 8, quiet: bool = False) -> Finis
     try:
         weights.fetch_weights(say, ("alex",))
     except (OSError, ValueError) as error:
-        say(f"continuing without LPIPS: {error}")
+        say(f"continuing without LPIPS: {as_installed(str(error))}")
     beside = tuple(name for name in suites.names() if name.startswith("demo-") and suite == "demo")  # of studies
     return run((), suite, ".", workers=workers, quiet=quiet, beside=beside)
 

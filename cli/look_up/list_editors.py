@@ -27,8 +27,10 @@ def command(spec: str | None, as_json: bool) -> None:
 
 
 def _text_of(row: Values) -> str:
+    from convergebench.bench import as_installed
+
     also = f", also {', '.join(row['also'])}" if row["also"] else ""
-    needs = f"needs {row['needs']}; {row['missing'] or 'ready'}"
+    needs = as_installed(f"needs {row['needs']}; {row['missing'] or 'ready'}")
     return f"{row['name']:10} {row['about']}\n{'':10} options: {options_text(row)}{also}; {needs}"
 
 

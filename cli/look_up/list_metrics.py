@@ -30,8 +30,10 @@ def command(as_json: bool) -> None:
 
 
 def _text_of(row: dict[str, str | bool | None]) -> str:
+    from convergebench.bench import as_installed
+
     note = "from numbers; " if row["kind"] == "statistic" else "optional; " if row["optional"] else ""
-    return f"{row['name']:16} {row['measures']}; {note}{row['missing'] or 'ready'}"
+    return f"{row['name']:16} {row['measures']}; {note}{as_installed(str(row['missing'] or 'ready'))}"
 
 
 def _describe(spec: "Spec") -> dict[str, str | bool | None]:

@@ -75,6 +75,13 @@ def test_a_missing_extra_is_reported_in_one_sentence(words, sentence, dataset, t
     assert not list(tmp_path.glob("runs/*/chains/*"))
 
 
+@pytest.mark.parametrize("kind", ["editors", "metrics"])
+def test_lists_name_the_command_that_installs_from_here(kind):
+    listed = CliRunner().invoke(main, ["list", kind]).stdout
+    assert HERE in listed
+    assert "pip install 'convergebench" not in listed
+
+
 def test_several_processes_without_torch_are_refused(monkeypatch, dataset):
     monkeypatch.setenv("WORLD_SIZE", "2")
     done = run_without("torch,accelerate", "score", dataset)
@@ -87,6 +94,9 @@ def test_the_demo_without_torch_leaves_out_network_metrics(tmp_path):
     done = run_without(names, "demo", "--suite", "smoke", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Look at:" in done.stdout
+    assert (
+        f"continuing without LPIPS: LPIPS needs torch and safetensors, which {HERE}[score]' brings" in done.stderr
+    )
     assert re.search("not computed: .*lpips.*needs torch and safetensors", done.stdout)
     assert "not computed: clip, because CLIP needs torch and transformers" in done.stdout
     assert " space convergebench" not in done.stdout, "gradio cannot be imported"
