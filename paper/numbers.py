@@ -118,7 +118,7 @@ def macros(found):
     labelled = re.search(r"(\d+) rounds of two editors", verdicts)
     agree = re.search(r"\| all \| (\d+ of \d+) \| ([\d.]+ to [\d.]+) \|", verdicts)
     apart = re.search(r"\| eyes redrawn, apart \| (\d+ of \d+) \|", verdicts)
-    one_left_out = re.search(r"agrees on the fourth with ([\d.]+) of", verdicts)
+    one_left_out = re.search(r"three of the pictures agrees with ([\d.]+) of", verdicts)
     reversible = re.search(r"\| rules over words, (\d+) \| (\d+) \|", (DOCS / "reversibility.md").read_text())
     _, rates = markdown("exact.md", "rates", lambda row: row[1] == "all")
     rate = {row[0].partition(",")[0]: row[2:] for row in rates[:2]}
