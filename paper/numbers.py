@@ -121,7 +121,7 @@ def macros(found):
     one_left_out = re.search(r"three of the pictures agrees with ([\d.]+) of", verdicts)
     reversible = re.search(r"\| rules over words, (\d+) \| (\d+) \|", (DOCS / "reversibility.md").read_text())
     _, rates = markdown("exact.md", "rates", lambda row: row[1] == "all")
-    rate = {row[0].partition(",")[0]: row[2:] for row in rates[:2]}
+    rate = {row[0].partition(":")[0]: row[2:] for row in rates[:2]}
     return {
         "DemoChains": facts["chains"],
         "DemoSources": facts["sources"],
