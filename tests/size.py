@@ -53,13 +53,16 @@ def size(*folders: str) -> dict[str, float]:
     product = [name for name in ours if name.endswith(".py") and not name.startswith("tests/")]
     nodes = [node for name in product for node in ast.walk(ast.parse(texts[name]))]
     functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    # What is defined inside a function cannot be called from outside it: it is not public, whatever its name.
+    inner = {node for outer in functions for node in ast.walk(outer) if node is not outer}
+    public = [node for node in functions if not node.name.startswith("_") and node not in inner]
     written = [len(line) for name in product for line in texts[name].splitlines()]
     lengths = [(node.end_lineno or node.lineno) - node.lineno + 1 for node in functions]
     return {
         "product": sum(lines[name] for name in product),
         "core": sum(lines[name] for name in product if is_core(name)),
         "embedded editors": sum(lines[name] for name in product if EMBEDDED.match(name)),
-        "public functions": sum(not node.name.startswith("_") for node in functions),
+        "public functions": len(public),
         "classes": sum(isinstance(node, ast.ClassDef) for node in nodes),
         "Any": sum("Any" in (getattr(node, "id", ""), getattr(node, "attr", "")) for node in nodes),
         "mean line": round(sum(written) / max(1, len(written)), 1),
