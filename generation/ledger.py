@@ -184,7 +184,7 @@ def _parse(line: bytes) -> tuple[str, str, Decimal]:
     entry = json.loads(line)
     is_checked, check = "check" in entry, entry.pop("check", None)
     if is_checked and check != _checksum(entry):
-        raise ValueError("it is not as it was written")
+        raise ValueError("it is damaged")
     call = entry.pop("call", "")
     (kind, amount), *others = entry.items()
     if others or not isinstance(call, str) or kind not in (("intent", "settled") if call else ("opening",)):

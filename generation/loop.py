@@ -26,7 +26,7 @@ _LEAK = "the answer's bytes hold an API key, so they are not kept"
 
 
 def run_chain(chain: Chain, editor: editors.Edits, run: Path, prepared: Prepare, ask: Ask, report: Report) -> str:
-    """Ask for every step that is not there yet, each from the pixels of the one before."""
+    """Ask for every missing step, each with the picture of the previous one."""
     with ChainWriter.open(run, chain) as writer:
         if not writer.steps:
             writer.begin(*prepared(chain))
@@ -112,7 +112,7 @@ def _judge(answer: Answer, shortest: float) -> tuple[Answer, Image.Image | None]
 
 
 def at_chain_size(picture: Image.Image, size: _Size) -> Image.Image:
-    """The picture at the chain's size, turned as it is: a larger canvas could hide the original."""
+    """The picture at the chain's size, or at that size on its side. A larger canvas could hide the original."""
     if (picture.width - picture.height) * (size[0] - size[1]) < 0:
         size = size[::-1]
     return picture if picture.size == size else picture.resize(size, Image.Resampling.LANCZOS)

@@ -10,7 +10,7 @@ from .records import Setting, UserError, one_of
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-# They set how fast calls are made, not what is asked: not part of a chain's identity.
+# They set how fast calls are made, not what is asked, so they are not part of a chain's identity.
 RATES = ("concurrency", "requests_a_minute")
 WHERE_GIVEN = "where given"  # part of the identity only with a value
 

@@ -151,7 +151,7 @@ def _download(address: str, index: str) -> bytes:
     except httpx2.InvalidURL:
         raise Unavailable("a package index has an address that cannot be read") from None
     except (httpx2.HTTPError, OSError) as error:
-        raise Unavailable(f"{what} did not arrive ({error}); try again with a network") from error
+        raise Unavailable(f"{what} could not be downloaded ({error}); try again with a network") from error
     if response.status_code != 200:
         raise Unavailable(f"{what} was answered with HTTP {response.status_code}")
     return response.content

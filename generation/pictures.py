@@ -92,7 +92,7 @@ def open_picture(data: bytes) -> Image.Image:
     if not data:
         raise Undecodable("no bytes at all")
     if kind == "bin":
-        raise Undecodable(f"{len(data)} bytes that are no picture")
+        raise Undecodable(f"{len(data)} bytes that are not a picture")
     if kind not in FORMATS:
         raise Undecodable(f"of type {kind}, which is not read; {', '.join(FORMATS)} are")
     return Image.open(io.BytesIO(data), formats=[FORMATS[kind]])

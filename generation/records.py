@@ -92,7 +92,7 @@ def is_encodable(text: str) -> bool:
 
 
 def spellings(secret: str) -> set[str]:
-    """The key as it is, and as it stands in base64, which depends on how many bytes come before it."""
+    """The key, and its base64 forms, which depend on how many bytes come before it."""
     data, results = secret.encode(), {secret}
     for before in range(3):
         encoded = base64.b64encode(bytes(before) + data).decode()
@@ -326,8 +326,8 @@ class EditorInfo(Record):
     name: str
     role: str = "editor"
     about: str = ""
-    planned: int = 0  # chains; 0 if nobody knows
-    standing: str = ""  # of a submission: why it stands apart from those that answer a challenge
+    planned: int = 0  # chains; 0 if unknown
+    standing: str = ""  # of a submission: why it is listed apart from those that answer a challenge
 
     def __post_init__(self) -> None:
         one_of("role", self.role, ROLES)

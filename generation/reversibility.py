@@ -13,7 +13,7 @@ UNSURE = "unsure"
 _COMMON = {"the", "make", "add", "change", "move", "and", "with", "image", "picture", "photo"}
 _ADDS = r"^(?:please )?(?:add|put|place|draw|insert|include|write|give)\b(?!.*\b(?:smile|expression)\b)"
 
-# Patterns, each with one of REVERSIBILITY and the reason. The first that matches an instruction decides; "" stands for
+# Patterns, each with one of REVERSIBILITY and the reason. The first that matches an instruction decides; "" means
 # a thing that the program itself has added.
 _RULES = (
     (r"\b(?:replica|identical copy|recreate this image exactly|reproduce|no alterations)\b",

@@ -85,14 +85,14 @@ def read_plan(run: Path) -> Json:
         return read_checked(path)
     except Damaged as error:
         advice = "restore it, or remove it and give the commands of this run again"
-        raise Damaged(f"{path} is not as it was written; {advice}") from error
+        raise Damaged(f"{path} is damaged; {advice}") from error
 
 
 def read_checked(path: Path, missing: str = "") -> Json:
     """A JSON object, verified against the checksum in it."""
     values = read_json(path, missing)
     if values.pop(_CHECK, None) != _checksum(values) or _name_of(values) != path.name:
-        raise Damaged(f"{path} is not as it was written; restore it")
+        raise Damaged(f"{path} is damaged; restore it")
     return values
 
 

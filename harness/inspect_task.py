@@ -57,7 +57,7 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 _CHAIN = "convergebench:chain"  # in a sample's store: the id of its chain
 _Result = TypeVar("_Result")
 
-# A step that is stored and its bytes, while Inspect is told of them.
+# The step that was just stored and its bytes, while they are reported to Inspect.
 _stored: ContextVar[tuple[Step, bytes] | None] = ContextVar("stored", default=None)
 
 

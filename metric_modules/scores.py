@@ -70,7 +70,7 @@ class Missing(NamedTuple):
 
     @property
     def reason(self) -> Reason:
-        """The kind of reason; an undeclared code is nobody's fault."""
+        """The reason's words and whose fault it is; an undeclared code has no fault."""
         return _reasons().get(self.code) or Reason(self.code, Fault.NOBODY, self.code)
 
     @property

@@ -1,4 +1,4 @@
-"""`run`: one call from an editor to its numbers, resumable as a whole; what it was told stands in bench.toml."""
+"""`run`: one call from an editor to its numbers, which resumes; its arguments are kept in bench.toml."""
 
 import importlib.metadata
 import inspect
@@ -78,7 +78,7 @@ class Finished:
     config: Path
     board: "Board"
     absent: Mapping[str, str]  # metrics that cannot be computed here, and why
-    version: str | None = None  # as it was published
+    version: str | None = None  # of the published dataset
 
     def __str__(self) -> str:
         lines = [str(self.board), f"the dataset: {self.dataset}; to repeat this run: {self.config}"]
@@ -195,7 +195,7 @@ def _check_early(bench: Bench, planned: "Plan", stored: Path) -> None:
 
 
 def _try_first_step(planned: "Plan", choice: "Choice", chain: "Chain") -> None:
-    """A function that cannot answer the first question is told so before there is a run of failures."""
+    """Try the first step of a user's function, so that a broken one is reported before a whole run fails."""
     from convergebench.generation import loop, pictures
     from convergebench.generation.calls import Unusable
 

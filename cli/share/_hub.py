@@ -20,7 +20,7 @@ dry_run_option = click.option("--dry-run", is_flag=True, help="Check and compare
 
 
 def hub_client(quiet: bool) -> "HfApi":
-    """A client of the Hub; its progress bars are off if nobody would see them."""
+    """A client of the Hub, without progress bars if the output is not a terminal."""
     from huggingface_hub import HfApi
     from huggingface_hub.utils import disable_progress_bars
 

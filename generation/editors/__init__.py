@@ -35,7 +35,7 @@ class Choice:
 
 
 _TRAITS: Json = {
-    "role": "editor",  # or "baseline", an end of the scale, or "transport", which only re-encodes or degrades
+    "role": "editor",  # or "baseline" (marks one end of the scale) or "transport" (only re-encodes or degrades)
     "embedded": False,  # runs here, without weights or network
     "audited": False,  # whether the recall audit covers it although it is embedded
     "needs": "nothing",
@@ -47,7 +47,7 @@ _TRAITS: Json = {
     "sizes": tuple,  # the (width, height) pairs it is stable at; none means any
     "price": float,  # US dollars per call, None if unknown
     "hosted": lambda: None,  # the vendor's model as a `vendors.models.Model`; None if there is none
-    "isolation": None,  # of somebody's own function, see generation/own/process.py
+    "isolation": None,  # of a user's function, see generation/own/process.py
     "hide": lambda folder: None,  # keeps its process from reading the run's folder
     "identity": dict,  # further settings that shape its answers, looked up when it is chosen
     "ready": lambda: None,  # one sentence on what is missing on this machine, None if nothing is
@@ -137,7 +137,7 @@ def alone(choice: Choice) -> Edits:
 
 
 def is_own(choice: Choice) -> bool:
-    """Whether it is somebody's function, in this process or in its own."""
+    """Whether it is a user's function, in this process or in a separate one."""
     return trait(alone(choice), "isolation") is not None
 
 

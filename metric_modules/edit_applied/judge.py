@@ -31,8 +31,8 @@ from .whole_picture import TOWARDS, asked_transforms, find_transform, grey, tran
 SHARE = 0.003  # of the picture: the smallest area of an edit
 SHARE_SMALL = 0.001  # the same for programs marked small: glasses, earrings
 LEFT = 0.4  # of an edit: the most that may be left of it
-EXPLAINED = 0.75  # of what is left of an edit: from this share on it is the edit itself, not another loss
-NEAR = 2.5  # cells: sigma of the neighbourhood in which what is left is projected onto the edit
+EXPLAINED = 0.75  # if this share of the remaining change is the edit itself, the edit was not undone
+NEAR = 2.5  # cells: sigma of the neighbourhood in which the remaining change is projected onto the edit
 
 # Hues that PIL knows as names; "a black and white cat" asks for none of them.
 _COLOUR = re.compile(r"\b(red|orange|yellow|green|blue|purple|pink|gold)(?:en)?\b", re.IGNORECASE)

@@ -115,7 +115,7 @@ def _residual(expected: np.ndarray, seen: np.ndarray) -> float:
 def find_transform(before: np.ndarray, after: np.ndarray, asked: Collection[str]) -> tuple[str, float] | None:
     """The transform that was made and the asked one's residual; None if the picture is too symmetric to tell.
 
-    The name is empty if none stands out. A transform that looks like the asked one is not a rival.
+    The name is empty if none fits clearly better. A transform that looks like the asked one is not a rival.
     """
     start, end = _square(before), _square(after)
     transformed = [np.ascontiguousarray(TRANSFORMS[name](start)) for name in asked]

@@ -16,7 +16,7 @@ class Limits(NamedTuple):
 
 
 class Band(NamedTuple):
-    """A limit, and the values between which nobody should trust it: there a round is undecided."""
+    """A limit, and the values around it between which a round is undecided."""
 
     low: float
     limit: float

@@ -112,7 +112,7 @@ def _create(name: str, device: str) -> Any:
         hint = "; pip install 'setuptools<82' has it" if "pkg_resources" in str(error) else ""
         raise FileNotFoundError(f"{name} of pyiqa does not load: {first_line(error)}{hint}") from error
     except OSError as error:  # urllib's and the Hub's errors are among these
-        raise FileNotFoundError(f"the weights of {name} did not arrive: {first_line(error)}") from error
+        raise FileNotFoundError(f"the weights of {name} could not be downloaded: {first_line(error)}") from error
 
 
 def _tensors_of(thing: Any, name: str = "net", seen: set[int] | None = None) -> dict[str, Any]:

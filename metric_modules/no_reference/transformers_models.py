@@ -36,7 +36,9 @@ def _files_of(repository: str, *patterns: str) -> Path:
     try:
         return Path(snapshot_download(repository, allow_patterns=list(patterns) or None))
     except (OSError, ValueError, HfHubHTTPError) as error:
-        raise FileNotFoundError(f"the weights of {repository} did not arrive: {first_line(error)}") from error
+        raise FileNotFoundError(
+            f"the weights of {repository} could not be downloaded: {first_line(error)}"
+        ) from error
 
 
 def rali(repository: str, device: str) -> Judge:

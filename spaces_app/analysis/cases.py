@@ -62,7 +62,7 @@ class Case:
         return self.source, self.program, self.chain.run
 
     def judged(self, name: str) -> Values:
-        """The better one of before and after undoing shift and scale."""
+        """The values before or after undoing shift and scale, whichever are better."""
         if name not in self.registered:
             return self.retained[name]
         return [
@@ -247,7 +247,7 @@ def spread_rounds(last: int, count: int) -> list[int]:
 
 
 def column_range(metric: str) -> tuple[float, float]:
-    """The ends of the scale of a curve; shares are between 0 and 1."""
+    """The limits of a curve's axis; shares are between 0 and 1."""
     column = COLUMNS.get(metric)
     if column is None:
         return 0.0, 1.0

@@ -52,7 +52,7 @@ def _below(value: float, threshold: float) -> str:
 
 
 def verdict_words(case: Case, outcome: Outcome, clause: str) -> str:
-    """How a case ended; no percentage stands beside a word that it could be taken for a share of."""
+    """How a case ended. A percentage is never next to a word that it could seem to be a share of."""
     rounds = f"{case.rounds} round{'s' if case.rounds > 1 else ''}"
     if outcome.lost_at is None:
         return "not measured to the end" if outcome.failed else f"survives all {rounds}"

@@ -199,7 +199,7 @@ def as_csv(table: Table) -> str:
 
 
 def _csv_value(value: Any) -> Any:
-    """Text that a spreadsheet would take for a formula gets an apostrophe.
+    """Prefix text that a spreadsheet would read as a formula with an apostrophe.
 
     >>> _csv_value("=HYPERLINK(1)"), _csv_value("paint"), _csv_value(-0.5), _csv_value(None)
     ("'=HYPERLINK(1)", 'paint', -0.5, '')

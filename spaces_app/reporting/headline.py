@@ -30,7 +30,7 @@ def headline(rows: Sequence[Row], and_also: str = "") -> tuple[str, str]:
 
 
 def _less_sure(rows: Sequence[Row]) -> list[str]:
-    """Tests that end in another round if values near a limit count, and rounds whose words nobody checked."""
+    """Sentences on tests with values near a limit, and on rounds whose instruction was not checked."""
     words = []
     if undecided := round(sum(row.cases * (row.undecided or 0) for row in rows)):
         words.append(f"{counted(undecided, 'test')} undecided, with a value near a limit")

@@ -130,7 +130,7 @@ def slug(title: str) -> str:
 
 
 def render_page(sections: Sequence[Section], tables: Tables, strips: Sequence[Strip], scored: str = "") -> str:
-    """Three screens: the answer, where it breaks, how sure it is; all else is folded below them."""
+    """The report's page: three screens (the answer, where it breaks, how sure it is), with the rest folded."""
     board, answer, first = tables["leaderboard"], None, None
     top = sections[0] if board.rows else {"drawings": [], "tables": []}
     if board.rows:

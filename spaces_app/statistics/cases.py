@@ -29,7 +29,7 @@ class Row(TableRow):
     kept: int = column("Rounds kept", "count")
     lost_at: int | None = column("Lost in round", "count")
     cause: str | None = column("Lost to")
-    # Of a case in which a value lies so near a limit that the outcome could be another one.
+    # If a value is so near a limit that the outcome could be a different one.
     undecided: str | None = column("Undecided whether")
     undecided_in: int | None = column("Undecided in round", "count")
     missing: str | None = column("Missing because")

@@ -108,7 +108,7 @@ def test_a_missing_answer_and_a_broken_source_are_listed(case, tmp_path):
     made = from_pairs(case.parent, tmp_path / "run")
     assert [(problem.reason, problem.is_note) for problem in made.problems] == [
         ("1 of 4 answers are not published; those steps are not measured", True),
-        ("the source cannot be read: 10 bytes that are no picture", False),
+        ("the source cannot be read: 10 bytes that are not a picture", False),
     ]
     (one,) = read(tmp_path / "run")
     assert (one.status, one.calls) == ("complete", 4)
@@ -331,7 +331,7 @@ def test_the_command_says_what_it_could_not_import_and_fails(case, tmp_path):
     (case / "I1_forward.png").write_bytes(b"no picture")
     done = CliRunner().invoke(main, ["import", str(case.parent), *out])
     assert done.exit_code == 1
-    assert "I1_forward.png: 10 bytes that are no picture" in done.stderr
+    assert "I1_forward.png: 10 bytes that are not a picture" in done.stderr
 
 
 @pytest.mark.skipif(

@@ -123,7 +123,7 @@ def test_a_changed_digit_of_a_ledger_is_found(tmp_path):
     path = tmp_path / "ledger" / "calls.jsonl"
     path.write_text(path.read_text().replace("0.04", "0.01"))
     for check_only in (False, True):
-        with pytest.raises(UserError, match=r"line 2, is not an entry of a ledger \(it is not as it was written"):
+        with pytest.raises(UserError, match=r"line 2, is not an entry of a ledger \(it is damaged"):
             Budget(run=tmp_path, check_only=check_only)
 
 

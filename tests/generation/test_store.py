@@ -191,7 +191,7 @@ def test_a_changed_digit_of_run_json_is_damage(tmp_path):
         json.dumps({"format": 1, **about}),
     ):
         path.write_text(changed)
-        with pytest.raises(store.Damaged, match=r"run.json is not as it was written; restore it"):
+        with pytest.raises(store.Damaged, match=r"run.json is damaged; restore it"):
             store.open_run(tmp_path / "run", about)
 
 
@@ -205,7 +205,7 @@ def test_a_valid_file_in_anothers_place_is_damage(tmp_path, name, other):
     if name == other:
         assert store.read_checked(run / name) == whole
         return
-    with pytest.raises(store.Damaged, match=f"{name} is not as it was written"):
+    with pytest.raises(store.Damaged, match=f"{name} is damaged"):
         store.read_checked(run / name)
 
 
@@ -215,7 +215,7 @@ def test_a_damaged_plan_is_refused_and_stays(tmp_path, text):
     path = tmp_path / "plan.json"
     whole = path.read_bytes()
     path.write_text(text)
-    with pytest.raises(store.Damaged, match="is not as it was written; restore it, or remove it and give"):
+    with pytest.raises(store.Damaged, match="is damaged; restore it, or remove it and give"):
         store.open_run(tmp_path, {"suite": "smoke"}, {}, [CHAIN])
     assert path.read_text() == text
     path.unlink()

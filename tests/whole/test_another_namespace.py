@@ -113,7 +113,7 @@ def test_metric_pages_work_under_another_namespace(name, metric_spaces):
     with serving("", metric_spaces / "log" / name, command, env, wait=300) as server:
         result, problem = measured_in_browser(server.address, pictures, str(metric_spaces / "clip"))
     if name in FETCHED:
-        assert "did not arrive" in problem
+        assert "could not be downloaded" in problem
     else:
         assert problem == ""
         assert re.search(r"\d|: (yes|no)\b", result), result

@@ -79,7 +79,7 @@ def write(folder: Path, about: Mapping[str, Any] | None = None) -> Description:
 
 
 def about_runs(runs: Sequence[Path]) -> dict[str, dict[str, Any]]:
-    """How far somebody's own function was kept from the chains, by editor; and what was asked again, by chain."""
+    """How each editor that is a user's function was isolated, and the retries of each chain."""
     logs = [log for run in runs for log in sorted(run.glob("chains/*/.retried.jsonl"))]
     return {
         "isolation": {

@@ -25,7 +25,7 @@ GROUNDS = {
 }
 WORDS = ("LAMP", "RIVER", "STONE", "CLOUD", "BREAD", "TIGER", "PIANO", "GLASS", "OCEAN", "MAPLE", "NORTH", "HOTEL")
 CELL = 200  # things stand in the middle of the cells of a grid of five by five
-ROW = 900  # the line on which the series stands
+ROW = 900  # the line of the bottom row
 _SIZES = (90, 100, 110, 120)
 _SERIES_SIZES = (80, 110, 140)
 _SIDES = {"left of": (-1, 0), "right of": (1, 0), "above": (0, -1), "below": (0, 1)}
@@ -58,7 +58,7 @@ class Thing:
 
 @dataclass(frozen=True)
 class Reference:
-    """A description of one thing: its kind and colour or text, and if need be where it stands."""
+    """A description of one thing: its kind and colour or text, and its position if needed."""
 
     kind: str
     looks: str  # of a card, its text
@@ -98,7 +98,7 @@ class Scene:
         return self.without(thing).with_things(replace(thing, **changes))
 
     def free_cells(self) -> list[tuple[int, int]]:
-        """Centres of the middle rows' cells in which nothing stands."""
+        """Centres of the empty cells of the middle rows."""
         cells = product((100, 300, 500, 700, 900), (300, 500, 700))
         return [(x, y) for x, y in cells if not any(_is_near(thing, x, y) for thing in self.things)]
 

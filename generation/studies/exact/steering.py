@@ -25,7 +25,7 @@ SIDE = 256  # pixels a side at which the user looks
 TOLERANCES = {"move": 15.0, "scale": 0.05, "recolour": 8.0, "change-word": 0.5}
 DAMAGE = 0.002  # share of the picture: the largest other region that may have changed; a small thing covers 0.003
 _CHANGED = 14.0  # delta E from which a pixel differs from its drawing, as in the exact scores
-_SMALLEST = 0.25  # of the thing's own area: what is smaller is not taken for it
+_SMALLEST = 0.25  # of the thing's area: a smaller region is not the thing
 _BIT = {"move": 80.0, "scale": 0.15, "recolour": 25.0}  # below it the user says "a bit"
 
 
@@ -127,7 +127,7 @@ def _empty(scene: Scene) -> np.ndarray:
 
 
 def _differs(lab: np.ndarray, drawn: np.ndarray) -> np.ndarray:
-    """Where two pictures differ, whichever cast lies over the whole of one of them."""
+    """Where two pictures differ, apart from a colour cast over the whole picture."""
     gap = lab - drawn
     return np.minimum(_length(gap), _length(gap - np.median(gap, axis=(0, 1)))) > _CHANGED
 

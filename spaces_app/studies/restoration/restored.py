@@ -28,7 +28,7 @@ _OPTIONAL = [spec for spec in specs().values() if spec.optional and spec.kind ==
 _SCORES = [score for spec in _OPTIONAL for score in spec.columns if score.direction and score.show == "number"]
 _NO_REFERENCE = [score.name for score in sorted(_SCORES, key=lambda score: score.title.casefold())]
 _NO_PROMPT = "restored"  # the program of an imported method that takes no words
-_MEAN = "mean of all pictures: "  # a published mean stands for its pictures under this name, with its scene
+_MEAN = "mean of all pictures: "  # the name under which a published mean represents the pictures of its scene
 _PLACE = ("run", "round", "position")  # columns of published tables with numbers that are no scores
 
 ByPicture = dict[str, float]
