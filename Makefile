@@ -133,9 +133,8 @@ bench: .venv/dev  ## benchmarks: seconds and memory
 	  hypothesis krippendorff pytest pytest-xdist setuptools
 	@touch $@
 
-# Built apart: the oldest `packaging` that runs is older than the one that builds.
 oldest: .venv-oldest/ready  ## the default tests on the lowest versions that pyproject.toml allows
-	@.venv-oldest/bin/python -m pip --quiet --disable-pip-version-check install --no-deps --force-reinstall .
+	@.venv-oldest/bin/python -m pip --quiet --disable-pip-version-check install --no-deps --no-build-isolation --force-reinstall .
 	@rm -rf build/lib build/bdist.*
 	.venv-oldest/bin/python -m pip check
 	OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -q -n auto --dist loadfile
