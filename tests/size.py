@@ -17,7 +17,7 @@ OUTSIDE = {
     "Inspect": "harness/",
     "bringing in": r"cli/bring_in/|dataset_builder/importing/|generation/sources/collected\.py",
     "sharing": "(cli/share|dataset_builder/publishing|spaces_app/publishing)/",
-    "looking up": "cli/look_up/",
+    "looking up": r"cli/look_up/|metric_modules/_engine/pairs\.py",
     "modules of evaluate": r"metric_modules/(_evaluate/|([a-z]\w*)/\2\.py)|dataset_builder/publishing/beside",
     "judges": r"metric_modules/_judges/|\w+/studies/judges/",
     "hosted and local editors": r"generation/(vendors|editors)/\w|generation/local_models\.py",

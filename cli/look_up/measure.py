@@ -3,7 +3,7 @@ from pathlib import Path
 
 import click
 
-from ._shared import PATH, json_option, split_names
+from .._shared import PATH, json_option, split_names
 
 
 @click.command("measure", short_help="Every metric of two pictures, or of two folders.")
