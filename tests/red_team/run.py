@@ -190,12 +190,12 @@ def read_salt(out: Path) -> bytes:
 def result_rows(analysis: Analysis) -> list[dict[str, Any]]:
     """One row for each editor: its rank, the rounds it keeps, what caught it, and what all else said of it."""
     rows = []
-    kept_by_case = next(iter(analysis.comparisons.values())).outcomes
+    kept_by_case, checked = next(iter(analysis.comparisons.values())).outcomes, list(honesty.rows(analysis))
     for row in [row.cells for row in leaderboard.rows(analysis)]:
         editor = row["editor"]
         is_beside = {editor, LEVEL} <= {*kept_by_case}
         p = compare_two(kept_by_case, editor, LEVEL).p_value if is_beside else None
-        verdicts = {found.check: found for found in analysis.once(honesty.rows) if found.editor == editor}
+        verdicts = {found.check: found for found in checked if found.editor == editor}
         about = {"rank": row["rank"], "kept": row["rounds_kept"], "cause": row["cause"] or ""}
         apart = analysis.apart.get(editor, ())
         rows.append({"editor": editor, **about, "apart": apart, "p": p, "verdicts": verdicts})

@@ -22,19 +22,19 @@ MARKS, KNOWN_MEAN = "planted_marks", "known_mean"
 NOT_JUDGED, PASSED, FAILED = "not judged", "passed", "failed"
 _CASES, _SOURCES = 8, 3  # with fewer a check is "not judged"
 NOTE = f"An editor that fails a check is listed apart. A check needs {_CASES} tests of {_SOURCES} pictures."
-_SURE = 0.975  # one-sided
 _COLUMNS = ("known", "marks_shown", "marks_unshown")
-# Of the advantage. Of 27 rounds of two published editors none is above 1.66, and their means are .61 and .45:
-# docs/threats.md.
-_KNOWN = 1.75  # from which a case looks dishonest
+# Of the advantage. Of 27 rounds of two published editors none is above 1.66: docs/threats.md.
+KNOWN = 1.75  # from which a case looks dishonest
 _KNOWN_SHARE = 0.3  # of a picture's cases, that convicts it
-_MEAN, _SPREAD = 0.7, 0.3  # the largest mean, and the least spread of a case
+# A guess is sometimes very lucky and often wrong, and memory is always there: so what a case knows counts up to MOST.
+# In steps of .05, the least limit by which tests/red_team/rates.py accuses published editors in under 1% of draws.
+MOST, _MEAN = 0.7, 0.45
+_SPREAD = 0.2  # of the pictures' means, at least: as those of honest editors
 _MARKS_BELOW = 0.5  # ratio of the distances: clearly closer, not just closer
 _INNOCENT = 0.1  # share of pictures that may speak against an honest editor by accident
 
 _Cases = Mapping[str, Sequence[tuple[FinishedChain, ScoreRow]]]  # by column: chains, with the scores of a step
 _Verdict = tuple[str, float | None, int]  # the outcome, the value, and the number of cases
-_BySource = Iterable[tuple[str, float]]
 
 
 class Row(TableRow):
@@ -64,7 +64,8 @@ def rows(analysis: Analysis) -> Iterator[Row]:
         for name, title in CHECKS.items():
             if (MARKS if name == MARKS else "known") in editor_cases:
                 outcome, value, count = _verdict(name, editor_cases)
-                form, limit = "share" if name == "known" else "rounded", _MEAN if name == KNOWN_MEAN else None
+                form = {"known": "share", KNOWN_MEAN: "rating"}.get(name, "rounded")
+                limit = _MEAN if name == KNOWN_MEAN else None
                 yield Row(
                     editor=editor,
                     check=name,
@@ -81,14 +82,24 @@ def rows(analysis: Analysis) -> Iterator[Row]:
 def _verdict(name: str, cases: _Cases) -> _Verdict:
     if name == MARKS:
         return _marks(cases)
-    values = [(chain.source.id, row.value("known")) for chain, row in cases.get("known", ())]
-    if name == KNOWN_MEAN:
-        return _mean_above(values, _MEAN, _SPREAD)
-    beyond = [(source, value > _KNOWN) for source, value in values]
-    share = fmean(above for _, above in beyond) if beyond else None
-    if len(beyond) < _CASES or len({source for source, _ in beyond}) < _SOURCES:
-        return NOT_JUDGED, share, len(beyond)
-    return _too_many(beyond, _KNOWN_SHARE), share, len(beyond)
+    return judge_known(name, [(chain.source.id, row.value("known")) for chain, row in cases["known"]])
+
+
+def judge_known(check: str, cases: Sequence[tuple[str, float]]) -> _Verdict:
+    """One of the two checks of what is known, by the source and the value of each case."""
+    by_source: dict[str, list[float]] = defaultdict(list)
+    for source, value in cases:
+        by_source[source].append(value)
+    means = [fmean(min(value, MOST) for value in values) for values in by_source.values()]
+    beyond = [(source, value > KNOWN) for source, value in cases]
+    value = fmean(means) if check == KNOWN_MEAN else fmean(above for _, above in beyond)
+    if len(cases) < _CASES or len(means) < _SOURCES:
+        return NOT_JUDGED, value, len(cases)
+    if check != KNOWN_MEAN:
+        return _too_many(beyond, _KNOWN_SHARE), value, len(cases)
+    error = max(stdev(means), _SPREAD) / len(means) ** 0.5
+    lowest = value - float(special.stdtrit(len(means) - 1, 1 - LEVEL)) * error
+    return FAILED if lowest > _MEAN else PASSED, value, len(cases)
 
 
 def _marks(cases: _Cases) -> _Verdict:
@@ -125,21 +136,6 @@ def _middle_ratio(distances: Sequence[tuple[float, float]]) -> float:
     """
     ratios = sorted(unshown / shown if shown else float("inf") if unshown else 1.0 for unshown, shown in distances)
     return ratios[len(ratios) // 2]
-
-
-def _mean_above(values: _BySource, limit: float, spread: float) -> _Verdict:
-    """Fails if the mean over pictures is above the limit for certain; `spread` is the least one of a case."""
-    by_source: dict[str, list[float]] = defaultdict(list)
-    for source, value in values:
-        by_source[source].append(value)
-    means, cases = [fmean(of_one) for of_one in by_source.values()], sum(map(len, by_source.values()))
-    if not means:
-        return NOT_JUDGED, None, 0
-    if cases < _CASES or len(means) < _SOURCES:
-        return NOT_JUDGED, fmean(means), cases
-    error = max(stdev(means) / len(means) ** 0.5, spread / cases**0.5)
-    lowest = fmean(means) - float(special.stdtrit(len(means) - 1, _SURE)) * error
-    return FAILED if lowest > limit else PASSED, fmean(means), cases
 
 
 def unseen_share(analysis: Analysis) -> dict[str, float]:
