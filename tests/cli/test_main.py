@@ -143,6 +143,14 @@ def test_too_little_memory_is_one_sentence(monkeypatch):
     assert (result.exit_code, "out of memory" in result.output) == (1, True)
 
 
+@pytest.fixture
+def ctrl_c():
+    """As in a terminal: a shell in the background lets its processes ignore Ctrl-C, and they theirs."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def takes_ctrl_c(pid):
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     caught = next((line for line in lines if line.startswith("SigCgt:")), "SigCgt: 0").split()[1]
@@ -156,6 +164,7 @@ def wait_until(is_so, most=2.0):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc says when Python has given Ctrl-C into our hands")
+@pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize(
     "command", [[Path(sys.executable).with_name("convergebench")], [sys.executable, "-m", "convergebench"]]
 )
@@ -190,6 +199,7 @@ FORGOTTEN = """
 """
 
 
+@pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize("becomes", [ANOTHER_ERROR, FORGOTTEN])
 def test_ctrl_c_ends_a_command_whatever_a_library_makes_of_it(becomes):
     program = (
@@ -201,6 +211,7 @@ def test_ctrl_c_ends_a_command_whatever_a_library_makes_of_it(becomes):
     assert (done.returncode, done.stderr) == (1, "Aborted!\n")
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_a_process_of_a_pool_takes_ctrl_c_as_python_does(tmp_path):
     """It imports the script of the command; what it does not take would look like a kill to whoever watches it."""
     script = tmp_path / "convergebench"
