@@ -199,7 +199,7 @@ def test_curves_go_to_a_tracker_one_run_for_each_editor(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_run_killed_five_times_ends_with_the_same_numbers_and_asks_nothing_twice(here):
+def test_a_run_killed_five_times_asks_nothing_twice(here):
     pause = "    __import__('time').sleep(0.2)\n    return ImageEnhance"
     (here / "mine.py").write_text(MINE.replace("    return ImageEnhance", pause))
     command = [sys.executable, "-m", "convergebench", "run", "--editor", "./mine.py:edit", *SMALL, "--json"]
