@@ -35,7 +35,7 @@ def command(metric: str | None, every: bool, as_json: bool) -> None:
             files |= modules[name].fetch_weights(lambda line: click.echo(line, err=as_json))
         except (OSError, ValueError) as error:
             failed.append(error)
-    if as_json:
+    if as_json and (files or not failed):
         click.echo(json.dumps(files))
     reasons = "\n".join(map(str, failed))
     if any(isinstance(error, FileNotFoundError) for error in failed):
