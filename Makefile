@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 # If this is set, every process of a command compiles torch and others again, which takes seconds.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: cluster-test help setup demo test test-wheel wheels slow simulations red-team fuzz weights-test size check commands oldest format space no-reference bench inspect referee verdicts goldens clean
+.PHONY: cluster-test help setup demo test test-wheel wheels slow slow-sample simulations mutants red-team fuzz weights-test size check commands oldest format space no-reference bench inspect referee verdicts goldens clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' $(MAKEFILE_LIST) | expand -t 22
@@ -44,6 +44,14 @@ test: .venv/dev  ## the default tests: no network, no weights, a few minutes
 
 slow: .venv/dev  ## the tests that take minutes
 	$(BIN)/python -m pytest -q -m slow
+
+slow-sample: .venv/dev  ## every 25th of the slow tests, and a small simulation of each promise
+	$(BIN)/python -m pytest -q -m slow --collect-only tests | grep :: | grep -v test_simulations | awk 'NR % 25 == 1' \
+	  | xargs -d '\n' $(BIN)/python -m pytest -q -m slow -n auto tests/whole/test_simulations.py
+
+COUNT ?= 520
+mutants: .venv/dev  ## small faults in what decides or displays a number: the tests notice 95% of them (an hour on two cores)
+	$(BIN)/python tests/mutants/run.py --count $(COUNT)
 
 simulations: .venv/dev  ## simulations of what the statistics promise: the tables of docs/statistics.md
 	$(BIN)/python tests/simulations/write.py
