@@ -5,6 +5,7 @@ from pathlib import Path
 
 import huggingface_hub
 import jsonschema
+import kept_numbers
 import pytest
 import stores
 import yaml
@@ -151,6 +152,7 @@ def test_records_are_valid_in_the_schema(dataset):
     jsonschema.validate(made, SCHEMA)
     kept, survival = made["evaluation_results"]
     assert kept["score_details"]["score"] == 1.25
+    kept_numbers.check("records", {"results": made["evaluation_results"]})
     assert kept["score_details"]["uncertainty"]["confidence_interval"]["upper"] == 1.5
     assert (kept["metric_config"]["max_score"], survival["metric_config"]["max_score"]) == (2.0, 1.0)
     assert kept["source_data"]["hf_repo"] == REPO

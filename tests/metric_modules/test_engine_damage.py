@@ -126,13 +126,14 @@ def test_a_file_that_is_gone_or_torn_leaves_rows_that_say_so(dataset, how):
 
 
 def test_an_answer_is_resized_to_its_reference(tmp_path):
-    chain = scored.chain("larger", 1, "copy")
-    large = np.asarray(Image.fromarray(scored.picture(1)).resize((160, 100), Image.Resampling.BICUBIC))
-    scored.keep(tmp_path / "run", chain, [scored.encoded(large)] * 3)
+    chain = scored.chain("larger", 1, "copy", rounds=4)
+    source, sizes = Image.fromarray(scored.picture(1)), ((160, 100), (160, 110), (150, 110), (150, 110))
+    answers = [scored.encoded(np.asarray(source.resize(size, Image.Resampling.BICUBIC))) for size in sizes]
+    scored.keep(tmp_path / "run", chain, answers)
     dataset = scored.built(tmp_path / "run", tmp_path / "dataset")
     score(dataset)
-    found = [scores(dataset)["larger", "source-1", "copy", step] for step in (1, 2, 3)]
-    assert [row["changed_size"] for row in found] == [True, False, False]
+    found = [scores(dataset)["larger", "source-1", "copy", step] for step in (1, 2, 3, 4)]
+    assert [row["changed_size"] for row in found] == [True, True, True, False]
     assert all(row["psnr"] > 30 and json.loads(row["signature"])["engine"]["size"] == "64x48" for row in found)
 
 

@@ -1,5 +1,8 @@
 """Measured difficulty finds the truth in simulated runs, and says where it cannot."""
 
+import dataclasses
+
+import kept_numbers
 import numpy
 from convergebench.spaces_app.studies.programs.statistics.difficulty import difficulty
 
@@ -69,3 +72,8 @@ def test_programs_that_share_no_source_are_not_compared():
     assert rows["alone"].reason == "shares no pictures with other programs"
     assert rows["once"].reason == "only 1 of the 3 sources an interval needs"
     assert rows["flip"].factor.value > 1
+
+
+def test_the_numbers_of_every_row():
+    rows = [dataclasses.asdict(row) for row in difficulty("", *run(4, sources=12), DECLARED, 60)]
+    kept_numbers.check("difficulty", {"difficulty": rows})

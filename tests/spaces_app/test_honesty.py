@@ -1,8 +1,10 @@
 """The checks of honesty over cases: from which evidence on an editor is listed apart, and with which reason."""
 
+import dataclasses
 import json
 from dataclasses import replace
 
+import kept_numbers
 import pytest
 from convergebench.generation.records import FinishedChain
 from convergebench.spaces_app.analysis.analysis import Analysis
@@ -118,7 +120,7 @@ def under_marks(ratios, sources):
     [
         ([None], "a", ("not judged", None, 0)),
         ([0.99, 0.98, 1.01], "abc", ("passed", 0, 3)),
-        ([0.9] * 6, "abcdef", ("passed", 0, 6)),
+        ([0.6] * 6, "abcdef", ("passed", 0, 6)),
         ([0.2] * 8, "aaaaaaaa", ("passed", 8, 8)),  # one source has one vote
         ([0.2, 0.3, 1.5], "abc", ("failed", 2, 3)),
         ([0.2, 0.3, 1.5, 1.5], "abcd", ("passed", 2, 4)),
@@ -141,3 +143,16 @@ def test_a_dataset_without_checks_has_no_findings():
     scores, chains = cases(12)
     assert list(rows(Analysis(scores, chains))) == []
     assert reasons_apart(scores, chains) == {}
+
+
+def test_the_numbers_of_every_row():
+    def of(*given):
+        return [
+            row.values() if hasattr(row, "values") else dataclasses.asdict(row) for row in rows(Analysis(*given))
+        ]
+
+    tables = {
+        "known": of(*cases(24, known=every(3, 0.4))),
+        "marks": of(*under_marks([0.2, 0.45, 0.6, 1.5], "abcd")),
+    }
+    kept_numbers.check("honesty", tables)

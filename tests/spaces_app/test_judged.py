@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from itertools import product
 
+import kept_numbers
 import numpy as np
 import pytest
 from convergebench.dataset_builder.studies.labels.labels import Label
@@ -305,3 +306,17 @@ def test_unfaithful_restorations_are_counted_by_prompt(judge):
     assert found["S1"].kinds == ("3 object inserted" if judge == "seer" else None)
     free, faithful = found["without fidelity words"], found["with fidelity words"]
     assert (free.infidelity_per_prompt, faithful.infidelity_per_prompt) == (2.0, 0.5)  # as in the study
+
+
+def test_the_numbers_of_every_table():
+    chains, rows, said = [], [], []
+    for number, editor in product(range(6), ("draws", "adds")):
+        one = chain(editor=editor, source=f"table {number}", calls=4 if number == 5 else 6)
+        chains.append(one)
+        made = [(number + step) % (3 if editor == "draws" else 4) > 0 for step in range(6)]
+        worn = [0.01 * (step + number) for step in range(6)]
+        rows += scores(one, edit_changed=made, lpips=[0.2] * 6, background_lpips=worn)
+        said += counted(one, [2 + step + (step > number) for step in range(7)], made=made)
+        said += [answer(one, step, "edit_applied", float((step + number) % 5 > 0)) for step in range(1, 5)]
+        said += [answer(one, 1, "edit_applied", 1.0, purpose="calibration", repeat=repeat) for repeat in (1, 2)]
+    kept_numbers.check("judged", kept_numbers.rows_of(compute_tables(analysis(chains, rows, said))))

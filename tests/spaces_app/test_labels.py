@@ -2,6 +2,7 @@
 
 import json
 
+import kept_numbers
 import numpy as np
 import pytest
 import small_dataset
@@ -212,3 +213,7 @@ def test_people_count_additions_in_the_space(tmp_path):
     right, error = ({name: row[key] for name, row in rows.items()} for key in ("counted_right", "count_error"))
     assert right == {"steady": 1.0, "fading": 0.0, "identity": 0.0}
     assert error == {"steady": 0, "fading": -8, "identity": -8}
+
+
+def test_the_numbers_of_every_table(labelled):
+    kept_numbers.check("labels", kept_numbers.rows_of(labelled))

@@ -2,7 +2,9 @@
 
 from itertools import product
 
+import kept_numbers
 from convergebench.spaces_app.analysis.analysis import Analysis
+from convergebench.spaces_app.statistics import compute_tables
 from convergebench.spaces_app.studies.published.curves import published_metrics
 from convergebench.spaces_app.studies.published.statistics import published, published_pairs
 
@@ -50,3 +52,7 @@ def test_limits_of_a_difference_are_within_its_range():
                 values |= dict.fromkeys(values, 1.0 if (number % 2 == 0) == (editor == "a") else -1.0)
     for row in published_pairs.rows(analysis):
         assert -2 <= row.difference.low <= row.difference.high <= 2
+
+
+def test_the_numbers_of_every_table():
+    kept_numbers.check("published", kept_numbers.rows_of(compute_tables(published_analysis(24, (1, 2, 5)))))

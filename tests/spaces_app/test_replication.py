@@ -3,6 +3,7 @@
 import math
 from itertools import product
 
+import kept_numbers
 import numpy as np
 import pytest
 from convergebench.generation import programs
@@ -202,3 +203,10 @@ def test_reconstruction_is_a_group_of_its_own():
         "round trips": ["monochrome-and-back"],
         "reconstruction": ["patches-edges-photograph"],
     }
+
+
+def test_the_numbers_of_every_table():
+    chains = [
+        chain(name, source, run, 30) for name in ("replicate", "hat") for source in SOURCES for run in (1, 2)
+    ]
+    kept_numbers.check("replication", kept_numbers.rows_of(compute_tables(copies(chains))))

@@ -4,6 +4,7 @@ import json
 from itertools import product
 from types import SimpleNamespace
 
+import kept_numbers
 import numpy as np
 import published_restoration as study
 import pytest
@@ -286,3 +287,10 @@ def test_pictures_that_prompts_and_chance_change_most_are_shown():
     same = [restored("a", "restore-s1", run, 20.0) for run in (1, 2)]
     assert not list(restoration_variants.rows(SimpleNamespace(once=lambda function: [RestoredSet("", same)])))
     assert not list(restoration_variants.rows(SimpleNamespace(once=lambda function: [])))
+
+
+def test_the_numbers_of_every_table(tables, own):
+    kept_numbers.check("restoration, imported", kept_numbers.rows_of(tables))
+    kept_numbers.check("restoration, own", kept_numbers.rows_of(own))
+    runs = tables_of({"better": 1.0, "worse": 0.0}, rounds=3, runs=3)
+    kept_numbers.check("restoration, runs", kept_numbers.rows_of(runs))

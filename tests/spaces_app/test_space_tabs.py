@@ -2,6 +2,7 @@
 
 import re
 
+import kept_numbers
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -10,9 +11,11 @@ import small_dataset
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.spaces_app.reporting.write import CALLS
 from convergebench.spaces_app.space.chains import tab as chains
+from convergebench.spaces_app.space.compare.tab import compare
 from convergebench.spaces_app.space.curves import tab as curves
 from convergebench.spaces_app.space.failures.tab import failures
 from convergebench.spaces_app.space.headline import Choice, leaderboard
+from convergebench.spaces_app.space.leaderboard import tab as table
 from convergebench.spaces_app.space.leaderboard.tab import leaderboard_html, story
 from convergebench.spaces_app.space.page import page_files
 from convergebench.spaces_app.space.previews import Previews
@@ -173,3 +176,35 @@ def test_curves_start_untouched_and_fall(dataset):
     assert len(fading) == small_dataset.ROUNDS + 1
     raw = curves.curves(dataset, "psnr")["curves"][0]["points"]
     assert raw[0][0] == 1  # a metric without a value for round 0 begins with round 1
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.5, 0.9])
+@pytest.mark.parametrize("metric", ["convergence", "quality", "rmse", "ssim", "lpips"])
+def test_the_numbers_of_a_choice(dataset, metric, threshold):
+    choice = {"metric": metric, "threshold": threshold}
+    fading = chain_of(dataset, "fading")
+    tables = {
+        "leaderboard": table.leaderboard(dataset, **choice)["rows"],
+        "chain": [chains.chain(dataset, fading, **choice)],
+        "compare": [compare(dataset, **choice)],
+        "failures": failures(dataset, **choice)["rows"],
+        "story": [{"html": re.sub(r"scored \d+ \w+ \d+", "", story(dataset, **choice))}],  # not the day
+    }
+    kept_numbers.check(f"space, {metric} below {threshold}", tables)
+
+
+def test_the_numbers_of_every_tab(dataset):
+    editors = compare(dataset)["editors"]
+    assert editors == ["steady", "fading", "identity"]  # the best first, baselines last
+    tables = {
+        "about": [table.about(dataset)],
+        "dollars": [
+            table.which_editor(dataset, edits, dollars) for edits in (1, 2, 4) for dollars in (0.0, 0.1, 1.0)
+        ],
+        **{f"curves of {name}": curves.curves(dataset, name)["curves"] for name in curves.metric_titles(dataset)},
+        "html": [
+            {"versus": table.table(dataset, "versus"), "page": leaderboard_html(leaderboard(dataset), dataset)}
+        ],
+        **{form: [{"text": table.table(dataset, form)}] for form in ("csv", "json", "tex")},
+    }
+    kept_numbers.check("space", tables)

@@ -2,6 +2,7 @@
 
 import json
 
+import kept_numbers
 import pytest
 import simulated
 import small_dataset
@@ -174,3 +175,11 @@ def test_only_one_edit_and_one_undo_are_written_for():
 )
 def test_only_an_instruction_is_taken_from_an_answer(answer, words):
     assert undos._find_instruction(answer) == words
+
+
+def test_the_numbers_of_every_table():
+    programs = ("ball-chair-nested", "ball-chair-crossed", "hat", "hat~m-1", "scarf~m-1")
+    kept = {
+        (editor, name): 2 + 3 * m + n for m, editor in enumerate(("one", "two")) for n, name in enumerate(programs)
+    }
+    kept_numbers.check("two ways", kept_numbers.rows_of(made(kept)))

@@ -1,0 +1,48 @@
+"""Whether the numbers of tables are those of kept_numbers.json: each column's sum, and the sum of its values by place.
+
+WRITE_NUMBERS=1 writes what the tests that run have; the change then shows in the difference.
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pytest
+
+KEPT = Path(__file__).with_suffix(".json")
+
+
+def check(name, tables):
+    """`tables` has the rows of each table; numbers in texts count too, for some are written there alone."""
+    found = {}
+    for table, rows in tables.items():
+        for column in rows[0] if rows else ():
+            values = [number for row in rows for number in _numbers(row[column])]
+            if any(value not in (0, -1) for value in values):
+                sums = sum(values), sum(place * value for place, value in enumerate(values, 1))
+                found[f"{name}: {table}: {column}"] = [float(f"{value:.9g}") for value in sums]
+    kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    if "WRITE_NUMBERS" in os.environ:
+        kept = {key: value for key, value in kept.items() if not key.startswith(f"{name}: ")} | found
+        KEPT.write_text("{\n" + ",\n".join(f"{json.dumps(key)}: {kept[key]}" for key in sorted(kept)) + "\n}\n")
+    kept = {key: value for key, value in kept.items() if key.startswith(f"{name}: ")}
+    assert found.keys() == kept.keys()
+    differing = [key for key in kept if found[key] != pytest.approx(kept[key], rel=1e-6, abs=1e-9)]
+    assert {key: found[key] for key in differing} == {key: kept[key] for key in differing}
+
+
+def _numbers(value):
+    """A place without a number counts as -1, so that a value that comes or goes is seen."""
+    if isinstance(value, str):
+        return [float(number) for number in re.findall(r"\d+(?:\.\d+)?", value)]
+    if isinstance(value, Mapping):
+        value = [part for pair in value.items() for part in pair]
+    if isinstance(value, Iterable):
+        return [number for part in value for number in _numbers(part)]
+    return [-1.0 if value is None else float(value)]
+
+
+def rows_of(tables):
+    return {name: table.rows for name, table in tables.items()}
