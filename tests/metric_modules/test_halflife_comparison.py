@@ -119,6 +119,7 @@ def test_equal_editors_stay_open():
     assert [pair.verdict for pair in pairs] == ["open", "indicative", "indicative"]
     assert pairs[1].difference is None
     assert "no test in common" in pairs[1].sentence
+    assert (pairs[1].cases, pairs[1].sources, pairs[1].difference) == (0, 0, None)
 
 
 def test_a_difference_is_that_of_the_tables_means():
