@@ -236,3 +236,8 @@ def test_convergence_is_summed_up_like_a_half_life():
     result = summarise(outcomes, list(range(1, 13)), ["a", "a", "b", "b"])
     assert result["share_failed"] == 0.25
     assert result["mean_rounds_kept"] == pytest.approx(0.25 * 0 + 0.375 * 5 + 0.375 * 12, abs=1e-6)
+
+
+def test_the_signature_names_the_scale():
+    signatures = [half_life([falling(3)], threshold=limit)["signature"] for limit in (None, 0.5)]
+    assert [signature.split("|")[0] for signature in signatures] == ["scale=retained", "scale=absolute"]

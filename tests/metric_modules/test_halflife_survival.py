@@ -7,6 +7,7 @@ from convergebench.metric_modules.halflife.survival import (
     _area,
     _median,
     _pseudo_values,
+    _survival,
     cumulative_incidence,
     kaplan_meier,
     summarise,
@@ -67,6 +68,7 @@ def test_the_median_is_the_first_time_at_half():
     assert _median(grid, alive) == 2
     assert np.isinf(_median(*kaplan_meier([1, 5, 5], [True, False, False])))
     assert np.isinf(_median(*kaplan_meier([5, 5], [False, False])))
+    assert _survival(np.array([1, 0]), np.array([2, 0])).tolist() == [0.5, 0.5]  # nobody is left to be lost
 
 
 def test_the_lower_limit_of_chains_lost_at_once_is_their_mean():

@@ -299,13 +299,17 @@ def test_the_numbers_of_every_table(golden):
             cycle = ["add a hat", "add a scarf", "remove the scarf", "remove the hat"][: 2 + 2 * (source % 2)]
             chain |= {"category": "out and back", "cycle": json.dumps(cycle)}
         rows = score_rows(chain, (5 * editor + 3 * source + 7 * program) % 17, cause=causes[(editor + source) % 4])
-        rows = [
-            row | {"rmse_previous": 8.0 * 0.5 ** row["round"] if row["position"] == 2 else None} for row in rows
-        ]
+        for row in rows:
+            row["rmse_previous"] = 8.0 * 0.5 ** row["round"] if row["position"] == 2 else None
+            if program == 1 and row["position"] == 1:
+                row["edit_as_asked"] = row["round"] != 1 + (source + editor) % 12
         if (editor + source + program) % 9 == 0:
             chain, rows = end_chain(
                 chain, rows, 2 + source % 11, 1 + program % 2, ("refused", "failed")[source % 2]
             )
         chains.append(chain)
         scores += rows
-    kept_numbers.check("varied", kept_numbers.rows_of(report(scores, chains, floor_rows(13)).tables))
+    tables = report(scores, chains, floor_rows(13)).tables
+    kept_numbers.check("varied", kept_numbers.rows_of(tables))
+    shown = {name: [column.shown for column in table.columns] for name, table in tables.items()}
+    kept_numbers.check("columns", {"shown": [shown]})
