@@ -182,7 +182,7 @@ no-reference-env: .venv-peers/ready  ## .venv-peers: pyiqa with all its metrics,
 	@.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[score]'
 	.venv-peers/bin/python tests/benchmarks/peers/beside_pyiqa.py cnniqa
 
-# The figures and tables of the three studies, from editors that need no key: twenty minutes on two cores.
+# The figures and tables of the three studies, from editors that need no key: about an hour of processor time. Started again, it goes on.
 STUDIES := build/studies
 .PHONY: studies paper no-reference-env
 studies: $(STUDIES)/copies/report/index.html $(STUDIES)/restoration/report/index.html $(STUDIES)/real/report/index.html  ## the studies' figures and tables by embedded editors
