@@ -106,6 +106,11 @@ def test_twelve_sources_give_a_verdict():
     assert pair.sentence == f"a survives {pair.difference:.1f} rounds more than b (36 tests on 12 pictures)"
 
 
+def test_a_tenth_of_a_round_decides_if_it_is_certain():
+    pairs = [Comparison("a", "b", 14, 0, 14, difference, None, 0.001) for difference in (0.1, -0.1)]
+    assert [pair.verdict for pair in judge_alone(pairs)] == ["first", "second"]
+
+
 def test_fewer_than_twelve_sources_only_indicate():
     first, second, source_of = cases(3, 11)
     pair = all_pairs({"a": first, "b": second}, source_of)[0]
