@@ -106,7 +106,7 @@ def mutants(file: str) -> list[Mutant]:
         if isinstance(node, ast.Constant) and isinstance(node.value, bool):
             yield *span(node), str(not node.value)
         elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-            yield *span(node), str(node.value + 1 if isinstance(node.value, int) else node.value * 1.6)
+            yield *span(node), str(node.value + 1 if isinstance(node.value, int) else node.value * 1.6 or 1.0)
         elif isinstance(node, ast.UnaryOp) and not isinstance(node.operand, ast.Constant):
             yield span(node)[0], span(node.operand)[0], ""
         elif isinstance(node, ast.Call):
