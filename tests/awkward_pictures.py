@@ -112,7 +112,7 @@ BROKEN = {  # bytes that are no whole picture, and a part of the sentence that r
     "truncated.png": (encoded(NOISE, "PNG")[:-900], "that cannot be decoded"),
     "truncated.webp": (encoded(NOISE, "WEBP")[:-900], "that cannot be decoded"),
     "bomb.png": (bomb(), "a png of 10000x10000, above the limit"),
-    "web page.png": (b"<html><body>502 Bad Gateway</body></html>", "no picture"),
+    "web page.png": (b"<html><body>502 Bad Gateway</body></html>", "not a picture"),
     "empty.png": (b"", "no bytes at all"),
     "animation.gif": (encoded(halves(), "GIF", save_all=True, append_images=[NOISE]), "a gif with an animation"),
     "animation.png": (encoded(halves(), "PNG", save_all=True, append_images=[NOISE]), "a png with an animation"),
@@ -120,8 +120,8 @@ BROKEN = {  # bytes that are no whole picture, and a part of the sentence that r
         encoded(halves(), "WEBP", save_all=True, append_images=[NOISE]),
         "a webp with an animation",
     ),
-    "postscript.png": (encoded(NOISE, "EPS"), "no picture"),
-    "windows.eps": (b"\xc5\xd0\xd3\xc6" + bytes(200), "no picture"),
+    "postscript.png": (encoded(NOISE, "EPS"), "not a picture"),
+    "windows.eps": (b"\xc5\xd0\xd3\xc6" + bytes(200), "not a picture"),
     "modern.avif": (encoded(NOISE, "AVIF"), "of type avif, which is not read"),
 }
 
