@@ -154,7 +154,8 @@ def as_number(text: str) -> str:
 
 
 def main(folder: str, option: str = "") -> None:
-    hashes = demo(Path(folder)) | simulated_suite() | studies(Path(folder))
+    place = Path(folder).resolve()
+    hashes = demo(place) | simulated_suite() | studies(place)
     if option == "--write":
         KEPT.write_text(json.dumps(hashes, indent=1) + "\n")
     kept = json.loads(KEPT.read_text())

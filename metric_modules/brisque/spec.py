@@ -20,6 +20,6 @@ SPEC = {
             "nobody",
             "the picture is smaller than BRISQUE needs: {} pixels a side",
         ],
-        "too_flat": ["nobody", "the picture has too little contrast for BRISQUE"],
+        "too_flat": ["nobody", "the picture has too little contrast to be scored"],
     },
 }

@@ -18,6 +18,6 @@ SPEC = {
     ],
     "reasons": {
         "too_small_for_patches": ["nobody", "the picture is smaller than two patches of NIQE: {} pixels"],
-        "too_flat": ["nobody", "the picture has too little contrast for NIQE"],
+        "too_flat": ["nobody", "the picture has too little contrast to be scored"],
     },
 }

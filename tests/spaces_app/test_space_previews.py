@@ -52,7 +52,7 @@ def test_previews_keep_their_limit_and_what_was_just_made(dataset, tmp_path, mon
 
 @pytest.mark.parametrize(("data", "words"), [
     (small_dataset.decompression_bomb(), "a png that cannot be decoded .*exceeds limit"),
-    (b"<svg onload='alert(1)'/>", "no picture"),
+    (b"<svg onload='alert(1)'/>", "not a picture"),
     (b"GIF89a", "it is a gif that cannot be decoded"),
     (small_dataset.picture(1)[:400], "it is a png that cannot be decoded"),
 ])  # fmt: skip

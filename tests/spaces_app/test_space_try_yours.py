@@ -81,7 +81,7 @@ def test_what_cannot_be_computed_is_absent_with_its_reason(dataset, monkeypatch,
 @pytest.mark.parametrize(("data", "words"), [
     (small_dataset.decompression_bomb(), "exceeds limit"),
     (small_dataset.picture(1, side=32), "at least 64 pixels"),
-    (b"no picture", "no picture"),
+    (b"no picture", "not a picture"),
 ])  # fmt: skip
 def test_what_cannot_be_scored_is_refused_by_name(dataset, data, words):
     with pytest.raises(UserError, match=f"'round1.png'.*{words}"):
