@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 # If this is set, every process of a command compiles torch and others again, which takes seconds.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: cluster-test help setup demo test test-wheel wheels slow slow-sample simulations mutants red-team fuzz weights-test size check commands oldest format space no-reference bench inspect referee verdicts goldens clean
+.PHONY: cluster-test help setup demo test test-wheel wheels slow slow-sample simulations mutants red-team fuzz weights-test size check commands oldest newest format space no-reference bench inspect referee verdicts goldens clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' $(MAKEFILE_LIST) | expand -t 22
@@ -128,24 +128,26 @@ no-reference: .venv/dev .venv-peers/ready  ## no-reference metrics against publi
 bench: .venv/dev  ## benchmarks: seconds and memory
 	@for name in big_store scaling scoring space; do echo "== $$name"; $(BIN)/python tests/benchmarks/$$name.py || exit 1; done
 
-# The lowest versions that pyproject.toml allows, as uv finds them; but torch as pinned, for older builds bring CUDA.
-.venv-oldest/ready: pyproject.toml
-	@echo "setting up .venv-oldest (a minute or two the first time)"
-	@test -x .venv-oldest/bin/python || $(PYTHON) -m venv .venv-oldest
-	@.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0 uv
-	@echo torch==2.13.0 > .venv-oldest/torch.txt
-	@.venv-oldest/bin/uv pip compile --quiet --resolution lowest-direct --extra all -c .venv-oldest/torch.txt \
-	  --python .venv-oldest/bin/python pyproject.toml | grep -Ev '^(nvidia|cuda|triton)' > .venv-oldest/lowest.txt
-	@.venv-oldest/bin/uv pip install --quiet --python .venv-oldest/bin/python -r .venv-oldest/lowest.txt
-	@.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -c .venv-oldest/lowest.txt \
+# The lowest and the highest versions that pyproject.toml allows, as uv finds them; but torch as pinned, for others bring CUDA.
+.venv-oldest/ready .venv-newest/ready: .venv-%/ready: pyproject.toml
+	@echo "setting up .venv-$* (a minute or two the first time)"
+	@test -x .venv-$*/bin/python || $(PYTHON) -m venv .venv-$*
+	@.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0 uv
+	@echo torch==2.13.0 > .venv-$*/torch.txt
+	@.venv-$*/bin/uv pip compile --quiet --resolution $(if $(filter oldest,$*),lowest-direct,highest) --extra all -c .venv-$*/torch.txt \
+	  --python .venv-$*/bin/python pyproject.toml | grep -Ev '^(nvidia|cuda|triton)' > .venv-$*/versions.txt
+	@.venv-$*/bin/uv pip install --quiet --python .venv-$*/bin/python -r .venv-$*/versions.txt
+	@.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check -c .venv-$*/versions.txt \
 	  hypothesis krippendorff pytest pytest-xdist setuptools
 	@touch $@
 
 oldest: .venv-oldest/ready  ## the default tests on the lowest versions that pyproject.toml allows
-	@.venv-oldest/bin/python -m pip --quiet --disable-pip-version-check install --no-deps --no-build-isolation --force-reinstall .
+newest: .venv-newest/ready  ## the default tests on the highest versions that pyproject.toml allows
+oldest newest:
+	@.venv-$@/bin/python -m pip --quiet --disable-pip-version-check install --no-deps --no-build-isolation --force-reinstall .
 	@rm -rf build/lib build/bdist.*
-	.venv-oldest/bin/python -m pip check
-	OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -q -n auto --dist loadfile
+	.venv-$@/bin/python -m pip check
+	OMP_NUM_THREADS=1 .venv-$@/bin/python -m pytest -q -n auto --dist loadfile
 
 # inspect-ai needs an older fsspec than other packages, so it has its own environment, without pinned versions.
 .venv-inspect/ready: pyproject.toml
@@ -188,7 +190,7 @@ STUDIES := build/studies
 studies: $(STUDIES)/copies/report/index.html $(STUDIES)/restoration/report/index.html $(STUDIES)/real/report/index.html  ## the studies' figures and tables by embedded editors
 
 RUN = cd $(abspath $(@D)/..) && $(abspath $(BIN))/convergebench
-$(STUDIES)/copies/report/index.html: .venv/ready
+$(STUDIES)/copies/report/index.html: .venv/dev
 	@mkdir -p $(@D)
 	$(RUN) weights lpips && $(RUN) weights niqe && $(RUN) weights brisque
 	$(RUN) generate --suite copies --rounds 20 --runs 2 --out runs/copies
@@ -199,7 +201,7 @@ $(STUDIES)/copies/report/index.html: .venv/ready
 	$(RUN) report dataset --out report
 
 FOUR = --program restore-s1 --program restore-sf2 --program restore-l3 --program restore-lf1
-$(STUDIES)/restoration/report/index.html: .venv/ready
+$(STUDIES)/restoration/report/index.html: .venv/dev
 	@mkdir -p $(@D)
 	$(RUN) weights lpips && $(RUN) weights niqe
 	$(RUN) generate --suite restoration-35 --editor paint --editor identity $(FOUR) --out runs/restoration
@@ -207,7 +209,7 @@ $(STUDIES)/restoration/report/index.html: .venv/ready
 	$(RUN) score dataset --metrics psnr,ssim,lpips,niqe,piqe,second_pass
 	$(RUN) report dataset --out report
 
-$(STUDIES)/real/report/index.html: .venv/ready
+$(STUDIES)/real/report/index.html: .venv/dev
 	@mkdir -p $(@D)
 	$(RUN) generate --suite restoration-real --editor paint --editor identity --out runs/real
 	$(RUN) build runs/real --out dataset && $(RUN) score dataset --metrics niqe,brisque,piqe && $(RUN) report dataset --out report
