@@ -11,7 +11,7 @@ from itertools import zip_longest
 from convergebench.generation.records import UserError
 
 from .chains import Findings, Problem, chain_of_turns
-from .layout_turns import open_split, picture_of, undecoded
+from .layout_turns import open_split, picture_of
 
 _TURN = re.compile(r"\s*turn_(\d+)_image\s*")
 
@@ -23,15 +23,15 @@ def find_chains(path: str, editor: str, split: str | None, questions: str, kind:
     turns = [name for _, name in sorted(columns.items())]
     if not turns or not {"image", "context"} <= set(asked.column_names):
         raise UserError(f"{path} must have the columns turn_0_image, ..., and {questions} image and context")
-    for number, (row, question) in enumerate(zip_longest(undecoded(answers, turns), undecoded(asked, ["image"]))):
+    for number, (row, question) in enumerate(zip_longest(answers, asked)):
         where = f"{path}, row {number}"
-        picture = question and picture_of(question["image"])
+        picture = question and picture_of(question["image"], questions)
         if row is None or not picture:
             yield Problem(where, f"is only in {questions}" if row is None else f"has no picture in {questions}")
             continue
         words = [str(text) for text in question["context"]] + [""] * len(turns)
         turn_answers = [
-            (name, text, f"{where}, {name}", picture_of(row[name]))
+            (name, text, f"{where}, {name}", picture_of(row[name], path))
             for name, text in zip(turns, words, strict=False)
         ]
         index = question.get("index", number)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from convergebench.generation.records import UserError
+from huggingface_hub import HfFileSystem
 
 from .chains import Findings, Problem, chain_of_turns
 
@@ -39,14 +40,14 @@ def find_chains(
     for name in (source, *turns, *filter(None, instruction_columns)):
         if name not in names:
             raise UserError(f"{path} has no column {name!r}; its columns are {', '.join(names)}")
-    for number, row in enumerate(undecoded(loaded, (source, *turns))):
+    for number, row in enumerate(loaded):
         where = f"{path}, row {number}"
-        picture = picture_of(row[source])
+        picture = picture_of(row[source], path)
         if picture is None:
             yield Problem(where, f"has no picture in {source!r}")
             continue
         answers = [
-            (turn, str(row[words] or "") if words else "", f"{where}, {turn}", picture_of(row[turn]))
+            (turn, str(row[words] or "") if words else "", f"{where}, {turn}", picture_of(row[turn], path))
             for turn, words in zip(turns, instruction_columns, strict=True)
         ]
         chain = chain_of_turns("dataset", f"{number}", f"row-{number}", picture, answers, editor, kind)
@@ -56,7 +57,7 @@ def find_chains(
 def open_split(
     path: str, config: str | None = None, split: str | None = None, revision: str | None = None
 ) -> "IterableDataset":
-    """One split as a stream, by default the only one."""
+    """One split as a stream, by default the only one; its pictures as they are stored, for decoding is not undone."""
     import datasets
 
     try:
@@ -69,16 +70,8 @@ def open_split(
     splits = loaded if isinstance(loaded, dict) else {split: loaded}
     if len(splits) > 1:
         raise UserError(f"{path} has the splits {', '.join(map(str, splits))}; choose one with --split")
-    return next(iter(splits.values()))
-
-
-def undecoded(dataset: "IterableDataset", columns: Sequence[str]) -> "IterableDataset":
-    """With the pictures of these columns as they are stored; decoding would encode them again."""
-    import datasets
-
-    for name in columns:
-        dataset = dataset.cast_column(name, datasets.Image(decode=False))
-    return dataset
+    chosen = next(iter(splits.values()))
+    return chosen.decode(False) if chosen.features else chosen
 
 
 def _instruction_column(turn: str, names: Sequence[str]) -> str:
@@ -86,8 +79,15 @@ def _instruction_column(turn: str, names: Sequence[str]) -> str:
     return next((column for column in columns if column in names), "")
 
 
-def picture_of(value: Mapping[str, Any] | None) -> Path | bytes | None:
-    """A picture of a dataset whose column is not decoded."""
+def picture_of(value: Mapping[str, Any] | None, dataset: str) -> Path | bytes | None:
+    """A picture of a dataset whose column is not decoded; a file only if it is one of the dataset's own."""
     if value is None:
         return None
-    return value["bytes"] if value.get("bytes") is not None else Path(value["path"])
+    if value.get("bytes") is not None:
+        return value["bytes"]
+    path = str(value["path"])
+    if path.startswith(f"hf://datasets/{dataset}@"):
+        return HfFileSystem().cat_file(path)
+    if not Path(path).resolve().is_relative_to(Path(dataset).resolve()):
+        raise UserError(f"{dataset} names the picture {path}, which is not inside it")
+    return Path(path)

@@ -68,6 +68,54 @@ def test_other_columns_are_refused(tmp_path):
     assert bring_in(tmp_path, "mse-bench", *published(tmp_path, rows, rows)).exit_code == 2
 
 
+def test_a_dataset_cannot_name_a_file_outside_itself(tmp_path):
+    coloured(1, 2, 3).save(tmp_path / "private.png")
+    rows = [{"image": {"bytes": None, "path": str(tmp_path / "private.png")}, "turn_1_image": coloured(3, 2, 1)}]
+    folder, *_ = published(tmp_path, rows, [{"words": "x"}])
+    turns = ["--source-column", "image", "--turn", "turn_1_image", "--split", "m"]
+    done = bring_in(tmp_path, "dataset", folder, *turns)
+    assert (done.exit_code, "which is not inside it" in done.stderr) == (2, True), done.output
+    assert not list((tmp_path / "run").rglob("*.png"))
+
+
+@pytest.mark.parametrize("kind", ["files", "parquet"])
+def test_pictures_on_the_hub_keep_their_bytes(hub, api, tmp_path, kind):
+    folder, home = tmp_path / "pictures", {"HF_HOME": str(tmp_path / "home"), "HF_HUB_DISABLE_XET": "1"}
+    folder.mkdir()
+    for name in ("source", "turn_1"):
+        coloured(len(name), 2, 3).save(folder / f"{name}.jpg")
+    names = {"source_file_name": "source.jpg", "turn_1_file_name": "turn_1.jpg", "turn_1_prompt": "add a cat"}
+    (folder / "metadata.jsonl").write_text(json.dumps(names))
+    api.create_repo("NS/pictures", repo_type="dataset")
+    if kind == "files":
+        api.upload_folder(repo_id="NS/pictures", repo_type="dataset", folder_path=folder)
+    else:
+        row = {name: {"bytes": (folder / f"{name}.jpg").read_bytes()} for name in ("source", "turn_1")}
+        rows = datasets.Dataset.from_list([row | {"turn_1_prompt": "add a cat"}])
+        rows.cast_column("source", datasets.Image()).cast_column("turn_1", datasets.Image()).to_parquet(
+            tmp_path / "rows.parquet"
+        )
+        place = {"path_in_repo": "data/train-00000-of-00001.parquet", "path_or_fileobj": tmp_path / "rows.parquet"}
+        api.upload_file(repo_id="NS/pictures", repo_type="dataset", **place)
+    words = ["import", "NS/pictures", "--layout", "dataset", "--source-column", "source", "--turn", "turn_1"]
+    command = [sys.executable, "-m", "convergebench", *words, "--editor", "m", "--out", "run"]
+    client = os.environ | home | {"HF_ENDPOINT": hub.url, "HF_TOKEN": hub.token, "HF_HUB_OFFLINE": "0"}
+    done = subprocess.run(command, env=client, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    kept = {path.read_bytes() for path in (tmp_path / "run").rglob("*.jpg")}
+    assert kept == {path.read_bytes() for path in folder.glob("*.jpg")}
+
+
+@pytest.mark.parametrize("place", ["raw", "model/multipass"])
+def test_a_link_in_a_folder_of_edival_is_refused(answers, place):
+    folder, _ = answers
+    (folder / "raw").mkdir()
+    coloured(1, 2, 3).save(folder / "private.png")
+    (folder / place / "40_input_raw.png").symlink_to(folder / "private.png")
+    done = bring_in(folder, "edival", folder / "model", "--originals", folder / "raw")
+    assert (done.exit_code, "is a symbolic link" in done.stderr) == (2, True), done.output
+
+
 @pytest.mark.parametrize(
     "layout", [["dataset", "--turn", "turn_1_image"], ["mse-bench"]], ids=lambda words: words[0]
 )
