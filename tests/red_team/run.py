@@ -19,6 +19,7 @@ import sys
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -171,11 +172,18 @@ class Studies:
 
 def folder_of(out: Path, name: str, about: Sequence[Any]) -> Path:
     """An editor's folder: another one where its code, or what is asked of it, has changed."""
-    cheat = CHEATS[name]() if name in CHEATS else None
-    functions = [value for value in vars(cheat).values() if inspect.isfunction(value)] if cheat else []
-    makers = type(cheat).__mro__[:-1] if cheat else ()
-    code = [inspect.getsource(maker) for maker in (*makers, *functions)]
+    code = []
+    if name in CHEATS:
+        factory, cheat = CHEATS[name], CHEATS[name]()
+        code = [_source(maker) for maker in type(cheat).__mro__[:-1]]
+        partly = isinstance(factory, partial)
+        code += [_source(part) for part in ((*factory.args, *factory.keywords.values()) if partly else (factory,))]
+        code += [_source(value) for value in vars(cheat).values() if inspect.isfunction(value)]
     return out / f"{name}-{hashlib.sha256(repr([*code, *about]).encode()).hexdigest()[:8]}"
+
+
+def _source(part: Any) -> str:
+    return inspect.getsource(part) if inspect.isfunction(part) or inspect.isclass(part) else repr(part)
 
 
 def read_salt(out: Path) -> bytes:
@@ -334,8 +342,14 @@ def main() -> None:
     ]
     if accused_now or any(accused.values()):
         raise SystemExit("an honest editor is accused")
-    if ABOVE in text:
-        raise SystemExit(f"a dishonest editor ranks at or above {LEVEL}")
+    ranked = [
+        row["editor"]
+        for rows in results.values()
+        for row in rows
+        if row["editor"] in CHEATS and row["rank"] and outcome(row, rows) == ABOVE
+    ]
+    if ranked:
+        raise SystemExit(f"ranked at or above {LEVEL}: {', '.join(ranked)}")
 
 
 if __name__ == "__main__":
