@@ -1,0 +1,398 @@
+"""The numbers of every statistic and measure on drawn inputs are those of kept_numbers.json: no operator may change."""
+
+from dataclasses import astuple
+from itertools import combinations
+
+import cv2
+import kept_numbers
+import numpy as np
+import pytest
+from convergebench.metric_modules.contraction.contraction import contraction
+from convergebench.metric_modules.damage import measure as damage
+from convergebench.metric_modules.edit_applied import whole_picture
+from convergebench.metric_modules.edit_applied.cycles import roles
+from convergebench.metric_modules.edit_applied.judge import judge_step, seen
+from convergebench.metric_modules.halflife import comparison, intervals, survival
+from convergebench.metric_modules.halflife.causes import CAUSES, Limits
+from convergebench.metric_modules.halflife.halflife import half_life
+from convergebench.metric_modules.halflife.outcomes import Outcome, convergence, curve_outcome
+from convergebench.metric_modules.honesty import knowledge
+from convergebench.metric_modules.honesty.measure import Scorer
+from convergebench.metric_modules.registration import align, measure
+from random_lpips import random_model
+
+OF_PICTURES = 1e-3  # relative: resizing differs a little between builds of OpenCV
+
+
+def keep(name, cases, rel=1e-6):
+    kept_numbers.check(name, {case: [{"": value}] for case, value in cases.items()}, rel)
+
+
+def size_of(p):
+    """A p on a scale on which a small one counts too."""
+    return p and -np.log10(p)
+
+
+def words(outcome):
+    return [part.replace(" ", "_") if isinstance(part, str) else part for part in astuple(outcome)]
+
+
+@pytest.mark.parametrize("kind", ["whole", "real"])
+@pytest.mark.parametrize("sources", [1, 2, 5, 6, 11, 12, 14, 15, 16, 41])
+def test_comparisons(sources, kind):
+    rng = np.random.default_rng(sources)
+    tests = [(source, n) for source in range(sources) for n in range(int(rng.integers(1, 4)))]
+    level = {test: rng.gamma(2, 2) for test in tests}
+    editors = {}
+    for name, gain in zip("abcd", (0, 0.4, 1.2, 4), strict=True):
+        kept = {test: min(level[test] + gain + rng.normal(0, 1.5), 10.0) for test in tests}
+        kept = {test: float(np.rint(rounds)) if kind == "whole" else rounds for test, rounds in kept.items()}
+        editors[name] = {
+            test: None if rng.random() < 0.04 else kept[test] for test in tests if rng.random() > 0.04
+        }
+    source_of = {test: test[0] for test in tests}
+    pairs = [
+        comparison.compare(names, *(editors[name] for name in names), source_of, most)
+        for most, names in zip((10, None, 10, 7, 10, 10), combinations("abcd", 2), strict=True)
+    ]
+    judged = [
+        comparison.judge_together(pairs),
+        comparison.judge_together(pairs[:1]),
+        comparison.judge_alone(pairs),
+    ]
+    for together in judged:
+        ranks = comparison.rank_intervals("abcd", together)
+        columns = [
+            (pair.cases, pair.left_out, pair.sources, pair.difference, pair.interval, pair.verdict)
+            for pair in together
+        ]
+        p = [(size_of(pair.p_value), size_of(pair.p_corrected)) for pair in together]
+        keep(f"comparisons of {sources} sources, {kind}, {judged.index(together)}", {
+            "pairs": columns, "p": p, "ranks": list(ranks.values()),
+        })  # fmt: skip
+
+
+def test_sign_flips_and_steps():
+    rng = np.random.default_rng(8)
+    found = {}
+    for size in (1, 3, 12, 39, 40, 41, 90):
+        for name, scale in (("of tiny", 1e-9), ("of ordinary", 1), ("of huge", 1e9)):
+            values = scale * rng.normal(0.4, 1, size)
+            found[f"{size} {name}"] = [size_of(comparison._sign_flip_p(values))]
+        found[f"{size} whole"] = [size_of(comparison._sign_flip_p(rng.integers(-2, 5, size)))]
+        found[f"{size} none"] = [comparison._sign_flip_p(np.zeros(size)), comparison._sign_flip_p([1, -1] * size)]
+    for size in (12, 15, 16, 20):
+        table = rng.normal(0.6, 1, (size, 6)) + np.arange(6) / 3
+        table[rng.random(table.shape) < 0.15] = np.nan
+        table[:, 2] = 0.0
+        table[1] = np.nan
+        found[f"steps of {size}"] = [size_of(p) for p in comparison._step_down(table)]
+    found["steps of nothing"] = comparison._step_down(np.full((12, 2), np.nan))
+    keep("sign flips", found)
+
+
+def designs():
+    """Values with their sources and programs, of equal and of unequal groups."""
+    rng = np.random.default_rng(2)
+    for sources, programs, share in ((1, 3, 1), (2, 2, 1), (5, 1, 1), (7, 4, 0.7), (12, 3, 1), (30, 4, 0.6)):
+        cells = [(s, p) for s in range(sources) for p in range(programs) if rng.random() < share]
+        effect, other = rng.normal(0, 3, sources), rng.normal(0, 2, programs)
+        noise = rng.normal(0, 2, len(cells))
+        values = np.array([9 + effect[s] + other[p] for s, p in cells]) + noise
+        name = f"{sources} sources, {programs} programs"
+        yield name, values, [f"s{s}" for s, _ in cells], [f"p{p}" for _, p in cells]
+
+
+@pytest.mark.parametrize("kind", ["inside", "at an end", "level", "marks", "few marks", "no marks"])
+def test_limits(kind):
+    found = {}
+    for name, drawn, sources, programs in designs():
+        values = {
+            "inside": np.clip(drawn, 0, 20),
+            "at an end": np.clip(2.2 * (drawn - 9), 0, 20),
+            "level": np.full(len(drawn), 20.0),
+            "marks": (drawn > 9).astype(float),
+            "few marks": (drawn == drawn.max()).astype(float),
+            "no marks": np.zeros(len(drawn)),
+        }[kind]
+        for given in (None, programs):
+            found[f"{name}: {given is None}"] = [
+                intervals.mean_interval(values, sources, 20, given),
+                intervals.mean_interval(values, sources, 15, given, first=1.0),
+                intervals.share_interval(values > 0.5, sources, given),
+                intervals._variance(values, sources, given),
+                intervals.student_interval(values, sources),
+                intervals.mean_over_clusters([*values[:-1], None], sources),
+            ]
+    keep(f"limits, {kind}", found)
+
+
+@pytest.mark.parametrize("last", [1, 9, 10, 20])
+def test_survival(last):
+    rng = np.random.default_rng(last)
+    found = {}
+    for name, lost, failed in (
+        ("most lost", 0.9, 0.1),
+        ("all lost", 1.0, 0),
+        ("half lost", 0.5, 0.5),
+        ("none", 0, 0),
+    ):
+        outcomes = []
+        for kept in rng.integers(0, last + 1, 40).tolist():
+            if kept < last and rng.random() < lost:
+                outcomes.append(Outcome(kept, min(kept + 1 + int(rng.integers(0, 2)), last), "quality lost"))
+            else:
+                is_failed = rng.random() < failed
+                outcomes.append(Outcome(kept if is_failed else last, failed=is_failed))
+        sources, programs = [f"s{n // 4}" for n in range(40)], [f"p{n % 4}" for n in range(40)]
+        rounds = list(range(1, last + 1))
+        found |= {
+            name: survival.summarise(outcomes, rounds, sources, programs),
+            f"{name}, alone": survival.summarise(outcomes[:9], rounds),
+            f"{name}, with gaps": survival.summarise(outcomes, rounds[::3], sources),
+        }
+        causes = [["quality", "part", None][n] for n in rng.integers(0, 3, 40)]
+        grid, incidence = survival.cumulative_incidence([outcome.time for outcome in outcomes], causes)
+        found[f"{name}, by cause"] = [grid, *incidence.values()]
+    keep(f"survival of {last} rounds", found)
+
+
+def test_outcomes():
+    rng = np.random.default_rng(6)
+    rounds, found = [1, 2, 3, 5, 8], {}
+    for end in ("complete", "refused", "no_image", "shrunk", "failed"):
+        drawn = []
+        for number in range(60):
+            length = 5 if end == "complete" else int(rng.integers(0, 5))
+            curve = [None if rng.random() < 0.1 else float(v) for v in np.round(rng.uniform(0.35, 1, length), 1)]
+            end_round = [None, 4, 1][number % 3]
+            drawn += [
+                words(curve_outcome(curve, rounds, 0.5, "higher", end, end_round)),
+                words(curve_outcome(curve, rounds, 0.8, "lower", end, end_round)),
+            ]
+            scale = {"part lost": 0.4, "colour lost": 20, "another person": 0.8, "framing lost": 0.3}
+            series = {name: [rng.random(length) < 0.9] for name in ("not changed", "not as asked", "not undone")}
+            series |= {name: [rng.uniform(0, top, length)] for name, top in scale.items()}
+            series |= {
+                name: [curve, *[rng.uniform(0.45, 1, length)] * 2] for name in ("quality lost", "meaning lost")
+            }
+            asked = {name: series[name] for name in series if rng.random() < 0.3}
+            limits = Limits([0.5, 0.7][number % 2], [None, 0.2][number % 2], ["", "kept", "lost"][number % 3])
+            left_out = {name: {1, 3} for name in asked if rng.random() < 0.3}
+            drawn.append(words(convergence(rounds, asked, end, end_round, limits, left_out)))
+        found[end] = drawn
+        curves = [[0.9, 0.7, 0.4, 0.3, 0.2], [0.9, 0.8, 0.8], [0.95, 0.9]]
+        result = half_life(curves, rounds, ends=["complete", end, end] if end != "complete" else None)
+        found[f"{end}, half-life"] = result | {"signature": ""}
+    exact = {
+        name: np.arange(0, 1.001, 0.05) * {"colour lost": 20}.get(name, 1)
+        for name in CAUSES
+        if CAUSES[name].decided_by
+    }
+    for name, values in exact.items():
+        for limits in (Limits(), Limits(0.6, 0.2, "kept"), Limits(0.4, 0.3, "lost")):
+            found[f"{name} at {limits}"] = [bool(CAUSES[name].is_lost(value, limits)) for value in values]
+    keep("outcomes", found)
+
+
+def test_contractions():
+    rng, rounds = np.random.default_rng(9), np.arange(1, 15)
+    found = {}
+    for name, curve in (
+        ("linear", 1 + 2.0 * rounds), ("power", rounds**2.0), ("plateau", 40 * (1 - 0.6**rounds)),
+        ("exponential", np.exp(rounds / 4)), ("level", np.full(14, 3.0)), ("nothing", np.zeros(14)),
+    ):  # fmt: skip
+        mse = np.abs(curve + rng.normal(0, 0.2, (6, 14)) * (curve > 0)).tolist()
+        steps = np.maximum(np.abs(np.diff(curve, prepend=0) + rng.normal(0, 0.05, (6, 14))) - 0.06, 0).tolist()
+        mse[1][4], mse[2], steps[3] = None, mse[2][:8], [3.0, *[0.0] * 13]
+        steps[4] = [0.5**n for n in range(6)] + [0.0] * 8
+        for given in (steps, None):
+            result = contraction(mse, given, clusters=[*"aabbcd"])
+            result |= {"shape_reason": None, "signature": ""}
+            found[f"{name}: {given is None}"] = result
+    found["short"] = contraction([[1.0, 4.0, 9.0]], [[1.0, 2.0, 3.0]])
+    keep("contraction", found)
+
+
+def textured(height, width, seed=0):
+    noise = np.random.default_rng(seed).normal(0, 1, (height, width, 3))
+    soft = sum(cv2.GaussianBlur(noise, (0, 0), sigma) * sigma for sigma in (1.5, 5, 14))
+    return np.clip(128 + 45 * soft / soft.std(), 0, 255).astype(np.uint8)
+
+
+def moved(shown, x, y, scale):
+    height, width = shown.shape[:2]
+    start = [(side - 1) / 2 * (1 - scale) + shift for side, shift in ((width, x), (height, y))]
+    matrix = np.array([[scale, 0, start[0]], [0, scale, start[1]]])
+    return cv2.warpAffine(shown, matrix, (width, height), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REFLECT)
+
+
+MOVES = ((0, 0, 1), (3.25, -2.5, 1), (-7.5, 5, 0.985), (6, -9, 1.03), (0.1, 0.1, 1), (15, 17, 1.07), (40, 0, 1))
+
+
+@pytest.mark.parametrize("shape", [(260, 330), (600, 540), (64, 90), (63, 90), (90, 1200)])
+def test_registrations(shape):
+    reference, found = textured(*shape), {}
+    blocks = align.anchors(reference)
+    found["blocks"] = [len(blocks[2]), blocks[2].sum(axis=0), *[grey.shape for grey in blocks[1]]]
+    for move in MOVES if shape != (600, 540) else MOVES[2:4]:
+        shown = moved(reference, *move)
+        shown[: shape[0] // 3, : shape[1] // 3] = textured(*shape, 1)[: shape[0] // 3, : shape[1] // 3]
+        place = align.locate(blocks, shown)
+        laid, part = measure.undone(shown, place)
+        found[f"{move}"] = [
+            [value for value in place if np.isfinite(value)],
+            list(measure.compare(blocks, reference, shown).values()),
+            *[(side.start, side.stop) for side in part],
+            laid.mean(),
+        ]
+    keep(f"registration of {shape}", found, OF_PICTURES)
+
+
+def test_placements():
+    still = [(0.249, 0), (0.25, 0), (4, 2), (4, 2.1), (4, 1.9)]
+    found = {
+        "still": [align.Placement(3, 2, 1.1, residual, unmoved, 20).still for unmoved, residual in still],
+        "accepted": [align.Placement(0, 0, 1, residual, 9, blocks).accepted
+                     for residual, blocks in ((1.99, 12), (2.0, 12), (1.0, 11))],
+        "framing": [measure._framing_loss((100, 200), align.Placement(x, y, scale, 0, 9, 20))
+                    for x, y, scale in ((0, 0, 1), (20, 0, 1), (0, -30, 1.1), (7, 9, 0.8), (300, 0, 1), (0, 150, 1))],
+        "recorded": [align.recorded(dict(zip(("shift_x", "shift_y", "scale"), row, strict=True)), (400, 512, 3))
+                     for row in ((0.19, 0, 1), (0.2, 0, 1), (0, -1, 1), (0, 0, 1.002), (0, 0, 0.98), (None, 0, 1))],
+    }  # fmt: skip
+    finite = [place and [value for value in place if np.isfinite(value)] for place in found["recorded"]]
+    keep("placements", found | {"recorded": finite})
+
+
+def test_damages():
+    shown, model, found = textured(300, 360), random_model("alex"), {}
+    reference = damage.prepare(model, shown)
+    for move in MOVES[:4]:
+        back = moved(shown, *move)
+        back[200:250, 80:170] = (90, 120, 60)
+        worst, polygons = damage.compare(model, reference, back)
+        found[f"{move}"] = [worst, len(polygons), *polygons]
+    keep("damage", found, OF_PICTURES)
+
+
+def disc(shown, colour, at=(0.4, 0.35), size=0.12, opacity=1.0):
+    height, width = shown.shape[:2]
+    y, x = np.mgrid[:height, :width]
+    inside = (y - at[0] * height) ** 2 + (x - at[1] * width) ** 2 < (size * min(height, width)) ** 2
+    return np.where(inside[..., None], shown + opacity * (np.array(colour) - shown), shown).astype(np.uint8)
+
+
+def rounds_of_edits():
+    """Cycles with the pictures of a round, from the return before it on."""
+    start = textured(300, 360)
+    red, both = disc(start, (220, 30, 40)), disc(disc(start, (220, 30, 40)), (30, 60, 220), (0.7, 0.75), 0.1)
+    blue, left = disc(start, (30, 60, 220), (0.7, 0.75), 0.1), disc(start, (220, 30, 40), opacity=0.5)
+    small, moved_back = disc(start, (220, 30, 40), size=0.025), moved(start, 6, -5, 1.03)
+    grey = np.repeat(cv2.cvtColor(start, cv2.COLOR_RGB2GRAY)[..., None], 3, 2)
+    pale, green = (
+        (grey + 0.3 * (start.astype(float) - grey)).astype(np.uint8),
+        disc(start, (60, 180, 60), size=2, opacity=0.12),
+    )
+    soft = cv2.GaussianBlur(start, (0, 0), 3)
+    sharp = np.clip(start + 1.5 * (start - cv2.GaussianBlur(start, (0, 0), 1.5).astype(float)), 0, 255).astype(
+        np.uint8
+    )
+    turned = [np.ascontiguousarray(np.rot90(start, -n)) for n in range(5)]
+    flipped = np.ascontiguousarray(start[:, ::-1])
+    mirrored = np.ascontiguousarray(np.hstack([start[:, :180], start[:, 179::-1]]))
+    adds, paints = ("add a red ball", "remove the red ball"), ("make the ball blue", "undo it")
+    nested = ("add a red ball", "add a blue hat", "remove the blue hat", "remove the red ball")
+    crossed = (*nested[:2], nested[3], nested[2])
+    monochrome, tint = ("turn the image monochrome", "color it"), ("make it a bit greener", "take the green away")
+    blurs, sharpens = ("blur the image", "sharpen it again"), ("sharpen the image", "blur it again")
+    turns, flips = ("rotate the image by 90 degrees clockwise",) * 4, ("flip horizontally", "flip it back")
+    yield from [(adds, [start, red, back]) for back in (start, red, left, small, blue, moved_back, soft, None)]
+    yield from [(adds, [start, small, start]), (adds, [start, start, start]), (adds, [red, blue, red])]
+    yield from [
+        (paints, [start, blue, start]),
+        (("add a ball", "make it gold", "undo"), [start, red, both, start]),
+    ]
+    yield from [(nested, [start, red, both, red, back]) for back in (start, red)]
+    yield from [(crossed, [start, red, both, blue, start]), (crossed, [start, red, left, red, start])]
+    for forward in (grey, pale, start):
+        yield from [(monochrome, [start, forward, back]) for back in (start, pale)]
+    yield from [(tint, [start, green, back]) for back in (start, green)] + [(tint, [grey, start, grey])]
+    for cycle, forward in ((blurs, soft), (sharpens, sharp), (blurs, sharp), (sharpens, start)):
+        yield from [(cycle, [start, forward, back]) for back in (start, soft)]
+    yield from [(turns, turned), (turns, [*turned[:2], *turned[1:4]])]
+    yield from [(flips, [start, flipped, start]), (flips, [start, start, start]), (flips, [mirrored] * 3)]
+    yield from [(("copy it",), [start, soft]), (("make it night", "make it day"), [start, pale, start])]
+
+
+def test_edits():
+    found, source = {}, seen(textured(300, 360))
+    for number, (cycle, pictures) in enumerate(rounds_of_edits()):
+        shown = [picture if picture is None else seen(picture) for picture in pictures]
+        options = [{}] if number % 3 else [{"source": source, "small": True, "meaning": [0.2, 0.5, 0.3, 0.1, 0.2]}]
+        if number == 5:
+            options.append({"placement": (6 / 360, -5 / 300, 1.03)})
+        for place, option in enumerate(options):
+            steps = [judge_step(cycle, True, k, shown, **option) for k in range(1, len(shown))]
+            found[f"{number}, {place}"] = [list(step.values()) for step in steps]
+    adding = [judge_step(("add a {thing}",) * 2, False, k, [source] * 3) for k in (1, 2)]
+    keep("edits", found | {"only adds": [list(step.values()) for step in adding]}, OF_PICTURES)
+
+
+INSTRUCTIONS = (
+    "rotate the image", "turn the picture upside down", "rotate it by half a turn", "rotate it a quarter to the left",
+    "rotate by 270 degrees to the right", "rotate 270 degrees counterclockwise", "please turn it 90 degrees clockwise",
+    "flip top to bottom", "mirror the image vertically", "flip upside down", "flip it", "add a mirror", "unblur it",
+    "sharpen the blurred image", "blur", "make it purpler", "convert to grey", "make a green hat", "turn it redder",
+)  # fmt: skip
+
+
+def test_words_and_roles():
+    found = {
+        text: [
+            sorted(name.replace(" ", "_") for name in whole_picture.asked_transforms(text)),
+            whole_picture.asked_sharpness([text]), whole_picture.asked_colour(text),
+        ]
+        for text in INSTRUCTIONS
+    }  # fmt: skip
+    a, b, c = ("add a hat", "add a dog", "add a cup")
+    undo_a, undo_b, undo_c = ("remove the hat", "remove the dog", "remove the cup")
+    cycles = (
+        (a,), (a, undo_a), (a, b, undo_a, undo_b), (a, b, undo_b, undo_a), (a, b, "undo all"), (a, b, "x", "y"),
+        (a, b, c, undo_a, undo_b, undo_c), (a, b, c, undo_c, undo_b, undo_a), ("flip horizontally",) * 4,
+    )  # fmt: skip
+    for cycle in cycles:
+        found[" ".join(cycle)] = [roles(cycle, closes) for closes in (True, False)]
+    keep("words", found)
+
+
+def test_knowledge(monkeypatch):
+    monkeypatch.setattr(knowledge, "_network", lambda: None)
+    scorer, source = Scorer("cpu", "float32", {}), textured(280, 300, 4)
+    ball, found = ["add a red ball", "remove the red ball"], {}
+    forward, far = disc(source, (215, 30, 40)), disc(source, (215, 30, 40), (0.75, 0.75), 0.15)
+    guess, weak = cv2.GaussianBlur(source, (0, 0), 9), disc(source, (215, 30, 40), opacity=0.3)
+    marks = [[0.7, 0.75, 0.3, 0.8], [0.8, 0.2, 0.15, 0.6]]
+    cases = {
+        "knows": ([source, forward, source], ball, []), "guesses": ([source, forward, guess], ball, []),
+        "moved": ([source, forward, moved(source, 3, -2, 1.01)], ball, []), "weak": ([source, weak, source], ball, []),
+        "later": ([source, far, source], ball, [source, forward]),
+        "same": ([source, forward, source], ball, [source, forward]),
+        "gone": ([source, None, source], ball, []), "lost": ([source, far, source], ball, [source, None]),
+        "flat": ([guess // 16, disc(guess // 16, (215, 30, 40)), guess // 16], ball, []),
+        "tone": ([source, weak, source], ["make it night", "make it day"], []),
+        "nested": ([source, forward, far, forward, source], [ball[0], "add a cup", "remove the cup", ball[1]], []),
+        "smaller": ([source, forward, cv2.resize(source, (240, 250))], ball, []), "none": ([source] * 3, ball, []),
+    }  # fmt: skip
+    for name, (pictures, cycle, earlier) in cases.items():
+        kept = [picture if picture is None else scorer.reduce(picture) for picture in pictures]
+        before = [picture if picture is None else scorer.reduce(picture) for picture in earlier]
+        program = {"cycle": cycle, "closes": True, "round": 1 + len(earlier) // 2, "earlier": before}
+        program["audits"] = [None if position % 2 else {"marks": marks} for position in range(1, len(pictures))]
+        found[name] = [
+            list(scorer.judge(program, position, kept, scorer.reduce(source)).values())
+            for position in range(1, len(pictures))
+        ]
+    hole = np.zeros((280, 300), bool)
+    hole[90:150, 60:140] = True
+    found["fillings"] = [filling.mean(axis=(0, 1)) for filling in knowledge._fillings(source, hole)]
+    keep("knowledge", found, OF_PICTURES)
