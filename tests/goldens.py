@@ -127,8 +127,7 @@ def label(folder: Path) -> None:
 
 def publish(folder: Path) -> None:
     """The prompts that the restoration study published, beside the dataset's own numbers."""
-    rows = [[name, *row] for name, row in published_restoration.TABLE_2.items()]
-    path = published_restoration.write_csv(folder / "prompts.csv", ["Prompt", *published_restoration.HEAD], rows)
+    path = published_restoration.FOLDER / "prompts.csv"
     columns = [*published_restoration.COLUMNS, "--column", "program=Prompt", "--editor", "Nano Banana 2"]
     words = ("--layout", "scores", "--dataset", "dataset", "--restoration")
     convergebench(folder, "import", path, *words, *columns)

@@ -28,17 +28,12 @@ def tables(tmp_path_factory):
     folder = small_dataset.write(tmp_path_factory.mktemp("restored"))
     nano = ["--column", "program=Prompt", "--editor", "Nano Banana 2"]
     published = {
-        "prompts": ("Prompt", [[name, *row] for name, row in study.TABLE_2.items()], nano),
-        "runs": ("Prompt picture clean run", study.repeated_runs(), [*nano, "--column", "image=picture"]),
-        "methods": (
-            "Method",
-            [[name, *row] for name, row in study.TABLE_5.items()],
-            ["--column", "editor=Method"],
-        ),
-        "scenes": ("editor scene degradation", [[*row[:3], *row[3]] for row in study.TABLE_4], []),
+        study.FOLDER / "prompts.csv": nano,
+        study.write_repeated_runs(folder.parent / "runs.csv"): [*nano, "--column", "image=picture"],
+        study.FOLDER / "methods.csv": ["--column", "editor=Method"],
+        study.FOLDER / "scenes.csv": [],
     }
-    for name, (head, rows, words) in published.items():
-        table = study.write_csv(folder.parent / f"{name}.csv", [*head.split(), *study.HEAD], rows)
+    for table, words in published.items():
         words = ["--layout", "scores", "--dataset", folder, "--restoration", *study.COLUMNS, *words]
         say("import", table, *words)
     return compute_tables(read_analysis(Reader(folder)))
@@ -84,8 +79,8 @@ def test_friedmans_p_equal_the_published_ones(tables):
     rows = of_table(tables, "restoration_stability", "runs.csv")
     found = {(row["prompt"], row["metric"]): row for row in rows}
     titles = [metric_title(metric) for metric in METRICS]
-    for prompt, (statistics, p_values) in study.TABLE_3.items():
-        for title, statistic, p_value in zip(titles, statistics, p_values, strict=True):
+    for prompt, figures in study.TABLE_3.items():
+        for title, statistic, p_value in zip(titles, figures["statistic"], figures["p"], strict=True):
             row = found[prompt, title]
             assert row["statistic"] == pytest.approx(statistic, abs=5e-4)
             assert row["p_value"] == pytest.approx(p_value, abs=5e-4)
