@@ -5,8 +5,7 @@ import time
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 
 import pytest
-from convergebench.generation.calls import Caller, Rejected, Transient, Unusable
-from convergebench.generation.keys import NoKey
+from convergebench.generation.calls import Caller, Rejected, Transient
 from convergebench.generation.ledger import Budget
 from convergebench.generation.records import Answer, UserError
 from hypothesis import given, settings
@@ -27,13 +26,6 @@ def failing(*errors):
 
     call.asked = []
     return call
-
-
-def test_a_transient_error_is_tried_again():
-    reply = Caller(**FAST).ask(failing(Transient("busy"), Transient("busy")))
-    assert (reply.data, reply.cost) == (b"picture", None)
-    reply = Caller(**FAST, price=0.04).ask(failing(Transient("cut", charged=True), Transient("429")))
-    assert reply.cost == pytest.approx(0.08)
 
 
 CUT = Transient("cut", charged=True)
@@ -76,22 +68,6 @@ def test_a_call_that_is_answered_keeps_the_circuit_closed(status):
             with pytest.raises(Rejected):
                 caller.ask(failing(Rejected("400")))
         assert caller.ask(lambda: Answer(b"x", status=status)).status == status
-
-
-def test_answers_that_are_no_pictures_stop_a_run_as_well():
-    caller = Caller(failures=3)
-
-    def broken(answer):
-        return Answer(status="failed", reason="the answer is no picture")
-
-    assert [caller.ask(failing(), broken).status for _ in range(2)] == ["failed"] * 2
-    with pytest.raises(Unusable, match="the last 3 calls all failed"):
-        caller.ask(failing(), broken)
-
-
-def test_a_missing_key_stops_the_run():
-    with pytest.raises(Unusable, match="set SOME_KEY"):
-        Caller(**FAST).ask(failing(NoKey("no key: set SOME_KEY")))
 
 
 def test_stopping_wakes_those_who_wait():

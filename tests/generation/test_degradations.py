@@ -1,7 +1,6 @@
 """Degradations damage what they are named for, keep every pixel in its place, and are equal on every machine."""
 
 import hashlib
-import io
 
 import numpy
 import pytest
@@ -20,14 +19,6 @@ def pixels(picture: Image.Image) -> numpy.ndarray:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_degradation_depends_on_the_sources_id(name):
-    degraded = degradations.degrade(name, CLEAN, f"x~{name}")
-    assert degraded.tobytes() != CLEAN.tobytes()
-    if name not in ("defocus-blur", "digital-zoom"):
-        assert degradations.degrade(name, CLEAN, f"y~{name}").tobytes() != degraded.tobytes()
-
-
-@pytest.mark.parametrize("name", NAMES)
 def test_every_pixel_stays_in_its_place(name):
     grey = pixels(CLEAN.convert("L"))
     broken = pixels(degradations.degrade(name, CLEAN, f"x~{name}").convert("L"))
@@ -40,15 +31,6 @@ def test_every_pixel_stays_in_its_place(name):
     unmoved = match(0, 0)
     assert unmoved > 0.6
     assert all(match(*step) < unmoved for step in ((6, 0), (-6, 0), (0, 6), (0, -6)))
-
-
-def test_compression_agrees_with_jpeg():
-    grey = CLEAN.convert("L")
-    buffer = io.BytesIO()
-    grey.save(buffer, "JPEG", quality=30)
-    by_pillow = pixels(Image.open(buffer))
-    ours = degradations._compressed(numpy.repeat(numpy.asarray(grey, numpy.int64)[..., None], 3, 2), 30)[..., 0]
-    assert numpy.abs(ours.clip(0, 255) - by_pillow).mean() < 0.2
 
 
 def test_degraded_pixels_match_the_frozen_hash():

@@ -77,39 +77,24 @@ def test_an_answer_that_ends_a_chain_is_a_typed_step(tmp_path, behave, status, r
 
 
 def test_each_call_is_given_the_chains_own_size(tmp_path):
-    """On a canvas of twice the size an editor can carry the original along beside its answer."""
+    """Also when it resumes: on a larger canvas an editor can carry the original along beside its answer."""
     given = []
 
     class Growing(Counting):
         def edit(self, image, instruction, seed):
             given.append((image.size, type(image), image.info))
+            if len(given) == 2:
+                raise Unusable("the power goes")
             return Answer(png((image.width * 2, image.height * 2)))
 
     [chain, *_] = planned(Growing(tmp_path / "asked")).chains
     made = dataclasses.replace(planned(Growing(tmp_path / "asked")), chains=(chain,))
-    generate(made, tmp_path / "run")
-    steps = store.recover_steps(tmp_path / "run" / "chains" / chain.id)
-    own = (steps[0].width, steps[0].height)
-    assert set(map(str, given)) == {str((own, Image.Image, {}))}
-    assert len(given) == len(steps) - 1
-    assert {(step.width, step.height) for step in steps[1:]} == {(own[0] * 2, own[1] * 2)}
-
-
-def test_a_run_that_resumes_gives_the_chains_own_size_too(tmp_path):
-    class Growing(Counting):
-        def edit(self, image, instruction, seed):
-            super().edit(image, instruction, seed)
-            sizes.append(image.size)
-            if len(sizes) == 2:
-                raise Unusable("the power goes")
-            return Answer(png((image.width * 2, image.height * 2)))
-
-    sizes = []
-    editor = Growing(tmp_path / "asked")
-    made = dataclasses.replace(planned(editor), chains=planned(editor).chains[:1])
     assert not generate(made, tmp_path / "run").clean
     assert generate(made, tmp_path / "run").clean
-    assert len(set(sizes)) == 1
+    first, *steps = store.recover_steps(tmp_path / "run" / "chains" / chain.id)
+    assert set(map(str, given)) == {str(((first.width, first.height), Image.Image, {}))}
+    assert len(given) == len(steps) + 1
+    assert {(step.width, step.height) for step in steps} == {(first.width * 2, first.height * 2)}
 
 
 def test_a_picture_that_was_turned_stays_turned():

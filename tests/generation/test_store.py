@@ -32,15 +32,6 @@ def fill(run, steps=2):
     return run / "chains" / CHAIN.id
 
 
-def test_received_bytes_are_kept_and_named_by_their_magic(run):
-    data = b"\xff\xd8\xff not really a jpeg, declared as png"
-    with store.ChainWriter.open(run, CHAIN) as writer:
-        writer.begin(PICTURE)
-        step = writer.append(Step(1, 1, 1, "Copy it.", "failed", 7, reason="odd"), data)
-    assert step.file == "0001.jpg"
-    assert (run / "chains" / CHAIN.id / "0001.jpg").read_bytes() == data
-
-
 def test_a_line_cut_off_by_a_crash_is_dropped_with_its_picture(run):
     folder = fill(run)
     whole = (folder / "steps.jsonl").read_bytes()
@@ -155,17 +146,6 @@ def test_a_full_disk_is_one_sentence_and_the_run_goes_on_later(run, monkeypatch)
     with store.ChainWriter.open(run, CHAIN) as writer:
         assert len(writer.steps) in (2, 3)
         assert writer.picture(-1).size == (8, 8)
-
-
-def test_done_is_written_last_and_names_the_steps_it_closes(run):
-    folder = fill(run)
-    with store.ChainWriter.open(run, CHAIN) as writer:
-        assert not store.is_done(run, CHAIN.id)
-        writer.finish()
-    done = json.loads((folder / "done.json").read_text())
-    assert done["status"] == "complete"
-    assert done["steps"] == 2
-    assert store.is_done(run, CHAIN.id)
 
 
 def test_a_draft_becomes_a_finished_chain_once(run):

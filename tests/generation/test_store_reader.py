@@ -33,15 +33,6 @@ def read_all(run):
     return found
 
 
-def test_a_done_chain_is_read_back_equal(run):
-    (one,) = read_all(run).done.values()
-    assert one.chain == stores.chain()
-    assert (one.status, one.calls, one.suite, one.suite_version) == ("complete", 4, "test", "1")
-    steps = store_reader.read_steps(one)
-    assert [step.status for step in steps] == ["input", "ok", "ok", "ok", "ok"]
-    assert store_reader.read_picture(one, steps[1]) == (folder_of(run) / "0001.png").read_bytes()
-
-
 def test_unfinished_chains_and_foreign_files_are_named(run):
     stores.write(folder_of(run) / "notes.txt", "mine")
     stores.write(folder_of(run) / ".DS_Store", "")
