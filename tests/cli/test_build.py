@@ -5,11 +5,10 @@ import json
 
 import pytest
 import stores
-from click.testing import CliRunner
-from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset import schema
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.metric_modules.scores import SCORES
+from verbs import invoke
 
 
 @pytest.fixture
@@ -20,7 +19,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def build(*arguments):
-    return CliRunner().invoke(main, ["build", *arguments])
+    return invoke("build", *arguments)
 
 
 def test_the_dataset_goes_to_the_current_folder_under_its_name(folder):

@@ -6,8 +6,7 @@ from random import Random
 
 import pytest
 import scored
-from click.testing import CliRunner
-from convergebench.cli.__main__ import main
+import verbs
 from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.dataset.rows import configs
@@ -30,7 +29,7 @@ def made(tmp_path_factory):
 
 def invoke(*words):
     """The exit code and the last line of a verb; a traceback fails the test."""
-    result = CliRunner().invoke(main, list(map(str, words)))
+    result = verbs.invoke(*words)
     assert result.exception is None or isinstance(result.exception, SystemExit), (words, result.exception)
     return result.exit_code, result.output
 

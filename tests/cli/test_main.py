@@ -101,12 +101,6 @@ def test_generate_resumes_and_says_so(tmp_path):
     assert "nothing to do" in say(*words)
 
 
-def test_a_folder_that_cannot_be_used_is_one_sentence(tmp_path):
-    (tmp_path / "notes.txt").write_text("mine")
-    result = invoke("generate", "--suite", "smoke", "--editor", "jpeg", "--out", tmp_path)
-    assert (result.exit_code, "holds 'notes.txt' but no run" in result.output) == (2, True)
-
-
 def test_paths_that_cannot_be_used_are_one_sentence(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("loop").symlink_to("loop")

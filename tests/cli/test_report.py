@@ -8,12 +8,11 @@ from unittest import mock
 
 import pytest
 import small_dataset
-from click.testing import CliRunner
-from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset import schema
 from convergebench.dataset_builder.dataset.rows import FLOORS, configs
 from convergebench.metric_modules.scores import SCORES
 from simulated import dataset
+from verbs import invoke
 
 # What the made-up rows leave out, for columns that may not be null.
 DEFAULTS = {
@@ -63,7 +62,7 @@ def whole(folder, tmp_path_factory):
 
 
 def run(*words):
-    return CliRunner().invoke(main, ["report", *map(str, words)])
+    return invoke("report", *words)
 
 
 def test_a_report_is_written_and_the_headline_printed(whole):

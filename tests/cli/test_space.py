@@ -5,12 +5,11 @@ import socket
 
 import pytest
 import small_dataset
-from click.testing import CliRunner
-from convergebench.cli.__main__ import main
+from verbs import invoke
 
 
 def refused(*words):
-    done = CliRunner().invoke(main, ["space", *map(str, words)])
+    done = invoke("space", *words)
     assert done.exit_code == 2, done.output
     return done.output
 

@@ -6,11 +6,10 @@ import subprocess
 import sys
 
 import pytest
-from click.testing import CliRunner
-from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.publishing.publish import publish
 from hub_fixtures import REPO, local
 from hub_server import Cut, Refusal
+from verbs import invoke
 
 pytest_plugins = ["hub_fixtures"]
 
@@ -73,11 +72,11 @@ def test_the_token_is_never_said_whatever_goes_wrong(hub, folder, monkeypatch, a
     for fault in faults:
         hub.fault = lambda exchange, fault=fault: fault if exchange.method in ("POST", "PUT") else None
         command = ["publish", "dataset", str(folder), "--repo", REPO, "--tag", "v1.0.0", *arguments[1:]]
-        done = CliRunner().invoke(main, command)
+        done = invoke(*command)
         assert hub.token not in done.output + str(done.exception)
         assert (done.exit_code == 0) == (fault is None or "--dry-run" in arguments), done.output
     (folder / "README.md").write_text((folder / "README.md").read_text().replace("## Cite", hub.token))
-    done = CliRunner().invoke(main, command)
+    done = invoke(*command)
     assert done.exit_code == 2
     assert "README.md holds what looks like an access token" in done.output
     assert hub.token not in done.output
@@ -98,13 +97,13 @@ def test_a_run_is_pushed_as_a_version_only_if_it_changed(hub, tmp_path, monkeypa
     options = ["--editor", "jpeg", "--suite", "smoke", "--limit", "1", "--no-audit", "--metrics", "psnr"]
     words = ["run", *options, "--rounds", "1", "--push", "anna/bench"]
     for _ in range(2):
-        done = CliRunner().invoke(main, words)
+        done = invoke(*words)
         assert done.exit_code == 0, done.output
         assert "published: anna/bench v1.0.0" in done.output
     assert [*hub.store.repo("dataset", "anna/bench").tags] == ["v1.0.0"]
     assert len(hub.store.repo("dataset", "anna/bench").history("main")) == 2
     hub.fault = lambda exchange: Refusal(404, "Not here.") if "/refs" in exchange.path else None
-    missing = CliRunner().invoke(main, words)
+    missing = invoke(*words)
     assert missing.exit_code == 2
     assert "check the name" in missing.stderr.splitlines()[0]
     assert "again" not in missing.stderr

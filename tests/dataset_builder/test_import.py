@@ -10,14 +10,13 @@ import datasets
 import numpy as np
 import pytest
 import stores
-from click.testing import CliRunner
-from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.importing import chains as importing
 from convergebench.dataset_builder.importing import layout_pairs, layout_table, layout_turns
 from convergebench.dataset_builder.studies.published import published_scores
 from convergebench.generation import store_reader
 from convergebench.generation.records import UserError
+from verbs import invoke
 
 REAL = Path(
     os.environ.get("CONVERGEBENCH_REAL_CHAINS", Path(__file__).parents[3] / "shared" / "data" / "real_chains")
@@ -321,15 +320,15 @@ def test_originals_give_all_editors_one_step_0(case, tmp_path):
 
 def test_the_command_says_what_it_could_not_import_and_fails(case, tmp_path):
     out = ["--layout", "edit-converge-bench", "--editor", "flux", "--out", str(tmp_path / "run")]
-    done = CliRunner().invoke(main, ["import", str(case.parent), *out, "--json"])
+    done = invoke("import", case.parent, *out, "--json")
     assert done.exit_code == 0, done.output
     assert len(json.loads(done.stdout)["made"]) == 1
     stores.write(case.parent / "README.txt", "mine")
-    done = CliRunner().invoke(main, ["import", str(case.parent), *out])
+    done = invoke("import", case.parent, *out)
     assert done.exit_code == 0, "all that is a case came in"
     assert "README.txt: is not a case of this layout" in done.stderr
     (case / "I1_forward.png").write_bytes(b"no picture")
-    done = CliRunner().invoke(main, ["import", str(case.parent), *out])
+    done = invoke("import", case.parent, *out)
     assert done.exit_code == 1
     assert "I1_forward.png: 10 bytes that are not a picture" in done.stderr
 
@@ -347,7 +346,7 @@ def test_real_chains_score_as_they_were_published(tmp_path):
         findings = layout_pairs.find_chains(REAL / editor, editor, table)
         assert importing.import_chains(findings, tmp_path / "run").problems == []
     stores.built(tmp_path / "out", tmp_path / "run")
-    assert CliRunner().invoke(main, ["score", str(tmp_path / "out"), "--metrics", "psnr"]).exit_code == 0
+    assert invoke("score", tmp_path / "out", "--metrics", "psnr").exit_code == 0
     columns = {"editor": "level_1", "case": "level_2", "clip": "clip_similarity"}
     made = published_scores.import_scores(
         table, tmp_path / "out", columns, signature="uniform 7x7, Lanczos to the source's size"

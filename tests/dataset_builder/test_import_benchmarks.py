@@ -8,16 +8,15 @@ import sys
 
 import datasets
 import pytest
-from click.testing import CliRunner
-from convergebench.cli.__main__ import main
 from PIL import Image
+from verbs import invoke
 
 pytest_plugins = ["hub_fixtures"]
 
 
 def bring_in(folder, layout, path, *more):
     words = ["import", path, "--layout", layout, "--editor", "m", "--out", folder / "run", "--json", *more]
-    return CliRunner().invoke(main, list(map(str, words)))
+    return invoke(*words)
 
 
 def chains(folder):

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 import stores
-from click.testing import CliRunner
-from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.importing import chains as importing
 from convergebench.dataset_builder.importing import layout_table
 from convergebench.generation import store_reader
 from PIL import Image
+from verbs import invoke
 
 PAGE = (Path(__file__).parents[2] / "docs" / "import.md").read_text()
 # Short sides of a 12-megapixel photograph's source and answers, a tenth of what editors send.
@@ -57,7 +56,7 @@ def test_24_answers_at_another_size_are_24_judged_answers(tmp_path):
     assert {chain.status for chain in chains.values()} == {"complete"}
     assert sum(problem.is_note for problem in made.problems) == len(made.problems) == 6, "those below half"
     stores.built(tmp_path / "data", tmp_path / "run")
-    assert CliRunner().invoke(main, ["score", str(tmp_path / "data"), "--metrics", "psnr,ssim"]).exit_code == 0
+    assert invoke("score", tmp_path / "data", "--metrics", "psnr,ssim").exit_code == 0
     scores = Reader(tmp_path / "data").table("scores").to_pylist()
     assert len([row for row in scores if row["status"] == "ok" and row["ssim"] > 0.5]) == 24
     sizes = {json.loads(row["signature"])["engine"]["size"] for row in scores}
@@ -81,7 +80,7 @@ def test_a_gap_is_not_measured_and_a_later_good_round_keeps_it(tmp_path):
     assert [problem.is_note for problem in made.problems] == [True] * 3
     assert (chains["a"].status, chains["a"].rounds) == ("complete", 5)
     stores.built(tmp_path / "data", tmp_path / "run")
-    assert CliRunner().invoke(main, ["score", str(tmp_path / "data"), "--metrics", "psnr,ssim"]).exit_code == 0
+    assert invoke("score", tmp_path / "data", "--metrics", "psnr,ssim").exit_code == 0
     rows = Reader(tmp_path / "data").table("scores").to_pylist()
     assert {row["psnr"] for row in rows if row["round"] in (3, 4)} == {None}
     analysis = read_analysis(Reader(tmp_path / "data"))

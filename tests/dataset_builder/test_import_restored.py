@@ -6,9 +6,8 @@ from collections import defaultdict
 import numpy as np
 import pytest
 import small_dataset
-from click.testing import CliRunner
+import verbs
 from convergebench import spaces_app
-from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.metric_modules.scores import missing_values
 from convergebench.spaces_app.reporting.write import read_analysis
@@ -19,7 +18,7 @@ CLEAN = ("harbour", "market", "tower")
 
 
 def invoke(*words, code=0):
-    done = CliRunner().invoke(main, [str(word) for word in words])
+    done = verbs.invoke(*words)
     assert done.exit_code == code, done.output
     return done
 

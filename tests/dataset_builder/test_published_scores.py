@@ -4,13 +4,12 @@ import json
 
 import pytest
 import stores
-from click.testing import CliRunner
-from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset import schema
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.studies.published.published_scores import import_scores
 from convergebench.generation.records import UserError
 from convergebench.metric_modules.scores import scores_config
+from verbs import invoke
 
 HEAD = "model,id,n,PSNR,LPIPS\n"
 COLUMNS = {"editor": "model", "case": "id", "round": "n", "psnr": "PSNR", "lpips": "LPIPS"}
@@ -145,7 +144,7 @@ def test_the_command_tells_what_it_did(folder, tmp_path):
     (tmp_path / "scores.csv").write_text(HEAD + "paint,a,1,30,0\n")
     words = ["import", "--layout", "scores", str(tmp_path / "scores.csv"), "--dataset", str(folder), "--json"]
     words += ["--zero-is-missing", "lpips", *(f"--column={ours}={theirs}" for ours, theirs in COLUMNS.items())]
-    done = CliRunner().invoke(main, words)
+    done = invoke(*words)
     assert done.exit_code == 0, done.output
     outcome = json.loads(done.stdout)
     assert (outcome["rows"], outcome["matched"], outcome["zeros"]) == (1, 0, 1)

@@ -9,12 +9,11 @@ import kept_numbers
 import pytest
 import stores
 import yaml
-from click.testing import CliRunner
-from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.publishing import publish, results
 from convergebench.generation.records import Chain
 from hub_fixtures import REPO
+from verbs import invoke
 
 pytest_plugins = ["hub_fixtures"]
 
@@ -76,10 +75,6 @@ def built(folder, models):
     return folder
 
 
-def invoke(*words):
-    return CliRunner().invoke(main, ["publish", *words])
-
-
 @pytest.fixture
 def dataset(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -129,7 +124,7 @@ def test_a_published_dataset_leaves_its_owners_eval_yaml_alone(hub, api, folder)
 
 def test_a_strangers_results_file_is_refused(dataset):
     stores.write(dataset / "eval_results" / "org" / "Editor-1" / ".eval_results" / "convergebench.yaml", "theirs")
-    refused = invoke("results", "board.json", "--dataset", "out", "--repo", REPO)
+    refused = invoke("publish", "results", "board.json", "--dataset", "out", "--repo", REPO)
     assert (refused.exit_code, "convergebench.yaml was not written by this benchmark" in refused.output) == (
         2,
         True,
@@ -144,7 +139,7 @@ def test_records_are_valid_in_the_schema(dataset):
         "A laboratory",
         "--json",
     ]
-    done = invoke(*words)
+    done = invoke("publish", *words)
     assert done.exit_code == 0, done.output
     [(editor, path)] = json.loads(done.stdout)["records"].items()
     assert (editor, path.rpartition("/")[0]) == ("diffusers", "every_eval_ever/data/convergebench/org/Editor-1")
@@ -157,7 +152,7 @@ def test_records_are_valid_in_the_schema(dataset):
     assert (kept["metric_config"]["max_score"], survival["metric_config"]["max_score"]) == (2.0, 1.0)
     assert kept["source_data"]["hf_repo"] == REPO
     assert made["source_metadata"]["evaluator_relationship"] == "third_party"
-    assert json.loads(invoke(*words).stdout) == json.loads(done.stdout)
-    assert invoke(*words, "--relationship", "friends").exit_code == 2
+    assert json.loads(invoke("publish", *words).stdout) == json.loads(done.stdout)
+    assert invoke("publish", *words, "--relationship", "friends").exit_code == 2
     (dataset / "board.json").write_text("{}")
-    assert "board.json is not a leaderboard" in invoke(*words).stderr
+    assert "board.json is not a leaderboard" in invoke("publish", *words).stderr

@@ -6,12 +6,11 @@ import datasets
 import pyarrow.parquet as pq
 import pytest
 import stores
-from click.testing import CliRunner
-from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset import schema
 from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
 from convergebench.dataset_builder.dataset.rows import FLOORS, STEPS, StepRow, configs
 from convergebench.metric_modules.scores import SCORES
+from verbs import invoke
 
 EVERY = configs() | {"scores": SCORES, "floors": FLOORS}
 FEATURES = {"image": datasets.Image()}
@@ -28,7 +27,7 @@ def row(number, data):
 
 @pytest.mark.parametrize("config", EVERY.values(), ids=EVERY)
 def test_messages_name_a_command_that_exists(config):
-    assert CliRunner().invoke(main, [*config.made_by.split(), "--help"]).exit_code == 0
+    assert invoke(*config.made_by.split(), "--help").exit_code == 0
 
 
 @pytest.mark.parametrize("config", EVERY.values(), ids=EVERY)

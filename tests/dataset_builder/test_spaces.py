@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 import stores
-from click.testing import CliRunner
-from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.publishing.spaces import publish_metrics, shown_dataset
 from convergebench.generation.records import UserError
+from verbs import invoke
 
 pytest_plugins = ["hub_fixtures"]
 
@@ -89,7 +88,7 @@ def test_the_app_goes_up_with_the_rooms_it_imports(hub, api, monkeypatch):
     make_dataset(api, "NS/convergebench")
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.url)
     monkeypatch.setenv("HF_TOKEN", hub.token)
-    done = CliRunner().invoke(main, ["publish", "space", "--repo", "NS/app", "--tag", "v1.0.0", "--json"])
+    done = invoke("publish", "space", "--repo", "NS/app", "--tag", "v1.0.0", "--json")
     assert done.exit_code == 0, done.output
     there = hub.store.contents("space", "NS/app", "v1.0.0")
     assert {"README.md", "app.py", "requirements.txt", "convergebench/spaces_app/__init__.py"} < set(there)

@@ -3,12 +3,11 @@
 import json
 
 import pytest
-from click.testing import CliRunner
-from convergebench.cli.__main__ import main
 from convergebench.generation.calls import Unusable
 from convergebench.generation.loop import check
 from vendors import bfl, chains
 from vendors.loopback import picture, serving
+from verbs import invoke
 
 
 @pytest.fixture
@@ -38,9 +37,7 @@ def test_the_command_prints_json_and_exits_1_without_a_picture(key):
     with serving(
         chains.script(bfl, lambda server: bfl.accepted(server, bfl.ended("Request Moderated")))
     ) as server:
-        result = CliRunner().invoke(
-            main, ["list", "editors", "--check", f"bfl:base_url={server.base},poll=0.01", "--json"]
-        )
+        result = invoke("list", "editors", "--check", f"bfl:base_url={server.base},poll=0.01", "--json")
     assert result.exit_code == 1
     assert json.loads(result.stdout)["status"] == "refused"
-    assert CliRunner().invoke(main, ["list", "editors", "--check", "jpeg"]).exit_code == 0
+    assert invoke("list", "editors", "--check", "jpeg").exit_code == 0

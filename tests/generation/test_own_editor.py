@@ -9,11 +9,10 @@ import subprocess
 import sys
 
 import pytest
-from click.testing import CliRunner
 from convergebench import generation
-from convergebench.cli.__main__ import main
 from convergebench.generation import editors, pictures, store
 from convergebench.generation.records import UserError
+from verbs import invoke
 
 MINE = "def edit(image, instruction, seed):\n    return image\n"
 
@@ -103,7 +102,7 @@ def test_a_file_is_an_editor_and_imports_its_neighbours(tmp_path):
         "import beside_mine\n\ndef edit(image, instruction):\n    return image.rotate(beside_mine.SHIFT)\n"
     )
     words = ["generate", "--suite", "smoke", "--editor", f"{tmp_path}/mine.py:edit,name=turn,version=1"]
-    result = CliRunner().invoke(main, [*words, "--rounds", "1", "--out", str(tmp_path / "run")])
+    result = invoke(*words, "--rounds", "1", "--out", tmp_path / "run")
     assert result.exit_code == 0, result.output
     assert list(store.read_checked(tmp_path / "run" / "editors.json")) == ["turn:version=1"]
 

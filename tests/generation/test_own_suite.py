@@ -8,8 +8,6 @@ from pathlib import Path
 import datasets
 import numpy as np
 import pytest
-from click.testing import CliRunner
-from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.publishing import verify
 from convergebench.generation import plan, programs, suites
@@ -17,6 +15,7 @@ from convergebench.generation.plan import case_of
 from convergebench.generation.records import UserError
 from convergebench.generation.reversibility import classify
 from PIL import Image
+from verbs import invoke
 
 MINE = """
 rounds = 2
@@ -44,10 +43,6 @@ fits = ["object", "scene"]
 """
 
 
-def run(*words):
-    return CliRunner().invoke(main, list(map(str, words)))
-
-
 @pytest.fixture
 def folder(tmp_path):
     """Three pictures, one of them in a folder that says its kind."""
@@ -63,13 +58,13 @@ def folder(tmp_path):
 @pytest.mark.slow
 def test_own_pictures_and_programs_reach_the_report(folder, monkeypatch):
     monkeypatch.chdir(folder)
-    assert run("generate", "--suite", "mine.toml").exit_code == 0
+    assert invoke("generate", "--suite", "mine.toml").exit_code == 0
     for words in (
         ("build", "runs/mine", "--out", "set"),
         ("score", "set", "--metrics", "psnr,ssim,edit_applied"),
         ("report", "set"),
     ):
-        done = run(*words)
+        done = invoke(*words)
         assert done.exit_code == 0, done.output
     rows = json.loads((folder / "report" / "leaderboard.json").read_text())["rows"]
     assert {row["editor"]: row["rounds_kept"] for row in rows} == {"oracle": 2, "identity": 0}
@@ -125,11 +120,11 @@ def test_words_agree_with_people_on_the_shipped_programs():
 
 def test_a_licence_is_asked_for_before_pictures_are_published(folder, monkeypatch):
     monkeypatch.chdir(folder)
-    assert run("generate", "--suite", "mine.toml", "--editor", "identity", "--rounds", 1).exit_code == 0
-    assert run("build", "runs/mine", "--out", "set").exit_code == 0
+    assert invoke("generate", "--suite", "mine.toml", "--editor", "identity", "--rounds", 1).exit_code == 0
+    assert invoke("build", "runs/mine", "--out", "set").exit_code == 0
     with pytest.raises(UserError, match="no known licence; `build --licence` says it"):
         verify.check_publishable(folder / "set")
-    run("build", "runs/mine", "--out", "set", "--licence", "CC-BY-4.0", "--attribution", "A. Body")
+    invoke("build", "runs/mine", "--out", "set", "--licence", "CC-BY-4.0", "--attribution", "A. Body")
     verify.check_publishable(folder / "set")
     rows = {row["source"]: row for row in Reader(folder / "set").table("sources").to_pylist()}
     assert (rows["mug"]["licence"], rows["yard"]["licence"]) == ("CC0-1.0", "CC-BY-4.0")
@@ -137,7 +132,7 @@ def test_a_licence_is_asked_for_before_pictures_are_published(folder, monkeypatc
 
 def test_a_shipped_suite_runs_on_the_pictures_of_a_folder(folder, monkeypatch):
     monkeypatch.chdir(folder)
-    told = run("plan", "--suite", "demo", "--pictures", "shots", "--pictures-kind", "scene", "--json")
+    told = invoke("plan", "--suite", "demo", "--pictures", "shots", "--pictures-kind", "scene", "--json")
     assert json.loads(told.stdout)["suite"] == "demo-shots"
     made = plan.make_plan(suites.load("demo", folder / "shots", "scene"), ["identity"])
     assert {chain.source.id for chain in made.chains} == {"mug", "two-words", "yard"}
@@ -198,7 +193,7 @@ def test_what_fits_an_amount_of_money_is_what_limit_takes():
     assert plan.summary(few)[0]["dollars"] == pytest.approx(dollars, abs=0.01)
     more = plan.make_plan(suites.load("v1-mini"), ["bfl:model=flux-kontext-pro"], limit=cases + 1)
     assert plan.summary(more)[0]["dollars"] > 25
-    told = run("plan", "--suite", "v1-mini", "--editor", "bfl:model=flux-kontext-pro", "--max-cost", 25)
+    told = invoke("plan", "--suite", "v1-mini", "--editor", "bfl:model=flux-kontext-pro", "--max-cost", 25)
     assert f"--limit {cases} fits $25: {cases} of {of} cases" in told.stdout
 
 
@@ -213,8 +208,8 @@ def test_collected_pictures_record_licence_hash_and_intent(tmp_path, monkeypatch
     (tmp_path / "found" / "scene" / "broken.txt").write_text("no picture")
     words = ["sources", "add", "found", "--out", "mine", "--limit", 20]
     words += ["--licence", "CC0-1.0", "--intent", "sell it"]
-    assert json.loads(run(*words, "--json").stdout) == {"scene": 4, "object": 2}
-    assert json.loads(run(*words, "--json").stdout) == {"scene": 4, "object": 2}  # nothing twice
+    assert json.loads(invoke(*words, "--json").stdout) == {"scene": 4, "object": 2}
+    assert json.loads(invoke(*words, "--json").stdout) == {"scene": 4, "object": 2}  # nothing twice
     suite = suites.load("mine/mine.toml")
     rows = suite.own_pictures
     assert {row.licence for row in rows.values()} == {"CC0-1.0"}
@@ -234,7 +229,7 @@ def test_pictures_are_collected_from_a_dataset(tmp_path, monkeypatch):
     kinds = {"what": datasets.Value("string"), "number": datasets.Value("int64")}
     features = datasets.Features({"photo": datasets.Image(), **kinds})
     datasets.Dataset.from_dict(columns, features).to_parquet(tmp_path / "theirs" / "train.parquet")
-    done = run(
+    done = invoke(
         "sources", "add", "theirs", "--column", "image=photo", "--column", "kind=what", "--out", "mine", "--json"
     )
     assert json.loads(done.stdout) == {"face": 2, "text": 1}
@@ -247,8 +242,8 @@ def test_pictures_are_collected_from_a_dataset(tmp_path, monkeypatch):
         ("./photos",): "./photos is neither a folder nor a dataset that can be opened",
     }
     for words, reason in refused.items():
-        done = run("sources", "add", *words, "--out", "other")
+        done = invoke("sources", "add", *words, "--out", "other")
         assert (done.exit_code, reason in done.stderr) == (2, True), done.output
     words = ["--column", "image=photo", "--column", "title=number", "--kind", "scene", "--limit", 10]
-    assert json.loads(run("sources", "add", "theirs", *words, "--out", "two", "--json").stdout) == {"scene": 2}
+    assert json.loads(invoke("sources", "add", "theirs", *words, "--out", "two", "--json").stdout) == {"scene": 2}
     assert {row.title for row in suites.load("two/two.toml").own_pictures.values()} == {"7", "8"}

@@ -35,6 +35,12 @@ def test_title_and_attribution_of_a_source_are_not_in_the_id():
     assert dataclasses.replace(CHAIN, source=renamed).id == CHAIN.id
 
 
+def test_each_round_can_add_a_different_item():
+    fruits = Program("fruits", ("Add one {item}.",), "addition", False, "clear", items=("apple", "fig"))
+    asked = [words for *_, words in dataclasses.replace(CHAIN, program=fruits).asks()]
+    assert asked == ["Add one apple.", "Add one fig.", "Add one apple."]
+
+
 def test_a_seed_is_fixed_or_differs_by_step_and_always_by_run():
     fixed = dataclasses.replace(CHAIN, settings={"seed": "fixed", "short_side": 8})
     assert fixed.seed(1) == fixed.seed(2)

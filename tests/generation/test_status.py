@@ -11,17 +11,16 @@ from pathlib import Path
 
 import pytest
 import stores
-from click.testing import CliRunner
-from convergebench.cli.__main__ import main
 from convergebench.generation import scheduler, store
 from convergebench.generation.calls import Rejected
 from convergebench.generation.records import Answer
 from convergebench.generation.status import read_status
 from counting import Counting, generate, planned
+from verbs import invoke
 
 
 def told(run, *words):
-    result = CliRunner().invoke(main, ["status", str(run), *words])
+    result = invoke("status", run, *words)
     assert result.exit_code == 0, result.output
     return result.output
 
@@ -129,7 +128,7 @@ def test_answers_that_arrive_while_it_looks_do_not_stop_it(tmp_path):
 
 
 def test_what_is_no_run_is_one_sentence(tmp_path):
-    result = CliRunner().invoke(main, ["status", str(tmp_path)])
+    result = invoke("status", tmp_path)
     assert result.exit_code == 2
     assert "holds no run; give the folder that `generate --out` made" in result.output
 
@@ -140,7 +139,7 @@ def test_what_is_no_run_is_one_sentence(tmp_path):
 def test_a_chain_that_cannot_be_read_is_one_sentence(tmp_path, text):
     folder = stores.keep(tmp_path / "run", stores.chain())
     (folder / "done.json").write_text(text)
-    result = CliRunner().invoke(main, ["status", str(tmp_path / "run")])
+    result = invoke("status", tmp_path / "run")
     assert result.exit_code == 2
     assert f"chains/{folder.name} cannot be read (" in result.output
     assert "`convergebench verify` says what is broken" in result.output

@@ -4,12 +4,11 @@ import json
 from collections import Counter
 
 import pytest
-from click.testing import CliRunner
-from convergebench.cli.__main__ import main
 from convergebench.generation import plan, programs, suites
 from convergebench.generation.records import UserError
 from convergebench.generation.sources import catalogue
 from convergebench.generation.studies.restoration import degradations
+from verbs import invoke
 
 VALUES = {
     "title": "t", "version": "1", "short_side": 64, "rounds": 2, "runs": 1, "sources": ["coffee"], "programs": ["hat"],
@@ -114,12 +113,12 @@ def test_a_wrong_suite_is_one_sentence(changes, sentence):
 
 
 def test_the_verbs_list_suites_and_gather_their_pictures(tmp_path):
-    told = CliRunner().invoke(main, ["list", "suites", "--json"])
+    told = invoke("list", "suites", "--json")
     rows = {row["name"]: row for row in json.loads(told.output)}
     assert rows["v1"]["sources"] == 100
     assert rows["restoration"]["chains"] == 1092 + 2 * 364
-    brought = CliRunner().invoke(main, ["list", "sources", "smoke", "--out", str(tmp_path)])
+    brought = invoke("list", "sources", "smoke", "--out", tmp_path)
     assert brought.exit_code == 0, brought.output
     assert {path.name for path in tmp_path.iterdir()} == {".sources", "astronaut.png", "coffee.png"}
-    wrong = CliRunner().invoke(main, ["list", "sources", "v2", "--out", str(tmp_path)])
+    wrong = invoke("list", "sources", "v2", "--out", tmp_path)
     assert wrong.exit_code == 2

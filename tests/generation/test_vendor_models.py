@@ -5,14 +5,13 @@ import json
 import re
 
 import pytest
-from click.testing import CliRunner
-from convergebench.cli.__main__ import main
 from convergebench.generation import editors, suites
 from convergebench.generation.plan import Plan, check_max_cost
 from convergebench.generation.records import UserError
 from convergebench.generation.vendors import models, sizes
 from vendors import bfl, chains
 from vendors.loopback import picture
+from verbs import invoke
 
 LISTED = [pytest.param(model, id=model.name) for model in models.all_models()]
 
@@ -65,10 +64,10 @@ def test_seedream_5_5_is_priced_by_size_with_the_picture_sent(resolution, dollar
 
 
 def test_prices_are_listed_with_their_source_and_its_date():
-    rows = json.loads(CliRunner().invoke(main, ["list", "prices", "--json"]).stdout)
+    rows = json.loads(invoke("list", "prices", "--json").stdout)
     assert len(rows) == len(models.all_models())
     assert all("read 2026-" in row["source"] for row in rows)
-    told = CliRunner().invoke(main, ["list", "prices"]).stdout
+    told = invoke("list", "prices").stdout
     assert "gpt-image-1-mini                   low 0.006, medium 0.015, high 0.052, ends 2026-12-01" in told
 
 
@@ -82,11 +81,11 @@ def test_an_unlisted_name_has_its_relatives_rules():
 def test_plan_and_generate_tell_of_an_end_and_of_a_missing_price(tmp_path):
     words = ["plan", "--suite", "smoke", "--editor", "openai:model=gpt-image-1"]
     words += ["--editor", "qwen:model=qwen-image-9"]
-    told = CliRunner().invoke(main, words)
+    told = invoke(*words)
     assert told.exit_code == 0
     assert "warning: openai:model=gpt-image-1: gpt-image-1 was shut down on 2026-10-23" in told.stderr
     assert 'write the line qwen."qwen-image-9" = 0.05' in told.stderr
-    assert len(json.loads(CliRunner().invoke(main, [*words, "--json"]).stdout)["warnings"]) == 2
+    assert len(json.loads(invoke(*words, "--json").stdout)["warnings"]) == 2
 
 
 def test_the_line_that_is_asked_for_gives_the_price(tmp_path, monkeypatch):

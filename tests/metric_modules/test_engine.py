@@ -9,8 +9,6 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import scored
-from click.testing import CliRunner
-from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.metric_modules._engine import metrics, worker
 from convergebench.metric_modules._engine.floors import is_near_threshold, retained_value
@@ -22,6 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 from skimage.metrics import peak_signal_noise_ratio, structural_similarity
+from verbs import invoke
 
 
 @pytest.fixture(scope="module")
@@ -219,7 +218,7 @@ def test_absent_weights_leave_out_one_metric_by_name(dataset, tmp_path, monkeypa
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
     monkeypatch.setattr(clip, "CHECKPOINT", str(tmp_path / "nowhere"))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    result = CliRunner().invoke(main, ["score", str(dataset), "--json"])
+    result = invoke("score", dataset, "--json")
     said = json.loads(result.stdout)
     assert result.exit_code == 0
     assert set(said["absent"]) == {"lpips", "damage", "clip"}
@@ -239,10 +238,10 @@ def test_absent_weights_leave_out_one_metric_by_name(dataset, tmp_path, monkeypa
     ],
 )
 def test_bad_usage_is_one_sentence(dataset, words, sentence):
-    result = CliRunner().invoke(main, ["score", str(dataset), *words])
+    result = invoke("score", dataset, *words)
     assert result.exit_code == 2
     assert sentence in result.output
-    assert CliRunner().invoke(main, ["score", str(dataset.parent), *words]).exit_code == 2
+    assert invoke("score", dataset.parent, *words).exit_code == 2
 
 
 def test_bfloat16_default_follows_the_hardware(monkeypatch):

@@ -7,8 +7,6 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import scored
-from click.testing import CliRunner
-from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset import schema
 from convergebench.dataset_builder.dataset.rows import STEPS, configs
@@ -17,6 +15,7 @@ from convergebench.generation.records import UserError
 from convergebench.metric_modules._engine import results
 from convergebench.metric_modules.scores import SCORES
 from PIL import Image
+from verbs import invoke
 
 ASKED = ["psnr", "ssim", "registration"]
 
@@ -65,7 +64,7 @@ def test_a_damaged_picture_costs_its_own_row_only(clean, dataset):
     rewrite(dataset, "rough", damage)
     whole = shutil.copytree(clean, dataset.parent / "whole")
     score(whole)
-    result = CliRunner().invoke(main, ["score", str(dataset), "--metrics", ",".join(ASKED)])
+    result = invoke("score", dataset, "--metrics", ",".join(ASKED))
     assert result.exit_code == 1
     assert "damaged: chain" in result.output
     expected, found = scores(whole), scores(dataset)
@@ -142,7 +141,7 @@ def test_a_flipped_bit_in_a_source_stops_the_scoring_by_name(clean, dataset):
     score(whole)
     path = dataset / "data" / "sources" / "0000.parquet"
     flip(path, place_of(path, scored.encoded(scored.picture(2, scored.SIZES[2]))))
-    result = CliRunner().invoke(main, ["score", str(dataset), "--metrics", ",".join(ASKED)])
+    result = invoke("score", dataset, "--metrics", ",".join(ASKED))
     assert (result.exit_code, "source source-2: " in result.output) == (2, True)
     with pytest.raises(UserError, match=r"the files of sources are not those the card was written for"):
         verify.check_publishable(dataset)

@@ -13,8 +13,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
-from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.files import locked
 from convergebench.generation.ledger import SIZE
@@ -26,6 +24,7 @@ from convergebench.metric_modules._judges.journal import _append_to_journal
 from judging import SENTINEL, Vendor
 from simulations.drift import alarms
 from vendors.loopback import Reply, serving, told
+from verbs import invoke
 
 BY_PAINT = ["--judge", "paint", "--question", "object_count"]
 BANANA = (
@@ -411,7 +410,7 @@ def painted(tmp_path_factory):
         ["build", folder / "run", "--out", folder / "data"],
         ["judge", folder / "data", *BY_PAINT, "--question", "additions_there"],
     ):
-        done = CliRunner().invoke(main, list(map(str, words)))
+        done = invoke(*words)
         assert done.exit_code == 0, done.output
     return folder / "data"
 
@@ -443,7 +442,7 @@ def test_paint_counts_what_it_drew(painted):
 
 def test_the_plan_says_calls_and_dollars_and_asks_nothing(data, priced):
     words = ["judge", str(data), "--question", "edit_applied", "--plan"]
-    done = CliRunner().invoke(main, [*words, "--judge", "openai:model=judge-1,base_url=http://127.0.0.1:9/v1"])
+    done = invoke(*words, "--judge", "openai:model=judge-1,base_url=http://127.0.0.1:9/v1")
     assert done.exit_code == 0, done.output
     assert "432 calls for $" in done.output  # 48 steps, and all of them eight times
     assert not list((data / ".judging").glob("**/*.json*"))
@@ -452,7 +451,7 @@ def test_the_plan_says_calls_and_dollars_and_asks_nothing(data, priced):
 
 @pytest.mark.parametrize("more", [[], ["--plan"]])
 def test_a_folder_that_is_no_dataset_is_left_as_it_is(tmp_path, more):
-    done = CliRunner().invoke(main, ["judge", str(tmp_path / "typo"), *BY_PAINT, *more])
+    done = invoke("judge", tmp_path / "typo", *BY_PAINT, *more)
     assert (done.exit_code, "is not a dataset" in done.output) == (2, True)
     assert not (tmp_path / "typo").exists()
 
@@ -463,5 +462,5 @@ def test_a_strangers_table_stays_and_is_named(data, more):
     file.parent.mkdir()
     pq.write_table(pa.table({"chain": ["theirs"]}), file)
     theirs = file.read_bytes()
-    done = CliRunner().invoke(main, ["judge", str(data), *BY_PAINT, *more])
+    done = invoke("judge", data, *BY_PAINT, *more)
     assert (done.exit_code, file.name in done.output, file.read_bytes()) == (2, True, theirs)

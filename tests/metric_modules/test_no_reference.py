@@ -10,14 +10,13 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import scored
-from click.testing import CliRunner
 from convergebench import metric_modules
-from convergebench.cli.__main__ import main
 from convergebench.metric_modules._shared import published as published_files
 from convergebench.metric_modules.brisque import measure as brisque
 from convergebench.metric_modules.niqe import measure as niqe
 from convergebench.metric_modules.piqe import measure as piqe
 from skimage import data
+from verbs import invoke
 
 # What pyiqa 0.1.16 computes with the parameters below (PIQE has none).
 PUBLISHED = {"astronaut": (6.115239, 68.583565, 33.758648), "chelsea": (6.115659, 71.878670, 33.392990)}
@@ -76,11 +75,11 @@ def published(tmp_path, monkeypatch):
 def test_parameters_arrive_once_and_whole(published):
     assert niqe.PARAMETERS.missing() == "needs `convergebench weights niqe`"
     for metric in ("niqe", "brisque"):
-        done = CliRunner().invoke(main, ["weights", metric, "--json"])
+        done = invoke("weights", metric, "--json")
         assert done.exit_code == 0, done.output
         assert json.loads(done.output.splitlines()[-1])[metric]["digest"] == MODULES[metric].PARAMETERS.sha256
         (published / f"{MODULES[metric].PARAMETERS.requirement.replace('==', '-')}.tar.gz").unlink()
-        assert "already in" in CliRunner().invoke(main, ["weights", metric]).output
+        assert "already in" in invoke("weights", metric).output
     assert niqe.niqe(data.chelsea(), *niqe._pristine()) == niqe.niqe(data.chelsea(), *PRISTINE)
     assert brisque._published_regression()[0] == pytest.approx(VECTORS, rel=1e-5)
     niqe.PARAMETERS.path.write_bytes(b"another file")
@@ -91,7 +90,7 @@ def test_parameters_arrive_once_and_whole(published):
 def test_an_archive_that_was_changed_is_refused(published):
     for archive in published.iterdir():
         archive.write_bytes(archive.read_bytes() + b"\0")
-    done = CliRunner().invoke(main, ["weights", "brisque"])
+    done = invoke("weights", "brisque")
     assert done.exit_code == 1
     assert "was expected" in done.output
     assert not brisque.PARAMETERS.path.exists()
@@ -123,7 +122,7 @@ def scores(dataset):
 
 def test_they_are_scored_only_where_they_are_asked_for(dataset, monkeypatch, tmp_path):
     monkeypatch.setenv("CONVERGEBENCH_CACHE", str(tmp_path))
-    absent = CliRunner().invoke(main, ["score", str(dataset), "--metrics", "psnr,niqe,brisque"])
+    absent = invoke("score", dataset, "--metrics", "psnr,niqe,brisque")
     assert absent.exit_code == 2
     assert "brisque" in absent.stderr.splitlines()[0]
     metric_modules.score(dataset, ["psnr"], quiet=True)

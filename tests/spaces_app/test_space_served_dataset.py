@@ -10,24 +10,6 @@ from convergebench.spaces_app.space import served_dataset
 from convergebench.spaces_app.space.headline import leaderboard
 from convergebench.spaces_app.space.leaderboard.tab import leaderboard_html
 from convergebench.spaces_app.space.served_dataset import open_dataset
-from small_dataset import chain_of
-
-
-def test_a_picture_costs_one_row_group_of_one_file(folder, tmp_path):
-    side = 700  # large enough for several row groups
-    big = small_dataset.picture(1, 1.0, side)
-    made = small_dataset.write(tmp_path / "big", answer=lambda editor, step: big)
-    dataset = open_dataset(str(made))
-    read = []
-    reader, whole = dataset.reader, dataset.reader.read
-    reader.read = lambda *what: read.append(what) or whole(*what)
-    chain = reader.chain(chain_of(dataset, "fading"))
-    [place] = [each.place for each in reader.all_steps() if (each.chain, each.step.step) == (chain.id, 8)]
-    reader.steps_of(chain)
-    read.clear()
-    assert reader.picture(chain.id, 8) == big
-    assert read == [(place.file, place.group, ["image"])]
-    assert place.group > 0
 
 
 def test_without_steps_the_chains_say_what_a_round_cost(dataset, monkeypatch):

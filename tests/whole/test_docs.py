@@ -6,8 +6,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
-from convergebench.cli.__main__ import main
+from verbs import invoke
 
 HOUSE = Path(__file__).parents[2]
 README = (HOUSE / "README.md").read_text()
@@ -50,7 +49,7 @@ def test_every_picture_and_page_that_is_linked_is_there():
 def test_the_version_is_one_everywhere():
     version = tomllib.loads((HOUSE / "pyproject.toml").read_text())["project"]["version"]
     assert f"version: {version}" in (HOUSE / "CITATION.cff").read_text()
-    assert version in CliRunner().invoke(main, ["--version"]).output
+    assert version in invoke("--version").output
 
 
 def test_no_file_names_a_secret_a_machine_or_a_tracker():

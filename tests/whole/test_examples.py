@@ -13,11 +13,9 @@ import click
 import pytest
 import small_dataset
 import yaml
-from click.testing import CliRunner
-from convergebench.cli.__main__ import main
 from documented import CARD, HOUSE, PAGES, blocks, commands, commands_of_help
 from space_server import serving
-from verbs import say
+from verbs import invoke, say
 
 # The cards of the metrics run in test_metric_modules_contract.py, in a process without convergebench.
 CARDS = sorted(path.relative_to(HOUSE).as_posix() for path in HOUSE.glob("metric_modules/*/README.md"))
@@ -113,11 +111,11 @@ def test_the_python_of_the_spaces_page_runs_against_a_space(place, tmp_path):
 def check_convergebench(words):
     """Parses a command as click would; runs it if that is cheap."""
     with mock.patch.object(click.Command, "invoke", return_value=None):
-        parsed = CliRunner().invoke(main, words)
+        parsed = invoke(*words)
     assert parsed.exit_code == 0, parsed.output
     elsewhere = {"--check", "--refresh"} & {*words} or any(word.startswith(("./", "mine/")) for word in words)
     if any(words[: len(start)] == start for start in CHEAP) and not elsewhere:
-        assert CliRunner().invoke(main, words).exit_code == 0, words
+        assert invoke(*words).exit_code == 0, words
 
 
 def check_pip(words):

@@ -12,8 +12,6 @@ import huggingface_hub
 import pytest
 import scored
 import stores
-from click.testing import CliRunner
-from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.importing.chains import find_pictures
 from convergebench.dataset_builder.publishing.results import write_records
 from convergebench.dataset_builder.publishing.verify import _check_bytes, check_text
@@ -26,6 +24,7 @@ from convergebench.spaces_app.analysis.tables import as_csv
 from convergebench.spaces_app.reporting.write import _replace_files as replace_files
 from PIL import Image, PngImagePlugin
 from vendors.loopback import Reply, serving
+from verbs import invoke
 
 KEY = "k9/Qz+81nv_A-plausible?key"
 
@@ -160,7 +159,7 @@ def test_no_verb_writes_through_a_link(dataset, tmp_path, verb):
         with pytest.raises(UserError, match="is a symbolic link, which is not followed"):
             replace_files(out, {"index.html": b"ours"})
     else:
-        result = CliRunner().invoke(main, list(map(str, words)))
+        result = invoke(*words)
         assert (result.exit_code, "is a symbolic link, which is not followed" in result.output) == (2, True)
     assert {path.name: path.read_text() for path in elsewhere.iterdir()} == {"kept.svg": "theirs"}
 
@@ -170,7 +169,7 @@ def test_no_layout_reads_through_a_link(tmp_path):
     (tmp_path / "case").mkdir()
     (tmp_path / "case" / "I0_source.png").symlink_to(tmp_path / "secret" / "photo.png")
     words = ["import", str(tmp_path / "case"), "--layout", "edit-converge-bench", "--editor", "e"]
-    result = CliRunner().invoke(main, [*words, "--out", str(tmp_path / "run")])
+    result = invoke(*words, "--out", tmp_path / "run")
     assert (result.exit_code, "is a symbolic link" in result.output) == (2, True)
     with pytest.raises(UserError, match="is a symbolic link"):
         find_pictures(tmp_path / "case")

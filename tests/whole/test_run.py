@@ -11,7 +11,6 @@ from unittest import mock
 
 import convergebench as cb
 import pytest
-from click.testing import CliRunner
 from convergebench import bench
 from convergebench.cli.__main__ import main
 from convergebench.generation import editors
@@ -19,6 +18,7 @@ from convergebench.generation.own import editor as own_editor
 from convergebench.generation.records import UserError
 from counting import digest, finished
 from PIL import Image
+from verbs import invoke
 
 MINE = """
 from pathlib import Path
@@ -57,7 +57,7 @@ def here(tmp_path, monkeypatch):
 
 
 def run(*words):
-    return CliRunner().invoke(main, ["run", *words])
+    return invoke("run", *words)
 
 
 def test_one_command_gives_numbers_and_its_file_repeats_them(here):
@@ -103,9 +103,7 @@ def test_a_wrong_line_of_the_config_is_refused(here, line, words):
 
 def test_a_run_without_answers_exits_with_the_first_reason(here):
     for _ in range(2):  # the second time, every chain has already failed
-        result = CliRunner().invoke(
-            main, ["generate", "--editor", "./mine.py:raises", *SMALL[:-2], "--out", "run"]
-        )
+        result = invoke("generate", "--editor", "./mine.py:raises", *SMALL[:-2], "--out", "run")
         assert result.exit_code == 1
         assert "ValueError: no weights" in result.stderr.splitlines()[0]
     half = run("--editor", "./mine.py:flaky", *SMALL, "--fail-on-error", "0.5")

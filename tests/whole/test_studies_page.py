@@ -4,9 +4,8 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
-from convergebench.cli.__main__ import main
 from convergebench.spaces_app.statistics import find_statistics
+from verbs import invoke
 
 HOUSE = Path(__file__).parents[2]
 PAGE = (HOUSE / "docs" / "studies.md").read_text()
@@ -44,7 +43,7 @@ def test_what_shows_an_item_is_there(command, file):
     verb, *words = command.split()
     if verb in ("list", "publish", "sources") or "--layout" in words:
         verb = [verb, words[0]] if verb != "import" else ["import", "--layout", words[words.index("--layout") + 1]]
-    told = CliRunner().invoke(main, [*([verb] if isinstance(verb, str) else verb), "--help"])
+    told = invoke(*([verb] if isinstance(verb, str) else verb), "--help")
     assert told.exit_code == 0, told.output
     for option in re.findall(r"--[a-z-]+", command):
         assert option == "--layout" or option in told.output, f"{verb} has no {option}"

@@ -5,9 +5,8 @@ import os
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from convergebench import dataset_builder, metric_modules
-from convergebench.cli.__main__ import main
+from verbs import invoke
 
 NOTEBOOK = Path(__file__).parents[2] / "docs" / "quickstart.ipynb"
 
@@ -58,9 +57,9 @@ def test_the_board_becomes_a_pandas_frame_and_html(board):
 
 def test_commands_and_functions_give_the_same_numbers(board, folder):
     run, mine = folder / "runs" / "mine", folder / "mine"
-    built = CliRunner().invoke(main, ["build", str(run), "--out", str(mine), "--json"])
+    built = invoke("build", run, "--out", mine, "--json")
     assert json.loads(built.stdout)["chains"] == dataset_builder.build(run, mine).chains
-    scored = CliRunner().invoke(main, ["score", str(mine), "--metrics", "psnr,ssim", "--json"])
+    scored = invoke("score", mine, "--metrics", "psnr,ssim", "--json")
     assert json.loads(scored.stdout)["images"] == metric_modules.score(mine, ["psnr"]).images == 0
 
 
