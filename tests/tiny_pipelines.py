@@ -1,12 +1,10 @@
 """Editing pipelines with random weights, a few thousand of them, written to a folder as real ones are.
 
-A row of PIPELINES has the pipeline, its autoencoder, its denoiser, what reads the words, by the ends of the names of
-the parts, and its processor of pictures, if it has one that asks for torchvision.
+A row of tiny_pipelines.json has the pipeline, its autoencoder, its denoiser, what reads the words, by the ends of the
+names of the parts, and its processor of pictures, if it has one that asks for torchvision.
 """
 
 import json
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -96,10 +94,10 @@ def qwen_tokenizer(chat: str = CHAT) -> Any:
     return tokenizer
 
 
-def qwen3(kind: str, layers: int, chat: str = CHAT) -> Reader:
+def qwen3(kind: str, layers: int, plain: bool = False) -> Reader:
     import transformers
 
-    tokenizer = qwen_tokenizer(chat)
+    tokenizer = qwen_tokenizer(PLAIN if plain else CHAT)
     text = {**TEXT, "num_hidden_layers": layers, "head_dim": 8, "vocab_size": len(tokenizer)}
     return tokenizer, getattr(transformers, kind)(transformers.Qwen3Config(**text)).eval()
 
@@ -199,122 +197,10 @@ def add_part(folder: Path, name: str, kind: str) -> None:
 
 
 Model = tuple[str, dict[str, Any]]  # a class of diffusers and its configuration
-
-
-def kl(depth: int, **more: Any) -> dict[str, Any]:
-    blocks = {"down_block_types": ("DownEncoderBlock2D",) * depth, "up_block_types": ("UpDecoderBlock2D",) * depth}
-    return {**blocks, "block_out_channels": (4,) * depth, "layers_per_block": 1, "norm_num_groups": depth, **more}
-
-
-def flux_vae(kind: str, **more: Any) -> Model:
-    plain = {"use_quant_conv": False, "use_post_quant_conv": False}
-    return kind, kl(1, latent_channels=1, sample_size=32, **plain, **more)
-
-
-def deep_vae(channels: int, **more: Any) -> Model:
-    return "AutoencoderKL", kl(4, mid_block_add_attention=False, latent_channels=channels, **more)
-
-
-def wan_vae(**more: Any) -> Model:
-    few = {"base_dim": 3, "z_dim": 16, "dim_mult": [1, 1, 1, 1], "num_res_blocks": 1}
-    return "AutoencoderKLWan", {**few, "temperal_downsample": [False, True, True], **more}
-
-
-KL: Model = ("AutoencoderKL", {
-    "block_out_channels": (8, 16), "down_block_types": ("DownEncoderBlock2D",) * 2,
-    "up_block_types": ("UpDecoderBlock2D",) * 2, "latent_channels": 4, "norm_num_groups": 4})  # fmt: skip
-TINY: Model = ("AutoencoderTiny", {
-    "encoder_block_out_channels": (8, 8), "decoder_block_out_channels": (8, 8), "num_encoder_blocks": (1, 1),
-    "num_decoder_blocks": (1, 1)})  # fmt: skip
-AUTOENCODERS = {"autoencoder": KL, "tiny_autoencoder": TINY}
-SHIFTED = {"shift_factor": 0.1, "scaling_factor": 0.3}
-DOUBLE = {"num_layers": 1, "num_single_layers": 1, "attention_head_dim": 16, "num_attention_heads": 2}
-FLUX2 = {**DOUBLE, "patch_size": 1, "in_channels": 4, "joint_attention_dim": 48, "timestep_guidance_channels": 256,
-    "axes_dims_rope": [4, 4, 4, 4]}  # fmt: skip
-UNET = {"block_out_channels": (8, 16), "layers_per_block": 1, "sample_size": 32, "in_channels": 8, "out_channels": 4,
-    "down_block_types": ("DownBlock2D", "CrossAttnDownBlock2D"), "norm_num_groups": 4,
-    "up_block_types": ("CrossAttnUpBlock2D", "UpBlock2D")}  # fmt: skip
-DREAM_UNET: Model = ("DreamLiteUNetModel", {
-    "block_out_channels": (32, 32, 32), "layers_per_block": 1, "cross_attention_dim": 16, "attention_head_dim": 16,
-    "transformer_layers_per_block": 1})  # fmt: skip
-DREAM_VAE: Model = ("AutoencoderTiny", {
-    "encoder_block_out_channels": (4,) * 4, "decoder_block_out_channels": (4,) * 4, "num_encoder_blocks": (1,) * 4,
-    "num_decoder_blocks": (1,) * 4})  # fmt: skip
-QWEN_VAE: Model = ("AutoencoderKLQwenImage", {
-    "base_dim": 8, "z_dim": 4, "dim_mult": [1, 1, 1, 1], "num_res_blocks": 1, "latents_mean": [0.0] * 4,
-    "temperal_downsample": [False, False, False], "latents_std": [1.0] * 4})  # fmt: skip
-QWEN: Model = ("QwenImageTransformer2DModel", {
-    "patch_size": 2, "in_channels": 16, "out_channels": 4, "num_layers": 1, "attention_head_dim": 16,
-    "num_attention_heads": 2, "joint_attention_dim": 16, "guidance_embeds": False,
-    "axes_dims_rope": (8, 4, 4)})  # fmt: skip
-KLEIN_TEXT = partial(qwen3, "Qwen3ForCausalLM", 28, PLAIN)  # the pipeline listens to layers 9, 18 and 27
-QWEN25, QWEN3 = partial(qwen_vl, "Qwen2_5_VL"), partial(qwen_vl, "Qwen3VL")
-DREAM = (DREAM_VAE, DREAM_UNET, {"": QWEN3}, ("processor", "Qwen3VLProcessor", 16))
-KLEIN = (flux_vae("AutoencoderKLFlux2"), ("Flux2Transformer2DModel", {**FLUX2, "guidance_embeds": False}),
-    {"": KLEIN_TEXT}, ())  # fmt: skip
-QWEN_EDIT = (QWEN_VAE, QWEN, {"": QWEN25}, ("processor", "Qwen2VLProcessor"))
-Row = tuple[str, Model, Model, dict[str, Callable[[], Reader]], tuple[Any, ...]]
-PIPELINES: dict[str, Row] = {
-    "kontext": ("FluxKontext", flux_vae("AutoencoderKL", shift_factor=0.0609, scaling_factor=1.5035),
-        ("FluxTransformer2DModel", {**DOUBLE, "patch_size": 1, "in_channels": 4, "joint_attention_dim": 32,
-            "pooled_projection_dim": 32, "axes_dims_rope": [4, 4, 8], "guidance_embeds": True}),
-        {"": clip, "_2": partial(t5, 32)}, ()),
-    "flux2": ("Flux2", flux_vae("AutoencoderKLFlux2"), ("Flux2Transformer2DModel", FLUX2), {"": mistral}, ()),
-    "klein": ("Flux2Klein", *KLEIN),
-    "klein_kv": ("Flux2KleinKV", *KLEIN),
-    "pix2pix": ("StableDiffusionInstructPix2Pix", KL,
-        ("UNet2DConditionModel", {**UNET, "cross_attention_dim": 32}), {"": clip}, ()),
-    "pix2pix_xl": ("StableDiffusionXLInstructPix2Pix", KL,
-        ("UNet2DConditionModel", {**UNET, "attention_head_dim": (2, 4), "use_linear_projection": True,
-            "addition_embed_type": "text_time", "addition_time_embed_dim": 8, "transformer_layers_per_block": (1, 1),
-            "projection_class_embeddings_input_dim": 80, "cross_attention_dim": 64}),
-        {"": clip, "_2": partial(clip, True)}, ()),
-    "qwen": ("QwenImageEdit", *QWEN_EDIT),
-    "qwen-plus": ("QwenImageEditPlus", *QWEN_EDIT),
-    "qwen21": ("QwenImage21", ("AutoencoderKLQwenImage21", {
-            "base_dim": 4, "decoder_base_dim": 4, "z_dim": 4, "dim_mult": [1] * 5, "num_res_blocks": 1,
-            "latents_mean": [0.0] * 4, "latents_std": [1.0] * 4}),
-        ("QwenImage21Transformer2DModel", {"in_channels": 4, "out_channels": 4, "num_layers": 1,
-            "attention_head_dim": 16, "num_attention_heads": 2, "context_in_dim": 16, "axes_dims_rope": (8, 4, 4)}),
-        {"": QWEN3}, ("processor", "Qwen3VLProcessor", 16, 2048 * 2048)),  # a token for each latent
-    "longcat": ("LongCatImageEdit", deep_vae(16, **SHIFTED),
-        ("LongCatImageTransformer2DModel", {**DOUBLE, "in_channels": 64, "num_attention_heads": 1,
-            "joint_attention_dim": 16, "pooled_projection_dim": 16, "axes_dims_rope": [4, 4, 8]}),
-        {"": QWEN25}, ("text_processor", "Qwen2VLProcessor")),
-    "joy": ("JoyImageEdit", wan_vae(),
-        ("JoyImageEditTransformer3DModel", {"patch_size": [1, 2, 2], "in_channels": 16, "hidden_size": 32,
-            "num_attention_heads": 2, "text_dim": 16, "num_layers": 1, "rope_dim_list": [4, 6, 6], "theta": 256}),
-        {"": QWEN3}, ("processor", "Qwen3VLProcessor", 16)),
-    "dreamlite": ("DreamLite", *DREAM),
-    "dreamlite_mobile": ("DreamLiteMobile", *DREAM),
-    "z_omni": ("ZImageOmni", deep_vae(4, **SHIFTED),
-        ("ZImageTransformer2DModel", {"in_channels": 4, "dim": 32, "n_layers": 1, "n_refiner_layers": 1, "n_heads": 2,
-            "n_kv_heads": 2, "cap_feat_dim": 16, "siglip_feat_dim": 16, "axes_dims": [4, 6, 6],
-            "axes_lens": [1024, 64, 64]}),
-        {"": partial(qwen3, "Qwen3Model", 2)}, ()),
-    "kandinsky5": ("Kandinsky5I2I", deep_vae(16),
-        ("Kandinsky5Transformer3DModel", {"in_visual_dim": 16, "in_text_dim": 16, "in_text_dim2": 32, "time_dim": 16,
-            "out_visual_dim": 16, "patch_size": (1, 2, 2), "model_dim": 16, "ff_dim": 32, "num_text_blocks": 1,
-            "num_visual_blocks": 1, "axes_dims": (1, 1, 2), "visual_cond": True, "attention_type": "regular"}),
-        {"": QWEN25, "_2": clip}, ("tokenizer", "Qwen2_5_VLProcessor")),
-    "chrono": ("ChronoEdit", wan_vae(),
-        ("ChronoEditTransformer3DModel", {"patch_size": (1, 2, 2), "num_attention_heads": 2, "attention_head_dim": 12,
-            "in_channels": 36, "out_channels": 16, "text_dim": 32, "freq_dim": 256, "ffn_dim": 32, "num_layers": 1,
-            "cross_attn_norm": True, "qk_norm": "rms_norm_across_heads", "rope_max_seq_len": 32, "image_dim": 4}),
-        {"": t5}, ()),
-    "bria": ("BriaFiboEdit", wan_vae(
-            base_dim=4, decoder_base_dim=4, dim_mult=[1, 2, 4, 4], in_channels=12, out_channels=12, patch_size=2,
-            latents_mean=[0.0] * 16, latents_std=[1.0] * 16, is_residual=True, scale_factor_spatial=16),
-        ("BriaFiboTransformer2DModel", {**DOUBLE, "attention_head_dim": 8, "patch_size": 1, "in_channels": 16,
-            "joint_attention_dim": 64, "text_encoder_dim": 32, "pooled_projection_dim": None,
-            "axes_dims_rope": [0, 4, 4]}),
-        {"": smollm}, ()),
-    "glm": ("GlmImage", deep_vae(4, latents_mean=[0.0] * 4, latents_std=[1.0] * 4),
-        ("GlmImageTransformer2DModel", {"patch_size": 2, "in_channels": 4, "out_channels": 4, "num_layers": 1,
-            "attention_head_dim": 8, "num_attention_heads": 2, "text_embed_dim": 32, "time_embed_dim": 16,
-            "condition_dim": 8, "prior_vq_quantizer_codebook_size": 128}),
-        {"": t5}, ()),
-}  # fmt: skip
+KEPT = json.loads(Path(__file__).with_suffix(".json").read_text())
+AUTOENCODERS: dict[str, Model] = KEPT["autoencoders"]
+PIPELINES: dict[str, dict[str, Any]] = KEPT["pipelines"]
+READERS = {made.__name__: made for made in (clip, t5, mistral, smollm, qwen3, qwen_vl)}
 FURTHER = {"z_omni": siglip, "chrono": clip_vision, "glm": glm_vision}
 # The published one draws noise at every step.
 SCHEDULERS = {"pix2pix": "EulerAncestralDiscreteScheduler", "pix2pix_xl": "EulerDiscreteScheduler"}
@@ -331,15 +217,22 @@ def write(name: str, folder: Path) -> None:
     """Part by part, because some cannot be made without a processor that asks for torchvision."""
     import diffusers
 
-    pipeline, vae, denoiser, readers, processor = PIPELINES[name]
-    parts = {"scheduler": made((SCHEDULERS.get(name, "FlowMatchEulerDiscreteScheduler"), {})), "vae": made(vae)}
+    row = PIPELINES[name]
+    denoiser, processor = row["denoiser"], row["processor"]
+    parts = {
+        "scheduler": made((SCHEDULERS.get(name, "FlowMatchEulerDiscreteScheduler"), {})),
+        "vae": made(row["vae"]),
+    }
     parts["unet" if "UNet" in denoiser[0] else "transformer"] = made(denoiser)
-    for end, reader in readers.items():
-        parts[f"tokenizer{end}"], parts[f"text_encoder{end}"] = reader()
+    for end, (reader, *words) in row["readers"].items():
+        parts[f"tokenizer{end}"], parts[f"text_encoder{end}"] = READERS[reader](*words)
     parts |= FURTHER[name]() if name in FURTHER else {}
-    if name == "qwen21" or processor[:1] == ("tokenizer",):
+    if name == "qwen21" or "tokenizer" in processor:
         del parts["tokenizer"]
-    index: dict[str, Any] = {"_class_name": f"{pipeline}Pipeline", "_diffusers_version": diffusers.__version__}
+    index: dict[str, Any] = {
+        "_class_name": f"{row['pipeline']}Pipeline",
+        "_diffusers_version": diffusers.__version__,
+    }
     for part, model in parts.items():
         model.save_pretrained(folder / part)
         index[part] = [type(model).__module__.partition(".")[0], type(model).__name__]

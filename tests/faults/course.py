@@ -19,23 +19,6 @@ from PIL import Image
 from vendors.loopback import wait_until_idle
 
 CONCURRENCY = 4  # calls in flight of one process
-SUITE = """
-rounds = 3
-short_side = 48
-pictures = "shots"
-programs = ["own-ball", "own-copy"]
-editors = ["identity"]
-
-[[program]]
-id = "own-ball"
-cycle = ["add a red ball", "remove the red ball"]
-fits = ["object"]
-
-[[program]]
-id = "own-copy"
-cycle = ["Produce an exact replica of the provided image, with no alterations."]
-fits = ["object"]
-"""
 
 
 class Wrong(AssertionError):
@@ -49,8 +32,7 @@ def write_suite(folder: Path) -> Path:
         chance = Random(seed)
         noise = Image.frombytes("RGB", (8, 6), chance.randbytes(144)).resize((64, 48), Image.Resampling.BICUBIC)
         noise.save(path)
-    (folder / "faults.toml").write_text(SUITE)
-    return folder / "faults.toml"
+    return shutil.copy(Path(__file__).with_name("faults.toml"), folder)
 
 
 class Course:

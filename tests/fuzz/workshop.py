@@ -29,6 +29,7 @@ PICTURES = ("image", "reference")
 TABLES = ("steps", "chains", "sources", "editors")
 SCORED = ("scores", "floors")
 METRICS = ("--metrics", "psnr,ssim")
+SUITE = Path(__file__).with_name("mine.toml").read_text()
 KINDS = ("PNG", "JPEG", "WEBP", "TIFF", "BMP", "GIF", "PPM")
 D = TypeVar("D")
 
@@ -185,25 +186,3 @@ class Workshop:
         else:
             path.write_bytes(data)
         return data != before
-
-
-SUITE = """
-rounds = 2
-short_side = 64
-pictures = "shots"
-programs = ["logo", "red-ball"]
-editors = ["identity"]
-
-[[picture]]
-file = "object/one.png"
-kind = "object"
-licence = "CC0-1.0"
-attribution = "me"
-unfit = ["logo"]
-
-[[program]]
-id = "logo"
-cycle = ["add a yellow umbrella", "remove the yellow umbrella"]
-shows = "a yellow umbrella"
-fits = ["object", "scene"]
-"""

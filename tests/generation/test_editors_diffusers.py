@@ -68,7 +68,7 @@ def test_seeds_repeat_a_real_pipelines_chains_bit_for_bit(tmp_path, folder, name
     one, two = (chains.run(tmp_path / each, spec, (96, 64), rounds=rounds) for each in ("one", "two"))
     assert [(step.status, step.width, step.height) for step in one] == [("ok", *answered)] * rounds, one[0].reason
     assert [step.sha256 for step in one] == [step.sha256 for step in two]
-    assert one[0].details["pipeline"] == f"{tiny_pipelines.PIPELINES[name][0]}Pipeline"
+    assert one[0].details["pipeline"] == f"{tiny_pipelines.PIPELINES[name]['pipeline']}Pipeline"
     assert one[0].details["num_inference_steps"] == 2
     assert pictures.decode(editor.edit(Image.new("RGB", (101, 71)), "add a hat", 1).data).size
     if name != "longcat":  # which takes no size: it has its own for each shape
@@ -77,7 +77,7 @@ def test_seeds_repeat_a_real_pipelines_chains_bit_for_bit(tmp_path, folder, name
 
 def test_every_driven_pipeline_runs_chains_with_tiny_weights():
     table = runpy.run_path(str(HOUSE / "docs" / "pipelines.py"))
-    assert set(table["WEIGHTS"]) == {row[0] for row in tiny_pipelines.PIPELINES.values()}
+    assert set(table["WEIGHTS"]) == {row["pipeline"] for row in tiny_pipelines.PIPELINES.values()}
     assert set(STABLE) == set(tiny_pipelines.PIPELINES)
 
 
@@ -264,7 +264,7 @@ def test_an_autoencoder_answers_in_the_size_it_is_asked_in(tmp_path, kind, size)
 
 
 def test_a_posterior_is_sampled_only_on_request(tmp_path):
-    tiny_pipelines.made(tiny_pipelines.KL).save_pretrained(tmp_path)
+    tiny_pipelines.made(tiny_pipelines.AUTOENCODERS["autoencoder"]).save_pretrained(tmp_path)
     picture = Image.effect_noise((64, 64), 60).convert("RGB")
 
     def edit(options, seed):

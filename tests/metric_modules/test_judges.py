@@ -27,10 +27,6 @@ from vendors.loopback import Reply, serving, told
 from verbs import invoke
 
 BY_PAINT = ["--judge", "paint", "--question", "object_count"]
-BANANA = (
-    "Below is a reasoning summary from an image editing model. Please identify if the reasoning summary mentions that "
-    "the original image is noisy, pixelated, or contains visible artifacts. Output “yes” or “no” only.\n"
-)
 
 
 @pytest.fixture
@@ -58,12 +54,6 @@ def test_every_question_names_its_fields_and_schema(name):
     if question.value:
         assert question.value in question.schema["required"]
         assert not question.schema["additionalProperties"]
-
-
-def test_the_words_on_reasoning_summaries_are_those_of_the_study():
-    question = questions.load("self_evaluation")
-    assert question.fill(reasoning_summary="I see {noise}.") == BANANA + "I see {noise}."
-    assert (question.pictures, question.value) == ((), None)
 
 
 def test_the_question_on_the_page_can_be_asked(tmp_path):

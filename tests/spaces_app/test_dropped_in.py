@@ -17,15 +17,6 @@ SPEC = {
     }],
 }
 """
-TAB = {
-    "tab.py": """
-TITLE, ORDER = "Notes", 35
-def words(dataset):
-    return {"count": len(dataset.chains)}
-""",
-    "tab.html": "<p>{{ count }} tests</p>",
-    "tab.js": "export function open() {}",
-}
 LOOK = """
 import json, sys
 from pathlib import Path
@@ -61,7 +52,6 @@ print(json.dumps({
     "rows": [len(curves.curves(dataset, metric)["curves"]) for metric in ("retained grain", "grain")],
     "metrics": sorted({row["metric"] for row in metrics.metrics(dataset, name)}),
     "page": files["index.html"].decode(),
-    "files": sorted(files),
 }))
 """
 
@@ -72,9 +62,6 @@ def shown(tmp_path_factory):
     house = HouseCopy(tmp_path_factory.mktemp("house"))
     house.path("metric_modules/grain").mkdir()
     house.write("metric_modules/grain/spec.py", SPEC)
-    for name, text in TAB.items():
-        house.path("spaces_app/studies/notes/tab").mkdir(parents=True, exist_ok=True)
-        house.write(f"spaces_app/studies/notes/tab/{name}", text)
     found = json.loads(house.python("-c", LOOK, str(Path(__file__).parents[1]), str(house.work / "dataset")))
     assert Path(found["specs"]).is_relative_to(house.site)
     return found
@@ -98,12 +85,6 @@ def test_a_dropped_in_metric_has_curves_and_can_be_chosen(shown):
     assert shown["choice"] == "Grain"
     assert shown["kept"] == 3
     assert min(shown["rows"]) > 0
-
-
-def test_a_dropped_in_tab_is_on_the_page_in_its_place(shown):
-    assert re.findall(r'data-tab="([\w-]+)"', shown["page"])[2:5] == ["compare", "notes", "curves"]
-    assert "<p>12 tests</p>" in shown["page"]
-    assert "notes/tab.js" in shown["files"]
 
 
 CAUSE = '''    Cause(

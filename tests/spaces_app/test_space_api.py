@@ -1,6 +1,5 @@
 """The Space's endpoints over HTTP: readable names, plain values, and a server that lives on whatever it is sent."""
 
-import base64
 import io
 import json
 import urllib.parse
@@ -9,7 +8,6 @@ import httpx
 import pytest
 import small_dataset
 from PIL import Image
-from space_server import HOSTILE
 
 ENDPOINTS = (
     "about leaderboard table which_editor failures compare curves find chain pick picture metrics label_items"
@@ -190,20 +188,3 @@ def test_a_body_without_end_is_refused(server):
     assert status == 413
     assert "bytes" in answer["error"]
     assert server.ask("about")[0] == 200
-
-
-def test_the_example_of_the_readme_runs(server):
-    from gradio_client import Client
-
-    client = Client(server.address, verbose=False)
-    board = client.predict(metric="quality", threshold=0.5, api_name="/leaderboard")
-    rows = {row["editor"]: row for row in board["rows"]}
-    assert rows.keys() == {*small_dataset.EDITORS, HOSTILE, "broken"}
-    assert rows["fading"]["rounds_kept"] < rows["steady"]["rounds_kept"] == small_dataset.ROUNDS
-    assert client.predict(threshold=0.9, editors=["fading", "steady"], api_name="/leaderboard")["versus"]
-    chain = client.predict(how="longest", api_name="/pick")
-    assert client.predict(chain=chain, api_name="/chain")["steps"][2]["scores"]["lpips"] is not None
-    assert client.predict(chain=chain, step=2, api_name="/picture")["url"].startswith("/pictures/")
-    encoded = [base64.b64encode(small_dataset.picture(1, each)).decode() for each in (0, 0.02)]
-    found = client.predict(original=encoded[0], returns=encoded[1:], api_name="/score_yours")
-    assert (found["verdicts"][9]["kept"], found["verdicts"][9]["lost_at"]) == (1, None)
