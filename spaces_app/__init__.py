@@ -1,6 +1,6 @@
 """What a reader sees: the report, its figures and the Space."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,11 +16,11 @@ def report(
     *,
     threshold: float = 0.5,
     framing: float | None = None,
-    suites: Mapping[str, Sequence[str]] | None = None,
+    programs_of: Callable[[str], Sequence[str]] | None = None,
 ) -> "Board":
     """Write the report of a scored dataset and return its first table.
 
-    `suites` has the programs of each suite; the report names those without a chain.
+    `programs_of` gives the programs of a suite; the report names those without a chain.
 
     Several processes may call it together: the first of them writes, once all have reached this call.
     """
@@ -28,4 +28,4 @@ def report(
 
     from .reporting.write import write_board
 
-    return by_the_first(lambda: write_board(Path(dataset), Path(out), threshold, framing, suites))
+    return by_the_first(lambda: write_board(Path(dataset), Path(out), threshold, framing, programs_of))

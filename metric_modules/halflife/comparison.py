@@ -104,11 +104,12 @@ def _flip_limits(
     order = np.lexsort((shares, totals))
     few = len(totals) <= _SETS_UP_TO
     sets = _all_sets(len(totals)) if few else _random_signs(len(totals)) > 0
-    sets = sets[sets.any(axis=1)]
-    means = np.sort(sets @ totals[order] / (sets @ shares[order]))
+    weights = sets[sets.any(axis=1)].astype(float)
+    means = weights @ totals[order] / (weights @ shares[order])
     place = floor((len(means) + 1) * LEVEL / 2)
     if place == 0:
         return None if most is None else (-most, most)
+    means.partition([place - 1, len(means) - place])
     low, high = float(means[place - 1]), float(means[-place])
     # Where the sets are drawn, the exact p decides on which side 0 is.
     return (min(low, 0.0), max(high, 0.0)) if p > LEVEL else (low, high)
@@ -245,7 +246,7 @@ def _drawn_p(sizes: np.ndarray, observed: float) -> float:
 
 @lru_cache(maxsize=8)  # pairs of a table share few sizes; a byte a sign, 2 MB for 100 sources
 def _random_signs(size: int) -> np.ndarray:
-    return (np.random.default_rng(_SEED).integers(0, 2, (_FLIPS, size)) * 2 - 1).astype(np.int8)
+    return np.random.default_rng(_SEED).integers(0, 2, (_FLIPS, size)).astype(np.int8) * 2 - 1
 
 
 def _step_down(differences: np.ndarray) -> np.ndarray:

@@ -95,12 +95,12 @@ def convergence(
     later round is good. `left_out` has rounds, by cause, in which only the other checks decide.
     """
     undecided: Mapping[str, Container[int]] = left_out or {}
-    checked = [(CAUSES[name], values[name]) for name in CAUSES if name in values]
+    checked = [(CAUSES[name], values[name], undecided.get(name, ())) for name in CAUSES if name in values]
     kept = 0
     for place, round in enumerate(rounds):
         judged = []
-        for cause, lists in checked:
-            if round in undecided.get(cause.name, ()):
+        for cause, lists, rounds_left_out in checked:
+            if round in rounds_left_out:
                 continue
             for series in lists:
                 value = series[place] if place < len(series) else None  # a chain that ended earlier has none

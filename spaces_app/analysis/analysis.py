@@ -39,12 +39,13 @@ class Analysis:
         tables: Mapping[str, Iterable[Any]] | None = None,  # by name; read by studies
         threshold: float = HALF,  # a return that retains less is lost
         framing: float | None = None,  # the largest loss that does not end a case
-        suites: Mapping[str, Sequence[str]] | None = None,  # the programs of each suite
+        programs_of: Callable[[str], Sequence[str]] | None = None,  # those of a suite
     ):
         self.scores = scores if isinstance(scores, StoredRows) else TableRows.of(scores, ScoreRow)
         self.chains = chains
         self.floor_rows = _typed(floors, FloorRow)
-        self.threshold, self.framing, self.suites = threshold, framing, suites or {}
+        self.threshold, self.framing = threshold, framing
+        self.programs_of = programs_of or (lambda suite: ())
         self.roles = roles or {}
         self.floors = Floors(self.floor_rows, chains)
         self.look_alikes = self.floors.look_alikes(chains)  # their cases do not count

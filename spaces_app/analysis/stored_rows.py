@@ -58,7 +58,14 @@ class StoredRows(Generic[R]):
 
     def distinct(self, column: str) -> Counter[Any]:
         """The values of a column, with how many rows have each."""
-        return Counter(row.get(column) for row in self.select([column])._values())
+        counts = Counter[Any]()
+        for table in self._tables_of(column):
+            for value in table[column].value_counts().to_pylist() if column in table.column_names else ():
+                counts[value["values"]] += value["counts"]
+        return counts
+
+    def _tables_of(self, column: str) -> Iterable[pa.Table]:
+        return (self.reader.file_table(file, [column], [column]) for file in self.reader.files(self.kind.TABLE))
 
     @functools.cached_property
     def counts(self) -> Counter[str]:
@@ -109,6 +116,9 @@ class TableRows(StoredRows[R]):
     def _values(self) -> Iterator[Mapping[str, Any]]:
         for part in self._parts():
             yield from part.to_pylist()
+
+    def _tables_of(self, column: str) -> Iterable[pa.Table]:
+        return [self.table]
 
     def select(self, columns: Collection[str]) -> "TableRows[R]":
         # A column without values takes time to read and adds nothing.

@@ -1,7 +1,7 @@
 """Writes the report's folder, and returns its headline."""
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,13 +52,13 @@ def read_analysis(
     reader: Reader,
     threshold: float = HALF,
     framing: float | None = None,
-    suites: Mapping[str, Sequence[str]] | None = None,
+    programs_of: Callable[[str], Sequence[str]] | None = None,
 ) -> Analysis:
     calls = StoredRows(reader, StepRow, CALLS)
     roles = {label: editor.role for label, editor in reader.editors().items()}
     tables = {name: list(reader.rows(name)) for name in reader.configs() if name not in _READ_OTHERWISE}
     scores, floors = StoredRows(reader, ScoreRow), reader.rows_of(FloorRow)
-    return Analysis(scores, reader.chains(), floors, calls, roles, tables, threshold, framing, suites)
+    return Analysis(scores, reader.chains(), floors, calls, roles, tables, threshold, framing, programs_of)
 
 
 def write_files(
@@ -151,7 +151,7 @@ def write_board(
     out: Path,
     threshold: float,
     framing: float | None = None,
-    suites: Mapping[str, Sequence[str]] | None = None,
+    programs_of: Callable[[str], Sequence[str]] | None = None,
 ) -> Board:
     """A dataset that cannot be used is a UserError."""
     for option, value in (("threshold", threshold), ("framing", framing)):
@@ -160,7 +160,7 @@ def write_board(
     reader = open_scored(dataset)
     try:
         with disk_errors_explained(out):
-            analysis = read_analysis(reader, threshold, framing, suites)
+            analysis = read_analysis(reader, threshold, framing, programs_of)
             tables = compute_tables(analysis)
             files = write_files(tables, out, *top_strips(analysis, tables, reader), reader)
     except (ValueError, UnreadableFile) as error:

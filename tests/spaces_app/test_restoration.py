@@ -202,7 +202,7 @@ def test_a_restoration_without_a_picture_is_counted_as_one():
 def test_chains_of_each_program_add_up():
     chains, scores = simulated({"better": 0.0}, prompts=("s1", "lf1"))
     suites = {"restoration": ["restore-s1", "restore-lf1", "restore-l1"], "another": ["hat"]}
-    table = compute_tables(Analysis(scores[:-3], chains, suites=suites))["programs"]
+    table = compute_tables(Analysis(scores[:-3], chains, programs_of=suites.__getitem__))["programs"]
     assert sum(row["chains"] for row in table.rows) == len(chains) == 56
     assert sum(row["restorations_with_scores"] or 0 for row in table.rows) == 53
 

@@ -98,7 +98,7 @@ def test_the_printed_sum_of_chains_holds_for_every_suite(made, suite):
     chains = [replace(chain, suite=suite) for chain in made.chains() if chain.program.id in named]
     ids = {chain.id for chain in chains}
     scores = [row for row in made.rows("scores") if row["chain"] in ids]
-    analysis = Analysis(scores, chains, list(made.rows("floors")), suites={suite: sorted(named)})
+    analysis = Analysis(scores, chains, list(made.rows("floors")), programs_of={suite: named}.__getitem__)
     rows = program_table.rows(analysis)
     assert {row.program for row in rows} == named
     columns = [key_of(place) for place in places()]

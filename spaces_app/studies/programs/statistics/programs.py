@@ -45,7 +45,7 @@ def rows(analysis: Analysis) -> list[Row]:
         chains.setdefault((chain.suite, chain.program.id), []).append(place_of[chain.id])
         category[chain.program.id] = chain.program.category
     for suite in {chain.suite for chain in analysis.chains}:
-        for program in analysis.suites.get(suite, ()):
+        for program in analysis.programs_of(suite):
             chains.setdefault((suite, program), [])
     # Studies that are not installed have a column only if there are such chains.
     shown = [place for place in places() if place != UNKNOWN or UNKNOWN in place_of.values()]
