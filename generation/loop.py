@@ -123,6 +123,7 @@ def prepare(picture: Image.Image, short_side: int, sizes: tuple[_Size, ...] = ()
     return pictures.fit_to(picture, prepared_size(picture.size, short_side, sizes))
 
 
+@functools.cache  # the chains of a plan have few sizes
 def prepared_size(size: _Size, short_side: int, sizes: tuple[_Size, ...]) -> _Size:
     """The declared size of the nearest shape, then area; else that of the short side."""
 

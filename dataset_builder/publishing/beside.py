@@ -10,12 +10,16 @@ from convergebench.metric_modules._evaluate import self_contained
 from ..dataset import manifest
 from ..dataset.manifest import MANIFEST
 
+_METRICS = Path(self_contained.__file__).parents[1]
+
+
+def _names() -> list[str]:
+    return sorted(path.parent.name for path in _METRICS.glob("*/*.py") if path.stem == path.parent.name)
+
 
 @cache
 def _metric_folders() -> dict[str, dict[str, bytes]]:
-    root = Path(self_contained.__file__).parents[1]
-    names = sorted(path.parent.name for path in root.glob("*/*.py") if path.stem == path.parent.name)
-    return {name: self_contained.self_contained(root / name) for name in names}
+    return {name: self_contained.self_contained(_METRICS / name) for name in _names()}
 
 
 def check(out: Path) -> None:
@@ -38,7 +42,7 @@ def changed_files(out: Path) -> list[str]:
     """The files of copied metric folders that were changed or removed since."""
     return [
         f"{name}/{file}"
-        for name in _metric_folders()
+        for name in _names()
         for file in sorted(manifest.listed_files(out / name, MANIFEST))
         if not (out / name / file).is_file() or not manifest.is_as_written(out / name, file)
     ]

@@ -6,7 +6,6 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
-from scipy import ndimage
 
 Pixels = NDArray[np.float32]
 
@@ -26,6 +25,8 @@ _OF_THE_WHOLE = re.compile(
 
 def touched(before: Image.Image, after: Image.Image, instruction: str) -> NDArray[np.bool_] | None:
     """The pixels that the edit touched; None if it is an edit of the whole picture, such as a flip or dusk."""
+    from scipy import ndimage  # a tenth of a second, which a list of policies does not need
+
     if before.size != after.size or _OF_THE_WHOLE.search(instruction):
         return None
     unit = min(before.size) / 512

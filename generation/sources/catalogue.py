@@ -66,6 +66,9 @@ def manifest() -> dict[str, Row]:
     return {row["id"]: Row(**{**row, "unfit": tuple(row.get("unfit", ()))}) for row in rows}
 
 
+_OF_A_SOURCE = [field.name for field in fields(Source)]
+
+
 def row(id: str) -> Row:
     clean = id.partition("~")[0]
     if clean not in manifest():
@@ -75,7 +78,7 @@ def row(id: str) -> Row:
 
 
 def as_source(row: Row) -> Source:
-    values = {field.name: getattr(row, field.name) for field in fields(Source)}
+    values = {name: getattr(row, name) for name in _OF_A_SOURCE}
     return Source(**{**values, "sha256": row.cropped or row.sha256})
 
 

@@ -11,6 +11,7 @@ audit.py                           chains that are disturbed between calls: see 
 """
 
 import importlib
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -22,6 +23,7 @@ def paths(pattern: str) -> list[Path]:
     return sorted(_HERE.glob(f"*/{pattern}"))
 
 
-def modules(name: str) -> list[ModuleType]:
+@cache
+def modules(name: str) -> tuple[ModuleType, ...]:
     """The module of this name of every study that has one."""
-    return [importlib.import_module(f"{__name__}.{path.parent.name}.{name}") for path in paths(f"{name}.py")]
+    return tuple(importlib.import_module(f"{__name__}.{path.parent.name}.{name}") for path in paths(f"{name}.py"))

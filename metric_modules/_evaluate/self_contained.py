@@ -6,6 +6,7 @@ copied beside it, imports from this package become imports of siblings, and NAME
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 _PACKAGE = "convergebench"
@@ -55,11 +56,11 @@ def _name_in(folder: Path, path: Path) -> str:
 
 def _with_sibling_imports(path: Path, folder: Path) -> tuple[str, set[Path]]:
     """The file's text with imports from this package changed to imports of siblings, and the files that it imports."""
-    text = path.read_text(encoding="utf-8")
+    text, nodes = _imports(path)
     lines = text.splitlines(keepends=True)
     imported: set[Path] = set()
-    for node in ast.walk(ast.parse(text)):
-        if not isinstance(node, ast.ImportFrom) or not (place := _imported_path(path, node)):
+    for node in nodes:
+        if not (place := _imported_path(path, node)):
             continue
         first, last = node.lineno - 1, node.end_lineno or node.lineno
         if (file := place.with_suffix(".py")).is_file():
@@ -76,6 +77,12 @@ def _with_sibling_imports(path: Path, folder: Path) -> tuple[str, set[Path]]:
         indent = " " * node.col_offset
         lines[first:last] = [indent + f"\n{indent}".join(imports) + "\n"] + [""] * (last - first - 1)
     return "".join(lines), imported
+
+
+@cache  # most files are shared by several folders
+def _imports(path: Path) -> tuple[str, list[ast.ImportFrom]]:
+    text = path.read_text(encoding="utf-8")
+    return text, [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom)]
 
 
 def _imported_path(path: Path, node: ast.ImportFrom) -> Path | None:

@@ -4,11 +4,19 @@ from functools import partial
 
 import cv2
 import numpy as np
-from scipy.special import gammaln
 
 from .._shared.published import PublishedFile
 from .._shared.scoring import Reason, Signature
-from .nss import NEIGHBOURS, AloneScorer, asymmetric_fit, contrast_normalised, half_size, luma, symmetric_fit
+from .nss import (
+    NEIGHBOURS,
+    AloneScorer,
+    asymmetric_fit,
+    contrast_normalised,
+    half_size,
+    log_gamma,
+    luma,
+    symmetric_fit,
+)
 
 PARAMETERS = PublishedFile(
     metric="brisque",
@@ -69,7 +77,7 @@ def _statistics(grey: np.ndarray) -> np.ndarray:
     for shift in (*NEIGHBOURS, (-1, 1)):
         products = normalised * np.roll(normalised, shift, (0, 1))
         shape, left, right = asymmetric_fit(products.ravel())
-        mean = (right - left) * np.exp(gammaln(2 / shape) - (gammaln(1 / shape) + gammaln(3 / shape)) / 2)
+        mean = (right - left) * np.exp(log_gamma(2 / shape) - (log_gamma(1 / shape) + log_gamma(3 / shape)) / 2)
         values += [shape, mean, left**2, right**2]
     return np.array(values)
 

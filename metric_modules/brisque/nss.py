@@ -10,7 +10,6 @@ from typing import Any
 
 import cv2
 import numpy as np
-from scipy.special import gammaln
 
 from .._shared.scoring import Reason, Signature
 
@@ -53,10 +52,16 @@ def _window() -> np.ndarray:
     return (weights / weights.sum()).astype(np.float32)
 
 
+def log_gamma(values: np.ndarray) -> np.ndarray:
+    from scipy.special import gammaln  # a tenth of a second, which a list of metrics does not need
+
+    return np.asarray(gammaln(values))
+
+
 @cache
 def _asymmetric_ratios() -> np.ndarray:
     """E|x|^2 / E[x^2] of a generalised Gaussian, for every shape; it grows with the shape."""
-    return np.exp(2 * gammaln(2 / _SHAPES) - gammaln(1 / _SHAPES) - gammaln(3 / _SHAPES))
+    return np.exp(2 * log_gamma(2 / _SHAPES) - log_gamma(1 / _SHAPES) - log_gamma(3 / _SHAPES))
 
 
 def _nearest_shape(ratios: np.ndarray) -> np.ndarray:

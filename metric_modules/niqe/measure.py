@@ -4,11 +4,18 @@ import io
 from functools import partial
 
 import numpy as np
-from scipy.special import gammaln
 
 from .._shared.published import PublishedFile
 from .._shared.scoring import Reason, Signature
-from ..brisque.nss import NEIGHBOURS, AloneScorer, asymmetric_fit, contrast_normalised, half_size, luma
+from ..brisque.nss import (
+    NEIGHBOURS,
+    AloneScorer,
+    asymmetric_fit,
+    contrast_normalised,
+    half_size,
+    log_gamma,
+    luma,
+)
 
 PARAMETERS = PublishedFile(
     metric="niqe",
@@ -46,7 +53,7 @@ def niqe(picture: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> float
 
 
 def _scale(deviation: np.ndarray, shape: np.ndarray) -> np.ndarray:
-    return deviation * np.exp((gammaln(1 / shape) - gammaln(3 / shape)) / 2)
+    return deviation * np.exp((log_gamma(1 / shape) - log_gamma(3 / shape)) / 2)
 
 
 def _patch_features(normalised: np.ndarray, side: int) -> np.ndarray:
@@ -60,7 +67,7 @@ def _patch_features(normalised: np.ndarray, side: int) -> np.ndarray:
         products = (patches * np.roll(patches, shift, (1, 2))).reshape(len(patches), -1)
         shape, left, right = asymmetric_fit(products)
         left, right = _scale(left, shape), _scale(right, shape)
-        features += [shape, (right - left) * np.exp(gammaln(2 / shape) - gammaln(1 / shape)), left, right]
+        features += [shape, (right - left) * np.exp(log_gamma(2 / shape) - log_gamma(1 / shape)), left, right]
     return np.stack(features, axis=1)
 
 
