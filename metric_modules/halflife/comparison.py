@@ -133,7 +133,7 @@ def judge_together(pairs: Sequence[Comparison]) -> list[Comparison]:
     stepped = _step_down(table) if len(family) > 1 else np.zeros(len(family))
     for place, corrected in zip(family, stepped, strict=True):
         pair = pairs[place]
-        p = max(float(corrected), pair.p_value or 0.0)
+        p = max(float(corrected), pair.p_value)  # type: ignore[type-var]  # not None where there are sources
         judged[place] = replace(pair, p_corrected=p, verdict=_verdict(pair, p))
     return judged
 
@@ -143,7 +143,7 @@ def _verdict(pair: Comparison, p_value: float | None) -> str:
         return "indicative"
     if p_value > LEVEL:
         return "open"
-    return "first" if (pair.difference or 0) > 0 else "second"
+    return "first" if pair.difference > 0 else "second"  # type: ignore[operator]  # not None where there are sources
 
 
 def judge_alone(pairs: Sequence[Comparison]) -> list[Comparison]:

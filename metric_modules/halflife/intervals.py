@@ -190,7 +190,7 @@ def _beyond(
     away = distance > 1e-6
     if away.all():
         return 0.0
-    share = share_interval(away, sources, programs) or (0.0, 1.0)
+    _, share = share_interval(away, sources, programs)  # type: ignore[misc]  # not None with two sources
     groups = int((_totals(away, sources) > 0).sum())
     mean_distance = float(distance[away].mean()) if groups else 0.0
-    return share[1] * (mean_distance * groups + _UNSEEN * last) / (groups + 1)
+    return share * (mean_distance * groups + _UNSEEN * last) / (groups + 1)

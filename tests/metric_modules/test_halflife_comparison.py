@@ -7,8 +7,10 @@ import pytest
 from convergebench.metric_modules.halflife.comparison import (
     Comparison,
     _drawn_p,
+    _flip_limits,
     _sign_flip_p,
     _step_down,
+    _whole,
     compare,
     judge_alone,
     judge_together,
@@ -106,8 +108,27 @@ def test_twelve_sources_give_a_verdict():
 
 
 def test_a_tenth_of_a_round_decides_if_it_is_certain():
-    pairs = [Comparison("a", "b", 14, 0, 14, difference, None, 0.001) for difference in (0.1, -0.1)]
+    pairs = [Comparison("a", "b", 14, 0, 14, difference, None, 0.05) for difference in (0.1, -0.1)]
     assert [pair.verdict for pair in judge_alone(pairs)] == ["first", "second"]
+    assert [pair.sentence.split(" more")[0] for pair in pairs] == [
+        "a survives 0.1 rounds",
+        "b survives 0.1 rounds",
+    ]
+
+
+def test_drawn_limits_agree_with_the_exact_p():
+    totals = np.linspace(1, 2, 16)
+    assert (
+        _flip_limits(totals, np.ones(16), 1.5, 0.06, 9)[0]
+        == 0
+        == _flip_limits(-totals, np.ones(16), -1.5, 0.06, 9)[1]
+    )
+    assert _flip_limits(totals, np.ones(16), 1.5, 0.04, 9)[0] > 1
+
+
+def test_means_of_few_rounds_are_whole_on_the_grid():
+    units, _ = _whole(np.array([1 / 3, 2 / 7, 3 / 11, -9 / 25, 1 / 19]))
+    assert units.tolist() == [36575, 31350, 29925, -39501, 5775]  # of 3 x 7 x 11 x 25 x 19
 
 
 def test_fewer_than_twelve_sources_only_indicate():

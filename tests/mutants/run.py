@@ -71,6 +71,7 @@ KINDS = (
     *(ast.Add, ast.Sub, ast.Mult, ast.Div, ast.And, ast.Or),
 )
 SIGNS = dict(zip(KINDS, (sign for twins in TWINS for sign in twins), strict=True))
+SMALL = 1e-5  # a tolerance: nobody could tell 1e-9 from 1.6e-9
 # Of these nobody sees the value: places on a page, sizes of caches, checks of our own.
 UNSEEN = ("order", "maxsize", "strict", "repr", "compare")
 
@@ -111,7 +112,7 @@ def mutants(file: str) -> list[Mutant]:
         if isinstance(node, ast.Constant) and isinstance(node.value, bool):
             yield *span(node), str(not node.value)
         elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-            yield *span(node), str(node.value + 1 if isinstance(node.value, int) else node.value * 1.6 or 1.0)
+            yield *span(node), str(_another(node.value))
         elif isinstance(node, ast.UnaryOp) and not isinstance(node.operand, ast.Constant):
             yield span(node)[0], span(node.operand)[0], ""
         elif isinstance(node, ast.Call):
@@ -128,6 +129,12 @@ def mutants(file: str) -> list[Mutant]:
             line = source.count("\n", 0, start) + 1
             made.add(Mutant(file, start, end, after, source[start:end], line, lines[line - 1].strip()))
     return sorted(made)
+
+
+def _another(number: float) -> float:
+    if isinstance(number, int):
+        return number + 1
+    return number * 1.6 if number > SMALL else 1.0
 
 
 def _operators(node: ast.AST) -> list[tuple[ast.expr, ast.AST, ast.expr]]:
