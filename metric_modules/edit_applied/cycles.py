@@ -37,7 +37,7 @@ def roles(cycle: Sequence[str], closes: bool) -> tuple[Role, ...]:
     if length == 1:
         return (Role("neither"),)
     geometric = all(asked_transforms(instruction) for instruction in cycle)
-    if length == 2 or length % 2 or geometric:
+    if length % 2 or geometric:
         return (*(Role("forward", k - 1, k) for k in range(1, length)), Role("undo", 0, length - 1))
     half = length // 2
     forwards = tuple(Role("forward", k - 1, k) for k in range(1, half + 1))

@@ -104,7 +104,7 @@ def _median_interval(
     drawn = drawn_clusters(size)
     medians = np.sort(_median(grid, _survival(drawn @ deaths, drawn @ at_risk)))
     tail = special.ndtr(-student_quantile(size - 1) * np.sqrt(size / (size - 1)))
-    low = max(int(np.ceil(tail * RESAMPLES)), 1)
+    low = int(np.ceil(tail * RESAMPLES))
     return float(medians[low - 1]), float(medians[RESAMPLES - low])
 
 

@@ -131,7 +131,7 @@ def test_chains_that_failed_at_once_are_counted_apart():
         ({"threshold": math.nan}, "got nan"),
         ({"better": "lower"}, "got None with better='lower'"),
         ({"better": "more"}, "no direction 'more'"),
-        ({"predictions": [[31.0, 30.0]]}, "curve 1 holds 31"),
+        ({"predictions": [[1.5, 1.2]]}, "curve 1 holds 1.5"),
         ({"predictions": [0.9, 0.8]}, "curve 1 must be a list"),
         ({"predictions": [[0.9], "abc"]}, "curve 2 must be a list"),
     ],

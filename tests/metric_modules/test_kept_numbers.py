@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from convergebench.metric_modules.contraction.contraction import contraction
 from convergebench.metric_modules.damage import measure as damage
-from convergebench.metric_modules.edit_applied import whole_picture
+from convergebench.metric_modules.edit_applied import judge, whole_picture
 from convergebench.metric_modules.edit_applied.cycles import roles
 from convergebench.metric_modules.edit_applied.judge import judge_step, seen
 from convergebench.metric_modules.halflife import comparison, intervals, survival
@@ -150,6 +150,12 @@ def test_survival(last):
             name: survival.summarise(outcomes, rounds, sources, programs),
             f"{name}, alone": survival.summarise(outcomes[:9], rounds),
             f"{name}, with gaps": survival.summarise(outcomes, rounds[::3], sources),
+            f"{name}, of two": survival.summarise(outcomes, rounds, [*"ab"] * 20),
+            f"{name}, not measured": survival.summarise([Outcome(0, failed=True)] * 3, rounds),
+            f"{name}, medians": [
+                survival._median_interval(rng.gamma(3, 2, 2 * size), np.ones(2 * size, bool), [*range(size)] * 2)
+                for size in (2, 5, 12, 30)
+            ],
         }
         causes = [["quality", "part", None][n] for n in rng.integers(0, 3, 40)]
         grid, incidence = survival.cumulative_incidence([outcome.time for outcome in outcomes], causes)
@@ -163,7 +169,7 @@ def test_outcomes():
     for end in ("complete", "refused", "no_image", "shrunk", "failed"):
         drawn = []
         for number in range(60):
-            length = 5 if end == "complete" else int(rng.integers(0, 5))
+            length = 5 if end == "complete" else int(rng.integers(0, 6))
             curve = [None if rng.random() < 0.1 else float(v) for v in np.round(rng.uniform(0.35, 1, length), 1)]
             end_round = [None, 4, 1][number % 3]
             drawn += [
@@ -185,7 +191,7 @@ def test_outcomes():
         result = half_life(curves, rounds, ends=["complete", end, end] if end != "complete" else None)
         found[f"{end}, half-life"] = result | {"signature": ""}
     exact = {
-        name: np.arange(0, 1.001, 0.05) * {"colour lost": 20}.get(name, 1)
+        name: np.linspace(0, 1, 101).round(2) * {"colour lost": 20}.get(name, 1)
         for name in CAUSES
         if CAUSES[name].decided_by
     }
@@ -319,23 +325,39 @@ def rounds_of_edits():
     yield from [(tint, [start, green, back]) for back in (start, green)] + [(tint, [grey, start, grey])]
     for cycle, forward in ((blurs, soft), (sharpens, sharp), (blurs, sharp), (sharpens, start)):
         yield from [(cycle, [start, forward, back]) for back in (start, soft)]
+    yield (flips[0], adds[0], "undo both"), [start, flipped, disc(flipped, (220, 30, 40)), start]
     yield from [(turns, turned), (turns, [*turned[:2], *turned[1:4]])]
     yield from [(flips, [start, flipped, start]), (flips, [start, start, start]), (flips, [mirrored] * 3)]
     yield from [(("copy it",), [start, soft]), (("make it night", "make it day"), [start, pale, start])]
 
 
-def test_edits():
-    found, source = {}, seen(textured(300, 360))
-    for number, (cycle, pictures) in enumerate(rounds_of_edits()):
+@pytest.mark.parametrize("part", range(6))
+def test_edits(part):
+    found, source = {}, seen(disc(textured(300, 360), (200, 200, 40), (0.8, 0.2), 0.08))
+    noise = np.random.default_rng(1).normal(3, 5, (300, 360, 3))
+    for number, (cycle, pictures) in list(enumerate(rounds_of_edits()))[part::6]:
+        if number % 4 > 1 and pictures[-1] is not None:
+            pictures[-1] = np.clip(pictures[-1] + noise, 0, 255).astype(np.uint8)
         shown = [picture if picture is None else seen(picture) for picture in pictures]
-        options = [{}] if number % 3 else [{"source": source, "small": True, "meaning": [0.2, 0.5, 0.3, 0.1, 0.2]}]
+        options = (
+            [{}] if number % 8 < 5 else [{"source": source, "small": True, "meaning": [0.2, 0.5, 0.3, 0.1, 0.2]}]
+        )
         if number == 5:
             options.append({"placement": (6 / 360, -5 / 300, 1.03)})
         for place, option in enumerate(options):
             steps = [judge_step(cycle, True, k, shown, **option) for k in range(1, len(shown))]
             found[f"{number}, {place}"] = [list(step.values()) for step in steps]
     adding = [judge_step(("add a {thing}",) * 2, False, k, [source] * 3) for k in (1, 2)]
-    keep("edits", found | {"only adds": [list(step.values()) for step in adding]}, OF_PICTURES)
+    adding.append(judge_step(("add a hat", "remove it"), True, 2, [source] * 2, source=source))
+    keep(f"edits {part}", found | {"only adds": [list(step.values()) for step in adding]}, OF_PICTURES)
+
+
+@pytest.mark.parametrize(("small", "cells", "changed"), [(False, 3, 1), (False, 2, 0), (True, 1, 1), (True, 0, 0)])
+def test_an_edit_of_exactly_the_least_share_counts(monkeypatch, small, cells, changed):
+    grid = np.zeros((10, 100, 3), np.float32)
+    region = np.arange(1000).reshape(10, 100) < cells
+    monkeypatch.setattr(judge, "find_edit", lambda *looks, limit: ((region * 20.0, grid), region))
+    assert judge._judge_forward(grid, grid, small=small)["changed"] == changed
 
 
 INSTRUCTIONS = (
@@ -359,9 +381,16 @@ def test_words_and_roles():
     cycles = (
         (a,), (a, undo_a), (a, b, undo_a, undo_b), (a, b, undo_b, undo_a), (a, b, "undo all"), (a, b, "x", "y"),
         (a, b, c, undo_a, undo_b, undo_c), (a, b, c, undo_c, undo_b, undo_a), ("flip horizontally",) * 4,
+        ("flip horizontally", a, undo_a, "flip horizontally"), (*(a, b, c), "remove the cup", undo_b, undo_a),
+        ("add a tall hat", b, c, "remove the tall hat and cup", undo_b, undo_a),
     )  # fmt: skip
     for cycle in cycles:
         found[" ".join(cycle)] = [roles(cycle, closes) for closes in (True, False)]
+    adds = ("add a red ball", "put a red hat on", "make the ball red", "add a green and a red ball")
+    found["colours"] = [judge._named_colour(texts) for texts in combinations(adds, 2)]
+    found["tones"] = [
+        judge._asks_for_tone(text) for text in ("make it night", "add a dark ball", "make it bigger")
+    ]
     keep("words", found)
 
 

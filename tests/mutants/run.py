@@ -146,7 +146,7 @@ def _operators(node: ast.AST) -> list[tuple[ast.expr, ast.AST, ast.expr]]:
 
 
 def _that_run(node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes below this one, but for annotations, texts, decorators, errors, and what nobody sees."""
+    """The nodes below this one, but for annotations, texts, decorators, errors, examples, and what nobody sees."""
     for name, value in ast.iter_fields(node):
         for child in value if isinstance(value, list) else [value]:
             skipped = (
@@ -154,6 +154,7 @@ def _that_run(node: ast.AST) -> Iterator[ast.AST]:
                 or not isinstance(child, ast.AST)
                 or isinstance(child, ast.JoinedStr | ast.Raise)
                 or (isinstance(child, ast.keyword) and child.arg in UNSEEN)
+                or (isinstance(child, ast.AnnAssign) and ast.unparse(child.target) == "example")
                 or (isinstance(child, ast.Assign) and "ORDER" in ast.unparse(child.targets[0]))
                 or (isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test))
             )
