@@ -147,10 +147,13 @@ def _operators(node: ast.AST) -> list[tuple[ast.expr, ast.AST, ast.expr]]:
 
 def _that_run(node: ast.AST) -> Iterator[ast.AST]:
     """The nodes below this one, but for annotations, texts, decorators, errors, examples, and what nobody sees."""
+    keys = [getattr(key, "value", None) for key in node.keys] if isinstance(node, ast.Dict) else []
+    hidden = [value for key, value in zip(keys, getattr(node, "values", ()), strict=False) if key in UNSEEN]
     for name, value in ast.iter_fields(node):
         for child in value if isinstance(value, list) else [value]:
             skipped = (
                 name in ("annotation", "returns", "decorator_list")
+                or child in hidden
                 or not isinstance(child, ast.AST)
                 or isinstance(child, ast.JoinedStr | ast.Raise)
                 or (isinstance(child, ast.keyword) and child.arg in UNSEEN)
