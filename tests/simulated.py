@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from itertools import permutations
 from types import SimpleNamespace
 
 import numpy
@@ -88,18 +89,10 @@ def end_chain(chain, rows, round, position=2, status="refused"):
 
 def floor_rows(sources):
     names = [f"picture-{source:02}" for source in range(sources)]
+    fixed = {"short_side": 512, "signature": SIGNATURE}
     return [
-        {
-            "source": one,
-            "other": other,
-            "short_side": 512,
-            "metric": metric,
-            "value": value,
-            "signature": SIGNATURE,
-        }
-        for one in names
-        for other in names
-        if one != other
+        {"source": one, "other": other, "metric": metric, "value": value, **fixed}
+        for one, other in permutations(names, 2)
         for metric, value in FLOORS.items()
     ]
 

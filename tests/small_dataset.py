@@ -91,14 +91,13 @@ def write(
                 about = place | {"step": step, "round": round, "position": (step - 1) % 2 + 1 if step else 0}
                 row = dict.fromkeys(column.name for column in STEPS.columns) | about
                 row |= {"status": "input" if not step else "ok" if data else "refused", "seed": 1000 + step}
+                row |= {"type": kind, "width": side, "height": side, "bytes": len(data or b"")}
                 row |= {
-                    "type": kind,
-                    "width": side,
-                    "height": side,
-                    "bytes": len(data or b""),
                     "sha256": digest(data),
+                    "instruction": "",
+                    "text": "I did it.",
+                    "details": '{"model": "m-1"}',
                 }
-                row |= {"instruction": "", "text": "I did it.", "details": '{"model": "m-1"}'}
                 if data:
                     row["image"] = {"bytes": data, "path": f"{name}-{step}.png"}
                 else:

@@ -61,12 +61,8 @@ def test_results_are_for_editors_with_a_model_repository(tmp_path):
     rows += [{"editor": "diffusers", "group": "replication", "rounds_kept": 1.0}]
     board = tmp_path / "leaderboard.json"
     stores.write(board, json.dumps({"rows": rows}))
-    source = {
-        "dataset_id": REPO,
-        "dataset_revision": "a" * 40,
-        "date": "2026-01-01",
-        "source_url": f"https://huggingface.co/datasets/{REPO}",
-    }
+    source = {"dataset_id": REPO, "dataset_revision": "a" * 40, "date": "2026-01-01"}
+    source["source_url"] = f"https://huggingface.co/datasets/{REPO}"
     editors, rows = results.chains_by_editor(tmp_path / "out"), results.read_leaderboard(board)
     written = results.write_results(editors, rows, tmp_path / "results", source)
     assert list(written) == ["org/Editor-1"]

@@ -263,16 +263,10 @@ class Labels(OfADataset):
 
     def made(self) -> None:
         first, other, *_ = Reader(self.dataset).chains()
-        rating = {
-            "rater": "anna",
-            "question": "rating",
-            "answer": "3",
-            "chain": first.id,
-            "step": 2,
-            "seconds": 1.5,
-        }
-        pair = {"rater": "ben", "question": "pair", "answer": "first", "chain": first.id, "step": 2,
-                "at": "2026-11-19", "other_chain": other.id, "other_step": 2}  # fmt: skip
+        place = {"chain": first.id, "step": 2}
+        rating = {"rater": "anna", "question": "rating", "answer": "3", **place, "seconds": 1.5}
+        pair = {"rater": "ben", "question": "pair", "answer": "first", **place, "at": "2026-11-19"}
+        pair |= {"other_chain": other.id, "other_step": 2}
         table = (
             f"rater,question,answer,chain,step\nanna,failure,count,{first.id},1\nben,applied,yes,{first.id},1\n"
         )

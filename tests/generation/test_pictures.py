@@ -4,17 +4,11 @@ import io
 
 import numpy as np
 import pytest
-from awkward_pictures import BROKEN, PICTURES, PROFILED, assert_looks_right, tagged
+from awkward_pictures import BROKEN, PICTURES, PROFILED, assert_looks_right, encoded, tagged
 from convergebench.generation import pictures
 from PIL import Image
 
 GRADIENT = Image.fromarray((np.indices((24, 32)).sum(0)[..., None] * [4, 3, 2] % 256).astype(np.uint8))
-
-
-def encoded(picture, kind, **options):
-    buffer = io.BytesIO()
-    picture.save(buffer, kind, **options)
-    return buffer.getvalue()
 
 
 @pytest.mark.parametrize("name", PICTURES)

@@ -1,18 +1,17 @@
 """Edit applied: an edit is found and its undoing is found, and neither decay nor doing nothing passes for one."""
 
-import io
 from functools import cache
 
 import cv2
 import numpy as np
 import pytest
+from benchmarks.verdicts.wear import coded as jpeg
 from convergebench.metric_modules._shared.looks import find_edit, look
 from convergebench.metric_modules.edit_applied.cycles import roles
 from convergebench.metric_modules.edit_applied.edit_applied import EditApplied
 from convergebench.metric_modules.edit_applied.judge import _judge_forward, cosine, judge_step, seen
 from convergebench.metric_modules.edit_applied.whole_picture import TRANSFORMS, asked_transforms, find_transform
 from convergebench.metric_modules.halflife.causes import COLOUR
-from PIL import Image
 from skimage import data
 
 CYCLE = ("add a thing", "remove the thing")
@@ -23,12 +22,6 @@ NAMES = ("astronaut", "coffee", "rocket", "gravel")
 def picture(name):
     whole = getattr(data, name)()
     return np.ascontiguousarray(whole if whole.ndim == 3 else np.dstack([whole] * 3))
-
-
-def jpeg(shown, quality):
-    file = io.BytesIO()
-    Image.fromarray(shown).save(file, "JPEG", quality=quality)
-    return np.asarray(Image.open(file))
 
 
 def noisy(shown, sigma, seed=0):

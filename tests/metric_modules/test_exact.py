@@ -93,26 +93,6 @@ def test_changed_protected_pixels_count_but_re_encoding_does_not():
     assert 0.4 < halved < 0.6
 
 
-def test_a_memoriser_of_one_seed_is_nothing_on_another():
-    """It knows every scene of seed 1 and answers with the truth of the one that looks most like its input."""
-    known = [edit for index in range(4) for edit in all_edits(make_scene(1, index)).values()]
-    seen = np.array([np.asarray(draw_scene(edit.before, 32), float).ravel() for edit in known])
-
-    def memorised(edit):
-        small = np.asarray(draw_scene(edit.before, 32), float).ravel()
-        likest = [known[place] for place in np.argsort(np.square(seen - small).sum(axis=1), kind="stable")[:20]]
-        return next(other for other in likest if other.name == edit.name)
-
-    for seed, share in ((1, 1.0), (2, 0.0)):
-        asked = [make_edit(make_scene(seed, place % 4), name) for place, name in enumerate(OPERATIONS)]
-        made = []
-        for edit in asked:
-            truths = [measure._to_lab(np.asarray(draw_scene(scene, SIDE))) for scene in (edit.before, edit.after)]
-            answer = measure._to_lab(np.asarray(draw_scene(memorised(edit).after, SIDE)))
-            made.append(measure._exact_step(truths[0], answer, *truths)["exact_as_asked"])
-        assert np.mean(made) == share
-
-
 def test_other_programs_and_pictures_have_no_value():
     edit = make_edit(make_scene(1, 0), "move")
     scorer, picture = measure.Scorer("cpu", "", {}), np.asarray(draw_scene(edit.before, SIDE))

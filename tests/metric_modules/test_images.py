@@ -9,6 +9,7 @@ import datasets
 import numpy as np
 import pytest
 import torch
+from awkward_pictures import encoded
 from convergebench.metric_modules._evaluate import images
 from convergebench.metric_modules._shared import networks
 from convergebench.metric_modules.psnr.psnr import Psnr
@@ -18,12 +19,6 @@ RANDOM = np.random.default_rng(7)
 COLOUR = RANDOM.integers(0, 256, (24, 40, 3)).astype(np.uint8)
 GREY = COLOUR[..., 0].copy()
 PALETTE = Image.fromarray(COLOUR).quantize(16)
-
-
-def encoded(image, kind, **options):
-    file = io.BytesIO()
-    image.save(file, kind, **options)
-    return file.getvalue()
 
 
 def sixteen_bit_colour_png():

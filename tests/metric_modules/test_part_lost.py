@@ -3,9 +3,10 @@
 import cv2
 import numpy as np
 import pytest
+from benchmarks.verdicts.wear import coded as jpeg
 from convergebench.metric_modules._shared.looks import look
 from convergebench.metric_modules.edit_applied.judge import _judge_forward, judge_step, seen
-from test_edit_applied import CYCLE, jpeg, picture
+from test_edit_applied import CYCLE, picture
 
 NAMES = ("astronaut", "coffee", "rocket", "chelsea")
 

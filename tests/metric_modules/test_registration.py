@@ -1,16 +1,15 @@
 """Registration: known moves are found and undone, and what has no move to tell is null and never zero."""
 
-import io
 from functools import cache
 
 import cv2
 import numpy as np
 import pytest
+from benchmarks.verdicts.wear import coded
 from convergebench.metric_modules._shared.scoring import reason_text
 from convergebench.metric_modules.registration.align import anchors, locate
 from convergebench.metric_modules.registration.measure import FIELDS, _psnr_and_ssim, compare
 from convergebench.metric_modules.registration.spec import SPEC
-from PIL import Image
 from skimage import data
 
 NAMES = ("astronaut", "coffee", "chelsea", "gravel", "rocket")
@@ -35,10 +34,8 @@ def moved(shown, x, y, scale):
 
 
 def worn(shown):
-    file = io.BytesIO()
     noise = np.random.default_rng(0).normal(0, 6, shown.shape)
-    Image.fromarray(np.clip(shown + noise, 0, 255).astype(np.uint8)).save(file, "JPEG", quality=50)
-    return np.asarray(Image.open(file))
+    return coded(np.clip(shown + noise, 0, 255).astype(np.uint8), 50)
 
 
 def registered(reference, prediction, **options):

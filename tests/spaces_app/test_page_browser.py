@@ -1,5 +1,7 @@
 """The page in a real browser, on a phone and on a desk, in light and dark, by keyboard and in print."""
 
+from pathlib import Path
+
 import pytest
 from chromium import needs_chromium
 from convergebench.spaces_app.reporting.write import write_files
@@ -40,22 +42,7 @@ def test_all_text_of_page_and_figures_stands_out(browser, address, scheme):
     page.close()
 
 
-CONTRAST = """() => {
-  const light = c => { const [r, g, b] = c.map(v => (v /= 255) <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
-                       return .2126 * r + .7152 * g + .0722 * b; };
-  const rgb = text => text.match(/[\\d.]+/g).map(Number);
-  const paper = light(rgb(getComputedStyle(document.body).backgroundColor));
-  let found = {ratio: 99, count: 0};
-  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (walk.nextNode()) {
-    const element = walk.currentNode.parentElement, style = getComputedStyle(element);
-    if (!walk.currentNode.data.trim() || element.closest('style, title, desc')) continue;
-    const ink = light(rgb(element.closest('svg') ? style.fill : style.color));
-    const ratio = (Math.max(ink, paper) + .05) / (Math.min(ink, paper) + .05);
-    found.count += 1;
-    if (ratio < found.ratio) found = {...found, ratio, text: walk.currentNode.data, colour: style.color};
-  }
-  return found; }"""
+CONTRAST = Path(__file__).with_name("contrast.js").read_text()
 
 
 def test_every_control_takes_and_shows_keyboard_focus(browser, address):
@@ -80,14 +67,7 @@ def test_every_control_takes_and_shows_keyboard_focus(browser, address):
 
 
 # Of the figures that are shown: how many letters' sizes are known, the smallest, and what reaches out of its figure.
-LETTERS = """() => {
-  const texts = [...document.querySelectorAll('figure svg text')].filter(text => text.getBoundingClientRect().width);
-  const size = text => { const {a, b} = text.getScreenCTM();
-                         return parseFloat(getComputedStyle(text).fontSize) * Math.hypot(a, b); };
-  const cut = texts.filter(text => { const box = text.getBoundingClientRect(),
-                                           whole = text.closest('svg').getBoundingClientRect();
-                                     return box.left < whole.left - 1 || box.right > whole.right + 1; });
-  return {count: texts.length, least: Math.min(...texts.map(size)), cut: cut.map(text => text.textContent)}; }"""
+LETTERS = Path(__file__).with_name("letters.js").read_text()
 
 
 def test_figure_text_is_at_least_twelve_pixels_and_not_cut_off(browser, address):
