@@ -1,6 +1,8 @@
 """The Space's tabs show the numbers of the report, for any filter that a visitor chooses."""
 
+import json
 import re
+import zlib
 
 import kept_numbers
 import numpy as np
@@ -208,3 +210,69 @@ def test_the_numbers_of_every_tab(dataset):
         **{form: [{"text": table.table(dataset, form)}] for form in ("csv", "json", "tex")},
     }
     kept_numbers.check("space", tables)
+
+
+NAMES = ("steady", "gemini:model=gemini-3-pro", "fading", "a", "b", "c", "d:seed=1", "identity", "jpeg:quality=75")
+PICTURES = tuple(f"picture-{number:02}" for number in range(13))
+
+
+def _judged(row, editor, source, program):
+    """Scores whose chance comes from the row's place, and gaps, gains and losses of every kind."""
+    place = f"{editor} {source} {program} {row['round']} {row['position']}"
+    rng = np.random.default_rng(zlib.crc32(place.encode()))
+    kept = np.clip(row["ssim"] + rng.normal(0, 0.08, 4), 0, 1)
+    row |= {"retained_rmse": kept[0], "retained_ssim": kept[1], "retained_lpips": kept[2], "psnr": 40 * kept[3]}
+    if rng.random() < 0.04:
+        row |= {
+            "psnr": None,
+            "retained_ssim": None,
+            "reasons": '{"psnr": ["absent", "why"], "rmse": "unreadable"}',
+        }
+    if row["position"] == 1:
+        row |= {"edit_changed": bool(rng.random() > 0.05), "edit_as_asked": bool(rng.random() > 0.1)}
+    else:
+        row |= {"edit_undone": bool(rng.random() > 0.05), "undo_ratio": float(rng.random())}
+    if rng.random() < 0.05:
+        row |= {"damage": 0.5, "damage_outline": json.dumps({"polygons": small_dataset.OUTLINE})}
+    return row | {"framing_loss": float(rng.gamma(1, 0.04)), "colour_shift": float(rng.gamma(2, 1.5))}
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory):
+    shown, lost = small_dataset.picture(1), {PICTURES[3]: 3, PICTURES[5]: 6, PICTURES[12]: 1}
+    made = small_dataset.write(
+        tmp_path_factory.mktemp("wide") / "convergebench", dict(zip(NAMES, np.linspace(0.02, 0.2, 9), strict=True)),
+        PICTURES, ("hat", "lamp", "tint"), 3, judge=_judged, roles=dict.fromkeys(NAMES[-2:], "baseline"),
+        bytes_of=lambda editor, source, _, step: None if lost.get(source) == step and editor[0] in "afj" else shown,
+        kinds=("scene", "face", "object"), categories=("objects", "light"),
+    )  # fmt: skip
+    return open_dataset(str(small_dataset.let_only_add(made, "tint")))
+
+
+@pytest.mark.parametrize("choice", [
+    {}, {"threshold": 0.7, "kind": "face"}, {"metric": "quality", "category": "light"},
+    {"metric": "lpips", "threshold": 0.8}, {"group": "additions"},
+], ids=["first", "faces", "light", "lpips", "additions"])  # fmt: skip
+def test_the_numbers_of_a_wide_dataset(wide, choice):
+    asked = {name: choice[name] for name in ("metric", "threshold") if name in choice}
+    some = {"editors": [*NAMES[2:9], NAMES[1]]}
+    tables = {
+        "leaderboard": table.leaderboard(wide, **choice)["rows"],
+        "versus": table.leaderboard(wide, **choice)["versus"],
+        "chosen": table.leaderboard(wide, **choice, **some)["rows"],
+        "texts": [{form: table.table(wide, form, **choice, **some) for form in ("csv", "tex", "versus", "html")}],
+        "story": [{place: re.sub(r"scored \d+ \w+ \d+", "", story(wide, place, **choice)) for place in (0, 1, 30)}],
+        "compare": [compare(wide, **asked), compare(wide, PICTURES[5], "lamp", **some, **asked)],
+        "curves": [row for name in ("kept", "quality", "psnr") for row in curves.curves(wide, name, **{
+            "fails_on" if key == "metric" else key: value for key, value in choice.items()})["curves"]],
+        "failures": [failures(wide, sort=sort, start=start, most=most, **choice) for sort, start, most in
+                     (("first", 0, 24), ("last", 3, 30), ("editor", 24, 5), ("picture", -2, 0))],
+        "of one": [failures(wide, NAMES[2], program="hat", **choice), failures(wide, cause="refused", **choice)],
+        "chains": [chains.chain(wide, name, **asked) for name in [*wide.chain_of][::40]],
+        "picked": [{"": [PICTURES.index(wide.chain_of[chains.pick(wide, how, editor)].source.id)
+                         for how in ("worst", "longest") for editor in ("", *NAMES)]}],
+        "dollars": [table.which_editor(wide, edits, dollars) for edits in (1, 3, 6, 8) for dollars in (0.0, 0.2)],
+        "found": [chains.find(wide, NAMES[1], source, "lamp", 2) for source in (PICTURES[4], "none")],
+        "words": [{name: text for name, text in table.words(wide).items() if name != "story"}],
+    }  # fmt: skip
+    kept_numbers.check(f"wide, {choice}", tables)
