@@ -244,15 +244,15 @@ def wide(tmp_path_factory):
         tmp_path_factory.mktemp("wide") / "convergebench", dict(zip(NAMES, np.linspace(0.02, 0.2, 9), strict=True)),
         PICTURES, ("hat", "lamp", "tint"), 3, judge=_judged, roles=dict.fromkeys(NAMES[-2:], "baseline"),
         bytes_of=lambda editor, source, _, step: None if lost.get(source) == step and editor[0] in "afj" else shown,
-        kinds=("scene", "face", "object"), categories=("objects", "light"),
+        categories=("objects", "light"),
     )  # fmt: skip
     return open_dataset(str(small_dataset.let_only_add(made, "tint")))
 
 
 @pytest.mark.parametrize("choice", [
-    {}, {"threshold": 0.7, "kind": "face"}, {"metric": "quality", "category": "light"},
+    {}, {"threshold": 0.7, "kind": "scene"}, {"metric": "quality", "category": "light"},
     {"metric": "lpips", "threshold": 0.8}, {"group": "additions"},
-], ids=["first", "faces", "light", "lpips", "additions"])  # fmt: skip
+], ids=["first", "scenes", "light", "lpips", "additions"])  # fmt: skip
 def test_the_numbers_of_a_wide_dataset(wide, choice):
     asked = {name: choice[name] for name in ("metric", "threshold") if name in choice}
     some = {"editors": [*NAMES[2:9], NAMES[1]]}

@@ -19,7 +19,14 @@ CYCLES = {
     2: ("make it night", "make it day"),
     3: ("copy the picture",),
 }
-EDITORS = ("gemini:model=gemini-3-pro", "flux:seed=7", "my:quality=high", "four", "jpeg:quality=75", "identity")
+EDITORS = (
+    "gemini:model=gemini-3-pro",
+    "flux:seed=7",
+    "my:quality=high",
+    "vae:model=x",
+    "jpeg:quality=75",
+    "identity",
+)
 CODES = ("something_else", "symmetric", "words_not_checked", "unreadable", "not_asked", "ends_no_round")
 
 
@@ -129,9 +136,10 @@ def test_the_numbers_of_untidy_chains(choice):
         for name, group in analysis.groups.items()
     }  # fmt: skip
     places = [place.replace(" ", "_").replace(":", "") for place in account_for(analysis).values()]
+    columns = {name: [column.shown for column in table.columns] for name, table in reported.tables.items()}
     page = sentences.page_sentences(reported.tables)
     kept_numbers.check(f"untidy, {choice}, in all", {
         "groups": [groups], "places": [{"": places}], "alike": [{"": excluded_text(analysis.look_alikes)}],
-        "page": [page], "rounds": [{"": [spread_rounds(last, 4) for last in range(1, 13)]}],
+        "page": [page], "columns": [columns], "rounds": [{"": [spread_rounds(last, 4) for last in range(1, 13)]}],
         "cases": [{"": [[*case.left, *case.quality()] for case in analysis.cases]}],
     })  # fmt: skip
