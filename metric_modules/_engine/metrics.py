@@ -63,7 +63,9 @@ def choose(
         earlier = {other: runs[other].scorer for other in spec.after if other in runs}
         arguments = {"metric": name} if spec.is_one_of_several else {}
         try:
-            scorer = module.Scorer(device, dtype or fast_dtype(device), earlier, **arguments)
+            # Without that class it loads nothing, and the functions of measure.py are its scorer.
+            load = getattr(module, "Scorer", None)
+            scorer = load(device, dtype or fast_dtype(device), earlier, **arguments) if load else module
         except FileNotFoundError as error:
             absent[name] = str(error)
             continue

@@ -32,7 +32,8 @@ class Reference:
         """What the metric compares with, computed at the first call."""
         with self._lock:
             if run not in self._prepared:
-                self._prepared[run] = run.scorer.prepare(self.picture)
+                prepare = getattr(run.scorer, "prepare", None)
+                self._prepared[run] = prepare(self.picture) if prepare else self.picture
             return self._prepared[run]
 
 

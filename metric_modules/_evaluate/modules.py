@@ -1,4 +1,4 @@
-"""The base class of the `evaluate` modules, and checks of series of numbers.
+"""The class of the `evaluate` modules, and checks of series of numbers.
 
 Import it as a module: `evaluate` takes the first metric class in a namespace for the metric itself.
 """
@@ -6,7 +6,7 @@ Import it as a module: `evaluate` takes the first metric class in a namespace fo
 import inspect
 from collections.abc import Callable, Sequence, Sized
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import datasets
 import evaluate
@@ -15,11 +15,28 @@ Series = Sequence[float | None]  # one value for each round, None if it was not 
 
 
 class Module(evaluate.Metric):
-    """An `evaluate` module, described by the docstring of its class."""
+    """An `evaluate` module around a function of the predictions; each metric's NAME.py makes one with `of`."""
 
     columns: ClassVar[dict[str, object]] = {"predictions": datasets.List(datasets.Value("float64"))}
     example: ClassVar[dict[str, object]] = {}  # arguments with which the module's page begins
-    function: Callable[..., dict[str, object]]  # a staticmethod
+    function: Callable[..., dict[str, object]]
+    fetch_weights: Callable[..., object] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        file: str,
+        description: str | None,
+        function: Callable[..., dict[str, object]],
+        fetch_weights: Callable[..., object] | None = None,
+        **attributes: object,
+    ) -> type[Self]:
+        """The class that `evaluate` finds in a file, from the file's `__name__` and `__doc__`."""
+        # A class for each: evaluate looks for one, and names the module after it.
+        attributes |= {"__module__": file, "__doc__": description, "function": staticmethod(function)}
+        if fetch_weights:
+            attributes["fetch_weights"] = staticmethod(fetch_weights)
+        return type(file.rpartition(".")[2], (cls,), attributes)
 
     def _info(self) -> evaluate.MetricInfo:
         description = inspect.cleandoc(type(self).__doc__ or "")

@@ -1,4 +1,4 @@
-"""The base classes of the `evaluate` modules that take pictures. Import it as a module, like modules.py."""
+"""The class of the `evaluate` modules that take pictures. Import it as a module, like modules.py."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -7,33 +7,20 @@ import datasets
 
 from .._shared.networks import available_device
 from .._shared.scoring import PairScorer, Signature, reason_text, signature_text
-from .images import Pair, exact, examples, in_batches, pairs
+from .images import Pair, Size, exact, examples, in_batches, pairs
 from .modules import Module
 
 Row = Mapping[str, float | None]  # an example's numbers; None for a missing one
 Compare = Callable[[list[Pair]], Sequence[Row]]  # the rows of a batch of predictions with their references
+Method = Callable[..., tuple[Compare, Signature]]  # what compares a batch, and what its numbers depend on
 _PICTURE = datasets.Image()
 
 
 class PictureModule(Module):
-    """Compares pictures with references, which it reads before `evaluate` encodes them."""
+    """Takes pictures, which it reads before `evaluate` encodes them."""
 
     columns: ClassVar[dict[str, object]] = {"predictions": _PICTURE, "references": _PICTURE}
-    spec: ClassVar[Mapping[str, Any]]
-    fields: ClassVar[tuple[str, ...]]  # of its rows
-    any_sizes: ClassVar[bool] = False  # whether a prediction's size may differ from its reference's
     example: ClassVar[dict[str, object]] = {"size": "reference"}
-    method: Callable[..., tuple[Compare, Signature]]  # what compares a batch, and what its numbers depend on
-
-    def _compute(self, *args: Any, **given: Any) -> dict[str, object]:
-        predictions, references, size = given.pop("predictions"), given.pop("references"), given.pop("size", None)
-        compared, batch_size = pairs(predictions, references, size, self.any_sizes), given.pop("batch_size", 8)
-        compare, signature = self.method(**given)
-        rows = in_batches(compared, batch_size, compare)
-        return self._summary(rows) | {"signature": signature_text(self.spec["name"], signature, size=size)}
-
-    def _summary(self, rows: Sequence[Row]) -> dict[str, object]:
-        return means(rows, self.fields)
 
     # evaluate adds a text of its own to the docstrings of the next three methods.
     def add_batch(self, *, predictions: object = None, references: object = None, **columns: object) -> None:
@@ -66,22 +53,43 @@ class PictureModule(Module):
         return super().compute(predictions=predictions, references=references, **options)
 
 
-class ScoredModule(PictureModule):
-    """A module that computes what the scoring engine computes, with the engine's `scorer`."""
+def paired(
+    spec: Mapping[str, Any], method: Method, fields: Sequence[str] = (), any_sizes: bool = False
+) -> Callable[..., dict[str, object]]:
+    """A module's function that compares predictions with references, by a method that takes its other arguments.
 
-    scorer: Callable[..., PairScorer]
+    It gives the means of the fields; without fields, of all numbers of the spec, with the reasons for missing ones.
+    """
+    numbers = [column["name"] for column in spec["columns"] if "type" not in column]
 
-    def method(self, device: str = "cpu", dtype: str = "float32") -> tuple[Compare, Signature]:
-        scorer = self.scorer(available_device(device), dtype, {})
+    def compute(
+        predictions: Sequence[object],
+        references: Sequence[object],
+        size: Size = None,
+        batch_size: int = 8,
+        **options: object,
+    ) -> dict[str, object]:
+        compared = pairs(predictions, references, size, any_sizes)
+        compare, signature = method(**options)
+        rows = in_batches(compared, batch_size, compare)
+        summary = means(rows, fields) if fields else means_and_reasons(spec, rows, numbers)
+        return summary | {"signature": signature_text(spec["name"], signature, size=size)}
+
+    return compute
+
+
+def scored(spec: Mapping[str, Any], scorer: Callable[..., PairScorer]) -> Callable[..., dict[str, object]]:
+    """A module's function that computes what the scoring engine computes, with the engine's `scorer`."""
+
+    def method(device: str = "cpu", dtype: str = "float32") -> tuple[Compare, Signature]:
+        made = scorer(available_device(device), dtype, {})
 
         def compare(batch: list[Pair]) -> list[dict[str, Any]]:
-            return [scorer.compare(scorer.prepare(original), [shown], [])[0] for shown, original in batch]
+            return [made.compare(made.prepare(original), [shown], [])[0] for shown, original in batch]
 
-        return compare, scorer.signature
+        return compare, made.signature
 
-    def _summary(self, rows: Sequence[Row]) -> dict[str, object]:
-        fields = [column["name"] for column in self.spec["columns"] if "type" not in column]
-        return means_and_reasons(self.spec, rows, fields)
+    return paired(spec, method)
 
 
 def means_and_reasons(

@@ -1,7 +1,5 @@
 """BRISQUE as pure functions: a regression from natural scene statistics to the opinions of people."""
 
-from functools import partial
-
 import cv2
 import numpy as np
 
@@ -9,12 +7,12 @@ from .._shared.published import PublishedFile
 from .._shared.scoring import Reason, Signature
 from .nss import (
     NEIGHBOURS,
-    AloneScorer,
     asymmetric_fit,
     contrast_normalised,
     half_size,
     log_gamma,
     luma,
+    scorer_of,
     symmetric_fit,
 )
 
@@ -83,4 +81,4 @@ def _statistics(grey: np.ndarray) -> np.ndarray:
 
 
 _SETTINGS: Signature = {"version": 1, "parameters": PARAMETERS.sha256[:12]}
-Scorer = partial(AloneScorer, "brisque", _SETTINGS, brisque, _published_regression)
+Scorer = scorer_of("brisque", _SETTINGS, brisque, _published_regression)

@@ -1,17 +1,17 @@
-"""Natural scene statistics, the features that no-reference metrics compute from one picture, and their scorer.
+"""Natural scene statistics, the features that no-reference metrics compute from one picture, and their scorers.
 
 Grey levels are normalised by their local contrast; in photographs the result follows a bell curve, and damage
 changes its shape. The definitions are those of the published MATLAB releases, down to how edges are padded.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from typing import Any
 
 import cv2
 import numpy as np
 
-from .._shared.scoring import Reason, Signature
+from .._shared.scoring import Loaded, PairScorer, Reason, Signature
 
 # The grid of the published MATLAB code: 0.2 to 10 in steps of 0.001.
 _SHAPES = np.arange(200, 10001) / 1000  # the shapes that are tried for a generalised Gaussian
@@ -123,33 +123,20 @@ def taps(length: int) -> tuple[np.ndarray, np.ndarray]:
     return np.where(turned < length, turned, 2 * length - 1 - turned), weights
 
 
-class AloneScorer:
-    """Scores each picture by itself, on the processor, in float64, whatever device and dtype are asked for.
+def scorer_of(
+    column: str,
+    settings: Signature,
+    function: Callable[..., float | Reason],
+    load: Callable[[], Sequence[Any]],
+) -> Callable[..., PairScorer]:
+    """A metric's `Scorer`, which scores each picture by itself, on the processor, whatever is asked for.
 
-    A metric's `Scorer` is this class with the first four arguments: its column, what its signature has, the function
-    that gives a picture's number (or why there is none), and one that loads what the function takes besides.
+    `function` gives a picture's number, or why there is none; `load` gives what the function takes besides.
     """
 
-    def __init__(
-        self,
-        column: str,
-        settings: Signature,
-        function: Callable[..., float | Reason],
-        load: Callable[[], Sequence[Any]],
-        device: str,
-        dtype: str,
-        earlier: Mapping[str, object],
-    ):
-        self.column, self.function, self.parameters = column, function, load()
-        self.signature = {**settings, "device": "cpu", "batch": 1}
+    def loaded(device: str) -> Loaded:
+        parameters = load()
+        signature = {**settings, "device": "cpu", "batch": 1}
+        return lambda picture: picture, lambda _, picture: {column: function(picture, *parameters)}, signature
 
-    def score(self, picture: np.ndarray) -> float | Reason:
-        return self.function(picture, *self.parameters)
-
-    def prepare(self, picture: np.ndarray) -> None:
-        """Nothing: the reference is not used."""
-
-    def compare(
-        self, reference: None, pictures: Sequence[np.ndarray], earlier: object
-    ) -> list[dict[str, float | Reason]]:
-        return [{self.column: self.score(picture)} for picture in pictures]
+    return partial(PairScorer, loaded)

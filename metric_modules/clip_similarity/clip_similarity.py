@@ -1,5 +1,8 @@
+"""Cosine similarity of two pictures' CLIP embeddings, higher is nearer in meaning, -1 to 1 and 1 for identical
+pictures. If the model's weights are absent the number is None, with a reason."""
+
 import functools
-from typing import Any
+from collections.abc import Sequence
 
 from convergebench.metric_modules._evaluate import picture_modules
 from convergebench.metric_modules._evaluate.images import Pair
@@ -7,31 +10,36 @@ from convergebench.metric_modules._shared.networks import available_device
 from convergebench.metric_modules.clip_similarity import measure
 from convergebench.metric_modules.clip_similarity.spec import SPEC
 
+_FIELDS = ("clip_similarity",)
 _model = functools.lru_cache(maxsize=2)(measure.load)
 
 
-class ClipSimilarity(picture_modules.PictureModule):
-    """Cosine similarity of two pictures' CLIP embeddings, higher is nearer in meaning, -1 to 1 and 1 for identical
-    pictures. If the model's weights are absent the number is None, with a reason."""
+def _method(
+    checkpoint: str = measure.CHECKPOINT, device: str = "cpu", dtype: str = "float32"
+) -> tuple[picture_modules.Compare, dict]:
+    model = _model(checkpoint, available_device(device), dtype)
 
-    spec, fields, any_sizes, example = SPEC, ("clip_similarity",), True, {"checkpoint": measure.CHECKPOINT}
+    def compare(batch: list[Pair]) -> list[picture_modules.Row]:
+        shown, originals = zip(*batch, strict=True)
+        similarities = measure.compare(measure.embed(model, originals), measure.embed(model, shown))
+        return [{"clip_similarity": similarity} for similarity in similarities]
 
-    def _compute(self, *args: Any, **given: Any) -> dict[str, object]:
-        try:
-            result = super()._compute(**given)
-        except FileNotFoundError as absent:
-            rows: list[picture_modules.Row] = [{"clip_similarity": None}] * len(given["predictions"])
-            return picture_modules.means(rows, self.fields) | {"signature": None, "reason": str(absent)}
-        return result | {"reason": None}
+    return compare, measure.signature(model)
 
-    def method(
-        self, checkpoint: str = measure.CHECKPOINT, device: str = "cpu", dtype: str = "float32"
-    ) -> tuple[picture_modules.Compare, dict]:
-        model = _model(checkpoint, available_device(device), dtype)
 
-        def compare(batch: list[Pair]) -> list[picture_modules.Row]:
-            shown, originals = zip(*batch, strict=True)
-            similarities = measure.compare(measure.embed(model, originals), measure.embed(model, shown))
-            return [{"clip_similarity": similarity} for similarity in similarities]
+_compare = picture_modules.paired(SPEC, _method, _FIELDS, any_sizes=True)
 
-        return compare, measure.signature(model)
+
+def _similarity(
+    predictions: Sequence[object], references: Sequence[object], **options: object
+) -> dict[str, object]:
+    try:
+        return _compare(predictions, references, **options) | {"reason": None}
+    except FileNotFoundError as absent:
+        rows: list[picture_modules.Row] = [{"clip_similarity": None}] * len(predictions)
+        return picture_modules.means(rows, _FIELDS) | {"signature": None, "reason": str(absent)}
+
+
+ClipSimilarity = picture_modules.PictureModule.of(
+    __name__, __doc__, _similarity, example={"checkpoint": measure.CHECKPOINT}
+)

@@ -1,6 +1,10 @@
+"""Banach's framing of convergence: an editor that steers well is a contraction. Gives the factor q by which a round
+scales the distance between consecutive returns, the exponent with which MSE grows over rounds (0 jitter, 1
+random walk, 2 drift), which q cannot tell apart, the shape of the curve, and the distance at which the chain
+comes to rest."""
+
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from typing import ClassVar
 
 import numpy as np
 from convergebench.metric_modules._evaluate import modules
@@ -79,11 +83,9 @@ def _reached(steps: Series) -> int | None:
     return int(moving[-1]) if len(moving) else 0
 
 
-class Contraction(modules.Module):
-    """Banach's framing of convergence: an editor that steers well is a contraction. Gives the factor q by which a round
-    scales the distance between consecutive returns, the exponent with which MSE grows over rounds (0 jitter, 1
-    random walk, 2 drift), which q cannot tell apart, the shape of the curve, and the distance at which the chain
-    comes to rest."""
-
-    function = staticmethod(contraction)
-    example: ClassVar = {"predictions": [[25.0, 56.25, 76.5625, 87.890625]], "steps": [[5.0, 2.5, 1.25, 0.625]]}
+Contraction = modules.Module.of(
+    __name__,
+    __doc__,
+    contraction,
+    example={"predictions": [[25.0, 56.25, 76.5625, 87.890625]], "steps": [[5.0, 2.5, 1.25, 0.625]]},
+)

@@ -1,5 +1,9 @@
+"""Whether something changed (changed, 0 or 1, with the share of the picture that its largest region covers),
+whether the words were followed as far as that can be checked (as_asked, null unless they ask for a change of the
+whole picture), whether a second edit took it back (undone, 0 or 1, with the part of the change that is left), and
+how far all colours moved on the way (colour_shift, delta E). Every null has a reason."""
+
 from collections.abc import Sequence
-from typing import ClassVar
 
 import datasets
 from convergebench.metric_modules._evaluate import picture_modules
@@ -14,29 +18,28 @@ _FORWARD = ("changed", "as_asked", "region_share")
 _UNDO = ("undone", "undo_ratio", "undo_explained", "colour_shift")
 
 
-class EditApplied(picture_modules.PictureModule):
-    """Whether something changed (changed, 0 or 1, with the share of the picture that its largest region covers),
-    whether the words were followed as far as that can be checked (as_asked, null unless they ask for a change of the
-    whole picture), whether a second edit took it back (undone, 0 or 1, with the part of the change that is left), and
-    how far all colours moved on the way (colour_shift, delta E). Every null has a reason."""
+def _edit_applied(
+    predictions: Sequence[object],
+    references: Sequence[object],
+    returns: Sequence[object],
+    cycle: Sequence[str] = ("make the edit", "take it back"),
+    small: bool = False,
+) -> dict[str, object]:
+    if isinstance(cycle, str) or [role.kind for role in roles(cycle, closes=True)] != ["forward", "undo"]:
+        raise ValueError(f"cycle is {cycle!r}; give two instructions, the second taking back the first")
+    judged: list[Judgement] = []
+    for three in zip(references, predictions, returns, strict=True):
+        round = [seen(pixels(picture)) for picture in three]
+        forward, undo = (judge_step(cycle, True, k, round, source=round[0], small=small) for k in (1, 2))
+        judged.append({name: forward[name] for name in _FORWARD} | {name: undo[name] for name in _UNDO})
+    signature = signature_text("edit_applied", SIGNATURE, small_program=small)
+    return picture_modules.means_and_reasons(SPEC, judged, _FORWARD + _UNDO) | {"signature": signature}
 
-    columns: ClassVar = {name: datasets.Image() for name in ("predictions", "references", "returns")}
-    example: ClassVar = {"cycle": ["add a red ball", "remove the red ball"], "small": False}
 
-    def _compute(
-        self,
-        predictions: list[object],
-        references: list[object],
-        returns: list[object],
-        cycle: Sequence[str] = ("make the edit", "take it back"),
-        small: bool = False,
-    ) -> dict[str, object]:
-        if isinstance(cycle, str) or [role.kind for role in roles(cycle, closes=True)] != ["forward", "undo"]:
-            raise ValueError(f"cycle is {cycle!r}; give two instructions, the second taking back the first")
-        judged: list[Judgement] = []
-        for three in zip(references, predictions, returns, strict=True):
-            round = [seen(pixels(picture)) for picture in three]
-            forward, undo = (judge_step(cycle, True, k, round, source=round[0], small=small) for k in (1, 2))
-            judged.append({name: forward[name] for name in _FORWARD} | {name: undo[name] for name in _UNDO})
-        signature = signature_text("edit_applied", SIGNATURE, small_program=small)
-        return picture_modules.means_and_reasons(SPEC, judged, _FORWARD + _UNDO) | {"signature": signature}
+EditApplied = picture_modules.PictureModule.of(
+    __name__,
+    __doc__,
+    _edit_applied,
+    columns={name: datasets.Image() for name in ("predictions", "references", "returns")},
+    example={"cycle": ["add a red ball", "remove the red ball"], "small": False},
+)

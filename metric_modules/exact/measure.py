@@ -1,6 +1,6 @@
 """Whether a step made exactly the edit that was asked for, against the truth that is drawn from the scene's data."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 import cv2
@@ -72,30 +72,30 @@ def _truths(program: str, side: int) -> tuple[_Lab, _Lab] | None:
     return source, forward
 
 
-class Scorer:
-    def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
-        limits: Signature = {"side": SIDE, "blur": BLUR, "colour": COLOUR, "same": SAME, "visible": VISIBLE}
-        self.signature = {"version": 2, "renderer": RENDERER} | limits
+_LIMITS = {"side": SIDE, "blur": BLUR, "colour": COLOUR, "same": SAME, "visible": VISIBLE}
+signature: Signature = {"version": 2, "renderer": RENDERER, **_LIMITS}
 
-    def prepare(self, picture: np.ndarray) -> tuple[_Lab, int]:
-        return _to_lab(picture), min(picture.shape[:2])
 
-    def reduce(self, picture: np.ndarray) -> np.ndarray:
-        return cv2.resize(picture, (SIDE, SIDE), interpolation=cv2.INTER_AREA)
+def prepare(picture: np.ndarray) -> tuple[_Lab, int]:
+    return _to_lab(picture), min(picture.shape[:2])
 
-    def judge(
-        self,
-        program: Program,
-        position: int,
-        pictures: Sequence[np.ndarray | None],
-        reference: tuple[_Lab, int],
-    ) -> dict[str, Value]:
-        truths = _truths(program["program"], reference[1])
-        if truths is None:
-            return dict.fromkeys(_COLUMNS, "no_scene")
-        if float(_gap(reference[0], truths[0]).mean()) > UNLIKE:
-            return dict.fromkeys(_COLUMNS, "other_picture")
-        before, after = pictures[position - 1], pictures[position]
-        if before is None or after is None:
-            return dict.fromkeys(_COLUMNS, "no_picture")
-        return dict(_exact_step(_to_lab(before), _to_lab(after), *(truths if position == 1 else truths[::-1])))
+
+def reduce(picture: np.ndarray) -> np.ndarray:
+    return cv2.resize(picture, (SIDE, SIDE), interpolation=cv2.INTER_AREA)
+
+
+def judge(
+    program: Program,
+    position: int,
+    pictures: Sequence[np.ndarray | None],
+    reference: tuple[_Lab, int],
+) -> dict[str, Value]:
+    truths = _truths(program["program"], reference[1])
+    if truths is None:
+        return dict.fromkeys(_COLUMNS, "no_scene")
+    if float(_gap(reference[0], truths[0]).mean()) > UNLIKE:
+        return dict.fromkeys(_COLUMNS, "other_picture")
+    before, after = pictures[position - 1], pictures[position]
+    if before is None or after is None:
+        return dict.fromkeys(_COLUMNS, "no_picture")
+    return dict(_exact_step(_to_lab(before), _to_lab(after), *(truths if position == 1 else truths[::-1])))

@@ -1,8 +1,10 @@
 """Measures how much colour a picture has; `turn the image monochrome` asks for none."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
+
+signature = {"version": 1}
 
 
 def _colour_of(picture: np.ndarray) -> tuple[float, float]:
@@ -15,14 +17,5 @@ def _colour_of(picture: np.ndarray) -> tuple[float, float]:
     return float((differences > 0).mean()), float(differences.mean())
 
 
-class Scorer:
-    def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
-        self.signature = {"version": 1}
-
-    def prepare(self, picture: np.ndarray) -> None:
-        """Nothing: the reference is not used."""
-
-    def compare(self, reference: None, pictures: Sequence[np.ndarray], earlier: object) -> list[dict[str, float]]:
-        return [
-            dict(zip(("coloured_share", "colour_left"), _colour_of(picture), strict=True)) for picture in pictures
-        ]
+def compare(reference: object, pictures: Sequence[np.ndarray], earlier: object) -> list[dict[str, float]]:
+    return [dict(zip(("coloured_share", "colour_left"), _colour_of(picture), strict=True)) for picture in pictures]

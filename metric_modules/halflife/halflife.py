@@ -1,6 +1,9 @@
+"""How many rounds of use a measured quality survives: the Kaplan-Meier median, over chains, of the first round
+whose value is past a threshold, with a bootstrap interval over sources; the restricted mean; the share that was
+not lost at all."""
+
 import math
 from collections.abc import Hashable, Sequence
-from typing import ClassVar
 
 from convergebench.metric_modules._evaluate import modules
 from convergebench.metric_modules._evaluate.modules import Series, check_counts, checked_rounds
@@ -70,14 +73,13 @@ def _check_curve(
         raise ValueError(f"curve {number} ends with {end!r} yet has a value in the last round, {rounds[-1]}")
 
 
-class HalfLife(modules.Module):
-    """How many rounds of use a measured quality survives: the Kaplan-Meier median, over chains, of the first round
-    whose value is past a threshold, with a bootstrap interval over sources; the restricted mean; the share that was
-    not lost at all."""
-
-    function = staticmethod(half_life)
-    example: ClassVar = {
+HalfLife = modules.Module.of(
+    __name__,
+    __doc__,
+    half_life,
+    example={
         "predictions": [[0.96, 0.91, 0.84, 0.76, 0.68, 0.61, 0.55, 0.48, 0.44, 0.41], [0.95, 0.88, 0.79]],
         "ends": ["complete", "refused"],
         "clusters": ["photo 1", "photo 2"],
-    }
+    },
+)

@@ -1,3 +1,5 @@
+"""Learned perceptual distance (LPIPS 0.1), lower is nearer, 0 for identical pictures, with no declared upper bound."""
+
 import functools
 from collections.abc import Sequence
 
@@ -14,23 +16,23 @@ def _model(net: str, device: str, dtype: str) -> measure.Model:
     return measure.model(net, tensors, available_device(device), dtype, digest)
 
 
-class Lpips(picture_modules.PictureModule):
-    """Learned perceptual distance (LPIPS 0.1), lower is nearer, 0 for identical pictures, with no declared
-    upper bound."""
+def _fetch_weights(net: str = "alex") -> None:
+    if not weights.weights_file(net).is_file():
+        weights.fetch_weights(nets=[net])
 
-    spec, fields = SPEC, measure.COLUMNS
 
-    def fetch_weights(self, net: str = "alex") -> None:
-        if not weights.weights_file(net).is_file():
-            weights.fetch_weights(nets=[net])
+def _method(
+    net: str = "alex", device: str = "cpu", dtype: str = "float32"
+) -> tuple[picture_modules.Compare, dict]:
+    model = _model(net, device, dtype)
 
-    def method(
-        self, net: str = "alex", device: str = "cpu", dtype: str = "float32"
-    ) -> tuple[picture_modules.Compare, dict]:
-        model = _model(net, device, dtype)
+    def compare(batch: list[Pair]) -> Sequence[picture_modules.Row]:
+        shown, originals = zip(*batch, strict=True)
+        return measure.compare(measure.features(model, originals), measure.features(model, shown))
 
-        def compare(batch: list[Pair]) -> Sequence[picture_modules.Row]:
-            shown, originals = zip(*batch, strict=True)
-            return measure.compare(measure.features(model, originals), measure.features(model, shown))
+    return compare, measure.signature(model)
 
-        return compare, measure.signature(model)
+
+Lpips = picture_modules.PictureModule.of(
+    __name__, __doc__, picture_modules.paired(SPEC, _method, fields=("lpips",)), _fetch_weights
+)

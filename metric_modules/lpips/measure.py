@@ -29,7 +29,6 @@ NETS = {
     ),
 }
 NET = "alex"  # what the scoring engine runs
-COLUMNS = ("lpips",)
 _Loaded = tuple[dict[str, "torch.Tensor"], str]  # tensors and their digest
 Distance = dict[str, float]  # of a picture: lpips
 SMALLEST = 32  # pixels a side: below it AlexNet has nothing left to pool
@@ -174,15 +173,24 @@ def missing_weights() -> str | None:
 
 
 class Scorer:
-    """LPIPS with AlexNet; `exact` is the same in float32."""
+    """LPIPS with one of the networks; `exact` is the same in float32."""
 
-    net = NET
-
-    def __init__(self, device: str, dtype: str, earlier: Mapping[str, object], loaded: _Loaded | None = None):
-        tensors, digest = loaded or load_weights(self.net)
-        self.device, self.model = device, model(self.net, tensors, device, dtype, digest)
+    def __init__(
+        self,
+        device: str,
+        dtype: str,
+        earlier: Mapping[str, object],
+        loaded: _Loaded | None = None,
+        *,
+        net: str = NET,
+        column: str = "lpips",
+    ):
+        tensors, digest = loaded or load_weights(net)
+        self.device, self.column, self.model = device, column, model(net, tensors, device, dtype, digest)
         self.signature = signature(self.model)
-        self.exact = None if dtype == "float32" else type(self)(device, "float32", earlier, (tensors, digest))
+        self.exact: Scorer | None = None
+        if dtype != "float32":
+            self.exact = Scorer(device, "float32", earlier, (tensors, digest), net=net, column=column)
 
     def prepare(self, picture: np.ndarray) -> list["torch.Tensor"] | None:
         return features(self.model, [picture]) if min(picture.shape[:2]) >= SMALLEST else None
@@ -191,7 +199,8 @@ class Scorer:
         self, reference: Sequence["torch.Tensor"] | None, pictures: Sequence[np.ndarray], earlier: object
     ) -> Sequence[Mapping[str, Value]]:
         if reference is None:
-            return [dict.fromkeys(COLUMNS, ("smaller_than_network", str(SMALLEST))) for _ in pictures]
+            return [{self.column: ("smaller_than_network", str(SMALLEST))} for _ in pictures]
         # On a processor several pictures at once are not faster and round otherwise.
         groups = [[picture] for picture in pictures] if self.device == "cpu" else [pictures]
-        return [distance for group in groups for distance in distances(self.model, reference, group)]
+        rows = [distance for group in groups for distance in distances(self.model, reference, group)]
+        return [{self.column: row["lpips"]} for row in rows]

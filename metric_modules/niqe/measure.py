@@ -1,7 +1,6 @@
 """NIQE as pure functions: how far a picture's patches are from those of undamaged photographs."""
 
 import io
-from functools import partial
 
 import numpy as np
 
@@ -9,12 +8,12 @@ from .._shared.published import PublishedFile
 from .._shared.scoring import Reason, Signature
 from ..brisque.nss import (
     NEIGHBOURS,
-    AloneScorer,
     asymmetric_fit,
     contrast_normalised,
     half_size,
     log_gamma,
     luma,
+    scorer_of,
 )
 
 PARAMETERS = PublishedFile(
@@ -72,4 +71,4 @@ def _patch_features(normalised: np.ndarray, side: int) -> np.ndarray:
 
 
 _SETTINGS: Signature = {"version": 1, "block": _BLOCK, "parameters": PARAMETERS.sha256[:12]}
-Scorer = partial(AloneScorer, "niqe", _SETTINGS, niqe, _pristine)
+Scorer = scorer_of("niqe", _SETTINGS, niqe, _pristine)

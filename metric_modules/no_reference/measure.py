@@ -41,9 +41,6 @@ class Scorer:
             "batch": self.most_together,
         }
 
-    def prepare(self, picture: np.ndarray) -> None:
-        """Nothing: the reference is not used."""
-
     def compare(self, reference: None, pictures: Sequence[np.ndarray], earlier: object) -> list[dict[str, Score]]:
         scores: list[Score] = []
         for start in range(0, len(pictures), self.most_together):

@@ -1,11 +1,9 @@
 """PIQE as pure functions: the share of a picture's busy blocks that are visibly impaired or noisy."""
 
-from functools import partial
-
 import numpy as np
 
 from .._shared.scoring import Signature
-from ..brisque.nss import GREY, AloneScorer, contrast_normalised
+from ..brisque.nss import GREY, contrast_normalised, scorer_of
 
 # These four are those of Venkatanath et al., Blind image quality evaluation using perception based features (2015).
 _BLOCK = 16
@@ -55,4 +53,4 @@ def _is_noisy(blocks: np.ndarray, deviation: np.ndarray) -> np.ndarray:
 
 
 _SETTINGS: Signature = {"version": 1, "block": _BLOCK, "activity": _ACTIVITY, "impaired": _IMPAIRED}
-Scorer = partial(AloneScorer, "piqe", _SETTINGS, piqe, tuple)
+Scorer = scorer_of("piqe", _SETTINGS, piqe, tuple)

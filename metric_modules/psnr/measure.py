@@ -1,7 +1,7 @@
 """PSNR and RMSE as pure functions of two uint8 arrays of one shape."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import cv2
 import numpy as np
@@ -28,21 +28,15 @@ def psnr_and_rmse(reference: np.ndarray, prediction: np.ndarray) -> dict[str, fl
     return {"psnr": min(decibels, CEILING), "rmse": math.sqrt(error)}
 
 
-class Scorer:
-    """Sums are exact, whatever the device and the dtype."""
+signature = SIGNATURE | {"previous": "rmse"}
 
-    def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
-        self.signature = SIGNATURE | {"previous": "rmse"}
 
-    def prepare(self, picture: np.ndarray) -> np.ndarray:
-        return picture
+def compare(reference: np.ndarray, pictures: Sequence[np.ndarray], earlier: object) -> list[dict[str, float]]:
+    return [psnr_and_rmse(reference, picture) for picture in pictures]
 
-    def compare(
-        self, reference: np.ndarray, pictures: Sequence[np.ndarray], earlier: object
-    ) -> list[dict[str, float]]:
-        return [psnr_and_rmse(reference, picture) for picture in pictures]
 
-    previous_columns = ("rmse_previous",)
+previous_columns = ("rmse_previous",)
 
-    def compare_previous(self, before: np.ndarray, picture: np.ndarray) -> dict[str, float]:
-        return {"rmse_previous": math.sqrt(_mean_squared_error(before, picture))}
+
+def compare_previous(before: np.ndarray, picture: np.ndarray) -> dict[str, float]:
+    return {"rmse_previous": math.sqrt(_mean_squared_error(before, picture))}

@@ -8,15 +8,14 @@ import numpy as np
 
 from .._shared.scoring import Reason, Signature
 from ..psnr.measure import psnr_and_rmse
-from ..ssim.measure import compare as ssim
 from ..ssim.measure import reference as ssim_reference
-from ..ssim.measure import smallest
+from ..ssim.measure import smallest, ssim
 from .align import FEWEST, LEVELS, RESIDUAL, STILL, Anchors, Placement, anchors, locate
 
 _REGISTERED = ("psnr_registered", "ssim_registered")
 FIELDS = ("shift_x", "shift_y", "scale", "registration_residual", "framing_loss", *_REGISTERED)
 _LEVELS = "/".join(map(str, LEVELS))
-SIGNATURE: Signature = {"version": 2, "levels": _LEVELS, "residual": RESIDUAL, "still": STILL, "blocks": FEWEST}
+signature: Signature = {"version": 2, "levels": _LEVELS, "residual": RESIDUAL, "still": STILL, "blocks": FEWEST}
 
 
 def undone(prediction: np.ndarray, placement: Placement) -> tuple[np.ndarray, tuple[slice, slice]]:
@@ -56,7 +55,7 @@ def _psnr_and_ssim(reference: np.ndarray, prediction: np.ndarray) -> tuple[float
     return psnr_and_rmse(reference, prediction)["psnr"], similarity
 
 
-def compare(
+def register(
     blocks: Anchors, reference: np.ndarray, prediction: np.ndarray, raw: Sequence[float | Reason] = ()
 ) -> dict[str, float | Reason]:
     """Where a prediction is on its reference, and how alike they are there; or why that cannot be said.
@@ -80,21 +79,17 @@ def compare(
     return {**values, **dict(zip(_REGISTERED, raw, strict=True))}
 
 
-class Scorer:
-    def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
-        self.signature = SIGNATURE
+def prepare(picture: np.ndarray) -> tuple[Anchors, np.ndarray]:
+    return anchors(picture), picture
 
-    def prepare(self, picture: np.ndarray) -> tuple[Anchors, np.ndarray]:
-        return anchors(picture), picture
 
-    def compare(
-        self,
-        reference: tuple[Anchors, np.ndarray],
-        pictures: Sequence[np.ndarray],
-        earlier: Sequence[Mapping[str, object]],
-    ) -> list[dict[str, float | Reason]]:
-        rows = []
-        for picture, values in zip(pictures, earlier, strict=True):
-            raw = [values.get(name) for name in ("psnr", "ssim")]
-            rows.append(compare(*reference, picture, [value for value in raw if isinstance(value, float)]))
-        return rows
+def compare(
+    reference: tuple[Anchors, np.ndarray],
+    pictures: Sequence[np.ndarray],
+    earlier: Sequence[Mapping[str, object]],
+) -> list[dict[str, float | Reason]]:
+    rows = []
+    for picture, values in zip(pictures, earlier, strict=True):
+        raw = [values.get(name) for name in ("psnr", "ssim")]
+        rows.append(register(*reference, picture, [value for value in raw if isinstance(value, float)]))
+    return rows

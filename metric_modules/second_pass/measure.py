@@ -1,6 +1,6 @@
 """Does a further pass undo or deepen the first? The angle between what the two changed, pixel by pixel."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import cv2
 import numpy as np
@@ -27,34 +27,31 @@ def _direction(first: np.ndarray, further: np.ndarray) -> tuple[float, float] | 
     return min(max(cosine, -1.0), 1.0), sizes[1] / sizes[0]
 
 
-class Scorer:
-    def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
-        self.signature = {"version": 1, "side": _SIDE}
+signature = {"version": 1, "side": _SIDE}
 
-    def prepare(self, picture: np.ndarray) -> None:
-        """Nothing: the reference is not used."""
 
-    def reduce(self, picture: np.ndarray) -> np.ndarray:
-        height, width = picture.shape[:2]
-        zoom = _SIDE / min(height, width)
-        size = (max(1, round(width * zoom)), max(1, round(height * zoom)))
-        return cv2.resize(picture, size, interpolation=cv2.INTER_AREA if zoom < 1 else cv2.INTER_CUBIC)
+def reduce(picture: np.ndarray) -> np.ndarray:
+    height, width = picture.shape[:2]
+    zoom = _SIDE / min(height, width)
+    size = (max(1, round(width * zoom)), max(1, round(height * zoom)))
+    return cv2.resize(picture, size, interpolation=cv2.INTER_AREA if zoom < 1 else cv2.INTER_CUBIC)
 
-    def judge(
-        self, program: Program, position: int, pictures: Sequence[np.ndarray | None], reference: None
-    ) -> dict[str, Value]:
-        names = ("pass_direction", "pass_size")
-        if len(program["cycle"]) > 1:
-            return dict.fromkeys(names, "several_instructions")
-        seen = [*program["earlier"], *pictures]
-        if len(seen) < 3:
-            return dict.fromkeys(names, "first_pass")
-        needed = [seen[place] for place in (0, 1, -2, -1)]
-        if any(picture is None for picture in needed):
-            return dict.fromkeys(names, "pass_missing")
-        changes = [
-            fitted(after, before).astype(np.float32) - before.astype(np.float32)
-            for before, after in (needed[:2], needed[2:])
-        ]
-        values = _direction(*changes)
-        return dict(zip(names, values, strict=True)) if values else dict.fromkeys(names, "pass_unchanged")
+
+def judge(
+    program: Program, position: int, pictures: Sequence[np.ndarray | None], reference: None
+) -> dict[str, Value]:
+    names = ("pass_direction", "pass_size")
+    if len(program["cycle"]) > 1:
+        return dict.fromkeys(names, "several_instructions")
+    seen = [*program["earlier"], *pictures]
+    if len(seen) < 3:
+        return dict.fromkeys(names, "first_pass")
+    needed = [seen[place] for place in (0, 1, -2, -1)]
+    if any(picture is None for picture in needed):
+        return dict.fromkeys(names, "pass_missing")
+    changes = [
+        fitted(after, before).astype(np.float32) - before.astype(np.float32)
+        for before, after in (needed[:2], needed[2:])
+    ]
+    values = _direction(*changes)
+    return dict(zip(names, values, strict=True)) if values else dict.fromkeys(names, "pass_unchanged")

@@ -1,6 +1,6 @@
 """SSIM as pure functions; terms of the reference are computed once."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import cv2
 import numpy as np
@@ -116,11 +116,11 @@ def _local(prepared: _Reference, prediction: np.ndarray, number: int) -> np.ndar
     return gap_variance[half:-half, half:-half]
 
 
-def compare(prepared: _Reference, prediction: np.ndarray) -> float:
+def ssim(prepared: _Reference, prediction: np.ndarray) -> float:
     """SSIM, the mean over all pixels and channels.
 
     >>> picture = np.arange(12 * 12 * 3, dtype=np.uint8).reshape(12, 12, 3)
-    >>> compare(reference(picture), picture)
+    >>> ssim(reference(picture), picture)
     1.0
     """
     total = count = 0.0
@@ -131,23 +131,22 @@ def compare(prepared: _Reference, prediction: np.ndarray) -> float:
     return total / count
 
 
-def signature(window: str = "gaussian") -> Signature:
+def signature_of(window: str = "gaussian") -> Signature:
     smallest(window)
     return {"version": 1, "window": window}
 
 
-class Scorer:
+signature = signature_of("gaussian")
+
+
+def prepare(picture: np.ndarray) -> _Reference | None:
+    return reference(picture) if min(picture.shape[:2]) >= smallest() else None
+
+
+def compare(
+    reference: _Reference | None, pictures: Sequence[np.ndarray], earlier: object
+) -> list[dict[str, float | str]]:
     """SSIM in float32 on the processor, whatever the device and the dtype."""
-
-    def __init__(self, device: str, dtype: str, earlier: Mapping[str, object]):
-        self.signature = signature()
-
-    def prepare(self, picture: np.ndarray) -> _Reference | None:
-        return reference(picture) if min(picture.shape[:2]) >= smallest() else None
-
-    def compare(
-        self, reference: _Reference | None, pictures: Sequence[np.ndarray], earlier: object
-    ) -> list[dict[str, float | str]]:
-        if reference is None:
-            return [{"ssim": "smaller_than_window"} for _ in pictures]
-        return [{"ssim": compare(reference, picture)} for picture in pictures]
+    if reference is None:
+        return [{"ssim": "smaller_than_window"} for _ in pictures]
+    return [{"ssim": ssim(reference, picture)} for picture in pictures]

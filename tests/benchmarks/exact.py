@@ -100,18 +100,18 @@ def passed(picture, seed):
 
 def by_round(wear, side, rounds):
     """In how many of the twenty operations the right answer, worn again and again, counts as asked."""
-    scorer, right = truth.Scorer("cpu", "", {}), np.zeros((2, rounds), int)
+    right = np.zeros((2, rounds), int)
     for place, name in enumerate(OPERATIONS):
         edit = make_edit(make_scene(1, place % 9), name)
         picture = draw_scene(edit.before, side)
-        reference, scenes = scorer.prepare(np.asarray(picture)), (edit.before, edit.after, edit.before)
+        reference, scenes = truth.prepare(np.asarray(picture)), (edit.before, edit.after, edit.before)
         for number in range(rounds):
-            reduced = [scorer.reduce(np.asarray(picture))]
+            reduced = [truth.reduce(np.asarray(picture))]
             for position in (1, 2):
                 whole = repainted(picture, *scenes[position - 1 : position + 1])
                 picture = wear(whole, 2 * number + position)
-                reduced.append(scorer.reduce(np.asarray(picture)))
-                judged = scorer.judge({"program": edit.id}, position, reduced, reference)
+                reduced.append(truth.reduce(np.asarray(picture)))
+                judged = truth.judge({"program": edit.id}, position, reduced, reference)
                 right[position - 1, number] += judged["exact_as_asked"]
     return right
 
@@ -130,7 +130,7 @@ def main():
         for name, wear in wears.items():
             print(name, *by_round(wear, options.side, options.rounds), flush=True)
         return
-    scorers = [rules.Scorer("cpu", "", {}), truth.Scorer("cpu", "", {})]
+    scorers = [rules.Scorer("cpu", "", {}), truth]
     tiles = damage.Scorer("cpu", "float32", {})
     counts, steps = defaultdict(lambda: [0, 0, 0, 0]), 0  # right yes, all true; wrong yes, all false
     for wear in WEARS[1:]:

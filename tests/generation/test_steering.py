@@ -41,11 +41,11 @@ def steer(folder, goal, editor):
 
 
 def scores(folder, goal, steps):
-    scorer, chain = measure.Scorer("cpu", "", {}), chain_of(goal)
+    chain = chain_of(goal)
     files = ["0000.png", *(step["file"] for step in steps)]
     pictures = [np.asarray(Image.open(folder / "chains" / chain.id / file).convert("RGB")) for file in files]
     facts = {"program": chain.program.id}
-    return [scorer.judge(facts, 1, pictures[place : place + 2], None) for place in range(len(steps))]
+    return [measure.judge(facts, 1, pictures[place : place + 2], None) for place in range(len(steps))]
 
 
 @pytest.mark.parametrize("goal", GOALS, ids=NAMES)

@@ -23,17 +23,17 @@ def chain_of(edit, rounds=2):
 
 def steps(spec, edit, rounds=1):
     """What the metric says of each step of a chain."""
-    editor, chain, scorer = editors.choose(spec).editor, chain_of(edit, rounds), measure.Scorer("cpu", "", {})
+    editor, chain = editors.choose(spec).editor, chain_of(edit, rounds)
     picture = draw_scene(edit.before, SIDE)
-    reference, reduced = scorer.prepare(np.asarray(picture)), [scorer.reduce(np.asarray(picture))]
+    reference, reduced = measure.prepare(np.asarray(picture)), [measure.reduce(np.asarray(picture))]
     values = []
     for number, _, position, instruction in chain.asks():
         told = (chain, number) if editors.trait(editor, "told") else ()
         answer = editor.edit(picture, instruction, chain.seed(number), *told)
         picture = Image.open(io.BytesIO(answer.data)).convert("RGB")
-        reduced.append(scorer.reduce(np.asarray(picture)))
+        reduced.append(measure.reduce(np.asarray(picture)))
         facts = {"program": chain.program.id}
-        values.append(scorer.judge(facts, position, reduced[number - position :], reference))
+        values.append(measure.judge(facts, position, reduced[number - position :], reference))
     return values
 
 
@@ -95,11 +95,11 @@ def test_changed_protected_pixels_count_but_re_encoding_does_not():
 
 def test_other_programs_and_pictures_have_no_value():
     edit = make_edit(make_scene(1, 0), "move")
-    scorer, picture = measure.Scorer("cpu", "", {}), np.asarray(draw_scene(edit.before, SIDE))
+    picture = np.asarray(draw_scene(edit.before, SIDE))
     other = np.asarray(draw_scene(make_scene(1, 8), SIDE))
-    kept = [scorer.reduce(picture)] * 2
-    assert set(scorer.judge({"program": "hat"}, 1, kept, scorer.prepare(picture)).values()) == {"no_scene"}
-    assert set(scorer.judge({"program": edit.id}, 1, kept, scorer.prepare(other)).values()) == {"other_picture"}
-    assert set(scorer.judge({"program": edit.id}, 1, [kept[0], None], scorer.prepare(picture)).values()) == {
+    kept = [measure.reduce(picture)] * 2
+    assert set(measure.judge({"program": "hat"}, 1, kept, measure.prepare(picture)).values()) == {"no_scene"}
+    assert set(measure.judge({"program": edit.id}, 1, kept, measure.prepare(other)).values()) == {"other_picture"}
+    assert set(measure.judge({"program": edit.id}, 1, [kept[0], None], measure.prepare(picture)).values()) == {
         "no_picture"
     }

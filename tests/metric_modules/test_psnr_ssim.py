@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from convergebench.metric_modules.psnr.measure import CEILING, psnr_and_rmse
 from convergebench.metric_modules.psnr.psnr import Psnr
-from convergebench.metric_modules.ssim.measure import compare, reference
+from convergebench.metric_modules.ssim.measure import reference, ssim
 from convergebench.metric_modules.ssim.ssim import Ssim
 from skimage.metrics import mean_squared_error, peak_signal_noise_ratio, structural_similarity
 
@@ -47,7 +47,7 @@ def test_sixty_random_pairs_agree_with_scikit_image():
         assert found["psnr"] == pytest.approx(min(theirs, CEILING), abs=1e-6)
         for window, options in THEIRS.items():
             theirs = structural_similarity(first, second, channel_axis=2, data_range=255, **options)
-            assert compare(reference(first, window), second) == pytest.approx(theirs, abs=1e-6)
+            assert ssim(reference(first, window), second) == pytest.approx(theirs, abs=1e-6)
 
 
 def test_identical_pictures_have_the_ceiling():
@@ -70,11 +70,11 @@ def test_order_does_not_matter_and_more_noise_is_farther():
     assert found[3] == psnr_and_rmse(noisy[3], noisy[0])
     assert [row["psnr"] for row in found] == sorted((row["psnr"] for row in found), reverse=True)
     assert [row["rmse"] for row in found] == sorted(row["rmse"] for row in found)
-    values = [compare(known, other) for other in noisy]
+    values = [ssim(known, other) for other in noisy]
     assert values == sorted(values, reverse=True)
     assert values[0] == pytest.approx(1, abs=1e-12)
-    assert values[3] == pytest.approx(compare(reference(noisy[3]), noisy[0]), abs=1e-6)
-    assert values == [compare(reference(noisy[0]), other) for other in noisy]  # one reference serves many
+    assert values[3] == pytest.approx(ssim(reference(noisy[3]), noisy[0]), abs=1e-6)
+    assert values == [ssim(reference(noisy[0]), other) for other in noisy]  # one reference serves many
 
 
 def test_the_module_gives_examples_mean_and_signature(tmp_path):

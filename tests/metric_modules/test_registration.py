@@ -8,7 +8,7 @@ import pytest
 from benchmarks.verdicts.wear import coded
 from convergebench.metric_modules._shared.scoring import reason_text
 from convergebench.metric_modules.registration.align import anchors, locate
-from convergebench.metric_modules.registration.measure import FIELDS, _psnr_and_ssim, compare
+from convergebench.metric_modules.registration.measure import FIELDS, _psnr_and_ssim, register
 from convergebench.metric_modules.registration.spec import SPEC
 from skimage import data
 
@@ -39,7 +39,7 @@ def worn(shown):
 
 
 def registered(reference, prediction, **options):
-    return compare(anchors(reference), reference, prediction, **options)
+    return register(anchors(reference), reference, prediction, **options)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from convergebench.generation import programs
 from convergebench.generation.records import Chain, FinishedChain, Source
-from convergebench.metric_modules.greyscale.measure import Scorer, _colour_of
+from convergebench.metric_modules.greyscale.measure import _colour_of, compare
 from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.analysis.program_groups import group_of_chain, program_groups
 from convergebench.spaces_app.reporting.figures import FigureContext
@@ -170,7 +170,7 @@ def test_a_picture_is_grey_only_if_every_pixel_is():
     tinted = grey.copy()
     tinted[0, 0, 1] += 1
     assert _colour_of(grey) == (0, 0)
-    assert Scorer("cpu", "float32", {}).compare(None, [grey, tinted], [{}] * 2) == [
+    assert compare(None, [grey, tinted], [{}] * 2) == [
         {"coloured_share": 0, "colour_left": 0},
         {"coloured_share": 1 / 64, "colour_left": 1 / 64},
     ]

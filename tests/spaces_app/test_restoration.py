@@ -225,12 +225,11 @@ def test_pass_direction_is_the_cosine_of_two_changes():
     first = np.clip(given.astype(int) + rng.integers(-30, 31, given.shape), 0, 255).astype(np.uint8)
     half_back = ((given.astype(int) + first) // 2).astype(np.uint8)
     further = np.clip(2 * first.astype(int) - given, 0, 255).astype(np.uint8)
-    scorer = second_pass.Scorer("cpu", "float32", {})
 
     def judged(*pictures, cycle=("restore it",)):
-        seen = [scorer.reduce(each) for each in pictures]
+        seen = [second_pass.reduce(each) for each in pictures]
         program = {"cycle": cycle, "closes": True, "earlier": seen[:-2]}
-        return scorer.judge(program, 1, seen[-2:], None)
+        return second_pass.judge(program, 1, seen[-2:], None)
 
     assert judged(given, first, half_back)["pass_direction"] < -0.98
     assert judged(given, first, half_back)["pass_size"] == pytest.approx(0.5, abs=0.02)

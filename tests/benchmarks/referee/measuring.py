@@ -31,7 +31,7 @@ class Measuring:
     def measure(self, reference: Path, prediction: Path) -> Distances:
         original, answer = picture(reference), fitted(prediction, reference)
         distances = psnr.psnr_and_rmse(original, answer)
-        distances |= {"ssim": ssim.compare(ssim.reference(original, "gaussian"), answer)}
+        distances |= {"ssim": ssim.ssim(ssim.reference(original, "gaussian"), answer)}
         if self.model is not None:
             from convergebench.metric_modules.damage import measure as damage
             from convergebench.metric_modules.lpips import measure as lpips
