@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 KEPT = Path(__file__).with_suffix(".json")
@@ -49,3 +50,20 @@ def _numbers(value):
 
 def rows_of(tables):
     return {name: table.rows for name, table in tables.items()}
+
+
+def of_figure(drawing):
+    """What a figure shows: its lines, bars, bands and words, and where its axes end."""
+    parts = [drawing.description, *drawing.figure.get_size_inches()]
+    for axes in drawing.figure.axes:
+        parts += [line.get_xydata() for line in axes.lines] + [bar.get_bbox().bounds for bar in axes.patches]
+        parts += [path.vertices for band in axes.collections for path in band.get_paths()]
+        parts += [
+            axes.get_xlim(),
+            axes.get_ylim(),
+            axes.get_title(loc="left"),
+            axes.get_xlabel(),
+            axes.get_ylabel(),
+        ]
+        parts += [text.get_text() for text in (*axes.texts, *axes.get_xticklabels(), *axes.get_yticklabels())]
+    return [part if isinstance(part, str | float) else np.nan_to_num(part).ravel() for part in parts]

@@ -13,7 +13,7 @@ import small_dataset
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.spaces_app.reporting.write import CALLS
 from convergebench.spaces_app.space.chains import tab as chains
-from convergebench.spaces_app.space.compare.tab import compare
+from convergebench.spaces_app.space.compare.tab import _compare_figure, compare
 from convergebench.spaces_app.space.curves import tab as curves
 from convergebench.spaces_app.space.failures.tab import failures
 from convergebench.spaces_app.space.headline import Choice, leaderboard
@@ -180,21 +180,6 @@ def test_curves_start_untouched_and_fall(dataset):
     assert raw[0][0] == 1  # a metric without a value for round 0 begins with round 1
 
 
-@pytest.mark.parametrize("threshold", [0.3, 0.5, 0.9])
-@pytest.mark.parametrize("metric", ["convergence", "quality", "rmse", "ssim", "lpips"])
-def test_the_numbers_of_a_choice(dataset, metric, threshold):
-    choice = {"metric": metric, "threshold": threshold}
-    fading = chain_of(dataset, "fading")
-    tables = {
-        "leaderboard": table.leaderboard(dataset, **choice)["rows"],
-        "chain": [chains.chain(dataset, fading, **choice)],
-        "compare": [compare(dataset, **choice)],
-        "failures": failures(dataset, **choice)["rows"],
-        "story": [{"html": re.sub(r"scored \d+ \w+ \d+", "", story(dataset, **choice))}],  # not the day
-    }
-    kept_numbers.check(f"space, {metric} below {threshold}", tables)
-
-
 def test_the_numbers_of_every_tab(dataset):
     editors = compare(dataset)["editors"]
     assert editors == ["steady", "fading", "identity"]  # the best first, baselines last
@@ -276,3 +261,13 @@ def test_the_numbers_of_a_wide_dataset(wide, choice):
         "words": [{name: text for name, text in table.words(wide).items() if name != "story"}],
     }  # fmt: skip
     kept_numbers.check(f"wide, {choice}", tables)
+    if "kind" in choice:
+        return
+    figures = {f"curves of {name}": curves._curves_figure(wide, name, editors=[*NAMES[2:7]], **{
+        "fails_on" if key == "metric" else key: str(value) if key == "threshold" else value
+        for key, value in choice.items()}) for name in ("kept", "psnr")}  # fmt: skip
+    figures["strips"] = _compare_figure(wide, PICTURES[5], "lamp", [*NAMES[2:5]])
+    figures["additions"] = _compare_figure(wide, PICTURES[1], "tint", [*NAMES[2:5]])
+    kept_numbers.check(f"wide, drawn, {choice}", {
+        name: [{"": kept_numbers.of_figure(drawing)}] for name, drawing in figures.items() if drawing
+    })  # fmt: skip

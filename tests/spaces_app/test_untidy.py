@@ -11,6 +11,7 @@ from convergebench.spaces_app.analysis.cases import checks_left_out, spread_roun
 from convergebench.spaces_app.analysis.floors import excluded_text
 from convergebench.spaces_app.analysis.groups import account_for
 from convergebench.spaces_app.reporting import sentences
+from convergebench.spaces_app.reporting.page import make_sections
 from simulated import CEILINGS, FLOORS, SIGNATURE, chain_row, report
 
 CYCLES = {
@@ -137,6 +138,15 @@ def test_the_numbers_of_untidy_chains(choice):
     }  # fmt: skip
     places = [place.replace(" ", "_").replace(":", "") for place in account_for(analysis).values()]
     columns = {name: [column.shown for column in table.columns] for name, table in reported.tables.items()}
+    if choice == "many gaps":
+        sections = make_sections(reported.tables)
+        drawings = {
+            drawing.name: [{"": kept_numbers.of_figure(drawing)}]
+            for part in sections
+            for drawing in part["drawings"]
+        }
+        kept_numbers.check("untidy, drawn", drawings)
+        kept_numbers.check("untidy, page", {part["title"]: [{"": part["tables"]}] for part in sections})
     page = sentences.page_sentences(reported.tables)
     kept_numbers.check(f"untidy, {choice}, in all", {
         "groups": [groups], "places": [{"": places}], "alike": [{"": excluded_text(analysis.look_alikes)}],
