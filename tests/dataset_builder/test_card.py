@@ -39,13 +39,18 @@ def add_scores(folder, *columns, rows=3):
     schema.write(folder / "data/scores/0000.parquet", config, [empty] * rows, folder)
 
 
-def test_counts_sizes_and_features_are_those_of_the_files(folder):
+def test_counts_and_features_are_those_of_the_files(folder):
     for info in read(folder)[0]["dataset_info"]:
         files = list((folder / "data" / info["config_name"]).rglob("*.parquet"))
         assert info["splits"][0]["num_examples"] == sum(schema.pq.read_metadata(file).num_rows for file in files)
         assert info["download_size"] == sum(file.stat().st_size for file in files)
         features = datasets.Features.from_arrow_schema(schema.pq.read_schema(files[0]))
         assert info["features"] == features._to_yaml_list()
+    meta, body = read(folder)
+    assert "2 chains of 2 editors on 1 source picture: 10 steps, 9 pictures" in body
+    assert "| `source-1` | Noise | face | real | CC0-1.0 | Nobody \\| Noone |" in body
+    assert meta["license"] == ["cc0-1.0"]
+    assert "{{" not in body.replace("{{\\url", "")
 
 
 def test_the_digest_changes_with_the_files_alone(folder):
@@ -107,14 +112,6 @@ def test_the_code_in_the_card_runs_on_a_local_copy(folder, tmp_path, monkeypatch
         assert set(alone["editor"]) == {"jpeg:quality=40"}
         assert alone.num_rows == 5
     assert len(calls) == 2
-
-
-def test_the_card_counts_from_the_data(folder):
-    meta, body = read(folder)
-    assert "2 chains of 2 editors on 1 source picture: 10 steps, 9 pictures" in body
-    assert "| `source-1` | Noise | face | real | CC0-1.0 | Nobody \\| Noone |" in body
-    assert meta["license"] == ["cc0-1.0"]
-    assert "{{" not in body.replace("{{\\url", "")
 
 
 def test_published_versions_survive_the_next_build(folder):

@@ -85,26 +85,20 @@ def board(reader):
 
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
-def test_what_is_not_as_listed_is_never_a_number(folder, damage):
+def test_what_is_not_as_listed_is_never_a_number(folder, damage, api):
+    """In a folder as over the Hub."""
     assert board(open_scored(folder))
     damage(folder)
     with pytest.raises(UnreadableFile, match=r"\.parquet (is |was |cannot be read: )"):
         board(open_scored(folder))
     with pytest.raises(UnreadableFile):
         open_dataset(str(folder))
-
-
-@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
-def test_nor_is_it_over_the_hub(small, damage, tmp_path, api):
-    folder = shutil.copytree(small, tmp_path / "convergebench")
-    damage(folder)
     api.create_repo(REPO, repo_type="dataset")
     files = [path for path in folder.rglob("*") if path.is_file()]
     adds = [CommitOperationAdd(path.relative_to(folder).as_posix(), path) for path in files]
     api.create_commit(REPO, adds, commit_message="first", repo_type="dataset")
-    reader = Reader(f"hf://datasets/{REPO}", api)
     with pytest.raises(UnreadableFile):
-        checked_board(reader)
+        checked_board(Reader(f"hf://datasets/{REPO}", api))
 
 
 def test_a_card_may_list_what_is_no_table(folder):

@@ -76,14 +76,11 @@ def test_what_the_store_holds_is_what_the_reader_gives(runs, reader):
     assert sum(reader.reference(chain.id) == REFERENCE for chain in chains) == 1
 
 
-def test_repeated_words_are_held_once_where_asked(reader):
+def test_words_are_held_once_and_what_is_absent_is_said(reader):
     plain, held_once = reader.table("steps"), reader.table("steps", dictionaries=["editor", "chain"])
     for name in plain.column_names:
         assert pa.types.is_dictionary(held_once[name].type) == (name in ("editor", "chain")), name
     assert held_once.to_pylist() == plain.to_pylist()
-
-
-def test_what_is_not_there_is_none_or_said(reader):
     chain = reader.chains()[0]
     assert reader.picture(chain.id, 99) is None
     assert reader.files("scores") == []

@@ -26,18 +26,10 @@ def row(number, data):
 
 
 @pytest.mark.parametrize("config", EVERY.values(), ids=EVERY)
-def test_messages_name_a_command_that_exists(config):
+def test_a_config_has_the_features_schema_and_a_command(config):
     assert invoke(*config.made_by.split(), "--help").exit_code == 0
-
-
-@pytest.mark.parametrize("config", EVERY.values(), ids=EVERY)
-def test_the_arrow_schema_is_that_of_the_features(config):
     wanted = features(config.columns)
     assert schema.arrow(config.columns).equals(wanted.arrow_schema, check_metadata=True)
-
-
-@pytest.mark.parametrize("config", EVERY.values(), ids=EVERY)
-def test_columns_are_plain_values_or_pictures_that_come_first(config):
     types = [column.type for column in config.columns]
     assert "image" not in types[1:]
     assert len({column.name for column in config.columns}) == len(types)

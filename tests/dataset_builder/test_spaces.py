@@ -54,26 +54,23 @@ def test_files_of_others_in_a_space_stay(hub, api, metrics):
     assert publish_metrics(api, metrics / "psnr", "NS", "v1.0.1")["NS/psnr"][0] == commit
 
 
-def test_names_and_tags_that_cannot_be_are_refused(hub, api, metrics):
+def test_what_cannot_be_published_is_refused(hub, api, metrics, tmp_path):
     with pytest.raises(UserError, match="give the namespace alone, 'NS'"):
         publish_metrics(api, metrics / "psnr", "NS/other", None)
     with pytest.raises(UserError, match=r"must not have the tag v0\.4\.6"):  # for which evaluate looks first
         publish_metrics(api, metrics, "NS", "v0.4.6")
     assert hub.log == []
+    with pytest.raises(UserError, match=r"holds no metric; a metric is a folder NAME with NAME\.py in it"):
+        publish_metrics(api, tmp_path / "hub", "NS", None)
+    stores.write(metrics / "psnr" / "README.md", "---\ntitle: x\n---\n")
+    with pytest.raises(UserError, match="the card for NS/psnr names no sdk"):
+        publish_metrics(api, metrics / "psnr", "NS", None)
 
 
 def test_a_dry_run_tells_and_changes_nothing(hub, api, metrics):
     published = publish_metrics(api, metrics, "NS", "v1.0.0", dry_run=True)
     assert published == {"NS/psnr": (None, 4, 4), "NS/ssim": (None, 4, 4)}
     assert hub.store.repos == {}
-
-
-def test_a_folder_that_is_no_space_is_refused(hub, api, tmp_path, metrics):
-    with pytest.raises(UserError, match=r"holds no metric; a metric is a folder NAME with NAME\.py in it"):
-        publish_metrics(api, tmp_path / "hub", "NS", None)
-    stores.write(metrics / "psnr" / "README.md", "---\ntitle: x\n---\n")
-    with pytest.raises(UserError, match="the card for NS/psnr names no sdk"):
-        publish_metrics(api, metrics / "psnr", "NS", None)
 
 
 def make_dataset(api, name, *tags):

@@ -218,11 +218,8 @@ def test_replicate_runs_a_version_by_its_number(tmp_path, monkeypatch):
     assert step.status == "ok"
 
 
-def test_a_prompt_that_came_back_changed_is_in_the_step(ask):
+def test_a_prompt_that_changed_is_kept_and_a_key_is_not(ask):
     assert ask(xai, DATA).details["revised_prompt"] == "Paint the wooden door green."
-
-
-def test_thoughts_and_refusals_hold_no_key(ask):
     step = ask(gemini, gemini.parts({"text": f"I saw {KEY[3:]}", "thought": True}, {"text": KEY[3:]}))
     assert step.status == "no_image"
     assert (step.details["thoughts"], step.text) == ("I saw [key]", "[key]")

@@ -295,7 +295,7 @@ class Adapted:
         self.told.append((name, weight))
 
 
-def test_a_lora_is_loaded_at_its_revision_and_weight(monkeypatch):
+def test_a_lora_is_loaded_and_is_part_of_the_identity(monkeypatch):
     pipeline = Adapted()
     with pytest.raises(Unusable, match="takes no LoRA"):
         pipelines._add_lora(object(), "me/keep@abc:0.8")
@@ -305,9 +305,6 @@ def test_a_lora_is_loaded_at_its_revision_and_weight(monkeypatch):
     monkeypatch.setattr(local_models, "is_installed", lambda module: True)
     pipelines._add_lora(pipeline, "me/keep@abc:0.8")
     assert pipeline.told == [("me/keep", {"adapter_name": "lora", "revision": "abc"}), ("lora", 0.8)]
-
-
-def test_a_lora_is_part_of_the_chains_identity():
     choice = editors.choose("diffusers:lora=me/keep@abc:0.8", find_out=False)
     assert choice.settings["lora"] == "me/keep@abc:0.8"
     assert "lora" not in editors.choose("diffusers", find_out=False).settings

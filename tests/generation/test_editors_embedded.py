@@ -149,9 +149,6 @@ def test_the_oracle_removes_only_the_named_addition(coffee):
     start, ball, both, chair, _ = chain(cycle, coffee, rounds=1)
     assert ((chair != start).any(2) <= (both != ball).any(2)).all(), "more than the chair is left"
     assert (chair != start).any()
-
-
-def test_the_oracle_removes_a_thing_under_another_shadow(coffee):
     cycle = ("add glasses", "add headphones", "remove glasses", "remove headphones")
     start, glasses, both, left, _ = chain(cycle, coffee, rounds=1)
     alone = pixels(ask("oracle", coffee, "add headphones", seed=1))

@@ -29,18 +29,6 @@ def pictures_of(folder):
     }
 
 
-def test_a_function_runs_a_suite_once(tmp_path):
-    outcome = generation.generate(brighter, suite="smoke", out=tmp_path / "run", rounds=2)
-    assert outcome.clean
-    assert set(outcome.ends) == {"complete"}
-    again = generation.generate(brighter, suite="smoke", out=str(tmp_path / "run"), rounds=2)
-    assert (again.ends, again.already) == ({}, sum(outcome.ends.values()))
-    (label,) = store.read_checked(tmp_path / "run" / "editors.json")
-    assert label.startswith("brighter:version=")
-    about = store.read_checked(tmp_path / "run" / "editors.json")[label]
-    assert {"name": "brighter", "role": "editor", "about": "Adds one to every value."}.items() <= about.items()
-
-
 def test_name_and_version_are_the_chains_identity():
     ids = {
         editors.own_choice(brighter, "", given).label
@@ -237,6 +225,15 @@ def test_a_file_gets_the_environment_that_it_asks_for(tmp_path, monkeypatch):
         assert f"RuntimeError: {seen}" in "".join(path.read_text() for path in run.glob("chains/*/steps.jsonl"))
 
 
-def test_a_function_in_this_process_is_marked(tmp_path):
+def test_a_function_runs_a_suite_once_and_is_marked(tmp_path):
     generation.generate(brighter, suite="smoke", out=tmp_path, rounds=1, limit=1)
     assert set(store.read_checked(tmp_path / "run.json")["isolation"].values()) == {"none"}
+    outcome = generation.generate(brighter, suite="smoke", out=tmp_path / "run", rounds=2)
+    assert outcome.clean
+    assert set(outcome.ends) == {"complete"}
+    again = generation.generate(brighter, suite="smoke", out=str(tmp_path / "run"), rounds=2)
+    assert (again.ends, again.already) == ({}, sum(outcome.ends.values()))
+    (label,) = store.read_checked(tmp_path / "run" / "editors.json")
+    assert label.startswith("brighter:version=")
+    about = store.read_checked(tmp_path / "run" / "editors.json")[label]
+    assert {"name": "brighter", "role": "editor", "about": "Adds one to every value."}.items() <= about.items()

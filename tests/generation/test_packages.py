@@ -72,16 +72,13 @@ def test_a_debian_package_is_found_and_unpacked(mirrors, tmp_path, monkeypatch):
         fetch("debian:absent", ["a"])
 
 
-def test_a_program_that_is_not_installed_is_named(monkeypatch, tmp_path):
+def test_what_cannot_be_had_is_unavailable(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     for package, program in (("debian:x", "apt-get"), ("npm:x@1", "npm")):
         with pytest.raises(Unavailable, match=f"^{program} is not installed$"):
             fetch(package, ["a"])
     with pytest.raises(Unavailable, match="no registry 'ftp'"):
         fetch("ftp:x", ["a"])
-
-
-def test_a_damaged_archive_is_unavailable():
     for data in (b"PK no wheel", b"", tarball({"a": os.urandom(9000)})[:600]):
         with pytest.raises(Unavailable, match="q cannot be unpacked"):
             packages.unpack(data, ["a"], "q")

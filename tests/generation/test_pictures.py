@@ -66,18 +66,12 @@ def test_every_orientation_tag_is_obeyed(orientation):
     assert np.array_equal(pictures.decode(data), upright)
 
 
-def test_the_limit_on_pixels_is_the_callers_where_it_gives_one():
+def test_sizes_are_limited_kept_and_resized_by_the_rule():
     with pytest.raises(pictures.Undecodable, match="a png of 32x24, above the limit of 100 pixels"):
         pictures.decode(encoded(GRADIENT, "PNG"), most_pixels=100)
-
-
-def test_a_picture_is_resized_only_where_it_has_another_size():
     array = np.asarray(GRADIENT)
     assert pictures.resize_to(array, 32, 24) is array
     assert pictures.resize_to(array, 16, 12).shape == (12, 16, 3)
-
-
-def test_the_evaluation_size_is_the_references_or_given():
     assert (
         pictures.evaluation_size(640, 480, None) == pictures.evaluation_size(640, 480, "reference") == (640, 480)
     )

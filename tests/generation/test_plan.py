@@ -22,16 +22,13 @@ def test_the_same_words_give_the_same_chains_in_another_process():
     assert len(set(here)) == len(here) > 0
 
 
-def test_rounds_runs_and_editors_multiply():
+def test_a_plan_multiplies_and_sums_up():
     suite = suites.load("smoke")
     small = plan.make_plan(suite, ["identity"], rounds=1, runs=1)
     large = plan.make_plan(suite, ["identity", "jpeg"], rounds=3, runs=2)
     assert len(large.chains) == 4 * len(small.chains)
     small_calls, large_calls = (sum(chain.calls for chain in made.chains) for made in (small, large))
     assert large_calls == 12 * small_calls
-
-
-def test_the_summary_counts_what_a_run_would_make():
     made = plan.make_plan(suites.load("smoke"), ["identity"])
     [row] = plan.summary(made)
     assert row["calls"] == sum(chain.rounds * len(chain.program.cycle) for chain in made.chains)

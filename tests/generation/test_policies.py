@@ -97,14 +97,11 @@ def test_align_takes_off_the_cast_and_leaves_the_edit():
     assert np.abs(np.asarray(aligned, float)[115:155, 95:135].mean((0, 1)) - (220, 30, 40)).max() < 12
 
 
-def test_words_and_sizes_that_are_sent():
+def test_words_sizes_grain_and_transport_are_changed():
     _, answer, [(_, words, _)] = edit("keep-clause")
     assert words == "add a red box. Keep everything else exactly as it is." == answer.details["asked"]
     made, _, [(sent, _, _)] = edit("upscale")
     assert (sent.size, made.size) == ((512, 512), PICTURE.size)
-
-
-def test_grain_and_transport_change_the_answer():
     bare = np.asarray(edit("none")[0], float)
     grainy = np.asarray(edit("grain:sigma=8")[0], float)
     assert 4 < (grainy - bare).std() < 9

@@ -3,7 +3,11 @@
 from convergebench.generation import progress
 
 
-def test_long_work_writes_plain_lines_into_a_log(monkeypatch, capsys):
+def test_only_long_work_writes_plain_lines_into_a_log(capsys, monkeypatch):
+    for quiet in (False, True):
+        with progress.progress_bar("score", 1, "images", quiet) as advance:
+            advance(1, "")
+    assert capsys.readouterr().err.strip() == ""
     monkeypatch.setattr(progress, "_LINES_EVERY", 0.0)
     with progress.progress_bar("score", 2, "images") as advance:
         advance(1, "paint")
@@ -11,10 +15,3 @@ def test_long_work_writes_plain_lines_into_a_log(monkeypatch, capsys):
     lines = capsys.readouterr().err.splitlines()
     assert any(line.startswith("score: 1 of 2 images") for line in lines)
     assert "\r" not in "".join(lines)
-
-
-def test_short_work_and_quiet_work_write_nothing(capsys):
-    for quiet in (False, True):
-        with progress.progress_bar("score", 1, "images", quiet) as advance:
-            advance(1, "")
-    assert capsys.readouterr().err.strip() == ""

@@ -24,13 +24,18 @@ def test_a_tenth_of_chains_is_marked(salt):
     assert set(kinds) == {None, "marks"}
 
 
-def test_an_audit_is_part_of_a_chains_identity():
+def test_audit_and_salt_are_part_of_a_chains_identity():
     plain = [chain(run=run) for run in range(100)]
     drawn = [audits.with_audit(planned) for planned in plain]
     assert drawn == [audits.with_audit(planned) for planned in plain]
     assert all(
         (one.id == other.id) == ("audit" not in other.settings) for one, other in zip(plain, drawn, strict=True)
     )
+    plain = [chain(run=run) for run in range(300)]
+    salted, other = ([audits.with_audit(planned, salt) for planned in plain] for salt in (b"one" * 8, b"two" * 8))
+    assert [one.settings.get("audit") for one in salted] != [one.settings.get("audit") for one in other]
+    assert {one.settings["salt"] for one in salted} == {audits.salt_hash(b"one" * 8)[:16]}
+    assert all(one.id != two.id and one.seed(1) != two.seed(1) for one, two in zip(salted, plain, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -45,14 +50,6 @@ def test_an_audit_is_part_of_a_chains_identity():
 )
 def test_marks_are_planted_only_if_all_but_the_edit_stays(unfit):
     assert {audits.with_audit(chain(run=run, **unfit)).settings.get("audit") for run in range(300)} == {None}
-
-
-def test_a_salt_chooses_other_chains_and_shows_only_its_hash():
-    plain = [chain(run=run) for run in range(300)]
-    salted, other = ([audits.with_audit(planned, salt) for planned in plain] for salt in (b"one" * 8, b"two" * 8))
-    assert [one.settings.get("audit") for one in salted] != [one.settings.get("audit") for one in other]
-    assert {one.settings["salt"] for one in salted} == {audits.salt_hash(b"one" * 8)[:16]}
-    assert all(one.id != two.id and one.seed(1) != two.seed(1) for one, two in zip(salted, plain, strict=True))
 
 
 def test_a_salt_is_read_from_a_file_and_a_short_one_refused(tmp_path, monkeypatch):

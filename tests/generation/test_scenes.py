@@ -46,7 +46,7 @@ def test_things_neither_touch_nor_leave_the_picture():
             assert 0 <= thing.x - thing.size // 2 < thing.x + thing.size // 2 <= 1000
 
 
-def test_levels_have_more_things_and_more_alike():
+def test_levels_and_groups_are_as_large_as_promised():
     for index in range(9):
         scene = make_scene(4, index)
         looks = Counter((thing.kind, thing.colour) for thing in scene.singles)
@@ -54,9 +54,6 @@ def test_levels_have_more_things_and_more_alike():
         assert len(scene.singles) == (3, 5, 7)[scene.level - 1]
         assert (max(looks.values()) > 1) == (scene.level == 3)
         assert (max(kinds.values()) > 1) == (scene.level > 1)
-
-
-def test_five_groups_of_four():
     assert Counter(group for group, _ in OPERATIONS.values()) == dict.fromkeys(GROUPS, 4)
 
 

@@ -15,7 +15,7 @@ def planned(suite="v1-mini", specs=("identity",), **selected):
     return plan.make_plan(suites.load(suite), specs, **selected)
 
 
-def test_each_filter_leaves_what_it_names():
+def test_each_filter_leaves_what_it_names_or_is_refused():
     some = planned().chains[0]
     for option, value, read in (
         ("programs", some.program.id, lambda chain: chain.program.id),
@@ -26,16 +26,13 @@ def test_each_filter_leaves_what_it_names():
         chosen = planned(**{option: [value]}).chains
         assert {read(chain) for chain in chosen} == {value}
         assert len(chosen) == sum(read(chain) == value for chain in planned().chains)
-
-
-def test_a_filter_that_matches_no_case_is_refused():
     with pytest.raises(UserError, match=r"--kind 'faces' is in none of the remaining cases; they have face, "):
         planned(kinds=["faces"])
     with pytest.raises(UserError, match="--limit must be"):
         planned(limit=0)
 
 
-def test_a_limit_is_balanced_and_the_same_for_every_editor():
+def test_a_limit_is_balanced_and_grows_with_its_cases():
     both = planned(specs=("identity", "jpeg:quality=40"), limit=24).chains
     mine, theirs = (
         [case_of(chain) for chain in both if chain.editor.startswith(name)] for name in ("identity", "jpeg")
@@ -48,9 +45,6 @@ def test_a_limit_is_balanced_and_the_same_for_every_editor():
     assert max(categories.values()) - min(categories.values()) <= 1
     kinds = Counter(chain.source.kind for chain in {case_of(chain): chain for chain in few}.values())
     assert set(kinds) == {chain.source.kind for chain in whole}
-
-
-def test_a_larger_limit_keeps_the_cases_of_a_smaller_one():
     small, large = ({case_of(chain) for chain in planned(limit=limit).chains} for limit in (12, 36))
     assert small < large
 

@@ -32,13 +32,10 @@ def test_what_a_picture_already_shows_is_not_added():
     assert all(catalogue.row(source).kind in programs.get(program).fits for source, program in planned)
 
 
-def test_demo_and_smoke_need_no_download():
+def test_the_demo_is_small_and_needs_no_download():
     for name in ("demo", "smoke"):
         places = {catalogue.row(id).package for id in suites.load(name).sources}
         assert places <= {"installed:scikit-image", "painted"}
-
-
-def test_the_demo_has_ten_rounds_and_at_most_1000_calls():
     suite = suites.load("demo")
     assert suite.rounds == 10
     cycles = sum(len(program.cycle) for _, program in suites.cases(suite))

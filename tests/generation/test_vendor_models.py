@@ -37,7 +37,7 @@ def test_no_default_model_is_near_its_end():
         assert editors.choose(vendor).editor.hosted().warning(models.shipped()["read"]) is None
 
 
-def test_a_model_is_warned_of_from_sixty_days_before_its_end():
+def test_a_models_end_is_warned_of():
     model = models.find("openai", "gpt-image-1.5")
     days = [datetime.date(2026, 12, 1) - datetime.timedelta(days) for days in (61, 60, 0, -1)]
     far, near, last, past = map(model.warning, days)
@@ -45,9 +45,6 @@ def test_a_model_is_warned_of_from_sixty_days_before_its_end():
     assert near == "gpt-image-1.5 is shut down on 2026-12-01, in 60 days; gpt-image-2.5-sunburst takes its place"
     assert "in 0 days" in last
     assert past.startswith("gpt-image-1.5 was shut down on 2026-12-01;")
-
-
-def test_a_deprecated_model_without_an_end_is_not_gone():
     told = models.find("gemini", "gemini-3.1-flash-image").warning()
     assert "deprecated since 2026-10-06" in told
     assert "gemini-nano-banana-2.1" in told
@@ -143,12 +140,9 @@ def test_an_option_that_a_model_does_not_take_is_refused(spec, words):
         editors.choose(spec, find_out=False)
 
 
-def test_seedreams_sizes_are_within_its_limits():
+def test_free_sizes_are_within_the_vendors_limits():
     assert all(w * h >= 3_686_400 for w, h in sizes.SEEDREAM["2K"])
     assert all(921_600 <= w * h <= 16_777_216 for row in sizes.SEEDREAM.values() for w, h in row)
-
-
-def test_openais_free_sizes_are_within_its_limits():
     for width, height in editors.choose("openai:model=gpt-image-2").editor.sizes():
         assert width % 16 == height % 16 == 0
         assert 1 / 3 <= width / height <= 3

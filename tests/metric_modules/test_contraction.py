@@ -54,14 +54,11 @@ def test_a_contraction_has_its_factor_and_fixed_point():
     assert result["fixed_point_interval"][0] < 1 < result["fixed_point_interval"][1]
 
 
-def test_a_fixed_point_that_is_reached_ends_the_fit():
+def test_a_chain_at_rest_ends_the_fit_or_has_nulls():
     at_once = contraction([[9.0, 9.0, 9.0]], [[3.0, 0.0, 0.0]])
     assert (at_once["q"], at_once["fixed_point_rmse"], at_once["per_chain"][0]["reached"]) == (0.0, 3.0, 1)
     later = contraction([[1.0] * 5], [[8.0, 4.0, 2.0, 0.0, 0.0]])
     assert (later["q"], later["per_chain"][0]["reached"]) == (pytest.approx(0.5), 3)
-
-
-def test_a_chain_that_never_changes_has_nulls():
     result = contraction([[0.0] * 12], [[0.0] * 12])
     assert result["q"] is result["growth_exponent"] is result["fixed_point_rmse"] is None
     assert (result["q_chains"], result["growth_chains"], result["growth"]) == (0, 0, [])

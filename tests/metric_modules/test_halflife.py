@@ -75,7 +75,7 @@ def test_short_chains_are_told_by_the_share_that_survives():
     assert 0 < low < 2 / 3 < high < 1
 
 
-def test_chains_of_one_source_widen_the_interval():
+def test_limits_widen_open_or_go_missing():
     rng = np.random.default_rng(3)
     halves = np.repeat(rng.lognormal(2, 0.6, 10), 6)
     curves = [falling(half, 20) for half in halves]
@@ -86,17 +86,11 @@ def test_chains_of_one_source_widen_the_interval():
 
     for name in ("half_life_interval", "restricted_mean_interval", "survival_interval"):
         assert width(grouped, name) > width(alone, name)
-
-
-def test_one_source_has_no_interval():
     result = half_life([falling(5), falling(6)], clusters=["one", "one"])
     assert result["half_life"] == 6
     assert [result[n] for n in ("half_life_interval", "restricted_mean_interval", "survival_interval")] == [
         None
     ] * 3
-
-
-def test_an_interval_may_end_past_the_last_round():
     result = half_life([falling(half, 12) for half in (3, 5, 8, 40, 50)])
     assert result["half_life"] == 9
     assert result["half_life_interval"][1] is None

@@ -28,7 +28,7 @@ def test_median_intervals_cover_the_truth_in_a_hundred_sets(clusters, chains, be
     assert abs(bias) < 0.15
 
 
-def test_two_way_limits_are_wider_if_programs_differ():
+def test_programs_and_unequal_sources_widen_the_limits():
     rng = np.random.default_rng(7)
     values = np.clip(10 + rng.normal(0, 2, (12, 1)) + rng.normal(0, 3, (1, 6)) + rng.normal(0, 1, (12, 6)), 0, 20)
     sources, programs = np.repeat(range(12), 6).tolist(), np.tile(range(6), 12).tolist()
@@ -37,6 +37,10 @@ def test_two_way_limits_are_wider_if_programs_differ():
     one = mean_interval(values.ravel(), sources, 20)
     two = mean_interval(values.ravel(), sources, 20, programs)
     assert two[0] < one[0] < values.mean() < one[1] < two[1]
+    values, sources = np.array([*[4.0, 6.0] * 5, 3.0, 8.0, 5.0]), [*"aaaaaaaaaa", *"bcd"]
+    assert _clustered(values, sources)[1] == pytest.approx(13**2 / 103)
+    assert _variance(values, sources)[1] == 1.0
+    assert _clustered(np.arange(12.0), [*"aaabbbcccddd"])[1] == 4
 
 
 @pytest.mark.parametrize("value", [0.0, 20.0, 7.3])
@@ -45,10 +49,3 @@ def test_intervals_stand_where_nothing_varies(value):
     assert 0 <= low <= value + 1e-9
     assert value - 1e-9 <= high <= 20
     assert mean_interval(np.full(3, value), ["a"] * 3, 20) is None
-
-
-def test_unequal_sources_widen_the_limits():
-    values, sources = np.array([*[4.0, 6.0] * 5, 3.0, 8.0, 5.0]), [*"aaaaaaaaaa", *"bcd"]
-    assert _clustered(values, sources)[1] == pytest.approx(13**2 / 103)
-    assert _variance(values, sources)[1] == 1.0
-    assert _clustered(np.arange(12.0), [*"aaabbbcccddd"])[1] == 4

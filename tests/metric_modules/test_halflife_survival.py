@@ -32,7 +32,7 @@ def test_kaplan_meier_agrees_with_scipy_on_200_random_samples():
     assert compared > 1000
 
 
-def test_causes_and_survivors_add_up_to_one():
+def test_incidence_adds_up_and_is_a_plain_share():
     rng = np.random.default_rng(13)
     for _ in range(50):
         times = rng.integers(1, 10, 40)
@@ -43,9 +43,6 @@ def test_causes_and_survivors_add_up_to_one():
         np.testing.assert_allclose(sum(incidence.values()) + alive, 1, atol=1e-12)
         assert len(grid) == len(alive)
         assert all((np.diff(share) >= 0).all() for share in incidence.values())
-
-
-def test_without_censoring_incidence_is_a_plain_share():
     _, incidence = cumulative_incidence([1, 2, 2, 3], ["a", "a", "b", "b"])
     assert incidence["a"].tolist() == [0.25, 0.5, 0.5]
     assert incidence["b"].tolist() == [0.0, 0.25, 0.5]

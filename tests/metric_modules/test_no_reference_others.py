@@ -148,7 +148,7 @@ def test_rali_is_read_in_its_published_layout(tmp_path, monkeypatch):
         scores_by("rali", folder, monkeypatch)
 
 
-def test_rali_weighs_the_scores_of_the_prototypes_that_are_near(models):
+def test_prototypes_and_words_become_scores(models):
     import torch
 
     parts = {"pca_mean": torch.zeros(2), "pca_scale": torch.tensor([1.0, -1.0]), "pca_components": torch.eye(2)}
@@ -156,6 +156,12 @@ def test_rali_weighs_the_scores_of_the_prototypes_that_are_near(models):
     parts["logit_scale"] = torch.tensor(1 / 0.07)
     found = models._score_of(torch.tensor([[3.0, 0.0], [0.0, 9.0], [2.0, 2.0]]), parts)
     assert found.tolist() == pytest.approx([1, 5, 3], abs=1e-3)
+    assert (
+        models._read_score("<answer>0.85</answer>") == 0.85
+    )  # below the scale that it was told: its own number stays
+    assert models._read_score("<think>2 or 3</think><answer> 2.75 </answer>") == 2.75
+    assert models._read_score(" 4 ") == 4
+    assert models._read_score("<answer>good</answer>") == ("no_score_in_answer", "<answer>good</answer>")
 
 
 @pytest.mark.parametrize(
@@ -193,12 +199,3 @@ def test_visualquality_r1_gives_a_number_or_a_reason(tmp_path, monkeypatch):
     assert all(0.5 <= score <= 5 for score in scores)
     scores = scores_by("visualquality_r1", language_model(tmp_path / "refuses", True), monkeypatch)
     assert {score[0] for score in scores} == {"no_score_in_answer"}
-
-
-def test_a_rating_is_read_from_what_the_model_says(models):
-    assert (
-        models._read_score("<answer>0.85</answer>") == 0.85
-    )  # below the scale that it was told: its own number stays
-    assert models._read_score("<think>2 or 3</think><answer> 2.75 </answer>") == 2.75
-    assert models._read_score(" 4 ") == 4
-    assert models._read_score("<answer>good</answer>") == ("no_score_in_answer", "<answer>good</answer>")

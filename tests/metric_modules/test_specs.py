@@ -26,10 +26,15 @@ def test_a_spec_is_plain_data(folder):
         assert sentence
 
 
-def test_metrics_run_after_those_whose_values_they_use():
+def test_specs_agree_on_their_order_and_on_reasons():
     order = list(specs.specs())
     for spec in specs.specs().values():
         assert all(order.index(name) < order.index(spec.name) for name in spec.after)
+    meant = {}
+    for spec in specs.specs().values():
+        for code, meaning in spec.reasons.items():
+            assert code not in scores.OF_THE_ENGINE
+            assert meant.setdefault(code, meaning) == meaning
 
 
 def test_a_missing_value_says_why_and_whose_fault_it_is():
@@ -47,14 +52,6 @@ def test_a_missing_value_says_why_and_whose_fault_it_is():
     assert found["edit_changed"].fault is Fault.NOBODY
     assert Missing("not_asked", "lpips").sentence == "not asked for; `convergebench score --metrics lpips` adds it"
     assert Missing("a code of another version").sentence == "a code of another version"
-
-
-def test_a_shared_reason_means_the_same():
-    meant = {}
-    for spec in specs.specs().values():
-        for code, meaning in spec.reasons.items():
-            assert code not in scores.OF_THE_ENGINE
-            assert meant.setdefault(code, meaning) == meaning
 
 
 def test_a_signature_is_structured_and_prose_only_for_readers():

@@ -67,20 +67,14 @@ def shown(tmp_path_factory):
     return found
 
 
-def test_a_dropped_in_metric_is_drawn_in_the_viewer(shown):
+def test_a_dropped_in_metric_is_in_viewer_tabs_and_curves(shown):
     listed = shown["listed"]
     assert [(each["title"], each["unit"]) for each in listed] == [("Grain", "g")]
     assert listed[0]["colour"] is not None
     assert shown["curve"][0] == shown["curve"][1]
     assert None not in shown["step"]
-
-
-def test_a_dropped_in_metric_stands_in_the_metrics_tab(shown):
     assert "Grain" in shown["metrics"]
     assert '<th scope="row">Grain</th><td>film grain</td><td>all else</td>' in shown["page"]
-
-
-def test_a_dropped_in_metric_has_curves_and_can_be_chosen(shown):
     assert shown["drawn"] == ["retained Grain", "Grain"]
     assert shown["choice"] == "Grain"
     assert shown["kept"] == 3

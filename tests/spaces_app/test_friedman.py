@@ -28,14 +28,11 @@ def test_the_exact_p_is_the_share_of_all_permutations():
         assert _permutation_p(table) == (pytest.approx(share), True)
 
 
-def test_many_runs_are_permuted_at_random_and_said_to_be():
+def test_many_runs_are_permuted_at_random_and_equal_ones_not():
     table = np.random.default_rng(23).random((35, 5))
     p_value, exact = _permutation_p(table)
     assert not exact
     assert p_value == pytest.approx(_friedman(table)[1], abs=0.03)
     assert _permutation_p(table) == (p_value, exact)
-
-
-def test_runs_that_agree_everywhere_do_not_differ():
     table = np.full((5, 3), 0.5)
     assert (_friedman(table), _permutation_p(table)) == ((0.0, 1.0), (1.0, True))

@@ -97,14 +97,11 @@ def labelled(folder):
     return compute_tables(read_analysis(Reader(folder)))
 
 
-def test_ratings_have_their_spread_and_the_best_is_first(labelled):
+def test_labels_have_tables_of_ratings_pairs_and_failures(labelled):
     best, *others = labelled["ratings"].rows
     keys = ("editor", "rating", "rated_5", "raters", "pictures")
     assert [best[key] for key in keys] == ["steady", 5, 1, 2, 2]
     assert {(row["rating"], row["rated_1"], row["rated_2"]) for row in others} == {(1.5, 0.5, 0.5)}
-
-
-def test_pairs_and_failures_have_tables(labelled):
     [pair] = labelled["preferences"].rows
     assert (pair["first"], pair["second"], pair["losses"], pair["margin"]) == ("fading", "steady", 1.0, -1.0)
     seen = {(row["failure"], row["editor"]): row["share"] for row in labelled["failures_seen"].rows}

@@ -28,13 +28,10 @@ def board(made, group="round trips"):
     return {row["editor"]: row for row in made.tables["leaderboard"].rows if row["group"] == group}
 
 
-def test_the_better_editor_ranks_first_and_the_equals_tie(golden):
+def test_the_better_editor_ranks_first_and_wins_its_pairs(golden):
     ranks = {editor: (row["rank"], row["rank_low"], row["rank_high"]) for editor, row in board(golden).items()}
     equal = dict.fromkeys(("equal-one", "equal-two"), (2, 2, 3))
     assert ranks == {"better": (1, 1, 1), **equal, "identity": (None, None, None)}
-
-
-def test_pairs_say_who_is_better_on_how_many_common_cases(golden):
     pairs = {frozenset((row["first"], row["second"])): row for row in golden.tables["pairs"].rows}
     assert pairs[frozenset(("better", "equal-one"))]["verdict"] == "better"
     assert pairs[frozenset(("better", "equal-two"))]["verdict"] == "better"

@@ -43,7 +43,7 @@ def of_table(tables, name, table):
     return [row for row in tables[name].rows if row["table"] == table]
 
 
-def test_means_of_prompts_equal_the_published_ones(tables):
+def test_published_means_equal_and_have_no_limits_or_p(tables):
     means = [row for row in of_table(tables, "restoration_prompts", "prompts.csv") if row["prompt"] == "mean"]
     rows = {row["group"]: row for row in means}
     off = [
@@ -54,9 +54,6 @@ def test_means_of_prompts_equal_the_published_ones(tables):
     assert len(off) == 36
     assert sum(each == 0 for each in off) >= 34
     assert max(off) <= 0.001
-
-
-def test_published_means_have_no_limits_and_no_p(tables):
     assert not tables["published"].rows  # there are no rounds
     rows = of_table(tables, "restoration_prompts", "prompts.csv")
     assert len(rows) == 12 + 4 + 4
@@ -92,14 +89,11 @@ def test_friedmans_p_equal_the_published_ones(tables):
     assert "2 of 24 tests have a chi-square p below 0.05; 1.2 would by chance" in note
 
 
-def test_the_best_method_of_each_metric_is_named(tables):
+def test_the_best_methods_and_scenes_are_as_published(tables):
     rows = {row["editor"]: row for row in of_table(tables, "restoration_methods", "methods.csv")}
     assert rows["Nano Banana 2"]["best_in"] == "SSIM, LPIPS"
     assert rows["PiSA-SR"]["best_in"] == "PSNR"
     assert rows["TSD-SR"]["best_in"] == ", ".join(map(metric_title, METRICS[3:]))
-
-
-def test_scenes_and_degradations_are_shown_as_published(tables):
     rows = {(row["slice"], row["editor"]): row for row in of_table(tables, "restoration_scenes", "scenes.csv")}
     assert len(rows) == 6
     assert rows["Small Faces", "Nano Banana 2"]["psnr"] == 23.809

@@ -46,6 +46,8 @@ def test_the_rest_answers_with_plain_values(server):
     assert [server.get(f"/rows/{name}")[1][:7] for name in ("chains.csv", "scores.csv")] == [b'"chain"'] * 2
     [curve, *_] = server.ask("curves", "kept", "", "all", "all", "convergence", 0.5)[1]["curves"]
     assert [point[0] for point in curve["points"]] == [0, 1, 2, 3, 4]
+    found = server.ask("compare", "market", "lamp", ["fading", "steady"], "convergence", 0.5)[1]
+    assert [(row["editor"], len(row["quality"])) for row in found["rows"]] == [("fading", 4), ("steady", 4)]
 
 
 def test_metrics_are_on_their_own_ranges(server):
@@ -78,11 +80,6 @@ def test_an_edit_that_was_not_made_is_lost_at_the_edit(server):
     assert {(row["lost_at"], row["step"], row["clause"]) for row in rows} == {(1, 1, "nothing changed")}
     everyone = server.ask("failures", "", "", *FIRST)[1]["rows"]
     assert "identity" not in {row["editor"] for row in everyone}  # a baseline is asked for by name
-
-
-def test_editors_are_compared_on_one_picture(server):
-    found = server.ask("compare", "market", "lamp", ["fading", "steady"], "convergence", 0.5)[1]
-    assert [(row["editor"], len(row["quality"])) for row in found["rows"]] == [("fading", 4), ("steady", 4)]
 
 
 def test_a_crop_is_cut_from_the_same_place_of_every_step(server):

@@ -52,14 +52,11 @@ def test_cost_and_time_a_round_are_numbers_or_blank(dataset):
     assert sorted(cells) == ["", "0.08", "0.12"]
 
 
-def test_the_threshold_moves_rounds_kept(dataset):
+def test_threshold_and_metric_move_the_rounds_kept(dataset):
     boards = [leaderboard(dataset, Choice(threshold=limit)).table.rows for limit in (0.2, 0.5, 0.8)]
     low, middle, high = ({row["editor"]: row["rounds_kept"] for row in rows} for rows in boards)
     assert low["fading"] >= middle["fading"] >= high["fading"] < low["fading"]
     assert low["identity"] == middle["identity"] == high["identity"] == 0
-
-
-def test_failures_can_be_judged_by_one_metric(dataset):
     alone = {row["editor"]: row["rounds_kept"] for row in leaderboard(dataset, Choice(metric="rmse")).table.rows}
     assert alone["identity"] == small_dataset.ROUNDS  # it makes no edit, which RMSE does not see
     assert alone["fading"] < small_dataset.ROUNDS
@@ -122,12 +119,9 @@ def test_the_viewer_shows_costs_words_and_curves_of_a_chain(dataset):
     assert list(view["curves"]) == ["rmse", "ssim", "lpips", "damage"]
 
 
-def test_the_worst_and_the_longest_chain_are_picked(dataset):
+def test_the_chain_that_was_asked_for_is_found(dataset):
     assert dataset.chain_of[chains.pick(dataset, "worst")].editor == "fading"
     assert dataset.chain_of[chains.pick(dataset, "longest")].editor == "steady"
-
-
-def test_the_nearest_chain_to_a_choice_is_found(dataset):
     nearest = chains.find(dataset, "fading", "market", "nothing of this name")
     assert dataset.chain_of[nearest["chain"]].source.id == "market"
     assert nearest["programs"] == list(small_dataset.PROGRAMS)

@@ -86,7 +86,7 @@ def test_the_program_is_planned_for_the_pictures_it_fits(copy):
     }
 
 
-def test_the_metric_is_scored_and_explained_on_the_card(copy):
+def test_the_metric_is_scored_and_explained_and_drawn(copy):
     rows = pq.read_table(copy.work / "data" / "data" / "scores").to_pylist()
     rows = [row for row in rows if row["status"] == "ok"]
     assert all(row["mean_colour"] >= 0 for row in rows)
@@ -94,9 +94,6 @@ def test_the_metric_is_scored_and_explained_on_the_card(copy):
     floors = pq.read_table(copy.work / "data" / "data" / "floors").to_pylist()
     assert "mean_colour" in {row["metric"] for row in floors}
     assert "distance of the mean colours in grey levels" in (copy.work / "data" / "README.md").read_text()
-
-
-def test_the_metric_is_drawn_in_the_report(copy):
     assert "Mean colour" in (copy.work / "report" / "index.html").read_text()
 
 

@@ -25,7 +25,7 @@ PICTURES = {"face": ["astronaut"], "object": ["coffee"], "scene": ["rocket"]}
 SIDE = 192
 
 
-def test_edits_are_undone_in_reverse_order():
+def test_edits_are_undone_in_reverse_order_at_every_depth():
     assert len(TABLE["edits"]) >= 40
     for name, edit in TABLE["edits"].items():
         out, back = instructions.parse(edit["out"]), instructions.parse(edit["back"])
@@ -43,9 +43,6 @@ def test_edits_are_undone_in_reverse_order():
     )
     used = {id for sequence in TABLE["sequences"].values() for id in sequence["edits"]}
     assert used == set(TABLE["edits"])
-
-
-def test_a_deeper_program_begins_like_a_shallower_one():
     for name in TABLE["sequences"]:
         cycles = [programs.get(f"out-and-back-{deep}-{name}").cycle for deep in TABLE["depths"]]
         for shallow, deep in itertools.pairwise(cycles):

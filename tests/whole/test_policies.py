@@ -27,7 +27,7 @@ def analysis():
     return Analysis(scores, chains, calls=[{**call, "round": 0, "status": "ok"} for call in calls])
 
 
-def test_rounds_gained_on_the_same_cases(analysis):
+def test_rounds_gained_on_the_same_cases_change_no_rank(analysis):
     rows = {(row.policy, row.by): row for row in policies.rows(analysis)}
     good, bad = rows["good", "all tests"], rows["bad", "all tests"]
     assert (good.gained.value, bad.gained.value) == (2, -1)
@@ -36,9 +36,6 @@ def test_rounds_gained_on_the_same_cases(analysis):
     assert (good.seam, bad.seam) == (0.25, None)
     assert {by for _, by in rows} > {"by kind: face", "by category: accessories"}
     assert rows["good", "by kind: face"].sources == 4
-
-
-def test_an_editor_under_a_policy_changes_no_rank(analysis):
     assert set(reasons(analysis)) == {"ed+good", "ed+bad"}
     [group] = analysis.groups.values()
     assert group.roles == {"ed": "editors", "ed+good": "editors listed apart", "ed+bad": "editors listed apart"}

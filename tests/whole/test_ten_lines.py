@@ -37,7 +37,7 @@ def board(folder):
     return names["board"]
 
 
-def test_ten_lines_of_python_benchmark_a_function(board, folder):
+def test_ten_lines_benchmark_a_function_and_show_it(board, folder):
     lines = [line for cell in code_cells() for line in cell.splitlines() if line.strip()]
     assert len(lines) <= 10
     assert "my_editor" in (folder / board.page).read_text()
@@ -45,9 +45,6 @@ def test_ten_lines_of_python_benchmark_a_function(board, folder):
     assert rows["oracle"]["rounds_kept"] == 2
     assert rows["my_editor:version=1"]["rounds_kept"] == 0
     assert rows["my_editor:version=1"]["cause"].startswith("not changed")
-
-
-def test_the_board_becomes_a_pandas_frame_and_html(board):
     assert list(board.frame["editor"]) == [row["editor"] for row in board.rows]
     assert board.frame.set_index("editor").loc["oracle", "rounds_kept"] == 2
     shown = board._repr_html_()
