@@ -39,7 +39,7 @@ def _numbers(value):
     """A place without a number counts as -1, so that a value that comes or goes is seen; a word by its letters."""
     if isinstance(value, str):
         if re.fullmatch(r"[A-Za-z_]+", value):
-            return [zlib.crc32(value.encode()) % 1000]
+            return [zlib.crc32(value.encode()) % 997 / 997]
         return [float(number) for number in re.findall(r"\d+(?:\.\d+)?", value)]
     if isinstance(value, Mapping):
         value = [part for pair in value.items() for part in pair]

@@ -7,6 +7,7 @@ import cv2
 import kept_numbers
 import numpy as np
 import pytest
+from convergebench.metric_modules._shared.looks import look
 from convergebench.metric_modules.contraction.contraction import contraction
 from convergebench.metric_modules.damage import measure as damage
 from convergebench.metric_modules.edit_applied import judge, whole_picture
@@ -248,7 +249,7 @@ def test_registrations(shape):
         laid, part = measure.undone(shown, place)
         found[f"{move}"] = [
             [value for value in place if np.isfinite(value)],
-            list(measure.compare(blocks, reference, shown).values()),
+            list(measure.register(blocks, reference, shown).values()),
             *[(side.start, side.stop) for side in part],
             laid.mean(),
         ]
@@ -358,6 +359,37 @@ def test_an_edit_of_exactly_the_least_share_counts(monkeypatch, small, cells, ch
     region = np.arange(1000).reshape(10, 100) < cells
     monkeypatch.setattr(judge, "find_edit", lambda *looks, limit: ((region * 20.0, grid), region))
     assert judge._judge_forward(grid, grid, small=small)["changed"] == changed
+
+
+def test_changes_of_the_whole_picture():
+    start = textured(300, 360)
+    disced, found = disc(start, (220, 30, 40), size=0.2), {}
+    for name, transform in whole_picture.TRANSFORMS.items():
+        end = np.clip(transform(disced) * [1.15, 0.95, 0.85] + 4, 0, 255).astype(np.uint8)
+        seen_end, turns = look(end), {"rotate 90", "rotate 270"}
+        found[name] = [whole_picture.find_transform(look(start), seen_end, asked) for asked in ({name}, turns)]
+        found[name].append(
+            whole_picture.transform_undone(look(start), look(start[:, ::-1].copy()), seen_end, look(start))
+        )
+    greys = [whole_picture.grey(start)]
+    for sigma in (0.5, 0.8, 1.5, 4):
+        greys.append(
+            whole_picture.grey(np.roll(cv2.GaussianBlur(start, (0, 0), sigma) * 0.8 + 9, 3, 1).astype(np.uint8))
+        )
+    gains = [whole_picture._gain(greys[0], grey) for grey in greys] + [
+        whole_picture._gain(grey, greys[0]) for grey in greys
+    ]
+    edits = [
+        whole_picture.sharpness_edit(verb, greys[0], made, [greys[0], greys[1]], greys[2])
+        for verb in ("blur", "sharpen") for made in greys[1:]
+    ]  # fmt: skip
+    for what in ("grey", "green", "blu", "pink", "yellow"):
+        for colour in ((60, 200, 60), (128, 128, 128), (40, 60, 220)):
+            looks = [look(disc(start, colour, size=3, opacity=opacity)) for opacity in (0, 0.15, 0.6, 0.05)]
+            for made in looks[1:3]:
+                edits.append(whole_picture.colour_edit(what, looks[0], made, [looks[0], looks[3]], looks[3]))
+    shares = [(made, left()) for made, left in filter(None, edits)]
+    keep("whole picture", found | {"gains": gains, "edits": shares}, OF_PICTURES)
 
 
 INSTRUCTIONS = (
