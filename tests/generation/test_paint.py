@@ -197,6 +197,11 @@ def test_a_removal_needs_only_the_picture(scene):
         assert abs(values(back) - start).mean() < abs(values(seen) - start).mean() / 2
 
 
+def test_a_thing_of_an_unusual_colour_is_found_without_naming_it(scene):
+    forward = edit(scene, "add a pink chair on the right", 2)
+    assert abs(values(edit(forward, "remove the chair")) - values(scene)).mean() < 2
+
+
 def test_without_wear_nothing_changes_outside_the_addition(scene):
     same = numpy.asarray(edit(scene, "add a clock")) == numpy.asarray(scene)
     assert same.all(2).mean() > 0.85
