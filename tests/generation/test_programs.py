@@ -35,6 +35,14 @@ def test_an_addition_names_what_it_shows_and_removes_just_that(program):
     assert thing in backward
 
 
+@pytest.mark.parametrize("program", of("cross edits"), ids=lambda program: program.id)
+def test_a_cross_edit_takes_back_both_in_one_of_the_two_orders(program):
+    things = [words.split()[-1] if "left" not in words else "chair" for words in program.cycle]
+    first, second, third, fourth = things
+    assert {first, second} == {third, fourth}
+    assert (third == second) == program.id.endswith("nested")
+
+
 def test_no_id_is_given_twice():
     for module, what in ((programs, "program"), (catalogue, "source")):
         path = Path(module.__file__).with_name(f"{what}s.toml")
