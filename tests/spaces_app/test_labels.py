@@ -97,7 +97,7 @@ def labelled(folder):
     return compute_tables(read_analysis(Reader(folder)))
 
 
-def test_labels_have_tables_of_ratings_pairs_and_failures(labelled):
+def test_labels_have_tables_and_their_agreement(labelled):
     best, *others = labelled["ratings"].rows
     keys = ("editor", "rating", "rated_5", "raters", "pictures")
     assert [best[key] for key in keys] == ["steady", 5, 1, 2, 2]
@@ -107,9 +107,6 @@ def test_labels_have_tables_of_ratings_pairs_and_failures(labelled):
     seen = {(row["failure"], row["editor"]): row["share"] for row in labelled["failures_seen"].rows}
     assert seen["nothing", "steady"] == 1.0
     assert seen["noise or a cast of colour lies over the picture", "fading"] == 1.0
-
-
-def test_agreement_stands_beside_each_question(labelled):
     found = {row["question"]: row for row in labelled["label_agreement"].rows}
     assert found["What went wrong"]["alpha"] == found["What went wrong: the level"]["alpha"] == 1.0
     assert 0.8 < found["How good is it"]["alpha"] < 1

@@ -20,7 +20,7 @@ def previews(dataset, tmp_path):
     return Previews(dataset, tmp_path / "previews")
 
 
-def test_a_preview_is_made_once_and_received_bytes_are_exact(dataset, previews):
+def test_previews_are_made_once_and_show_differences(dataset, previews):
     chain = chain_of(dataset, "fading")
     first = previews.path(chain, 3)
     stamp = first.stat().st_ino
@@ -29,9 +29,6 @@ def test_a_preview_is_made_once_and_received_bytes_are_exact(dataset, previews):
     assert previews.path(chain, 3, "received").read_bytes() == dataset.reader.picture(chain, 3)
     with Image.open(previews.path(chain, 3, "thumb")) as thumb:
         assert thumb.size == (small_dataset.SIDE, small_dataset.SIDE)
-
-
-def test_a_difference_is_black_where_nothing_changed(dataset, previews):
     same = np.asarray(Image.open(previews.path(chain_of(dataset, "identity"), 4, "difference", 32)))
     other = np.asarray(Image.open(previews.path(chain_of(dataset, "fading"), 4, "difference", 4)))
     assert same.max() == 0

@@ -30,7 +30,7 @@ def made(kept, sources=14, roles=None):
     return compute_tables(Analysis(scores, simulated.finished(chains), floors, roles=roles))
 
 
-def test_crossed_and_nested_undo_share_pictures():
+def test_two_ways_are_compared_on_the_same_pictures():
     tables = made(
         {("one", "ball-chair-nested"): 7, ("one", "ball-chair-crossed"): 4, ("two", "ball-chair-nested"): 5}
     )
@@ -38,9 +38,6 @@ def test_crossed_and_nested_undo_share_pictures():
     assert (row["editor"], row["first"], row["second"], row["difference"]) == ("one", 7.5, 4.5, 3.0)
     assert (row["verdict"], row["cases"], row["sources"]) == ("nested", 14, 14)
     assert row["p_value"] < 0.001
-
-
-def test_undos_that_a_model_wrote_are_compared_with_the_suites():
     tables = made({("one", "hat"): 6, ("one", "hat~m-1"): 4, ("one", "hat~m-2"): 6, ("one", "scarf~m-1"): 9})
     rows = {row["writer"]: row for row in tables["written_undos"].rows}
     assert rows["m-1"]["difference"] == -2.0

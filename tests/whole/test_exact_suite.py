@@ -28,7 +28,7 @@ def report(tmp_path_factory):
     return folder / "report"
 
 
-def test_the_report_says_who_makes_exact_edits(report):
+def test_the_report_says_who_makes_exact_edits_each_round(report):
     whole = {row["editor"]: row for row in table(report, "exact_edits") if row["what"] == "all"}
     shares = {editor: (float(row["forward"]), float(row["back"])) for editor, row in whole.items()}
     assert shares == {
@@ -41,9 +41,6 @@ def test_the_report_says_who_makes_exact_edits(report):
     operations = [row["part"] for row in table(report, "exact_edits") if row["what"] == "operation"]
     assert set(operations) == {"move", "add", "recolour", "change-word"}
     assert {row["group"] for row in table(report, "leaderboard")} == {"exact edits"}
-
-
-def test_the_report_follows_skill_over_rounds(report):
     rows = {(row["editor"], row["part"]): row for row in table(report, "exact_edits") if row["what"] == "round"}
     assert {round for _, round in rows} == {"1", "2"}
     assert rows["solver", "2"]["forward"] == rows["solver", "2"]["ready"] == "1.0"

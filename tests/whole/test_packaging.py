@@ -35,7 +35,7 @@ def wheel(tmp_path_factory):
     return wheels.build_wheel(tmp_path_factory.mktemp("wheel"))
 
 
-def test_the_wheel_holds_every_file_of_every_room(wheel):
+def test_the_wheel_holds_every_file_and_requires_no_torch(wheel):
     held = set(zipfile.ZipFile(wheel).namelist())
     for room in ROOMS:
         for path in (HOUSE / room).rglob("*"):
@@ -44,9 +44,6 @@ def test_the_wheel_holds_every_file_of_every_room(wheel):
         assert f"convergebench/{room}/py.typed" in held
     assert "convergebench/__main__.py" in held
     assert "convergebench/__init__.py" in held
-
-
-def test_the_wheels_base_requires_no_torch(wheel):
     archive = zipfile.ZipFile(wheel)
     [name] = [name for name in archive.namelist() if name.endswith("METADATA")]
     lines = archive.read(name).decode().splitlines()
