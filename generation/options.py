@@ -1,8 +1,9 @@
-"""The options of editors and judges, written as name=value: parsed by field type, checked and labelled."""
+"""The options of editors, policies and judges, written as name=value: parsed by field type, checked and labelled."""
 
+import inspect
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, field, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, field, fields, make_dataclass
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from .records import Setting, UserError, one_of
@@ -29,6 +30,31 @@ def number(
 
 def choice(default: str, allowed: Sequence[str], *, identity: bool = True) -> Any:
     return field(default=default, metadata={"allowed": allowed, "identity": identity})
+
+
+def class_of(
+    name: str, about: str | None, functions: Mapping[str, Callable[..., object]], **attributes: object
+) -> type:
+    """A class with these functions as methods; their keyword-only parameters are its fields, which are options."""
+    options: dict[str, tuple[str, object, object]] = {}
+    methods: dict[str, Callable[..., object]] = {}
+    for method, function in functions.items():
+        keywords = [
+            option
+            for option in inspect.signature(function).parameters.values()
+            if option.kind is option.KEYWORD_ONLY
+        ]
+        options |= {option.name: (option.name, option.annotation, option.default) for option in keywords}
+        methods[method] = _with_options(function, [option.name for option in keywords])
+    namespace = {"__doc__": about, **methods, **attributes}
+    return make_dataclass(name, options.values(), frozen=True, namespace=namespace)
+
+
+def _with_options(function: Callable[..., object], options: Sequence[str]) -> Callable[..., object]:
+    def method(self: object, *call: object, **further: object) -> object:
+        return function(*call, **further, **{name: getattr(self, name) for name in options})
+
+    return method
 
 
 def parse_words(

@@ -1,7 +1,8 @@
 """The editors: one file each, in this folder or in `generation/studies/STUDY/editors/`; nothing is registered.
 
-A file holds one frozen dataclass named `Editor`: its docstring describes the editor, its fields are the options, and
-`edit(image, instruction, seed)` answers one call. Those of a few lines share `_references.py`.
+A file holds a function `edit(image, instruction, seed)`, which answers one call: its docstring describes the editor,
+its keyword-only parameters are the options. An editor that loads or checks something is a frozen dataclass `Editor`
+with that method, and its fields are the options. Those of a few lines share `_references.py`.
 """
 
 import importlib
@@ -80,7 +81,12 @@ def load(name: str) -> type:
         return plugins("editors")[name].load()
     if name in _references.EDITORS:
         return _references.EDITORS[name]
-    return importlib.import_module(_modules()[name]).Editor
+    module = importlib.import_module(_modules()[name])
+    if hasattr(module, "Editor"):
+        kind: type = module.Editor
+        return kind
+    traits = {key: vars(module)[key] for key in _TRAITS if key in vars(module)}
+    return options.class_of(name, module.edit.__doc__, {"edit": module.edit}, **traits)
 
 
 def choose(spec: str, find_out: bool = True) -> Choice:

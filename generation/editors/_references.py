@@ -1,17 +1,15 @@
 """Editors whose effect is known: they show what a metric makes of a damage, and where its scale ends.
 
-Each is a function of the picture and the seed; its keyword parameters are its options.
+Each is a function of one call; its keyword parameters are its options.
 """
 
-import dataclasses
-import inspect
 import io
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from PIL import Image, ImageFilter
 
+from .. import options
 from ..options import number
 from ..pictures import encode_png
 from ..records import Answer
@@ -22,16 +20,9 @@ EDITORS: dict[str, type] = {}
 
 def _editor(role: str) -> Callable[[Callable[..., Answer]], type]:
     def as_class(function: Callable[..., Answer]) -> type:
-        parameters = list(inspect.signature(function).parameters.values())[2:]
-        options = [(option.name, option.annotation, option.default) for option in parameters]
-
-        def edit(self: Any, image: Image.Image, instruction: str, seed: int) -> Answer:
-            return function(image, seed, **vars(self))
-
-        parts = {"edit": edit, "role": role, "embedded": True, "__doc__": function.__doc__, "__module__": __name__}
-        kind = dataclasses.make_dataclass(function.__name__, options, frozen=True, namespace=parts)
-        EDITORS[function.__name__] = kind
-        return kind
+        name, about, edit = function.__name__, function.__doc__, {"edit": function}
+        EDITORS[name] = options.class_of(name, about, edit, role=role, embedded=True)
+        return EDITORS[name]
 
     return as_class
 
@@ -43,13 +34,13 @@ def _encoded(image: Image.Image, kind: str, quality: int) -> Answer:
 
 
 @_editor("baseline")
-def identity(image: Image.Image, seed: int) -> Answer:
+def identity(image: Image.Image, instruction: str, seed: int) -> Answer:
     """Answers with its input, whatever is asked."""
     return Answer(encode_png(image))
 
 
 @_editor("baseline")
-def random(image: Image.Image, seed: int) -> Answer:
+def random(image: Image.Image, instruction: str, seed: int) -> Answer:
     """Answers with a picture that has nothing to do with its input, another one for every seed."""
     chance = np.random.default_rng(seed)
     names = list(synthetic.PICTURES)
@@ -60,19 +51,25 @@ def random(image: Image.Image, seed: int) -> Answer:
 
 
 @_editor("transport")
-def jpeg(image: Image.Image, seed: int, quality: int = number(75, least=1, most=100)) -> Answer:
+def jpeg(
+    image: Image.Image, instruction: str, seed: int, *, quality: int = number(75, least=1, most=100)
+) -> Answer:
     """Re-encodes its input as JPEG and does nothing else."""
     return _encoded(image, "JPEG", quality)
 
 
 @_editor("transport")
-def webp(image: Image.Image, seed: int, quality: int = number(75, least=0, most=100)) -> Answer:
+def webp(
+    image: Image.Image, instruction: str, seed: int, *, quality: int = number(75, least=0, most=100)
+) -> Answer:
     """Re-encodes its input as lossy WebP and does nothing else."""
     return _encoded(image, "WEBP", quality)
 
 
 @_editor("transport")
-def resize(image: Image.Image, seed: int, scale: float = number(0.75, least=0.05, most=4)) -> Answer:
+def resize(
+    image: Image.Image, instruction: str, seed: int, *, scale: float = number(0.75, least=0.05, most=4)
+) -> Answer:
     """Brings its input to another size and back, by Lanczos."""
     scaled = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
     lanczos = Image.Resampling.LANCZOS
@@ -80,13 +77,17 @@ def resize(image: Image.Image, seed: int, scale: float = number(0.75, least=0.05
 
 
 @_editor("transport")
-def blur(image: Image.Image, seed: int, radius: float = number(0.6, above=0, most=100)) -> Answer:
+def blur(
+    image: Image.Image, instruction: str, seed: int, *, radius: float = number(0.6, above=0, most=100)
+) -> Answer:
     """Blurs its input a little; `radius` is the Gaussian's sigma in pixels."""
     return Answer(encode_png(image.filter(ImageFilter.GaussianBlur(radius))))
 
 
 @_editor("transport")
-def noise(image: Image.Image, seed: int, sigma: float = number(6.0, above=0, most=255)) -> Answer:
+def noise(
+    image: Image.Image, instruction: str, seed: int, *, sigma: float = number(6.0, above=0, most=255)
+) -> Answer:
     """Adds seeded Gaussian noise; `sigma` is in grey levels."""
     pixels = np.asarray(image, np.float32)
     grain = np.random.default_rng(seed).standard_normal(pixels.shape, np.float32)
@@ -94,7 +95,9 @@ def noise(image: Image.Image, seed: int, sigma: float = number(6.0, above=0, mos
 
 
 @_editor("transport")
-def tint(image: Image.Image, seed: int, strength: float = number(0.04, above=0, most=1)) -> Answer:
+def tint(
+    image: Image.Image, instruction: str, seed: int, *, strength: float = number(0.04, above=0, most=1)
+) -> Answer:
     """Mixes a little green into every pixel; `strength` is its share."""
     green = Image.new("RGB", image.size, (110, 170, 90))  # the cast that repeated editing is known for
     return Answer(encode_png(Image.blend(image, green, strength)))

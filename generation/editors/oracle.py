@@ -1,8 +1,6 @@
 """The upper reference for all editors: it undoes exactly, because it may look at the whole history."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,29 +11,25 @@ from ..records import Answer, Turn
 from .paint import as_answer, carry_out, instructions
 from .paint.toning import OPPOSITES
 
+role = "baseline"
+embedded = remembers = True
 
-@dataclass(frozen=True)
-class Editor:
+
+def edit(image: Image.Image, instruction: str, seed: int, history: Sequence[Turn]) -> Answer:
     """Draws like paint, and on removal puts back exactly what was there, from memory."""
-
-    role: ClassVar[str] = "baseline"
-    embedded: ClassVar[bool] = True
-    remembers: ClassVar[bool] = True
-
-    def edit(self, image: Image.Image, instruction: str, seed: int, history: Sequence[Turn]) -> Answer:
-        request = instructions.parse(instruction)
-        if request is None:
-            return as_answer(f"oracle does not know how to carry out {instruction!r}")
-        standing = unreversed_changes(history)
-        taken_back = taken_back_by(request, standing)
-        if taken_back:
-            return as_answer(_replay(history, [step for step, _ in standing if step not in taken_back]))
-        if request.verb == "remove":
-            return as_answer(f"oracle remembers no {request.thing} that it could remove")
-        if request.verb == "copy":
-            return as_answer(np.asarray(image))
-        drawn = carry_out(np.asarray(image), request, np.random.default_rng(seed))
-        return as_answer(drawn.replace("paint", "oracle", 1) if isinstance(drawn, str) else drawn)
+    request = instructions.parse(instruction)
+    if request is None:
+        return as_answer(f"oracle does not know how to carry out {instruction!r}")
+    standing = unreversed_changes(history)
+    taken_back = taken_back_by(request, standing)
+    if taken_back:
+        return as_answer(_replay(history, [step for step, _ in standing if step not in taken_back]))
+    if request.verb == "remove":
+        return as_answer(f"oracle remembers no {request.thing} that it could remove")
+    if request.verb == "copy":
+        return as_answer(np.asarray(image))
+    drawn = carry_out(np.asarray(image), request, np.random.default_rng(seed))
+    return as_answer(drawn.replace("paint", "oracle", 1) if isinstance(drawn, str) else drawn)
 
 
 def taken_back_by(

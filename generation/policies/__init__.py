@@ -1,11 +1,11 @@
 """The policies: what a product can do around any editor with nothing but what it has; one file each in this folder.
 
-A file holds one frozen dataclass named `Policy`: its docstring describes the policy, and its fields are the options.
-It sees what one call sees, never the original. `paste_back.py` is the policy `paste-back`. It may have
+A file's docstring describes its policy, and the keyword parameters of its functions are the options. It sees what
+one call sees, never the original. `paste_back.py` is the policy `paste-back`. It may have the functions
     rework(answer, sent, instruction, seed)    another picture in place of the answer's
     edit(ask, image, instruction, seed)        the whole call, where `ask` calls the editor or the next policy
     program(program)    the program as it asks for it; None if it would change nothing, which leaves the case out
-    settings            settings of its chains, such as {"seed": "fixed"}
+and `settings`, the settings of its chains, such as {"seed": "fixed"}.
 """
 
 import importlib
@@ -24,6 +24,7 @@ from ..plugins import plugins
 from ..records import Answer, Json, Program, Setting, UserError, one_of
 
 Ask = Callable[[Image.Image, str, int], Answer]
+_FUNCTIONS: tuple[str, ...] = ("rework", "edit", "program")
 NONE = "none"  # the editor alone, to compare with
 
 
@@ -36,8 +37,10 @@ def names() -> tuple[str, ...]:
 def load(name: str) -> type:
     one_of("policy", name, names())
     point, file = plugins("policies").get(name), f"{__name__}.{name.replace('-', '_')}"
-    kind: type = point.load() if point else importlib.import_module(file).Policy
-    return kind
+    module = point.load() if point else importlib.import_module(file)
+    functions = {key: vars(module)[key] for key in _FUNCTIONS if key in vars(module)}
+    settings = getattr(module, "settings", {})
+    return options.class_of(name, module.__doc__, functions, settings=settings)
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,7 @@ def under(choice: Choice, spec: str) -> Choice:
         policy = kind(**values)
         options.check_limits(name, policy)
         identity, label = options.identity_and_label(name, policy, {})
-        settings |= {f"{name}:{key}": value for key, value in identity.items()} | getattr(policy, "settings", {})
+        settings |= {f"{name}:{key}": value for key, value in identity.items()} | policy.settings
         policies.append(policy)
         labels.append(label)
     stack = "+".join(labels)

@@ -1,4 +1,4 @@
-from dataclasses import dataclass
+"""Brings low-frequency colour and tone of the untouched part back to the sent picture's."""
 
 import cv2
 import numpy as np
@@ -8,22 +8,23 @@ from ..options import number
 from ._touched import touched
 
 
-@dataclass(frozen=True)
-class Policy:
-    """Brings low-frequency colour and tone of the untouched part back to the sent picture's."""
-
-    radius: float = number(16.0, above=0, most=200)  # pixels at a short side of 512; finer differences stay
-
-    def rework(self, answer: Image.Image, sent: Image.Image, instruction: str, seed: int) -> Image.Image:
-        mask = touched(sent, answer, instruction)
-        if mask is None:
-            return answer
-        sigma = self.radius * min(sent.size) / 512
-        before, after = (np.asarray(picture, np.float32) for picture in (sent, answer))
-        weight = (~mask).astype(np.float32)
-        drift = (before - after) * weight[..., None]
-        near, there = (cv2.GaussianBlur(values, (0, 0), sigma) for values in (drift, weight))
-        # Deep inside the edit nothing is near: there the mean drift of the rest counts.
-        mean = drift.sum((0, 1)) / max(weight.sum(), 1)
-        made = after + (near + 1e-3 * mean) / (there[..., None] + 1e-3)
-        return Image.fromarray(np.rint(made).clip(0, 255).astype(np.uint8))
+def rework(
+    answer: Image.Image,
+    sent: Image.Image,
+    instruction: str,
+    seed: int,
+    *,
+    radius: float = number(16.0, above=0, most=200),  # pixels at a short side of 512; finer differences stay
+) -> Image.Image:
+    mask = touched(sent, answer, instruction)
+    if mask is None:
+        return answer
+    sigma = radius * min(sent.size) / 512
+    before, after = (np.asarray(picture, np.float32) for picture in (sent, answer))
+    weight = (~mask).astype(np.float32)
+    drift = (before - after) * weight[..., None]
+    near, there = (cv2.GaussianBlur(values, (0, 0), sigma) for values in (drift, weight))
+    # Deep inside the edit nothing is near: there the mean drift of the rest counts.
+    mean = drift.sum((0, 1)) / max(weight.sum(), 1)
+    made = after + (near + 1e-3 * mean) / (there[..., None] + 1e-3)
+    return Image.fromarray(np.rint(made).clip(0, 255).astype(np.uint8))

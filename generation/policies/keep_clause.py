@@ -1,4 +1,6 @@
-from dataclasses import dataclass, replace
+"""Ends every instruction with a sentence that says to keep everything else."""
+
+from dataclasses import replace
 
 from PIL import Image
 
@@ -8,11 +10,7 @@ from . import Ask
 _CLAUSE = "Keep everything else exactly as it is."
 
 
-@dataclass(frozen=True)
-class Policy:
-    """Ends every instruction with a sentence that says to keep everything else."""
-
-    def edit(self, ask: Ask, image: Image.Image, instruction: str, seed: int) -> Answer:
-        words = f"{instruction.rstrip(' .')}. {_CLAUSE}"
-        answer = ask(image, words, seed)
-        return replace(answer, details={**answer.details, "asked": words})
+def edit(ask: Ask, image: Image.Image, instruction: str, seed: int) -> Answer:
+    words = f"{instruction.rstrip(' .')}. {_CLAUSE}"
+    answer = ask(image, words, seed)
+    return replace(answer, details={**answer.details, "asked": words})

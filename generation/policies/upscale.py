@@ -1,4 +1,4 @@
-from dataclasses import dataclass
+"""Sends the picture enlarged and reduces the answer, so that fine detail is coarse for the editor."""
 
 from PIL import Image
 
@@ -9,18 +9,17 @@ from . import Ask, reworked
 _LANCZOS = Image.Resampling.LANCZOS
 
 
-@dataclass(frozen=True)
-class Policy:
-    """Sends the picture enlarged and reduces the answer, so that fine detail is coarse for the editor."""
+def edit(
+    ask: Ask,
+    image: Image.Image,
+    instruction: str,
+    seed: int,
+    *,
+    scale: float = number(2.0, above=1, most=4),
+) -> Answer:
+    large = image.resize((round(image.width * scale), round(image.height * scale)), _LANCZOS)
 
-    scale: float = number(2.0, above=1, most=4)
+    def reduce(received: Image.Image) -> Image.Image:
+        return received.resize((round(received.width / scale), round(received.height / scale)), _LANCZOS)
 
-    def edit(self, ask: Ask, image: Image.Image, instruction: str, seed: int) -> Answer:
-        large = image.resize((round(image.width * self.scale), round(image.height * self.scale)), _LANCZOS)
-
-        def reduce(received: Image.Image) -> Image.Image:
-            return received.resize(
-                (round(received.width / self.scale), round(received.height / self.scale)), _LANCZOS
-            )
-
-        return reworked(ask(large, instruction, seed), large, reduce)
+    return reworked(ask(large, instruction, seed), large, reduce)

@@ -23,13 +23,9 @@ OTHERS = {
         fits = ["face", "object", "scene"]
     """,
     "mine/editors.py": "def edit(image, instruction, seed):\n    return image\n",
-    "mine/policies.py": """
-from dataclasses import dataclass
-
-@dataclass(frozen=True)
-class Policy:
-    def edit(self, ask, image, instruction, seed):
-        return ask(image.point(lambda value: value // 2), instruction, seed)
+    "mine/darken.py": """
+def edit(ask, image, instruction, seed):
+    return ask(image.point(lambda value: value // 2), instruction, seed)
 """,
     "mine/judges.py": """
 from dataclasses import dataclass

@@ -1,6 +1,3 @@
-from dataclasses import dataclass
-from typing import ClassVar
-
 import numpy as np
 from PIL import Image, ImageFilter
 
@@ -16,32 +13,35 @@ from ..scenes import Scene
 WEARS = ("none", "jpeg", "webp", "noise", "resize", "blur", "tint")  # what re-encodes or degrades each answer
 
 
-@dataclass(frozen=True)
-class Editor:
+role = "baseline"
+embedded = told = True
+
+
+def edit(
+    image: Image.Image,
+    instruction: str,
+    seed: int,
+    chain: Chain | None = None,
+    number: int = 1,
+    *,
+    does: str = choice("all", ("all", "half", "other")),  # of the edit; or the next of the twenty edits instead
+    wear: str = choice("none", WEARS),
+) -> Answer:
     """Draws the one right answer to an edit of a scene, which it is told: the ceiling."""
+    asked = find_edit(chain.program.id) if chain else None
+    if asked:
+        scenes = asked.before, _after(asked, does)
+        image = repainted(image, *(scenes if number % 2 else scenes[::-1]))
+    if wear == "none":
+        return Answer(encode_png(image))
+    return editors.choose(wear).editor.edit(image, instruction, seed)
 
-    role: ClassVar[str] = "baseline"
-    embedded: ClassVar[bool] = True
-    told: ClassVar[bool] = True
-    does: str = choice("all", ("all", "half", "other"))  # of the edit; or the next of the twenty edits instead
-    wear: str = choice("none", WEARS)
 
-    def edit(
-        self, image: Image.Image, instruction: str, seed: int, chain: Chain | None = None, number: int = 1
-    ) -> Answer:
-        edit = find_edit(chain.program.id) if chain else None
-        if edit:
-            scenes = edit.before, self._after(edit)
-            image = repainted(image, *(scenes if number % 2 else scenes[::-1]))
-        if self.wear == "none":
-            return Answer(encode_png(image))
-        return editors.choose(self.wear).editor.edit(image, instruction, seed)
-
-    def _after(self, edit: Edit) -> Scene:
-        names = [*OPERATIONS]
-        if self.does == "other":
-            return make_edit(edit.before, names[(names.index(edit.name) + 1) % len(names)]).after
-        return part_way(edit, 0.5) if self.does == "half" else edit.after
+def _after(edit: Edit, does: str) -> Scene:
+    names = [*OPERATIONS]
+    if does == "other":
+        return make_edit(edit.before, names[(names.index(edit.name) + 1) % len(names)]).after
+    return part_way(edit, 0.5) if does == "half" else edit.after
 
 
 def repainted(image: Image.Image, before: Scene, after: Scene) -> Image.Image:

@@ -1,6 +1,3 @@
-from dataclasses import dataclass
-from typing import ClassVar
-
 from PIL import Image
 
 from .... import options
@@ -12,29 +9,32 @@ from ..scenes import COLOURS, Scene
 from ..steering import find_goal
 from .solver import repainted
 
+role = "baseline"
+embedded = told = True
 
-@dataclass(frozen=True)
-class Editor:
+
+def edit(
+    image: Image.Image,
+    instruction: str,
+    seed: int,
+    chain: Chain | None = None,
+    number: int = 1,
+    *,
+    share: float = options.number(1.0, above=0, most=1.9),
+    meddles: bool = False,  # whether it changes another thing each time
+) -> Answer:
     """Answers each correction with a share of what is left: 1 arrives at once, 0.5 halves it, 1.3 overshoots."""
+    goal = find_goal(chain.program.id) if chain else None
+    if goal:
+        scenes = (_scene(goal, corrections, share, meddles) for corrections in (number - 1, number))
+        image = repainted(image, *scenes)
+    return Answer(encode_png(image))
 
-    role: ClassVar[str] = "baseline"
-    embedded: ClassVar[bool] = True
-    told: ClassVar[bool] = True
-    share: float = options.number(1.0, above=0, most=1.9)
-    meddles: bool = False  # whether it changes another thing each time
 
-    def edit(
-        self, image: Image.Image, instruction: str, seed: int, chain: Chain | None = None, number: int = 1
-    ) -> Answer:
-        goal = find_goal(chain.program.id) if chain else None
-        if goal:
-            image = repainted(image, self._scene(goal, number - 1), self._scene(goal, number))
-        return Answer(encode_png(image))
-
-    def _scene(self, goal: Edit, corrections: int) -> Scene:
-        scene = part_way(goal, 1 - (1 - self.share) ** corrections)
-        if not self.meddles or not corrections:
-            return scene
-        other = next(thing for thing in goal.before.singles if thing in goal.after.things)
-        colours = [colour for colour in COLOURS if colour != other.colour]
-        return scene.changed(other, colour=colours[corrections % len(colours)])
+def _scene(goal: Edit, corrections: int, share: float, meddles: bool) -> Scene:
+    scene = part_way(goal, 1 - (1 - share) ** corrections)
+    if not meddles or not corrections:
+        return scene
+    other = next(thing for thing in goal.before.singles if thing in goal.after.things)
+    colours = [colour for colour in COLOURS if colour != other.colour]
+    return scene.changed(other, colour=colours[corrections % len(colours)])
