@@ -36,7 +36,7 @@ _CALLED = re.compile(r"/(?:gradio_api/)?(?:upload/?$|(?:run|api|call/v2|call)/([
 
 
 def make_server(dataset: ServedDataset) -> gr.Server:
-    middleware = [Middleware(_OwnEndpoints), Middleware(request_limit.RequestLimit)]
+    middleware = [Middleware(_own_endpoints), Middleware(request_limit.RequestLimit)]
     server = gr.Server(title="ConvergeBench", docs_url=None, redoc_url=None, middleware=middleware)
     for function, visibility in _endpoints().items():
         answer = _endpoint(function, dataset)
@@ -53,21 +53,20 @@ def _endpoints() -> dict[Callable, Any]:
     return {function: visibility for kind, visibility in _VISIBILITY.items() for function in listed_by_tabs(kind)}
 
 
-class _OwnEndpoints:
-    """ASGI middleware that refuses uploads, and names that no endpoint has: Gradio would call its own server broken."""
+def _own_endpoints(app: ASGIApp) -> ASGIApp:
+    """Middleware that refuses uploads, and names that no endpoint has: Gradio would call its own server broken."""
 
-    def __init__(self, app: ASGIApp):
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         called = _CALLED.match(scope.get("path", ""))
         if not called or called[1] in {function.__name__ for function in _endpoints()}:
-            await self.app(scope, receive, send)
+            await app(scope, receive, send)
         elif called[1]:
             await _missing()(scope, receive, send)
         else:
             text = "files are not uploaded here; endpoints take them in base64\n"
             await Response(text, 403)(scope, receive, send)
+
+    return answer
 
 
 def _endpoint(function: Callable, dataset: ServedDataset) -> Callable:

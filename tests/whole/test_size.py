@@ -7,7 +7,7 @@ LIMITS = {
     "product": 39_000,
     "core": 18_000,
     "public functions": 1_300,
-    "classes": 239,
+    "classes": 238,
     "Any": 300,
     "JS and CSS": 1_652,
     "tests": 35_400,
