@@ -170,21 +170,6 @@ def test_a_degraded_picture_is_compared_with_the_clean_one(tmp_path):
     assert (tmp_path / "run" / "sources" / f"{chain.source.reference}.png").exists()
 
 
-def test_an_editor_that_remembers_is_given_the_chains_history(tmp_path):
-    lengths = []
-
-    class Remembering:
-        embedded, remembers = True, True
-
-        def edit(self, image, instruction, seed, history):
-            lengths.append([len(history), history[0][0]])
-            return Answer(png())
-
-    generate(planned(Remembering(), rounds=1, runs=1), tmp_path / "run", workers=1)
-    assert [1, ""] in lengths
-    assert [2, ""] in lengths
-
-
 def test_one_process_waits_for_no_one_when_all_is_done(tmp_path):
     made = planned(Counting(tmp_path / "asked"), runs=1)
     generate(made, tmp_path / "run")
