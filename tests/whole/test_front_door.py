@@ -108,3 +108,14 @@ def test_the_package_runs_as_a_module_and_says_its_version(tmp_path):
     words = [sys.executable, "-m", "convergebench", "--version"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout == f"convergebench, version {version}\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "completed"),
+    [("convergebench ver", "verify"), ("convergebench publish dataset --dr", "--dry-run")],
+)
+def test_the_shell_completes_verbs_and_options(line, completed):
+    words = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1)}
+    shell = words | {"_CONVERGEBENCH_COMPLETE": "bash_complete"}
+    shell_output = CliRunner().invoke(main, [], prog_name="convergebench", env=shell)
+    assert shell_output.output.splitlines() == [f"plain,{completed}"]
