@@ -11,6 +11,7 @@ from convergebench.spaces_app.space import served_dataset
 def serve(dataset: served_dataset.ServedDataset, port: int | None = None, inbrowser: bool = False) -> None:
     """Serve a dataset until the process is ended."""
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
+    os.environ.setdefault("MPLBACKEND", "agg")  # while it is unset, Gradio's first request imports pyplot
     gc.disable()  # collecting garbage takes a seventh of the start, and all of this stays
     try:
         from convergebench.spaces_app.space.previews import previews_of
@@ -26,7 +27,7 @@ def serve(dataset: served_dataset.ServedDataset, port: int | None = None, inbrow
             prevent_thread_lock=True,
             inbrowser=inbrowser,
             show_error=True,
-            state_session_capacity=500,  # visitors whose last request Gradio remembers
+            state_session_capacity=50,  # visitors whom Gradio remembers; each takes 40 KB
             run_history=False,
             mcp_server=find_spec("mcp") is not None,  # public endpoints as tools of the Model Context Protocol
             quiet=True,

@@ -60,7 +60,7 @@ class Reader:
 
             self.remote = Remote(endpoint=api.endpoint, token=api.token) if api else Remote()
         self.footer = lru_cache(maxsize=4096)(self._footer)
-        self._pictures = lru_cache(maxsize=4)(self._read_pictures)  # neighbours are usually next
+        self._pictures = lru_cache(maxsize=2)(self._read_pictures)  # neighbours are usually next; each is 8 MB
         self._steps = lru_cache(maxsize=256)(self._read_steps)
 
     @property
@@ -148,20 +148,22 @@ class Reader:
         """Some columns of one row group, from the Hub in one request."""
         names = list(columns) if columns is not None else None
         remote = self._remote_for(file)
+        # Without pyarrow's own threads: each keeps memory that it has freed, and they would call Python to read from
+        # the Hub, even after the interpreter's end.
         with self._damage_explained(file):
             if remote is None:
                 with self._open(file, self.folder / file, dictionaries) as opened:
-                    return opened.read_row_group(group, columns=names)
+                    return opened.read_row_group(group, names, use_threads=False)
             place, path = extent(self.footer(file), group, names), f"{self.root}/{file}"
             fetched = {"data": {place: remote.cat_file(path, *place, cache_type="none")}, "strict": True}
             with remote.open(path, "rb", cache_type="parts", cache_options=fetched) as source:
-                # pyarrow's own threads would call Python to read, and can outlive the interpreter.
                 return self._open(file, source, dictionaries).read_row_group(group, names, use_threads=False)
 
     def _open(self, file: str, source: Any, dictionaries: Sequence[str]) -> pq.ParquetFile:
         """A new handle, because pyarrow allows one thread for each."""
         options = {"read_dictionary": list(dictionaries), "page_checksum_verification": True, "pre_buffer": False}
-        return pq.ParquetFile(source, metadata=self.footer(file), **options)
+        # With a buffer a column's bytes are not all in memory beside its values.
+        return pq.ParquetFile(source, metadata=self.footer(file), buffer_size=1_000_000, **options)
 
     def _remote_for(self, file: str) -> "HfFileSystem | None":
         return None if self._copied and (self._copied / file).exists() else self.remote
@@ -383,10 +385,12 @@ class Reader:
             raise UnreadableFile(f"{self.where}/{place.file}: the reference in row {place.row} is {_OTHER_BYTES}")
         return data
 
-    def _read_pictures(self, file: str, group: int, column: str) -> tuple[pa.Array, dict[Place, str | None]]:
+    def _read_pictures(
+        self, file: str, group: int, column: str
+    ) -> tuple[pa.ChunkedArray, dict[Place, str | None]]:
         """The pictures of a row group, and the hash of each reference of its file."""
         hashes = json.loads((self.footer(file).metadata or {}).get(REFERENCES, b"[]"))
-        pictures = self.read(file, group, [column]).column(0).combine_chunks()
+        pictures = self.read(file, group, [column]).column(0)
         # Unlike `field`, `flatten` knows that a missing picture is a null struct. pyarrow.compute would cost 9 MB more.
         data = pictures.flatten()[pictures.type.get_field_index("bytes")]
         return data, dict(zip(self._places(file), hashes, strict=False))

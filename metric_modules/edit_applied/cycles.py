@@ -4,10 +4,14 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .whole_picture import asked_transforms
-
 _FILLERS = frozenset(
     ["a", "again", "an", "and", "back", "from", "in", "it", "of", "on", "out", "put", "the", "this", "to", "undo"]
+)
+
+# The sentence begins with the verb, and what is moved is the picture: "mirror the image", not "add a mirror".
+_ASKED = re.compile(
+    r"\W*(?:please )?(flip|mirror|rotate|turn)(?: (?:the|this|whole|entire))*(?: (?:image|picture|photo(?:graph)?|it))?"
+    r"(?= (?:by|back|again|around|horizontal|vertical|left|top|upside|clockwise|counter|anti|to|once|\d)|[.!,]|$)"
 )
 
 
@@ -56,3 +60,29 @@ def _in_the_same_order(cycle: Sequence[str]) -> bool:
     same = sum(len(a & b) for a, b in zip(forwards, undos, strict=True))
     reverse = sum(len(a & b) for a, b in zip(forwards, undos[::-1], strict=True))
     return same > reverse
+
+
+def asked_transforms(instruction: str) -> frozenset[str]:
+    """The transforms that an instruction asks for; empty if it asks for something else.
+
+    >>> sorted(asked_transforms("Rotate the image by 90 degrees."))
+    ['rotate 270', 'rotate 90']
+    """
+    text = instruction.lower()
+    verb = _ASKED.match(text)
+    if verb is None:
+        return frozenset()
+    angle = re.search(r"\b(90|180|270)\b|\bquarter\b|\bhalf\b", text)
+    if verb[1] in ("rotate", "turn"):
+        if "upside down" in text or (angle and angle[0] in ("180", "half")):
+            return frozenset({"rotate 180"})
+        if angle is None:
+            return frozenset()
+        turns = {"rotate 270", "rotate 90"}
+        if "clockwise" not in text and not re.search(r"\bto the (left|right)\b", text):
+            return frozenset(turns)
+        is_left_turn = bool(re.search(r"counter|anti-?clockwise|to the left", text))
+        return frozenset({"rotate 270" if is_left_turn != (angle[0] == "270") else "rotate 90"})
+    if "upside down" in text or "vertical" in text or "top to bottom" in text:
+        return frozenset({"flip vertically"})
+    return frozenset({"flip horizontally"})

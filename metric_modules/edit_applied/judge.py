@@ -24,8 +24,8 @@ from .._shared.looks import (
     smooth,
 )
 from . import whole_picture
-from .cycles import Role, roles
-from .whole_picture import TOWARDS, asked_transforms, find_transform, grey, transform_undone
+from .cycles import Role, asked_transforms, roles
+from .whole_picture import TOWARDS, find_transform, grey, transform_undone
 
 # docs/verdicts.md tabulates the accuracy of verdicts under other limits: shares of 0.1% to 1%, LEFT from 0.2 to 0.6.
 SHARE = 0.003  # of the picture: the smallest area of an edit

@@ -27,12 +27,6 @@ TRANSFORMS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "transverse": lambda cells: np.rot90(cells, 2).transpose(1, 0, 2),
 }
 
-# The sentence begins with the verb, and what is moved is the picture: "mirror the image", not "add a mirror".
-_ASKED = re.compile(
-    r"\W*(?:please )?(flip|mirror|rotate|turn)(?: (?:the|this|whole|entire))*(?: (?:image|picture|photo(?:graph)?|it))?"
-    r"(?= (?:by|back|again|around|horizontal|vertical|left|top|upside|clockwise|counter|anti|to|once|\d)|[.!,]|$)"
-)
-
 _TO_SHARPNESS = re.compile(r"\W*(please )?(un)?(blur|sharpen)\b", re.IGNORECASE)
 BLURRED, SHARPENED = 0.70, 1.25  # gain of fine detail at which a picture was blurred, or sharpened
 _TEXTURED = 2.0  # grey levels: the least detail of a block for its gain to be measured
@@ -51,32 +45,6 @@ TOWARDS = 0.5  # cosine between that move and the colour that was asked for
 _HUES = {"redd": 40, "orang": 65, "yellow": 100, "green": 140, "blu": 285, "purpl": 320, "pink": 0}
 
 _Edit = tuple[bool, Callable[[], float]]  # whether it was made, and the share of the change that is left
-
-
-def asked_transforms(instruction: str) -> frozenset[str]:
-    """The transforms that an instruction asks for; empty if it asks for something else.
-
-    >>> sorted(asked_transforms("Rotate the image by 90 degrees."))
-    ['rotate 270', 'rotate 90']
-    """
-    text = instruction.lower()
-    verb = _ASKED.match(text)
-    if verb is None:
-        return frozenset()
-    angle = re.search(r"\b(90|180|270)\b|\bquarter\b|\bhalf\b", text)
-    if verb[1] in ("rotate", "turn"):
-        if "upside down" in text or (angle and angle[0] in ("180", "half")):
-            return frozenset({"rotate 180"})
-        if angle is None:
-            return frozenset()
-        turns = {"rotate 270", "rotate 90"}
-        if "clockwise" not in text and not re.search(r"\bto the (left|right)\b", text):
-            return frozenset(turns)
-        is_left_turn = bool(re.search(r"counter|anti-?clockwise|to the left", text))
-        return frozenset({"rotate 270" if is_left_turn != (angle[0] == "270") else "rotate 90"})
-    if "upside down" in text or "vertical" in text or "top to bottom" in text:
-        return frozenset({"flip vertically"})
-    return frozenset({"flip horizontally"})
 
 
 def _square(cells: np.ndarray) -> np.ndarray:

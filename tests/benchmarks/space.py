@@ -27,7 +27,7 @@ from space_server import serving
 from timing import resident
 
 SIDE, STARTS = 1024, 5
-MOST_STEP, MOST_MEMORY = 150, 450  # ms, MB
+MOST_STEP, MOST_MEMORY = 150, 366  # ms, MB
 TICKS = os.sysconf("SC_CLK_TCK")
 # Writes down what the server itself asks of other machines: every name looked up, every address connected to.
 LISTENED = """

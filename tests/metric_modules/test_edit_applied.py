@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from benchmarks.verdicts.wear import coded as jpeg
 from convergebench.metric_modules._shared.looks import find_edit, look
-from convergebench.metric_modules.edit_applied.cycles import roles
+from convergebench.metric_modules.edit_applied.cycles import asked_transforms, roles
 from convergebench.metric_modules.edit_applied.edit_applied import EditApplied
 from convergebench.metric_modules.edit_applied.judge import _judge_forward, cosine, judge_step, seen
-from convergebench.metric_modules.edit_applied.whole_picture import TRANSFORMS, asked_transforms, find_transform
+from convergebench.metric_modules.edit_applied.whole_picture import TRANSFORMS, find_transform
 from convergebench.metric_modules.halflife.causes import COLOUR
 from skimage import data
 

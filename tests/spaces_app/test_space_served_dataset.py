@@ -1,5 +1,8 @@
 """The dataset that the Space serves: found by Parquet's index, refused in one sentence where it is none."""
 
+import subprocess
+import sys
+
 import pyarrow as pa
 import pytest
 import small_dataset
@@ -49,3 +52,13 @@ def test_a_table_in_memory_gives_its_rows(monkeypatch):
     assert chosen == {"a": rows[:2], "c": rows[3:]}
     assert stored.counts == {"a": 2, "b": 1, "c": 2}
     assert list(TableRows(table.slice(0, 0), ScoreRow)) == []
+
+
+def test_the_server_starts_without_what_its_first_page_does_not_need():
+    """OpenCV takes 16 MB, pyplot 20."""
+    code = (
+        "import sys\nfrom convergebench.spaces_app import app\nfrom convergebench.spaces_app.space import server\n"
+        "sys.exit(str({'cv2', 'matplotlib.pyplot', 'torch'} & {*sys.modules}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stderr.strip() == "set()"

@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 
-from convergebench.metric_modules.edit_applied.whole_picture import asked_transforms
+from convergebench.metric_modules.edit_applied.cycles import asked_transforms
 
 from ....analysis.analysis import Analysis
 from ....analysis.cases import Case
