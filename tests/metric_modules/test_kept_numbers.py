@@ -234,7 +234,16 @@ def moved(shown, x, y, scale):
     return cv2.warpAffine(shown, matrix, (width, height), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REFLECT)
 
 
-MOVES = ((0, 0, 1), (3.25, -2.5, 1), (-7.5, 5, 0.985), (6, -9, 1.03), (0.1, 0.1, 1), (15, 17, 1.07), (40, 0, 1))
+MOVES = (
+    (0, 0, 1),
+    (3.25, -2.5, 1),
+    (-7.5, 5, 0.985),
+    (6, -9, 1.03),
+    (0.1, 0.1, 1),
+    (15, 17, 1.07),
+    (40, 0, 1),
+    (0, 0, 1.1),
+)
 
 
 @pytest.mark.parametrize("shape", [(260, 330), (600, 540), (64, 90), (63, 90), (90, 1200)])
@@ -247,12 +256,9 @@ def test_registrations(shape):
         shown[: shape[0] // 3, : shape[1] // 3] = textured(*shape, 1)[: shape[0] // 3, : shape[1] // 3]
         place = align.locate(blocks, shown)
         laid, part = measure.undone(shown, place)
-        found[f"{move}"] = [
-            [value for value in place if np.isfinite(value)],
-            list(measure.register(blocks, reference, shown).values()),
-            *[(side.start, side.stop) for side in part],
-            laid.mean(),
-        ]
+        found[f"{move}: place"] = [value for value in place if np.isfinite(value)]
+        found[f"{move}: scores"] = list(measure.register(blocks, reference, shown).values())
+        found[f"{move}: laid"] = [*[(side.start, side.stop) for side in part], laid.mean()]
     keep(f"registration of {shape}", found, OF_PICTURES)
 
 
@@ -358,7 +364,10 @@ def test_an_edit_of_exactly_the_least_share_counts(monkeypatch, small, cells, ch
     grid = np.zeros((10, 100, 3), np.float32)
     region = np.arange(1000).reshape(10, 100) < cells
     monkeypatch.setattr(judge, "find_edit", lambda *looks, limit: ((region * 20.0, grid), region))
-    assert judge._judge_forward(grid, grid, small=small)["changed"] == changed
+    judged = judge._judge_forward(grid, grid, small=small, meaning=(0.5, 0.5))
+    assert (judged["changed"], judged["as_asked"]) == (changed, 0)  # nearer to the words is more than as near
+    red = np.float32([53, 80, 67])
+    assert judge._moved_towards(red, grid, grid + red, np.arange(1000).reshape(10, 100) < 1)
 
 
 def test_changes_of_the_whole_picture():
@@ -385,9 +394,9 @@ def test_changes_of_the_whole_picture():
     ]  # fmt: skip
     for what in ("grey", "green", "blu", "pink", "yellow"):
         for colour in ((60, 200, 60), (128, 128, 128), (40, 60, 220)):
-            looks = [look(disc(start, colour, size=3, opacity=opacity)) for opacity in (0, 0.15, 0.6, 0.05)]
-            for made in looks[1:3]:
-                edits.append(whole_picture.colour_edit(what, looks[0], made, [looks[0], looks[3]], looks[3]))
+            looks = [look(disc(start, colour, size=3, opacity=opacity)) for opacity in (0, 0.15, 0.6, 0.35, 0.05)]
+            for made in looks[1:4]:
+                edits.append(whole_picture.colour_edit(what, looks[0], made, [looks[0], looks[4]], looks[4]))
     shares = [(made, left()) for made, left in filter(None, edits)]
     keep("whole picture", found | {"gains": gains, "edits": shares}, OF_PICTURES)
 
@@ -449,10 +458,9 @@ def test_knowledge(monkeypatch):
         before = [picture if picture is None else scorer.reduce(picture) for picture in earlier]
         program = {"cycle": cycle, "closes": True, "round": 1 + len(earlier) // 2, "earlier": before}
         program["audits"] = [None if position % 2 else {"marks": marks} for position in range(1, len(pictures))]
-        found[name] = [
-            list(scorer.judge(program, position, kept, scorer.reduce(source)).values())
-            for position in range(1, len(pictures))
-        ]
+        for position in range(1, len(pictures)):
+            values = scorer.judge(program, position, kept, scorer.reduce(source))
+            found |= {f"{name}, {position}, {column}": [value] for column, value in values.items()}
     hole = np.zeros((280, 300), bool)
     hole[90:150, 60:140] = True
     found["fillings"] = [filling.mean(axis=(0, 1)) for filling in knowledge._fillings(source, hole)]

@@ -72,8 +72,8 @@ KINDS = (
 )
 SIGNS = dict(zip(KINDS, (sign for twins in TWINS for sign in twins), strict=True))
 SMALL = 1e-5  # a tolerance: nobody could tell 1e-9 from 1.6e-9
-# Of these nobody sees the value: places on a page, sizes of caches, checks of our own.
-UNSEEN = ("order", "maxsize", "strict", "repr", "compare")
+# Of these nobody sees the value: places on a page, sizes of caches, checks of our own, examples of a card.
+UNSEEN = ("order", "maxsize", "strict", "repr", "compare", "example")
 
 
 @dataclass(frozen=True, order=True)

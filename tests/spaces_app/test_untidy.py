@@ -137,7 +137,10 @@ def test_the_numbers_of_untidy_chains(choice):
         for name, group in analysis.groups.items()
     }  # fmt: skip
     places = [place.replace(" ", "_").replace(":", "") for place in account_for(analysis).values()]
-    columns = {name: [column.shown for column in table.columns] for name, table in reported.tables.items()}
+    columns = {
+        name: [(column.shown, column.form, len(column.title)) for column in table.columns]
+        for name, table in reported.tables.items()
+    }
     if choice == "many gaps":
         sections = make_sections(reported.tables)
         drawings = {
