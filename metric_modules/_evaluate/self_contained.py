@@ -56,10 +56,10 @@ def _name_in(folder: Path, path: Path) -> str:
 
 def _with_sibling_imports(path: Path, folder: Path) -> tuple[str, set[Path]]:
     """The file's text with imports from this package changed to imports of siblings, and the files that it imports."""
-    text, nodes = _imports(path)
+    text = path.read_text(encoding="utf-8")
     lines = text.splitlines(keepends=True)
     imported: set[Path] = set()
-    for node in nodes:
+    for node in _imports(text):
         if not (place := _imported_path(path, node)):
             continue
         first, last = node.lineno - 1, node.end_lineno or node.lineno
@@ -80,9 +80,8 @@ def _with_sibling_imports(path: Path, folder: Path) -> tuple[str, set[Path]]:
 
 
 @cache  # most files are shared by several folders
-def _imports(path: Path) -> tuple[str, list[ast.ImportFrom]]:
-    text = path.read_text(encoding="utf-8")
-    return text, [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom)]
+def _imports(text: str) -> list[ast.ImportFrom]:
+    return [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom)]
 
 
 def _imported_path(path: Path, node: ast.ImportFrom) -> Path | None:
