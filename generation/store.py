@@ -35,7 +35,7 @@ from .records import GOES_ON, NEXT, PICTURED, Chain, EditorInfo, Json, Step, Tur
 
 PLAN = "plan.json"
 _CHECK = "#check"  # key of the checksum in run.json and editors.json; no editor has such a label
-_ANSWER = re.compile(r"\d{4,}\.\w+")
+_ANSWER = re.compile(r"\d{4,}\.\w{1,10}")
 
 
 class Damaged(UserError):
@@ -318,8 +318,8 @@ def parse_steps(path: Path, data: bytes, chain: Chain | None = None) -> list[Ste
 def _check_step(step: Step, number: int) -> None:
     if step.step != number:
         raise ValueError(f"step {step.step} is in the place of step {number}")
-    if step.file is not None and Path(step.file).name != step.file:
-        raise ValueError(f"it names a file outside its folder, {step.file!r}")
+    if step.file is not None and not re.fullmatch(rf"{number:04}\.\w{{1,10}}", step.file):
+        raise ValueError(f"it names a file that is not its own, {step.file[:80]!r}")
     if step.status in PICTURED and not (step.file and step.sha256 and step.width and step.height):
         raise ValueError(f"it is {step.status!r} but names no picture")
 

@@ -81,9 +81,12 @@ def not_a_source(folder):
         (without("steps.jsonl", 20), r"steps.jsonl, line 5, is not a step .*; restore the file"),
         (lost_line, "done.json has another steps than the steps"),
         (replaced("steps.jsonl", '"0003.png"', "null"), "line 4, is not a step .it is 'ok' but names no picture"),
-        (
-            replaced("steps.jsonl", '"0001.png"', '"../../../0001.png"'),
-            "line 2, is not a step .it names a file out",
+        *(
+            (
+                replaced("steps.jsonl", '"0001.png"', f'"{name}"'),
+                "line 2, is not a step .it names a file that is not",
+            )
+            for name in ("../../../0001.png", "0002.png", "x" * 5000, "..", "0001." + "p" * 400)
         ),
         (
             replaced("done.json", "complete", "nearly"),
