@@ -11,7 +11,7 @@ from convergebench.metric_modules._shared.looks import look
 from convergebench.metric_modules.contraction.contraction import contraction
 from convergebench.metric_modules.damage import measure as damage
 from convergebench.metric_modules.edit_applied import judge, whole_picture
-from convergebench.metric_modules.edit_applied.cycles import roles
+from convergebench.metric_modules.edit_applied.cycles import asked_transforms, roles
 from convergebench.metric_modules.edit_applied.judge import judge_step, seen
 from convergebench.metric_modules.halflife import comparison, intervals, survival
 from convergebench.metric_modules.halflife.causes import CAUSES, Limits
@@ -412,7 +412,7 @@ INSTRUCTIONS = (
 def test_words_and_roles():
     found = {
         text: [
-            sorted(name.replace(" ", "_") for name in whole_picture.asked_transforms(text)),
+            sorted(name.replace(" ", "_") for name in asked_transforms(text)),
             whole_picture.asked_sharpness([text]), whole_picture.asked_colour(text),
         ]
         for text in INSTRUCTIONS
