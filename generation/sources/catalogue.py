@@ -205,7 +205,11 @@ def _checked_png(id: str, picture: Image.Image, expected: str) -> bytes:
 
 
 def find_own(folder: Path, rows: Sequence[Values] = (), kind: str | None = None) -> dict[str, Row]:
-    if not folder.is_dir():
+    try:
+        is_there = folder.is_dir()
+    except OSError as error:  # a name that is too long
+        raise UserError(f"{folder} cannot be read: {error.strerror}") from error
+    if not is_there:
         raise UserError(f"no such folder: {folder}")
     for row in rows:
         check_fields(f"picture {row.get('file', '?')!r}", row, Row, _OWN_FIELDS, ["file"])

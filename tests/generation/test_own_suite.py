@@ -153,6 +153,7 @@ def test_a_shipped_suite_runs_on_the_pictures_of_a_folder(folder, monkeypatch):
         (('id = "logo"\ncycle', 'id = "logo"\nsteps'), "has no field steps"),
         (('"red-ball"', '"red-balls"'), "no program 'red-balls'"),
         (('pictures = "shots"', 'pictures = "shoots"'), "no such folder"),
+        (('pictures = "shots"', f'pictures = "{"x" * 400}"'), "cannot be read: File name too long"),
         (('pictures = "shots"', ""), "it also needs pictures"),
         (("rounds = 2", "rounds = "), "is not TOML"),
         (("rounds = 2", 'rounds = "2"'), "has '2' for rounds, which must be a whole number"),
