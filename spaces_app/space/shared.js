@@ -229,10 +229,7 @@ export function dot(id) {
 // Files that a visitor takes home.
 export function save(name, content, type = "text/plain") {
   const url = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
-  const link = make("a", { href: url, download: name });
-  document.body.append(link);
-  link.click();
-  link.remove();
+  make("a", { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
 // A link to what the server draws as a file.
@@ -289,14 +286,12 @@ document.addEventListener("keydown", (event) => {
   go({ tab: next.dataset.tab });
   next.focus();
   event.preventDefault();
-  event.stopPropagation();
 });
 window.addEventListener("popstate", () => apply());
 
 function attend(node) {
   if (!(node instanceof Element)) return;
   for (const image of node.querySelectorAll("img[data-chain]:not([src])")) seen.observe(image);
-  for (const slot of node.querySelectorAll("g[data-marker]:empty")) slot.append(make("path", { svg: true, class: "cb-fill", d: SHAPES[slot.dataset.marker], transform: `translate(${slot.dataset.at})` }));
   for (const slot of node.querySelectorAll("[data-marker]:empty")) slot.append(make("svg", { svg: true, viewBox: "-6 -6 12 12", "aria-hidden": "true" }, make("path", { svg: true, d: SHAPES[slot.dataset.marker] })));
 }
 new MutationObserver((changes) => {

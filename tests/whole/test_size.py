@@ -9,7 +9,7 @@ LIMITS = {
     "public functions": 1_300,
     "classes": 238,
     "Any": 300,
-    "JS and CSS": 1_652,
+    "JS and CSS": 1_630,
     "tests": 35_450,
 }
 

@@ -147,15 +147,14 @@ function move(state, own) {
     if (!has(to)) return;
     split(state, to);
     event.preventDefault();
-    event.stopPropagation();
   });
 }
 
 function split(state, value) {
   state.split = clamp(value, 0, 100);
   const share = Math.round(state.split);
-  for (const { sheet, handle } of state.columns) {
-    sheet.style.setProperty("--split", `${state.split}%`);
+  state.viewer.style.setProperty("--split", `${state.split}%`);
+  for (const { handle } of state.columns) {
     handle.setAttribute("aria-valuenow", share);
     handle.setAttribute("aria-valuetext", `original on the left ${share}%`);
   }
@@ -164,10 +163,8 @@ function split(state, value) {
 // Side by side, both halves show the same place, given in percent of the picture.
 function look(state, x, y) {
   state.at = [clamp(x, 0, 100), clamp(y, 0, 100)];
-  for (const { sheet } of state.columns) {
-    sheet.style.setProperty("--x", `${state.at[0]}%`);
-    sheet.style.setProperty("--y", `${state.at[1]}%`);
-  }
+  state.viewer.style.setProperty("--x", `${state.at[0]}%`);
+  state.viewer.style.setProperty("--y", `${state.at[1]}%`);
 }
 
 function magnify(state, zoom, number = state.step) {

@@ -4,12 +4,7 @@ import { ask, chains, editor, go, has, make, percent, yours } from "convergebenc
 
 const state = { original: null, edits: [], files: [], words: ["", ""], found: null, threshold: 0.5, urls: [] };
 
-const encode = (file) => new Promise((done, failed) => {
-  const reader = new FileReader();
-  reader.onload = () => done(reader.result.split(",")[1] ?? "");
-  reader.onerror = () => failed(new Error(`${file.name} cannot be read`));
-  reader.readAsDataURL(file);
-});
+const encode = async (file) => new Uint8Array(await file.arrayBuffer()).toBase64();
 
 async function score() {
   const { original, files, edits, words } = state;
