@@ -166,7 +166,8 @@ class _Run:
         task = floor_task(
             originals[stored.source.id], floor_place(chain)[2], [originals[id] for id in sorted(originals)]
         )
-        results = Results(floors={key: values for key, values in self.floors.floors.items() if key[0] == task.key})
+        results = Results()
+        results.floors |= {key: values for key, values in self.floors.floors.items() if key[0] == task.key}
         job = Job(folder, reader, [chain], self.metric_runs, self.absent, [task], results)
         for line in compare_floors(job, [task] if job.lacking_floors(task) else []):
             results.add(line)

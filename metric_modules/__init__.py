@@ -55,7 +55,7 @@ def score(
     job = engine.prepare(folder, requested, device, dtype)
     if writes:
         card.refuse_other_folders(folder)
-    images = sum(len(chain.scored_steps) for chain in job.part(rank, size)[0])
+    images = sum(chain.images for chain in job.part(rank, size)[0])
     title = "score" if size == 1 else f"score, part {rank + 1} of {size}"
     is_quiet = quiet or (rank > 0 and shard is None)
     with disk_errors_explained(folder), locked(folder) if writes else nullcontext():

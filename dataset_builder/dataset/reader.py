@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from huggingface_hub import HfApi, HfFileSystem
 
 R = TypeVar("R", bound=Row)
+_AT_ONCE = 10_000  # rows as objects, which take ten times as much
 _OTHER_BYTES = "damaged: its bytes are not those that its sha256 names"
 
 
@@ -301,7 +302,8 @@ class Reader:
     @cached_property
     def _chains(self) -> dict[str, FinishedChain]:
         sources = self.sources()
-        rows = map(ChainRow.from_values, self.table("chains").to_pylist())
+        parts = self.table("chains").to_batches(_AT_ONCE)
+        rows = (ChainRow.from_values(row) for part in parts for row in part.to_pylist())
         return {row.chain: row.record(sources.get(row.source)) for row in rows}
 
     def chain(self, chain_id: str) -> FinishedChain:
@@ -328,7 +330,7 @@ class Reader:
                 if skip_unreadable:
                     continue
                 raise
-            rows = map(StepRow.from_values, table.to_pylist())
+            rows = (StepRow.from_values(row) for part in table.to_batches(_AT_ONCE) for row in part.to_pylist())
             for row, place in zip(rows, self._places(file), strict=True):
                 yield PlacedStep(row.chain, row.record(), place)
 

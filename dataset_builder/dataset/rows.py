@@ -3,7 +3,7 @@
 import importlib
 import json
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -85,12 +85,22 @@ class ChainRow(ChainPlace):
         """The chain; without `source`, its source has only the fields that are in this row."""
         if source is None:
             source = Source(self.source, self.source_sha256, 0, 0, self.kind, "real", UNKNOWN, UNKNOWN)
-        fields = {name: getattr(self, name) for name in _PROGRAM_FIELDS}
-        cycle, items = (tuple(json.loads(text)) for text in (self.cycle, self.items))
-        program = Program(id=self.program, cycle=cycle, items=items, **fields)
-        chain = Chain(source, program, self.editor, json.loads(self.settings), self.run, self.rounds)
+        program = _program(
+            self.program, self.cycle, self.items, *(getattr(self, name) for name in _PROGRAM_FIELDS)
+        )
+        chain = Chain(source, program, self.editor, _settings(self.settings), self.run, self.rounds)
         end = self.status, self.steps, self.cost
         return FinishedChain(self.chain, chain, self.suite, self.suite_version, *end)
+
+
+# Equal programs and settings are one object, so that many chains need little memory.
+_settings = lru_cache(10_000)(json.loads)
+
+
+@lru_cache(10_000)
+def _program(id: str, cycle: str, items: str, *values: object) -> Program:
+    fields: Json = dict(zip(_PROGRAM_FIELDS, values, strict=True))
+    return Program(id=id, cycle=tuple(json.loads(cycle)), items=tuple(json.loads(items)), **fields)
 
 
 @dataclass(frozen=True, kw_only=True)

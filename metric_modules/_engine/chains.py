@@ -2,13 +2,17 @@
 
 import json
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache, partial
 from hashlib import sha256
+from itertools import groupby
+from operator import attrgetter
 
 import numpy as np
 import pyarrow as pa
 from convergebench.dataset_builder.dataset.reader import Place, PlacedStep, Reader
+from convergebench.dataset_builder.dataset.rows import StepRow
 from convergebench.generation.pictures import Undecodable, decode, decode_array, evaluation_size, pixel_hash
 from convergebench.generation.records import FinishedChain, Step
 
@@ -16,55 +20,82 @@ from convergebench.generation.records import FinishedChain, Step
 _COST_OF_A_PICTURE = 250_000
 
 
+Steps = dict[int, PlacedStep]  # of one chain, by number; 0 is its input
+_Span = tuple[int, int, int]  # rows of a file: row group, first row, number of rows
+
+
 @dataclass(frozen=True)
 class DatasetChain:
-    """A finished chain; a step whose file is gone is None."""
+    """A finished chain and what is known of its pictures; its steps are read when they are asked for."""
 
     chain: FinishedChain
-    input: PlacedStep | None
-    steps: dict[int, PlacedStep | None]  # by number, from 1
+    read_steps: Callable[[], Steps]
     own_reference: Place | None  # in `chains`, if the reference is another picture than the input
     input_copies: list[Place]  # in this chain and in others with the same input
+    reference: str  # equal for chains that are compared with the same picture
+    digest: str  # of its pictures; with another one it is scored again
+    input_size: tuple[int, int] | None
+    pixels: int  # of its largest picture
+    images: int  # that are scored
+    cost: int  # pixels to decode and compare, plus a fixed cost for each picture
 
-    @cached_property
-    def scored_steps(self) -> list[PlacedStep]:
-        """Without shrunk answers, whose distances would mostly measure the resize."""
-        return [placed for placed in self.steps.values() if placed and placed.step.status == "ok"]
+    @classmethod
+    def of(
+        cls,
+        chain: FinishedChain,
+        steps: Steps,
+        own_reference: Place | None,
+        input_copies: list[Place],
+        read_steps: Callable[[], Steps] | None = None,  # by default they stay in memory
+    ) -> "DatasetChain":
+        first, numbered = steps.get(0), _numbered(chain, steps)
+        digest = str(first and first.step.sha256)
+        reference = digest if own_reference is None else f"{chain.source.reference or chain.id}:{digest}"
+        content = [reference, chain.short_side, *(placed and placed.step.sha256 for placed in numbered.values())]
+        scored = _scored(numbered)
+        areas = {placed.step.sha256: _area(placed.step) for placed in scored}
+        width, height = (first.step.width, first.step.height) if first else (None, None)
+        return cls(
+            chain,
+            read_steps or (lambda: steps),
+            own_reference,
+            input_copies,
+            reference,
+            sha256(json.dumps(content).encode()).hexdigest()[:16],
+            (width, height) if width and height else None,
+            max((_area(placed.step) for placed in (first, *numbered.values()) if placed), default=0),
+            len(scored),
+            sum(areas.values()) + _COST_OF_A_PICTURE * len(areas) + 1,
+        )
 
     @property
-    def reference(self) -> str:
-        """Equal for chains that are compared with the same picture."""
-        start = str(self.input and self.input.step.sha256)
-        if self.own_reference is not None:
-            return f"{self.chain.source.reference or self.chain.id}:{start}"
-        return start
+    def input(self) -> PlacedStep | None:
+        return self.read_steps().get(0)
 
-    @cached_property
-    def digest(self) -> str:
-        """A hash of its pictures; with another one it is scored again."""
-        content = [
-            self.reference,
-            self.chain.short_side,
-            *(placed and placed.step.sha256 for placed in self.steps.values()),
-        ]
-        return sha256(json.dumps(content).encode()).hexdigest()[:16]
+    @property
+    def steps(self) -> dict[int, PlacedStep | None]:
+        """By number, from 1; a step whose file is gone is None."""
+        return _numbered(self.chain, self.read_steps())
+
+    @property
+    def scored_steps(self) -> list[PlacedStep]:
+        """Without shrunk answers, whose distances would mostly measure the resize."""
+        return _scored(self.steps)
 
     @property
     def size(self) -> str:
-        if not (self.input and self.input.step.width and self.input.step.height):
+        if not self.input_size:
             return "unknown"
-        width, height = evaluation_size(self.input.step.width, self.input.step.height, self.chain.short_side)
+        width, height = evaluation_size(*self.input_size, self.chain.short_side)
         return f"{width}x{height}"
 
-    @property
-    def pixels(self) -> int:
-        return max((_area(placed.step) for placed in (self.input, *self.steps.values()) if placed), default=0)
 
-    @cached_property
-    def cost(self) -> int:
-        """Pixels to decode and compare, plus a fixed cost for each picture."""
-        areas = {placed.step.sha256: _area(placed.step) for placed in self.scored_steps}
-        return sum(areas.values()) + _COST_OF_A_PICTURE * len(areas) + 1
+def _numbered(chain: FinishedChain, steps: Steps) -> dict[int, PlacedStep | None]:
+    return {number: steps.get(number) for number in range(1, (chain.calls or 0) + 1)}
+
+
+def _scored(steps: Mapping[int, PlacedStep | None]) -> list[PlacedStep]:
+    return [placed for placed in steps.values() if placed and placed.step.status == "ok"]
 
 
 def _area(step: Step) -> int:
@@ -72,23 +103,60 @@ def _area(step: Step) -> int:
 
 
 def find_chains(reader: Reader) -> list[DatasetChain]:
-    """Every chain of the dataset, those with equal references side by side."""
-    steps: dict[str, dict[int, PlacedStep]] = defaultdict(dict)
-    inputs: dict[str | None, list[Place]] = defaultdict(list)
-    for placed in reader.all_steps(skip_unreadable=True):
-        steps[placed.chain][placed.step.step] = placed
-        if placed.step.step == 0:
-            inputs[placed.step.sha256].append(placed.place)
+    """Every chain of the dataset, those with equal references side by side; of its steps only their places are kept."""
+    chains = {chain.id: chain for chain in reader.chains()}
     embedded = [row["reference"] is not None for row in reader.table("chains", ["reference.path"]).to_pylist()]
-    chains = []
-    for chain, place, has_reference in zip(reader.chains(), reader.places("chains"), embedded, strict=True):
-        chain_steps = steps.get(chain.id, {})
-        numbered = {number: chain_steps.get(number) for number in range(1, (chain.calls or 0) + 1)}
-        reference = place if has_reference or chain.source.reference else None
-        first = chain_steps.get(0)
+    places = zip(chains.values(), reader.places("chains"), embedded, strict=True)
+    references = {chain.id: place for chain, place, has_one in places if has_one or chain.source.reference}
+    read, inputs = _steps_reader(reader), defaultdict[str | None, list[Place]](list)
+    spans: dict[str, tuple[tuple[str, _Span], ...]] = {}
+    found: dict[str, DatasetChain] = {}
+
+    def add(chain: FinishedChain, steps: Steps) -> None:
+        first = steps.get(0)
         copies = inputs[first.step.sha256] if first else []
-        chains.append(DatasetChain(chain, first, numbered, reference, copies))
-    return sorted(chains, key=lambda chain: (chain.chain.source.id, chain.reference, chain.chain.order))
+        where = partial(read, spans[chain.id]) if steps else None
+        found[chain.id] = DatasetChain.of(chain, steps, references.get(chain.id), copies, where)
+
+    for id, group in groupby(reader.all_steps(skip_unreadable=True), key=attrgetter("chain")):
+        steps = {placed.step.step: placed for placed in group}
+        if 0 in steps:
+            inputs[steps[0].step.sha256].append(steps[0].place)
+        if id in chains:
+            earlier = spans.get(id, ())
+            spans[id] = (*earlier, *_spans(steps.values()))
+            add(chains[id], (read(earlier) if earlier else {}) | steps)
+    for id in chains.keys() - found.keys():
+        add(chains[id], {})
+    return sorted(found.values(), key=lambda chain: (chain.chain.source.id, chain.reference, chain.chain.order))
+
+
+def _spans(steps: Iterable[PlacedStep]) -> Iterator[tuple[str, _Span]]:
+    """Neighbouring rows together."""
+    places = sorted(placed.place for placed in steps)
+    for (file, group, _), run in groupby(enumerate(places), lambda pair: (*pair[1][:2], pair[1].row - pair[0])):
+        rows = [place.row for _, place in run]
+        yield file, (group, rows[0], len(rows))
+
+
+def _steps_reader(reader: Reader) -> Callable[[tuple[tuple[str, _Span], ...]], Steps]:
+    """Reads a chain's steps from their places; the last ones are kept, for neighbours are usually next."""
+
+    @lru_cache(maxsize=8)
+    def group_of(file: str, group: int) -> pa.Table:
+        return reader.read(file, group, reader.plain_columns(file))
+
+    @lru_cache(maxsize=256)
+    def read(spans: tuple[tuple[str, _Span], ...]) -> Steps:
+        steps: Steps = {}
+        for file, (group, first, count) in spans:
+            rows = group_of(file, group).slice(first, count).to_pylist()
+            for number, values in enumerate(rows, first):
+                row = StepRow.from_values(values)
+                steps[row.step] = PlacedStep(row.chain, row.record(), Place(file, group, number))
+        return steps
+
+    return read
 
 
 def read_picture(

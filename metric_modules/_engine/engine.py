@@ -50,9 +50,8 @@ class Job:
     offsets: dict[Path, int] = field(default_factory=dict)  # up to which the shards were read
 
     def lacking(self, chain: DatasetChain) -> list[MetricRun]:
-        scores, name = self.results.scores, chain.chain.id
-        runs = self.runs if chain.scored_steps else ()
-        return [run for run in runs if scores.get((name, run.name), (None,))[0] != run.signature]
+        parts = self.results.parts.get(chain.chain.id, {})
+        return [run for run in self.runs if parts.get(run.name) != run.signature] if chain.images else []
 
     def lacking_floors(self, task: FloorTask) -> list[MetricRun]:
         key, floors = task.key, self.results.floors
@@ -61,7 +60,7 @@ class Job:
 
     def stored_specs(self) -> dict[str, Spec]:
         """The metrics with columns; an optional one needs results."""
-        computed = {name for _, name in self.results.scores}
+        computed = {name for parts in self.results.parts.values() for name in parts}
         return {name: spec for name, spec in scored_specs().items() if not spec.optional or name in computed}
 
     def part(self, rank: int, size: int) -> _Work:
@@ -79,9 +78,9 @@ class Job:
         digests = {chain.chain.id: chain.digest for chain in self.chains}
         paths = sorted((self.folder / FOLDER).glob("*.jsonl"))
         read = [path for path in paths if not shard or path.name == shard or path.name[4:] != shard[4:]]
-        for line in new_lines(read, self.offsets):
+        for line, load in new_lines(read, self.offsets):
             if "task" in line or digests.get(line["chain"]) == line["digest"]:
-                self.results.add(line)
+                self.results.add(line, load)
 
     def floor_medians(self) -> dict[FloorPlace, Medians]:
         medians: dict[FloorPlace, Medians] = {}

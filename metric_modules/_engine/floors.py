@@ -64,8 +64,8 @@ class FloorTask:
 def floor_place(chain: DatasetChain) -> FloorPlace:
     """The key of a chain's floors: suite, source and evaluation size."""
     side = chain.chain.short_side
-    if side is None and chain.input and chain.input.step.width and chain.input.step.height:
-        side = min(chain.input.step.width, chain.input.step.height)
+    if side is None and chain.input_size:
+        side = min(chain.input_size)
     return chain.chain.suite, chain.chain.source.id, side or 0
 
 

@@ -59,6 +59,6 @@ def score_by(
             run_stages(launch, stages)
         outcome = score(**arguments, quiet=True)
     remove_logs(launch)
-    outcome.chains, outcome.images = len(chains), sum(len(chain.scored_steps) for chain in chains)
+    outcome.chains, outcome.images = len(chains), sum(chain.images for chain in chains)
     outcome.seconds = time.monotonic() - started
     return outcome

@@ -7,9 +7,10 @@ byte loses at most the line being written. Finished work is not computed again, 
 import itertools
 import json
 import os
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from hashlib import sha256
 from io import FileIO
 from pathlib import Path
@@ -18,7 +19,7 @@ from typing import Any, cast
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.dataset.rows import FLOORS, place_columns
 from convergebench.generation.pictures import DECODING
-from convergebench.generation.records import Json, Step
+from convergebench.generation.records import Json, Step, UserError
 
 from ..scores import CHANGED_SIZE, SCORES, Missing, Value, Values, missing_values, reasons_json, signature_of
 from ..specs import ScoreColumn, Spec, scored_specs
@@ -30,6 +31,8 @@ FOLDER = ".scoring"
 _CHECKED = len('{"check": "0123456789abcdef", ')  # offset in a line of the text that its checksum covers
 _ENGINE_VERSION = 1
 Line = Json  # of a shard: a chain's values or a floor task's
+Load = Callable[[], Line]
+_Row = Mapping[str, Any]  # of the scores
 
 
 def open_shard(folder: Path, name: str) -> FileIO:
@@ -50,37 +53,69 @@ def _with_checksum(rest: bytes) -> bytes:
     return b'{"check": "%s", %s' % (sha256(rest).hexdigest()[:16].encode(), rest)
 
 
-def new_lines(shards: Iterable[Path], offsets: dict[Path, int]) -> Iterator[Line]:
-    """The intact lines after the offsets, which are moved to their ends; half a line waits."""
+def new_lines(shards: Iterable[Path], offsets: dict[Path, int]) -> Iterator[tuple[Line, Load]]:
+    """The intact lines after the offsets, which are moved to their ends; half a line waits.
+
+    With each line comes a function that reads it again.
+    """
     for path in shards:
-        start = offsets.get(path, 0)
         with path.open("rb") as file:
-            file.seek(start)
-            data = file.read()
-        end = data.rfind(b"\n") + 1
-        offsets[path] = start + end
-        for line in data[:end].splitlines():
-            if line == _with_checksum(line[_CHECKED:]):
-                yield json.loads(line)
+            file.seek(offsets.get(path, 0))
+            for text in file:
+                if not text.endswith(b"\n"):
+                    break
+                start = offsets.get(path, 0)
+                offsets[path] = start + len(text)
+                if (line := _checked(text)) is not None:
+                    yield line, partial(_read_line, path, start)
 
 
-@dataclass
+def _checked(text: bytes) -> Line | None:
+    """What an intact line holds."""
+    line = text.removesuffix(b"\n")
+    return json.loads(line) if line == _with_checksum(line[_CHECKED:]) else None
+
+
+def _read_line(path: Path, start: int) -> Line:
+    with path.open("rb") as file:
+        file.seek(start)
+        line = _checked(file.readline())
+    if line is None:
+        raise UserError(f"{path} was changed while it was read; give the same command again")
+    return line
+
+
 class Results:
-    """Values by chain and metric, with their part of the signature."""
+    """What was computed, and from what; the values of chains stay where they are until they are asked for."""
 
-    scores: dict[tuple[str, str], tuple[Part, dict[int, Values]]] = field(default_factory=dict)
-    # By task and metric.
-    floors: dict[tuple[str, str], tuple[Part, dict[str, Values]]] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.parts: dict[str, dict[str, Part]] = {}  # by chain and metric, what its values depend on
+        # By task and metric.
+        self.floors: dict[tuple[str, str], tuple[Part, dict[str, Values]]] = {}
+        self._lines: dict[str, tuple[Load, ...]] = {}  # by chain; a later one replaces metrics of an earlier one
+        self._damaged: dict[str, set[str]] = {}  # by chain, the metrics with values of damaged pictures
 
-    def add(self, line: Line) -> None:
-        for name, part in line["parts"].items():
-            names = scored_specs()[name].names
-            if "task" in line:
+    def add(self, line: Line, load: Load | None = None) -> None:
+        """Take in a line; without `load` it stays in memory."""
+        if "task" in line:
+            for name, part in line["parts"].items():
+                names = scored_specs()[name].names
                 pairs = {other: _select(values, names) for other, values in line["values"].items()}
                 self.floors[line["task"], name] = part, pairs
-            else:
-                rows = {int(step): _select(values, names) for step, values in line["rows"].items()}
-                self.scores[line["chain"], name] = part, rows
+            return
+        id, damaged = line["chain"], self._damaged.pop(line["chain"], set()) - line["parts"].keys()
+        damaged |= {name for name, rows in _by_metric(line).items() if _has_damage(rows)}
+        if damaged:
+            self._damaged[id] = damaged
+        self.parts[id] = _shared(json.dumps(self.parts.get(id, {}) | line["parts"]))
+        self._lines[id] = (*self._lines.get(id, ()), load or (lambda: line))
+
+    def values(self, chain: str) -> dict[str, dict[int, Values]]:
+        """A chain's values, by metric and step."""
+        values: dict[str, dict[int, Values]] = {}
+        for load in self._lines.get(chain, ()):
+            values |= _by_metric(load())
+        return {name: rows for name, rows in values.items() if name in self.parts[chain]}
 
     def pairs(self, task: FloorTask) -> dict[str, Values]:
         """The values of all metrics for each unrelated source."""
@@ -92,10 +127,30 @@ class Results:
 
     def forget_damage(self) -> None:
         """Drop the results of damaged pictures: they may have been repaired."""
-        for key, (_, rows) in list(self.scores.items()):
-            values = itertools.chain.from_iterable(row.values() for row in rows.values())
-            if any(isinstance(value, Missing) and value.reason.damage for value in values):
-                del self.scores[key]
+        for id, names in self._damaged.items():
+            kept = {name: part for name, part in self.parts[id].items() if name not in names}
+            self.parts[id] = _shared(json.dumps(kept))
+        self._damaged.clear()
+
+
+@lru_cache(1000)
+def _shared(parts: str) -> dict[str, Part]:
+    """Chains whose numbers depend on the same have one object, so that many of them need little memory."""
+    shared: dict[str, Part] = json.loads(parts)
+    return shared
+
+
+def _by_metric(line: Line) -> dict[str, dict[int, Values]]:
+    names = {name: scored_specs()[name].names for name in line["parts"]}
+    return {
+        name: {int(step): _select(values, columns) for step, values in line["rows"].items()}
+        for name, columns in names.items()
+    }
+
+
+def _has_damage(rows: Mapping[int, Values]) -> bool:
+    values = itertools.chain.from_iterable(row.values() for row in rows.values())
+    return any(isinstance(value, Missing) and value.reason.damage for value in values)
 
 
 def _select(values: Mapping[str, object], columns: Collection[str]) -> Values:
@@ -110,16 +165,13 @@ def read_results(reader: Reader, chains: Sequence[DatasetChain], tasks: Sequence
     """What the files hold of pictures that are still the same."""
     results, specs = Results(), scored_specs()
     chain_of = {chain.chain.id: chain for chain in chains}
+    read, start = _rows_reader(reader), 0
     # A chain's rows are consecutive; if some are elsewhere, the chain is computed again.
     for id, group in itertools.groupby(reader.rows(SCORES.name), key=lambda row: row["chain"]):
         rows = list(group)
         if id in chain_of and _are_of_pictures(rows, chain_of[id]):
-            signature, scored = signature_of(rows[0]), {placed.step.step for placed in chain_of[id].scored_steps}
-            for metric in signature.keys() & specs.keys():
-                values = {
-                    row["step"]: _recorded(row, specs[metric].names) for row in rows if row["step"] in scored
-                }
-                results.scores[id, metric] = signature[metric], values
+            results.add(_line_of(rows), partial(_recorded_line, read, start, len(rows)))
+        start += len(rows)
     metric_of = {column: name for name, spec in specs.items() for column in spec.names}
     keys = {task.key for task in tasks}
     for row in reader.rows(FLOORS.name):
@@ -131,7 +183,41 @@ def read_results(reader: Reader, chains: Sequence[DatasetChain], tasks: Sequence
     return results
 
 
-def _are_of_pictures(rows: Sequence[Mapping[str, Any]], chain: DatasetChain) -> bool:
+def _rows_reader(reader: Reader) -> Callable[[int, int], list[_Row]]:
+    """Reads neighbouring rows of the scores by their number; the last row groups are kept."""
+    groups = [(file, group) for file, group in reader.groups(SCORES.name)]
+    sizes = [reader.footer(file).row_group(group).num_rows for file, group in groups]
+    starts = [0, *itertools.accumulate(sizes)]
+
+    @lru_cache(maxsize=2)
+    def rows_of(number: int) -> list[_Row]:
+        return reader.read(*groups[number]).to_pylist()
+
+    def read(start: int, count: int) -> list[_Row]:
+        rows: list[_Row] = []
+        while len(rows) < count:
+            number = bisect_right(starts, start + len(rows)) - 1
+            first = start + len(rows) - starts[number]
+            rows += rows_of(number)[first : first + count - len(rows)]
+        return rows
+
+    return read
+
+
+def _recorded_line(read: Callable[[int, int], list[_Row]], start: int, count: int) -> Line:
+    return _line_of(read(start, count))
+
+
+def _line_of(rows: Sequence[_Row]) -> Line:
+    """A chain's rows of the scores, as a shard would hold them."""
+    specs = scored_specs()
+    parts = {name: part for name, part in signature_of(rows[0]).items() if name in specs}
+    columns = [column for name in parts for column in specs[name].names]
+    with_pictures = {row["step"]: _recorded(row, columns) for row in rows if row["sha256"]}
+    return {"chain": rows[0]["chain"], "parts": parts, "rows": with_pictures}
+
+
+def _are_of_pictures(rows: Sequence[_Row], chain: DatasetChain) -> bool:
     pictures = [(number, placed and placed.step.sha256) for number, placed in chain.steps.items()]
     return (
         [(row["step"], row["sha256"]) for row in rows] == pictures
@@ -140,7 +226,7 @@ def _are_of_pictures(rows: Sequence[Mapping[str, Any]], chain: DatasetChain) -> 
     )
 
 
-def _recorded(row: Mapping[str, Any], columns: Sequence[str]) -> Values:
+def _recorded(row: _Row, columns: Sequence[str]) -> Values:
     missing, values = missing_values(row), Values()
     for column in columns:
         value = row.get(column)
@@ -153,8 +239,8 @@ def chain_rows(
     chain: DatasetChain, results: Results, specs: Mapping[str, Spec], absent: Mapping[str, str], floors: Medians
 ) -> Iterator[tuple[Json, Values]]:
     done, program = chain.chain, chain.chain.program
-    computed = {name: results.scores[done.id, name] for name in specs if (done.id, name) in results.scores}
-    signature = {"engine": _engine_signature(chain), **{name: part for name, (part, _) in computed.items()}}
+    parts, computed = results.parts.get(done.id, {}), results.values(done.id)
+    signature = {"engine": _engine_signature(chain), **{name: parts[name] for name in specs if name in parts}}
     before = chain.input and chain.input.step
     for number, placed in chain.steps.items():
         step, values = placed and placed.step, Values()
@@ -164,7 +250,7 @@ def chain_rows(
                 reason = Missing("absent", absent[name]) if name in absent else Missing("not_asked", name)
                 values |= dict.fromkeys(spec.names, unscored or reason)
             else:
-                values |= computed[name][1][number]
+                values |= computed[name][number]
         values |= _derived(chain, values, specs, floors)
         size, size_before = _size(step), _size(before)
         is_known = size and size_before

@@ -62,7 +62,8 @@ def recompute(folder: Path, seed: str, count: int | None, quiet: bool = False) -
     recorded = read_results(reader, chains, tasks)
     for signature, signed in _by_signature(chains, rows):
         runs = _chosen_metrics(signature, outcome)
-        scored = [{(chain.chain.id, run.name) for run in runs} <= recorded.scores.keys() for chain in signed]
+        names = {run.name for run in runs}
+        scored = [names <= recorded.parts.get(chain.chain.id, {}).keys() for chain in signed]
         if not all(scored):
             first = signed[scored.index(False)].chain.id
             outcome.wrong.append(f"chain {first}: its scores are of other pictures or of another engine")
@@ -72,7 +73,7 @@ def recompute(folder: Path, seed: str, count: int | None, quiet: bool = False) -
         exact = dict.fromkeys(retained, _PIXELS_TOLERANCE)
         outcome.wrong += _differences(signed, recorded, medians, exact, rows, "score and floor")
         job = Job(folder, reader, [chain for chain in sample if chain in signed], runs, {}, task_sample)
-        images = sum(len(chain.scored_steps) for chain in job.chains)
+        images = sum(chain.images for chain in job.chains)
         with progress_bar("score again", images, "images", quiet) as advance:
             for line in compare_floors(job, job.tasks):
                 job.results.add(line)

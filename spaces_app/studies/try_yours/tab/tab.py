@@ -158,7 +158,7 @@ def _from_base64(texts: Sequence[str]) -> list[bytes]:
 
 def _series(dataset: ServedDataset, files: Sequence[_File], cycle: tuple[str, ...]) -> DatasetChain:
     """The files as a chain, like those of the dataset that begin with the original."""
-    steps: dict[int, PlacedStep | None] = {}
+    steps: dict[int, PlacedStep] = {}
     for number, (name, data) in enumerate(files):
         kind, width, height = _inspect((name, data))
         round, position = divmod(number - 1, len(cycle)) if number else (-1, -1)
@@ -167,8 +167,7 @@ def _series(dataset: ServedDataset, files: Sequence[_File], cycle: tuple[str, ..
         step = Step(number, round + 1, position + 1, words, status, sha256=hashlib.sha256(data).hexdigest(),
                     bytes=len(data), type=kind, width=width, height=height)  # fmt: skip
         steps[number] = PlacedStep("yours", step, Place("", 0, number))
-    first = steps.pop(0)
-    assert first is not None  # noqa: S101 - our own invariant: files begin with the original
+    first = steps[0]
     of_dataset = _pictures_of(dataset)[0].get(str(first.step.sha256))
     like = next((chain for chain in dataset.chains if chain.source.id == of_dataset), None)
     size = first.step.width or 0, first.step.height or 0
@@ -176,11 +175,10 @@ def _series(dataset: ServedDataset, files: Sequence[_File], cycle: tuple[str, ..
     side = (like and like.short_side) or min(_SHORT_SIDE, *size)
     small = any(chain.program.small for chain in dataset.chains if chain.program.cycle == cycle)
     program = Program("yours", cycle, "", True, "clear", small=small)
-    chain = Chain(source, program, "yours", {"short_side": side}, 1, len(steps) // len(cycle))
+    chain = Chain(source, program, "yours", {"short_side": side}, 1, (len(steps) - 1) // len(cycle))
     suite = like.suite if like else "yours"
-    return DatasetChain(
-        FinishedChain("yours", chain, suite, "1", "complete", len(steps), None), first, steps, None, [first.place]
-    )
+    finished = FinishedChain("yours", chain, suite, "1", "complete", len(steps) - 1, None)
+    return DatasetChain.of(finished, steps, None, [first.place])
 
 
 def _scored(dataset: ServedDataset, series: DatasetChain, files: Sequence[_File]) -> dict:
@@ -192,7 +190,8 @@ def _scored(dataset: ServedDataset, series: DatasetChain, files: Sequence[_File]
     specs = {run.name: run.spec for run in runs}
     floors = dataset.floors if chain.suite != "yours" else _floors(dataset, chain, original, runs)
     medians = {name: low for name in ceilings() if (low := floors.floor(chain, name)) is not None}
-    results = Results({(chain.id, name): ({}, values) for name in specs})
+    results = Results()
+    results.add({"chain": chain.id, "parts": {name: {} for name in specs}, "rows": values})
     rows = [ScoreRow.from_scores(row) for row, _ in chain_rows(series, results, specs, absent, medians)]
     case, scores = case_of_chain(chain, rows, floors), {row.step: row for row in rows}
     measured = {name for name in RETAINED if None not in case.judged(name)} | {"edits"}
