@@ -2,8 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from hashlib import sha256
 from itertools import groupby
@@ -11,62 +10,43 @@ from operator import attrgetter
 
 import numpy as np
 import pyarrow as pa
-from convergebench.dataset_builder.dataset.reader import Place, PlacedStep, Reader
+from convergebench.dataset_builder.dataset.reader import Place, PlacedStep, Reader, Span, spans_of
 from convergebench.dataset_builder.dataset.rows import StepRow
 from convergebench.generation.pictures import Undecodable, decode, decode_array, evaluation_size, pixel_hash
 from convergebench.generation.records import FinishedChain, Step
 
 # The fixed cost of decoding, resizing and metric calls, expressed in pixels.
 _COST_OF_A_PICTURE = 250_000
-
-
 Steps = dict[int, PlacedStep]  # of one chain, by number; 0 is its input
-_Span = tuple[int, int, int]  # rows of a file: row group, first row, number of rows
 
 
-@dataclass(frozen=True)
 class DatasetChain:
     """A finished chain and what is known of its pictures; its steps are read when they are asked for."""
 
-    chain: FinishedChain
-    read_steps: Callable[[], Steps]
-    own_reference: Place | None  # in `chains`, if the reference is another picture than the input
-    input_copies: list[Place]  # in this chain and in others with the same input
-    reference: str  # equal for chains that are compared with the same picture
-    digest: str  # of its pictures; with another one it is scored again
-    input_size: tuple[int, int] | None
-    pixels: int  # of its largest picture
-    images: int  # that are scored
-    cost: int  # pixels to decode and compare, plus a fixed cost for each picture
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         chain: FinishedChain,
         steps: Steps,
-        own_reference: Place | None,
-        input_copies: list[Place],
-        read_steps: Callable[[], Steps] | None = None,  # by default they stay in memory
-    ) -> "DatasetChain":
+        own_reference: Place | None,  # in `chains`, if the reference is another picture than the input
+        input_copies: list[Place],  # in this chain and in others with the same input
+        read_steps: Callable[[], Steps] | None = None,  # by default the steps stay in memory
+    ):
+        self.chain, self.own_reference, self.input_copies = chain, own_reference, input_copies
+        self.read_steps = read_steps or (lambda: steps)
         first, numbered = steps.get(0), _numbered(chain, steps)
-        digest = str(first and first.step.sha256)
-        reference = digest if own_reference is None else f"{chain.source.reference or chain.id}:{digest}"
-        content = [reference, chain.short_side, *(placed and placed.step.sha256 for placed in numbered.values())]
-        scored = _scored(numbered)
-        areas = {placed.step.sha256: _area(placed.step) for placed in scored}
+        start, scored = str(first and first.step.sha256), _scored(numbered)
+        # Equal for chains that are compared with the same picture.
+        self.reference = start if own_reference is None else f"{chain.source.reference or chain.id}:{start}"
+        hashes = [placed and placed.step.sha256 for placed in numbered.values()]
+        content = json.dumps([self.reference, chain.short_side, *hashes])
+        self.digest = sha256(content.encode()).hexdigest()[:16]  # with another one the chain is scored again
         width, height = (first.step.width, first.step.height) if first else (None, None)
-        return cls(
-            chain,
-            read_steps or (lambda: steps),
-            own_reference,
-            input_copies,
-            reference,
-            sha256(json.dumps(content).encode()).hexdigest()[:16],
-            (width, height) if width and height else None,
-            max((_area(placed.step) for placed in (first, *numbered.values()) if placed), default=0),
-            len(scored),
-            sum(areas.values()) + _COST_OF_A_PICTURE * len(areas) + 1,
-        )
+        self.input_size = (width, height) if width and height else None
+        self.pixels = max((_area(placed.step) for placed in steps.values()), default=0)  # of the largest picture
+        self.images = len(scored)
+        areas = {placed.step.sha256: _area(placed.step) for placed in scored}
+        # Pixels to decode and compare, plus a fixed cost for each picture.
+        self.cost = sum(areas.values()) + _COST_OF_A_PICTURE * len(areas) + 1
 
     @property
     def input(self) -> PlacedStep | None:
@@ -108,55 +88,31 @@ def find_chains(reader: Reader) -> list[DatasetChain]:
     embedded = [row["reference"] is not None for row in reader.table("chains", ["reference.path"]).to_pylist()]
     places = zip(chains.values(), reader.places("chains"), embedded, strict=True)
     references = {chain.id: place for chain, place, has_one in places if has_one or chain.source.reference}
-    read, inputs = _steps_reader(reader), defaultdict[str | None, list[Place]](list)
-    spans: dict[str, tuple[tuple[str, _Span], ...]] = {}
+    inputs, spans = defaultdict[str | None, list[Place]](list), defaultdict[str, tuple[Span, ...]](tuple)
     found: dict[str, DatasetChain] = {}
+
+    @lru_cache(maxsize=256)
+    def read(spans: tuple[Span, ...]) -> Steps:
+        rows = [(place, StepRow.from_values(row)) for place, row in reader.rows_at(spans)]
+        return {row.step: PlacedStep(row.chain, row.record(), place) for place, row in rows}
 
     def add(chain: FinishedChain, steps: Steps) -> None:
         first = steps.get(0)
         copies = inputs[first.step.sha256] if first else []
         where = partial(read, spans[chain.id]) if steps else None
-        found[chain.id] = DatasetChain.of(chain, steps, references.get(chain.id), copies, where)
+        found[chain.id] = DatasetChain(chain, steps, references.get(chain.id), copies, where)
 
     for id, group in groupby(reader.all_steps(skip_unreadable=True), key=attrgetter("chain")):
         steps = {placed.step.step: placed for placed in group}
         if 0 in steps:
             inputs[steps[0].step.sha256].append(steps[0].place)
         if id in chains:
-            earlier = spans.get(id, ())
-            spans[id] = (*earlier, *_spans(steps.values()))
-            add(chains[id], (read(earlier) if earlier else {}) | steps)
+            steps = read(spans[id]) | steps  # rows that are apart, as no build writes them
+            spans[id] = spans_of(placed.place for placed in steps.values())
+            add(chains[id], steps)
     for id in chains.keys() - found.keys():
         add(chains[id], {})
     return sorted(found.values(), key=lambda chain: (chain.chain.source.id, chain.reference, chain.chain.order))
-
-
-def _spans(steps: Iterable[PlacedStep]) -> Iterator[tuple[str, _Span]]:
-    """Neighbouring rows together."""
-    places = sorted(placed.place for placed in steps)
-    for (file, group, _), run in groupby(enumerate(places), lambda pair: (*pair[1][:2], pair[1].row - pair[0])):
-        rows = [place.row for _, place in run]
-        yield file, (group, rows[0], len(rows))
-
-
-def _steps_reader(reader: Reader) -> Callable[[tuple[tuple[str, _Span], ...]], Steps]:
-    """Reads a chain's steps from their places; the last ones are kept, for neighbours are usually next."""
-
-    @lru_cache(maxsize=8)
-    def group_of(file: str, group: int) -> pa.Table:
-        return reader.read(file, group, reader.plain_columns(file))
-
-    @lru_cache(maxsize=256)
-    def read(spans: tuple[tuple[str, _Span], ...]) -> Steps:
-        steps: Steps = {}
-        for file, (group, first, count) in spans:
-            rows = group_of(file, group).slice(first, count).to_pylist()
-            for number, values in enumerate(rows, first):
-                row = StepRow.from_values(values)
-                steps[row.step] = PlacedStep(row.chain, row.record(), Place(file, group, number))
-        return steps
-
-    return read
 
 
 def read_picture(

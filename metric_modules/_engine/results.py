@@ -7,7 +7,6 @@ byte loses at most the line being written. Finished work is not computed again, 
 import itertools
 import json
 import os
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
@@ -16,7 +15,7 @@ from io import FileIO
 from pathlib import Path
 from typing import Any, cast
 
-from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.dataset_builder.dataset.reader import Reader, Span, spans_of
 from convergebench.dataset_builder.dataset.rows import FLOORS, place_columns
 from convergebench.generation.pictures import DECODING
 from convergebench.generation.records import Json, Step, UserError
@@ -104,8 +103,7 @@ class Results:
                 self.floors[line["task"], name] = part, pairs
             return
         id, damaged = line["chain"], self._damaged.pop(line["chain"], set()) - line["parts"].keys()
-        damaged |= {name for name, rows in _by_metric(line).items() if _has_damage(rows)}
-        if damaged:
+        if damaged := damaged | {name for name, rows in _by_metric(line).items() if _has_damage(rows)}:
             self._damaged[id] = damaged
         self.parts[id] = _shared(json.dumps(self.parts.get(id, {}) | line["parts"]))
         self._lines[id] = (*self._lines.get(id, ()), load or (lambda: line))
@@ -165,13 +163,12 @@ def read_results(reader: Reader, chains: Sequence[DatasetChain], tasks: Sequence
     """What the files hold of pictures that are still the same."""
     results, specs = Results(), scored_specs()
     chain_of = {chain.chain.id: chain for chain in chains}
-    read, start = _rows_reader(reader), 0
+    placed = zip(reader.rows(SCORES.name), reader.places(SCORES.name), strict=True)
     # A chain's rows are consecutive; if some are elsewhere, the chain is computed again.
-    for id, group in itertools.groupby(reader.rows(SCORES.name), key=lambda row: row["chain"]):
-        rows = list(group)
+    for id, group in itertools.groupby(placed, key=lambda pair: pair[0]["chain"]):
+        rows, places = zip(*group, strict=True)
         if id in chain_of and _are_of_pictures(rows, chain_of[id]):
-            results.add(_line_of(rows), partial(_recorded_line, read, start, len(rows)))
-        start += len(rows)
+            results.add(_line_of(rows), partial(_read_rows, reader, spans_of(places)))
     metric_of = {column: name for name, spec in specs.items() for column in spec.names}
     keys = {task.key for task in tasks}
     for row in reader.rows(FLOORS.name):
@@ -183,29 +180,8 @@ def read_results(reader: Reader, chains: Sequence[DatasetChain], tasks: Sequence
     return results
 
 
-def _rows_reader(reader: Reader) -> Callable[[int, int], list[_Row]]:
-    """Reads neighbouring rows of the scores by their number; the last row groups are kept."""
-    groups = [(file, group) for file, group in reader.groups(SCORES.name)]
-    sizes = [reader.footer(file).row_group(group).num_rows for file, group in groups]
-    starts = [0, *itertools.accumulate(sizes)]
-
-    @lru_cache(maxsize=2)
-    def rows_of(number: int) -> list[_Row]:
-        return reader.read(*groups[number]).to_pylist()
-
-    def read(start: int, count: int) -> list[_Row]:
-        rows: list[_Row] = []
-        while len(rows) < count:
-            number = bisect_right(starts, start + len(rows)) - 1
-            first = start + len(rows) - starts[number]
-            rows += rows_of(number)[first : first + count - len(rows)]
-        return rows
-
-    return read
-
-
-def _recorded_line(read: Callable[[int, int], list[_Row]], start: int, count: int) -> Line:
-    return _line_of(read(start, count))
+def _read_rows(reader: Reader, spans: Sequence[Span]) -> Line:
+    return _line_of([row for _, row in reader.rows_at(spans)])
 
 
 def _line_of(rows: Sequence[_Row]) -> Line:

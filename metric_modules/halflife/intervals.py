@@ -40,15 +40,14 @@ def drawn_clusters(size: int) -> np.ndarray:
 
 
 @lru_cache(maxsize=64)  # the same chains are asked about for each round and each metric
-def _places(groups: tuple[Hashable, ...]) -> tuple[np.ndarray, tuple[int, ...]]:
-    """The number of each chain's group, and the groups' sizes."""
+def _places(groups: tuple[Hashable, ...]) -> np.ndarray:
+    """The number of each chain's group."""
     place: dict[Hashable, int] = {}
-    numbers = np.array([place.setdefault(name, len(place)) for name in groups])
-    return numbers, tuple(np.bincount(numbers).tolist())
+    return np.array([place.setdefault(name, len(place)) for name in groups])
 
 
 def _totals(values: np.ndarray, groups: Sequence[Hashable]) -> np.ndarray:
-    return np.bincount(_places(tuple(groups))[0], weights=values)
+    return np.bincount(_places(tuple(groups)), weights=values)
 
 
 def _clustered(values: np.ndarray, groups: Sequence[Hashable]) -> tuple[float, float]:
@@ -57,20 +56,13 @@ def _clustered(values: np.ndarray, groups: Sequence[Hashable]) -> tuple[float, f
     Reference: Carter, Schnepel and Steigerwald, The Review of Economics and Statistics 99 (2017).
     """
     parts = _totals(values - values.mean(), groups) / len(values)
-    sizes = _places(tuple(groups))[1]
+    sizes = np.bincount(_places(tuple(groups))).tolist()
     if len(sizes) < 2:
         return 0.0, 1.0
-    above, below, effective = _correction(sizes)
-    return float(parts @ parts) * above / below, effective
-
-
-@lru_cache(maxsize=64)
-def _correction(sizes: tuple[int, ...]) -> tuple[int, int, float]:
-    """What a variance over groups is multiplied and divided by, and the effective number of groups."""
     total, squares, cubes = (sum(size**power for size in sizes) for power in (1, 2, 3))
     above, below = total**2 * squares, total**2 * squares - 2 * total * cubes + squares**2
     divisor = gcd(above, below)  # of equal groups: their number, over one less
-    return above // divisor, below // divisor, total**2 / squares
+    return float(parts @ parts) * (above // divisor) / (below // divisor), total**2 / squares
 
 
 def _variance(

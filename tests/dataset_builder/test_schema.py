@@ -71,7 +71,7 @@ def test_a_picture_is_read_from_its_row_group_alone(tmp_path, monkeypatch):
     table = reader.table("steps")
     assert "image" not in table.column_names
     assert table["step"].to_pylist() == [0, 1, 2, 3, 4]
-    places = reader.places()
+    places = [*reader.places()]
     assert [(place.group, place.row) for place in places] == [(0, 0), (0, 1), (1, 0), (1, 1), (1, 2)]
     assert [reader.picture_at(place) for place in places] == pictures
     assert [step["image"] and step["image"]["bytes"] for step in reader.rows("steps")] == pictures

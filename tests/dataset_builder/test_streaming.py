@@ -30,7 +30,7 @@ reader = Reader("hf://datasets/NS/convergebench@v1.0.0")
 row = next(reader.rows("steps"))
 assert row["step"] == 0 and len(row["image"]["bytes"]) == 2_000_000
 mark("row")
-assert len(reader.picture_at(reader.places()[-1])) == 2_000_000
+assert len(reader.picture_at([*reader.places()][-1])) == 2_000_000
 mark("picture")
 assert Reader("hf://datasets/NS/convergebench@v1.0.0").table("scores")["psnr"][0].as_py() == 30.0
 mark("scores")

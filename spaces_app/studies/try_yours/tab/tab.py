@@ -178,7 +178,7 @@ def _series(dataset: ServedDataset, files: Sequence[_File], cycle: tuple[str, ..
     chain = Chain(source, program, "yours", {"short_side": side}, 1, (len(steps) - 1) // len(cycle))
     suite = like.suite if like else "yours"
     finished = FinishedChain("yours", chain, suite, "1", "complete", len(steps) - 1, None)
-    return DatasetChain.of(finished, steps, None, [first.place])
+    return DatasetChain(finished, steps, None, [first.place])
 
 
 def _scored(dataset: ServedDataset, series: DatasetChain, files: Sequence[_File]) -> dict:
