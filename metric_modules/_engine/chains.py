@@ -64,10 +64,8 @@ class DatasetChain:
 
     @property
     def size(self) -> str:
-        if not self.input_size:
-            return "unknown"
-        width, height = evaluation_size(*self.input_size, self.chain.short_side)
-        return f"{width}x{height}"
+        size = self.input_size and evaluation_size(*self.input_size, self.chain.short_side)
+        return "x".join(map(str, size)) if size else "unknown"
 
 
 def _numbered(chain: FinishedChain, steps: Steps) -> dict[int, PlacedStep | None]:

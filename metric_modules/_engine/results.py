@@ -70,7 +70,6 @@ def new_lines(shards: Iterable[Path], offsets: dict[Path, int]) -> Iterator[tupl
 
 
 def _checked(text: bytes) -> Line | None:
-    """What an intact line holds."""
     line = text.removesuffix(b"\n")
     return json.loads(line) if line == _with_checksum(line[_CHECKED:]) else None
 
