@@ -13,17 +13,7 @@ HOUSE = Path(__file__).parents[2]
 ROOMS = ("generation", "dataset_builder", "metric_modules", "spaces_app", "harness", "cli")
 METRICS = sorted(path.parent.name for path in (HOUSE / "metric_modules").glob("*/spec.py"))
 
-SHARED_FILES = (
-    "plugins",
-    "records",
-    "pictures",
-    "files",
-    "store",
-    "store_reader",
-    "progress",
-    "shares",
-    "cluster",
-)
+SHARED_FILES = "plugins records pictures files store store_reader progress shares cluster".split()
 SHARED = tuple(f"generation.{name}" for name in SHARED_FILES)
 # What each room may import of ours, by the beginning of the module's name below `convergebench`.
 ALLOWED = {
@@ -94,10 +84,8 @@ def test_a_room_imports_only_the_rooms_it_may(room):
         if room == "metric_modules" and path.parent.name in (*METRICS, "_shared", "_evaluate"):
             # What a published folder gets a copy of; of generation only files without imports of their own.
             copied = ("generation.studies.honesty.marks", "generation.packages", "generation.pictures")
-            if path.parent.name in (
-                "exact",
-                "steering",
-            ):  # their truths are drawn; they are no modules of their own
+            # Their truths are drawn; they are no modules of their own.
+            if path.parent.name in ("exact", "steering"):
                 copied = ("generation.studies.exact",)
             allowed = (
                 "metric_modules._shared",
