@@ -41,17 +41,6 @@ class Place(NamedTuple):
 Span = tuple[str, int, int, int]  # rows side by side: file, row group, first row, number of rows
 
 
-def spans_of(places: Iterable[Place]) -> tuple[Span, ...]:
-    spans: list[Span] = []
-    for place in sorted(places):
-        file, group, first, count = spans[-1] if spans else ("", 0, 0, 0)
-        if place == (file, group, first + count):
-            spans[-1] = file, group, first, count + 1
-        else:
-            spans.append((*place, 1))
-    return tuple(spans)
-
-
 class PlacedStep(NamedTuple):
     """A step, the id of its chain and the place of its picture."""
 

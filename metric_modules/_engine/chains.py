@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, partial
 from hashlib import sha256
 from itertools import groupby
@@ -10,7 +10,7 @@ from operator import attrgetter
 
 import numpy as np
 import pyarrow as pa
-from convergebench.dataset_builder.dataset.reader import Place, PlacedStep, Reader, Span, spans_of
+from convergebench.dataset_builder.dataset.reader import Place, PlacedStep, Reader, Span
 from convergebench.dataset_builder.dataset.rows import StepRow
 from convergebench.generation.pictures import Undecodable, decode, decode_array, evaluation_size, pixel_hash
 from convergebench.generation.records import FinishedChain, Step
@@ -111,6 +111,17 @@ def find_chains(reader: Reader) -> list[DatasetChain]:
     for id in chains.keys() - found.keys():
         add(chains[id], {})
     return sorted(found.values(), key=lambda chain: (chain.chain.source.id, chain.reference, chain.chain.order))
+
+
+def spans_of(places: Iterable[Place]) -> tuple[Span, ...]:
+    spans: list[Span] = []
+    for place in sorted(places):
+        file, group, first, count = spans[-1] if spans else ("", 0, 0, 0)
+        if place == (file, group, first + count):
+            spans[-1] = file, group, first, count + 1
+        else:
+            spans.append((*place, 1))
+    return tuple(spans)
 
 
 def read_picture(

@@ -13,7 +13,17 @@ HOUSE = Path(__file__).parents[2]
 ROOMS = ("generation", "dataset_builder", "metric_modules", "spaces_app", "harness", "cli")
 METRICS = sorted(path.parent.name for path in (HOUSE / "metric_modules").glob("*/spec.py"))
 
-SHARED_FILES = "plugins records pictures files store store_reader progress shares cluster".split()
+SHARED_FILES = [
+    "plugins",
+    "records",
+    "pictures",
+    "files",
+    "store",
+    "store_reader",
+    "progress",
+    "shares",
+    "cluster",
+]
 SHARED = tuple(f"generation.{name}" for name in SHARED_FILES)
 # What each room may import of ours, by the beginning of the module's name below `convergebench`.
 ALLOWED = {
