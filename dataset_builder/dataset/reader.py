@@ -6,7 +6,7 @@
 import contextlib
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property, lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -38,9 +38,6 @@ class Place(NamedTuple):
     row: int
 
 
-Span = tuple[str, int, int, int]  # rows side by side: file, row group, first row, number of rows
-
-
 class PlacedStep(NamedTuple):
     """A step, the id of its chain and the place of its picture."""
 
@@ -65,7 +62,9 @@ class Reader:
             self.remote = Remote(endpoint=api.endpoint, token=api.token) if api else Remote()
         self.footer = lru_cache(maxsize=4096)(self._footer)
         self._pictures = lru_cache(maxsize=2)(self._read_pictures)  # neighbours are usually next; each is 8 MB
-        self._plain = lru_cache(maxsize=8)(lambda file, group: self.read(file, group, self.plain_columns(file)))
+        self.plain_rows = lru_cache(maxsize=8)(
+            lambda file, group: self.read(file, group, self.plain_columns(file))
+        )
         self._steps = lru_cache(maxsize=256)(self._read_steps)
 
     @property
@@ -285,12 +284,6 @@ class Reader:
             command = command_that_makes(file)
             advice = f"restore it, or let `convergebench verify --repair` set it aside and {command} rewrite it"
             raise UnreadableFile(f"{self.where}/{file} cannot be read: {cause}; {advice}") from error
-
-    def rows_at(self, spans: Iterable[Span]) -> Iterator[tuple[Place, Values]]:
-        """Some rows without pictures; what `rows` checks in whole files is not checked."""
-        for file, group, first, count in spans:
-            rows = self._plain(file, group).slice(first, count).to_pylist()
-            yield from ((Place(file, group, number), row) for number, row in enumerate(rows, first))
 
     def places(self, config: str = "steps") -> Iterator[Place]:
         """The place of each row of `table(config)`, in the same order."""

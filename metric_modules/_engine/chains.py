@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
 from hashlib import sha256
 from itertools import groupby
@@ -10,13 +10,14 @@ from operator import attrgetter
 
 import numpy as np
 import pyarrow as pa
-from convergebench.dataset_builder.dataset.reader import Place, PlacedStep, Reader, Span
+from convergebench.dataset_builder.dataset.reader import Place, PlacedStep, Reader
 from convergebench.dataset_builder.dataset.rows import StepRow
 from convergebench.generation.pictures import Undecodable, decode, decode_array, evaluation_size, pixel_hash
-from convergebench.generation.records import FinishedChain, Step
+from convergebench.generation.records import FinishedChain, Step, Values
 
 # The fixed cost of decoding, resizing and metric calls, expressed in pixels.
 _COST_OF_A_PICTURE = 250_000
+Span = tuple[str, int, int, int]  # rows side by side: file, row group, first row, number of rows
 Steps = dict[int, PlacedStep]  # of one chain, by number; 0 is its input
 
 
@@ -91,7 +92,7 @@ def find_chains(reader: Reader) -> list[DatasetChain]:
 
     @lru_cache(maxsize=256)
     def read(spans: tuple[Span, ...]) -> Steps:
-        rows = [(place, StepRow.from_values(row)) for place, row in reader.rows_at(spans)]
+        rows = [(place, StepRow.from_values(row)) for place, row in rows_at(reader, spans)]
         return {row.step: PlacedStep(row.chain, row.record(), place) for place, row in rows}
 
     def add(chain: FinishedChain, steps: Steps) -> None:
@@ -111,6 +112,13 @@ def find_chains(reader: Reader) -> list[DatasetChain]:
     for id in chains.keys() - found.keys():
         add(chains[id], {})
     return sorted(found.values(), key=lambda chain: (chain.chain.source.id, chain.reference, chain.chain.order))
+
+
+def rows_at(reader: Reader, spans: Iterable[Span]) -> Iterator[tuple[Place, Values]]:
+    """Some rows without pictures; what `Reader.rows` checks in whole files is not checked."""
+    for file, group, first, count in spans:
+        rows = reader.plain_rows(file, group).slice(first, count).to_pylist()
+        yield from ((Place(file, group, number), row) for number, row in enumerate(rows, first))
 
 
 def spans_of(places: Iterable[Place]) -> tuple[Span, ...]:

@@ -15,14 +15,14 @@ from io import FileIO
 from pathlib import Path
 from typing import Any, cast
 
-from convergebench.dataset_builder.dataset.reader import Reader, Span
+from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.dataset.rows import FLOORS, place_columns
 from convergebench.generation.pictures import DECODING
 from convergebench.generation.records import Json, Step, UserError
 
 from ..scores import CHANGED_SIZE, SCORES, Missing, Value, Values, missing_values, reasons_json, signature_of
 from ..specs import ScoreColumn, Spec, scored_specs
-from .chains import DatasetChain, spans_of
+from .chains import DatasetChain, Span, rows_at, spans_of
 from .floors import FloorTask, Medians, retained_value
 from .metrics import Part, typed
 
@@ -180,7 +180,7 @@ def read_results(reader: Reader, chains: Sequence[DatasetChain], tasks: Sequence
 
 
 def _read_rows(reader: Reader, spans: Sequence[Span]) -> Line:
-    return _line_of([row for _, row in reader.rows_at(spans)])
+    return _line_of([row for _, row in rows_at(reader, spans)])
 
 
 def _line_of(rows: Sequence[_Row]) -> Line:
