@@ -305,9 +305,8 @@ class Reader:
     @cached_property
     def _chains(self) -> dict[str, FinishedChain]:
         sources = self.sources()
-        parts = self.table("chains").to_batches(_AT_ONCE)
-        rows = (ChainRow.from_values(row) for part in parts for row in part.to_pylist())
-        return {row.chain: row.record(sources.get(row.source)) for row in rows}
+        rows = (row for part in self.table("chains").to_batches(_AT_ONCE) for row in part.to_pylist())
+        return {row.chain: row.record(sources.get(row.source)) for row in map(ChainRow.from_values, rows)}
 
     def chain(self, chain_id: str) -> FinishedChain:
         try:

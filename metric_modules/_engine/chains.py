@@ -36,7 +36,6 @@ class DatasetChain:
         self.read_steps = read_steps or (lambda: steps)
         first, numbered = steps.get(0), _numbered(chain, steps)
         start, scored = str(first and first.step.sha256), _scored(numbered)
-        # Equal for chains that are compared with the same picture.
         self.reference = start if own_reference is None else f"{chain.source.reference or chain.id}:{start}"
         hashes = [placed and placed.step.sha256 for placed in numbered.values()]
         content = json.dumps([self.reference, chain.short_side, *hashes])
@@ -96,8 +95,7 @@ def find_chains(reader: Reader) -> list[DatasetChain]:
         return {row.step: PlacedStep(row.chain, row.record(), place) for place, row in rows}
 
     def add(chain: FinishedChain, steps: Steps) -> None:
-        first = steps.get(0)
-        copies = inputs[first.step.sha256] if first else []
+        copies = inputs[steps[0].step.sha256] if 0 in steps else []
         where = partial(read, spans[chain.id]) if steps else None
         found[chain.id] = DatasetChain(chain, steps, references.get(chain.id), copies, where)
 

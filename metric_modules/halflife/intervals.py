@@ -41,7 +41,6 @@ def drawn_clusters(size: int) -> np.ndarray:
 
 @lru_cache(maxsize=64)  # the same chains are asked about for each round and each metric
 def _places(groups: tuple[Hashable, ...]) -> np.ndarray:
-    """The number of each chain's group."""
     place: dict[Hashable, int] = {}
     return np.array([place.setdefault(name, len(place)) for name in groups])
 
