@@ -38,7 +38,7 @@ def check(name, tables, rel=1e-6):
 def _numbers(value):
     """A place without a number counts as -1, so that a value that comes or goes is seen; a word by its letters."""
     if isinstance(value, str):
-        value = re.sub(r"\b[0-9a-f]{16}\b", "", value)  # ids of chains would drown all others
+        value = re.sub(r"(?<![.\w])[0-9a-f]{16}\b", "", value)  # ids of chains would drown all others
         if re.fullmatch(r"[A-Za-z_]+", value):
             return [zlib.crc32(value.encode()) % 997 / 997]
         return [float(number) for number in re.findall(r"\d+(?:\.\d+)?", value)]
