@@ -73,6 +73,7 @@ def test_the_question_on_the_page_can_be_asked(tmp_path):
         ('value = "x"', "must have both"),
         ("schema = {type = false}", "False is not valid under any of the given schemas"),
         ('schema = {pattern = "("}', "schema that cannot judge answers"),
+        ("schema = {default = 2020-01-01}", "a schema that is not JSON"),
         ('schema = {"$ref" = "http://127.0.0.1/x"}', r"a schema with \$ref"),
     ],
 )

@@ -98,7 +98,11 @@ def _check_schema(path: Path, schema: Mapping[str, Any]) -> None:
         jsonschema.Draft202012Validator.check_schema(schema, jsonschema.Draft202012Validator.FORMAT_CHECKER)
     except jsonschema.SchemaError as error:
         raise UserError(f"{path} has a schema that cannot judge answers: {error.message[:_SHOWN]}") from error
-    if '"$ref"' in json.dumps(schema):
+    try:
+        text = json.dumps(schema)
+    except TypeError as error:  # TOML has dates, JSON has none
+        raise UserError(f"{path} has a schema that is not JSON: {error}") from error
+    if '"$ref"' in text:
         raise UserError(f"{path} has a schema with $ref; write out what it refers to")
 
 
