@@ -99,8 +99,9 @@ class Scene:
 
     def free_cells(self) -> list[tuple[int, int]]:
         """Centres of the empty cells of the middle rows."""
-        cells = product((100, 300, 500, 700, 900), (300, 500, 700))
-        return [(x, y) for x, y in cells if not any(_is_near(thing, x, y) for thing in self.things)]
+        cells = [*product((100, 300, 500, 700, 900), (300, 500, 700))]
+        taken = [(x, y) for x, y in cells for one in self.things if max(abs(one.x - x), abs(one.y - y)) < CELL]
+        return [cell for cell in cells if cell not in taken]
 
     @property
     def singles(self) -> list[Thing]:
@@ -110,10 +111,6 @@ class Scene:
     def series(self) -> list[Thing]:
         """The like things on the line at the bottom, from left to right."""
         return sorted((thing for thing in self.things if thing.y == ROW), key=lambda thing: thing.x)
-
-
-def _is_near(thing: Thing, x: int, y: int) -> bool:
-    return abs(thing.x - x) < CELL and abs(thing.y - y) < CELL
 
 
 def matching(scene: Scene, reference: Reference) -> list[Thing]:

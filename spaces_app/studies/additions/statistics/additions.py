@@ -82,10 +82,6 @@ def _first_lost(chain: _Seen) -> float:
     return inf
 
 
-def _first_miscount(chain: _Seen) -> float:
-    return min((step for step, rise in _rises(chain).items() if rise != 1), default=inf)
-
-
 def _count_error(chain: _Seen) -> float | None:
     """How many more things the last picture has than requested."""
     if 0 not in chain.counts or len(chain.counts) < 2:
@@ -173,7 +169,11 @@ def _row(program: str, judge: str, editor: str, chains: Sequence[_Seen]) -> Row:
         counted_right=mean_of(rise == 1 for rise in all_rises),
         none_added=mean_of(rise < 1 for rise in all_rises),
         several_added=mean_of(rise > 1 for rise in all_rises),
-        first_miscount=_median_step((_first_miscount(chain), chain.counts) for chain in chains if _rises(chain)),
+        first_miscount=_median_step(
+            (min((step for step, rise in rises.items() if rise != 1), default=inf), chain.counts)
+            for chain in chains
+            if (rises := _rises(chain))
+        ),
         count_error=mean_of(map(_count_error, chains)),
         replaced=mean_of(lost for chain in chains for lost in _replaced(chain).values()),
         background={
