@@ -22,8 +22,8 @@ from vendors.loopback import Reply, Request, Server, serving, told
 PRICE = 0.045  # what models.toml says of flux-2-pro
 FORK = multiprocessing.get_context("fork")
 # What may become of an order in bad weather; the rest is answered.
-WEATHER = {"busy": 5, "broken": 4, "cut": 4, "html": 3, "slow": 0.3, "unpaid": 1}
-TIMEOUT = 5.0  # seconds that a caller waits for an answer; a slow one takes longer
+WEATHER = {"busy": 5, "broken": 4, "cut": 4, "html": 3, "slow": 0.1, "unpaid": 1}
+TIMEOUT = 20.0  # seconds that a caller waits for an answer, on a busy machine too; a slow one takes longer
 REFUSED, NO_PICTURE = 23, 29  # one seed of so many
 
 PLUGIN = '''"""The editor of the campaign: Black Forest Labs' own code, at any size."""
