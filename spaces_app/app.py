@@ -30,6 +30,7 @@ def serve(dataset: served_dataset.ServedDataset, port: int | None = None, inbrow
             state_session_capacity=50,  # visitors whom Gradio remembers; each takes 40 KB
             run_history=False,
             mcp_server=find_spec("mcp") is not None,  # public endpoints as tools of the Model Context Protocol
+            max_threads=12,  # a thread that has ended a request keeps some memory
             quiet=True,
         )
     finally:

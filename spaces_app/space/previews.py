@@ -44,7 +44,7 @@ class Previews:
         self.clearing = threading.Lock()
         # A decoded picture is large, and glibc keeps what a thread has freed, so few threads decode for all requests.
         self.workers = ThreadPoolExecutor(os.cpu_count() or 2, "previews")
-        self.original = lru_cache(maxsize=4)(self._reference)
+        self.original = lru_cache(maxsize=2)(self._reference)
         self.places = lru_cache(maxsize=512)(self._places)
 
     def path(self, chain: str, step: int, kind: str = "view", gain: int = 8, at: str = "") -> Path:
@@ -110,8 +110,7 @@ class Previews:
         answered = self.dataset.step(chain, step)
         data = self.dataset.reader.picture(chain, step)
         if not data:
-            what = f"the editor's answer was {answered.status.replace('_', ' ')}, not a picture"
-            raise NoPicture(answered.reason or what)
+            raise NoPicture(answered.reason or f"no picture; the step's status is {answered.status}")
         return data
 
     def _own_files(self) -> list[tuple[float, int, Path]]:

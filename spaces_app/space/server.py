@@ -150,7 +150,7 @@ def _add_files(server: gr.Server, dataset: ServedDataset) -> None:
         return Response(out.getvalue().to_pybytes(), headers=_saved_as(f"{config}.{form}"))
 
     @server.get("/pictures/{state}/{name}")
-    def picture_file(state: str, name: str) -> Response:
+    async def picture_file(state: str, name: str) -> Response:
         path = previews.folder / name
         if not IMAGES.fullmatch(name) or not path.is_file():
             return _missing()
