@@ -5,6 +5,7 @@ comes to rest."""
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
+from itertools import count
 
 import numpy as np
 from convergebench.metric_modules._evaluate import modules
@@ -76,7 +77,7 @@ def _padded(values: Series, length: int) -> list[float | None]:
 
 
 def _reached(steps: Series) -> int | None:
-    at, distances = measured(steps, range(1, len(steps) + 1))
+    at, distances = measured(steps, count(1))
     moving = at[distances > 0]
     if not len(at) or (len(moving) and moving[-1] == at[-1]):
         return None

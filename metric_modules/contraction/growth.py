@@ -1,6 +1,7 @@
 """Fits to distances over rounds: the factor q, the exponent of MSE, the fixed point's distance, the curve's shape."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ _POINTS = 6  # the criterion's correction needs more points than parameters
 _SHAPES = ("linear", "exponential", "plateau", "power")
 
 
-def measured(values: Series, rounds: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+def measured(values: Series, rounds: Iterable[int]) -> tuple[np.ndarray, np.ndarray]:
     pairs = [(n, v) for n, v in zip(rounds, values, strict=False) if v is not None and np.isfinite(v)]
     return np.array([n for n, _ in pairs], float), np.array([v for _, v in pairs], float)
 
@@ -28,7 +29,7 @@ def factor(steps: Series) -> float | None:
     Below 1 the chain contracts. A return equal to the one before, a fixed point, ends the fit; q is 0 if only one
     distance precedes it, and None with fewer than two distances.
     """
-    at, distances = measured(steps, range(1, len(steps) + 1))
+    at, distances = measured(steps, count())
     if len(distances) < 2 or distances[0] == 0:
         return None
     zeros = np.flatnonzero(distances == 0)

@@ -176,7 +176,7 @@ def _whole(values: np.ndarray) -> tuple[np.ndarray, float]:
     if top == 0:
         return np.zeros(len(values), np.int64), 0.0
     height = log2(top * _GRID)
-    scale = _GRID * 2.0 ** (floor(40 - height) if height < 40 or height > 46 else 0)
+    scale = _GRID * 2.0 ** floor(43 - height)
     units = np.rint(values * scale).astype(np.int64)
     divisor = max(int(np.gcd.reduce(units)), 1)
     return units // divisor, len(values) / 2 / divisor
@@ -270,7 +270,7 @@ def _step_down(differences: np.ndarray) -> np.ndarray:
     size = len(filled)
     all_taken = size <= _ALL_FLIPS_UP_TO
     # Up to an overall sign.
-    signs = _all_sets(size)[: 2 ** (size - 1)] * 2.0 - 1 if all_taken else _random_signs(size)
+    signs = _all_sets(size)[::2] * 2.0 - 1 if all_taken else _random_signs(size)
     count, block = np.zeros(len(order)), max(_BLOCK // len(order), 1)
     for start in range(0, len(signs), block):
         scores = _normal_score(signs[start : start + block] @ filled, sizes)

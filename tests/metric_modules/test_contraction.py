@@ -69,6 +69,8 @@ def test_missing_values_are_skipped_and_never_zero():
     assert exponent([1.0, None, 9.0, math.nan, 25.0], [1, 2, 3, 4, 5]) == pytest.approx(2)
     assert factor([8.0, None, 2.0]) == pytest.approx(0.5)
     assert fixed_point_distance([None, 9.0], [1, 2], 0.0) == 3.0
+    assert [fixed_point_distance([1.0], [1], q) for q in (0.5, 0.51)] == [2.0, None]  # half of the way, and less
+    assert exponent([0.0, 4.0, 9.0, 16.0], range(1, 5)) == pytest.approx(2)
     assert exponent([1.0, 4.0], [1, 2]) is None
 
 
@@ -95,13 +97,14 @@ def test_a_level_curve_is_a_plateau_and_its_weights_add_up():
     assert sum(each["shape"] == "plateau" for each in found) >= 24
     assert all(sum(each["weights"].values()) == pytest.approx(1) for each in found)
     assert shape([0.2] * 12, range(1, 13))["shape"] == "plateau"
+    assert shape(range(200), range(200))["weights"]["linear"] == pytest.approx(1)
 
 
 def test_short_curves_have_no_shape_but_a_reason():
     assert shape([0.1] * 9, range(1, 10))["shape"] is None
     assert "up to round 9" in shape([0.1] * 9, range(1, 10))["reason"]
     assert shape([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7], [1, 2, 3, 5, 10, 15, 20])["shape"] is not None
-    assert shape([None] * 20, ROUNDS)["reason"].startswith("0 values")
+    assert shape([None] * 20, ROUNDS)["reason"].startswith("0 values up to round 0;")
 
 
 def test_sources_count_alike_whatever_their_number_of_chains():

@@ -49,3 +49,4 @@ def test_intervals_stand_where_nothing_varies(value):
     assert 0 <= low <= value + 1e-9
     assert value - 1e-9 <= high <= 20
     assert mean_interval(np.full(3, value), ["a"] * 3, 20) is None
+    assert mean_interval([0.1, 0.2, 0.3], "abc", 20)[1] < 1

@@ -73,3 +73,4 @@ def test_the_lower_limit_of_chains_lost_at_once_is_their_mean():
     summary = summarise([Outcome(0, 1, "not changed")] * 6, [1, 2, 3], [*"aabbcc"], [*"pqpqpq"])
     for limits in ("mean_rounds_kept_interval", "mean_rounds_kept_interval_two_way"):
         assert summary["mean_rounds_kept"] == summary[limits][0] == 0
+    assert summarise([Outcome(0, 1)] * 3, range(1, 11))["half_life_text"] == "1"

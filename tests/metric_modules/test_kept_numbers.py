@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from convergebench.metric_modules._shared.looks import look
 from convergebench.metric_modules.contraction.contraction import contraction
+from convergebench.metric_modules.contraction.growth import shape
 from convergebench.metric_modules.damage import measure as damage
 from convergebench.metric_modules.edit_applied import judge, whole_picture
 from convergebench.metric_modules.edit_applied.cycles import asked_transforms, roles
@@ -188,9 +189,9 @@ def test_outcomes():
             left_out = {name: {1, 3} for name in asked if rng.random() < 0.3}
             drawn.append(words(convergence(rounds, asked, end, end_round, limits, left_out)))
         found[end] = drawn
-        curves = [[0.9, 0.7, 0.4, 0.3, 0.2], [0.9, 0.8, 0.8], [0.95, 0.9]]
+        curves = [[0.9, 0.7, 0.4, 0.3, 0.0], [0.9, 0.8, 0.8], [1.0, 0.9]]
         result = half_life(curves, rounds, ends=["complete", end, end] if end != "complete" else None)
-        found[f"{end}, half-life"] = result | {"signature": ""}
+        found |= {f"{end}, half-life": result, "signature": result.pop("signature")}
     exact = {
         name: np.linspace(0, 1, 101).round(2) * {"colour lost": 20}.get(name, 1)
         for name in CAUSES
@@ -218,6 +219,9 @@ def test_contractions():
             result |= {"shape_reason": None, "signature": ""}
             found[f"{name}: {given is None}"] = result
     found["short"] = contraction([[1.0, 4.0, 9.0]], [[1.0, 2.0, 3.0]])
+    for at in ([1, 2, 3, 5, 8, 10], range(1, 11), range(2, 14), range(1, 25)):  # no shape stands out
+        for part, walk in enumerate(rng.normal(0.5, 1, (4, len(at))).cumsum(axis=1)):
+            found[f"walk {part} of {len(at)}"] = [*shape(walk, at)["weights"].values()]
     keep("contraction", found)
 
 
