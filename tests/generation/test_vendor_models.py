@@ -92,7 +92,7 @@ def test_the_line_that_is_asked_for_gives_the_price(tmp_path, monkeypatch):
         file.write_text(before)
         monkeypatch.setenv("CONVERGEBENCH_PRICES", str(file)) if before else None
         models._own_prices.cache_clear()
-        with pytest.raises(UserError, match="not in generation/vendors/models.toml.*write the line") as asked:
+        with pytest.raises(UserError, match=r"not in generation/vendors/models\.toml.*write the line") as asked:
             check_max_cost(Plan(suites.load("smoke"), (choice,), ()), 1.0)
         line = re.search(r"the line (.*?), with", str(asked.value))[1]
         assert ("into a file and name it", "at the top of", "under [qwen]")[number] in str(asked.value)
