@@ -105,8 +105,8 @@ def _variant_chains(
     choice: editors.Choice,
     rounds: int | None,
     runs: int,
-    audit: bool = True,
-    salt: bytes = b"",
+    audit: bool,
+    salt: bytes,
 ) -> Iterator[Chain]:
     settings = {**choice.settings, "short_side": suite.short_side}
     is_drawn = audit and is_audited(choice.editor)
@@ -211,7 +211,7 @@ def _balanced(seed: str, chains: Iterable[Chain], limit: int) -> list[Case]:
     taken: Counter[tuple[int, str]] = Counter()
     chosen: list[Case] = []
     # A heap; the counts in it may be out of date.
-    waiting: list[tuple[tuple[int, ...], int]] = [((0, 0, 0, 0), place) for place in range(len(by_hash))]
+    waiting: list[tuple[tuple[int, ...], int]] = [((), place) for place in range(len(by_hash))]
     while waiting and len(chosen) < limit:
         counts, place = heapq.heappop(waiting)
         now = tuple(taken[trait] for trait in traits[by_hash[place]])

@@ -62,7 +62,7 @@ def planned(
     variant = SUITE.variants[0]
     choice = choose(editor, name)
     return plan.Plan(
-        SUITE, (choice,), tuple(plan._variant_chains(SUITE, variant, choice, rounds, runs, audit=False))
+        SUITE, (choice,), tuple(plan._variant_chains(SUITE, variant, choice, rounds, runs, False, b""))
     )
 
 

@@ -53,7 +53,7 @@ class Vendor:
 def spend(address, run, outcomes=None):
     os.environ["no_proxy"] = "127.0.0.1"
     choice = choose(Billed(address))
-    chains = tuple(plan._variant_chains(SUITE, SUITE.variants[0], choice, 10, 4))
+    chains = tuple(plan._variant_chains(SUITE, SUITE.variants[0], choice, 10, 4, True, b""))
     made = plan.Plan(SUITE, (choice,), chains)
     outcome = scheduler.generate(made, chains, run, 8, LIMIT)
     if outcomes is not None:

@@ -15,7 +15,7 @@ HOSTED = ("gemini", "openai:quality=low", "seedream:model=seedream-5-5-261028,re
 PLANS = {
     "smoke": ({"specs": HOSTED}, {}),
     "of two runs": ({"specs": HOSTED[:2], "rounds": 3, "runs": 2, "audit": False}, {"limit": 3}),
-    "salted": ({"specs": HOSTED[:1], "salt": b"salt", "rounds": 5}, {"limit": 5}),
+    "salted": ({"specs": HOSTED[:1], "salt": b"salt", "rounds": 10_000}, {"limit": 5}),
     "under a policy": ({"specs": HOSTED[1:], "stacks": ("align", "none")}, {"limit": 1}),
     "demo": ({"specs": HOSTED[:2]}, {"limit": 9}),
 }

@@ -138,6 +138,9 @@ def test_a_shipped_suite_runs_on_the_pictures_of_a_folder(folder, monkeypatch):
     assert {chain.source.id for chain in made.chains} == {"mug", "two-words", "yard"}
     assert {"red-ball", "chair-left"} <= {chain.program.id for chain in made.chains}
     assert not plan.warnings(made)
+    assert not plan.warnings(plan.make_plan(suites.load("demo-exact"), ["identity"]))  # its scenes are drawn
+    two = plan.make_plan(suites.load("demo", folder / "shots", "scene"), ["identity"], sources=["mug", "yard"])
+    assert [sentence[-16:] for sentence in plan.warnings(two)] == [" give at least 3"]
     with pytest.raises(UserError, match="has no kind"):
         suites.load("demo", folder / "shots")
 

@@ -58,8 +58,8 @@ def test_shards_share_every_chain_once_and_evenly():
         ({"specs": ["jpeg:seed=some"]}, "no jpeg:seed 'some'; it must be one of per-step, fixed"),
         ({"specs": ["jpeg", "jpeg:quality=75"]}, "editor 'jpeg' is given twice"),
         ({"specs": ["jpeg"], "rounds": 0}, "--rounds must be a whole number from 1"),
-        ({"specs": ["jpeg"], "rounds": 10**9}, "--rounds must be a whole number from 1 to"),
-        ({"specs": ["jpeg"], "runs": 100_000_000}, "--runs must be a whole number from 1 to"),
+        ({"specs": ["jpeg"], "rounds": 10_001}, "--rounds must be a whole number from 1 to"),
+        ({"specs": ["jpeg"], "runs": 10_001}, "--runs must be a whole number from 1 to"),
     ],
 )
 def test_what_cannot_be_planned_is_refused_in_one_sentence(words, sentence):

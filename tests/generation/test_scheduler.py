@@ -161,7 +161,7 @@ def test_a_degraded_picture_is_compared_with_the_clean_one(tmp_path):
         SUITE, sources=("painted-text~motion-blur",), programs=("restore-s1",), variants=()
     )
     choice = choose(Counting(tmp_path / "asked"))
-    [chain] = plan._variant_chains(suite, suite.variants[0], choice, 1, 1)
+    [chain] = plan._variant_chains(suite, suite.variants[0], choice, 1, 1, True, b"")
     generate(plan.Plan(suite, (choice,), (chain,)), tmp_path / "run")
     folder = tmp_path / "run" / "chains" / chain.id
     degraded, clean = (pictures.decode((folder / name).read_bytes()) for name in ("0000.png", "reference.png"))
