@@ -68,7 +68,7 @@ def _answer(tested: Sequence[Row], rows: Sequence[Row], names: dict[str, str]) -
         has_worst = (final.rank.value, final.rank.high) == (len(ranked), len(ranked))
         return f"Best: {best}." + (f" Worst: {worst}." if has_worst else "")
     if len(top) == 1:
-        return f"No verdict on the best: none is shown to beat {best}."
+        return f"No verdict on the best: {best}, and no editor is shown to beat it."
     ends = " to ".join(f"{kept[row.editor]} ({names[row.editor]})" for row in (top[0], top[-1]))
     return f"No single best: {len(top)} of {len(ranked)} editors may be first, from {ends} of {last} rounds."
 

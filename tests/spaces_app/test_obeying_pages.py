@@ -118,13 +118,6 @@ def test_refusals_count_as_failures_if_nothing_returns(tmp_path):
     assert line["points"][-1][1] == 0
 
 
-def test_the_headline_says_what_is_undecided_and_as_asked(dataset):
-    tested = [row for row in leaderboard(dataset).typed_rows if row.role == "editors"]
-    scope = headline([replace(row, undecided=0.25, as_asked=0.5, not_as_asked=0.125) for row in tested])[1]
-    assert "; 2 tests undecided, with a value near a limit; " in scope
-    assert "; edits as asked 50%, not as asked 12%, not checked 38%." in scope
-
-
 def test_the_first_screen_is_small_on_the_wire_and_has_no_raw_id(twelve):
     page = page_files(twelve)["index.html"]
     assert len(gzip.compress(page)) < 24_000
