@@ -1,6 +1,8 @@
 """The headline of rows made by hand: whom it names, what it counts, and every limit exactly where it is."""
 
 import dataclasses
+import os
+from types import SimpleNamespace
 
 import pytest
 from convergebench.spaces_app.analysis.groups import ROLES
@@ -59,4 +61,13 @@ def test_the_answer_names_whom_the_verdicts_name(rows, answer):
 @pytest.mark.parametrize(("rows", "scope"), SCOPES)
 def test_the_scope_counts_what_it_rests_on(rows, scope):
     assert headline(rows, "today")[1] == scope
-    assert stamp("v1", None) == "ConvergeBench · v1"
+
+
+def test_a_stamp_has_the_day_of_the_last_scores(tmp_path):
+    for name, day in (("a", 20_000), ("b", 20_001)):
+        (tmp_path / name).write_text("")
+        os.utime(tmp_path / name, (0, day * 86_400))
+    reader = SimpleNamespace(remote=None, folder=tmp_path, files=lambda table: ["a", "b"])
+    assert stamp("v1", reader) == "ConvergeBench · v1 · scored 5 Oct 2024"
+    for other in ({"remote": "hf://"}, {"files": lambda table: []}):
+        assert stamp("", SimpleNamespace(**vars(reader) | other)) == stamp("", None) == "ConvergeBench"

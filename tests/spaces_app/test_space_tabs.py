@@ -3,6 +3,8 @@
 import json
 import re
 import zlib
+from dataclasses import replace
+from types import SimpleNamespace
 
 import kept_numbers
 import numpy as np
@@ -11,7 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 import small_dataset
 from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.generation.records import UserError
 from convergebench.spaces_app.reporting.write import CALLS
+from convergebench.spaces_app.space import served_dataset
 from convergebench.spaces_app.space.chains import tab as chains
 from convergebench.spaces_app.space.compare.tab import _compare_figure, compare
 from convergebench.spaces_app.space.curves import tab as curves
@@ -117,14 +121,42 @@ def test_the_viewer_shows_costs_words_and_curves_of_a_chain(dataset):
     assert (step["cost"], step["text"]) == (0.04, "I did it.")
     assert step["reasons"] == {"clip": "there are no weights here"}
     assert list(view["curves"]) == ["rmse", "ssim", "lpips", "damage"]
+    long = replace(dataset.step(view["chain"], 3), text="x" * 4001)
+    assert chains._step_view(dataset.chain(view["chain"]), long, None)["text"] == "x" * 4000
+    shown = [chains.picture(dataset, view["chain"], 3, "difference", *gain)["url"] for gain in ((), (8,))]
+    assert shown[0] == shown[1] is not None
 
 
 def test_the_chain_that_was_asked_for_is_found(dataset):
     assert dataset.chain_of[chains.pick(dataset, "worst")].editor == "fading"
     assert dataset.chain_of[chains.pick(dataset, "longest")].editor == "steady"
+    unscored = SimpleNamespace(check_editors=list, cases=[], groups={}, chains=dataset.chains)
+    for picked in (chains.pick(dataset, "surprise", "fading"), chains.pick(unscored, "worst", "fading")):
+        assert dataset.chain_of[picked].editor == "fading"
+    assert {chains.pick(unscored, how) for how in ("surprise", "worst")} <= dataset.chain_of.keys()
     nearest = chains.find(dataset, "fading", "market", "nothing of this name")
     assert dataset.chain_of[nearest["chain"]].source.id == "market"
     assert nearest["programs"] == list(small_dataset.PROGRAMS)
+
+
+@pytest.mark.parametrize(("ask", "words"), [
+    (lambda made: leaderboard(made, Choice(threshold=0)), "must be above 0 and at most 1, got 0"),
+    (lambda made: leaderboard(made, Choice(threshold=1.001)), "must be above 0 and at most 1, got 1.001"),
+    (lambda made: table.which_editor(made, 0), "edits must be at least 1"),
+    (lambda made: table.which_editor(made, 1, -0.01), "dollars at least 0"),
+    (lambda made: served_dataset.number("a half", 1), "'a half' is not a number"),
+    (lambda made: made.step(made.chains[0].id, 9), "its steps are 0 to 8"),
+])  # fmt: skip
+def test_what_cannot_be_shown_is_refused(dataset, ask, words):
+    with pytest.raises(UserError, match=words):
+        ask(dataset)
+    assert leaderboard(dataset, Choice(threshold=1)).table.rows
+    assert [served_dataset.number(text, 0.5) for text in ("", "0.7")] == [0.5, 0.7]
+
+
+def test_a_comparison_of_many_rounds_is_drawn_in_seven(tmp_path):
+    made = open_dataset(str(small_dataset.write(tmp_path / "long", {"steady": 0.02}, ("a",), ("hat",), 9)))
+    assert len(_compare_figure(made).figure.axes) == 9  # with the start and the first edit
 
 
 def test_a_refusal_is_shown_in_the_editors_words(tmp_path):
@@ -180,7 +212,7 @@ def test_the_numbers_of_every_tab(dataset):
     tables = {
         "about": [table.about(dataset)],
         "dollars": [
-            table.which_editor(dataset, edits, dollars) for edits in (1, 2, 4) for dollars in (0.0, 0.1, 1.0)
+            table.which_editor(dataset, edits, dollars) for edits in (1, 2, 4) for dollars in (0.0, 0.08, 1.0)
         ],
         **{f"curves of {name}": curves.curves(dataset, name)["curves"] for name in curves.metric_titles(dataset)},
         "html": [
@@ -242,10 +274,12 @@ def test_the_numbers_of_a_wide_dataset(wide, choice):
         "texts": [{form: table.table(wide, form, **choice, **some) for form in ("csv", "tex", "versus", "html")}],
         "story": [{place: re.sub(r"scored \d+ \w+ \d+", "", story(wide, place, **choice)) for place in (0, 1, 30)}],
         "compare": [compare(wide, **asked), compare(wide, PICTURES[5], "lamp", **some, **asked)],
-        "curves": [row for name in ("kept", "quality", "psnr") for row in curves.curves(wide, name, **{
-            "fails_on" if key == "metric" else key: value for key, value in choice.items()})["curves"]],
+        "curves": [curves.curves(wide, name, **{
+            "fails_on" if key == "metric" else key: value for key, value in choice.items()})
+            for name in ("kept", "quality", "psnr")],
+        "pages": [{"": [tab.page_data(wide) for tab in (curves, table)]}],
         "failures": [failures(wide, sort=sort, start=start, most=most, **choice) for sort, start, most in
-                     (("first", 0, 24), ("last", 3, 30), ("editor", 24, 5), ("picture", -2, 0))],
+                     (("first", 0, 24), ("last", 1, 30), ("editor", 24, 5), ("picture", -2, 0))],
         "of one": [failures(wide, NAMES[2], program="hat", **choice), failures(wide, cause="refused", **choice)],
         "chains": [chains.chain(wide, name, **asked) for name in [*wide.chain_of][::40]],
         "picked": [{"": [PICTURES.index(wide.chain_of[chains.pick(wide, how, editor)].source.id)
@@ -255,6 +289,8 @@ def test_the_numbers_of_a_wide_dataset(wide, choice):
         "words": [{name: text for name, text in table.words(wide).items() if name != "story"}],
     }  # fmt: skip
     kept_numbers.check(f"wide, {choice}", tables)
+    words = {"kind": "only scene", "category": "only light", "metric": " alone", "threshold": "failure threshold"}
+    assert [word in story(wide, **choice) for word in words.values()] == [name in choice for name in words]
     if "kind" in choice:
         return
     figures = {f"curves of {name}": curves._curves_figure(wide, name, editors=[*NAMES[2:7]], **{

@@ -253,7 +253,7 @@ def which_editor(dataset: ServedDataset, edits: int, dollars: float = 0.0) -> di
     if edits < 1 or dollars < 0:
         raise UserError(f"edits must be at least 1 and dollars at least 0, got {edits} and {dollars:g}")
     board, rounds = headline.leaderboard(dataset), -(-edits // 2)  # a round is an edit and its undo
-    tested = max((chain.rounds for chain in dataset.chains), default=0)
+    tested = max(chain.rounds for chain in dataset.chains)
     rows: list[Answer] = []
     for row in board.typed_rows if rounds <= tested else ():
         done = [outcome for outcome in board.outcomes[row.editor] if not outcome.failed]
