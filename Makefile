@@ -93,6 +93,7 @@ space: .venv/dev  ## the Space on the demo's dataset, in a browser
 	$(BIN)/convergebench space convergebench
 
 red-team: .venv/dev  ## dishonest editors against honest ones: the table of docs/threats.md
+	$(BIN)/convergebench weights lpips
 	$(BIN)/python tests/red_team/run.py --write
 
 fuzz: .venv/dev  ## 2,000 mutated inputs, of datasets on a Hub of the loopback too, and 4,000 flipped bits of scores: nothing silent

@@ -30,7 +30,7 @@ from convergebench import metric_modules
 from convergebench.dataset_builder.building.build import build
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation import audits, editors, plan, programs, scheduler, suites
-from convergebench.generation.editors import paint
+from convergebench.generation.editors import migan, paint
 from convergebench.generation.records import KINDS, Chain, FinishedChain
 from convergebench.generation.sources import catalogue
 from convergebench.generation.store_reader import find_finished
@@ -294,6 +294,7 @@ def main() -> None:
     options.add_argument("--write", action="store_true", help="put the table into docs/threats.md")
     given = options.parse_args()
     remember_all()
+    migan._read_weights()  # of a filler: whether it is here is looked up once, so before anything is scored
     salt = read_salt(given.out)
     asked = SOURCES[: given.sources], PROGRAMS[: given.programs], given.rounds
     salts = [draw_salt(salt, number) for number in range(DRAWS)]
