@@ -203,7 +203,7 @@ def ending(
     """The rounds that a case kept, and in which step and why it was lost."""
     outcome = outcome or outcome_of_case(case, checks, threshold)
     step = losing_step(case, outcome, scores)
-    row = scores.get(step or -1)
+    row = scores.get(step) if step else None
     clause = loss_clause(case, outcome, checks, threshold, row)
     return {
         "kept": outcome.rounds_kept,

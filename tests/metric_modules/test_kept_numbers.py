@@ -281,6 +281,28 @@ def test_placements():
     keep("placements", found | {"recorded": finite})
 
 
+def test_how_blocks_agree():
+    rng, found = np.random.default_rng(12), {}
+    for zoom, growth, gone, strays in (
+        (0.5, 0.02, 0.1, 0.3), (1, -0.03, 0, 0.45), (2, 0, 0.3, 0.2),
+        (0.5, 0.07, 0, 0), (1, 0.12, 0, 0), (1, 0, 0, 0.6),
+    ):  # fmt: skip
+        middles = rng.uniform(-200, 200, (40, 2))
+        moves = growth * middles + (3, -5) + rng.normal(0, 0.4, (40, 2))
+        moves += rng.normal(0, 30, (40, 2)) * (rng.random((40, 1)) < strays)
+        moves[rng.random(40) < gone] = np.nan
+        agreed = align._agreed(middles, moves, zoom)
+        found[f"{zoom}, {growth}, {gone}, {strays}"] = [value for value in agreed if np.isfinite(value)]
+    moves = np.array([[1.0, 2], [1, 2.5], [np.nan, 0], [np.nan, 1], [0.5, 2]])
+    found["few"] = [np.isfinite(align._agreed(middles[:n], moves[:n], 1).residual) for n in (2, 3, 4, 5)]
+    found["vertex"] = [align._vertex(np.array(three)) for three in ((0.5, 1, 0.75), (1, 1, 1), (0, 1, 0.9))]
+    keep("agreement", found)
+    faint = textured(300, 600).astype(float)
+    faint = (128 + (faint - 128) * np.linspace(0, 1, 600)[:, None]).astype(np.uint8)
+    _, _, centres = align.anchors(faint)
+    keep("faint blocks", {"": [len(centres), *centres.sum(axis=0)]})
+
+
 def test_damages():
     shown, model, found = textured(300, 360), random_model("alex"), {}
     reference = damage.prepare(model, shown)
@@ -374,9 +396,35 @@ def test_an_edit_of_exactly_the_least_share_counts(monkeypatch, small, cells, ch
     assert judge._moved_towards(red, grid, grid + red, np.arange(1000).reshape(10, 100) < 1)
 
 
+def test_what_is_left_of_an_edit():
+    rng, region = np.random.default_rng(5), np.zeros((20, 24), bool)
+    size, edit = rng.gamma(1, 4, (20, 24)).astype(np.float32), rng.normal(0, 6, (20, 24, 3)).astype(np.float32)
+    region[5:12, 6:15] = True
+    left = [
+        judge._left((size, edit), cells, tone)[0] for cells in (region, ~region, region | True) for tone in (0, 1)
+    ]
+    explained = [
+        judge._explained_by(edit, share * edit + rng.normal(0, noise, edit.shape).astype(np.float32), region)
+        for share in (0, 0.4, 1, 1.4) for noise in (0, 2, 9)
+    ]  # fmt: skip
+    colour = np.float32([53, 80, 67])
+    towards = [
+        judge._moved_towards(colour, 0 * edit, turned * colour + edit * spread, region & (rng.random((20, 24)) < 0.1))
+        for turned in (-1, 0, 0.02, 1) for spread in (0.1, 1, 6)
+    ]  # fmt: skip
+    keep("left of an edit", {"left": left, "explained": explained, "towards": towards}, OF_PICTURES)
+
+
 def test_changes_of_the_whole_picture():
     start = textured(300, 360)
     disced, found = disc(start, (220, 30, 40), size=0.2), {}
+    for strength in (0.3, 1, 3):
+        end = np.clip(disced * (1 + strength * np.array([0.06, -0.03, -0.1])) + 3 * strength, 0, 255).astype(
+            np.uint8
+        )
+        cells = look(start)
+        shift = whole_picture._recoloured(cells, look(end)) - cells
+        found[f"recoloured by {strength}"] = [*shift.mean(axis=(0, 1)), *shift.std(axis=(0, 1))]
     for name, transform in whole_picture.TRANSFORMS.items():
         end = np.clip(transform(disced) * [1.15, 0.95, 0.85] + 4, 0, 255).astype(np.uint8)
         seen_end, turns = look(end), {"rotate 90", "rotate 270"}
@@ -467,5 +515,12 @@ def test_knowledge(monkeypatch):
             found |= {f"{name}, {position}, {column}": [value] for column, value in values.items()}
     hole = np.zeros((280, 300), bool)
     hole[90:150, 60:140] = True
-    found["fillings"] = [filling.mean(axis=(0, 1)) for filling in knowledge._fillings(source, hole)]
+    found["fillings"] = [filling[hole].mean(axis=0) for filling in knowledge._fillings(source, hole)]
+    seen = [
+        knowledge._seen_through(*map(knowledge._grey, (source, after))) for after in (forward, weak, far, guess)
+    ]
+    found["seen through"] = [cells.sum() for cells in seen]
+    found["alike"] = [
+        knowledge._correlations(source, picture, hole) for picture in (guess, weak, moved(source, 3, -2, 1.01))
+    ]
     keep("knowledge", found, OF_PICTURES)

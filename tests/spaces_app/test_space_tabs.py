@@ -130,6 +130,10 @@ def test_the_viewer_shows_costs_words_and_curves_of_a_chain(dataset):
 def test_the_chain_that_was_asked_for_is_found(dataset):
     assert dataset.chain_of[chains.pick(dataset, "worst")].editor == "fading"
     assert dataset.chain_of[chains.pick(dataset, "longest")].editor == "steady"
+    place, of = ("fading", "market", "hat"), {name: SimpleNamespace(run=run) for run, name in enumerate("ab", 1)}
+    twice = SimpleNamespace(check_editors=list, runs_of={place: [*of]}, chain_of=of)
+    assert [chains.find(twice, "fading", run=run)["chain"] for run in (1, 2, 3)] == ["a", "b", "a"]
+    assert chains.find(twice, "fading")["chain"] == "a"
     unscored = SimpleNamespace(check_editors=list, cases=[], groups={}, chains=dataset.chains)
     for picked in (chains.pick(dataset, "surprise", "fading"), chains.pick(unscored, "worst", "fading")):
         assert dataset.chain_of[picked].editor == "fading"
@@ -297,6 +301,7 @@ def test_the_numbers_of_a_wide_dataset(wide, choice):
         "fails_on" if key == "metric" else key: str(value) if key == "threshold" else value
         for key, value in choice.items()}) for name in ("kept", "psnr")}  # fmt: skip
     figures["strips"] = _compare_figure(wide, PICTURES[5], "lamp", [*NAMES[2:5]])
+    figures["hero"] = None if choice else table._hero(wide)
     figures["additions"] = _compare_figure(wide, PICTURES[1], "tint", [*NAMES[2:5]])
     kept_numbers.check(f"wide, drawn, {choice}", {
         name: [{"": kept_numbers.of_figure(drawing)}] for name, drawing in figures.items() if drawing
