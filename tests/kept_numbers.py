@@ -53,12 +53,47 @@ def rows_of(tables):
     return {name: table.rows for name, table in tables.items()}
 
 
+def check_study(name, tables, *studies):
+    """The rows, and how the page shows those of these studies: columns, cells and figures."""
+    from convergebench.spaces_app.reporting import page
+    from convergebench.spaces_app.reporting.figures import FigureContext, house_style
+    from convergebench.spaces_app.statistics import find_statistics
+
+    keys = {key: dict.fromkeys(column for row in table.rows for column in row) for key, table in tables.items()}
+    check(name, {key: [keys[key] | row for row in table.rows] for key, table in tables.items()})
+    context, shown, drawn = FigureContext(tables, page.looks_of(tables), "", True), {}, {}
+    with house_style():
+        for key, statistic in find_statistics().items():
+            if any(f".studies.{study}." in statistic.__name__ for study in studies):
+                table = tables[key]
+                columns = [(column.shown, column.form, len(column.title)) for column in table.columns]
+                shown[key] = [{"": [columns, page._table_parts(table, statistic, "", context), table.note]}]
+                for drawing in page._drawings(table, statistic, "", context):
+                    axes = drawing.figure.axes
+                    widths = [line.get_linewidth() for part in axes for line in part.lines]
+                    bands = [band for part in axes for band in part.collections]
+                    cells = [(band.get_alpha() or 1, band.get_clim(), band.get_array()) for band in bands]
+                    cells = [
+                        (alpha, *ends, np.ma.filled(() if part is None else part, -1).ravel())
+                        for alpha, ends, part in cells
+                    ]
+                    drawn[drawing.name] = [{"": [of_figure(drawing), widths, cells]}]
+    check(f"{name}, shown", shown)
+    check(f"{name}, drawn", drawn)
+
+
 def of_figure(drawing):
     """What a figure shows: its lines, bars, bands and words, and where its axes end."""
     parts = [drawing.description, *drawing.figure.get_size_inches()]
     for axes in drawing.figure.axes:
         parts += [line.get_xydata() for line in axes.lines] + [bar.get_bbox().bounds for bar in axes.patches]
         parts += [path.vertices for band in axes.collections for path in band.get_paths()]
+        parts += [
+            [line.get_linewidth() for line in axes.lines],
+            [band.get_alpha() or 1 for band in axes.collections],
+        ]
+        parts += [np.ma.filled(part, -1) for band in axes.collections if (part := band.get_array()) is not None]
+        parts += [band.get_clim() for band in axes.collections if band.get_array() is not None]
         parts += [
             axes.get_xlim(),
             axes.get_ylim(),

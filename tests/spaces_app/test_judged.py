@@ -7,7 +7,7 @@ from itertools import product
 import kept_numbers
 import numpy as np
 import pytest
-from convergebench.dataset_builder.studies.labels.labels import Label
+from convergebench.dataset_builder.studies.labels.labels import QUESTIONS, Label
 from convergebench.generation.records import Chain, FinishedChain, Program, Source
 from convergebench.metric_modules._judges import drift
 from convergebench.spaces_app.analysis.analysis import Analysis
@@ -308,15 +308,78 @@ def test_unfaithful_restorations_are_counted_by_prompt(judge):
     assert (free.infidelity_per_prompt, faithful.infidelity_per_prompt) == (2.0, 0.5)  # as in the study
 
 
-def test_the_numbers_of_every_table():
-    chains, rows, said = [], [], []
-    for number, editor in product(range(6), ("draws", "adds")):
-        one = chain(editor=editor, source=f"table {number}", calls=4 if number == 5 else 6)
+HAT = Program("hat", ("add a hat", "remove the hat"), "accessories", True, "clear", shows="a hat")
+PAIRS = replace(APPLES, id="add-two", cycle=("Add an apple.", "Add a pear."))
+ROUNDS = {APPLES: 22, PAIRS: 2, REPLICATE: 4, HAT: 4, replace(HAT, id="hat~m-1"): 4, replace(HAT, id="hat~m-2"): 4}
+ROUNDS |= {
+    Program(f"restore-{name}", ("Restore the picture.",), "restoration", True, "partial"): 1
+    for name in ("s1", "s2", "l1", "sf1", "lf1")
+}
+
+
+def untidy():
+    """Answers of two judges and three people about edits of all kinds, with gaps, ties and chains that ended."""
+    rng, chains, rows, said, labels = np.random.default_rng(4), [], [], [], []
+    for (program, rounds), editor, number in product(ROUNDS.items(), ("draws", "adds", "identity"), range(6)):
+        if rng.random() < 0.12:
+            continue
+        steps = rounds * len(program.cycle)
+        calls = steps if rng.random() < 0.85 else int(rng.integers(0, steps))
+        status = "complete" if calls == steps else "refused" if calls else "failed"
+        one = chain(program, editor, f"table {number % 4}~blur", 1 + number // 4, rounds, status, calls)
+        if rng.random() < 0.06:
+            one = replace(one, chain=replace(one.chain, settings={"audit": "noise"}))
         chains.append(one)
-        made = [(number + step) % (3 if editor == "draws" else 4) > 0 for step in range(6)]
-        worn = [0.01 * (step + number) for step in range(6)]
-        rows += scores(one, edit_changed=made, lpips=[0.2] * 6, background_lpips=worn)
-        said += counted(one, [2 + step + (step > number) for step in range(7)], made=made)
-        said += [answer(one, step, "edit_applied", float((step + number) % 5 > 0)) for step in range(1, 5)]
-        said += [answer(one, 1, "edit_applied", 1.0, purpose="calibration", repeat=repeat) for repeat in (1, 2)]
-    kept_numbers.check("judged", kept_numbers.rows_of(compute_tables(analysis(chains, rows, said))))
+        kept = 1 - rng.gamma(2, 0.04) * np.arange(steps + 1)
+        for step in range(calls + 1):
+            yes = [bool(mark) for mark in rng.random(6) > 0.25]
+            count, kind = 2 + step + int(rng.choice((-1, 0, 0, 0, 1))), str(rng.choice(("inserted", "distorted")))
+            there = [other for other in range(1, step + 1) if rng.random() > 0.03]
+            places = [{"what": "a cup", "where": str(where)} for where in rng.choice([*"abcdef"], 3)]
+            questions = {
+                "object_count": (count, {"count": count}),
+                "self_evaluation": (float(step % 7 == 4), "yes"),
+            }
+            questions |= {"additions_there": (len(there) / max(1, step), {"there": there})} if step else {}
+            questions |= {"edit_applied": (float(yes[0]), {"applied": yes[0]}), "edit_undone": (float(yes[1]), {})}
+            questions |= {"anything_else": (float(yes[2]), {"changed": yes[2], "changes": places})}
+            questions |= {"infidelity": (float(yes[3]), {"kind": kind}), "over_generation": (float(yes[4]), {})}
+            for judge, (question, (value, words)) in product(("seer", "critic"), questions.items()):
+                if rng.random() < 0.6:
+                    value = None if rng.random() < 0.05 else value
+                    about = {"judge": judge, "model": f"m {editor}", "cost": 0.01 if judge == "seer" else None}
+                    said.append(answer(one, step, question, value, words, **about))
+                    again = {"purpose": "calibration", "repeat": 2 + step % 2, "session": 1 + (number > 3)}
+                    said += [answer(one, step, question, float(yes[5]), words, **about | again)] * (step < 2)
+            for rater, question in product(
+                ("anna", "ben", "carla"), ("failure", "rating", "applied", "else", "count")
+            ):
+                codes = [code.code for code in QUESTIONS[question].answers] or [str(count), "unclear"]
+                weights = np.array([3, *[1] * (len(codes) - 1)]) / (len(codes) + 2)
+                if rng.random() < 0.4 and step in (0, 1, 4, calls):
+                    word = str(rng.choice(codes, p=weights))
+                    labels.append(Label(rater=rater, question=question, answer=word, chain=one.id, step=step))
+            if step:
+                row = place(one) | {"step": step, "round": (step - 1) // len(program.cycle) + 1, "status": "ok"}
+                row |= {"position": (step - 1) % len(program.cycle) + 1, "reasons": "{}", "signature": "{}"}
+                level = float(np.clip(kept[step] + rng.normal(0, 0.05), 0, 1))
+                values = {
+                    "edit_changed": yes[0],
+                    "edit_undone": yes[5],
+                    "lpips": 0.8 - 0.8 * level,
+                    "psnr": 20 + level,
+                }
+                values |= {"background_lpips": 0.5 - level / 2, "retained_lpips": level, "retained_rmse": level**2}
+                rows.append(row | {name: None if rng.random() < 0.04 else each for name, each in values.items()})
+    for left, right in zip(chains, chains[1:] + chains[:1], strict=True):
+        for rater in ("anna", "ben"):
+            word, other = str(rng.choice(("first", "second", "same"))), {"other_chain": right.id, "other_step": 1}
+            labels.append(Label(rater=rater, question="pair", answer=word, chain=left.id, step=1, **other))
+    gone = Label(rater="anna", question="rating", answer="1", chain="f" * 16, step=1)
+    return Analysis(
+        rows, chains, roles={"identity": "baseline"}, tables={"judgements": said, "labels": [*labels, gone]}
+    )
+
+
+def test_the_numbers_of_every_table():
+    kept_numbers.check_study("judged", compute_tables(untidy()), "additions", "judges", "labels", "restoration")
