@@ -89,12 +89,6 @@ def of_figure(drawing):
         parts += [line.get_xydata() for line in axes.lines] + [bar.get_bbox().bounds for bar in axes.patches]
         parts += [path.vertices for band in axes.collections for path in band.get_paths()]
         parts += [
-            [line.get_linewidth() for line in axes.lines],
-            [band.get_alpha() or 1 for band in axes.collections],
-        ]
-        parts += [np.ma.filled(part, -1) for band in axes.collections if (part := band.get_array()) is not None]
-        parts += [band.get_clim() for band in axes.collections if band.get_array() is not None]
-        parts += [
             axes.get_xlim(),
             axes.get_ylim(),
             axes.get_title(loc="left"),
