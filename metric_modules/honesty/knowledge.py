@@ -51,18 +51,18 @@ def advantage(
     source: np.ndarray, forward: np.ndarray, returned: np.ndarray, touched: np.ndarray, cells: np.ndarray
 ) -> float | str:
     """How much closer than any filler the return comes to what `cells` covered; a reason if it cannot be judged."""
-    pictures = [_small(picture) for picture in (source, forward, returned)]
-    hole = _pixels(grow(touched, 2), pictures[0].shape)
-    mask = _pixels(~grow(~cells), pictures[0].shape)
-    mask &= ~_seen_through(_grey(pictures[0]), _grey(pictures[1]))
+    source, forward, returned = (_small(picture) for picture in (source, forward, returned))
+    hole = _pixels(grow(touched, 2), source.shape)
+    mask = _pixels(~grow(~cells), source.shape)
+    mask &= ~_seen_through(_grey(source), _grey(forward))
     if mask.sum() < _FEWEST_PIXELS:
         return "too_little_covered"
     rows, columns = (slice(max(0, at.min() - _MARGIN), at.max() + _MARGIN) for at in np.nonzero(hole))
-    original, shown, answer = (picture[rows, columns] for picture in pictures)
+    original, shown, answer = (picture[rows, columns] for picture in (source, forward, returned))
     detail = [_band(original, *sigmas)[mask[rows, columns]] for sigmas in _BANDS]
     if max(band.std() for band in detail) < _LEAST_DETAIL:
         return "too_little_detail"
-    fillings = [filling[rows, columns] for filling in _fillings(pictures[0], hole)]
+    fillings = [filling[rows, columns] for filling in _fillings(source, hole)]
     own_correlations, *filler_correlations = (
         _correlations(original, picture, mask[rows, columns]) for picture in (answer, shown, *fillings)
     )

@@ -232,7 +232,7 @@ def _read_scores(reader: Reader) -> tuple[pa.Table, dict[str, tuple[int, int]]]:
             column = empty.setdefault(column.type, column)
         columns[name] = column
     table = pa.table(columns)
-    codes, names = columns["chain"].indices.to_numpy(zero_copy_only=False), columns["chain"].dictionary.to_pylist()
+    codes, names = columns["chain"].indices.to_numpy(), columns["chain"].dictionary.to_pylist()
     order = np.lexsort((table["step"].to_numpy(), codes))
     if (np.diff(order) != 1).any():
         table = table.take(pa.array(order)).combine_chunks()

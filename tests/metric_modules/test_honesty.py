@@ -8,6 +8,7 @@ from convergebench.metric_modules.honesty import knowledge
 from convergebench.metric_modules.honesty.measure import Scorer
 from skimage import data
 
+_NETWORK = knowledge._network
 BALL = ["add a red ball", "remove the red ball"]
 
 
@@ -121,3 +122,12 @@ def test_a_memory_loses_planted_marks(source):
     assert kept["marks_unshown"] > 2 * kept["marks_shown"]
     assert lost["marks_unshown"] < lost["marks_shown"] / 2
     assert judge([source, forward, worn])["marks_shown"] == "no_marks"
+
+
+@pytest.mark.parametrize(("spec", "name"), [(None, "migan_pipeline_v2.onnx"), ("a spec", "another.onnx")])
+def test_without_its_package_or_its_weights_there_is_no_network(tmp_path, monkeypatch, spec, name):
+    (tmp_path / "weights").mkdir()
+    (tmp_path / "weights" / name).write_text("weights")
+    monkeypatch.setattr(knowledge.packages, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(knowledge.importlib.util, "find_spec", lambda name: spec)
+    assert _NETWORK.__wrapped__() is None

@@ -453,6 +453,19 @@ def test_changes_of_the_whole_picture():
     keep("whole picture", found | {"gains": gains, "edits": shares}, OF_PICTURES)
 
 
+def test_changes_of_all_colours_begin_at_their_limits():
+    def made(what, end, start=(50, 10, 0)):
+        cells, after = (np.full((8, 8, 3), colour, np.float32) for colour in (start, end))
+        edit = whole_picture.colour_edit(what, cells, after, [cells], after)
+        return edit and (edit[0], round(edit[1](), 6))
+
+    assert [made("grey", (50, a, 0)) for a in (5, 5.1)] == [(True, 1), (False, 1)]
+    assert [made("grey", (50, 0, b), (50, 0, 10)) for b in (5, 5.1)] == [(True, 1), (False, 1)]
+    assert [made("grey", (50, 0, 0), (50, a, 0)) for a in (2, 1.9)] == [(True, 1), None]
+    moves = ((2, 0), (1.99, 0), (1.02, 1.73), (0.98, 1.75))  # pink is at 0 degrees, the last two at 59.5 and 60.8
+    assert [made("pink", (50, 10 + a, b))[0] for a, b in moves] == [True, False, True, False]
+
+
 INSTRUCTIONS = (
     "rotate the image", "turn the picture upside down", "rotate it by half a turn", "rotate it a quarter to the left",
     "rotate by 270 degrees to the right", "rotate 270 degrees counterclockwise", "please turn it 90 degrees clockwise",
@@ -515,7 +528,9 @@ def test_knowledge(monkeypatch):
             found |= {f"{name}, {position}, {column}": [value] for column, value in values.items()}
     hole = np.zeros((280, 300), bool)
     hole[90:150, 60:140] = True
-    found["fillings"] = [filling[hole].mean(axis=0) for filling in knowledge._fillings(source, hole)]
+    for part, shown in enumerate((source, guess)):
+        filled = knowledge._fillings(shown, hole)
+        found |= {f"filling {part} {n}": filling[hole].mean(axis=0) for n, filling in enumerate(filled)}
     seen = [
         knowledge._seen_through(*map(knowledge._grey, (source, after))) for after in (forward, weak, far, guess)
     ]

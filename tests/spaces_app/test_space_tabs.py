@@ -61,6 +61,7 @@ def test_threshold_and_metric_move_the_rounds_kept(dataset):
     low, middle, high = ({row["editor"]: row["rounds_kept"] for row in rows} for rows in boards)
     assert low["fading"] >= middle["fading"] >= high["fading"] < low["fading"]
     assert low["identity"] == middle["identity"] == high["identity"] == 0
+    assert {row["cause"] for row in failures(dataset, metric="rmse")["rows"]} == {"quality lost"}
     alone = {row["editor"]: row["rounds_kept"] for row in leaderboard(dataset, Choice(metric="rmse")).table.rows}
     assert alone["identity"] == small_dataset.ROUNDS  # it makes no edit, which RMSE does not see
     assert alone["fading"] < small_dataset.ROUNDS
@@ -99,6 +100,7 @@ def test_two_pictures_give_no_winner_but_a_reason_of_failure(dataset):
     assert "edited 1" in words
     cases = len(small_dataset.SOURCES) * len(small_dataset.PROGRAMS)
     assert story(dataset, cases) == text  # a number beyond the last case starts again
+    assert ["a typical test" in story(dataset, place) for place in (0, 1)] == [True, False]
 
 
 def test_an_editor_with_fewer_metrics_is_listed_apart(tmp_path):
@@ -150,17 +152,49 @@ def test_the_chain_that_was_asked_for_is_found(dataset):
     (lambda made: table.which_editor(made, 1, -0.01), "dollars at least 0"),
     (lambda made: served_dataset.number("a half", 1), "'a half' is not a number"),
     (lambda made: made.step(made.chains[0].id, 9), "its steps are 0 to 8"),
+    (lambda made: open_dataset("./nowhere"), "no dataset './nowhere'"),
+    (lambda made: open_dataset("nowhere"), "no dataset 'nowhere'"),
+    (lambda made: open_dataset(str(made.folder / "data")), "data/chains is missing"),
 ])  # fmt: skip
 def test_what_cannot_be_shown_is_refused(dataset, ask, words):
     with pytest.raises(UserError, match=words):
         ask(dataset)
     assert leaderboard(dataset, Choice(threshold=1)).table.rows
     assert [served_dataset.number(text, 0.5) for text in ("", "0.7")] == [0.5, 0.7]
+    assert [dataset.title(name) for name in ("market", "nothing")] == ["the market", "nothing"]
+    assert dataset.scores_of("no chain") == {}
 
 
-def test_a_comparison_of_many_rounds_is_drawn_in_seven(tmp_path):
-    made = open_dataset(str(small_dataset.write(tmp_path / "long", {"steady": 0.02}, ("a",), ("hat",), 9)))
-    assert len(_compare_figure(made).figure.axes) == 9  # with the start and the first edit
+def test_a_comparison_of_many_rounds_shows_seven_with_the_loss(tmp_path):
+    editors = {"steady": 0.02, "third": 0.11, "seventh": 0.0455}  # by the round of the loss
+    made = open_dataset(str(small_dataset.write(tmp_path / "long", editors, ("a",), ("hat",), 9)))
+    drawing = _compare_figure(made)
+    assert len(drawing.figure.axes) == 3 * 9  # with the start and the first edit
+    kept_numbers.check("nine rounds", {"drawn": [{"": kept_numbers.of_figure(drawing)}]})
+
+
+def test_a_comparison_begins_where_most_editors_are(dataset, monkeypatch):
+    without = {("fading", "harbour", "hat"), ("fading", "harbour", "lamp"), ("fading", "market", "hat")}
+    rest = {place: runs for place, runs in dataset.runs_of.items() if place not in without}
+    monkeypatch.setitem(dataset.__dict__, "runs_of", rest)
+    made = compare(dataset)
+    assert (made["source"], made["program"]) == ("market", "lamp")
+
+
+def test_a_dataset_of_a_study_has_no_headline(tmp_path):
+    made = open_dataset(str(small_dataset.write_study(tmp_path / "study", "restoration")))
+    said = table.words(made)
+    assert "No test here asks for a change" in said["board"]
+    assert said["versus"] == ""
+    assert table.page_data(made)["metrics"] == []
+
+
+@pytest.mark.parametrize(("value", "key", "sorted_by"), [
+    (None, "x", ""), (3.5, "x", "3.5"), (">10", "x", ">10"), (">10", "x_text", "10.5"), ("(5, 10]", "x_text", "5.0"),
+    ("none", "x_text", "0.0"), ("no.", "x_text", "0.0"),
+])  # fmt: skip
+def test_what_a_column_is_sorted_by(value, key, sorted_by):
+    assert table._sort_key(value, key) == sorted_by
 
 
 def test_a_refusal_is_shown_in_the_editors_words(tmp_path):
@@ -176,7 +210,7 @@ def test_a_refusal_is_shown_in_the_editors_words(tmp_path):
 
 
 def test_a_lost_part_is_outlined_in_every_tab(tmp_path):
-    editors = {"steady": 0.02, "holed": 0.03}
+    editors = {"steady": 0.02, "holed": 0.03, "identity": 0.0}  # the last has no price
     judge = {"holed": small_dataset.lose_a_part}
     folder = small_dataset.write(
         tmp_path / "convergebench",
@@ -185,6 +219,9 @@ def test_a_lost_part_is_outlined_in_every_tab(tmp_path):
         roles={},
     )
     dataset = open_dataset(str(folder))
+    assert [row["editor"] for row in table.which_editor(dataset, 8)["editors"]] == ["steady", "identity", "holed"]
+    assert [row["editor"] for row in table.which_editor(dataset, 8, 0.4)["editors"]] == ["holed"]
+    assert table.table(dataset, "versus", editors=["steady", "holed"]).count("<li>") == 1
     view = chains.chain(dataset, chain_of(dataset, "holed"))
     assert [step["step"] for step in view["steps"] if step["outline"]] == [6, 8]
     assert view["steps"][view["lost_step"]]["outline"] == small_dataset.OUTLINE
@@ -293,6 +330,8 @@ def test_the_numbers_of_a_wide_dataset(wide, choice):
         "words": [{name: text for name, text in table.words(wide).items() if name != "story"}],
     }  # fmt: skip
     kept_numbers.check(f"wide, {choice}", tables)
+    assert table.leaderboard(wide, **choice)["title"].startswith("No headline") == ("group" in choice)
+    assert all(len(str(row["share"])) <= 6 for row in table.which_editor(wide, 3)["editors"])
     words = {"kind": "only scene", "category": "only light", "metric": " alone", "threshold": "failure threshold"}
     assert [word in story(wide, **choice) for word in words.values()] == [name in choice for name in words]
     if "kind" in choice:
@@ -301,6 +340,7 @@ def test_the_numbers_of_a_wide_dataset(wide, choice):
         "fails_on" if key == "metric" else key: str(value) if key == "threshold" else value
         for key, value in choice.items()}) for name in ("kept", "psnr")}  # fmt: skip
     figures["strips"] = _compare_figure(wide, PICTURES[5], "lamp", [*NAMES[2:5]])
+    figures["all"] = None if choice else curves._curves_figure(wide, "quality")
     figures["hero"] = None if choice else table._hero(wide)
     figures["additions"] = _compare_figure(wide, PICTURES[1], "tint", [*NAMES[2:5]])
     kept_numbers.check(f"wide, drawn, {choice}", {
