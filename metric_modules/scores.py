@@ -190,7 +190,7 @@ class ScoreRow(StepPlace):
             return self.__dict__[column]
         if column in score_column_names():
             raise KeyError(f"the column {column!r} of the scores was not read")
-        near = get_close_matches(column, score_column_names(), 1)
+        near = get_close_matches(column, score_column_names())
         raise KeyError(f"the scores have no column {column!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
 
     @property

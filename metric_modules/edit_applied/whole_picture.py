@@ -173,7 +173,7 @@ def _gain(before: np.ndarray, after: np.ndarray) -> float | None:
     fits = cv2.matchTemplate(other, core, cv2.TM_CCORR)
     down, right = np.unravel_index(int(fits.argmax()), fits.shape)
     moved, moved_wide = (band[down : down + rows, right : right + columns] for band in (other, other_coarse))
-    size = (max(1, columns // _BLOCK), max(1, rows // _BLOCK))
+    size = (columns // _BLOCK, rows // _BLOCK)
     power = cv2.resize(core * core, size, interpolation=cv2.INTER_AREA)
     shared = cv2.resize(core * moved, size, interpolation=cv2.INTER_AREA)
     textured = power > _TEXTURED**2

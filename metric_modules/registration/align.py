@@ -163,7 +163,7 @@ def _agreed(centres: np.ndarray, moves: np.ndarray, zoom: float) -> Placement:
     agree = errors[best] <= max(1 / zoom, 2.5 * float(np.median(errors[best])))
     from_middle, to_middle = before[agree] - before[agree].mean(axis=0), after[agree] - after[agree].mean(axis=0)
     spread = float((from_middle * from_middle).sum())
-    scale = float((from_middle * to_middle).sum()) / spread if spread else 1.0
+    scale = float((from_middle * to_middle).sum()) / spread
     shift = after[agree].mean(axis=0) - scale * before[agree].mean(axis=0)
     misfits = np.full((2, len(is_located)), np.inf)
     misfits[:, is_located] = zoom * np.linalg.norm([after - scale * before - shift, after - before], axis=2)

@@ -1,6 +1,7 @@
 """The numbers of plans, prices and the ledger, and each limit of money exactly where it is."""
 
 import datetime
+import hashlib
 import shutil
 from types import SimpleNamespace
 
@@ -52,6 +53,7 @@ def test_what_is_no_amount_of_money_is_refused(amount):
     with pytest.raises(ValueError, match="is not an amount of money"):
         ledger._amount(amount)
     assert ledger._amount(0) == 0
+    assert ledger._checksum({"opening": 0.12}) == hashlib.sha256(b'{"opening":0.12}').hexdigest()[:8]
 
 
 def test_a_budget_may_be_spent_to_its_last_cent(tmp_path):

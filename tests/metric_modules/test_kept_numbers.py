@@ -2,11 +2,13 @@
 
 from dataclasses import astuple
 from itertools import combinations
+from types import SimpleNamespace
 
 import cv2
 import kept_numbers
 import numpy as np
 import pytest
+from convergebench.metric_modules._engine import results
 from convergebench.metric_modules._shared.looks import look
 from convergebench.metric_modules.contraction.contraction import contraction
 from convergebench.metric_modules.contraction.growth import shape
@@ -14,6 +16,7 @@ from convergebench.metric_modules.damage import measure as damage
 from convergebench.metric_modules.edit_applied import judge, whole_picture
 from convergebench.metric_modules.edit_applied.cycles import asked_transforms, roles
 from convergebench.metric_modules.edit_applied.judge import judge_step, seen
+from convergebench.metric_modules.edit_applied.measure import SIGNATURE
 from convergebench.metric_modules.halflife import comparison, intervals, survival
 from convergebench.metric_modules.halflife.causes import CAUSES, Limits
 from convergebench.metric_modules.halflife.halflife import half_life
@@ -294,13 +297,46 @@ def test_how_blocks_agree():
         agreed = align._agreed(middles, moves, zoom)
         found[f"{zoom}, {growth}, {gone}, {strays}"] = [value for value in agreed if np.isfinite(value)]
     moves = np.array([[1.0, 2], [1, 2.5], [np.nan, 0], [np.nan, 1], [0.5, 2]])
-    found["few"] = [np.isfinite(align._agreed(middles[:n], moves[:n], 1).residual) for n in (2, 3, 4, 5)]
+    for n in (2, 3, 4, 5):  # of four only two are found, which is not more than half
+        found[f"of {n}"] = [value for value in align._agreed(middles[:n], moves[:n], 1) if np.isfinite(value)]
     found["vertex"] = [align._vertex(np.array(three)) for three in ((0.5, 1, 0.75), (1, 1, 1), (0, 1, 0.9))]
     keep("agreement", found)
     faint = textured(300, 600).astype(float)
     faint = (128 + (faint - 128) * np.linspace(0, 1, 600)[:, None]).astype(np.uint8)
     _, _, centres = align.anchors(faint)
     keep("faint blocks", {"": [len(centres), *centres.sum(axis=0)]})
+
+
+def test_levels_and_the_search_for_a_block():
+    levels = {63: [63], 256: [256], 300: [256, 300], 512: [256, 512], 600: [256, 512]}
+    for side, sides in levels.items():
+        assert [grey.shape for grey in align._pyramid(textured(side, 2 * side))] == [(n, 2 * n) for n in sides]
+    seen = np.random.default_rng(3).integers(0, 256, (16, 16), np.uint8)
+    for down, right in ((0, 0), (1, -1), (-1, 0)):
+        for middle in (
+            (5, 6),
+            (10, 9),
+            (4 - min(right, 0), 4 - min(down, 0)),
+            (11 - max(right, 0), 11 - max(down, 0)),
+        ):
+            shown = np.roll(seen, (down, right), (0, 1))
+            move = align._sought(seen, shown, np.array(middle, float), np.zeros(2), 2, 2)
+            assert move == pytest.approx((right, down), abs=0.5)
+    around = [(3, 8), (12, 8), (8, 3), (8, 12)]  # too near the rim
+    assert [align._sought(seen, seen, np.array(at, float), np.zeros(2), 2, 2) for at in around] == [None] * 4
+    for far in ((2, 0), (-2, 0), (0, 2), (0, -2)):  # at the edge of what is searched
+        shown = np.roll(seen, far, (0, 1))
+        assert align._sought(seen, shown, np.array((8.0, 8)), np.zeros(2), 2, 2) is None
+        assert align._sought(seen, shown, np.array((8.0, 8)), np.array(far[::-1]) / 2, 2, 2) is not None
+
+
+def test_signatures():
+    given = {
+        "honesty": Scorer("cpu", "float32", {}).signature,
+        "edits": SIGNATURE,
+        "registration": measure.signature,
+    }
+    keep("signatures", given | {"engine": results._engine_signature(SimpleNamespace(size="512x768"))})
 
 
 def test_damages():
@@ -462,8 +498,12 @@ def test_changes_of_all_colours_begin_at_their_limits():
     assert [made("grey", (50, a, 0)) for a in (5, 5.1)] == [(True, 1), (False, 1)]
     assert [made("grey", (50, 0, b), (50, 0, 10)) for b in (5, 5.1)] == [(True, 1), (False, 1)]
     assert [made("grey", (50, 0, 0), (50, a, 0)) for a in (2, 1.9)] == [(True, 1), None]
-    moves = ((2, 0), (1.99, 0), (1.02, 1.73), (0.98, 1.75))  # pink is at 0 degrees, the last two at 59.5 and 60.8
-    assert [made("pink", (50, 10 + a, b))[0] for a, b in moves] == [True, False, True, False]
+    assert [made("pink", (50, 10 + a, 0))[0] for a in (2, 1.99)] == [True, False]
+    hues = {"redd": 40, "orang": 65, "yellow": 100, "green": 140, "blu": 285, "purpl": 320, "pink": 0}  # in Lab
+    for what, hue in hues.items():
+        for beside in (-60.4, -59.6, 59.6, 60.4):
+            way = np.deg2rad(hue + beside)
+            assert made(what, (50, 10 + 3 * np.cos(way), 3 * np.sin(way)))[0] == (abs(beside) < 60)
 
 
 INSTRUCTIONS = (
@@ -534,7 +574,8 @@ def test_knowledge(monkeypatch):
     seen = [
         knowledge._seen_through(*map(knowledge._grey, (source, after))) for after in (forward, weak, far, guess)
     ]
-    found["seen through"] = [cells.sum() for cells in seen]
+    seen.append(knowledge._seen_through(*[knowledge._grey(guess)] * 2))
+    found |= {f"seen through {n}": [cells.sum()] for n, cells in enumerate(seen)}
     found["alike"] = [
         knowledge._correlations(source, picture, hole) for picture in (guess, weak, moved(source, 3, -2, 1.01))
     ]

@@ -52,6 +52,8 @@ def test_a_missing_value_says_why_and_whose_fault_it_is():
     assert found["edit_changed"].fault is Fault.NOBODY
     assert Missing("not_asked", "lpips").sentence == "not asked for; `convergebench score --metrics lpips` adds it"
     assert Missing("a code of another version").sentence == "a code of another version"
+    damaged = {code for code, reason in scores.OF_THE_ENGINE.items() if reason.damage}
+    assert damaged == {"missing", "unreadable", "not_a_number"}
 
 
 def test_a_signature_is_structured_and_prose_only_for_readers():
