@@ -9,9 +9,11 @@ import re
 import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import small_dataset
 
 KEPT = Path(__file__).with_suffix(".json")
 
@@ -53,33 +55,63 @@ def rows_of(tables):
     return {name: table.rows for name, table in tables.items()}
 
 
-def check_study(name, tables, *studies):
-    """The rows, and how the page shows those of these studies: columns, cells and figures."""
+def check_study(name, tables, *studies, chains=()):
+    """The rows, and how the page shows those of these studies: columns, cells, figures, strips and its first lines."""
     from convergebench.spaces_app.reporting import page
     from convergebench.spaces_app.reporting.figures import FigureContext, house_style
     from convergebench.spaces_app.statistics import find_statistics
+    from convergebench.spaces_app.studies import study_modules
 
     keys = {key: dict.fromkeys(column for row in table.rows for column in row) for key, table in tables.items()}
     check(name, {key: [keys[key] | row for row in table.rows] for key, table in tables.items()})
     context, shown, drawn = FigureContext(tables, page.looks_of(tables), "", True), {}, {}
+    for module in study_modules("page"):
+        first = module.stand_in(tables, {"suite": "small"}) or {"lead": []}
+        shown[module.__name__.split(".")[-2] + " first"] = [{"": [first["lead"], len(str(first["lead"]))]}]
     with house_style():
         for key, statistic in find_statistics().items():
             if any(f".studies.{study}." in statistic.__name__ for study in studies):
                 table = tables[key]
                 columns = [(column.shown, column.form, len(column.title)) for column in table.columns]
-                shown[key] = [{"": [columns, page._table_parts(table, statistic, "", context), table.note]}]
+                shown[f"{key} columns"] = [{"": columns}]
+                parts = [page._table_parts(table, statistic, "", context), table.note, len(table.note)]
+                shown[key] = [{"": parts + _strips(table, statistic, chains)}]
                 for drawing in page._drawings(table, statistic, "", context):
                     axes = drawing.figure.axes
+                    places = [
+                        [*part.get_subplotspec().get_geometry(), *part.get_xticks(), *part.get_yticks()]
+                        for part in axes
+                    ]
                     widths = [line.get_linewidth() for part in axes for line in part.lines]
                     bands = [band for part in axes for band in part.collections]
-                    cells = [(band.get_alpha() or 1, band.get_clim(), band.get_array()) for band in bands]
                     cells = [
-                        (alpha, *ends, np.ma.filled(() if part is None else part, -1).ravel())
-                        for alpha, ends, part in cells
+                        np.ma.filled(() if (part := band.get_array()) is None else part, -1) for band in bands
                     ]
-                    drawn[drawing.name] = [{"": [of_figure(drawing), widths, cells]}]
+                    looks = [(band.get_alpha() or 1, band.get_clim()) for band in bands]
+                    drawn[drawing.name] = [
+                        {"": [of_figure(drawing), places, widths, looks, [part.ravel() for part in cells]]}
+                    ]
     check(f"{name}, shown", shown)
     check(f"{name}, drawn", drawn)
+
+
+def _strips(table, statistic, chains):
+    """What is said under the pictures, and which pictures they are; every other chain has a reference."""
+    if not chains or not hasattr(statistic, "strips"):
+        return []
+    order, asked, picture = (
+        {chain.id: place for place, chain in enumerate(chains)},
+        [],
+        small_dataset.picture(1, side=8),
+    )
+    reader = SimpleNamespace(
+        chains=lambda: chains,
+        picture=lambda chain, step: asked.append((order[chain], step)),
+        reference=lambda chain: picture if order[chain] % 2 else None,
+    )
+    strips = statistic.strips(table, reader)
+    frames = [(frame["label"], frame["words"]) for strip in strips for frame in strip.frames]
+    return [asked, frames, [len(label + words) for label, words in frames], [len(strip.title) for strip in strips]]
 
 
 def of_figure(drawing):

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -92,11 +93,13 @@ def test_failures_are_placed_on_the_levels_of_banana100_by_rules():
         ("quality lost", 0.5, "image"),
         ("not undone", None, "object"),
         ("part lost", 0.03, "object"),
+        ("part lost", 0.02, "object"),
         ("part lost", 0.01, "sub-object"),
         ("another person", None, "sub-object"),
     ):
         assert failure_levels._level(hat, cause, area) == level
-    flipped = SimpleNamespace(category="geometric", chain=SimpleNamespace(program=programs.get("flip-vertically")))
+    program = replace(programs.get("flip-vertically"), cycle=("flip the image vertically", "take it back"))
+    flipped = SimpleNamespace(category="geometric", chain=SimpleNamespace(program=program))
     assert failure_levels._level(flipped, "not changed", None) == "image"
     assert failure_levels._level(flipped, "refused", None) is None
 

@@ -320,8 +320,10 @@ ROUNDS |= {
 def untidy():
     """Answers of two judges and three people about edits of all kinds, with gaps, ties and chains that ended."""
     rng, chains, rows, said, labels = np.random.default_rng(4), [], [], [], []
-    for (program, rounds), editor, number in product(ROUNDS.items(), ("draws", "adds", "identity"), range(6)):
-        if rng.random() < 0.12:
+    for (program, rounds), editor, number in product(
+        ROUNDS.items(), ("draws", "adds", "rare", "identity"), range(6)
+    ):
+        if rng.random() < 0.12 or (editor == "rare" and number > 1):
             continue
         steps = rounds * len(program.cycle)
         calls = steps if rng.random() < 0.85 else int(rng.integers(0, steps))
@@ -345,7 +347,7 @@ def untidy():
             questions |= {"anything_else": (float(yes[2]), {"changed": yes[2], "changes": places})}
             questions |= {"infidelity": (float(yes[3]), {"kind": kind}), "over_generation": (float(yes[4]), {})}
             for judge, (question, (value, words)) in product(("seer", "critic"), questions.items()):
-                if rng.random() < 0.6:
+                if rng.random() < 0.6 and number != 5:
                     value = None if rng.random() < 0.05 else value
                     about = {"judge": judge, "model": f"m {editor}", "cost": 0.01 if judge == "seer" else None}
                     said.append(answer(one, step, question, value, words, **about))
@@ -354,9 +356,10 @@ def untidy():
             for rater, question in product(
                 ("anna", "ben", "carla"), ("failure", "rating", "applied", "else", "count")
             ):
-                codes = [code.code for code in QUESTIONS[question].answers] or [str(count), "unclear"]
+                codes = [code.code for code in QUESTIONS[question].answers]
+                codes = [str(count), *codes] if question == "count" else codes
                 weights = np.array([3, *[1] * (len(codes) - 1)]) / (len(codes) + 2)
-                if rng.random() < 0.4 and step in (0, 1, 4, calls):
+                if rng.random() < 0.4 and step in (0, 1, 4, calls) and (question, number) != ("count", 5):
                     word = str(rng.choice(codes, p=weights))
                     labels.append(Label(rater=rater, question=question, answer=word, chain=one.id, step=step))
             if step:

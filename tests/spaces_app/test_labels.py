@@ -50,6 +50,11 @@ def test_limits_of_alpha_are_wider_if_items_share_pictures():
 def test_nothing_to_disagree_about_has_no_alpha():
     assert _krippendorff_alpha([["a", "a"], ["a", "a"]], "pq") == (None, None, None)
     assert _krippendorff_alpha([["a"], ["b"]], "pq").value is None
+    assert _krippendorff_alpha([["a", "b"], ["a", "a"]], "pp") == (
+        0.0,
+        None,
+        None,
+    )  # 1 - 3 * 2 / 6, of one picture
 
 
 @pytest.fixture(scope="module")

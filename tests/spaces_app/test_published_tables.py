@@ -1,6 +1,7 @@
 """Published tables: what counts as one picture, and what two editors are compared at."""
 
 from itertools import product
+from types import SimpleNamespace
 
 import kept_numbers
 import numpy as np
@@ -55,19 +56,36 @@ def test_limits_of_a_difference_are_within_its_range():
         assert -2 <= row.difference.low <= row.difference.high <= 2
 
 
+def test_a_picture_is_known_from_the_chain_of_one_editor():
+    rows = [
+        dict.fromkeys(("category", "image"), None) | {"table": "t", "case": "1", "run": 1, "round": 1}
+        for _ in "ab"
+    ]
+    rows = [row | {"editor": "ab"[n], "chain": ("c", None)[n], "ssim": 0.5} for n, row in enumerate(rows)]
+    chains = [SimpleNamespace(id="c", source=SimpleNamespace(id="harbour"))]
+    of_rows = Analysis([], [], tables={"published": rows}).rows
+    [metric] = published_metrics(SimpleNamespace(rows=of_rows, chains=chains))
+    assert (metric.source_of, metric.has_pictures) == ({("1", 1): "harbour"}, True)
+
+
 def untidy():
-    """Three tables of three editors with gaps: pictures known, from chains, or not known; one has a single round."""
+    """Three tables of four editors with gaps: pictures known, from chains, or not known; one has a single round."""
     rng, rows = np.random.default_rng(8), []
     for (table, rounds), editor, number, run in product(
-        (("t.csv", (1, 2, 5, 10)), ("u.csv", (1, 3)), ("v.csv", (4,))), "abc", range(16), (1, 2)
+        (("t.csv", (1, 2, 5, 10)), ("u.csv", (1, 3)), ("v.csv", (4,))), "abcd", range(16), (1, 2)
     ):
         slope = rng.gamma(2, 0.03 + 0.02 * (editor == "a"))
         last = rng.choice(rounds, p=[0.2 / (len(rounds) - 1)] * (len(rounds) - 1) + [0.8]) if rounds[1:] else 4
         for round in rounds if rng.random() > 0.1 else ():
             if round <= last and rng.random() > 0.05:
                 level = float(np.clip(1 - slope * round + rng.normal(0, 0.02), 0, 1))
-                row = {"table": table, "editor": editor, "case": f"case {number}", "run": run, "round": round}
-                row |= {"chain": None, "category": None, "image": None if table == "u.csv" else f"p {number % 13}"}
+                row = {"table": table, "editor": editor, "case": f"case {number}", "run": run}
+                row["round"] = round + 20 * (editor == "d" and table == "u.csv")  # no round is common
+                row |= {
+                    "chain": None,
+                    "category": None,
+                    "image": None if table == "u.csv" else f"p {number % (2 if table == 'v.csv' else 13)}",
+                }
                 numbers = {"ssim": level, "lpips": 1 - level, "psnr": 20 + 20 * level, "clip": level / 2 + 0.5}
                 rows.append(
                     row | {name: None if rng.random() < 0.05 else value for name, value in numbers.items()}

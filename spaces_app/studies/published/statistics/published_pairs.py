@@ -5,7 +5,7 @@ By the mean of all rounds, which one bad round can decide, and at the last round
 
 from collections.abc import Iterator
 from itertools import combinations
-from math import isfinite
+from math import inf
 
 from convergebench.metric_modules.halflife.comparison import Comparison, compare, judge_together
 
@@ -76,5 +76,5 @@ def _compare_at(published: PublishedMetric, first: str, second: str, round: int 
             if side:
                 value[key] = sign * sum(side[number] for number in shared) / len(shared) if shared else None
     low, high = column_range(published.metric)
-    most = high - low if isfinite(high - low) else None
+    most = high - low if high < inf else None
     return compare((first, second), values[0], values[1], published.source_of, most)

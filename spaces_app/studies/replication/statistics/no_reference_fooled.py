@@ -51,7 +51,7 @@ def rows(analysis: Analysis) -> Iterator[Row]:
 def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
     """A panel for each editor: how many of the gaps are above 0."""
     gaps = rows_of(context.tables, no_reference_gaps.Row)
-    if not gaps or not context.is_first_group:
+    if not gaps:
         return []
     gaps = [row for row in gaps if row.program == gaps[0].program]
     panels, never = defaultdict[str, list[no_reference_gaps.Row]](list), defaultdict[str, list[str]](list)

@@ -56,7 +56,7 @@ def rows(analysis: Analysis) -> Iterator[Row]:
 def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
     """Figure 5: for each editor a panel for each step."""
     drawings: list[Drawing] = []
-    for editor in dict.fromkeys(row.editor for row in rows) if context.is_first_group else ():
+    for editor in dict.fromkeys(row.editor for row in rows):
         of_editor = [row for row in rows if row.editor == editor and row.program == rows[0].program]
         panels = {f"step {step}": [row for row in of_editor if row.step == step] for step in STEPS}
         figure = heatmaps(panels, lambda gap: gap, ("#b4540a", "#f3f5f8", "#0b4f9e"), (-_LARGEST, _LARGEST))

@@ -50,8 +50,6 @@ def rows(analysis: Analysis) -> Iterator[Row]:
 
 def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
     """For each metric and program a panel for each picture; what a figure leaves out is in the table."""
-    if not context.is_first_group:
-        return []
     curves: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in rows:
         if row.category in _DRAWN:
