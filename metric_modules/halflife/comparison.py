@@ -286,7 +286,7 @@ def _normal_score(ratios: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
     Reference: Wallace, The Annals of Mathematical Statistics 30 (1959).
     """
-    free = np.maximum(sizes - 1, 0.5)
+    free = sizes - 1
     unexplained = np.maximum(1 - ratios**2 / sizes, 1e-12)
     return (8 * free + 1) / (8 * free + 3) * np.sqrt(-free * np.log(unexplained))
 
