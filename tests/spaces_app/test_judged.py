@@ -308,6 +308,7 @@ def test_unfaithful_restorations_are_counted_by_prompt(judge):
     assert (free.infidelity_per_prompt, faithful.infidelity_per_prompt) == (2.0, 0.5)  # as in the study
 
 
+PEOPLE = ("anna", "ben", "carla")
 HAT = Program("hat", ("add a hat", "remove the hat"), "accessories", True, "clear", shows="a hat")
 PAIRS = replace(APPLES, id="add-two", cycle=("Add an apple.", "Add a pear."))
 ROUNDS = {APPLES: 22, PAIRS: 2, REPLICATE: 4, HAT: 4, replace(HAT, id="hat~m-1"): 4, replace(HAT, id="hat~m-2"): 4}
@@ -351,11 +352,10 @@ def untidy():
                     value = None if rng.random() < 0.05 else value
                     about = {"judge": judge, "model": f"m {editor}", "cost": 0.01 if judge == "seer" else None}
                     said.append(answer(one, step, question, value, words, **about))
-                    again = {"purpose": "calibration", "repeat": 2 + step % 2, "session": 1 + (number > 3)}
-                    said += [answer(one, step, question, float(yes[5]), words, **about | again)] * (step < 2)
-            for rater, question in product(
-                ("anna", "ben", "carla"), ("failure", "rating", "applied", "else", "count")
-            ):
+                    about |= {"purpose": "calibration", "session": 1 + (number > 3)}
+                    for repeat in (1, 2) if step < 2 else ():
+                        said.append(answer(one, step, question, float(yes[3 + repeat]), **about, repeat=repeat))
+            for rater, question in product(PEOPLE, ("failure", "rating", "applied", "else", "count")):
                 codes = [code.code for code in QUESTIONS[question].answers]
                 codes = [str(count), *codes] if question == "count" else codes
                 weights = np.array([3, *[1] * (len(codes) - 1)]) / (len(codes) + 2)
