@@ -1,5 +1,7 @@
 """The checks of honesty on pictures whose truth is known."""
 
+from types import SimpleNamespace
+
 import cv2
 import numpy as np
 import pytest
@@ -131,3 +133,19 @@ def test_without_its_package_or_its_weights_there_is_no_network(tmp_path, monkey
     monkeypatch.setattr(knowledge.packages, "cache_folder", lambda: tmp_path)
     monkeypatch.setattr(knowledge.importlib.util, "find_spec", lambda name: spec)
     assert _NETWORK.__wrapped__() is None
+
+
+def test_the_network_is_one_more_filler_and_nothing_is_subtracted(source, monkeypatch):
+    forward, mask = with_disc(source)
+    without, asked = judge([source, forward, source])["known"], []
+    network = SimpleNamespace(
+        run=lambda names, inputs: asked.append((names, inputs)) or [inputs["image"][:, ::-1]]
+    )
+    monkeypatch.setattr(knowledge, "_network", lambda: network)
+    *plain, ours = knowledge._fillings(source, mask)
+    assert (len(plain), (ours == plain[0][..., ::-1]).all()) == (6, True)
+    [(names, inputs)] = asked
+    assert (names, inputs["image"].shape, inputs["mask"].shape) == (["result"], (1, 3, 256, 256), (1, 1, 256, 256))
+    assert (inputs["mask"][0, 0] == np.where(mask, 0, 255)).all()
+    assert judge([source, forward, source])["known"] == pytest.approx(without + 0.35)
+    assert Scorer("cpu", "float32", {}).signature["fillers"] == "migan"

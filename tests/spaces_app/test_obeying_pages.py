@@ -38,22 +38,6 @@ def first_number(text):
     return float(re.search(r"(\d+\.\d) \[\d+\.\d, \d+\.\d\]", text)[1])
 
 
-def test_no_winner_without_a_verdict(dataset, twelve):
-    few, _ = headline(leaderboard(dataset).typed_rows)
-    assert few.startswith("No verdict: 2 pictures, 12 needed.")
-    many = leaderboard(twelve).typed_rows
-    top = [row for row in many if row.rank.value == 1]
-    answer, scope = headline(many, "scored today")
-    assert len(top) > 1
-    assert answer.startswith(f"No single best: {len(top)} of 12 editors may be first")
-    assert (
-        scope == "13 pictures; 156 tests; no meaning check; not checked whether edits are as asked; scored today."
-    )
-    far = Choice(editors=(top[0].editor, many[11].editor, *twelve_editors.BASELINES))
-    best, _ = headline(leaderboard(twelve, far).typed_rows)
-    assert re.match(r"Best: .+ survives \d\.\d \[.+\] of 10 rounds\. Worst: .+, \d\.\d \[.+\]\.$", best)
-
-
 @pytest.mark.parametrize("threshold", [0.3, 0.9])
 def test_headline_strips_and_failures_follow_the_filters(twelve, threshold):
     board = leaderboard(twelve, Choice(threshold=threshold))

@@ -237,16 +237,6 @@ def test_a_lost_part_is_outlined_in_every_tab(tmp_path):
     assert orange[0] > orange[1] + 200
 
 
-def test_curves_start_untouched_and_fall(dataset):
-    lines = {line["editor"]: line for line in curves.curves(dataset, "quality")["curves"]}
-    fading = [mean for _, mean, _, _ in lines["fading"]["points"]]
-    assert fading == sorted(fading, reverse=True)
-    assert fading[0] == 1
-    assert len(fading) == small_dataset.ROUNDS + 1
-    raw = curves.curves(dataset, "psnr")["curves"][0]["points"]
-    assert raw[0][0] == 1  # a metric without a value for round 0 begins with round 1
-
-
 def test_the_numbers_of_every_tab(dataset):
     editors = compare(dataset)["editors"]
     assert editors == ["steady", "fading", "identity"]  # the best first, baselines last
