@@ -9,7 +9,7 @@ import pytest
 from convergebench.generation.records import FinishedChain
 from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.studies.honesty.apart import UNJUDGED, UNSEEN
-from convergebench.spaces_app.studies.honesty.statistics.honesty import CHECKS, MARKS, _middle_ratio, rows
+from convergebench.spaces_app.studies.honesty.statistics.honesty import CHECKS, MARKS, _middle_ratio, note, rows
 from stores import chain
 
 PROGRAMS = {"red-ball": "red", "blue-book": "blue", "green-apple": "green"}
@@ -143,6 +143,13 @@ def test_a_dataset_without_checks_has_no_findings():
     scores, chains = cases(12)
     assert list(rows(Analysis(scores, chains))) == []
     assert reasons_apart(scores, chains) == {}
+
+
+@pytest.mark.parametrize(("fillers", "says_so"), [("plain", True), ("migan", False)])
+def test_a_measurement_without_the_network_is_named(fillers, says_so):
+    signature = json.dumps({"engine": {}, "honesty": {"version": 4, "fillers": fillers}})
+    scores, chains = cases(12, known=0.1, signature=signature)
+    assert ("without MI-GAN" in note(Analysis(scores, chains), [])) is says_so
 
 
 def test_the_numbers_of_every_row():

@@ -10,7 +10,7 @@ from statistics import fmean, stdev
 
 from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.halflife.comparison import LEVEL
-from convergebench.metric_modules.scores import ScoreRow
+from convergebench.metric_modules.scores import ScoreRow, signature_of
 from scipy import special
 
 from ....analysis.analysis import Analysis
@@ -47,6 +47,13 @@ class Row(TableRow):
     limit_text: str = column("Limit")
     cases: int = column("Tests", "count")
     outcome: str = column("Outcome")
+
+
+def note(analysis: Analysis, _: Sequence[Row]) -> str:
+    written = [signature_of({"signature": text}) for text in analysis.scores.distinct("signature")]
+    if all(signature.get("honesty", {}).get("fillers") != "plain" for signature in written):
+        return NOTE
+    return f"{NOTE} Measured without MI-GAN, as here, an editor that remembers half of the original passes."
 
 
 def rows(analysis: Analysis) -> Iterator[Row]:
