@@ -280,6 +280,8 @@ def test_placements():
         "recorded": [align.recorded(dict(zip(("shift_x", "shift_y", "scale"), row, strict=True)), (400, 512, 3))
                      for row in ((0.19, 0, 1), (0.2, 0, 1), (0, -1, 1), (0, 0, 1.002), (0, 0, 0.98), (None, 0, 1))],
     }  # fmt: skip
+    similarities = [measure._psnr_and_ssim(*[textured(side, 40)] * 2)[1] for side in (10, 11)]
+    assert similarities == ["smaller_than_window", pytest.approx(1)]
     finite = [place and [value for value in place if np.isfinite(value)] for place in found["recorded"]]
     keep("placements", found | {"recorded": finite})
 
@@ -347,6 +349,7 @@ def test_damages():
         back[200:250, 80:170] = (90, 120, 60)
         worst, polygons = damage.compare(model, reference, back)
         found[f"{move}"] = [worst, len(polygons), *polygons]
+        assert all(np.array_equal(corners, np.round(corners, 4)) for corners in polygons)
     keep("damage", found, OF_PICTURES)
 
 
