@@ -7,7 +7,6 @@ import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from enum import Enum
 from functools import cache
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -18,48 +17,30 @@ from .specs import specs
 
 CHANGED_SIZE = "changed_size"  # computed by the engine from the pictures' sizes, not by a metric
 _CHANGED_SIZE_ORDER = 60  # its position among the metrics
-
-
-class Fault(Enum):
-    """Who is to blame for a missing value."""
-
-    EDITOR = "editor"  # it returned no picture, or an unusable one
-    NOBODY = "nobody"  # it cannot be decided
-    OURS = "ours"  # damage, missing weights, a metric that was not requested, a failed call
-    NOT_APPLICABLE = "not applicable"  # the question does not arise at this step
-
-
-class Reason(NamedTuple):
-    code: str
-    fault: Fault
-    text: str  # {} is replaced by the detail
-    damage: bool = False  # the dataset or a metric is damaged: reported, and tried again by the next run
-
-
-_ROWS = (
-    Reason("refused", Fault.EDITOR, "refused"),
-    Reason("no_image", Fault.EDITOR, "no_image"),
-    Reason("shrunk", Fault.EDITOR, "shrunk"),
-    Reason("failed", Fault.OURS, "failed"),
-    Reason("unpublished", Fault.NOBODY, "this picture of an imported chain is not published"),
-    Reason("missing", Fault.OURS, "missing: its file is not in the dataset", damage=True),
-    Reason("unreadable", Fault.OURS, "unreadable", damage=True),
-    Reason("not_a_number", Fault.OURS, "not a number", damage=True),
-    Reason("absent", Fault.OURS, "{}"),
-    Reason("not_asked", Fault.OURS, "not asked for; `convergebench score --metrics {}` adds it"),
-    Reason("no_floor", Fault.OURS, "there is no floor: the suite has no unrelated source"),
-    Reason("previous_missing", Fault.OURS, "the picture before is missing"),
-    Reason("no_clean_picture", Fault.NOBODY, "the degraded picture has no clean one to compare with"),
-    Reason("ends_no_round", Fault.NOT_APPLICABLE, "this step ends no round"),
-    Reason("later_round", Fault.NOT_APPLICABLE, "only the first rounds are looked at"),
-)
-OF_THE_ENGINE = {reason.code: reason for reason in _ROWS}
+# By code, the fault and a sentence, as in the specs; {} is replaced by the detail.
+OF_THE_ENGINE = {
+    "refused": ("editor", "refused"),
+    "no_image": ("editor", "no_image"),
+    "shrunk": ("editor", "shrunk"),
+    "failed": ("ours", "failed"),
+    "unpublished": ("nobody", "this picture of an imported chain is not published"),
+    "missing": ("ours", "missing: its file is not in the dataset"),
+    "unreadable": ("ours", "unreadable"),
+    "not_a_number": ("ours", "not a number"),
+    "absent": ("ours", "{}"),
+    "not_asked": ("ours", "not asked for; `convergebench score --metrics {}` adds it"),
+    "no_floor": ("ours", "there is no floor: the suite has no unrelated source"),
+    "previous_missing": ("ours", "the picture before is missing"),
+    "no_clean_picture": ("nobody", "the degraded picture has no clean one to compare with"),
+    "ends_no_round": ("not applicable", "this step ends no round"),
+    "later_round": ("not applicable", "only the first rounds are looked at"),
+}
+_DAMAGE = ("missing", "unreadable", "not_a_number")  # reported, and tried again by the next run
 
 
 @cache
-def _reasons() -> dict[str, Reason]:
-    declared = [item for spec in specs().values() for item in spec.reasons.items()]
-    return OF_THE_ENGINE | {code: Reason(code, Fault(fault), text) for code, (fault, text) in declared}
+def _reasons() -> dict[str, tuple[str, str]]:
+    return OF_THE_ENGINE | {code: reason for spec in specs().values() for code, reason in spec.reasons.items()}
 
 
 class Missing(NamedTuple):
@@ -69,17 +50,22 @@ class Missing(NamedTuple):
     detail: str = ""
 
     @property
-    def reason(self) -> Reason:
-        """The reason's words and whose fault it is; an undeclared code has no fault."""
-        return _reasons().get(self.code) or Reason(self.code, Fault.NOBODY, self.code)
+    def fault(self) -> str:
+        """One of specs.FAULTS; nobody's for an undeclared code."""
+        return self._reason[0]
 
     @property
-    def fault(self) -> Fault:
-        return self.reason.fault
+    def is_damage(self) -> bool:
+        """Whether the dataset or a metric is damaged."""
+        return self.code in _DAMAGE
+
+    @property
+    def _reason(self) -> tuple[str, str]:
+        return _reasons().get(self.code, ("nobody", self.code))
 
     @property
     def sentence(self) -> str:
-        text = self.reason.text
+        text = self._reason[1]
         if "{}" in text:
             return text.replace("{}", self.detail)
         return f"{text}: {self.detail}" if self.detail else text

@@ -1,8 +1,8 @@
 """Finds the metric folders and reads their specs.
 
 `metric_modules/NAME/spec.py` has `SPEC = {...}`: the fields of `Spec`, `columns` with those of `ScoreColumn`, and
-`reasons`, {code: [fault, sentence]}. The faults are those of `scores.Fault`; {} in the sentence is replaced by the
-detail. A folder of several metrics has a list `SPECS`; its `Scorer` and `missing_weights` receive a name as `metric=`.
+`reasons`, {code: [fault, sentence]}. The faults are FAULTS; {} in the sentence is replaced by the detail. A folder of
+several metrics has a list `SPECS`; its `Scorer` and `missing_weights` receive a name as `metric=`.
 """
 
 import importlib
@@ -17,6 +17,9 @@ from convergebench.generation.plugins import plugins
 Kind = Literal["picture", "round", "statistic"]
 Headline = Literal["quality", "meaning", "edits", "framing"]
 Show = Literal["curve", "number", "dataset"]
+# Who is to blame for a missing value: the editor, for no picture or an unusable one; nobody; we, for damage, missing
+# weights, a metric that was not requested, or a failed call; or the question does not arise at this step.
+FAULTS = ("editor", "nobody", "ours", "not applicable")
 
 
 @dataclass(frozen=True)
@@ -106,6 +109,9 @@ def _checked_spec(folder: str, data: Mapping[str, Any]) -> Spec:
         _check(ScoreColumn, row, f"{where}, column {row.get('name')}")
     columns = tuple(ScoreColumn(**{"title": data["title"], **row}, metric=data["name"]) for row in rows)
     reasons = {code: (fault, text) for code, (fault, text) in values.pop("reasons", {}).items()}
+    for code, (fault, _) in reasons.items():
+        if fault not in FAULTS:
+            raise ValueError(f"{where}: the fault of {code} must be one of {', '.join(FAULTS)}, got {fault!r}")
     after = tuple(values.pop("after", ()))
     _check(Spec, values, where)
     return Spec(**values, folder=folder, columns=columns, after=after, reasons=reasons)

@@ -86,7 +86,7 @@ def fooled(rows):
         [row["metric"], row["editor"], f"{row['fooled']} of {row['sources']}", f"{row['gaps_above']} of {row['gaps']}",
          f"{row['largest']:+.1f}"]
         for row in rows
-        if row["program"] == "replicate"
+        if row["program"] == "replicate" and row["gaps"]
     ]  # fmt: skip
 
 
@@ -158,7 +158,7 @@ def main(report, copies, restored, out):
         "exact": ("llllrr", ["Editor", "Edits", "Made as asked", "Taken back", "Elsewhere", "Steps"],
                   exact(found["exact_edits"])),
         "fooled": ("llrrr", ["Metric", "Editor", "Fooled by", "Gaps above 0", "Largest"],
-                   fooled(of_copies["no_reference_fooled"])),
+                   fooled(of_copies["no_reference_ranks"])),
         "restoration": ("lrrrrr", ["Method", "PSNR", "SSIM", "LPIPS", "PIQE", "Pictures"],
                         restoration(tables(restored)["restoration_methods"])),
         "coverage": ("l" + "r" * (len(covered) - 1), covered, coverage),

@@ -8,7 +8,7 @@ process dies, accelerate ends all of them, and the same command resumes from the
 import contextlib
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -207,24 +207,26 @@ def _finish(job: Job, outcome: Outcome) -> None:
     """Write the files, and remove the shards, which are superfluous then."""
     if any(map(job.lacking, job.chains)) or any(map(job.lacking_floors, job.tasks)):
         raise UserError("other processes did not compute their share; do all have the same weights and dtype?")
-    medians, specs = job.floor_medians(), job.stored_specs()
-
-    def rows() -> Iterator[Json]:
-        for chain in sorted(job.chains, key=lambda chain: chain.chain.order):
-            floors = medians.get(floor_place(chain), {})
-            for row, values in chain_rows(chain, job.results, specs, job.absent, floors):
-                missing = {value for value in values.values() if isinstance(value, Missing)}
-                sentences = sorted(value.sentence for value in missing if value.reason.damage)
-                where = f"chain {row['chain']}, step {row['step']}"
-                outcome.damage += [f"{where}: {sentence}" for sentence in sentences]
-                yield row
-
-    outcome.rows = write(job.folder / "data/scores/0000.parquet", scores_config(specs), rows(), job.folder)[0]
+    specs = job.stored_specs()
+    rows = _score_rows(job, specs, outcome.damage)
+    outcome.rows = write(job.folder / "data/scores/0000.parquet", scores_config(specs), rows, job.folder)[0]
     floors = floor_rows(job.tasks, job.results)
     outcome.pairs = write(job.folder / "data/floors/0000.parquet", FLOORS, floors, job.folder)[0]
     for path in (job.folder / FOLDER).glob("*.jsonl"):
         path.unlink()
     shutil.rmtree(job.folder / FOLDER / _HELD, ignore_errors=True)
+
+
+def _score_rows(job: Job, specs: Mapping[str, Spec], damage: list[str]) -> Iterator[Json]:
+    """The rows of the scores; what they say of damaged pictures is added to `damage`."""
+    medians = job.floor_medians()
+    for chain in sorted(job.chains, key=lambda chain: chain.chain.order):
+        floors = medians.get(floor_place(chain), {})
+        for row, values in chain_rows(chain, job.results, specs, job.absent, floors):
+            missing = {value for value in values.values() if isinstance(value, Missing)}
+            sentences = sorted(value.sentence for value in missing if value.is_damage)
+            damage += [f"chain {row['chain']}, step {row['step']}: {sentence}" for sentence in sentences]
+            yield row
 
 
 def _share(costs: Sequence[int], rank: int, size: int) -> list[int]:

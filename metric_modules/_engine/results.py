@@ -147,7 +147,7 @@ def _by_metric(line: Line) -> dict[str, dict[int, Values]]:
 
 def _has_damage(rows: Mapping[int, Values]) -> bool:
     values = itertools.chain.from_iterable(row.values() for row in rows.values())
-    return any(isinstance(value, Missing) and value.reason.damage for value in values)
+    return any(isinstance(value, Missing) and value.is_damage for value in values)
 
 
 def _select(values: Mapping[str, object], columns: Collection[str]) -> Values:

@@ -7,7 +7,7 @@ import contextlib
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
@@ -61,23 +61,32 @@ def score_chains(
             references.move_to_end(key)
             return references[key]
 
-    def work(chain: DatasetChain) -> Line:
-        lacking, floors = job.lacking(chain), medians.get(floor_place(chain), {})
-        columns = {column.name: column for run in lacking for column in run.spec.columns}
-        rows: dict[int, Values]
-        try:
-            reference = reference_of(chain)
-        except Undecodable as error:
-            missing = Missing("unreadable", f"the reference: {error}")
-            rows = {placed.step.step: dict.fromkeys(columns, missing) for placed in chain.scored_steps}
-        else:
-            is_near = partial(is_near_threshold, columns, floors)
-            rows = score_chain(job.reader, chain, reference, lacking, is_near, decoders, batch)
-        parts = {run.name: run.signature for run in lacking}
-        return {"chain": chain.chain.id, "digest": chain.digest, "parts": parts, "rows": rows}
-
     with ThreadPoolExecutor(threads, initializer=_use_one_thread) as decoders:
+        work = partial(_scored_line, job, medians, reference_of, decoders, batch)
         yield from _in_threads(work, chains, threads)
+
+
+def _scored_line(
+    job: "Job",
+    medians: Mapping[FloorPlace, Medians],
+    reference_of: Callable[[DatasetChain], Reference],
+    decoders: Executor,
+    batch: int,
+    chain: DatasetChain,
+) -> Line:
+    lacking, floors = job.lacking(chain), medians.get(floor_place(chain), {})
+    columns = {column.name: column for run in lacking for column in run.spec.columns}
+    rows: dict[int, Values]
+    try:
+        reference = reference_of(chain)
+    except Undecodable as error:
+        missing = Missing("unreadable", f"the reference: {error}")
+        rows = {placed.step.step: dict.fromkeys(columns, missing) for placed in chain.scored_steps}
+    else:
+        is_near = partial(is_near_threshold, columns, floors)
+        rows = score_chain(job.reader, chain, reference, lacking, is_near, decoders, batch)
+    parts = {run.name: run.signature for run in lacking}
+    return {"chain": chain.chain.id, "digest": chain.digest, "parts": parts, "rows": rows}
 
 
 def _limits(job: "Job") -> tuple[int, int, int]:

@@ -3,6 +3,7 @@
 A published metric has this file as app.py, with one line more that runs it.
 """
 
+import functools
 import inspect
 import json
 import textwrap
@@ -17,19 +18,7 @@ def run(name: str) -> gr.Blocks:
     module = Path(__file__).with_name(name)
     metric = evaluate.load(str(module))
     names = [name for name, kind in metric.features.items() if type(kind).__name__ == "Image"]
-
-    def measure(arguments: str, *files: str | None) -> tuple[str, dict]:
-        if None in files:
-            raise gr.Error(f"Give every picture: {', '.join(names)}.")
-        try:
-            given = json.loads(arguments) | {name: [file] for name, file in zip(names, files, strict=True)}
-            if fetch := getattr(metric, "fetch_weights", None):
-                fetch(**{name: given[name] for name in inspect.signature(fetch).parameters if name in given})
-            result = metric.compute(**given)
-        except (TypeError, ValueError, OSError) as error:
-            raise gr.Error(str(error)) from error
-        return _table(result), result
-
+    measure = functools.partial(_measure, metric, names)
     card = module.with_name("README.md").read_text(encoding="utf-8").split("---\n", 2)[-1]
     title, _, rest = card.strip().partition("\n")
     with gr.Blocks(title=title.strip("# ")) as demo:
@@ -51,6 +40,19 @@ def run(name: str) -> gr.Blocks:
     if __name__ == "__main__":
         demo.launch(theme=gr.themes.Soft())
     return demo
+
+
+def _measure(metric: evaluate.Metric, names: list[str], arguments: str, *files: str | None) -> tuple[str, dict]:
+    if None in files:
+        raise gr.Error(f"Give every picture: {', '.join(names)}.")
+    try:
+        given = json.loads(arguments) | {name: [file] for name, file in zip(names, files, strict=True)}
+        if fetch := getattr(metric, "fetch_weights", None):
+            fetch(**{name: given[name] for name in inspect.signature(fetch).parameters if name in given})
+        result = metric.compute(**given)
+    except (TypeError, ValueError, OSError) as error:
+        raise gr.Error(str(error)) from error
+    return _table(result), result
 
 
 def _table(result: dict) -> str:

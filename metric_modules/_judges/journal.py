@@ -11,11 +11,12 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -102,11 +103,7 @@ def ask_all(
     answered = {line["call"]: line["own"] for line in lines if line["call"]}
     is_paid = price != 0 and (items or answered)
     if is_paid:
-        unfinished = Budget(run=journal.parent, opening=opening)
-        # A process may have died after it stored an answer and before it settled the cost.
-        with unfinished.turn():
-            for call in unfinished.unsettled.keys() & answered.keys():
-                unfinished.settle(call, Decimal(str(answered[call])))
+        _settle(Budget(run=journal.parent, opening=opening), answered)
     budget = _JudgeBudget(max_cost, journal.parent if is_paid else None)
     outcome.before = budget.spent
     at_once, rate = judge.concurrency, judge.requests_a_minute
@@ -116,28 +113,15 @@ def ask_all(
         outcome.stopped = outcome.stopped or reason
         caller.stop()
 
+    def store(item: Item, answer: Answer, cost: float | None, own_cost: float, seconds: float) -> None:
+        line = entry(item, answer, cost, seconds) | {"call": budget._take_call(), "own": own_cost}
+        _append_to_journal(journal, line)
+        lines.append(line)
+
     def make_call(item: Item) -> None:
         if outcome.stopped:
             raise CancelledError
-        request, billed = shown(item), 0.0
-
-        def attempt() -> Answer:
-            nonlocal billed
-            started = time.monotonic()
-            try:
-                answer = judge.answer(request)
-            except (Transient, Rejected) as error:
-                billed += caller.price if error.charged else 0.0
-                raise
-            own_cost = caller.price if answer.cost is None else answer.cost
-            cost = round(billed + own_cost, 6) if caller.price or answer.cost is not None else None
-            line = entry(item, answer, cost, round(time.monotonic() - started, 3))
-            line |= {"call": budget._take_call(), "own": own_cost}
-            _append_to_journal(journal, line)
-            lines.append(line)
-            return answer
-
-        caller.ask(attempt)
+        caller.ask(partial(_attempt, judge, shown(item), caller.price, [], partial(store, item)))
 
     def record(future: Future[None], item: Item) -> None:
         try:
@@ -157,6 +141,29 @@ def ask_all(
             outcome.abandoned = do_all(items, make_call, record, stop, threads)
     finally:
         outcome.spent = float(budget.paid)
+
+
+def _settle(budget: Budget, answered: Mapping[str, float]) -> None:
+    """Settle the calls of a process that died after it stored an answer and before it settled the cost."""
+    with budget.turn():
+        for call in budget.unsettled.keys() & answered.keys():
+            budget.settle(call, Decimal(str(answered[call])))
+
+
+def _attempt(
+    judge: BaseJudge, request: Shown, price: float, billed: list[float], store: Callable[..., None]
+) -> Answer:
+    """One attempt at an answer; `billed` has the costs of those before it."""
+    started = time.monotonic()
+    try:
+        answer = judge.answer(request)
+    except (Transient, Rejected) as error:
+        billed.append(price if error.charged else 0.0)
+        raise
+    own_cost = price if answer.cost is None else answer.cost
+    cost = round(sum(billed) + own_cost, 6) if price or answer.cost is not None else None
+    store(answer, cost, own_cost, round(time.monotonic() - started, 3))
+    return answer
 
 
 class _JudgeBudget(Budget):

@@ -153,19 +153,23 @@ def suite_text(
     ]
     lines += _toml({**settings, "programs": ids})
     for program in [program for program in programs if program.id in words]:
-        row = {
-            "id": _program_id(program, judge),
-            "cycle": [program.cycle[0], words[program.id]],
-            "category": program.category,
-            "closes": True,
-            "reversibility": program.reversibility,
-            "reason": f"as {program.id}; the undo was written by a model",
-            "shows": program.shows,
-            "fits": list(program.fits),
-            "small": program.small,
-        }
+        row = _program_row(program, _program_id(program, judge), words[program.id])
         lines += ["", "[[program]]", *_toml(row)]
     return "\n".join(lines) + "\n"
+
+
+def _program_row(program: Program, id: str, undo: str) -> dict[str, object]:
+    return {
+        "id": id,
+        "cycle": [program.cycle[0], undo],
+        "category": program.category,
+        "closes": True,
+        "reversibility": program.reversibility,
+        "reason": f"as {program.id}; the undo was written by a model",
+        "shows": program.shows,
+        "fits": list(program.fits),
+        "small": program.small,
+    }
 
 
 def _toml(values: Mapping[str, object]) -> list[str]:

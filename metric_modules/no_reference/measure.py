@@ -10,15 +10,19 @@ import importlib.metadata
 import importlib.util
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._shared.networks import require_packages
 from .._shared.scoring import Signature
 from .ranges import COLUMNS
+
+if TYPE_CHECKING:
+    import torch
 
 _ONE_AT_A_TIME = Lock()  # libraries keep state between the lines of one call
 _TOGETHER_ON_A_GPU = 8
@@ -76,25 +80,26 @@ def _pyiqa_network(name: str, device: str) -> Judge:
             "pyiqa is not installed: pip install 'convergebench[no-reference]' "
             "(it brings torchvision, so in an environment whose torch and torchvision belong together)"
         )
-    import torch
-
     model = _create(name, device)
-
-    def scores(pictures: Sequence[np.ndarray]) -> list[Score]:
-        # Contiguous, as pyiqa's own reader gives pictures: ILNIQE refuses two that are not.
-        batch = torch.from_numpy(np.stack(pictures)).permute(0, 3, 1, 2).contiguous().to(torch.float32) / 255
-        try:
-            output = model(batch)
-        except torch.OutOfMemoryError:
-            raise
-        except _FAILURES as error:
-            return [("network_failed", first_line(error)[:80])] * len(pictures)
-        output = output[0] if isinstance(output, tuple) else output
-        return [float(value) for value in output.detach().cpu().reshape(len(pictures), -1).mean(1)]
-
     most_together = 1 if device == "cpu" or name in TAKE_ONE else _TOGETHER_ON_A_GPU
     weights = digest_of(_tensors_of(model.net))
-    return scores, most_together, {"pyiqa": version_of("pyiqa"), "torch": version_of("torch"), "weights": weights}
+    signature: Signature = {"pyiqa": version_of("pyiqa"), "torch": version_of("torch"), "weights": weights}
+    return partial(_pyiqa_scores, model), most_together, signature
+
+
+def _pyiqa_scores(model: "torch.nn.Module", pictures: Sequence[np.ndarray]) -> list[Score]:
+    import torch
+
+    # Contiguous, as pyiqa's own reader gives pictures: ILNIQE refuses two that are not.
+    batch = torch.from_numpy(np.stack(pictures)).permute(0, 3, 1, 2).contiguous().to(torch.float32) / 255
+    try:
+        output = model(batch)
+    except torch.OutOfMemoryError:
+        raise
+    except _FAILURES as error:
+        return [("network_failed", first_line(error)[:80])] * len(pictures)
+    output = output[0] if isinstance(output, tuple) else output
+    return [float(value) for value in output.detach().cpu().reshape(len(pictures), -1).mean(1)]
 
 
 def _create(name: str, device: str) -> Any:

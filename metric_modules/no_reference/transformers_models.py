@@ -5,8 +5,9 @@ import io
 import pickle
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -15,6 +16,9 @@ from torch.nn.functional import normalize, softmax
 
 from .._shared.scoring import Signature
 from .measure import Judge, Score, digest_of, first_line, version_of
+
+if TYPE_CHECKING:
+    from transformers import CLIPModel, PreTrainedTokenizerBase, Qwen2_5_VLForConditionalGeneration
 
 _RALI_FOLDER = "RALI"  # inside the repository
 _SMALLEST_SCALE = 1e-10  # a smaller deviation counts as 1
@@ -64,15 +68,18 @@ def rali(repository: str, device: str) -> Judge:
     parts = {"pca_mean": torch.from_numpy(mean), **parts}
     parts = {name: value.to(device, torch.float32) for name, value in parts.items()}
 
-    def scores(pictures: Sequence[np.ndarray]) -> list[Score]:
-        seen = images(images=[Image.fromarray(picture) for picture in pictures], return_tensors="pt")
-        with torch.inference_mode():
-            output = encoder.get_image_features(pixel_values=seen["pixel_values"].to(device))
-            return _score_of(output.pooler_output.to(torch.float32), parts).tolist()
-
     weights = digest_of({**encoder.state_dict(), **parts})
     signature: Signature = {"model": repository, "weights": weights, "transformers": version_of("transformers")}
-    return scores, 1 if device == "cpu" else 8, signature
+    return partial(_rali_scores, encoder, images, parts), 1 if device == "cpu" else 8, signature
+
+
+def _rali_scores(
+    encoder: "CLIPModel", images: Any, parts: Mapping[str, torch.Tensor], pictures: Sequence[np.ndarray]
+) -> list[Score]:
+    seen = images(images=[Image.fromarray(picture) for picture in pictures], return_tensors="pt")
+    with torch.inference_mode():
+        output = encoder.get_image_features(pixel_values=seen["pixel_values"].to(encoder.device))
+        return _score_of(output.pooler_output.to(torch.float32), parts).tolist()
 
 
 def _score_of(embedding: torch.Tensor, parts: Mapping[str, torch.Tensor]) -> torch.Tensor:
@@ -134,30 +141,37 @@ def visualquality_r1(repository: str, device: str) -> Judge:
     except OSError as error:
         raise FileNotFoundError(f"{repository} is not a complete model: {first_line(error)}") from error
 
-    def answer(picture: np.ndarray) -> str:
-        seen = images(images=[Image.fromarray(picture)], return_tensors="pt")
-        places = int(seen["image_grid_thw"].prod()) // images.merge_size**2
-        pad = "<|image_pad|>"
-        words = (
-            "<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n<|im_start|>user\n"
-            f"<|vision_start|>{pad * places}<|vision_end|>{_QUESTION}<|im_end|>\n<|im_start|>assistant\n"
-        )
-        prompt = tokenizer(words, return_tensors="pt", add_special_tokens=False)
-        kinds = (prompt["input_ids"] == tokenizer.convert_tokens_to_ids(pad)).long()
-        inputs = {**prompt, **seen, "mm_token_type_ids": kinds}
-        moved = {name: value.to(device) for name, value in inputs.items() if name != "token_type_ids"}
-        options = {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
-        with torch.inference_mode():
-            tokens = model.generate(**moved, max_new_tokens=_MOST_TOKENS, **options)
-        return tokenizer.decode(tokens[0, prompt["input_ids"].shape[1] :], skip_special_tokens=True)
-
     signature: Signature = {
         "model": repository,
         "weights": digest_of(model.state_dict()),
         "question": hashlib.sha256(_QUESTION.encode()).hexdigest()[:12],
         "transformers": version_of("transformers"),
     }
+    answer = partial(_answer_about, model, tokenizer, images)
     return lambda pictures: [_read_score(answer(picture)) for picture in pictures], 1, signature
+
+
+def _answer_about(
+    model: "Qwen2_5_VLForConditionalGeneration",
+    tokenizer: "PreTrainedTokenizerBase",
+    images: Any,
+    picture: np.ndarray,
+) -> str:
+    seen = images(images=[Image.fromarray(picture)], return_tensors="pt")
+    places = int(seen["image_grid_thw"].prod()) // images.merge_size**2
+    pad = "<|image_pad|>"
+    words = (
+        "<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n<|im_start|>user\n"
+        f"<|vision_start|>{pad * places}<|vision_end|>{_QUESTION}<|im_end|>\n<|im_start|>assistant\n"
+    )
+    prompt = tokenizer(words, return_tensors="pt", add_special_tokens=False)
+    kinds = (prompt["input_ids"] == tokenizer.convert_tokens_to_ids(pad)).long()
+    inputs = {**prompt, **seen, "mm_token_type_ids": kinds}
+    moved = {name: value.to(model.device) for name, value in inputs.items() if name != "token_type_ids"}
+    options = {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
+    with torch.inference_mode():
+        tokens = model.generate(**moved, max_new_tokens=_MOST_TOKENS, **options)
+    return tokenizer.decode(tokens[0, prompt["input_ids"].shape[1] :], skip_special_tokens=True)
 
 
 def _read_score(answer: str) -> Score:

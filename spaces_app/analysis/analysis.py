@@ -7,12 +7,13 @@ from typing import Any, TypeVar
 from convergebench.dataset_builder.dataset import columns as dataset_columns
 from convergebench.dataset_builder.dataset.rows import FloorRow, StepRow
 from convergebench.generation.records import FinishedChain
+from convergebench.metric_modules.halflife.comparison import Comparison
 from convergebench.metric_modules.halflife.outcomes import Outcome
 from convergebench.metric_modules.scores import ScoreRow
 
 from ..studies import study_modules
 from .cases import Case, read_cases
-from .comparisons import GroupComparison, compare_group
+from .comparisons import compare_group
 from .floors import Floors
 from .groups import HALF, CaseGroup, count_failures, group_cases, merge_reasons, outcome_of_case
 from .stored_rows import StoredRows, TableRows
@@ -105,7 +106,7 @@ class Analysis:
         }
 
     @cached_property
-    def comparisons(self) -> dict[str, GroupComparison]:
+    def comparisons(self) -> dict[str, dict[str, list[Comparison]]]:
         return {name: compare_group(group, self.outcomes[name]) for name, group in self.groups.items()}
 
     def with_outcomes(self, group: CaseGroup, *editors: str) -> list[tuple[Case, Outcome]]:

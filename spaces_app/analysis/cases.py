@@ -10,7 +10,7 @@ from convergebench.generation.records import FinishedChain, UserError
 from convergebench.metric_modules._engine.floors import retained_value
 from convergebench.metric_modules.edit_applied.cycles import roles
 from convergebench.metric_modules.halflife.causes import CAUSES
-from convergebench.metric_modules.scores import Fault, ScoreRow, score_column_names
+from convergebench.metric_modules.scores import ScoreRow, score_column_names
 from convergebench.metric_modules.specs import checked_columns, retained_columns, score_columns, shown_columns
 
 from .floors import Floors
@@ -208,7 +208,7 @@ def _all_edits(steps: Sequence[ScoreRow], column: str) -> bool | None:
 
 def _why_not_judged(steps: Sequence[ScoreRow], column: str) -> str:
     missing = [step.missing.get(column) for step in steps]
-    if any(reason is None or reason.fault not in (Fault.NOBODY, Fault.NOT_APPLICABLE) for reason in missing):
+    if any(reason is None or reason.fault not in ("nobody", "not applicable") for reason in missing):
         return ""
     return missing[0].code if missing and missing[0] else ""
 

@@ -1,46 +1,45 @@
 """Compares every two editors on their common cases, and ranks them."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 from convergebench.metric_modules.halflife.comparison import (
     Comparison,
     compare,
     judge_alone,
     judge_together,
-    rank_intervals,
 )
 from convergebench.metric_modules.halflife.outcomes import Outcome
 
 from .cases import CaseKey
 from .groups import ROLES, CaseGroup, OutcomesByEditor
+from .tables import estimate
 
 # By editor: each case's outcome and planned rounds.
 CaseOutcomes = Mapping[str, Mapping[CaseKey, tuple[Outcome, int]]]
 
 
-@dataclass(frozen=True)
-class GroupComparison:
-    outcomes: CaseOutcomes
-    editors: list[Comparison]  # every two editors under test, corrected together
-    references: list[Comparison]  # with every other row, each by its own p
-    ranks: dict[str, tuple[int, int] | None]  # best and worst
+EDITORS, REFERENCES = "editors", "no other pair"  # what the p of a pair is corrected with
 
 
-def compare_group(group: CaseGroup, outcomes: OutcomesByEditor) -> GroupComparison:
-    by_case = {
+def outcomes_by_case(group: CaseGroup, outcomes: OutcomesByEditor) -> CaseOutcomes:
+    return {
         editor: {case.key: (outcome, case.rounds) for case, outcome in zip(cases, outcomes[editor], strict=True)}
         for editor, cases in group.cases.items()
     }
+
+
+def compare_group(group: CaseGroup, outcomes: OutcomesByEditor) -> dict[str, list[Comparison]]:
+    """Every two editors under test, corrected together, and each of them with every other row, by its own p."""
+    by_case = outcomes_by_case(group, outcomes)
     mean_kept = {editor: sum(outcome.kept for outcome in kept) / len(kept) for editor, kept in outcomes.items()}
     longest_first = sorted(group.cases, key=lambda editor: -mean_kept[editor])
     editors = [editor for editor in longest_first if group.roles[editor] == ROLES["editor"]]
     # An editor with fewer checks cannot be compared with the others.
     unranked = [editor for editor in longest_first if editor not in editors and not group.lacking[editor]]
-    among = compare_editors(by_case, editors)
     against = judge_alone([compare_two(by_case, a, b) for a in editors for b in unranked])
-    return GroupComparison(by_case, among, against, rank_intervals(editors, among))
+    return {EDITORS: compare_editors(by_case, editors), REFERENCES: against}
 
 
 def compare_editors(outcomes: CaseOutcomes, editors: Sequence[str]) -> list[Comparison]:
@@ -69,3 +68,18 @@ def _rounds_kept(outcome: Outcome, horizon: int | None) -> int | None:
 def verdict_name(pair: Comparison) -> str:
     """The editor that keeps more, 'open', or 'indicative': too few sources."""
     return {"first": pair.first, "second": pair.second}.get(pair.verdict, pair.verdict)
+
+
+def pair_columns(pair: Comparison) -> dict[str, Any]:
+    """The columns that tables of pairs share."""
+    return {
+        "first": pair.first,
+        "second": pair.second,
+        "difference": estimate(pair.difference, pair.interval),
+        "cases": pair.cases,
+        "left_out": pair.left_out,
+        "sources": pair.sources,
+        "p_value": pair.p_value,
+        "p_corrected": pair.p_corrected,
+        "verdict": verdict_name(pair),
+    }

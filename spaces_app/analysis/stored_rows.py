@@ -25,9 +25,6 @@ class StoredRows(Generic[R]):
     def __init__(self, reader: Reader, kind: type[R], columns: Collection[str] | None = None):
         self.reader, self.kind, self.columns = reader, kind, columns
 
-    def __len__(self) -> int:
-        return sum(self.reader.footer(file).num_rows for file in self.reader.files(self.kind.TABLE))
-
     def __iter__(self) -> Iterator[R]:
         yield from self._typed(self._values())
 
@@ -110,9 +107,6 @@ class TableRows(StoredRows[R]):
         names = dict.fromkeys(name for row in rows for name in row)
         return cls(pa.table({name: [row.get(name) for row in rows] for name in names}), kind)
 
-    def __len__(self) -> int:
-        return int(self.table.num_rows)
-
     def _values(self) -> Iterator[Mapping[str, Any]]:
         for part in self._parts():
             yield from part.to_pylist()
@@ -127,5 +121,5 @@ class TableRows(StoredRows[R]):
         return TableRows(self.table.select(filled), self.kind, columns)
 
     def _parts(self) -> Iterator[pa.Table]:
-        for start in range(0, len(self), _ROWS_AT_ONCE):
+        for start in range(0, self.table.num_rows, _ROWS_AT_ONCE):
             yield self.table.slice(start, _ROWS_AT_ONCE)

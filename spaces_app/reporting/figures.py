@@ -159,8 +159,6 @@ def draw_lines(
 
     Medians are dotted; shares go down in steps, from all before the first round. What is not `raw` is from 0 to 1.
     """
-    from matplotlib.ticker import MaxNLocator
-
     drawn = {row.editor for row in rows}
     others = [name for name, look in looks.items() if name in drawn and not look.is_reference][_NAMED:]
     for editor, look in looks.items():
@@ -173,9 +171,15 @@ def draw_lines(
             if medians:
                 values = np.array([row.median for row in curve], float)
                 axes.plot([row.round for row in curve], values, color=look.colour, ls=":", lw=1)
+    _label_axes(axes, max((row.round for row in rows), default=None), share, raw)
+
+
+def _label_axes(axes: "Axes", last: int | None, share: bool, raw: bool) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     axes.set_xlabel("round")
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
-    first, last = 0 if share else 1, max((row.round for row in rows), default=None)
+    first = 0 if share else 1
     axes.set_xlim(*((first - 0.5, first + 0.5) if last == first else (first, last)))
     if not raw:
         axes.set_ylim(0, 1.02)
@@ -241,29 +245,6 @@ def one_panel(
     axes.set_ylabel(metric if raw else "share of tests" if share else "retained quality")
     add_legend(figure, axes)
     return Drawing(name, title, f"{capitalised(metric)}: {_last_values(rows, raw)}", figure)
-
-
-def share_panels(
-    name: str,
-    title: str,
-    panels: Mapping[str, Mapping[str, Sequence[tuple[int, float]]]],
-    context: FigureContext,
-    along: str,
-) -> Drawing:
-    """Beside each other, by what is a share: each editor's share at some numbers of `along`."""
-    figure, grid = new_figure(1, len(panels), 3.0, sharey=True)
-    sentences = []
-    for axes, (label, lines) in zip(grid[0], panels.items(), strict=True):
-        for editor, look in context.looks.items():
-            if points := sorted(lines.get(editor, ())):
-                axes.plot(*zip(*points, strict=True), **look.line, label=editor)
-                number, share = points[-1]
-                sentences.append(f"{editor}, {label}: {format_value(share, 'share')} at {along} {number}")
-        axes.set_ylim(-0.02, 1.02)
-        axes.set_xlabel(along)
-        axes.set_ylabel(label)
-    add_legend(figure, grid[0, 0])
-    return Drawing(name, title, "; ".join(sentences) + ".", figure)
 
 
 def small_panels(

@@ -39,12 +39,7 @@ def page_files(dataset: ServedDataset) -> dict[str, bytes]:
     tabs = find_tabs()
     files = {name: (SPACE / name).read_bytes() for name in ("shared.js", "chart.js", "icon.svg")}
     files |= {f"{id}/tab.js": (folder / "tab.js").read_bytes() for id, (folder, _) in tabs.items()}
-    styles = [SPACE / "page.css", *(folder / "tab.css" for folder, _ in tabs.values())]
-    series = [
-        f".cb-series-{place} {{ --cb-line: light-dark({colour.light}, {colour.dark}); }}\n"
-        for place, colour in enumerate((*SERIES, MUTED))
-    ]
-    files["page.css"] = b"".join(file.read_bytes() for file in styles if file.exists()) + "".join(series).encode()
+    files["page.css"] = _style_sheet([folder for folder, _ in tabs.values()])
     words = {id: tab.words(dataset) if hasattr(tab, "words") else {} for id, (_, tab) in tabs.items()}
     notes = {id: getattr(tab, "NOTE", "") for id, (_, tab) in tabs.items()}
     page = render(
@@ -66,6 +61,15 @@ def page_files(dataset: ServedDataset) -> dict[str, bytes]:
         preview="{address}figures/hero.png",
     )
     return files | {"index.html": page.encode()}
+
+
+def _style_sheet(tabs: Sequence[Path]) -> bytes:
+    styles = [SPACE / "page.css", *(folder / "tab.css" for folder in tabs)]
+    series = [
+        f".cb-series-{place} {{ --cb-line: light-dark({colour.light}, {colour.dark}); }}\n"
+        for place, colour in enumerate((*SERIES, MUTED))
+    ]
+    return b"".join(file.read_bytes() for file in styles if file.exists()) + "".join(series).encode()
 
 
 def with_link_preview(index: bytes, view: str, address: str) -> bytes:

@@ -141,13 +141,7 @@ def _add_files(server: gr.Server, dataset: ServedDataset) -> None:
         if config not in ("scores", "chains") or form not in ("csv", "parquet"):
             return _missing()
         table = dataset.score_table if config == "scores" else dataset.reader.table(config)
-        out = pa.BufferOutputStream()
-        if form == "parquet":
-            pq.write_table(table, out)
-        else:
-            fields = [field.name for field in table.schema if not pa.types.is_nested(field.type)]
-            pa_csv.write_csv(table.select(fields), out)
-        return Response(out.getvalue().to_pybytes(), headers=_saved_as(f"{config}.{form}"))
+        return Response(_table_file(table, form), headers=_saved_as(f"{config}.{form}"))
 
     @server.get("/pictures/{state}/{name}")
     async def picture_file(state: str, name: str) -> Response:
@@ -155,6 +149,16 @@ def _add_files(server: gr.Server, dataset: ServedDataset) -> None:
         if not IMAGES.fullmatch(name) or not path.is_file():
             return _missing()
         return FileResponse(path, headers=_CACHED_FOREVER)
+
+
+def _table_file(table: pa.Table, form: str) -> bytes:
+    out = pa.BufferOutputStream()
+    if form == "parquet":
+        pq.write_table(table, out)
+    else:
+        fields = [field.name for field in table.schema if not pa.types.is_nested(field.type)]
+        pa_csv.write_csv(table.select(fields), out)
+    return out.getvalue().to_pybytes()
 
 
 def _packed(request: Request, data: bytes, kind: str | None, headers: Mapping[str, str] = {}) -> Response:

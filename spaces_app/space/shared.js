@@ -37,39 +37,33 @@ export function choose(label, options, value, change, about = {}) {
   return make("label", { class: "cb-choose" }, make("span", {}, label), box);
 }
 
-export function tick(label, checked, change) {
-  const box = make("input", { type: "checkbox", checked, onchange: () => change(box.checked) });
-  return make("label", {}, box, label);
-}
+export const tick = (label, checked, change) =>
+  make("label", {}, make("input", { type: "checkbox", checked, onchange: ({ target }) => change(target.checked) }), label);
 export const nothing = (words) => make("p", { class: "cb-note" }, `${words} `, make("button", { type: "button", "data-reset": true }, "Reset filters"));
 
 // A visitor's own series, which only this browser has: its row in Compare, how often it was scored, its pictures.
 export const yours = { row: null, scored: 0, picture: null };
 
+// An answer of the server is kept; if asking failed, it is asked again.
+function once(answers, key, ...asked) {
+  if (!answers.has(key)) answers.set(key, ask(...asked).catch((error) => { answers.delete(key); throw error; }));
+  return answers.get(key);
+}
 // Pictures: the server makes a file when it is first asked for, and says where it is.
-const answers = new Map();
+const files = new Map();
 export function picture(chain, step, kind, gain = 8, at = "") {
   if (chain === "yours") return Promise.resolve(yours.picture(step, kind));
   const key = [chain, step, kind, kind === "difference" ? gain : 0, at].join(" ");
-  if (!answers.has(key)) {
-    if (answers.size > 4000) answers.delete(answers.keys().next().value);
-    answers.set(key, ask("picture", chain, step, kind, gain, at).then(
-      (found) => ({ ...found, src: found.url?.slice(1) }),
-      (error) => { answers.delete(key); return { src: null, reason: error.message }; },
-    ));
-  }
-  return answers.get(key);
+  return once(files, key, "picture", chain, step, kind, gain, at).then(
+    (found) => ({ ...found, src: found.url?.slice(1) }), (error) => ({ src: null, reason: error.message }));
 }
+export const fetchAhead = (chain, step) => picture(chain, step, "view").then(({ src }) => { if (src) new Image().src = src; });
 
 // Chains as the viewer shows them; `yours` is made in the browser.
 export const chains = new Map();
 export function chainOf(id) {
   const key = id === "yours" ? id : [id, ...failing()].join(" ");
-  if (!chains.has(key)) {
-    if (chains.size > 60) chains.delete(chains.keys().next().value);
-    chains.set(key, ask("chain", id, ...failing()).catch((error) => { chains.delete(key); throw error; }));
-  }
-  return chains.get(key);
+  return once(chains, key, "chain", id, ...failing());
 }
 
 // Choices that lead to another chain: of its editor, picture and edit.
@@ -259,13 +253,7 @@ document.addEventListener("click", (event) => {
   }
   const tab = event.target.closest("[data-tab]");
   if (tab) go({ tab: tab.dataset.tab });
-  if (event.target.closest("[data-how]")) {
-    event.preventDefault();
-    if (tabName() !== "leaderboard") go({ tab: "leaderboard" });
-    const how = document.getElementById("cb-how");
-    how.open = true;
-    how.scrollIntoView({ behavior: "smooth" });
-  }
+  if (event.target.closest('[href="#cb-method"]') && tabName() !== "leaderboard") go({ tab: "leaderboard" }); // then the browser unfolds it
   const link = event.target.closest('#cb a[href^="?"]');
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
   event.preventDefault();

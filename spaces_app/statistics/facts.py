@@ -35,7 +35,7 @@ def rows(analysis: Analysis) -> list[Row]:
         "chains that count twice or have no scores": len(analysis.chains) - len(cases),
         "editors without scores": ", ".join(unscored) or "none",
         "chains under audit": sum("audit" in case.chain.chain.settings for case in cases),
-        "score rows": len(analysis.scores),
+        "score rows": scored.total(),
         "floor pairs": len(analysis.floor_rows),
         "sources": len({case.source for case in cases}),
         "excluded sources": excluded_text(analysis.look_alikes) or "none",
@@ -50,13 +50,14 @@ def rows(analysis: Analysis) -> list[Row]:
         facts[f"chains that ended {end}"] = count
     for name in analysis.groups:
         facts |= _group_facts(analysis, name)
-    written = filter(None, analysis.scores.distinct("signature"))
-    signatures = {
-        text for signature in written for text in signature_texts(signature_of({"signature": signature}))
-    }
-    for number, signature in enumerate(sorted(signatures), 1):
-        facts[f"signature {number}"] = signature
+    facts |= _signatures(analysis)
     return [Row(fact=fact, value=value) for fact, value in facts.items()]
+
+
+def _signatures(analysis: Analysis) -> dict[str, str]:
+    written = filter(None, analysis.scores.distinct("signature"))
+    texts = {text for signature in written for text in signature_texts(signature_of({"signature": signature}))}
+    return {f"signature {number}": text for number, text in enumerate(sorted(texts), 1)}
 
 
 def _chain_counts(analysis: Analysis) -> dict[str, int]:

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 from convergebench.metric_modules.halflife.causes import CAUSES
+from convergebench.metric_modules.halflife.comparison import Comparison, rank_intervals
 from convergebench.metric_modules.halflife.intervals import mean_interval
 from convergebench.metric_modules.halflife.outcomes import Outcome
 from convergebench.metric_modules.halflife.survival import summarise
 
 from ..analysis.analysis import Analysis
 from ..analysis.cases import MEANINGS, Case, Values
-from ..analysis.comparisons import GroupComparison
+from ..analysis.comparisons import EDITORS
 from ..analysis.groups import ROLES, CaseGroup, OutcomesByEditor, count_failures, is_missing_case, outcome_of_curve
 from ..analysis.tables import (
     Estimate,
@@ -93,12 +94,14 @@ def rows(analysis: Analysis) -> list[Row]:
 def group_rows(
     group: CaseGroup,
     outcomes: OutcomesByEditor,
-    compared: GroupComparison,
+    compared: Mapping[str, Sequence[Comparison]],
     threshold: float,
     bounds: Mapping[str, _Bounds],
 ) -> list[Row]:
     """`bounds` has the outcomes of chains with all undecided rounds kept, and with all of them lost."""
-    ranks, roles = compared.ranks, list(ROLES.values())
+    roles = list(ROLES.values())
+    tested = [editor for editor, role in group.roles.items() if role == ROLES["editor"]]
+    ranks = rank_intervals(tested, compared[EDITORS])
     rows = [_row(editor, group, outcomes[editor], ranks.get(editor), threshold, bounds) for editor in group.cases]
     ranked = [row for row in rows if row.rank.value is not None and bounds]
     if_kept, if_lost = ([getattr(row, f"kept_if_{end}") or 0.0 for row in ranked] for end in ("kept", "lost"))
@@ -131,8 +134,6 @@ def _row(
     sources = [case.source for case in cases]
     rounds = list(range(1, max(case.rounds for case in cases) + 1))
     summary = summarise(outcomes, rounds, sources, programs=[case.program for case in cases])
-    # A share at an earlier round would not be comparable.
-    of_all = summary if summary["last_round"] == rounds[-1] else {}
     cause, cause_share = _main_cause(outcomes)
     pairs = [bounds[case.chain.id] for case in cases] if bounds else []
     lowest = [case.quality(checks) for case in cases]
@@ -145,20 +146,13 @@ def _row(
         group=group.name,
         name=group.headline_name(checks),
         rank=Estimate(ranks[0], *ranks) if ranks else Estimate(),
-        half_life_text=from_summary(summary, "half_life_text"),
-        half_life=summary["half_life"],
-        rounds_kept=from_summary(summary, "mean_rounds_kept"),
-        rounds_kept_two_way=from_summary(summary, "mean_rounds_kept", "interval_two_way"),
+        **_survival_columns(summary, rounds[-1]),
         area=_area_under(cases, lowest),
         undecided=mean_of(if_kept.kept != if_lost.kept for if_kept, if_lost in pairs),
         kept_if_kept=mean_of(if_kept.rounds_kept for if_kept, _ in pairs),
         kept_if_lost=mean_of(if_lost.rounds_kept for _, if_lost in pairs),
         place_if_kept=None,
         place_if_lost=None,
-        restricted_mean=from_summary(summary, "restricted_mean"),
-        survival=from_summary(of_all, "survival"),
-        survival_two_way=from_summary(of_all, "survival", "interval_two_way"),
-        last_round=summary["last_round"],
         quality_text=from_summary(quality, "half_life_text"),
         quality_kept=from_summary(quality, "mean_rounds_kept"),
         meaning_text=from_summary(meaning, "half_life_text"),
@@ -177,6 +171,21 @@ def _row(
         sources=len(set(sources)),
         apart="; ".join(group.apart.get(editor, ())) or None,
     )
+
+
+def _survival_columns(summary: dict[str, Any], last: int) -> dict[str, Any]:
+    # A share at an earlier round would not be comparable.
+    of_all = summary if summary["last_round"] == last else {}
+    return {
+        "half_life_text": from_summary(summary, "half_life_text"),
+        "half_life": summary["half_life"],
+        "rounds_kept": from_summary(summary, "mean_rounds_kept"),
+        "rounds_kept_two_way": from_summary(summary, "mean_rounds_kept", "interval_two_way"),
+        "restricted_mean": from_summary(summary, "restricted_mean"),
+        "survival": from_summary(of_all, "survival"),
+        "survival_two_way": from_summary(of_all, "survival", "interval_two_way"),
+        "last_round": summary["last_round"],
+    }
 
 
 def _main_cause(outcomes: Sequence[Outcome]) -> tuple[str | None, float | None]:

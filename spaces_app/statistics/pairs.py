@@ -1,8 +1,12 @@
 """Every two editors: which keeps more rounds on their common cases."""
 
+from collections.abc import Mapping, Sequence
+
+from convergebench.metric_modules.halflife.comparison import Comparison
+
 from ..analysis.analysis import Analysis
-from ..analysis.comparisons import GroupComparison, verdict_name
-from ..analysis.tables import Estimate, TableRow, column, estimate
+from ..analysis.comparisons import pair_columns
+from ..analysis.tables import Estimate, TableRow, column
 from . import EACH_GROUP, OnPage
 
 TITLE = "Head-to-head: pairs of editors on their common tests"
@@ -29,23 +33,9 @@ def rows(analysis: Analysis) -> list[Row]:
     return [row for name in analysis.groups for row in group_rows(name, analysis.comparisons[name])]
 
 
-def group_rows(group: str, compared: GroupComparison) -> list[Row]:
-    families = {"editors": compared.editors, "no other pair": compared.references}
+def group_rows(group: str, compared: Mapping[str, Sequence[Comparison]]) -> list[Row]:
     return [
-        Row(
-            group=group,
-            family=family,
-            first=pair.first,
-            second=pair.second,
-            difference=estimate(pair.difference, pair.interval),
-            cases=pair.cases,
-            left_out=pair.left_out,
-            sources=pair.sources,
-            p_value=pair.p_value,
-            p_corrected=pair.p_corrected,
-            verdict=verdict_name(pair),
-            sentence=pair.sentence,
-        )
-        for family, pairs in families.items()
+        Row(group=group, family=family, sentence=pair.sentence, **pair_columns(pair))
+        for family, pairs in compared.items()
         for pair in pairs
     ]

@@ -38,7 +38,7 @@ from convergebench.metric_modules._engine import worker
 from convergebench.metric_modules._shared import looks
 from convergebench.metric_modules.honesty import knowledge
 from convergebench.spaces_app.analysis.analysis import Analysis
-from convergebench.spaces_app.analysis.comparisons import compare_two
+from convergebench.spaces_app.analysis.comparisons import compare_two, outcomes_by_case
 from convergebench.spaces_app.statistics import leaderboard
 from convergebench.spaces_app.studies.honesty.apart import UNJUDGED
 from convergebench.spaces_app.studies.honesty.statistics import honesty
@@ -198,7 +198,8 @@ def read_salt(out: Path) -> bytes:
 def result_rows(analysis: Analysis) -> list[dict[str, Any]]:
     """One row for each editor: its rank, the rounds it keeps, what caught it, and what all else said of it."""
     rows = []
-    kept_by_case, checked = next(iter(analysis.comparisons.values())).outcomes, list(honesty.rows(analysis))
+    group = next(iter(analysis.groups.values()))
+    kept_by_case, checked = outcomes_by_case(group, analysis.outcomes[group.name]), list(honesty.rows(analysis))
     for row in [row.cells for row in leaderboard.rows(analysis)]:
         editor = row["editor"]
         is_beside = {editor, LEVEL} <= {*kept_by_case}

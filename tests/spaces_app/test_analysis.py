@@ -44,16 +44,6 @@ def test_growth_tells_jitter_from_drift():
     assert rows["jitter"]["q"] == pytest.approx(0.5)
 
 
-def test_an_autoencoders_bound_holds_only_below_it():
-    scores, chains, floors = dataset({"vae:model=x": 0.5, "latent": 0.25, "pixels": 1.0}, sources=4)
-    rows = {row["editor"]: row for row in report(scores, chains, floors).tables["latent_bound"].rows}
-    assert {name: row["verdict"][:6] for name, row in rows.items()} == {"latent": "within", "pixels": "does n"}
-    assert rows["latent"]["below"] > 0 > rows["pixels"]["below"]
-    assert rows["latent"]["most"] == rows["pixels"]["most"]
-    alone = dataset({"latent": 0.25, "pixels": 1.0}, sources=4)
-    assert not report(*alone).tables["latent_bound"].rows
-
-
 class Made(TableRow):
     a: object = column("A")
     b: Estimate = column("B", "number")

@@ -19,9 +19,7 @@ from convergebench.spaces_app.statistics import compute_tables
 from convergebench.spaces_app.studies.replication.metric_lines import metric_lines
 from convergebench.spaces_app.studies.replication.series import WITH_ORIGINAL, _on_common_scale, replication_series
 from convergebench.spaces_app.studies.replication.statistics import (
-    denoise,
     greyscale,
-    no_reference_fooled,
     no_reference_gaps,
     no_reference_ranks,
     scores_by_step,
@@ -79,7 +77,7 @@ def test_gaps_since_step_1_tell_what_fools_a_metric():
     assert (gap.runs, gap.fooled_runs) == (2, 0)
     assert of(rows, metric="BRISQUE", source="fog", step=5).gap == pytest.approx(-4 / 150 * 100)
     assert of(rows, metric="LPIPS (sees the original)", source="holi", step=10).gap == pytest.approx(-9.15)
-    rows = list(no_reference_fooled.rows(copies()))
+    rows = list(no_reference_ranks.rows(copies()))
     brisque = of(rows, metric="BRISQUE")
     assert (brisque.fooled, brisque.sources, brisque.gaps_above, brisque.gaps) == (1, 3, 2, 9)
     assert brisque.fooled_by == "holi (2 of 3)"
@@ -145,24 +143,6 @@ def test_every_program_and_metric_has_its_scores_step_by_step():
     [level] = [line for line in panel.lines if line.get_linestyle() == ":"]
     step_1 = of(rows, metric="BRISQUE", program="add-apples", step=1)
     assert (panel.get_title(), set(level.get_ydata())) == ("moss", {step_1.score})
-
-
-def test_denoising_is_compared_on_common_sources():
-    both = ("replicate", "replicate-denoise")
-    chains = [chain(*place) for place in product(both, SOURCES, (1, 2))] + [chain("replicate", "dune")]
-    loss = {"replicate": 0.02, "replicate-denoise": 0.03}
-
-    def values(one, number, round, position):
-        more = 0.01 * SOURCES.index(one.source.id) if one.program.id == "replicate-denoise" else 0.0
-        return {"retained_rmse": 1.0, "retained_lpips": 1 - loss[one.program.id] * number - more}
-
-    made = analysis(chains, values)
-    rows = {row.step: row for row in denoise.rows(made)}
-    assert list(rows) == [1, 5, 10, 20]
-    assert rows[20].plain == pytest.approx(0.6)
-    assert rows[20].difference.value == pytest.approx(-0.2 - 0.01)
-    assert rows[20].difference.low < rows[20].difference.value < rows[20].difference.high < 0
-    assert rows[20].sources == 3
 
 
 def test_a_picture_is_grey_only_if_every_pixel_is():

@@ -4,7 +4,7 @@ import numpy
 import pytest
 from convergebench.metric_modules.halflife.outcomes import Outcome
 from convergebench.spaces_app.analysis.analysis import Analysis
-from convergebench.spaces_app.analysis.comparisons import compare_editors, verdict_name
+from convergebench.spaces_app.analysis.comparisons import compare_editors, outcomes_by_case, verdict_name
 from convergebench.spaces_app.statistics import leaderboard
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -113,6 +113,7 @@ def test_a_refusal_never_helps_in_a_comparison(kept, cause, which, round, positi
 
 
 def difference(scores, chains, floors):
-    compared = Analysis(scores, finished(chains), floors).comparisons["round trips"]
-    [pair] = compare_editors(compared.outcomes, ["one", "two"])
+    analysis = Analysis(scores, finished(chains), floors)
+    by_case = outcomes_by_case(analysis.groups["round trips"], analysis.outcomes["round trips"])
+    [pair] = compare_editors(by_case, ["one", "two"])
     return pair.difference

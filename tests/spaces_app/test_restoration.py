@@ -82,10 +82,8 @@ def test_friedmans_p_equal_the_published_ones(tables):
             row = found[prompt, title]
             assert row["statistic"] == pytest.approx(statistic, abs=5e-4)
             assert row["p_value"] == pytest.approx(p_value, abs=5e-4)
-            assert 0 <= row["p_exact"] <= row["p_holm"] <= 1
             assert (row["runs"], row["pictures"]) == (3, 35 if title in titles[3:] else 21)
     assert len(found) == 24
-    assert found["L3", "PSNR"]["p_exact"] == pytest.approx(0.575, abs=5e-4)
     note = tables["restoration_stability"].note
     assert "2 of 24 tests have a chi-square p below 0.05; 1.2 would by chance" in note
 

@@ -34,16 +34,18 @@ def test_two_ways_are_compared_on_the_same_pictures():
     tables = made(
         {("one", "ball-chair-nested"): 7, ("one", "ball-chair-crossed"): 4, ("two", "ball-chair-nested"): 5}
     )
-    [row] = tables["undo_order"].rows
+    [row] = tables["two_ways"].rows
     assert (row["editor"], row["first"], row["second"], row["difference"]) == ("one", 7.5, 4.5, 3.0)
     assert (row["verdict"], row["cases"], row["sources"]) == ("nested", 14, 14)
     assert row["p_value"] < 0.001
     tables = made({("one", "hat"): 6, ("one", "hat~m-1"): 4, ("one", "hat~m-2"): 6, ("one", "scarf~m-1"): 9})
-    rows = {row["writer"]: row for row in tables["written_undos"].rows}
-    assert rows["m-1"]["difference"] == -2.0
-    assert rows["m-1"]["verdict"] == "the suite's"
-    assert rows["m-2"]["verdict"] == "open"
-    assert rows["m-1"]["cases"] == 14  # the scarf has no partner
+    by_ways = {row["ways"]: row for row in tables["two_ways"].rows}
+    written = by_ways["m-1 against the suite's"]
+    assert (written["difference"], written["verdict"]) == (-2.0, "the suite's")
+    assert written["cases"] == 14  # the scarf has no partner
+    assert by_ways["m-2 against the suite's"]["verdict"] == "open"
+    [row] = made({("one", "replicate"): 6, ("one", "replicate-denoise"): 4})["two_ways"].rows
+    assert (row["ways"], row["difference"], row["verdict"]) == ("denoised against plain", -2.0, "plain")
 
 
 WRITTEN = {"hat": "Take the hat off again.", "glasses": "", "chair-left": "I would rather\nnot say."}

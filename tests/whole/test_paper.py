@@ -29,7 +29,7 @@ def reports(tmp_path):
         "exact_edits": [{"editor": "solver", "what": "all", "part": "all", "elsewhere": 0.001, "steps": 16,
                          **limited(forward=1.0, back=0.5)}],
         "facts": [{"fact": fact, "value": 7} for fact in ("chains", "sources", "editors", "score rows")],
-        "no_reference_fooled": [{"program": "replicate", "metric": "PIQE", "editor": "noise:sigma=2", "fooled": 1,
+        "no_reference_ranks": [{"program": "replicate", "metric": "PIQE", "editor": "noise:sigma=2", "fooled": 1,
                                  "sources": 4, "gaps_above": 2, "gaps": 12, "largest": 3.25}],
         "restoration_methods": [{"editor": "paint", "psnr": 21.5, "ssim": 0.7, "lpips": None, "piqe": 40.0,
                                  "pictures": 35}],

@@ -73,18 +73,22 @@ def recompute(folder: Path, seed: str, count: int | None, quiet: bool = False) -
         exact = dict.fromkeys(retained, _PIXELS_TOLERANCE)
         outcome.wrong += _differences(signed, recorded, medians, exact, rows, "score and floor")
         job = Job(folder, reader, [chain for chain in sample if chain in signed], runs, {}, task_sample)
-        images = sum(chain.images for chain in job.chains)
-        with progress_bar("score again", images, "images", quiet) as advance:
-            for line in compare_floors(job, job.tasks):
-                job.results.add(line)
-            for line in score_chains(job, job.chains, BATCH, medians):
-                job.results.add(line)
-                advance(len(line["rows"]), "")
+        outcome.steps += _score_again(job, medians, quiet)
         tolerances = {column: _tolerance(run) for run in runs for column in run.spec.names}
         outcome.wrong += _differences(job.chains, job.results, {}, tolerances, rows, "picture")
         outcome.wrong += _floor_differences(job, recorded)
-        outcome.steps += images
     return outcome
+
+
+def _score_again(job: Job, medians: Mapping[FloorPlace, Medians], quiet: bool) -> int:
+    images = sum(chain.images for chain in job.chains)
+    with progress_bar("score again", images, "images", quiet) as advance:
+        for line in compare_floors(job, job.tasks):
+            job.results.add(line)
+        for line in score_chains(job, job.chains, BATCH, medians):
+            job.results.add(line)
+            advance(len(line["rows"]), "")
+    return images
 
 
 def _by_signature(

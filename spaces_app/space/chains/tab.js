@@ -1,6 +1,6 @@
 // One chain, or two on the same case with their steps locked together.
 import { chart } from "convergebench/chart.js";
-import { ask, chainChoices, chainOf, choose, clamp, dot, editor, editors, failing, filtered, get, go, has, make, outline, percent, picture, set, thumb, tick, trouble, turn, yours } from "convergebench/shared.js";
+import { ask, chainChoices, chainOf, choose, clamp, dot, editor, editors, failing, fetchAhead, filtered, get, go, has, make, outline, percent, picture, set, thumb, tick, trouble, turn, yours } from "convergebench/shared.js";
 
 const GAINS = [1, 2, 4, 8, 16, 32];
 const ZOOMS = [1, 2, 4];
@@ -57,7 +57,7 @@ function selectors(state) {
   const [view, other] = state.views;
   const own = view.chain === "yours";
   const open = (chain, beside) => go({ tab: "chains", chain, beside: beside || null, step: null });
-  const row = make("div", { class: "cb-filters cb-one-row" });
+  const row = make("div", { class: "cb-filters" });
   const fill = async () => {
     const { editors } = await ask("compare", view.source, view.program, [], ...failing());
     const find = async (id, { source, program, run }) => id && (await ask("find", id, source, program, run)).chain;
@@ -67,7 +67,7 @@ function selectors(state) {
   };
   if (!own) fill();
   const button = (title, how, about) => make("button", { type: "button", title: about, onclick: async () => open(await ask("pick", how, how === "surprise" ? "" : view.editor)) }, title);
-  return make("div", { class: "cb-select" }, row, own ? null : make("div", { class: "cb-buttons" },
+  return make("div", { class: "cb-bar-row" }, row, own ? null : make("div", { class: "cb-tools" },
     button("Worst", "worst", "The test that this editor failed first"), button("Best", "longest", "The test that this editor survived longest"), button("Surprise me", "surprise", "Any test of any editor")));
 }
 
@@ -188,7 +188,7 @@ function controls(state) {
   state.where = make("output", {});
   state.play = make("button", { type: "button", "aria-label": "Play", onclick: () => play(state) }, "▶");
   const arrow = (title, way, sign) => make("button", { type: "button", "aria-label": title, onclick: () => walk(state, way) }, sign);
-  return make("div", { class: "cb-controls" }, arrow("Previous step", -1, "←"), state.play, arrow("Next step", 1, "→"), state.slider, marks, state.where,
+  return make("div", { class: "cb-tools cb-controls" }, arrow("Previous step", -1, "←"), state.play, arrow("Next step", 1, "→"), state.slider, marks, state.where,
     tick(" ends of rounds only", state.returns, (checked) => { state.returns = checked; }));
 }
 
@@ -240,7 +240,7 @@ function step(state, number) {
   for (const own of state.columns) paint(state, own, number);
   split(state, state.split);
   set({ tab: "chains", chain: view.chain, beside: other?.chain, step: number, view: state.mode === "divider" ? null : state.mode, gain: state.mode === "difference" ? state.gain : null, zoom: state.zoom > 1 ? state.zoom : null });
-  for (const near of [number + 1, number - 1]) for (const each of state.views) if (at(each, near)) picture(each.chain, near, "view").then((found) => { if (found.src) new Image().src = found.src; });
+  for (const near of [number + 1, number - 1]) for (const each of state.views) if (at(each, near)) fetchAhead(each.chain, near);
 }
 
 async function paint(state, own, number) {

@@ -47,25 +47,31 @@ def failures(
     check_allowed("cause", filter(None, [cause]), CAUSES)
     check_allowed("order", [sort], _SORTS)
     choice = Choice(group, kind, category, metric, threshold)
-    lost = _lost_cases(dataset, choice)
-    tested = [failure for failure in lost if dataset.is_tested(failure[0].editor)]
-    matching = [
-        (case, outcome)
-        for case, outcome in (lost if editor or not tested else tested)
-        if editor in ("", case.editor) and program in ("", case.program)
-    ]
-    causes = Counter(str(outcome.cause) for _, outcome in matching)
-    matching = [failure for failure in matching if cause in ("", failure[1].cause)]
-    if sort == "last":
-        matching.reverse()
-    elif sort != "first":
-        matching.sort(key=lambda failure: failure[0].editor if sort == "editor" else failure[0].source)
+    lost = _lost_cases_of(dataset, choice, editor, program)
+    causes = Counter(str(outcome.cause) for _, outcome in lost)
+    matching = _sorted([failure for failure in lost if cause in ("", failure[1].cause)], sort)
     rows = []
     for case, _ in matching[max(start, 0) :][: min(max(most, 1), _PAGE)]:
         end = ending_of(dataset, case.chain.id, choice)
         rows.append(chain_facts(case.chain) | end | {"step": end["lost_step"]})
     titles = [{"cause": name, "title": TITLES[name], "count": causes[name]} for name in CAUSES if causes[name]]
     return {"total": len(matching), "causes": titles, "rows": rows}
+
+
+def _lost_cases_of(dataset: ServedDataset, choice: Choice, editor: str, program: str) -> list[_Failure]:
+    lost = _lost_cases(dataset, choice)
+    if not editor:
+        lost = [failure for failure in lost if dataset.is_tested(failure[0].editor)] or lost
+    return [
+        (case, outcome) for case, outcome in lost if editor in ("", case.editor) and program in ("", case.program)
+    ]
+
+
+def _sorted(failures: list[_Failure], sort: str) -> list[_Failure]:
+    """The failures, which come with the earliest first."""
+    if sort in ("first", "last"):
+        return failures[:: 1 if sort == "first" else -1]
+    return sorted(failures, key=lambda failure: failure[0].editor if sort == "editor" else failure[0].source)
 
 
 def page_data(dataset: ServedDataset) -> Answer:

@@ -11,12 +11,10 @@ function sort(button, down) {
   for (const body of cell.closest("table").tBodies) {
     const rows = [...body.rows].filter((row) => !row.classList.contains("cb-role"));
     const value = (row) => row.children[place].dataset.value ?? "";
-    const number = (text) => (text === "" ? NaN : Number(text));
     rows.sort((one, other) => {
       const [a, b] = [value(one), value(other)];
       if (a === "" || b === "") return (a === "") - (b === "");
-      const words = Number.isNaN(number(a)) || Number.isNaN(number(b));
-      return (words ? a.localeCompare(b) : number(a) - number(b)) * (down ? -1 : 1);
+      return (a - b || a.localeCompare(b)) * (down ? -1 : 1); // words have no difference
     });
     body.append(...rows);
   }

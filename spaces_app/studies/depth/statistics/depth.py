@@ -5,8 +5,9 @@ from statistics import fmean
 from ....analysis.analysis import Analysis
 from ....analysis.cases import Case
 from ....analysis.tables import TableRow, column, mean_of
-from ....reporting.figures import Drawing, FigureContext, share_panels
+from ....reporting.figures import Drawing, FigureContext
 from ....statistics import OnPage
+from ...share_panels import share_panels
 
 CATEGORY = "out and back"  # of programs that ask for several edits and undo them in reverse order
 TITLE = "Out and back"

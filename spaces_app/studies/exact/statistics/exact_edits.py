@@ -1,5 +1,5 @@
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.halflife.intervals import mean_over_clusters
@@ -7,8 +7,9 @@ from convergebench.metric_modules.scores import ScoreRow
 
 from ....analysis.analysis import Analysis
 from ....analysis.tables import Estimate, TableRow, column, estimate, mean_of
-from ....reporting.figures import Drawing, FigureContext, share_panels
+from ....reporting.figures import Drawing, FigureContext
 from ....statistics import OnPage
+from ...share_panels import share_panels
 
 TITLE = "Exact edits, by round, operation and difficulty"
 SECTION = "Exact edits"
@@ -60,27 +61,27 @@ def rows(analysis: Analysis) -> Iterator[Row]:
         for chain, row in steps:
             parts[chain.editor, part_of(chain, row)].append((chain, row))
         for (editor, part), some in sorted(parts.items(), key=lambda item: item[0]):
-            there, back = ([step for step in some if (step[1].position == 1) is way] for way in (True, False))
-            right, wrong = (
-                [row for _, row in there if bool(row.value("exact_as_asked")) is so] for so in (True, False)
-            )
-            yield Row(
-                editor=editor,
-                what=what,
-                part=str(part),
-                forward=_mean(there, "exact_as_asked"),
-                ready=_mean([step for step in there if step[1].value("exact_start") >= _RIGHT], "exact_as_asked"),
-                back=_mean(back, "exact_as_asked"),
-                whole=_mean(back, "exact_match").value,
-                agreement=_mean(some, "exact_iou").value,
-                elsewhere=_mean(some, "exact_elsewhere").value,
-                protected=_mean(some, "exact_protected").value,
-                said_of_right=mean_of(row.edit_changed for row in right),
-                said_of_wrong=mean_of(row.edit_changed for row in wrong),
-                steps=len(some),
-                scenes=len({chain.source.id for chain, _ in some}),
-                suites=", ".join(sorted({chain.suite for chain, _ in some})),
-            )
+            yield _row({"editor": editor, "what": what, "part": str(part)}, some)
+
+
+def _row(place: Mapping[str, str], steps: Sequence[_Step]) -> Row:
+    there, back = ([step for step in steps if (step[1].position == 1) is way] for way in (True, False))
+    right, wrong = ([row for _, row in there if bool(row.value("exact_as_asked")) is so] for so in (True, False))
+    return Row(
+        **place,
+        forward=_mean(there, "exact_as_asked"),
+        ready=_mean([step for step in there if step[1].value("exact_start") >= _RIGHT], "exact_as_asked"),
+        back=_mean(back, "exact_as_asked"),
+        whole=_mean(back, "exact_match").value,
+        agreement=_mean(steps, "exact_iou").value,
+        elsewhere=_mean(steps, "exact_elsewhere").value,
+        protected=_mean(steps, "exact_protected").value,
+        said_of_right=mean_of(row.edit_changed for row in right),
+        said_of_wrong=mean_of(row.edit_changed for row in wrong),
+        steps=len(steps),
+        scenes=len({chain.source.id for chain, _ in steps}),
+        suites=", ".join(sorted({chain.suite for chain, _ in steps})),
+    )
 
 
 def _mean(steps: Sequence[_Step], column: str) -> Estimate:

@@ -1,7 +1,7 @@
 """When a reasoning summary first mentions noise, after section 4.3 of Banana100."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import mean, stdev
 
 from ....analysis.analysis import Analysis
@@ -45,23 +45,23 @@ def rows(analysis: Analysis) -> Iterator[Row]:
             for source in (chain.source.id, _ALL):
                 runs[judge, chain.editor, chain.program.id, source][name][step] = answer["value"]
     for key in sorted(runs, key=lambda key: (*key[:3], key[3] == _ALL, key[3])):
-        of_runs = list(runs[key].values())
-        firsts = [min((step for step, value in run.items() if value == 1.0), default=None) for run in of_runs]
-        named = [first for first in firsts if first is not None]
-        unclear = [
-            any(value is None and (first is None or step < first) for step, value in run.items())
-            for run, first in zip(of_runs, firsts, strict=True)
-        ]
-        judge, editor, program, source = key
-        yield Row(
-            judge=judge,
-            editor=editor,
-            program=program,
-            source=source,
-            first=mean(named) if named else None,
-            deviation=stdev(named) if len(named) > 1 else None,
-            runs=len(named),
-            never=len(firsts) - len(named),
-            steps=max(max(run) for run in of_runs),
-            unclear=sum(unclear),
-        )
+        place = dict(zip(("judge", "editor", "program", "source"), key, strict=True))
+        yield _row(place, list(runs[key].values()))
+
+
+def _row(place: Mapping[str, str], runs: Sequence[Mapping[int, float | None]]) -> Row:
+    firsts = [min((step for step, value in run.items() if value == 1.0), default=None) for run in runs]
+    named = [first for first in firsts if first is not None]
+    unclear = [
+        any(value is None and (first is None or step < first) for step, value in run.items())
+        for run, first in zip(runs, firsts, strict=True)
+    ]
+    return Row(
+        **place,
+        first=mean(named) if named else None,
+        deviation=stdev(named) if len(named) > 1 else None,
+        runs=len(named),
+        never=len(firsts) - len(named),
+        steps=max(map(max, runs)),
+        unclear=sum(unclear),
+    )

@@ -76,11 +76,7 @@ def _krippendorff_alpha(
     if measure == "interval":
         numbers = np.array(values, float)
         distances = np.square(numbers[:, None] - numbers)
-    # How often each pair of values meets in an item: pairs of different people, over one less than people.
-    meetings = np.zeros((len(shared), len(values), len(values)))
-    for number, (unit, _) in enumerate(shared):
-        counts = np.array([list(unit).count(value) for value in values], float)
-        meetings[number] = (np.outer(counts, counts) - np.diag(counts)) / (len(unit) - 1)
+    meetings = _meetings([unit for unit, _ in shared], values)
     alpha = _alpha(meetings.sum(axis=0), distances)
     member = membership([picture for _, picture in shared])
     if alpha is None or len(member) < 2:
@@ -89,6 +85,15 @@ def _krippendorff_alpha(
     drawn = np.tensordot(drawn_clusters(len(member)), by_picture, axes=1)
     alphas = [drawn_alpha for matrix in drawn if (drawn_alpha := _alpha(matrix, distances)) is not None]
     return Estimate(alpha, *map(float, np.quantile(alphas, [0.025, 0.975]))) if alphas else Estimate(alpha)
+
+
+def _meetings(units: Sequence[Sequence[Hashable]], values: Sequence[Hashable]) -> np.ndarray:
+    """How often each pair of values meets in an item: pairs of different people, over one less than people."""
+    meetings = np.zeros((len(units), len(values), len(values)))
+    for number, unit in enumerate(units):
+        counts = np.array([list(unit).count(value) for value in values], float)
+        meetings[number] = (np.outer(counts, counts) - np.diag(counts)) / (len(unit) - 1)
+    return meetings
 
 
 def _alpha(meetings: np.ndarray, distances: np.ndarray) -> float | None:

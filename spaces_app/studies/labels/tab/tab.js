@@ -1,5 +1,5 @@
 // The tab of labels: one picture after the other, answered by one key; answers stay in this browser until they are saved.
-import { ask, choose, clamp, get, go, has, pageData, make, picture, save, turn } from "convergebench/shared.js";
+import { ask, choose, clamp, fetchAhead, get, go, has, pageData, make, picture, save, turn } from "convergebench/shared.js";
 
 const STORE = "convergebench-labels";
 const FORMAT = 1;
@@ -57,9 +57,6 @@ function frame(chain, step, words) {
 // The pictures of an item with their captions: the one before, and the result or the two that are compared.
 const pictures = (one) => [[one.chain, 0, one.before], ...(one.other_chain
   ? [[one.chain, one.step, "left (1)"], [one.other_chain, one.other_step, "right (2)"]] : [[one.chain, one.step, "result"]])];
-function prefetch() {
-  for (const [chain, step] of queue.items.slice(queue.at + 1, queue.at + 1 + AHEAD).flatMap(pictures)) picture(chain, step, "view").then((found) => { if (found.src) new Image().src = found.src; });
-}
 
 const say = (words) => { document.getElementById("cb-label-said").textContent = words; };
 function counts() {
@@ -115,7 +112,7 @@ function draw() {
         make("kbd", {}, each.key), ` ${each.words}`, each.level && each.level !== "none" ? make("small", {}, ` ${each.level}`) : null))));
   if (rater && document.activeElement === document.body) document.getElementById("cb-label-number")?.focus({ preventScroll: true });
   shown = performance.now();
-  prefetch();
+  for (const [chain, step] of queue.items.slice(queue.at + 1, queue.at + 1 + AHEAD).flatMap(pictures)) fetchAhead(chain, step);
 }
 // A number is typed, and Enter gives it.
 function number(question, before) {

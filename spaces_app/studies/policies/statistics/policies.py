@@ -6,7 +6,7 @@ from convergebench.metric_modules.halflife.comparison import judge_together
 
 from ....analysis.analysis import Analysis
 from ....analysis.cases import Case
-from ....analysis.comparisons import compare_two
+from ....analysis.comparisons import compare_two, outcomes_by_case
 from ....analysis.groups import CaseGroup
 from ....analysis.tables import Estimate, TableRow, column, estimate, mean_of
 from ....statistics import OnPage
@@ -65,14 +65,13 @@ def _rows(analysis: Analysis, group: CaseGroup, editors: Sequence[str], by: str,
         editor: {case.key: case for case in group.cases[editor] if not by or getattr(case, by) == value}
         for editor in editors
     }
-    stored = analysis.comparisons[group.name].outcomes
+    stored = outcomes_by_case(group, analysis.outcomes[group.name])
     outcomes = {editor: {key: stored[editor][key] for key in cases[editor]} for editor in cases}
     pairs = [compare_two(outcomes, editor, editors[0]) for editor in editors[1:]]
     for pair in pairs if by else judge_together(pairs):
         policy, alone = cases[pair.first], cases[pair.second]
         if common := sorted(policy.keys() & alone.keys()):
             before, after = ([side[key] for key in common] for side in (alone, policy))
-            changes = [mean_of(made for case in side for made in case.changed or []) for side in (before, after)]
             yield Row(
                 group=group.name,
                 by=f"by {by}: {value}" if by else _ALL,
@@ -82,17 +81,25 @@ def _rows(analysis: Analysis, group: CaseGroup, editors: Sequence[str], by: str,
                 gained=estimate(pair.difference, pair.interval),
                 alone=fmean(outcomes[pair.second][key][0].kept for key in common),
                 under=fmean(outcomes[pair.first][key][0].kept for key in common),
-                edits=None if None in changes else changes[1] - changes[0],  # type: ignore[operator]
                 seam=None if by else mean_of(_seams(analysis, after)),
-                cost_alone=mean_of(case.cost for case in before),
-                cost=mean_of(case.cost for case in after),
-                seconds_alone=mean_of(case.seconds for case in before),
-                seconds=mean_of(case.seconds for case in after),
+                **_changes(before, after),
                 p_value=None if by else pair.p_corrected,
                 verdict="" if by else _VERDICTS.get(pair.verdict, pair.verdict),
                 cases=len(common),
                 sources=pair.sources,
             )
+
+
+def _changes(before: Sequence[Case], after: Sequence[Case]) -> dict[str, float | None]:
+    """What the same cases cost without and with a policy, and how many more edits were made."""
+    made = [mean_of(made for case in side for made in case.changed or []) for side in (before, after)]
+    return {
+        "edits": None if None in made else made[1] - made[0],  # type: ignore[operator]
+        "cost_alone": mean_of(case.cost for case in before),
+        "cost": mean_of(case.cost for case in after),
+        "seconds_alone": mean_of(case.seconds for case in before),
+        "seconds": mean_of(case.seconds for case in after),
+    }
 
 
 def _seams(analysis: Analysis, cases: Sequence[Case]) -> list[float]:

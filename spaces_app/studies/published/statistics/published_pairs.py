@@ -11,7 +11,7 @@ from convergebench.metric_modules.halflife.comparison import Comparison, compare
 
 from ....analysis.analysis import Analysis
 from ....analysis.cases import COLUMNS, column_range
-from ....analysis.comparisons import verdict_name
+from ....analysis.comparisons import pair_columns
 from ....analysis.tables import Estimate, TableRow, column, estimate
 from ....statistics import OnPage
 from ..curves import PublishedMetric, published_metrics
@@ -48,20 +48,11 @@ def rows(analysis: Analysis) -> Iterator[Row]:
             over.append(f"round {last}")
             compared.append(_compare_at(metric, *pair, last))
         for name, result in zip(over, judge_together(compared), strict=True):
-            yield Row(
-                table=metric.table,
-                metric=metric.metric,
-                over=name,
-                first=result.first,
-                second=result.second,
-                difference=estimate(result.difference, result.interval, low - high, high - low),
-                cases=result.cases,
-                left_out=result.left_out,
-                sources=result.sources if metric.has_pictures else None,
-                p_value=result.p_value if metric.has_pictures else None,
-                p_corrected=result.p_corrected if metric.has_pictures else None,
-                verdict=verdict_name(result) if metric.has_pictures else "pictures unknown",
-            )
+            columns = pair_columns(result)
+            columns["difference"] = estimate(result.difference, result.interval, low - high, high - low)
+            if not metric.has_pictures:
+                columns |= {"sources": None, "p_value": None, "p_corrected": None, "verdict": "pictures unknown"}
+            yield Row(table=metric.table, metric=metric.metric, over=name, **columns)
 
 
 def _compare_at(published: PublishedMetric, first: str, second: str, round: int | None) -> Comparison:

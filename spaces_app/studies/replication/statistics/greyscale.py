@@ -1,5 +1,5 @@
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from convergebench.metric_modules.edit_applied.cycles import roles
@@ -40,20 +40,22 @@ def rows(analysis: Analysis) -> Iterator[Row]:
             if is_forward and any(word in instruction.lower() for word in _ASKED):
                 steps[chain.editor, program.id, instruction].append(row)
     for (editor, program_id, instruction), of_place in sorted(steps.items(), key=lambda item: item[0]):
-        sources = [chains[row.chain].source.id for row in of_place]
-        shares = [row.value("coloured_share") for row in of_place]
-        colours: dict[int, list[float]] = defaultdict(list)
-        for row in of_place:
-            colours[row.round].append(row.value("colour_left"))
-        strict = mean_over_clusters([float(share == 0) for share in shares], sources)
-        yield Row(
-            editor=editor,
-            program=program_id,
-            instruction=instruction,
-            strict=estimate(*strict, 0.0, 1.0),
-            coloured_share=float(np.median(shares)),
-            colour_first=float(np.mean(colours[min(colours)])),
-            colour_last=float(np.mean(colours[max(colours)])),
-            steps=len(of_place),
-            sources=len(set(sources)),
-        )
+        place = {"editor": editor, "program": program_id, "instruction": instruction}
+        yield _row(place, of_place, [chains[row.chain].source.id for row in of_place])
+
+
+def _row(place: Mapping[str, str], steps: Sequence[ScoreRow], sources: Sequence[str]) -> Row:
+    shares = [row.value("coloured_share") for row in steps]
+    colours: dict[int, list[float]] = defaultdict(list)
+    for row in steps:
+        colours[row.round].append(row.value("colour_left"))
+    strict = mean_over_clusters([float(share == 0) for share in shares], sources)
+    return Row(
+        **place,
+        strict=estimate(*strict, 0.0, 1.0),
+        coloured_share=float(np.median(shares)),
+        colour_first=float(np.mean(colours[min(colours)])),
+        colour_last=float(np.mean(colours[max(colours)])),
+        steps=len(steps),
+        sources=len(set(sources)),
+    )

@@ -82,11 +82,7 @@ def heatmaps(
     scale = LinearSegmentedColormap.from_list("gaps", colours).with_extremes(bad="#cdd2d8")
     names = figure_names(panels, across)
     for axes, (title, part) in zip(places, panels.items(), strict=True):
-        shades = np.full((len(metrics), len(sources), len(STEPS)), np.nan)
-        for row in part:
-            shades[metrics.index(row.metric), sources.index(row.source), STEPS.index(row.step)] = shade(row.gap)
-        values = np.ma.masked_invalid(np.nansum(shades, 2) / np.maximum(1, np.isfinite(shades).sum(2)))
-        values[np.isnan(shades).all(2)] = np.ma.masked
+        values = _mean_shades(part, shade, metrics, sources)
         axes.pcolormesh(values, cmap=scale, vmin=ends[0], vmax=ends[1], edgecolors="white", linewidth=1)
         axes.set_xticks(np.arange(len(sources)) + 0.5, sources, rotation=90, fontsize=SMALL)
         axes.set_yticks(np.arange(len(metrics)) + 0.5, metrics, fontsize=SMALL)
@@ -94,3 +90,14 @@ def heatmaps(
         axes.grid(False)
         axes.set_title(names[title], fontsize=SMALL)
     return figure
+
+
+def _mean_shades(
+    rows: Sequence[Row], shade: Callable[[float], float], metrics: list[str], sources: list[str]
+) -> np.ma.MaskedArray:
+    shades = np.full((len(metrics), len(sources), len(STEPS)), np.nan)
+    for row in rows:
+        shades[metrics.index(row.metric), sources.index(row.source), STEPS.index(row.step)] = shade(row.gap)
+    values = np.ma.masked_invalid(np.nansum(shades, 2) / np.maximum(1, np.isfinite(shades).sum(2)))
+    values[np.isnan(shades).all(2)] = np.ma.masked
+    return values

@@ -1,21 +1,27 @@
-from collections import defaultdict
+"""Which metrics see the damage, and which source fools them, for which editor: Banana100's Figures 6 and 10."""
+
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from convergebench.metric_modules.halflife.intervals import mean_over_clusters, student_quantile
-from convergebench.metric_modules.no_reference.ranges import FIRST
+from convergebench.metric_modules.no_reference.ranges import FIRST, STEPS
 
 from ....analysis.analysis import Analysis
-from ....analysis.tables import Estimate, TableRow, column, estimate
+from ....analysis.tables import Estimate, TableRow, column, estimate, rows_of
+from ....reporting.figures import Drawing, FigureContext
 from ....statistics import OnPage
 from .. import series
+from . import no_reference_gaps
 
-TITLE = "Rank correlation of scores with the damage"
+TITLE = "Which metric sees the damage, and which source fools it"
 SECTION = series.SECTION
-ON_PAGE = OnPage(order=30, part_by="program", line_where="editor")
+ON_PAGE = OnPage(order=10, part_by="program", line_where="editor")
 NOTE = (
-    "A metric that sees the damage has -1, one that takes it for quality has +1. From the named step on, "
-    "the score is below (or above) that of step 1, beyond 95% limits over sources."
+    "A source fools a metric with a single gap above 0. The rank correlation is -1 for a metric that sees the damage, "
+    "and +1 for one that takes it for quality. From the named step on, the score is below (or above) that of step 1, "
+    "beyond 95% limits over sources."
 )
 _FEWEST = 3  # steps of a chain: two are always correlated by +1 or -1
 
@@ -31,9 +37,17 @@ class Row(TableRow):
     last_step: int = column("Last step", "count")
     sources: int = column("Pictures", "count")
     chains: int = column("Chains", "count")
+    fooled: int | None = column("Sources that fool it", "count", default=None)
+    fooled_by: str | None = column("Fooled by", default=None)
+    gaps_above: int | None = column("Gaps above 0", "count", default=None)
+    gaps: int | None = column("Gaps", "count", default=None)
+    largest: float | None = column("Largest gap", "change", default=None)
 
 
 def rows(analysis: Analysis) -> Iterator[Row]:
+    gaps: dict[tuple[str, str, str], list[no_reference_gaps.Row]] = defaultdict(list)
+    for gap in no_reference_gaps.rows(analysis):
+        gaps[gap.editor, gap.program, gap.metric].append(gap)
     for (editor, program, metric), sources in analysis.once(series.replication_series).items():
         runs = [run for runs in sources.values() for run in runs]
         names = [name for name, runs in sources.items() for _ in runs]
@@ -49,7 +63,21 @@ def rows(analysis: Analysis) -> Iterator[Row]:
             last_step=max(step for scores, _ in runs for step in scores),
             sources=len(sources),
             chains=len(runs),
+            **_fooled(gaps[editor, program, metric]),
         )
+
+
+def _fooled(gaps: Sequence[no_reference_gaps.Row]) -> dict[str, Any]:
+    if not gaps:
+        return {}
+    fooled = Counter(row.source for row in gaps if row.gap > 0)
+    return {
+        "fooled": len(fooled),
+        "fooled_by": ", ".join(f"{name} ({count} of {len(STEPS)})" for name, count in fooled.items()) or "none",
+        "gaps_above": fooled.total(),
+        "gaps": len(gaps),
+        "largest": max(row.gap for row in gaps),
+    }
 
 
 def _correlation(scores: Mapping[int, float], other: Mapping[int, float]) -> float | None:
@@ -88,3 +116,21 @@ def _certain_from(sources: Iterable[Sequence[series.Run]], sign: int) -> int | N
             return start
         start = step
     return start
+
+
+def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
+    """A panel for each editor: how many of the gaps are above 0."""
+    gaps = rows_of(context.tables, no_reference_gaps.Row)
+    if not gaps:
+        return []
+    gaps = [row for row in gaps if row.program == gaps[0].program]
+    panels, never = defaultdict[str, list[no_reference_gaps.Row]](list), defaultdict[str, list[str]](list)
+    for gap in gaps:
+        panels[gap.editor].append(gap)
+    for row in rows:
+        if row.program == gaps[0].program and row.fooled == 0:
+            never[row.editor].append(row.metric)
+    words = [f"{editor}: {', '.join(never[editor]) or 'no metric'} fooled by no source" for editor in panels]
+    title = "How many of the gaps at steps 5, 10 and 20 are above 0: white none, dark blue all three"
+    figure = no_reference_gaps.heatmaps(panels, lambda gap: float(gap > 0), ("#f3f5f8", "#0b4f9e"), (0, 1))
+    return [Drawing("no-reference-fooled", title, "; ".join(words) + ".", figure)]

@@ -57,15 +57,10 @@ export function open() {
   const box = document.getElementById("yours");
   if (box.firstChild) return;
   const out = make("div", { id: "answer", "aria-live": "polite" });
-  const names = make("p", { class: "cb-note" });
-  const tell = () => {
-    const told = [["Original", state.original ? [state.original] : []], ["After each edit", state.edits], ["After each undo", state.files]].filter(([, files]) => files.length);
-    names.textContent = told.map(([title, files]) => `${title}: ${files.map((file) => file.name).join(", ")}. `).join("");
-  };
   const drop = (id, label, take) => {
-    const chosen = (files) => { take([...files].sort((one, other) => one.name.localeCompare(other.name, "en", { numeric: true }))); tell(); };
-    const input = make("input", { type: "file", id, accept: "image/*", multiple: id !== "original", onchange: () => chosen(input.files) });
-    return make("label", { class: "cb-drop", ondragover: (event) => event.preventDefault(), ondrop: (event) => { event.preventDefault(); chosen(event.dataTransfer.files); } },
+    const chosen = () => take([...input.files].sort((one, other) => one.name.localeCompare(other.name, "en", { numeric: true })));
+    const input = make("input", { type: "file", id, accept: "image/*", multiple: id !== "original", onchange: chosen });
+    return make("label", { class: "cb-drop", ondragover: (event) => event.preventDefault(), ondrop: (event) => { event.preventDefault(); input.files = event.dataTransfer.files; chosen(); } },
       make("b", {}, label), make("span", {}, "Drop a file here, or choose one."), input);
   };
   const run = async () => {
@@ -80,5 +75,5 @@ export function open() {
     return make("label", { class: "cb-choose" }, make("span", {}, label), box);
   });
   box.replaceChildren(make("div", { class: "cb-drops" }, drop("original", "Original", ([file]) => { state.original = file ?? null; }), drop("edits", "After each edit (optional)", (files) => { state.edits = files; }), drop("returns", "After each undo", (files) => { state.files = files; })),
-    make("div", { class: "cb-filters" }, asked, button), names, out);
+    make("div", { class: "cb-filters" }, asked, button), out);
 }

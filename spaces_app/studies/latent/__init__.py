@@ -1,1 +1,0 @@
-"""What editors that work in the latents of an autoencoder can retain at most."""
