@@ -78,16 +78,8 @@ def compare(
     p = _sign_flip_p(totals)
     shares = np.array([len(values) * size / count for values in gains.values()])
     centre = fsum(totals) / len(totals)
-    return Comparison(
-        *names,
-        count,
-        left_out,
-        size,
-        centre,
-        _flip_limits(totals, shares, centre, p, most),
-        p,
-        by_source=by_source,
-    )
+    limits = _flip_limits(totals, shares, centre, p, most)
+    return Comparison(*names, count, left_out, size, centre, limits, p, by_source=by_source)
 
 
 def _flip_limits(

@@ -19,13 +19,8 @@ def headline(rows: Sequence[Row], and_also: str = "") -> tuple[str, str]:
     shown = tested or rows
     names = display_names(row.editor for row in rows)
     missing = rows[0].name.partition("(")[2].rstrip(")")
-    counts = [
-        counted(max(row.sources for row in shown), "picture"),
-        counted(sum(row.cases for row in shown), "test"),
-        missing,
-        *_less_sure(shown),
-        and_also,
-    ]
+    pictures, tests = max(row.sources for row in shown), sum(row.cases for row in shown)
+    counts = [counted(pictures, "picture"), counted(tests, "test"), missing, *_less_sure(shown), and_also]
     return _answer(tested, rows, names), "; ".join(filter(None, counts)) + "."
 
 

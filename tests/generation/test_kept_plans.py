@@ -77,3 +77,4 @@ def test_an_answer_needs_room(monkeypatch, tmp_path, free, is_enough):
     else:
         with pytest.raises(UserError, match="only 63 MB are free for answers"):
             budget.hold(0.5)
+        assert (budget.held, len((tmp_path / ledger.PLACE).read_text().splitlines())) == (0, 1)

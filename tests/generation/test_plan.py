@@ -22,21 +22,6 @@ def test_the_same_words_give_the_same_chains_in_another_process():
     assert len(set(here)) == len(here) > 0
 
 
-def test_a_plan_multiplies_and_sums_up():
-    suite = suites.load("smoke")
-    small = plan.make_plan(suite, ["identity"], rounds=1, runs=1)
-    large = plan.make_plan(suite, ["identity", "jpeg"], rounds=3, runs=2)
-    assert len(large.chains) == 4 * len(small.chains)
-    small_calls, large_calls = (sum(chain.calls for chain in made.chains) for made in (small, large))
-    assert large_calls == 12 * small_calls
-    made = plan.make_plan(suites.load("smoke"), ["identity"])
-    [row] = plan.summary(made)
-    assert row["calls"] == sum(chain.rounds * len(chain.program.cycle) for chain in made.chains)
-    assert row["images"] == row["calls"] + row["chains"]
-    assert row["dollars"] == 0
-    assert row["bytes"] > 0
-
-
 def test_shards_share_every_chain_once_and_evenly():
     made = plan.make_plan(suites.load("demo"), ["identity", "jpeg", "noise"])
     parts = [

@@ -59,14 +59,6 @@ def test_a_refusal_is_a_loss_and_a_technical_failure_is_not():
     assert half_life([[None] * 12, falling(30)], ends=["refused", "complete"])["per_chain"][0]["half_life"] == 1
 
 
-@pytest.mark.parametrize("end", ["refused", "no_image", "shrunk"])
-def test_giving_no_picture_never_helps(end):
-    good = [falling(30, 20) for _ in range(5)]
-    without = half_life([*good, falling(30, 20)[:6]], ends=["complete"] * 6)
-    ended = half_life([*good, falling(30, 20)[:6]], ends=["complete"] * 5 + [end])
-    assert ended["restricted_mean"] < without["restricted_mean"]
-
-
 def test_short_chains_are_told_by_the_share_that_survives():
     result = half_life([falling(2, 4), falling(9, 4), falling(9, 4)], clusters=["a", "b", "c"])
     assert result["half_life"] is None
