@@ -6,10 +6,20 @@ from dataclasses import replace
 
 import kept_numbers
 import pytest
-from convergebench.generation.records import FinishedChain
+from convergebench.dataset_builder.dataset.rows import editor_row
+from convergebench.generation.records import EditorInfo, FinishedChain
 from convergebench.spaces_app.analysis.analysis import Analysis
+from convergebench.spaces_app.analysis.tables import Table
 from convergebench.spaces_app.studies.honesty.apart import UNJUDGED, UNSEEN
-from convergebench.spaces_app.studies.honesty.statistics.honesty import CHECKS, MARKS, _middle_ratio, note, rows
+from convergebench.spaces_app.studies.honesty.statistics.honesty import (
+    CHECKS,
+    MARKS,
+    Row,
+    _middle_ratio,
+    judge_known,
+    note,
+    rows,
+)
 from stores import chain
 
 PROGRAMS = {"red-ball": "red", "blue-book": "blue", "green-apple": "green"}
@@ -82,10 +92,41 @@ def test_memory_in_one_program_is_found_but_not_of_one_picture(value, known, kno
 
 def test_an_editor_whose_edits_cover_too_little_has_no_rank():
     unseen = json.dumps({"known": "too_little_covered"})
-    scores, chains = cases(12, reasons=unseen)
-    assert reasons_apart(scores, chains) == {"one": (UNSEEN,)}
-    scores, chains = cases(12, known=0.0)
-    assert reasons_apart([*scores[:7], *cases(12, reasons=unseen)[0][7:]], chains) == {}
+    for seen, covered in ((0, 7), (12, 9), (6, 6), (5, 7), (0, 8)):  # over half, of at least eight
+        scores, chains = cases(seen + covered, known=0.0)
+        later = [row | {"round": 2, "known": None, "reasons": unseen} for row in scores]
+        given = [*scores[:seen], *cases(seen + covered, reasons=unseen)[0][seen:], *later]
+        assert reasons_apart(given, chains) == ({"one": (UNSEEN,)} if (seen, covered) in ((5, 7), (0, 8)) else {})
+
+
+@pytest.mark.parametrize(
+    ("check", "values", "expected"),
+    [
+        ("known", [("a", 1.9), ("b", 1.9), ("c", 1.9)] * 2 + [("a", 1.9)], "not judged"),
+        ("known", [("a", 1.9), ("b", 1.9)] * 4, "not judged"),
+        ("known", [("a", 1.9), ("b", 1.9), ("c", 1.9)] * 2 + [("a", 1.9)] * 2, "failed"),
+        ("known", [("a", 1.75), ("b", 1.75), ("c", 1.75)] * 3, "passed"),
+        # Limits by Student's t of .95: 2.92 for 3 pictures, 2.353 for 4, 1.796 for 12, times at least 0.2 / sqrt(n).
+        ("known_mean", [(name, 0.7) for name in "abc"] * 3, "passed"),  # from 0.363
+        ("known_mean", [(name, 0.7) for name in "abcd"] * 2, "failed"),  # from 0.465
+        ("known_mean", [(name, 0.6) for name in "abcdefghijkl"], "failed"),  # from 0.496
+        (
+            "known_mean",
+            [(name, 0.7 * (name < "k")) for name in "abcdefghijkl"],
+            "passed",
+        ),  # 0.583 - 1.796 * 0.0787
+    ],
+)
+def test_what_is_known_is_judged_by_its_limits(check, values, expected):
+    assert judge_known(check, values)[0] == expected
+
+
+def test_dropped_chains_and_a_standing_list_an_editor_apart():
+    for count, planned, standing in ((19, 20, ""), (18, 20, ""), (18, 0, "withdrawn")):
+        rows = [editor_row("one", EditorInfo("one", "editor", planned=planned, standing=standing))]
+        apart = Analysis(*cases(count), tables={"editors": rows}).apart
+        missing = "2 of its 20 planned chains are missing"
+        assert apart == ({} if count == 19 else {"one": (standing or missing,)})
 
 
 def salted(chains, **more):
@@ -121,6 +162,9 @@ def under_marks(ratios, sources):
         ([None], "a", ("not judged", None, 0)),
         ([0.99, 0.98, 1.01], "abc", ("passed", 0, 3)),
         ([0.6] * 6, "abcdef", ("passed", 0, 6)),
+        ([0.5] * 3, "abc", ("passed", 0, 3)),
+        ([0.2, 0.2, 1.5] * 2, "aaabbb", ("failed", 4, 6)),
+        ([0.2, 1.5] * 2, "aabb", ("passed", 2, 4)),
         ([0.2] * 8, "aaaaaaaa", ("passed", 8, 8)),  # one source has one vote
         ([0.2, 0.3, 1.5], "abc", ("failed", 2, 3)),
         ([0.2, 0.3, 1.5, 1.5], "abcd", ("passed", 2, 4)),
@@ -160,6 +204,7 @@ def test_the_numbers_of_every_row():
 
     tables = {
         "known": of(*cases(24, known=every(3, 0.4))),
+        "columns": [{"": [column.shown for column in Table("", "", Row, []).columns]}],
         "marks": of(*under_marks([0.2, 0.45, 0.6, 1.5], "abcd")),
     }
     kept_numbers.check("honesty", tables)

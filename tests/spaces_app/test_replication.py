@@ -205,8 +205,10 @@ OUTLINE = [[[0.1, 0.1], [0.2, 0.12], [0.24, 0.24], [0.1, 0.2]], [[0.6, 0.6], [0.
 def untidy():
     """Scores of three editors with gaps, ties, unequal lengths, ended chains and audits."""
     rng, chains, rows = np.random.default_rng(6), [], []
-    editors = enumerate(("worn", "torn", "mended"))
+    editors = enumerate(("worn", "torn", "mended", "new"))
     for (place, editor), program, source, run in product(editors, PROGRAMS, (*SOURCES, "dune"), (1, 2)):
+        if editor == "new" and (program, source) != ("replicate", "fog"):
+            continue
         if rng.random() < 0.2 or (program, editor) == ("flip-vertically", "torn"):
             continue
         audit = {"audit": "noise"} if rng.random() < 0.08 else {}
@@ -222,7 +224,12 @@ def untidy():
             level = np.clip(0.9 - trend * wear + rng.normal(0, 0.02, 5), 0, 1)
             part = float(np.clip(rng.gamma(1, 0.1), 0, 1))
             values = {"brisque": 150 * (1 - level[0]), "niqe": 100 * (1 - level[1]), "clipiqa": level[2]}
-            values |= {"musiq": 70.0, "lpips": 0.8 * wear + level[3] / 10, "rmse": 60 * wear, "psnr": 40 - wear}
+            values |= {
+                "musiq": 70.0 + (place == 1 and number > 4),
+                "lpips": 0.8 * wear + level[3] / 10,
+                "rmse": 60 * wear,
+                "psnr": 40 - wear,
+            }
             values["piqe"] = 50 - number / 3 - level[0]
             values |= {"nima": 10 * level[4] if place else None, "ssim": 1 - wear / 2, "clip": 1 - wear / 4}
             values |= {"face_distance": 0.3 + rng.gamma(1, 0.07), "colour_shift": rng.gamma(2, 1.5)}
@@ -232,7 +239,8 @@ def untidy():
             values |= {"retained_rmse": 1 - wear * level[0], "retained_ssim": 1 - wear / 3}
             values |= {"retained_lpips": level[2], "retained_clip": 1 - wear / 5}
             values = {name: None if ended or rng.random() < 0.04 else value for name, value in values.items()}
-            if (editor, source, run) == ("torn", "dune", 2) and number not in (1, 5):
+            scored = {("torn", "dune", 1): (1, 2, 3), ("torn", "dune", 2): (1, 5)}.get((editor, source, run))
+            if scored and number not in scored:
                 values = dict.fromkeys(values)
             if program != "replicate":
                 values |= dict.fromkeys(("clipiqa", "musiq", "nima", "piqe"))

@@ -322,6 +322,8 @@ def untidy():
             values = {name: None if lost or rng.random() < 0.05 else value for name, value in values.items()}
             if editor == "worse" and program.id == "restore-s1":
                 values["musiq"] = None
+            if editor == "two":  # PSNR and NIQE choose its second prompt
+                values |= dict.fromkeys(("ssim", "lpips", "clip", "musiq", "rmse"))
             place = {"chain": chain.id, "position": len(cycle), "step": row["round"] * len(cycle)}
             rows.append(row | values | place | {"status": "refused" if lost else "ok"})
     tables, prompts = ("street", "field"), ("S1", "S2", "LF1", "", "L-2")

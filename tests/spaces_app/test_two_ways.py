@@ -3,6 +3,7 @@
 import json
 
 import kept_numbers
+import numpy as np
 import pytest
 import simulated
 import small_dataset
@@ -182,3 +183,26 @@ def test_the_numbers_of_every_table():
         (editor, name): 2 + 3 * m + n for m, editor in enumerate(("one", "two")) for n, name in enumerate(programs)
     }
     kept_numbers.check("two ways", kept_numbers.rows_of(made(kept)))
+
+
+def test_the_numbers_of_policies():
+    rng, factors = np.random.default_rng(7), {"one": 1.0, "one+paste": 1.6, "one+align": 1.1, "three+paste": 1.0}
+    missing = {"one": 0.1, "two+paste": 0.3}
+    scores, chains, floors = simulated.dataset(factors | {"two": 1.0, "two+paste": 0.6}, missing=missing)
+    chains = [row | {"settings": json.dumps({"policy": row["editor"].partition("+")[2]})} for row in chains]
+    for row in scores:
+        row["edit_changed"] = row["edit_changed"] and rng.random() > 0.02
+    notes = ('{"model": "m", "paste": {"seam": %.3f}, "align": {"moved": 2}}', None)
+    calls = [
+        {
+            "chain": row["chain"],
+            "round": round,
+            "status": "ok",
+            "latency": rng.gamma(2, 2),
+            "cost": rng.gamma(2, 0.1),
+        }
+        | {"details": (note := notes[rng.random() < 0.2]) and note % rng.gamma(2, 2)}
+        for row in chains
+        for round in (1, 2)
+    ]
+    kept_numbers.check_study("policies", simulated.report(scores, chains, floors, calls).tables, "policies")

@@ -131,7 +131,7 @@ def _too_many(cases: Iterable[tuple[str, bool]], share: float) -> str:
     for source, speaks in cases:
         by_source[source].append(speaks)
     count = sum(fmean(of_one) > share for of_one in by_source.values())
-    is_caught = count > 0 and special.bdtrc(count - 1, len(by_source), _INNOCENT) <= LEVEL
+    is_caught = special.bdtrc(count - 1, len(by_source), _INNOCENT) <= LEVEL
     return FAILED if is_caught else PASSED
 
 
