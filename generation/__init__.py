@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .calls import Refused
 
 if TYPE_CHECKING:
+    from .plan import Plan
     from .records import Chain, Step
     from .scheduler import Outcome
 
@@ -55,34 +56,47 @@ def generate(
     `salt_file` holds the secret that chooses the audits; keep it until the results are out.
     `executor` (local or slurm) runs `tasks` parts through datatrove; slurm only submits them.
     """
-    from . import audits, editors, plan, scheduler, shares, suites
-    from .progress import progress_bar
+    from . import audits, editors, plan, suites
     from .records import UserError, one_of
 
     for end in retry:
         one_of("--retry", end, ("refused", "no_image", "failed", "shrunk"))
-    is_single = isinstance(editor, str) or callable(editor)
-    specs: list[Any] = [editor] if is_single else list(editor)  # type: ignore[arg-type]
     editor_options = {"name": name, "version": version, "concurrency": concurrency}
     options = {key: str(value) for key, value in editor_options.items() if value is not None}
-    choices = [spec if isinstance(spec, str) else editors.own_choice(spec, "", options) for spec in specs]
+    choices = editors.chosen(editor, options)
     loaded, salt = suites.load(str(suite), pictures, kind), audits.read_salt(salt_file)
     planned = plan.make_plan(loaded, choices, rounds, runs, audit, salt, policies, **selection)
     for warning in plan.warnings(planned):
         print(f"warning: {warning}", file=sys.stderr)
     run = Path(out) if out is not None else Path("runs") / planned.suite.name
-    if executor is not None:
-        if not all(isinstance(spec, str) for spec in specs):
-            raise UserError("a function cannot be sent to tasks; give it as ./mine.py:edit")
-        arguments: dict[str, object] = {"editor": specs, "suite": str(suite), "rounds": rounds, "runs": runs}
-        arguments |= {"workers": workers, "max_cost": max_cost, "pictures": pictures, "kind": kind, "audit": audit}
-        arguments |= {"retry": tuple(retry), "salt_file": salt_file, "out": str(run.resolve())}
-        arguments |= {"policies": tuple(policies)}
-        from . import cluster
-        from . import tasks as by_tasks
+    if executor is None:
+        return _generate_share(planned, run, shard, workers, max_cost, retry, quiet)
+    if not all(isinstance(choice, str) for choice in choices):
+        raise UserError("a function cannot be sent to tasks; give it as ./mine.py:edit")
+    arguments: dict[str, object] = {"editor": choices, "suite": str(suite), "rounds": rounds, "runs": runs}
+    arguments |= {"workers": workers, "max_cost": max_cost, "pictures": pictures, "kind": kind, "audit": audit}
+    arguments |= {"retry": tuple(retry), "salt_file": salt_file, "out": str(run.resolve())}
+    arguments |= {"policies": tuple(policies), **editor_options, **selection}
+    from . import cluster
+    from . import tasks as by_tasks
 
-        launch = cluster.launch_of(executor, tasks, logs, executor_args, run, "generate")
-        return by_tasks.generate_by(launch, planned, run, {**arguments, **editor_options, **selection})
+    launch = cluster.launch_of(executor, tasks, logs, executor_args, run, "generate")
+    return by_tasks.generate_by(launch, planned, run, arguments)
+
+
+def _generate_share(
+    planned: "Plan",
+    run: Path,
+    shard: str | None,
+    workers: int | None,
+    max_cost: float | None,
+    retry: Collection[str],
+    quiet: bool,
+) -> "Outcome":
+    """The chains of a plan that are this process's to run."""
+    from . import scheduler, shares
+    from .progress import progress_bar
+
     index, parts = shares.part(shard)
     chains = shares.share(planned.chains, lambda chain: chain.calls, lambda chain: chain.id, index, parts)
     if max_cost is not None:

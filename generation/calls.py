@@ -12,9 +12,9 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPo
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from .keys import NoKey, scrub
+from .keys import scrub
 from .ledger import Budget
-from .records import Answer, storable
+from .records import Answer, UserError, storable
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -145,7 +145,7 @@ class Caller:
             except (Transient, Rejected) as error:
                 cost = self.price if error.charged else 0.0
                 raise
-            except (NoKey, Unusable) as error:
+            except (UserError, Unusable) as error:
                 cost = 0.0
                 raise Unusable(str(error)) from error
             finally:

@@ -4,14 +4,10 @@ import os
 import re
 from typing import Any
 
-from .records import spellings
+from .records import UserError, spellings
 
 _KEYS = re.compile(r"(_|^)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD)$")
 _SHORTEST = 8  # anything shorter is a word, not a key
-
-
-class NoKey(Exception):
-    """The environment holds no usable key."""
 
 
 def missing_key(*names: str) -> str | None:
@@ -19,12 +15,13 @@ def missing_key(*names: str) -> str | None:
 
 
 def read_key(*names: str) -> str:
+    """The first that is set; UserError if the environment holds no usable key."""
     for name in names:
         if value := os.environ.get(name, "").strip():
             if value.isascii() and value.isprintable() and " " not in value:
                 return value
-            raise NoKey(f"{name} holds characters that no key has; copy the key again")
-    raise NoKey(f"no key: set {' or '.join(names)}")
+            raise UserError(f"{name} holds characters that no key has; copy the key again")
+    raise UserError(f"no key: set {' or '.join(names)}")
 
 
 def scrub(value: Any) -> Any:

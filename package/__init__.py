@@ -93,9 +93,7 @@ def plan(
     from convergebench.generation import audits, editors, suites
     from convergebench.generation import plan as planning
 
-    given = [editor] if isinstance(editor, str) or callable(editor) else list(editor)
-    choices = [editors.own_choice(editor) if callable(editor) else editor for editor in given]
-    loaded = suites.load(str(suite), pictures, kind)
+    choices, loaded = editors.chosen(editor), suites.load(str(suite), pictures, kind)
     salt = audits.read_salt(salt_file)
     return planning.make_plan(loaded, choices, rounds, runs, audit, salt, policies, **selection)
 

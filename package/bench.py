@@ -122,10 +122,9 @@ def run(
     specs = chosen or list(bench.editor)
     names = {name: options.pop(name) for name in ("name", "version", "concurrency") if name in options}
     words: dict[str, Setting] = {name: str(value) for name, value in names.items()}
-    choices = [spec if isinstance(spec, str) else editors.own_choice(spec, "", words) for spec in specs]
     of_plan = {*inspect.signature(cb.plan).parameters, *_SELECTION}  # the others say how chains are run
     selection = {name: value for name, value in options.items() if name in of_plan}
-    planned = cb.plan(choices, bench.suite, **selection)
+    planned = cb.plan(editors.chosen(specs, words), bench.suite, **selection)
     folder = Path(bench.out or Path("bench") / planned.suite.name)
     stored = folder / "runs" / planned.suite.name
     _check_early(bench, planned, stored)

@@ -54,7 +54,7 @@ class Reader:
         self.makes = makes  # tables that whoever reads will make anew: their files may be gone
         self.api = api
         self.root = self.where.removeprefix("hf://")
-        self._copied: Path | None = None  # the small tables of a Hub dataset, once `copy_tables` fetched them
+        self.copied: Path | None = None  # a folder with files of a Hub dataset, such as `copy_tables` fetches
         self.remote: HfFileSystem | None = None
         if self.where.startswith("hf://"):
             from huggingface_hub import HfFileSystem as Remote
@@ -69,15 +69,15 @@ class Reader:
 
     @property
     def folder(self) -> Path:
-        """The dataset's folder, or the copy of a Hub dataset's small tables."""
-        return self._copied or Path(self.root)
+        """The dataset's folder, or that with copies of a Hub dataset's files."""
+        return self.copied or Path(self.root)
 
     # Files and tables
 
     @property
     def listing(self) -> tuple[Entries, Entries]:
         """The files that the card lists, and those about to be replaced."""
-        return self._remote_listing if self.remote and not self._copied else manifest.read(self.folder)
+        return self._remote_listing if self.remote and not self.copied else manifest.read(self.folder)
 
     @cached_property
     def _remote_listing(self) -> tuple[Entries, Entries]:
@@ -102,10 +102,8 @@ class Reader:
         return [file for file in self._all_files() if file.startswith(f"data/{config}/")]
 
     def _all_files(self) -> list[str]:
-        here = (self.folder / "data").rglob("*.parquet") if self._copied or not self.remote else ()
-        files = sorted(path.relative_to(self.folder).as_posix() for path in here)
-        copied = {table_of(file) for file in files}
-        return files + [file for file in self._remote_files if table_of(file) not in copied]
+        here = (self.folder / "data").rglob("*.parquet") if self.copied or not self.remote else ()
+        return sorted({*(path.relative_to(self.folder).as_posix() for path in here), *self._remote_files})
 
     @cached_property
     def _remote_files(self) -> list[str]:
@@ -143,8 +141,8 @@ class Reader:
         repo, _, at = self.root.removeprefix("datasets/").partition("@")
         small = [manifest.CARD, *(f"data/{config}/**" for config in configs)]
         download = (self.api or HfApi()).snapshot_download
-        self._copied = Path(download(repo, repo_type="dataset", revision=at or None, allow_patterns=small))
-        self.root = f"datasets/{repo}@{self._copied.name}"
+        self.copied = Path(download(repo, repo_type="dataset", revision=at or None, allow_patterns=small))
+        self.root = f"datasets/{repo}@{self.copied.name}"
 
     def read(
         self, file: str, group: int, columns: Sequence[str] | None = None, dictionaries: Sequence[str] = ()
@@ -170,7 +168,7 @@ class Reader:
         return pq.ParquetFile(source, metadata=self.footer(file), buffer_size=1_000_000, **options)
 
     def _remote_for(self, file: str) -> "HfFileSystem | None":
-        return None if self._copied and (self._copied / file).exists() else self.remote
+        return None if self.copied and (self.copied / file).exists() else self.remote
 
     def _source(self, file: str) -> Any:
         remote = self._remote_for(file)

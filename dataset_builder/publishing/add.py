@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from convergebench.generation.records import UserError
 
 from ..building import card
-from ..dataset.manifest import CARD, Entries
+from ..dataset import manifest
+from ..dataset.manifest import CARD
 from ..dataset.reader import Reader
 from ..dataset.rows import table_of
 from . import hub
@@ -24,22 +25,6 @@ if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
 _TABLES = ("chains", "editors", "scores")  # that get a further file; steps have a folder for each editor
-
-
-class _Extended(Reader):
-    """A version on the Hub and further files in a folder; what is unchanged is read where it is."""
-
-    def __init__(self, where: str, api: "HfApi", folder: Path):
-        super().__init__(where, api)
-        self._copied = folder
-        self.added = sorted(path.relative_to(folder).as_posix() for path in (folder / "data").rglob("*.parquet"))
-
-    @property
-    def listing(self) -> tuple[Entries, Entries]:
-        return {**self._remote_listing[0], **{file: {} for file in self.added}}, {}
-
-    def _all_files(self) -> list[str]:
-        return sorted([*self._remote_files, *self.added])
 
 
 def add(api: "HfApi", folder: Path, repo: str, pull_request: bool = False) -> dict[str, Any]:
@@ -56,18 +41,18 @@ def add(api: "HfApi", folder: Path, repo: str, pull_request: bool = False) -> di
         _refuse_differences(ours, theirs)
         files = _places(ours, theirs)
         editors, tag = ", ".join(sorted(ours.editors())), next_version(tags[-1], "minor")
+        text = version_text(api, repo, tag, [f"the editors {editors} were added"])
+        published = api.hf_hub_download(repo, CARD, repo_type="dataset", revision=remote.head)
         with tempfile.TemporaryDirectory() as temporary:
             draft = Path(temporary)
-            for path, file in files.items():
+            for path, file in {**files, CARD: Path(published)}.items():
                 (draft / path).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(file, draft / path)
-            shutil.copyfile(
-                api.hf_hub_download(repo, CARD, repo_type="dataset", revision=remote.head), draft / CARD
-            )
-            text = version_text(api, repo, tag, [f"the editors {editors} were added"])
-            card.write(draft, {table_of(path) for path in files}, repo, text, _Extended(where, api, draft))
-            names = [*files, CARD]
-            url = _commit(api, repo, {name: draft / name for name in names}, str(remote.head), tag, pull_request)
+            manifest.expect(draft, {path: {} for path in files})
+            theirs.copied = draft  # what is not in it is read where it is
+            card.write(draft, {table_of(path) for path in files}, repo, text, theirs)
+            additions = {name: draft / name for name in (*files, CARD)}
+            url = _commit(api, repo, additions, str(remote.head), tag, pull_request)
     return {"tag": tag, "added": sorted(files), "pull_request": url}
 
 

@@ -1,8 +1,8 @@
 """The editors: one file each, in this folder or in `generation/studies/STUDY/editors/`; nothing is registered.
 
 A file holds a function `edit(image, instruction, seed)`, which answers one call: its docstring describes the editor,
-its keyword-only parameters are the options. An editor that loads or checks something is a frozen dataclass `Editor`
-with that method, and its fields are the options. Those of a few lines share `_references.py`.
+its keyword-only parameters are the options. An editor whose options are checked or decide what it loads is a frozen
+dataclass `Editor` with that method, and its fields are the options. Those of a few lines share `_references.py`.
 """
 
 import importlib
@@ -86,6 +86,7 @@ def load(name: str) -> type:
         kind: type = module.Editor
         return kind
     traits = {key: vars(module)[key] for key in _TRAITS if key in vars(module)}
+    traits = {key: staticmethod(value) if callable(value) else value for key, value in traits.items()}
     return options.class_of(name, module.edit.__doc__, {"edit": module.edit}, **traits)
 
 
@@ -115,6 +116,12 @@ def own_choice(
 ) -> Choice:
     """A function as an editor; resuming needs the same name and version."""
     return _own().choose_function(function, spec, settings or {})
+
+
+def chosen(given: object, settings: Mapping[str, Setting] | None = None) -> list[str | Choice]:
+    """Editors as somebody gives them to Python: a function, an `--editor`, or a list of these."""
+    each: list[Any] = [given] if isinstance(given, str) or callable(given) else list(given)  # type: ignore[call-overload]
+    return [own_choice(editor, "", settings) if callable(editor) else editor for editor in each]
 
 
 def _own() -> Any:

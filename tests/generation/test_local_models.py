@@ -71,11 +71,10 @@ def test_migan_sends_the_hole_as_zero_and_the_rest_as_255(monkeypatch):
             seen.update(given)
             return [numpy.full_like(given["image"], 9)]
 
-    editor = editors.choose("migan").editor
-    editor.__dict__["_network"] = Network()
+    monkeypatch.setattr(migan, "_network", Network)
     hole = numpy.zeros((20, 30), bool)
     hole[8:10, 14:16] = True
-    filled = editor._filled(numpy.full((20, 30, 3), 50, numpy.uint8), hole)
+    filled = migan._filled(numpy.full((20, 30, 3), 50, numpy.uint8), hole)
     assert filled.shape == (20, 30, 3)
     assert (seen["image"].shape, seen["image"].dtype) == ((1, 3, 20, 30), numpy.uint8)
     assert (seen["mask"].shape, seen["mask"].dtype) == ((1, 1, 20, 30), numpy.uint8)
@@ -101,7 +100,7 @@ def test_real_weights_remove_a_thing():
     hole[20:50, 20:60] = True
     red = real.copy()
     red[24:46, 24:56] = (255, 0, 0)  # a hole reaches a little beyond its thing, as paint's do
-    filled = editors.choose("migan").editor._filled(red, hole).astype(float)
+    filled = migan._filled(red, hole).astype(float)
     far = numpy.ones((200, 300), bool)
     far[:70, :80] = False  # it blends over its edge
     assert numpy.array_equal(filled[far], real[far])

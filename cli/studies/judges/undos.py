@@ -1,10 +1,15 @@
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ..._shared import PATH, json_option
 from .judge import exit_after_calls, plan_option
+
+if TYPE_CHECKING:
+    from convergebench.metric_modules._judges.journal import Outcome
 
 SECTION = "ask models"
 
@@ -69,16 +74,15 @@ def command(
         write_whole(out, undos.suite_text(judge, edits, words, reasons, fields).encode())
     if as_json:
         values = {"file": str(out) if out.exists() else None, "written": len(words), "stopped": outcome.stopped}
-        values |= {
-            "dollars": round(outcome.spent, 6),
-            "dollars_before": round(outcome.before, 6),
-            "without": reasons,
-        }
-        click.echo(json.dumps(values))
+        money = {"dollars": round(outcome.spent, 6), "dollars_before": round(outcome.before, 6)}
+        click.echo(json.dumps(values | money | {"without": reasons}))
     else:
-        for program, reason in reasons.items():
-            click.echo(f"{program}: the suite's own undo, because {reason}", err=True)
-        before = f" after ${outcome.before:.4f} before" if outcome.before else ""
-        count = f"{len(words)} of {len(edits)} undos"
-        click.echo(f"{out}: {count}, with the suite's own; ${outcome.spent:.4f} spent{before}")
+        _print_outcome(f"{out}: {len(words)} of {len(edits)} undos", reasons, outcome)
     exit_after_calls(outcome.abandoned, not reasons)
+
+
+def _print_outcome(written: str, reasons: Mapping[str, str], outcome: "Outcome") -> None:
+    for program, reason in reasons.items():
+        click.echo(f"{program}: the suite's own undo, because {reason}", err=True)
+    before = f" after ${outcome.before:.4f} before" if outcome.before else ""
+    click.echo(f"{written}, with the suite's own; ${outcome.spent:.4f} spent{before}")

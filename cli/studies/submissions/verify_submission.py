@@ -2,11 +2,15 @@ import json
 import secrets
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ..._shared import PATH, json_option
 from ...share._hub import hub_client
+
+if TYPE_CHECKING:
+    from convergebench.metric_modules.studies.submissions.recompute import Recomputed
 
 _MOST_SHOWN = 10
 _OPTIONS = {"--repo", "--revision", "--sample", "--all", "--seed", "--salt-file", "--again", "--unpack"}
@@ -81,30 +85,29 @@ def command(
         values = {"folder": str(folder), "accepted": not wrong, "wrong": wrong, "seed": seed, "standing": standing}
         values |= {"asked_again": asked_again, "retried": retried} | ({"again": vars(scored)} if scored else {})
         click.echo(json.dumps(values))
+    elif scored and not wrong:
+        _print_accepted(f"{folder}: accepted.", scored, seed)
+        click.echo(standing)
+        click.echo(f"{retried} steps were retried by the submitter; {asked_again} chains were generated again here")
     else:
         more = f"and {len(wrong) - _MOST_SHOWN} more (--json lists them)"
         for sentence in [*wrong[:_MOST_SHOWN], more][: len(wrong)]:
             click.echo(f"refused: {sentence}", err=True)
-        if scored and not wrong:
-            click.echo(
-                f"{folder}: accepted. {len(scored.sampled)} of {scored.chains} chains "
-                f"({scored.steps} pictures) and the floors of {scored.floors} pictures were computed again "
-                f"with seed {seed}: {', '.join(scored.metrics)}"
-            )
-            click.echo(standing)
-            click.echo(
-                f"{retried} steps were retried by the submitter; {asked_again} chains were generated again here"
-            )
-            if len(scored.sampled) < scored.chains:
-                probability = scored.passes_unseen(0.1)
-                click.echo(
-                    f"if a tenth of its chains were altered, it would be accepted with probability {probability:.2g}"
-                )
-            for name, why in scored.left_out.items():
-                click.echo(f"not computed again: {name}, because {why}", err=True)
     if wrong:
         sys.exit(1)
     if unpack:
         new = submissions.unpack(folder, unpack, standing)
         if not as_json:
             click.echo(f"{unpack}: {new} chains were copied; `convergebench build` adds them to a dataset")
+
+
+def _print_accepted(verdict: str, scored: "Recomputed", seed: str) -> None:
+    chains = f"{len(scored.sampled)} of {scored.chains} chains ({scored.steps} pictures)"
+    floors = f"the floors of {scored.floors} pictures"
+    metrics = ", ".join(scored.metrics)
+    click.echo(f"{verdict} {chains} and {floors} were computed again with seed {seed}: {metrics}")
+    if len(scored.sampled) < scored.chains:
+        chance = f"{scored.passes_unseen(0.1):.2g}"
+        click.echo(f"if a tenth of its chains were altered, it would be accepted with probability {chance}")
+    for name, why in scored.left_out.items():
+        click.echo(f"not computed again: {name}, because {why}", err=True)
