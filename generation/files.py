@@ -5,12 +5,13 @@ import errno
 import os
 import re
 import threading
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import filelock
 
-from .records import UserError
+from .records import Json, UserError
 
 LOCK = ".lock"  # the lock file in a folder, present only while the lock is held
 UNFINISHED = ".part"  # suffix of files that are still being written
@@ -107,6 +108,21 @@ def refuse_strangers_file(path: Path, is_ours: Callable[[bytes], bool]) -> None:
         raise UserError(
             f"{path} was not written by this benchmark and stays as it is; move it away or choose another"
         )
+
+
+def toml_beside(module: str, name: str) -> Json:
+    """The tables of a file of ours, beside the module with this `__file__`."""
+    return tomllib.loads(Path(module).with_name(name).read_text(encoding="utf-8"))
+
+
+def read_toml(path: Path) -> Json:
+    """The tables of somebody's file."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise UserError(f"{path} is not TOML: {error}") from error
 
 
 def remove_unfinished(folder: Path) -> None:

@@ -1,10 +1,10 @@
 """Loads the programs: each row of programs.toml, here or in a study's folder, is what one round asks for."""
 
-import tomllib
 from functools import cache
 from pathlib import Path
 
 from . import studies
+from .files import read_toml
 from .records import Program, UserError, Values, check_fields
 
 _REQUIRED = ("id", "cycle", "category", "closes", "reversibility")
@@ -13,7 +13,7 @@ _REQUIRED = ("id", "cycle", "category", "closes", "reversibility")
 @cache
 def load() -> dict[str, Program]:
     core, *of_studies = (
-        tomllib.loads(path.read_text(encoding="utf-8"))["program"]
+        read_toml(path)["program"]
         for path in (Path(__file__).with_name("programs.toml"), *studies.paths("programs.toml"))
     )
     composed = (module.compose() for module in studies.modules("composed_programs"))

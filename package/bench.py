@@ -6,7 +6,6 @@ import json
 import os
 import re
 import sys
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, make_dataclass, replace
 from functools import partial
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from convergebench.generation.files import write_whole
+from convergebench.generation.files import read_toml, write_whole
 from convergebench.generation.records import UserError, Values, check_fields
 
 if TYPE_CHECKING:
@@ -263,13 +262,7 @@ def _settings(config: str | Path | None, given: Values) -> tuple[Bench, dict[str
 
 
 def _read_config(path: Path) -> dict[str, Any]:
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UserError(f"{path} cannot be read: {error.strerror}") from error
-    except ValueError as error:
-        raise UserError(f"{path} is not TOML: {error}") from error
-    return _with_paths(values, lambda name: str(path.parent / name))
+    return _with_paths(read_toml(path), lambda name: str(path.parent / name))
 
 
 def _write_config(path: Path, bench: Bench, options: Values) -> None:

@@ -21,6 +21,7 @@ from PIL import Image
 
 from .. import local_models, pictures
 from ..calls import Rejected, Unusable
+from ..files import toml_beside
 from ..options import WHERE_GIVEN, choice, number
 from ..records import Answer, UserError, Values
 from ..vendors.sizes import Size, nearest, of_pipeline
@@ -28,31 +29,11 @@ from ..vendors.sizes import Size, nearest, of_pipeline
 _PACKAGES = ("diffusers", "transformers", "accelerate", "torch")
 _INDEX = "model_index.json"
 _VIDEO_PROCESSORS = ("Qwen2VLProcessor", "Qwen2_5_VLProcessor", "Qwen3VLProcessor")
-# Pipelines whose arguments do not show what they are.
-_OTHERS = {
-    "BriaFibo2Pipeline": "takes a description of the whole picture as JSON, made by another model",
-    "DiffusionGemmaPipeline": "answers with text",
-    "FluxPriorReduxPipeline": "gives embeddings for another pipeline, no picture",
-    "QwenImageLayeredPipeline": "takes a picture apart into layers",
-    "StableDiffusionLatentUpscalePipeline": "enlarges the picture",
-    "HunyuanImageRefinerPipeline": "refines the picture; the words describe it",
-    "StableUnCLIPImg2ImgPipeline": "makes variations of the picture",
-    "UniDiffuserPipeline": "goes between pictures and words, edits none",
-    "VersatileDiffusionDualGuidedPipeline": "mixes a picture with words, edits none",
-}
 _HALO = (
     "Qwen-Image-2.1 answers edits at 1024x1024 with haloed copies (huggingface/diffusers#14824); use another size, "
     "such as --short-side 768"
 )
-# What arguments of the call, or parts of the pipeline, show.
-_SIGNS = {
-    "draws inside a mask": ("mask_image",),
-    "takes the picture as a control": ("control_image", "controlnet", "adapter"),
-    "the words describe the whole result, not a change (image to image)": ("strength", "prior_guidance_scale"),
-    "enlarges the picture, or makes variations of it": ("noise_level",),
-    "enlarges the picture": ("original_image",),
-    "makes a video that begins with the picture": ("num_frames", "num_videos_per_prompt", "frames", "video"),
-}
+_OTHERS = toml_beside(__file__, "diffusers.toml")  # pipelines that do not edit by words, and why
 
 
 @dataclass(frozen=True)
@@ -212,12 +193,12 @@ def why_not(kind: type) -> str | None:
         return "takes no picture"
     if "prompt" not in takes:
         return "takes no words"
-    if kind.__name__ in _OTHERS:
-        return _OTHERS[kind.__name__]
+    if kind.__name__ in _OTHERS["named"]:
+        return str(_OTHERS["named"][kind.__name__])
     if "enable_temporal_reasoning" in takes:  # a video whose last frame is the edited picture
         return None
     shown = takes.keys() | inspect.signature(kind.__init__).parameters.keys()  # type: ignore[misc]
-    return next((words for words, signs in _SIGNS.items() if not shown.isdisjoint(signs)), None)
+    return next((words for words, signs in _OTHERS["shown"].items() if not shown.isdisjoint(signs)), None)
 
 
 def _arguments(pipeline: Any, image: Image.Image, instruction: str, options: dict[str, Any]) -> dict[str, Any]:

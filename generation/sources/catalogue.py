@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -14,7 +13,7 @@ from types import ModuleType
 from PIL import Image
 
 from .. import packages, studies
-from ..files import disk_errors_explained, locked, refuse_strangers_file, write_whole
+from ..files import disk_errors_explained, locked, refuse_strangers_file, toml_beside, write_whole
 from ..pictures import Undecodable, decode, encode_png, has_hash, pixel_hash
 from ..records import KINDS, UNKNOWN, Source, UserError, Values, check_fields, one_of, unique
 from . import synthetic
@@ -62,7 +61,7 @@ class Row(Source):
 
 @cache
 def manifest() -> dict[str, Row]:
-    rows = tomllib.loads(Path(__file__).with_name("sources.toml").read_text(encoding="utf-8"))["source"]
+    rows = toml_beside(__file__, "sources.toml")["source"]
     return {row["id"]: Row(**{**row, "unfit": tuple(row.get("unfit", ()))}) for row in rows}
 
 

@@ -3,13 +3,12 @@
 import hashlib
 import json
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..files import write_whole
+from ..files import read_toml, write_whole
 from ..pictures import Undecodable, decode, sniff
 from ..records import KINDS, UNKNOWN, UserError, one_of
 
@@ -31,7 +30,7 @@ def collect(
     `given` are fields of all pictures, `columns` the dataset's columns of fields and of the image.
     """
     suite = out / f"{out.name}.toml"
-    before = tomllib.loads(suite.read_text(encoding="utf-8")) if suite.exists() else {}
+    before = read_toml(suite) if suite.exists() else {}
     rows: list[Mapping[str, Any]] = list(before.pop("picture", []))
     counts, digests = Counter(row["kind"] for row in rows), {row["sha256"] for row in rows}
     share, only = -(-limit // len(KINDS)), given.get("kind")

@@ -4,7 +4,6 @@ A user's own suite is a file of the same form, which may add own programs and pi
 """
 
 import hashlib
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import cast
 
 from .. import programs, reversibility, studies
+from ..files import read_toml
 from ..plugins import plugins
 from ..records import Json, Program, Setting, Source, UserError, Values, check_fields, unique
 from ..sources import catalogue
@@ -121,16 +121,11 @@ def _load_shipped(name: str) -> Suite:
         raise UserError(
             f"no suite {name!r}; the suites are {', '.join(names())}, or a file of yours ending in .toml"
         )
-    return from_values(name, tomllib.loads(_files()[name].read_text(encoding="utf-8")))
+    return from_values(name, read_toml(_files()[name]))
 
 
 def _read_own(path: Path) -> Suite:
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UserError(f"{path} cannot be read: {error.strerror}") from error
-    except ValueError as error:
-        raise UserError(f"{path} is not TOML: {error}") from error
+    values = read_toml(path)
     if path.stem in _files():
         raise UserError(f"{path} has the name of a shipped suite; give it another")
     variants = values.get("variants", [])

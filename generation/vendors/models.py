@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..files import toml_beside
 from ..records import Json, UserError, Values
 
 ANY = "*"
@@ -98,7 +99,7 @@ def facts(vendor: str, name: str) -> Json:
 
 @functools.cache
 def shipped() -> Json:
-    return tomllib.loads(Path(__file__).with_name("models.toml").read_text(encoding="utf-8"))
+    return toml_beside(__file__, "models.toml")
 
 
 @functools.cache

@@ -1,9 +1,9 @@
 """The sizes at which editors are stable, from sizes.toml: a picture of such a size is returned in that size."""
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from math import gcd
-from pathlib import Path
+
+from ..files import toml_beside
 
 Size = tuple[int, int]
 
@@ -12,7 +12,7 @@ def _pairs(rows: Iterable[Sequence[int]]) -> tuple[Size, ...]:
     return tuple((width, height) for width, height in rows)
 
 
-_TABLES = tomllib.loads(Path(__file__).with_name("sizes.toml").read_text(encoding="utf-8"))
+_TABLES = toml_beside(__file__, "sizes.toml")
 GEMINI, GEMINI_2 = (
     dict(zip(_TABLES[name], _pairs(_TABLES[name].values()), strict=True)) for name in ("gemini_3", "gemini_2_5")
 )

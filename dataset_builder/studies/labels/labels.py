@@ -3,12 +3,11 @@
 A label identifies its picture by chain, step and hash, never by editor, which labellers do not see.
 """
 
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Annotated, ClassVar, NamedTuple
 
+from convergebench.generation.files import toml_beside
 from convergebench.generation.records import UserError
 
 from ...dataset.columns import Row
@@ -48,7 +47,7 @@ class Question(NamedTuple):
         return next((answer.level for answer in self.answers if answer.code == code and answer.level), None)
 
 
-_TOML = tomllib.loads(Path(__file__).with_name("questions.toml").read_text(encoding="utf-8"))
+_TOML = toml_beside(__file__, "questions.toml")
 QUESTIONS = {
     code: Question(code, **{**question, "answers": tuple(Answer(*answer) for answer in question["answers"])})
     for code, question in _TOML.items()

@@ -11,16 +11,17 @@ each other in turn:
 - `colour` is the thing's own unless it is "darker 0.6", "lighter 0.4" or [red, green, blue]; `shade` is one of SHADES.
 """
 
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import Any
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
+
+from ...files import toml_beside
+from ...records import Json
 
 Pixels = NDArray[Any]
 Layer = tuple[Pixels, Pixels]  # a thing at one size in one colour: its colours (times coverage) and its coverage
@@ -135,7 +136,7 @@ def _fold(u: Pixels, v: Pixels) -> Layer:
 # Light and highlight at each place of a shape's box: even, falling off to the lower right, a sphere, an upright
 # cylinder, cloth with soft folds.
 _SHADES = {"flat": _flat, "slope": _slope, "ball": _ball, "tube": _tube, "fold": _fold}
-COLOURS: dict[str, _Colour] = tomllib.loads(Path(__file__).with_name("colours.toml").read_text(encoding="utf-8"))
+COLOURS: dict[str, _Colour] = toml_beside(__file__, "colours.toml")
 COMMON = ("red", "blue", "green", "yellow", "black", "white", "brown", "pink", "gold", "grey")
 
 
@@ -154,13 +155,10 @@ class Thing:
 
 @cache
 def all_things() -> dict[str, Thing]:
-    return {
-        thing.name: thing for name in _FILES for thing in _read_things(Path(__file__).with_name(f"{name}.toml"))
-    }
+    return {thing.name: thing for name in _FILES for thing in _read_things(toml_beside(__file__, f"{name}.toml"))}
 
 
-def _read_things(path: Path) -> Iterator[Thing]:
-    tables = tomllib.loads(path.read_text(encoding="utf-8"))
+def _read_things(tables: Json) -> Iterator[Thing]:
     for row in tables["things"]:
         shapes = row["shapes"] if "shapes" in row else tables["drawings"][row["drawing"]]
         frame, colours, words = (tuple(row.get(key, ())) for key in ("frame", "colours", "words"))

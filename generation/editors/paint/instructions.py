@@ -3,38 +3,10 @@
 import re
 from dataclasses import dataclass
 
+from ...files import toml_beside
 from .drawing import COLOURS, all_things
 
-_VERBS = {
-    "remove": r"remove|take (?:\w+ ){0,4}(?:away|off|out)|erase|delete|get rid of|clear away|undo|without",
-    "add": r"add|put|place|draw|give|insert|include|paint in",
-}
-_COPY = r"replica|replicate|reproduce|recreate|duplicate|copy|no alterations|no changes|same (?:image|picture)"
-_DENOISE = r"denois\w*|(?:remov|reduc|clean|without|avoid)\w* .*(?:noise|grain|artifacts)"
-_BACK = "restore|bring back|return|give back|add|recover|back to"
-TONES = (  # the first match counts
-    ("enhance", r"(?:restor|improv|enhanc|repair)\w* .*(?:image|quality|clarity|noise|blur|degrad\w*)"),
-    ("denoise", _DENOISE),
-    ("smile", r"(?:smil|laugh|grin)\w*|happy"),
-    ("neutral", r"neutral|serious|stop smiling"),
-    ("photograph", r"photograph|photorealistic|photo realistic|realistic picture"),
-    ("watercolour", r"watercolou?r"),
-    ("less green", r"less green|green tint away"),
-    ("greener", r"greener"),
-    ("edges", r"edges?|outlines?|line drawing|sketch"),
-    ("patches", r"patches"),
-    ("colour", rf"(?:{_BACK})\w* .*colou?rs?|colou?r(?:i[sz]e)? the|in (?:full )?colou?r"),
-    ("grey", r"gr[ea]y ?scale|monochrome|black and white|desaturate"),
-    ("sepia", r"sepia"),
-    ("warmer", r"warm(?:er)?"),
-    ("cooler", r"cool(?:er)?|colder"),
-    ("night", r"night(?: ?time)?"),
-    ("day", r"day(?: ?time|light)?"),
-    ("darker", r"dark(?:er|en)|dim(?:mer)?"),
-    ("brighter", r"bright(?:er|en)|light(?:er|en)"),
-    ("sharpen", r"sharp(?:en|er)?|deblur|in(?:to)? focus|remove (?:the )?blur|unblur"),
-    ("blur", r"blur(?:red|ry)?|out of focus|soften"),
-)
+_WORDS = toml_beside(__file__, "instructions.toml")
 _SIDES = ("left", "right", "middle", "centre", "center")
 _TURNS = {"90": 1, "180": 2, "270": 3, "quarter": 1, "half": 2}
 
@@ -55,10 +27,16 @@ def parse(instruction: str) -> Request | None:
     text = re.sub(r"#([0-9a-f]{6})\b", _nearest_colour, instruction.lower())
     text = re.sub(r"[^a-z0-9°%' -]+", " ", text.replace("-", " "))
     text = re.sub(r"\s+", " ", text).strip()
-    if re.search(rf"\b(?:{_COPY})\b", text):
-        return Request("copy", "denoise" if re.search(rf"\b(?:{_DENOISE})", text) else "")
-    tones = (Request("tone", name) for name, pattern in TONES if re.search(rf"\b(?:{pattern})\b", text))
-    return _geometry(text) or _change(text) or next(tones, None)
+    if re.search(rf"\b(?:{_WORDS['copy']})\b", text):
+        return Request("copy", "denoise" if re.search(rf"\b(?:{_WORDS['denoise']})", text) else "")
+    tone = _first("tones", text)
+    return _geometry(text) or _change(text) or (Request("tone", tone) if tone else None)
+
+
+def _first(table: str, text: str) -> str:
+    """The first of a table's names whose words are in the text; empty if none is."""
+    patterns = _WORDS[table].items()
+    return next((name for name, pattern in patterns if re.search(rf"\b(?:{pattern})\b", text)), "")
 
 
 def _nearest_colour(match: re.Match[str]) -> str:
@@ -79,7 +57,7 @@ def _geometry(text: str) -> Request | None:
 
 
 def _change(text: str) -> Request | None:
-    verb = next((name for name, pattern in _VERBS.items() if re.search(rf"\b(?:{pattern})\b", text)), "")
+    verb = _first("verbs", text)
     named = _first_thing_named(text)
     if not named:
         return None

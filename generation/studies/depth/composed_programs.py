@@ -1,14 +1,13 @@
 """Programs of several edits out and back, composed from the edits of out_and_back.toml."""
 
-import tomllib
 from collections.abc import Iterator
-from pathlib import Path
 
+from ...files import toml_beside
 from ...records import Json
 
 
 def compose() -> Iterator[Json]:
-    table = tomllib.loads(Path(__file__).with_name("out_and_back.toml").read_text(encoding="utf-8"))
+    table = toml_beside(__file__, "out_and_back.toml")
     edits = table["edits"]
     for name, sequence in table["sequences"].items():
         for depth in table["depths"]:

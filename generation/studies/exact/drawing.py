@@ -11,6 +11,7 @@ from typing import cast
 import numpy as np
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 
+from ...files import toml_beside
 from ...pictures import decode, fit_to
 from ...sources import catalogue
 from ...sources.synthetic import across, flat, fractal, mix
@@ -20,17 +21,6 @@ _Point = tuple[int, int]
 _FINE = 4  # as many dots of the canvas across a pixel
 _LINE, _EDGE = (40, 40, 40), 7  # the outline's colour, and its width in thousandths of the picture
 _INK = (20, 20, 20)
-PALETTE = {
-    "red": "#d02424",
-    "orange": "#f38414",
-    "yellow": "#f5d628",
-    "green": "#2c963c",
-    "blue": "#2454c8",
-    "purple": "#8232a5",
-    "brown": "#80502c",
-    "turquoise": "#28bebe",
-    "white": "#faf8f0",
-}
 _PLAINS = ((226, 222, 212), (206, 220, 228), (224, 212, 220), (212, 222, 204))
 _CLOTHS = (((196, 186, 168), (232, 226, 212)), ((170, 186, 196), (222, 228, 232)))
 _SHADOW, _SHADE = 10, 77  # how far a shadow falls, in thousandths, and how dark, of 256
@@ -46,21 +36,8 @@ def _ring(*radii: int, points: int) -> str:
     )
 
 
-# By kind, in a square from -500 to 500: the outline, then perhaps a detail in a darker shade.
-_SHAPES = {
-    "square": "-440,-440 440,-440 440,440 -440,440",
-    "circle": _ring(500, points=48),
-    "diamond": "0,-500 380,0 0,500 -380,0",
-    "star": _ring(500, 200, points=10),
-    "triangle": "0,-460 500,420 -500,420",
-    "heart": "0,-230 90,-390 240,-460 400,-410 490,-270 480,-90 0,480 -480,-90 -490,-270 -400,-410 -240,-460 -90,-390",
-    "arrow": "-500,-150 80,-150 80,-400 500,0 80,400 80,150 -500,150",
-    "house": "0,-500 500,-80 400,-80 400,480 -400,480 -400,-80 -500,-80|-100,480 -100,120 100,120 100,480",
-    "tree": "0,-500 380,160 100,160 100,490 -100,490 -100,160 -380,160|-100,160 100,160 100,490 -100,490",
-    "flag": "-420,-480 460,-260 -300,-20 -300,490 -420,490|-420,-480 -300,-450 -300,490 -420,490",
-    "fish": "-500,-320 -250,-60 -60,-270 180,-270 500,0 180,270 -60,270 -250,60 -500,320"
-    "|190,-110 270,-110 270,-30 190,-30",
-}
+_DATA = toml_beside(__file__, "shapes.toml")
+_SHAPES = {**_DATA["shapes"], "circle": _ring(500, points=48), "star": _ring(500, 200, points=10)}
 
 
 @lru_cache
@@ -151,7 +128,7 @@ class _Patch:
 
 def fill_of(thing: Thing) -> tuple[int, ...]:
     """What fills a thing, whose colour is a name of the palette or #rrggbb."""
-    colour = ImageColor.getrgb(PALETTE.get(thing.colour, thing.colour))
+    colour = ImageColor.getrgb(_DATA["palette"].get(thing.colour, thing.colour))
     if thing.tone == "light":
         return tuple((part + 255) // 2 for part in colour)
     if thing.tone == "grey":

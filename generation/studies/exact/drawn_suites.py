@@ -4,13 +4,12 @@ A suite's name ends in the seed, as `exact-seed7`, unless it is the shipped one.
 """
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
-from pathlib import Path
 
 from ... import suites
+from ...files import toml_beside
 from ...pictures import encode_png, pixel_hash
 from ...records import Program
 from ...sources import catalogue
@@ -104,4 +103,4 @@ def _row(scene: Scene, side: int) -> catalogue.Row:
 @lru_cache
 def _hashes() -> dict[str, str]:
     """Of the shipped scenes, so that nothing is drawn to list the suites."""
-    return tomllib.loads(Path(__file__).with_name("scenes.toml").read_text(encoding="utf-8"))
+    return toml_beside(__file__, "scenes.toml")

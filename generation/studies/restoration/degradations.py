@@ -6,14 +6,13 @@ of the short side.
 
 import hashlib
 import math
-import tomllib
 from collections.abc import Callable, Sequence
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
+from ...files import toml_beside
 from ...records import UserError
 from ...sources.synthetic import ONE, Whole, across, draw, fractal, mix, root
 
@@ -101,7 +100,7 @@ def degrade(name: str, clean: Image.Image, id: str) -> Image.Image:
 @cache
 def expected_hashes() -> dict[str, str]:
     """sha256 of the pixels of every degraded picture, as binary PPM."""
-    return tomllib.loads(Path(__file__).with_name("degraded.toml").read_text(encoding="utf-8"))
+    return toml_beside(__file__, "degraded.toml")
 
 
 def _share(pixels: Whole, parts: int) -> int:
