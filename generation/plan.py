@@ -91,9 +91,8 @@ def make_plan(
                 continue
             choice = policies.under(choice, stack)
             choices[choice.label] = choice
-            made = _variant_chains(
-                suite, variant, choice, rounds, runs or variant.runs, audit and suite.audit, salt
-            )
+            limits = rounds, runs or variant.runs, audit and suite.audit
+            made = _variant_chains(suite, variant, choice, *limits, salt)
             chains |= {chain.id: chain for chain in made}
     chosen = _select(suite.name, chains.values(), **selection)
     return Plan(suite, tuple(choices.values()), tuple(chosen), audits.salt_hash(salt) if salt else None)
@@ -146,15 +145,10 @@ def summary(plan: Plan) -> list[Json]:
 
 
 def warnings(plan: Plan) -> list[str]:
-    sentences = []
-    if (
-        plan.suite.own_pictures
-        and not plan.suite.draw
-        and len({chain.source.id for chain in plan.chains}) < _FEWEST_PICTURES
-    ):
-        sentences.append(
-            f"retained quality needs other pictures to compare with; give at least {_FEWEST_PICTURES}"
-        )
+    sentences, pictures = [], {chain.source.id for chain in plan.chains}
+    if plan.suite.own_pictures and not plan.suite.draw and len(pictures) < _FEWEST_PICTURES:
+        advice = f"give at least {_FEWEST_PICTURES}"
+        sentences.append(f"retained quality needs other pictures to compare with; {advice}")
     for program in plan.suite.own_programs.values():
         if program.reason.startswith(reversibility.UNSURE):
             classes = ", ".join(REVERSIBILITY)
@@ -181,10 +175,8 @@ def what_fits(plan: Plan, max_cost: float) -> tuple[int, int, float]:
     costs: dict[Case, float] = defaultdict(float)
     for chain in plan.chains:
         costs[case_of(chain)] += chain.calls * (prices[chain.editor] or 0.0)
-    spent = [
-        0.0,
-        *itertools.accumulate(costs[case] for case in _balanced(plan.suite.name, plan.chains, len(costs))),
-    ]
+    in_order = _balanced(plan.suite.name, plan.chains, len(costs))
+    spent = list(itertools.accumulate((costs[case] for case in in_order), initial=0.0))
     count = sum(dollars <= max_cost + 1e-9 for dollars in spent) - 1
     return count, len(costs), round(spent[count], 4)
 

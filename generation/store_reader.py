@@ -53,6 +53,7 @@ def find_finished(runs: Iterable[Path]) -> FoundChains:
     for run in sorted(runs):
         missing = f"{run} holds no run.json; give the folder that `convergebench generate --out` made"
         description = read_checked(run / "run.json", missing)
+        suite = [str(description.get(name, "")) for name in ("suite", "suite_version")]
         described |= _read_editors(run)
         for id, (label, _) in read_plan(run)["chains"].items():
             planned[label].add(id)
@@ -62,9 +63,7 @@ def find_finished(runs: Iterable[Path]) -> FoundChains:
             elif not (folder / "done.json").exists():
                 chains.unfinished.append(folder)
             else:
-                chain = read_chain(
-                    folder, str(description.get("suite", "")), str(description.get("suite_version", ""))
-                )
+                chain = read_chain(folder, *suite)
                 _add_chain(chains, chain)
                 chains.foreign += _foreign_files(chain)
     for label in sorted({chain.editor for chain in chains.done.values()}):

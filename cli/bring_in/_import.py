@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import click
 from .._shared import PATH, json_option, option_group
 
 if TYPE_CHECKING:
-    from convergebench.dataset_builder.importing.chains import Findings
+    from convergebench.dataset_builder.importing.chains import Findings, Problem
 
 
 chain_options = option_group(
@@ -49,14 +50,8 @@ def store_findings(
     run, imported = importing.import_into_run(findings, name, out, originals, rights)
     for problem in imported.problems:
         click.echo(f"{'note: ' * problem.is_note}{problem.where}: {problem.reason}", err=True)
-    problems, notes = (
-        [
-            {"where": problem.where, "reason": problem.reason}
-            for problem in imported.problems
-            if problem.is_note == is_note
-        ]
-        for is_note in (False, True)
-    )
+    rows = {is_note: _rows_of(imported.problems, is_note) for is_note in (False, True)}
+    problems, notes = rows.values()
     if as_json:
         counts = {"made": imported.written, "already": imported.already_there, "replaced": imported.replaced}
         click.echo(json.dumps(counts | {"problems": problems, "notes": notes}))
@@ -70,3 +65,7 @@ def store_findings(
         )
     if problems:
         sys.exit(1)
+
+
+def _rows_of(problems: "Sequence[Problem]", is_note: bool) -> list[dict[str, str]]:
+    return [{"where": row.where, "reason": row.reason} for row in problems if row.is_note == is_note]

@@ -340,19 +340,22 @@ class Reader:
         # First the files whose folder begins as the editor's name does.
         beginnings = {file: re.split("[_-]", file.split("/")[-2])[0] for file in self._step_files}
         for file in sorted(beginnings, key=lambda file: not chain.editor.startswith(beginnings[file])):
-            steps: dict[int, PlacedStep] = {}
-            with self._damage_explained(file):
-                for group in range(self.footer(file).num_row_groups):
-                    if may_hold(self.footer(file), group, place):
-                        part = self.read(file, group, self.plain_columns(file))
-                        refuse_nulls(file, part)
-                        for number, row in enumerate(part.to_pylist()):
-                            if row["chain"] == chain_id:
-                                step = StepRow.from_values(row).record()
-                                steps[step.step] = PlacedStep(chain_id, step, Place(file, group, number))
-            if steps:
+            if steps := {placed.step.step: placed for placed in self._steps_in(file, place)}:
                 return dict(sorted(steps.items()))  # all steps of a chain are in one file
         return {}
+
+    def _steps_in(self, file: str, place: Values) -> Iterator[PlacedStep]:
+        """The steps of the chain at this place."""
+        with self._damage_explained(file):
+            for group in range(self.footer(file).num_row_groups):
+                if not may_hold(self.footer(file), group, place):
+                    continue
+                part = self.read(file, group, self.plain_columns(file))
+                refuse_nulls(file, part)
+                for number, row in enumerate(part.to_pylist()):
+                    if row["chain"] == place["chain"]:
+                        step = StepRow.from_values(row).record()
+                        yield PlacedStep(row["chain"], step, Place(file, group, number))
 
     @cached_property
     def _step_files(self) -> list[str]:

@@ -95,18 +95,7 @@ def _write(path: Path, config: Config, rows: Iterable[Row | Values]) -> None:
     schema, digest, references = arrow(config.columns), TableDigest(), list[str | None]()
     digest.update(schema.empty_table())
     pictures = [column.name for column in config.columns if column.type == "image"]
-    plain = [column.name for column in config.columns if column.type != "image"]
-    leaves = [f"{name}.{leaf}" for name in pictures for leaf in ("bytes", "path")]
-    writer = pq.ParquetWriter(
-        path,
-        schema,
-        compression={**dict.fromkeys(leaves, "none"), **dict.fromkeys(plain, "snappy")},
-        use_dictionary=plain,
-        column_encoding=dict.fromkeys(leaves, "PLAIN"),
-        use_content_defined_chunking=_CHUNKING,
-        write_page_index=True,
-        write_page_checksum=not pictures,  # pictures have hashes
-    )
+    writer = _writer(path, schema, pictures)
     meanings = {column.name: column.meaning for column in config.columns if column.meaning}
     metadata = {_MEANINGS: json.dumps(meanings, ensure_ascii=False)} | ({_ROW: config.row} if config.row else {})
     writer.add_key_value_metadata({b"content_defined_chunking": json.dumps(_CHUNKING), **metadata})
@@ -120,6 +109,21 @@ def _write(path: Path, config: Config, rows: Iterable[Row | Values]) -> None:
                 references.append(picture and hashlib.sha256(picture["bytes"]).hexdigest())
         metadata = {DIGESTS: json.dumps(digest.hexdigests())}
         writer.add_key_value_metadata(metadata | ({REFERENCES: json.dumps(references)} if any(references) else {}))
+
+
+def _writer(path: Path, schema: pa.Schema, pictures: Sequence[str]) -> pq.ParquetWriter:
+    plain = [name for name in schema.names if name not in pictures]
+    leaves = [f"{name}.{leaf}" for name in pictures for leaf in ("bytes", "path")]
+    return pq.ParquetWriter(
+        path,
+        schema,
+        compression={**dict.fromkeys(leaves, "none"), **dict.fromkeys(plain, "snappy")},
+        use_dictionary=plain,
+        column_encoding=dict.fromkeys(leaves, "PLAIN"),
+        use_content_defined_chunking=_CHUNKING,
+        write_page_index=True,
+        write_page_checksum=not pictures,  # pictures have hashes
+    )
 
 
 def _row_groups(rows: Iterable[Row | Values], pictures: Sequence[str]) -> Iterator[list[Values]]:

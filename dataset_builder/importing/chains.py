@@ -16,7 +16,6 @@ from convergebench.generation.files import disk_errors_explained, file_name, loc
 from convergebench.generation.pictures import Undecodable, decode, encode_png
 from convergebench.generation.records import (
     GOES_ON,
-    KINDS,
     PICTURED,
     UNKNOWN,
     Chain,
@@ -281,12 +280,6 @@ def chain_of_turns(
         program=imported_program(source, cycle, {}, False),
         editor=editor,
         answers=tuple(answers),
-        kind=checked_kind(kind or "object"),
+        kind=kind or "object",
         settings={"imported": layout},
     )
-
-
-def checked_kind(kind: str) -> str:
-    if kind not in KINDS:
-        raise UserError(f"the kind must be one of {', '.join(KINDS)}, got {kind!r}")
-    return kind

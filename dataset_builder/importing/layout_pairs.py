@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from convergebench.generation.records import Step, UserError
+from convergebench.generation.records import KINDS, Step, UserError
 
-from .chains import MOST_ANSWERS, Findings, FoundChain, Problem, check_folder, checked_kind, imported_program
+from .chains import MOST_ANSWERS, Findings, FoundChain, Problem, check_folder, imported_program
 from .tables import json_file
 
 _ANSWER = re.compile(r"I([1-9]\d*)_(forward|backward)\.(png|jpg|jpeg|webp)")
@@ -17,9 +17,7 @@ _PROMPTS_FORM = (
     'it must be {"NAME": {"forward": "Add ...", "backward": "Remove ..."}} by the name of the case or the pair, or a '
     'list of {"name": ..., "forward": ..., "backward": ...}, as in that repository'
 )
-_KIND_OF_IMAGE = {"portrait": "face", "face": "face", "scene": "scene", "landscape": "scene"} | {
-    kind: kind for kind in ("texture", "text")
-}
+_KIND_OF_IMAGE = {"portrait": "face", "landscape": "scene"} | {kind: kind for kind in KINDS}
 
 
 def find_chains(path: Path, editor: str, prompts: Path | None = None, kind: str | None = None) -> Findings:
@@ -87,7 +85,7 @@ def _find_chain(folder: Path, entry: Mapping[str, Any], editor: str, kind: str |
         program=imported_program(pair, instructions, entry),
         editor=editor,
         answers=tuple(answers),
-        kind=checked_kind(kind or entry.get("kind") or _KIND_OF_IMAGE.get(prefix, "object")),
+        kind=str(kind or entry.get("kind") or _KIND_OF_IMAGE.get(prefix, "object")),
         settings={"imported": "edit-converge-bench"},
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from convergebench.generation.records import STATUSES, Step, UserError
 
-from .chains import MOST_ANSWERS, Findings, FoundAnswer, FoundChain, Problem, checked_kind, imported_program
+from .chains import MOST_ANSWERS, Findings, FoundAnswer, FoundChain, Problem, imported_program
 from .tables import flag, number, read_rows, text, whole
 
 _NEEDED = ("chain", "round", "path")
@@ -127,7 +127,7 @@ def _find_chain(
         program=imported_program(source.get("program", name), cycle, metadata, closes is not False),
         editor=editor,
         answers=tuple(answers),
-        kind=checked_kind(kind or source.get("kind", "object")),
+        kind=kind or source.get("kind", "object"),
         run=source.get("run", 1),
         settings={"imported": "table"},
     )

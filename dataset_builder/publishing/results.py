@@ -111,21 +111,11 @@ def write_records(
 
 def _result(row: _Json, column: str, rounds: int, repo: str) -> _Json:
     title, unit, description, maximum = _MEASURES[column]
-    low, high = row.get(f"{column}_low"), row.get(f"{column}_high")
-    interval = {"lower": low, "upper": high, "confidence_level": 0.95, "method": "over pictures"}
-    uncertainty = {"num_samples": row["sources"]} | (
-        {} if None in (low, high) else {"confidence_interval": interval}
-    )
     details = {"headline": row["name"], "cases": row["cases"], "rank": row["rank"], "mostly_lost_to": row["cause"]}
-    hub_dataset = {
-        "source_type": "hf_dataset",
-        "hf_repo": repo,
-        "hf_split": "test",
-        "samples_number": row["cases"],
-    }
+    hub_dataset = {"source_type": "hf_dataset", "hf_repo": repo, "hf_split": "test"}
     return {
         "evaluation_name": f"{NAME}, {row['group']}",
-        "source_data": {"dataset_name": NAME, **hub_dataset},
+        "source_data": {"dataset_name": NAME, **hub_dataset, "samples_number": row["cases"]},
         "metric_config": {
             "evaluation_description": description,
             "metric_id": f"{_BENCHMARK}.{column}",
@@ -139,6 +129,14 @@ def _result(row: _Json, column: str, rounds: int, repo: str) -> _Json:
         "score_details": {
             "score": row[column],
             "details": {key: str(value) for key, value in details.items() if value is not None},
-            "uncertainty": uncertainty,
+            "uncertainty": _uncertainty(row, column),
         },
     }
+
+
+def _uncertainty(row: _Json, column: str) -> _Json:
+    low, high = row.get(f"{column}_low"), row.get(f"{column}_high")
+    if low is None or high is None:
+        return {"num_samples": row["sources"]}
+    interval = {"lower": low, "upper": high, "confidence_level": 0.95, "method": "over pictures"}
+    return {"num_samples": row["sources"], "confidence_interval": interval}

@@ -19,22 +19,8 @@ from ..records import KINDS, UNKNOWN, Source, UserError, Values, check_fields, o
 from . import synthetic
 
 _ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".avif", ".bmp", ".gif", ".tif", ".tiff")  # of a user's own pictures
-_OWN_FIELDS = (
-    *(
-        "file",
-        "id",
-        "kind",
-        "origin",
-        "licence",
-        "attribution",
-        "title",
-        "unfit",
-        "scene",
-        "degradation",
-        "intent",
-    ),
-    "sha256",
-)
+GIVEN = ("kind", "origin", "licence", "attribution", "title", "intent")  # what a row may say of an own picture
+_OWN_FIELDS = ("file", "id", *GIVEN, "unfit", "scene", "degradation", "sha256")
 _AT_ONCE = 4  # packages fetched at the same time
 _LIST = ".sources"  # in a folder of pictures: the names of the files that were written there, one a line
 
@@ -235,19 +221,8 @@ def _read_own_row(path: Path, row: Values, kind: str | None) -> Row:
     if chosen is None:
         advice = f"give --pictures-kind, or put it into a folder named {', '.join(KINDS)}"
         raise UserError(f"{path} has no kind: {advice}")
-    return Row(
-        id=row.get("id") or re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-") or "picture",
-        title=row.get("title", path.stem),
-        kind=str(chosen),
-        origin=row.get("origin", "real"),
-        path=str(path),
-        sha256=hashlib.sha256(data).hexdigest(),
-        width=picture.width,
-        height=picture.height,
-        licence=row.get("licence", UNKNOWN),
-        attribution=row.get("attribution", UNKNOWN),
-        intent=row.get("intent", ""),
-        scene=row.get("scene", ""),
-        degradation=row.get("degradation", ""),
-        unfit=tuple(row.get("unfit", ())),
-    )
+    name = row.get("id") or re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-") or "picture"
+    facts = {"title": path.stem, "origin": "real", "licence": UNKNOWN, "attribution": UNKNOWN}
+    facts |= {key: row[key] for key in _OWN_FIELDS if key in row and key != "file"}
+    facts |= {"id": name, "kind": str(chosen), "path": str(path), "sha256": hashlib.sha256(data).hexdigest()}
+    return Row.from_dict({**facts, "width": picture.width, "height": picture.height})

@@ -11,9 +11,9 @@ from typing import Any
 from ..files import read_toml, write_whole
 from ..pictures import Undecodable, decode, sniff
 from ..records import KINDS, UNKNOWN, UserError, one_of
+from .catalogue import GIVEN
 
-_GIVEN = ("kind", "origin", "licence", "attribution", "title", "intent")
-_FIELDS = ("file", "id", *_GIVEN, "sha256")
+_FIELDS = ("file", "id", *GIVEN, "sha256")
 Found = tuple[str, bytes, Mapping[str, Any]]  # a name, the file, and what its row says
 
 
@@ -86,7 +86,7 @@ def _in_dataset(place: str, columns: Mapping[str, str], split: str | None) -> It
         raise UserError(f"{place} is neither a folder nor a dataset that can be opened ({reason})") from error
     names = list(loaded.column_names or next(iter(loaded), {}))  # files that declare no columns have them in a row
     for field, column in {"image": image, **columns}.items():
-        one_of("field", field, ("image", *_GIVEN))
+        one_of("field", field, ("image", *GIVEN))
         if column not in names:
             raise UserError(
                 f"{place} has no column {column!r}, but {', '.join(names)}; give --column {field}=COLUMN"

@@ -105,11 +105,9 @@ def load(name: str, pictures: str | Path | None = None, kind: str | None = None)
     folder = Path(pictures)
     rows = catalogue.find_own(folder, (), kind)
     _refuse_taken({}, rows)
-    variants = tuple(
-        replace(variant, sources=tuple(rows), only={}, own_pictures=rows) for variant in suite.variants
-    )
-    name = f"{suite.name}-{folder.resolve().name}"
-    return replace(suite, name=name, sources=tuple(rows), variants=variants, only={}, own_pictures=rows)
+    own: Json = {"sources": tuple(rows), "only": {}, "own_pictures": rows}
+    variants = tuple(replace(variant, **own) for variant in suite.variants)
+    return replace(suite, name=f"{suite.name}-{folder.resolve().name}", variants=variants, **own)
 
 
 @cache

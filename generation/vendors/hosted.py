@@ -96,9 +96,7 @@ class HostedModel:
         A refusal is raised as Refused(answer), and is free unless it came after the work (`charged`).
         """
         (code, message), status = error_words(reply), response.status_code
-        text, parts = f"{code}: {message}".removeprefix(": "), {"code": code.lower(), "message": message.lower()}
-        rows = (row for row in self.meanings if any(word.lower() in parts[row[1]] for word in row[2]))
-        meaning = next((row[0] for row in rows), "")
+        text, meaning = f"{code}: {message}".removeprefix(": "), self._meaning(code, message)
         delays = (str(row["retryDelay"]).removesuffix("s") for row in _google_rows(reply) if "retryDelay" in row)
         delay = response.headers.get("retry-after") or next(delays, None)
         if meaning == "refused" and (status < 400 or status in _DECIDED):
@@ -113,6 +111,13 @@ class HostedModel:
         if self.passing:
             raise Transient(f"an error instead of a picture: {text[:200]}")
         raise Rejected(f"an error instead of a picture: {text[:200]}", charged=charged)
+
+    def _meaning(self, code: str, message: str) -> str:
+        parts = {"code": code.lower(), "message": message.lower()}
+        for meaning, part, words in self.meanings:
+            if any(word.lower() in parts[part] for word in words):
+                return meaning
+        return ""
 
 
 @dataclass(frozen=True)

@@ -301,7 +301,7 @@ def test_two_editors_under_one_name_are_refused():
 def test_scores_without_honesty_are_refused(made, tmp_path):
     told = run("submit", made / "run", "--out", tmp_path / "short", "--metrics", "psnr,ssim,edit_applied")
     assert told.exit_code != 0
-    assert "the scores lack honesty" in told.stderr
+    assert "was scored without honesty" in told.stderr
 
 
 def test_a_foreign_file_in_a_submission_is_refused_by_name(made, tmp_path):

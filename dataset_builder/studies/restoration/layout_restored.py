@@ -6,7 +6,7 @@ from typing import Any
 
 from convergebench.generation.records import Program, Step, UserError
 
-from ...importing.chains import Findings, FoundChain, Problem, checked_kind, find_pictures
+from ...importing.chains import Findings, FoundChain, Problem, find_pictures
 from ...importing.tables import read_rows
 
 PROGRAM = Program(
@@ -68,6 +68,6 @@ def find_chains(folder: Path, editor: str, inputs: Inputs, kind: str | None = No
             program=PROGRAM,
             editor=editor,
             answers=((Step(0, 1, 1, PROGRAM.cycle[0], "ok"), where, restored[name]),),
-            kind=checked_kind(kind or (source.kind if source else "scene")),
+            kind=kind or (source.kind if source else "scene"),
             **{"settings": {"imported": "restored"}, **fields},
         )

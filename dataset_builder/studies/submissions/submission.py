@@ -25,6 +25,7 @@ from convergebench.generation.store import ChainWriter, keep_source, open_run, r
 
 from ...building import card
 from ...building.card import editor_folders
+from ...dataset.columns import Values
 from ...dataset.reader import Reader
 from ...dataset.rows import SourceRow
 from ...dataset.schema import hash_file
@@ -246,26 +247,27 @@ def _check_scores(reader: Reader, description: Description) -> Iterator[str]:
     columns = ["chain", "step", "sha256", "status", "signature"]
     scored = {(row["chain"], row["step"]): row for row in reader.rows("scores", columns)}
     for placed in reader.all_steps():
-        step, where = placed.step, f"chain {placed.chain}, step {placed.step.step},"
-        if not step.step:
-            continue
-        row = scored.pop((placed.chain, step.step), None)
-        if row is None:
-            yield f"{where} has no row of scores"
-            return
-        if (row["sha256"], row["status"]) != (step.sha256, step.status):
-            yield f"{where} has scores of another picture or status"
-            return
-        signature = json.loads(row["signature"])
-        if signature not in description["signatures"]:
-            yield f"{where} was scored under a signature that the submission does not name"
-            return
-        absent = [name for name in _NEEDED if name not in signature]
-        if absent and step.status == "ok":
-            yield f"the scores lack {', '.join(absent)}; `convergebench score` computes them"
+        row = scored.pop((placed.chain, placed.step.step), None)
+        if placed.step.step and (wrong := _wrong_score(row, placed.step, description["signatures"])):
+            yield f"chain {placed.chain}, step {placed.step.step}, {wrong}"
             return
     if scored:
         yield f"{len(scored)} rows of scores belong to no step"
+
+
+def _wrong_score(row: Values | None, step: Step, signatures: Sequence[object]) -> str:
+    """What contradicts a step in its row of scores; empty if nothing does."""
+    if row is None:
+        return "has no row of scores"
+    if (row["sha256"], row["status"]) != (step.sha256, step.status):
+        return "has scores of another picture or status"
+    signature = json.loads(row["signature"])
+    if signature not in signatures:
+        return "was scored under a signature that the submission does not name"
+    absent = [name for name in _NEEDED if name not in signature]
+    if not absent or step.status != "ok":
+        return ""
+    return f"was scored without {', '.join(absent)}; `convergebench score` computes what is missing"
 
 
 def files_to_propose(folder: Path) -> dict[str, Path]:
