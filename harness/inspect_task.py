@@ -155,11 +155,7 @@ class _Run:
             return self._score_in(Path(folder), stored)
 
     def _score_in(self, folder: Path, stored: StoredChain) -> tuple[list[Json], Outcome | None]:
-        write_files(folder, plan_files([stored], []), lambda: None, {})
-        files = [(source, *read_source_file(self.folder, source.sha256)) for source in self.sources]
-        rows = [source_row(source, data, path) for source, path, data in files]
-        write(folder / "data" / "sources" / "0000.parquet", SOURCES, rows)
-        reader = Reader(folder)
+        reader = self._dataset_of(folder, stored)
         [chain] = find_chains(reader)
         originals = originals_of(reader)
         # In the engine's order of pictures, because float sums depend on the order.
@@ -180,6 +176,14 @@ class _Run:
         analysis = Analysis(scores, [reader.chain(stored.id)], floor_rows([task], results), roles=roles)
         outcomes = [outcome for group in analysis.outcomes.values() for outcome in group.get(stored.editor, ())]
         return scores, outcomes[0] if outcomes else None
+
+    def _dataset_of(self, folder: Path, stored: StoredChain) -> Reader:
+        """A dataset of one chain and all sources, in a folder that is empty."""
+        write_files(folder, plan_files([stored], []), lambda: None, {})
+        files = [(source, *read_source_file(self.folder, source.sha256)) for source in self.sources]
+        rows = [source_row(source, data, path) for source, path, data in files]
+        write(folder / "data" / "sources" / "0000.parquet", SOURCES, rows)
+        return Reader(folder)
 
 
 _beginning = threading.Lock()

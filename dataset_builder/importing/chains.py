@@ -160,18 +160,7 @@ def _import_chain(finding: FoundChain, out: Path, rights: Mapping[str, str], imp
     except (OSError, ValueError) as error:  # ValueError: a zero byte in a path
         imported.problems.append(Problem(finding.where, f"the source cannot be read: {_reason_text(error)}"))
         return None
-    digest = sha256(data).hexdigest()
-    source = finding.known_source or Source(
-        id=f"{finding.source}-{digest[:8]}",  # two pictures of one name stay two sources
-        sha256=digest,
-        width=picture.width,
-        height=picture.height,
-        kind=finding.kind,
-        title=finding.source,
-        scene=finding.scene,
-        degradation=finding.degradation,
-        **{**_RIGHTS, **rights},
-    )
+    source = finding.known_source or _source_of(finding, data, picture.size, rights)
     if clean is not None and not source.reference:
         source = replace(source, reference=sha256(clean).hexdigest())
     short_side = min(picture.width, picture.height)
@@ -190,6 +179,21 @@ def _import_chain(finding: FoundChain, out: Path, rights: Mapping[str, str], imp
         is_new = writer.finish_draft(chain)
     (imported.written if is_new else imported.already_there).append(chain.id)
     return chain
+
+
+def _source_of(finding: FoundChain, data: bytes, size: tuple[int, int], rights: Mapping[str, str]) -> Source:
+    digest = sha256(data).hexdigest()
+    return Source(
+        id=f"{finding.source}-{digest[:8]}",  # two pictures of one name stay two sources
+        sha256=digest,
+        width=size[0],
+        height=size[1],
+        kind=finding.kind,
+        title=finding.source,
+        scene=finding.scene,
+        degradation=finding.degradation,
+        **{**_RIGHTS, **rights},
+    )
 
 
 def _write_answers(finding: FoundChain, writer: ChainWriter, short_side: int, imported: Imported) -> int:

@@ -24,6 +24,7 @@ from .verify import check_publishable
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
+_FLOOR = ("source", "other", "short_side", "metric", "value")
 _TABLES = ("chains", "editors", "scores")  # that get a further file; steps have a folder for each editor
 
 
@@ -68,16 +69,17 @@ def _refuse_differences(ours: Reader, theirs: Reader) -> None:
         raise UserError(f"source {changed[0]} is another picture there")
     if ours.plain_columns(ours.files("scores")[0]) != theirs.plain_columns(theirs.files("scores")[0]):
         raise UserError("the scores there have other columns; score with the same metrics and version")
-    keys = ("source", "other", "short_side", "metric", "value")
-    floors = [{row[:-1]: row[-1] for row in _rows(reader, "floors", *keys)} for reader in (ours, theirs)]
-    for key, value in floors[0].items():
-        there = floors[1].get(key)
-        if (value is None) != (there is None) or not math.isclose(
-            value or 0, there or 0, rel_tol=1e-3, abs_tol=1e-6
-        ):
-            raise UserError(
-                f"the floor of {key[3]} on {key[0]} is {value} here and {there} there; were weights the same?"
-            )
+    _refuse_other_floors(*(_rows(reader, "floors", *_FLOOR) for reader in (ours, theirs)))
+
+
+def _refuse_other_floors(ours: list[tuple[Any, ...]], theirs: list[tuple[Any, ...]]) -> None:
+    there = {tuple(key): value for *key, value in theirs}
+    for *key, value in ours:
+        other = there.get(tuple(key))
+        is_close = math.isclose(value or 0, other or 0, rel_tol=1e-3, abs_tol=1e-6)
+        if (value is None) != (other is None) or not is_close:
+            values = f"is {value} here and {other} there"
+            raise UserError(f"the floor of {key[3]} on {key[0]} {values}; were weights the same?")
 
 
 def _rows(reader: Reader, config: str, *columns: str) -> list[tuple[Any, ...]]:

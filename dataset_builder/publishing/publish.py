@@ -85,11 +85,7 @@ def _plan_version(api: "HfApi", folder: Path, repo: str, tag: str | None) -> Pla
     comparison = hub.compare(api, repo, "dataset", _published_files(folder), None if tag == NEXT else tag)
     tags = version_tags([*comparison.remote.tags])
     last = tags[-1] if tags else None
-    new, old = _state_of(reader, folder / card.CARD), None
-    if last:  # the state of a published version, from its card and its small table of chains
-        with hub.hub_errors_explained(repo):
-            published = Path(api.hf_hub_download(repo, card.CARD, repo_type="dataset", revision=last))
-            old = _state_of(Reader(f"hf://datasets/{repo}@{last}", api), published)
+    new, old = _state_of(reader, folder / card.CARD), _published_state(api, repo, last) if last else None
     added = [file for file in comparison.added if file in files]
     level, changes = change = _describe_change(old, new, bool(added or comparison.removed))
     if tag == NEXT and last and not (comparison.added or comparison.removed):
@@ -116,6 +112,13 @@ def _plan_version(api: "HfApi", folder: Path, repo: str, tag: str | None) -> Pla
     }
 
 
+def _published_state(api: "HfApi", repo: str, tag: str) -> State:
+    """From the version's card and its small table of chains."""
+    with hub.hub_errors_explained(repo):
+        published = Path(api.hf_hub_download(repo, card.CARD, repo_type="dataset", revision=tag))
+        return _state_of(Reader(f"hf://datasets/{repo}@{tag}", api), published)
+
+
 def _state_of(reader: Reader, readme: Path) -> State:
     infos = {info["config_name"]: info for info in front_matter(readme)[0]["dataset_info"]}
     columns = reader.table("chains", ["chain", "editor", "suite", "suite_version"]).to_pydict().values()
@@ -138,9 +141,7 @@ def _major_changes(old: State, new: State) -> list[str]:
         was, now = ({f"{column['name']}:{column['dtype']}" for column in columns} for columns in features)
         # A metric added to the scores changes nothing for those who read the others.
         if was != now and not (name == "scores" and was < now):
-            columns = [f"-{column}" for column in sorted(was - now)] + [
-                f"+{column}" for column in sorted(now - was)
-            ]
+            columns = sorted(f"{'+' if column in now else '-'}{column}" for column in was ^ now)
             words.append(f"the schema of {name} changed ({', '.join(columns)})")
     if lost := {chain[0] for chain in old_chains} - {chain[0] for chain in new_chains}:
         words.append(f"{count_text(len(lost), 'chain')} gone")

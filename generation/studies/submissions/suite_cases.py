@@ -36,21 +36,12 @@ def departures(chains: Sequence[FinishedChain], salt: bytes = b"") -> list[str]:
 
 
 def _departures_of_editor(suite: suites.Suite, chains: Sequence[FinishedChain]) -> Iterator[str]:
-    label, settings = chains[0].editor, _editor_settings(chains[0])
-    of_suite = f"suite {suite.name} {suite.version}"
+    label, of_suite = chains[0].editor, f"suite {suite.name} {suite.version}"
     options = {repr(sorted(_editor_settings(chain).items())) for chain in chains}
     by_case = {_case_of(chain.chain): chain for chain in chains}
     if vendor := models.vendor_of(label.partition(":")[0]):
         yield f"{label} has the name of a model of {vendor}, whose editor is {vendor}:model=..."
-    wanted = [
-        {
-            _case_of(Chain(source, program, "", {"short_side": suite.short_side}, run, variant.rounds))
-            for source, program in suites.cases(suite, variant)
-            for run in range(1, variant.runs + 1)
-        }
-        for variant in suite.variants
-        if variant.settings.items() <= settings.items()
-    ]
+    wanted = _cases_of_variants(suite, _editor_settings(chains[0]))
     whole = set().union(*(cases for cases in wanted if cases <= by_case.keys()))
     if len(options) > 1:
         yield f"the chains of {label} have {len(options)} different settings under one name"
@@ -65,6 +56,20 @@ def _departures_of_editor(suite: suites.Suite, chains: Sequence[FinishedChain]) 
         source, _, _, program, _, _, run, *_ = min(begun - by_case.keys(), key=str)
         missing = f"{len(begun - by_case.keys())} of the {len(begun)} cases of {of_suite}"
         yield f"{label} lacks {missing}, such as {source} with {program}, run {run}: a submission holds every case"
+
+
+def _cases_of_variants(suite: suites.Suite, settings: Mapping[str, Setting]) -> list[set[_Case]]:
+    """The cases of each variant that an editor with these settings has."""
+    asked = {"short_side": suite.short_side}
+    return [
+        {
+            _case_of(Chain(source, program, "", asked, run, variant.rounds))
+            for source, program in suites.cases(suite, variant)
+            for run in range(1, variant.runs + 1)
+        }
+        for variant in suite.variants
+        if variant.settings.items() <= settings.items()
+    ]
 
 
 def _absent_variants(suite: suites.Suite, by_editor: Mapping[str, Sequence[FinishedChain]]) -> Iterator[str]:
