@@ -1,11 +1,12 @@
 """Import layout `table`: a CSV or JSONL file with a row for each picture."""
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from convergebench.generation.files import toml_beside
 from convergebench.generation.records import STATUSES, Step, UserError
 
 from .chains import MOST_ANSWERS, Findings, FoundAnswer, FoundChain, Problem, imported_program
@@ -13,33 +14,10 @@ from .tables import flag, number, read_rows, text, whole
 
 _NEEDED = ("chain", "round", "path")
 _STEP_FIELDS = ("seed", "latency", "cost", "text", "reason")  # copied into the step unchanged
-# Our columns: the function that reads a value and, for docs/import.md, which rows have it and what it means.
-_COLUMNS: dict[str, tuple[Callable[[str, Any], str | int | float | None], str, str]] = {
-    "chain": (text, "every", "name of the chain; with `editor` it says which rows belong together"),
-    "round": (whole, "every", "0 for the picture that the chain starts from, then 1, 2, 3, ..."),
-    "path": (text, "every", "file of the picture, relative to the table and inside its folder"),
-    "position": (partial(whole, low=1), "answers", "place in the round, from 1; default: the order of the rows"),
-    "instruction": (text, "answers", "what the editor was asked for in this step"),
-    "editor": (text, "every", "name of the editor; default: `--editor`"),
-    "source": (text, "round 0", "name of the starting picture; default: its file's name"),
-    "kind": (text, "round 0", "what the source shows: face, object, scene, texture or text; default: object"),
-    "program": (
-        text,
-        "round 0",
-        "name of what is asked, equal for all chains that are compared; default: the chain's",
-    ),
-    "category": (text, "round 0", "kind of edit, which groups programs in the report; default: imported"),
-    "shows": (text, "round 0", "words for what the picture shows once the edit is made: CLIP looks for them"),
-    "small": (flag, "round 0", "whether the edit covers little of the picture; default: judged by the words"),
-    "run": (partial(whole, low=1), "round 0", "number of the repetition; default: 1"),
-    "status": (text, "answers", "ok, shrunk, refused, no_image, failed or unpublished; default: ok"),
-    "reason": (text, "answers", "why there is no picture, in the editor's words"),
-    "text": (text, "answers", "what the editor said beside the picture"),
-    "seed": (partial(whole, high=2**63 - 1), "answers", "seed of the call"),
-    "latency": (partial(number, low=0), "answers", "seconds that the call took"),
-    "cost": (partial(number, low=0), "answers", "US dollars that the call cost"),
-}
-COLUMNS = {name: (rows, meaning) for name, (_, rows, meaning) in _COLUMNS.items()}
+_TABLE = toml_beside(__file__, "columns.toml")
+_READERS = {"text": text, "whole": whole, "number": number, "flag": flag}
+_COLUMNS = {name: partial(_READERS[row["type"]], **row.get("limits", {})) for name, row in _TABLE.items()}
+COLUMNS = {name: (row["rows"], row["meaning"]) for name, row in _TABLE.items()}  # for docs/import.md
 _PROGRAM_FIELDS = ("category", "shows", "small")
 _Row = dict[str, Any]
 _Place = tuple[int, int]  # round and position
@@ -67,7 +45,7 @@ def find_chains(
     for place, row in enumerate(rows, 1):
         where = f"{path}, row {place}"
         try:
-            values = {name: read(name, row.get(table_names[name])) for name, (read, *_) in _COLUMNS.items()}
+            values = {name: read(name, row.get(table_names[name])) for name, read in _COLUMNS.items()}
             ours = {name: value for name, value in values.items() if value is not None}
             _check_row(ours, path.parent)
         except UserError as error:

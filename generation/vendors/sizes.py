@@ -23,20 +23,6 @@ FAMILIES = {name: _pairs(rows) for name, rows in _TABLES.items() if isinstance(r
 FAMILIES |= {"gemini": tuple(GEMINI.values()), "gemini_2": tuple(GEMINI_2.values())}
 FAMILIES["megapixel"] = tuple(size for size in FAMILIES["kontext"] if size[0] * size[1] <= 1024 * 1024)
 
-# By a part of the name of a pipeline class or repository. Those in the last line work at about a megapixel, with sides
-# that are multiples of 16 or 32.
-_PIPELINES = {
-    "Kontext": "kontext",
-    **dict.fromkeys(("Flux2", "FLUX.2"), "megapixel"),
-    **dict.fromkeys(("QwenImage21", "Qwen-Image-2.1"), "qwen_21"),
-    "Qwen": "qwen",
-    "LongCat": "longcat",
-    **dict.fromkeys(("Pix2Pix", "pix2pix"), "pix2pix"),
-    "Kandinsky": "kandinsky",
-    "Joy": "joyimage",
-    **dict.fromkeys(("ZImage", "Z-Image", "Glm", "GLM", "DreamLite", "Fibo", "ChronoEdit"), "qwen"),
-}
-
 
 def ratio(size: Size) -> str:
     divisor = gcd(*size)
@@ -53,4 +39,4 @@ def nearest_ratio(size: Size, sizes: Mapping[str, Size]) -> str:
 
 
 def of_pipeline(name: str) -> tuple[Size, ...]:
-    return next((FAMILIES[family] for part, family in _PIPELINES.items() if part in name), ())
+    return next((FAMILIES[family] for part, family in _TABLES["pipelines"].items() if part in name), ())
