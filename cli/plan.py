@@ -2,6 +2,7 @@ import json
 from typing import Any
 
 import click
+from convergebench.generation.records import Values
 
 from ._shared import json_option, plan_options
 
@@ -35,13 +36,16 @@ def command(suite: str, specs: tuple[str, ...], max_cost: float | None, as_json:
         return
     click.echo(f"{plan.suite.name} {plan.suite.version}: {plan.suite.title}\n")
     click.echo(f"{'editor':32} {'chains':>7} {'calls':>8} {'images':>8} {'GB':>8} {'dollars':>11}")
-    for row in rows:
-        dollars = "unknown" if row["dollars"] is None else f"{row['dollars']:,.2f}"
-        counts = f"{row['chains']:>7} {row['calls']:>8} {row['images']:>8} {row['bytes'] / 1e9:>8.2f}"
-        click.echo(f"{row['editor']!s:32} {counts} {dollars:>11}")
+    click.echo("\n".join(map(_line_of, rows)))
     if fits:
         cases, total, cost = fits
         advice = f"--limit {cases} fits" if cases else "no case fits"
         click.echo(f"\n{advice} ${max_cost:g}: {cases} of {total} cases cost ${cost:,.2f}")
     for warning in warnings:
         click.echo(f"warning: {warning}", err=True)
+
+
+def _line_of(row: Values) -> str:
+    dollars = "unknown" if row["dollars"] is None else f"{row['dollars']:,.2f}"
+    counts = f"{row['chains']:>7} {row['calls']:>8} {row['images']:>8} {row['bytes'] / 1e9:>8.2f}"
+    return f"{row['editor']!s:32} {counts} {dollars:>11}"

@@ -131,17 +131,9 @@ class Caller:
                 if self._stopping.is_set():  # while it waited for the budget
                     raise CancelledError("the run is ending")
                 cost = self.price  # until the call says otherwise
-                answer = dataclasses.replace(call(), seconds=time.monotonic() - started)
-                if answer.cost is None:
-                    return answer
-                # More is a fault in the answer, which must not end the run's budget.
-                most = max(_MOST_DOLLARS, _MOST_PRICES * self.price)
-                if isinstance(answer.cost, int | float) and 0 <= answer.cost <= most:
-                    cost = answer.cost
-                    return answer
-                return dataclasses.replace(
-                    answer, cost=None, details={**answer.details, "cost_said": str(answer.cost)}
-                )
+                answer = self._with_possible_cost(call(), time.monotonic() - started)
+                cost = self.price if answer.cost is None else answer.cost
+                return answer
             except (Transient, Rejected) as error:
                 cost = self.price if error.charged else 0.0
                 raise
@@ -150,6 +142,14 @@ class Caller:
                 raise Unusable(str(error)) from error
             finally:
                 self.budget.pay(hold, cost)
+
+    def _with_possible_cost(self, answer: Answer, seconds: float) -> Answer:
+        """A cost beyond what any call can cost is a fault in the answer, which must not end the run's budget."""
+        answer = dataclasses.replace(answer, seconds=seconds)
+        most = max(_MOST_DOLLARS, _MOST_PRICES * self.price)
+        if answer.cost is None or (isinstance(answer.cost, int | float) and 0 <= answer.cost <= most):
+            return answer
+        return dataclasses.replace(answer, cost=None, details={**answer.details, "cost_said": str(answer.cost)})
 
     def _with_cost(self, answer: Answer, spent: float) -> Answer:
         cost = answer.cost

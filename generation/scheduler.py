@@ -1,9 +1,10 @@
 """Runs a plan's chains, several at a time, until all are done or something stops the run."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from . import store
@@ -73,26 +74,26 @@ def generate(
         for caller in callers.values():
             caller.stop()
 
-    def record(future: Future[str], chain: Chain) -> None:
-        try:
-            end = future.result()
-        except CancelledError:
-            return
-        except (Locked, store.Damaged) as error:
-            outcome.left[chain.id] = str(error)
-        except Unusable as error:
-            stop(f"{chain.editor}: {error}")
-        except UserError as error:
-            stop(str(error))
-        else:
-            outcome.ends[end] += 1
-
+    at_once = workers or _chains_at_once(plan.choices)
     try:
-        outcome.abandoned = do_all(waiting, take, record, stop, workers or _chains_at_once(plan.choices))
+        outcome.abandoned = do_all(waiting, take, partial(_record, outcome, stop), stop, at_once)
     finally:
         outcome.spent = float(budget.paid)
     outcome.failed = editors_without_answer(run, chains)
     return outcome
+
+
+def _record(outcome: Outcome, stop: Callable[[str], None], future: Future[str], chain: Chain) -> None:
+    try:
+        outcome.ends[future.result()] += 1
+    except CancelledError:
+        return
+    except (Locked, store.Damaged) as error:
+        outcome.left[chain.id] = str(error)
+    except Unusable as error:
+        stop(f"{chain.editor}: {error}")
+    except UserError as error:
+        stop(str(error))
 
 
 def editors_without_answer(run: Path, chains: Sequence[Chain]) -> dict[str, str]:
@@ -129,16 +130,14 @@ def _open(plan: Plan, chains: Sequence[Chain], run: Path, retry: Collection[str]
 
 
 def make_caller(choice: Choice, budget: Budget) -> Caller:
-    limits = {"concurrency": trait(choice.editor, "concurrency"), **choice.rates}
+    limits = {"concurrency": choice.concurrency, **choice.rates}
     return Caller(budget=budget, price=trait(choice.editor, "price")() or 0.0, **limits)
 
 
 def _chains_at_once(choices: Sequence[Choice]) -> int:
     """Twice the calls in flight, because some chains wait for a retry."""
     remote = [choice for choice in choices if not trait(choice.editor, "embedded")]
-    return max(
-        [8, *(2 * choice.rates.get("concurrency", trait(choice.editor, "concurrency")) for choice in remote)]
-    )
+    return max([8, *(2 * choice.concurrency for choice in remote)])
 
 
 def require_ready(choices: Sequence[Choice]) -> None:

@@ -63,17 +63,20 @@ def open_run(
             _write_checked(run / "run.json", description)
         for name in ("sources", "chains"):
             (run / name).mkdir(exist_ok=True)
-        path = run / "editors.json"
-        described = read_checked(path) if path.exists() else None
-        infos = {**(described or {}), **{label: info.to_dict() for label, info in (editors or {}).items()}}
-        if infos != described:
-            _write_checked(path, infos)
+        _add_editors(run / "editors.json", editors or {})
         if not planned:
             return
         plan = read_plan(run)
         chains = plan["chains"] | {chain.id: [chain.editor, chain.calls] for chain in planned}
         hosts = sorted({*plan["hosts"], socket.gethostname()})
         _write_checked(run / PLAN, {"hosts": hosts, "chains": chains})
+
+
+def _add_editors(path: Path, editors: Mapping[str, EditorInfo]) -> None:
+    described = read_checked(path) if path.exists() else None
+    infos = (described or {}) | {label: info.to_dict() for label, info in editors.items()}
+    if infos != described:
+        _write_checked(path, infos)
 
 
 def read_plan(run: Path) -> Json:
@@ -297,22 +300,27 @@ def parse_steps(path: Path, data: bytes, chain: Chain | None = None) -> list[Ste
         try:
             step = Step.from_dict(json.loads(line))
             _check_step(step, number)
-            if chain and (number == 0) != (step.status == "input"):
-                raise ValueError("only the first step is the input")
-            if chain and number > 0:
-                asked = asks.get(number, [None])
-                # What was imported may have been asked for in other words; a simulated user's words are not planned.
-                is_free = "content" in chain.settings or asked[-1] == NEXT
-                words = asked[-1] if is_free else step.instruction
-                if [step.round, step.position, words] != asked:
-                    raise ValueError("it is not what the chain asks for in that place")
-                if steps[-1].status not in GOES_ON:
-                    raise ValueError("it comes after the chain's end")
+            if chain:
+                _check_place(step, steps, asks.get(number, [None]), "content" in chain.settings)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError, UserError) as error:
             advice = "restore the file, or delete the lines from there on and generate again"
             raise Damaged(f"{path}, line {number + 1}, is not a step ({error}); {advice}") from error
         steps.append(step)
     return steps
+
+
+def _check_place(step: Step, earlier: Sequence[Step], asked: list[object], is_imported: bool) -> None:
+    """Raise ValueError unless the chain asks for the step after these."""
+    if (not earlier) != (step.status == "input"):
+        raise ValueError("only the first step is the input")
+    if not earlier:
+        return
+    # What was imported may have been asked for in other words; a simulated user's words are not planned.
+    words = asked[-1] if is_imported or asked[-1] == NEXT else step.instruction
+    if [step.round, step.position, words] != asked:
+        raise ValueError("it is not what the chain asks for in that place")
+    if earlier[-1].status not in GOES_ON:
+        raise ValueError("it comes after the chain's end")
 
 
 def _check_step(step: Step, number: int) -> None:

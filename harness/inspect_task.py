@@ -88,7 +88,7 @@ class EditorAPI(ModelAPI):
         return 0  # calls are billed by picture; the default would download a tokenizer
 
     def max_connections(self) -> int:
-        return self.choice.rates.get("concurrency", int(trait(self.choice.editor, "concurrency")))
+        return self.choice.concurrency
 
 
 @modelapi(name="convergebench")

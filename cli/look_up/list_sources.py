@@ -1,10 +1,14 @@
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from .._shared import json_option
+
+if TYPE_CHECKING:
+    from convergebench.generation.suites import Suite
 
 
 @click.command("sources", short_help="Download and check a suite's pictures.")
@@ -27,9 +31,7 @@ def command(suite: str, out: Path | None, inputs: Path | None, as_json: bool) ->
     convergebench list sources restoration --inputs degraded
     """
     from convergebench.generation import suites
-    from convergebench.generation.files import refuse_strangers_file, write_whole
     from convergebench.generation.packages import cache_folder
-    from convergebench.generation.pictures import decode, encode_png
     from convergebench.generation.progress import progress_bar
     from convergebench.generation.sources.catalogue import gather
 
@@ -39,12 +41,7 @@ def command(suite: str, out: Path | None, inputs: Path | None, as_json: bool) ->
     with progress_bar("pictures", len(wanted), "pictures", as_json) as advance:
         problems = gather(wanted, folder, lambda id: advance(1, id))
     if inputs and not problems:
-        inputs.mkdir(parents=True, exist_ok=True)
-        pictures = {inputs / f"{id}.png": encode_png(decode(loaded.read(id))) for id in loaded.sources}
-        for path, data in pictures.items():
-            refuse_strangers_file(path, lambda existing, data=data: existing == data)  # type: ignore[misc]
-        for path, data in pictures.items():
-            write_whole(path, data)
+        _write_inputs(loaded, inputs)
     if as_json:
         arrived = [id for id in wanted if id not in problems]
         click.echo(json.dumps({"folder": str(folder), "arrived": arrived, "problems": problems}))
@@ -54,3 +51,15 @@ def command(suite: str, out: Path | None, inputs: Path | None, as_json: bool) ->
         click.echo(f"{len(wanted) - len(problems)} of {len(wanted)} pictures of {suite} are in {folder}")
     if problems:
         sys.exit(1)
+
+
+def _write_inputs(suite: "Suite", folder: Path) -> None:
+    from convergebench.generation.files import refuse_strangers_file, write_whole
+    from convergebench.generation.pictures import decode, encode_png
+
+    folder.mkdir(parents=True, exist_ok=True)
+    pictures = {folder / f"{id}.png": encode_png(decode(suite.read(id))) for id in suite.sources}
+    for path, data in pictures.items():
+        refuse_strangers_file(path, data.__eq__)
+    for path, data in pictures.items():
+        write_whole(path, data)

@@ -203,15 +203,14 @@ def _write_answers(finding: FoundChain, writer: ChainWriter, short_side: int, im
         step, data = replace(answer, step=number), b""
         size: tuple[int, int] | None = None
         try:
-            if step.status in PICTURED and picture is None:
-                raise FileNotFoundError
             if picture is not None:
                 data = _read_bytes(picture)
-                width, height = decode(data).size
-                size = width, height
+                size = decode(data).size
                 first_side = first_side or min(size)
                 if step.status == "ok" and 2 * min(size) < min(short_side, first_side):
                     step = replace(step, status="shrunk")
+            elif step.status in PICTURED:
+                raise FileNotFoundError
         except (OSError, ValueError) as error:
             step, data, size = replace(step, status="failed", reason=_reason_text(error)), b"", None
             imported.problems.append(Problem(where, _reason_text(error)))
@@ -221,14 +220,14 @@ def _write_answers(finding: FoundChain, writer: ChainWriter, short_side: int, im
                 reason = f"{remaining} answers after step {number} ({step.status}) are left out"
                 imported.problems.append(Problem(finding.where, reason))
             break
+    notes = []
     if gaps := sum(step.status == "unpublished" for step in writer.steps):
-        reason = f"{gaps} of {len(finding.answers)} answers are not published; those steps are not measured"
-        imported.problems.append(Problem(finding.where, reason, is_note=True))
-    if not first_side or 2 * first_side >= short_side:
-        return short_side
-    reason = f"answers have a short side of {first_side} pixels, the source {short_side}; judged at {first_side}"
-    imported.problems.append(Problem(finding.where, reason, is_note=True))
-    return first_side
+        notes.append(f"{gaps} of {len(finding.answers)} answers are not published; those steps are not measured")
+    if is_small := 0 < 2 * first_side < short_side:
+        sides = f"answers have a short side of {first_side} pixels, the source {short_side}"
+        notes.append(f"{sides}; judged at {first_side}")
+    imported.problems += [Problem(finding.where, note, is_note=True) for note in notes]
+    return first_side if is_small else short_side
 
 
 def _read_bytes(data: Path | bytes) -> bytes:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
 _FLOOR = ("source", "other", "short_side", "metric", "value")
+_Rows = list[tuple[Any, ...]]
 _TABLES = ("chains", "editors", "scores")  # that get a further file; steps have a folder for each editor
 
 
@@ -72,7 +73,7 @@ def _refuse_differences(ours: Reader, theirs: Reader) -> None:
     _refuse_other_floors(*(_rows(reader, "floors", *_FLOOR) for reader in (ours, theirs)))
 
 
-def _refuse_other_floors(ours: list[tuple[Any, ...]], theirs: list[tuple[Any, ...]]) -> None:
+def _refuse_other_floors(ours: _Rows, theirs: _Rows) -> None:
     there = {tuple(key): value for *key, value in theirs}
     for *key, value in ours:
         other = there.get(tuple(key))
@@ -82,7 +83,7 @@ def _refuse_other_floors(ours: list[tuple[Any, ...]], theirs: list[tuple[Any, ..
             raise UserError(f"the floor of {key[3]} on {key[0]} {values}; were weights the same?")
 
 
-def _rows(reader: Reader, config: str, *columns: str) -> list[tuple[Any, ...]]:
+def _rows(reader: Reader, config: str, *columns: str) -> _Rows:
     if not reader.files_present(config):
         return []
     return list(zip(*reader.table(config, columns).to_pydict().values(), strict=True))

@@ -21,6 +21,14 @@ if TYPE_CHECKING:
 Files = Mapping[str, Path]  # by their path in the repository
 _HUB_FILES = (".gitattributes",)
 _AGAIN = "give the same command again; files already uploaded stay"
+_ADVICE = {  # by the status of an answer
+    401: "log in with `hf auth login`, or check the repository's name",
+    403: "the token may not write there; `hf auth login` with one that may",
+    404: "check the name and the revision; if it is private, `hf auth login` with a token that may read it",
+    409: "look at what is there and choose another name or tag",
+    412: "the repository changed meanwhile; give the same command again to build on that",
+    429: "wait a little and " + _AGAIN,
+}
 
 
 class RepoState(NamedTuple):
@@ -100,10 +108,8 @@ def _listed_files(api: "HfApi", repo: str, kind: str, remote: RepoState) -> set[
 
 def _differences(files: Files, remote: RepoState, ours: set[str]) -> Comparison:
     same = {path for path, local in files.items() if _is_same(local, remote.files.get(path))}
-    removed = sorted((remote.files.keys() & ours) - files.keys())
-    return Comparison(
-        remote, ours, sorted(files.keys() - same), removed, sorted(remote.files.keys() - ours - same)
-    )
+    removed, foreign = (remote.files.keys() & ours) - files.keys(), remote.files.keys() - ours - same
+    return Comparison(remote, ours, sorted(files.keys() - same), sorted(removed), sorted(foreign))
 
 
 def _is_same(local: Path, published: tuple[str, int] | None) -> bool:
@@ -134,13 +140,8 @@ def commit_files(
             additions = [CommitOperationAdd(path, files[path]) for path in before.added]
             api.preupload_lfs_files(repo, additions, repo_type=kind, free_memory=False)
             deletions = [CommitOperationDelete(path) for path in before.removed]
-            commit = api.create_commit(
-                repo,
-                [*additions, *deletions],
-                commit_message=message,
-                repo_type=kind,
-                parent_commit=before.remote.head,
-            ).oid
+            words = {"commit_message": message, "parent_commit": before.remote.head}
+            commit = api.create_commit(repo, [*additions, *deletions], repo_type=kind, **words).oid
         after = _differences(files, read_repo(api, repo, kind, commit), before.ours)
         if wrong := [*after.added, *after.removed]:
             raise UserError(
@@ -157,14 +158,8 @@ def propose(api: "HfApi", repo: str, files: Files, message: str, description: st
 
     additions = [CommitOperationAdd(path, file) for path, file in sorted(files.items())]
     with hub_errors_explained(repo):
-        request = api.create_commit(
-            repo,
-            additions,
-            commit_message=message,
-            commit_description=description,
-            repo_type="dataset",
-            create_pr=True,
-        )
+        words: dict[str, Any] = {"commit_message": message, "commit_description": description}
+        request = api.create_commit(repo, additions, repo_type="dataset", create_pr=True, **words)
     return str(request.pr_url)
 
 
@@ -184,14 +179,7 @@ def hub_errors_explained(repo: str) -> Iterator[None]:
     except HfHubHTTPError as error:
         status = error.response.status_code if error.response is not None else 0
         message = re.sub(r"hf_\w+", "hf_***", error.server_message or type(error).__name__)
-        advice = {
-            401: "log in with `hf auth login`, or check the repository's name",
-            403: "the token may not write there; `hf auth login` with one that may",
-            404: "check the name and the revision; if it is private, `hf auth login` with a token that may read it",
-            409: "look at what is there and choose another name or tag",
-            412: "the repository changed meanwhile; give the same command again to build on that",
-            429: "wait a little and " + _AGAIN,
-        }.get(status, _AGAIN)
+        advice = _ADVICE.get(status, _AGAIN)
         raise UserError(f"the Hub answered {status} for {repo} ({message.strip()}): {advice}") from error
     except HFValidationError as error:
         raise UserError(f"{repo!r} is not a repository of the Hub; give NAMESPACE/NAME") from error

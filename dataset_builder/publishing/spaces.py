@@ -45,15 +45,21 @@ def publish_metrics(
     for path in folders:
         space = f"{namespace}/{path.resolve().name}"
         with tempfile.TemporaryDirectory() as temporary:
-            files = {}
-            for file, data in self_contained(path).items():
-                if file == "README.md":  # its examples load the metrics from this namespace
-                    namespaced = f'evaluate.load("{namespace}/'.encode()
-                    data = data.replace(b'evaluate.load("convergebench/', namespaced)
-                files[file] = Path(temporary) / file
-                files[file].write_bytes(data)
+            files = _metric_files(path, Path(temporary), namespace)
             published[space] = publish_files(api, files, space, tag, dry_run)
     return published
+
+
+def _metric_files(metric: Path, folder: Path, namespace: str) -> dict[str, Path]:
+    """The files of a metric in this folder; its examples load the metrics of the namespace."""
+    namespaced = f'evaluate.load("{namespace}/'.encode()
+    files = self_contained(metric)
+    for file, data in files.items():
+        is_card = file == "README.md"
+        (folder / file).write_bytes(
+            data.replace(b'evaluate.load("convergebench/', namespaced) if is_card else data
+        )
+    return {file: folder / file for file in files}
 
 
 def shown_dataset(api: "HfApi", repo: str, named: str | None) -> tuple[str, str | None]:

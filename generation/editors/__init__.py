@@ -34,6 +34,11 @@ class Choice:
     editor: Edits
     rates: Mapping[str, int] = field(default_factory=dict)
 
+    @property
+    def concurrency(self) -> int:
+        """The most calls in flight."""
+        return self.rates.get("concurrency") or int(trait(self.editor, "concurrency"))
+
 
 _TRAITS: Json = {
     "role": "editor",  # or "baseline" (marks one end of the scale) or "transport" (only re-encodes or degrades)

@@ -97,14 +97,16 @@ class Editor:
         if self.lora:
             _add_lora(pipeline, self.lora)
         pipeline.set_progress_bar_config(disable=True)
-        device = local_models.torch_device(self.device)
+        self._move(pipeline, local_models.torch_device(self.device))
+        return pipeline
+
+    def _move(self, pipeline: Any, device: str) -> None:
         if self.offload == "model":
             pipeline.enable_model_cpu_offload(device=device)
         elif self.offload == "sequential":
             pipeline.enable_sequential_cpu_offload(device=device)
         else:
             pipeline.to(device)
-        return pipeline
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         import torch
@@ -120,12 +122,9 @@ class Editor:
                 picture = _picture_of(result)
             except Exception as error:  # an exception of a pipeline fails this step, not the run
                 raise Rejected(f"{type(pipeline).__name__}: {type(error).__name__}: {str(error)[:300]}") from error
-        shown = ("image", "prompt", "output_type")
-        parameters = {key: value for key, value in arguments.items() if key not in shown}
-        details = {
-            "pipeline": type(pipeline).__name__,
-            "device": local_models.torch_device(self.device),
-            **parameters,
+        details = {"pipeline": type(pipeline).__name__, "device": local_models.torch_device(self.device)}
+        details |= {
+            key: value for key, value in arguments.items() if key not in ("image", "prompt", "output_type")
         }
         details |= {package: importlib.metadata.version(package) for package in ("diffusers", "torch")}
         if any(getattr(result, "nsfw_content_detected", None) or ()):
@@ -204,13 +203,11 @@ def why_not(kind: type) -> str | None:
 def _arguments(pipeline: Any, image: Image.Image, instruction: str, options: dict[str, Any]) -> dict[str, Any]:
     """The arguments of this pipeline's call; raises UserError for an ignored option."""
     takes = inspect.signature(pipeline.__call__).parameters
-    true_guidance = "true_cfg_scale" in takes and (
-        takes["true_cfg_scale"].default > 1 or "guidance_scale" not in takes
-    )
-    named = "true_cfg_scale" if true_guidance else "guidance_scale"
+    true_scale = takes["true_cfg_scale"].default if "true_cfg_scale" in takes else None
+    is_true = true_scale is not None and (true_scale > 1 or "guidance_scale" not in takes)
+    named = "true_cfg_scale" if is_true else "guidance_scale"
     names = {"steps": "num_inference_steps", "guidance": named, "image_guidance": "image_guidance_scale"}
     _refuse_ignored(pipeline, options, names)
-    guidance = options.get("guidance")
     width, height = _stable_size(pipeline, image.size)
     if (width, height) == (1024, 1024) and "output_resolution" in takes:
         warnings.warn(_HALO, stacklevel=2)
@@ -226,7 +223,7 @@ def _arguments(pipeline: Any, image: Image.Image, instruction: str, options: dic
         "_auto_resize": False,  # the input was brought to a stable size once, before round 1
         **{name: options.get(option) for option, name in names.items()},
         # Without a negative prompt, Qwen's guidance is off.
-        "negative_prompt": " " if true_guidance and (guidance or takes["true_cfg_scale"].default) > 1 else None,
+        "negative_prompt": " " if is_true and (options.get("guidance") or true_scale) > 1 else None,
         "output_type": "pil" if "output_type" in takes and takes["output_type"].default != "pil" else None,
     }
     return {key: value for key, value in values.items() if key in takes and value is not None}

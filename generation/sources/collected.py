@@ -6,15 +6,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from ..files import read_toml, write_whole
 from ..pictures import Undecodable, decode, sniff
-from ..records import KINDS, UNKNOWN, UserError, one_of
+from ..records import KINDS, UNKNOWN, Json, UserError, Values, one_of
 from .catalogue import GIVEN
 
 _FIELDS = ("file", "id", *GIVEN, "sha256")
-Found = tuple[str, bytes, Mapping[str, Any]]  # a name, the file, and what its row says
+Found = tuple[str, bytes, Values]  # a name, the file, and what its row says
 
 
 def collect(
@@ -31,7 +30,7 @@ def collect(
     """
     suite = out / f"{out.name}.toml"
     before = read_toml(suite) if suite.exists() else {}
-    rows: list[Mapping[str, Any]] = list(before.pop("picture", []))
+    rows: list[Values] = list(before.pop("picture", []))
     counts, digests = Counter(row["kind"] for row in rows), {row["sha256"] for row in rows}
     share, only = -(-limit // len(KINDS)), given.get("kind")
     has_pictures = Path(place).is_dir() and not any(Path(place).rglob("*.parquet"))
@@ -39,24 +38,13 @@ def collect(
     for name, data, said in pictures:
         if counts.total() >= limit or (only and counts[only] >= share):
             break  # the rest of a dataset is not downloaded
-        fields = {**said, **{key: value for key, value in given.items() if value}}
-        kind, digest = str(fields.get("kind")), hashlib.sha256(data).hexdigest()
-        try:
-            decode(data)
-        except Undecodable:
+        row = _row(name, data, {**said, **{key: value for key, value in given.items() if value}})
+        if row is None or row["sha256"] in digests or counts[row["kind"]] >= share:
             continue
-        if kind not in KINDS:
-            raise UserError(f"{name} has the kind {kind!r}; give --kind or a column, one of {', '.join(KINDS)}")
-        if digest in digests or counts[kind] >= share:
-            continue
-        digests.add(digest)
-        counts[kind] += 1
-        id = f"{re.sub(r'[^a-z0-9]+', '-', name.lower()).strip('-')[:40] or kind}-{digest[:6]}"
-        file = f"{kind}/{id}.{sniff(data)}"
-        (out / "pictures" / kind).mkdir(parents=True, exist_ok=True)
-        write_whole(out / "pictures" / file, data)
-        row = {"origin": "real", "licence": UNKNOWN, "attribution": UNKNOWN, "title": name, **fields}
-        row |= {"file": file, "id": id, "kind": kind, "sha256": digest}
+        digests.add(row["sha256"])
+        counts[row["kind"]] += 1
+        (out / "pictures" / row["kind"]).mkdir(parents=True, exist_ok=True)
+        write_whole(out / "pictures" / row["file"], data)
         rows.append({key: value for key, value in row.items() if key in _FIELDS})
     if not rows:
         raise UserError(f"{place} has no picture that can be read")
@@ -66,7 +54,21 @@ def collect(
     return counts
 
 
-def _toml(values: Mapping[str, Any]) -> str:
+def _row(name: str, data: bytes, fields: Values) -> Json | None:
+    """What the suite says of a picture; None if it cannot be read."""
+    kind, digest = str(fields.get("kind")), hashlib.sha256(data).hexdigest()
+    try:
+        decode(data)
+    except Undecodable:
+        return None
+    if kind not in KINDS:
+        raise UserError(f"{name} has the kind {kind!r}; give --kind or a column, one of {', '.join(KINDS)}")
+    id = f"{re.sub(r'[^a-z0-9]+', '-', name.lower()).strip('-')[:40] or kind}-{digest[:6]}"
+    row = {"origin": "real", "licence": UNKNOWN, "attribution": UNKNOWN, "title": name, **fields}
+    return row | {"file": f"{kind}/{id}.{sniff(data)}", "id": id, "kind": kind, "sha256": digest}
+
+
+def _toml(values: Values) -> str:
     return "".join(f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items())
 
 

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -58,22 +59,15 @@ def import_scores(
     texts = (*_PICTURES, *_RESTORED) if restoration else _PICTURES
     metrics = _metrics_of(table, foreign, columns, texts)
     kinds: dict[str, Callable[..., Any]] = {**dict.fromkeys(metrics, number), **_KEY, **dict.fromkeys(texts, text)}
-    rows: dict[tuple[Any, ...], _Row] = {}
-    for place, values in enumerate(foreign, 1):
-        try:
-            row = {name: kind(name, values.get(columns.get(name, name))) for name, kind in kinds.items()}
-            row = _complete(row, editor, restoration)
-        except UserError as error:
-            raise UserError(f"{table}, row {place}: {error}") from None
-        if rows.setdefault(tuple(row[name] for name in _KEY), row) != row:
-            step = ", ".join(f"{name} {row[name]!r}" for name in _KEY if row[name] is not None)
-            raise UserError(f"{table} has different rows for {step}; keep one of them")
-    _check_zeros(table, rows.values(), metrics, zeros, real_zeros)
-    chains = _attached_chains(folder, rows.values())
+    read = {name: partial(kind, name) for name, kind in kinds.items()}
+    named = [{name: values.get(columns.get(name, name)) for name in read} for values in foreign]
+    rows = _rows_by_step(table, named, read, lambda row: _complete(row, editor, restoration))
+    _check_zeros(table, rows, metrics, zeros, real_zeros)
+    chains = _attached_chains(folder, rows)
     origin = {"table": table.name, "table_sha256": hash_file(table), "signature": signature}
     origin |= {"category": "restoration"} if restoration else {}
     published = []
-    for row in sorted(rows.values(), key=lambda row: [(row[name] is not None, row[name]) for name in _KEY]):
+    for row in sorted(rows, key=lambda row: [(row[name] is not None, row[name]) for name in _KEY]):
         chain = {"chain": chains.get(_chain_of(row))}
         published.append(_published(row, metrics, zeros) | origin | chain)
     return {
@@ -84,6 +78,25 @@ def import_scores(
         "repeated": len(foreign) - len(published),
         "zeros": sum(str(row["reasons"]).count(_NOT_COMPUTED) for row in published),
     }
+
+
+def _rows_by_step(
+    table: Path,
+    foreign: Sequence[Values],
+    read: Mapping[str, Callable[[object], object]],
+    complete: Callable[[_Row], _Row],
+) -> list[_Row]:
+    """The rows with their values checked, one for each step."""
+    rows: dict[tuple[Any, ...], _Row] = {}
+    for place, values in enumerate(foreign, 1):
+        try:
+            row = complete({name: read[name](value) for name, value in values.items()})
+        except UserError as error:
+            raise UserError(f"{table}, row {place}: {error}") from None
+        if rows.setdefault(tuple(row[name] for name in _KEY), row) != row:
+            step = ", ".join(f"{name} {row[name]!r}" for name in _KEY if row[name] is not None)
+            raise UserError(f"{table} has different rows for {step}; keep one of them")
+    return list(rows.values())
 
 
 def _published(row: _Row, metrics: Sequence[str], zeros: Sequence[str]) -> _Row:
