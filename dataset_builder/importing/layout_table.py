@@ -1,7 +1,7 @@
 """Import layout `table`: a CSV or JSONL file with a row for each picture."""
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from .tables import flag, number, read_rows, text, whole
 _NEEDED = ("chain", "round", "path")
 _STEP_FIELDS = ("seed", "latency", "cost", "text", "reason")  # copied into the step unchanged
 _TABLE = toml_beside(__file__, "columns.toml")
-_READERS = {"text": text, "whole": whole, "number": number, "flag": flag}
+_READERS: dict[str, Callable[..., object]] = {"text": text, "whole": whole, "number": number, "flag": flag}
 _COLUMNS = {name: partial(_READERS[row["type"]], **row.get("limits", {})) for name, row in _TABLE.items()}
 COLUMNS = {name: (row["rows"], row["meaning"]) for name, row in _TABLE.items()}  # for docs/import.md
 _PROGRAM_FIELDS = ("category", "shows", "small")

@@ -23,10 +23,6 @@ class Editor(hosted.PolledEditor):
     poll: float = number(1.0, above=0, identity=False)
     safety_tolerance: int = 2
     vendor: ClassVar = "bfl"
-    home: ClassVar = "https://api.bfl.ai"
-    key_names: ClassVar = ("BFL_API_KEY",)
-    header: ClassVar = ("x-key", "{}")
-    prefix: ClassVar = "flux-"
 
     def ask(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         order = self.post(f"/v1/{self.model}", self.body(image, instruction, seed))

@@ -6,11 +6,6 @@ from PIL import Image
 from ..records import Answer
 from ..vendors import hosted, wire
 
-# A refusal is an error here, recognised by its type.
-MEANINGS = (
-    ("refused", "code", ("content_policy_violation", "nsfw", "moderat")),
-    ("unusable", "message", ("exhausted balance", "user is locked")),
-)
 _HOSTS = ("fal.run", "falrun.com")  # the queue and its backup, both owned by fal.ai
 
 
@@ -23,10 +18,6 @@ class Editor(hosted.PolledEditor):
     quality: str = "medium"
     resolution: str = "1K"
     vendor: ClassVar = "fal"
-    home: ClassVar = "https://queue.fal.run"
-    key_names: ClassVar = ("FAL_KEY",)
-    header: ClassVar = ("authorization", "Key {}")
-    meanings: ClassVar = MEANINGS
 
     def ask(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         order = self.post(f"/{self.model}", self.body(image, instruction, seed))

@@ -49,9 +49,6 @@ class Editor(hosted.HostedEditor):
     thinking: str | None = field(default=None, metadata={"identity": WHERE_GIVEN})
     temperature: float | None = number(None, least=0, most=2)
     vendor: ClassVar = "gemini"
-    home: ClassVar = "https://generativelanguage.googleapis.com"
-    key_names: ClassVar = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
-    header: ClassVar = ("x-goog-api-key", "{}")
     meanings: ClassVar = MEANINGS
 
     @property

@@ -32,9 +32,7 @@ class Editor(hosted.PolledEditor):
     guidance: float | None = None
     steps: int | None = number(None, least=1)
     vendor: ClassVar = "hf"
-    home: ClassVar = "https://router.huggingface.co"
-    key_names: ClassVar = ("HF_TOKEN",)
-    meanings: ClassVar = (*fal.MEANINGS, *replicate.MEANINGS)
+    meanings: ClassVar = (*fal.Editor.meanings, *replicate.MEANINGS)
 
     def sizes(self) -> tuple[Size, ...]:
         return of_pipeline(self.model)

@@ -49,8 +49,6 @@ class Editor(hosted.HostedEditor):
     true_cfg: float | None = field(default=None, metadata={"identity": WHERE_GIVEN})
     teacache: bool | None = field(default=None, metadata={"identity": WHERE_GIVEN})
     vendor: ClassVar = "openai"
-    home: ClassVar = "https://api.openai.com/v1"
-    key_names: ClassVar = ("OPENAI_API_KEY",)
     meanings: ClassVar = (
         ("refused", "code", ("moderation_blocked", "content_policy_violation")),
         ("unusable", "code", NO_CREDIT),  # an empty account, which looks like a rate limit

@@ -12,17 +12,6 @@ class Editor(hosted.HostedEditor):
     model: str = "qwen-image-3.0"
     base_url: str = wire.base_url_option("DASHSCOPE_BASE_URL")
     vendor: ClassVar = "qwen"
-    home: ClassVar = "https://dashscope-intl.aliyuncs.com"
-    key_names: ClassVar = ("DASHSCOPE_API_KEY",)
-    prefix: ClassVar = "qwen-image-"
-    path: ClassVar = "/api/v1/services/aigc/multimodal-generation/generation"
-    meanings: ClassVar = (
-        ("refused", "code", ("DataInspection", "data_inspection", "IPInfringement")),
-        ("unusable", "code", ("InvalidApiKey", "Arrearage", "AccessDenied", "ModelNotFound")),
-        ("transient", "code", ("Throttling", "InternalError", "SystemError", "ResponseTimeout")),
-        ("transient", "code", ("ServiceUnavailable", "RequestTimeOut")),
-    )
-    error: ClassVar = "code"
 
     def read(self, reply: wire.Json, instruction: str) -> Answer:
         choice = ((reply.get("output") or {}).get("choices") or [{}])[0]

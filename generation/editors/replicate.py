@@ -18,9 +18,6 @@ class Editor(hosted.PolledEditor):
     model: str = "black-forest-labs/flux-kontext-pro"
     base_url: str = wire.base_url_option("REPLICATE_BASE_URL")
     vendor: ClassVar = "replicate"
-    home: ClassVar = "https://api.replicate.com"
-    key_names: ClassVar = ("REPLICATE_API_TOKEN",)
-    version: ClassVar = "/v1"
     meanings: ClassVar = MEANINGS
 
     def ask(self, image: Image.Image, instruction: str, seed: int) -> Answer:

@@ -17,17 +17,6 @@ class Editor(hosted.HostedEditor):
     base_url: str = wire.base_url_option("ARK_BASE_URL")
     resolution: str = "1K"
     vendor: ClassVar = "seedream"
-    home: ClassVar = "https://ark.ap-southeast.bytepluses.com"
-    key_names: ClassVar = ("ARK_API_KEY",)
-    version: ClassVar = "/api/v3"
-    path: ClassVar = "/api/v3/images/generations"
-    meanings: ClassVar = (
-        ("refused", "code", ("SensitiveContent", "RiskDetection", "PolicyViolation", "PrivacyInformation")),
-        ("unusable", "code", ("AccountOverdue", "Authentication", "InvalidApiKey", "AccessDenied")),
-        ("unusable", "code", ("ModelNotOpen", "ModelNotFound")),
-    )
-    error: ClassVar = "error"
-    passing: ClassVar = True
 
     def address(self) -> str:
         home = _CHINA if self.model.startswith("doubao-") else self.home

@@ -5,11 +5,6 @@ from typing import ClassVar
 
 from ..vendors import hosted, wire
 
-_REFUSALS = (
-    *("content_policy_violation", "content_moderation", "content moderation"),
-    *("moderation_blocked", "respect_moderation"),
-)
-
 
 @dataclass(frozen=True)
 class Editor(hosted.HostedEditor):
@@ -20,9 +15,3 @@ class Editor(hosted.HostedEditor):
     quality: str = "medium"
     resolution: str = "1k"
     vendor: ClassVar = "xai"
-    home: ClassVar = "https://api.x.ai"
-    key_names: ClassVar = ("XAI_API_KEY",)
-    version: ClassVar = "/v1"
-    path: ClassVar = "/v1/images/edits"
-    meanings: ClassVar = (("refused", "code", _REFUSALS), ("refused", "message", _REFUSALS))
-    error: ClassVar = "error"

@@ -1,7 +1,8 @@
 """The base classes of hosted models and editors: options, key, address, errors and price.
 
 A vendor is one file in generation/editors/ with a subclass that says where the picture is in the answer (`read`).
-What is sent, prices and parameters of models are in models.toml; a table of words (`meanings`) reads errors.
+What is sent, prices and parameters of models are in models.toml; address, key and a table of words (`meanings`) that
+reads errors are attributes of the subclass, or in vendors.toml.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,6 +14,7 @@ from PIL import Image
 
 from .. import keys, pictures
 from ..calls import Refused, Rejected, Transient, Unusable
+from ..files import toml_beside
 from ..options import check_limits, number
 from ..records import Answer, UserError, one_of
 from . import models, wire
@@ -22,6 +24,7 @@ from .wire import Json
 # What words in an error mean: (meaning, "code" or "message", the words). The first row that matches decides.
 Meanings = Sequence[tuple[str, str, Sequence[str]]]
 _CHOICES = {"quality": "qualities", "resolution": "resolutions", "safety_tolerance": "tolerances"}
+_VENDORS = toml_beside(__file__, "vendors.toml")
 _DECIDED = (400, 403, 422)  # the statuses of a request that was read and declined
 
 
@@ -123,6 +126,11 @@ class HostedModel:
 @dataclass(frozen=True)
 class HostedEditor(HostedModel):
     prefix: ClassVar[str] = ""  # what the names of its editing models begin with
+
+    def __init_subclass__(cls) -> None:
+        for name, value in _VENDORS.get(getattr(cls, "vendor", ""), {}).items():
+            if name not in vars(cls):
+                setattr(cls, name, value)
 
     def check(self) -> None:
         if not self.model.startswith(self.prefix):
