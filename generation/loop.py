@@ -179,12 +179,8 @@ def try_once(choice: editors.Choice, start: Image.Image, instruction: str, seed:
     except Rejected as error:
         return {**facts, "status": "failed", "reason": str(error), "cost": error.cost}
     answer, picture = _judge(answer, 0)
-    facts |= {
-        "status": answer.status,
-        "reason": answer.reason,
-        "cost": answer.cost,
-        "details": dict(answer.details),
-    }
+    facts |= {"status": answer.status, "reason": answer.reason, "cost": answer.cost}
+    facts["details"] = dict(answer.details)
     if picture:
         facts |= {"received": f"{picture.width}x{picture.height}", "type": pictures.sniff(answer.data)}
     return {**facts, "bytes": len(answer.data), "seconds": round(answer.seconds, 2)}

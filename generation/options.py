@@ -39,11 +39,8 @@ def class_of(
     options: dict[str, tuple[str, object, object]] = {}
     methods: dict[str, Callable[..., object]] = {}
     for method, function in functions.items():
-        keywords = [
-            option
-            for option in inspect.signature(function).parameters.values()
-            if option.kind is option.KEYWORD_ONLY
-        ]
+        parameters = inspect.signature(function).parameters.values()
+        keywords = [option for option in parameters if option.kind is option.KEYWORD_ONLY]
         options |= {option.name: (option.name, option.annotation, option.default) for option in keywords}
         methods[method] = _with_options(function, [option.name for option in keywords])
     namespace = {"__doc__": about, **methods, **attributes}

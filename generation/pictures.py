@@ -70,9 +70,8 @@ def decode(data: bytes, most_pixels: int = MOST_PIXELS) -> Image.Image:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
             picture = open_picture(data)
-            if picture.format != "MPO" and getattr(
-                picture, "is_animated", False
-            ):  # MPO: a photograph with its preview
+            is_film = getattr(picture, "is_animated", False)
+            if is_film and picture.format != "MPO":  # which is a photograph with its preview
                 raise Undecodable(f"a {kind} with an animation, not one picture")
             if picture.width * picture.height > most_pixels:
                 size = f"{picture.width}x{picture.height}"

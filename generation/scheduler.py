@@ -14,7 +14,7 @@ from .files import Locked
 from .ledger import Budget
 from .loop import Report, prepare_from, run_chain
 from .plan import Plan, check_max_cost
-from .records import Chain, UserError
+from .records import Chain, Json, UserError
 from .sources import catalogue
 
 
@@ -113,7 +113,7 @@ def editors_without_answer(run: Path, chains: Sequence[Chain]) -> dict[str, str]
 
 def _open(plan: Plan, chains: Sequence[Chain], run: Path, retry: Collection[str]) -> list[Chain]:
     suite = plan.suite
-    description = {"suite": suite.name, "suite_version": suite.version, "short_side": suite.short_side}
+    description: Json = {**suite.header}
     if isolated := {choice.label: kept for choice in plan.choices if (kept := trait(choice.editor, "isolation"))}:
         description["isolation"] = isolated
     for choice in plan.choices:

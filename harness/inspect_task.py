@@ -119,12 +119,7 @@ class _Run:
         self.sources = [self.suite.source(id) for id in self.suite.sources]
         self.metric_runs, self.absent = choose(metrics or None, None, None)
         self.floors, self.lock = Results(), threading.Lock()  # a picture's floors are computed once
-        header = {
-            "suite": self.suite.name,
-            "suite_version": self.suite.version,
-            "short_side": self.suite.short_side,
-        }
-        store.open_run(self.folder, header, {choice.label: editor_info(choice)})
+        store.open_run(self.folder, self.suite.header, {choice.label: editor_info(choice)})
         for source in self.sources:
             store.keep_source(self.folder, source.sha256, self.suite.read(source.id))
         self.editor = choice.editor
@@ -229,7 +224,7 @@ def round_trip(
         solver=edit_and_undo(suite, folder, max_cost, names),
         scorer=rounds_kept(suite, folder, max_cost, names),
         version=loaded.version,
-        metadata={"suite": loaded.name, "suite_version": loaded.version, "short_side": loaded.short_side},
+        metadata=loaded.header,
     )
 
 

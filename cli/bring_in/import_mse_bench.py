@@ -22,6 +22,5 @@ def command(path: str, editor: str, split: str | None, questions: str, **options
     """
     from convergebench.dataset_builder.importing import layout_mse_bench
 
-    store_findings(
-        layout_mse_bench.find_chains(path, editor, split, questions, options["kind"]), editor, **options
-    )
+    findings = layout_mse_bench.find_chains(path, editor, split, questions, options["kind"])
+    store_findings(findings, editor, **options)

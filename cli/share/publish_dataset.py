@@ -35,11 +35,8 @@ def command(
         from convergebench.dataset_builder.publishing.add import add as add_to
 
         outcome = add_to(hub_client(as_json), folder, repo, pull_request)
-        words = (
-            f"proposed at {outcome['pull_request']}"
-            if outcome["pull_request"]
-            else f"published as {outcome['tag']}"
-        )
+        request = outcome["pull_request"]
+        words = f"proposed at {request}" if request else f"published as {outcome['tag']}"
         click.echo(json.dumps(outcome) if as_json else f"{repo}: {len(outcome['added'])} files {words}")
         return
     from convergebench.dataset_builder.dataset.reader import Reader

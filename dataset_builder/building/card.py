@@ -129,11 +129,8 @@ def refuse_other_folders(folder: Path) -> None:
     """Raise if a folder holds anything but a dataset of this benchmark."""
     if (folder / "run.json").exists():
         raise UserError(f"{folder} holds a chain store; give another folder for the dataset")
-    path = folder / CARD
-    if (
-        path.exists()
-        and "\n- convergebench\n" not in path.read_text("utf-8", errors="replace").split("\n---\n")[0]
-    ):
+    path, tag = folder / CARD, "\n- convergebench\n"
+    if path.exists() and tag not in path.read_text("utf-8", errors="replace").split("\n---\n")[0]:
         raise UserError(f"{path} is not a card of this benchmark; give another folder for the dataset")
     reader, ours = Reader(folder), manifest.listed_files(folder)
     foreign = [file for file in reader.data_files() if file not in ours and not reader.is_ours(file)]

@@ -85,9 +85,8 @@ class ChainRow(ChainPlace):
         """The chain; without `source`, its source has only the fields that are in this row."""
         if source is None:
             source = Source(self.source, self.source_sha256, 0, 0, self.kind, "real", UNKNOWN, UNKNOWN)
-        program = _program(
-            self.program, self.cycle, self.items, *(getattr(self, name) for name in _PROGRAM_FIELDS)
-        )
+        facts = (getattr(self, name) for name in _PROGRAM_FIELDS)
+        program = _program(self.program, self.cycle, self.items, *facts)
         chain = Chain(source, program, self.editor, _settings(self.settings), self.run, self.rounds)
         end = self.status, self.steps, self.cost
         return FinishedChain(self.chain, chain, self.suite, self.suite_version, *end)

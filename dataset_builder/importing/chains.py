@@ -90,9 +90,8 @@ class Imported:
 
 def find_pictures(folder: Path) -> dict[str, Path]:
     check_folder(folder, "it must hold pictures such as NAME.png")
-    return {
-        path.stem: path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith(".")
-    }
+    files = [path for path in sorted(folder.iterdir()) if path.is_file()]
+    return {path.stem: path for path in files if not path.name.startswith(".")}
 
 
 def check_folder(folder: Path, advice: str) -> None:

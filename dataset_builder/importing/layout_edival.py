@@ -35,17 +35,16 @@ def find_chains(
     if not sources:
         raise UserError(f"{folder} holds no INDEX_input_raw.png; give a model's folder or its multipass/")
     for index, source in sorted(sources.items()):
-        turns = sorted(
-            folder.glob(f"{index}_input_raw_turn_*.png"), key=lambda file: int(file.stem.rpartition("_")[2])
-        )
-        numbers = [int(file.stem.rpartition("_")[2]) for file in turns]
+        files = folder.glob(f"{index}_input_raw_turn_*.png")
+        turns = sorted((int(file.stem.rpartition("_")[2]), file) for file in files)
+        numbers = [number for number, _ in turns]
         if not turns or numbers != list(range(1, len(turns) + 1)):
             yield Problem(str(source), f"has the turns {numbers or 'none'}, not 1, 2, ... without a gap")
             continue
         instructions = instructions_of.get(index, []) + [""] * len(turns)
         answers = [
             (f"turn {number}", instruction, str(file), file)
-            for number, instruction, file in zip(numbers, instructions, turns, strict=False)
+            for (number, file), instruction in zip(turns, instructions, strict=False)
         ]
         yield chain_of_turns("edival", str(index), f"edival-{index}", source, answers, editor, kind)
 

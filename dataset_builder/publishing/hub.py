@@ -140,7 +140,7 @@ def commit_files(
             additions = [CommitOperationAdd(path, files[path]) for path in before.added]
             api.preupload_lfs_files(repo, additions, repo_type=kind, free_memory=False)
             deletions = [CommitOperationDelete(path) for path in before.removed]
-            words = {"commit_message": message, "parent_commit": before.remote.head}
+            words: dict[str, Any] = {"commit_message": message, "parent_commit": before.remote.head}
             commit = api.create_commit(repo, [*additions, *deletions], repo_type=kind, **words).oid
         after = _differences(files, read_repo(api, repo, kind, commit), before.ours)
         if wrong := [*after.added, *after.removed]:

@@ -223,7 +223,7 @@ def _arguments(pipeline: Any, image: Image.Image, instruction: str, options: dic
         "_auto_resize": False,  # the input was brought to a stable size once, before round 1
         **{name: options.get(option) for option, name in names.items()},
         # Without a negative prompt, Qwen's guidance is off.
-        "negative_prompt": " " if is_true and (options.get("guidance") or true_scale) > 1 else None,
+        "negative_prompt": " " if is_true and float(options.get("guidance") or true_scale or 0) > 1 else None,
         "output_type": "pil" if "output_type" in takes and takes["output_type"].default != "pil" else None,
     }
     return {key: value for key, value in values.items() if key in takes and value is not None}

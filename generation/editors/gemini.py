@@ -220,10 +220,8 @@ def _read_interaction(editor: Editor, reply: Json, instruction: str) -> Answer:
         data = images[0].get("data")
         picture = wire.from_base64(data) if data else images[0]["uri"]
         return editor.answer(picture, reply, details, instruction, text)
-    errors = [
-        *(reply.get("errors") or ()),
-        *(step["error"] for step in reply.get("steps") or () if step.get("error")),
-    ]
+    errors = list(reply.get("errors") or ())
+    errors += [step["error"] for step in reply.get("steps") or () if step.get("error")]
     reason = "; ".join(f"{row.get('code')}: {row.get('message')}" for row in errors) or str(reply.get("status"))
     refused = any(word in reason.upper() for word in REFUSALS)
     return editor.answer(None, reply, details, text=text, reason=reason, refused=refused)

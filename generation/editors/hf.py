@@ -48,10 +48,8 @@ class Editor(hosted.PolledEditor):
         rows = reply.get("inferenceProviderMapping") or {}
         hosts = [name for name, row in rows.items() if row["task"] == "image-to-image"]
         if self.provider not in hosts:
-            listed = ", ".join(sorted(hosts)) or "none"
-            raise Unusable(
-                f"{self.model} is not supported by {self.provider}; providers that edit with it: {listed}"
-            )
+            others = f"providers that edit with it: {', '.join(sorted(hosts)) or 'none'}"
+            raise Unusable(f"{self.model} is not supported by {self.provider}; {others}")
         hosting: wire.Json = rows[self.provider]
         return hosting
 
@@ -74,9 +72,7 @@ class Editor(hosted.PolledEditor):
             path, sent = replicate.order_of(name, body)
             prediction = self.post(f"/replicate{path}", sent, prefer="wait")  # it is answered within a minute
             return replicate.finished(self, prediction, details)
-        if weights := self._hosting.get(
-            "adapterWeightsPath"
-        ):  # the model is a LoRA, which fal applies to its base
+        if weights := self._hosting.get("adapterWeightsPath"):  # of a LoRA, which fal applies to its base
             from huggingface_hub import hf_hub_url
 
             body["loras"] = [{"path": hf_hub_url(self.model, weights), "scale": 1}]

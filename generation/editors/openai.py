@@ -59,10 +59,8 @@ class Editor(hosted.HostedEditor):
         super().check()
         one_of("openai:input_fidelity", self.input_fidelity, ("auto", *self.facts["fidelities"]))
         if self._extras and not self._served:
-            raise UserError(
-                f"openai:{next(iter(self._extras))} is for servers of your own; {self.model} is OpenAI's"
-            )
-
+            option = next(iter(self._extras))
+            raise UserError(f"openai:{option} is for servers of your own; {self.model} is OpenAI's")
         if self.session != "fresh" and self._served:
             raise UserError(f"openai:session is for OpenAI's models, {self.model} is on a server of your own")
         one_of("openai:complexity", self.complexity or "low", ("low", "medium", "high"))

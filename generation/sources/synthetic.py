@@ -149,9 +149,8 @@ def _haze(width: int, height: int, seed: int) -> Whole:
     rows = 7
     for row in range(rows):
         count = 34 - 4 * row
-        base = tall * (30 + 9 * row) // 100 + (_noise(x, y[:1], 3, 3, [seed, 2, row]) - ONE // 2) * tall // (
-            ONE * 6
-        )
+        drift = _noise(x, y[:1], 3, 3, [seed, 2, row]) - ONE // 2
+        base = tall * (30 + 9 * row) // 100 + drift * tall // (ONE * 6)
         edge = np.full((1, width), 1 << 30, np.int64)
         places = draw([seed, 3, row], count, 0, int(x.max()) + 1)
         heights = draw([seed, 4, row], count, 280 + 90 * row, 560 + 170 * row)
@@ -203,15 +202,8 @@ def _gradient(width: int, height: int, seed: int) -> Whole:
     x, y = across(width, height)
     tall = int(y.max()) + 1
     sky = np.broadcast_to(y * ONE // tall * 5 // 4, (height, width))
-    picture = _ramp(
-        sky,
-        [
-            (0, (44, 52, 98)),
-            (ONE * 5 // 10, (196, 130, 132)),
-            (ONE * 8 // 10, (250, 196, 140)),
-            (ONE, (252, 214, 160)),
-        ],
-    )
+    dusk = [(0, (44, 52, 98)), (ONE * 5 // 10, (196, 130, 132))]
+    picture = _ramp(sky, [*dusk, (ONE * 8 // 10, (250, 196, 140)), (ONE, (252, 214, 160))])
     for layer in range(3):
         bend = draw([seed, layer], 3, 0, 4096)
         crest = tall * (46 + 14 * layer) // 100 + (_sine(x * (3 + layer) // 8 + bend[0]) * tall // 14 >> 14)
@@ -220,9 +212,8 @@ def _gradient(width: int, height: int, seed: int) -> Whole:
         light = (_sine(lean * (2 + layer) // 9 + bend[2]) + (1 << 14)) << 1
         ripples = _sine(y * 46 + x * 5 + (_sine(x * 3 // 2 + bend[0]) >> 4)) >> 3
         far = np.clip((y - crest) * ONE // (tall * 6 // 10), 0, ONE)
-        sand = _ramp(
-            light + ripples * far // ONE, [(0, (66, 46, 66)), (ONE // 2, (168, 110, 88)), (ONE, (238, 186, 128))]
-        )
+        hues = [(0, (66, 46, 66)), (ONE // 2, (168, 110, 88)), (ONE, (238, 186, 128))]
+        sand = _ramp(light + ripples * far // ONE, hues)
         picture = mix(picture, sand, np.clip((y - crest) * 9000, 0, ONE))
     return picture
 
@@ -256,11 +247,8 @@ _PAGE = toml_beside(__file__, "page.toml")
 
 def _text(width: int, height: int, seed: int) -> Whole:
     x, y = across(width, height)
-    paper = flat(width, height, (244, 239, 226))
-    paper = (
-        paper
-        - (_noise(x, y, 3, 3, [seed, 1]) * 14 // ONE + _noise(x, y, 220, 220, [seed, 2]) * 9 // ONE)[..., None]
-    )
+    grain = _noise(x, y, 3, 3, [seed, 1]) * 14 // ONE + _noise(x, y, 220, 220, [seed, 2]) * 9 // ONE
+    paper = flat(width, height, (244, 239, 226)) - grain[..., None]
     unit = min(width, height)
     margin, top = unit // 12, unit // 12
     lines = _PAGE["lines"]

@@ -52,6 +52,11 @@ class Suite:
         if not self.variants:
             object.__setattr__(self, "variants", (self,))
 
+    @property
+    def header(self) -> dict[str, str | int]:
+        """What a run's folder says of its suite."""
+        return {"suite": self.name, "suite_version": self.version, "short_side": self.short_side}
+
     def rounds_of(self, program: Program) -> int:
         return max(1, self.steps // len(program.cycle)) if self.steps else self.rounds
 
@@ -77,11 +82,8 @@ class Suite:
         return row.kind in program.fits and program.id not in row.unfit
 
 
-_FIELDS = [
-    item.name
-    for item in fields(Suite)
-    if item.name not in ("name", "settings", "own_programs", "own_pictures", "draw")
-]
+_NOT_WRITTEN = ("name", "settings", "own_programs", "own_pictures", "draw")
+_FIELDS = [item.name for item in fields(Suite) if item.name not in _NOT_WRITTEN]
 _OF_VARIANTS = ("name", "settings", "sources", "programs", "rounds", "runs", "steps")
 
 

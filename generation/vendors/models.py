@@ -58,9 +58,8 @@ class Model:
 
     def no_price(self) -> str:
         """A message that says why no price is known, and which line to write to set one."""
-        why = self.facts.get("no_price") or (
-            "not found" if self.listed else "not in generation/vendors/models.toml"
-        )
+        absent = "not found" if self.listed else "not in generation/vendors/models.toml"
+        why = self.facts.get("no_price") or absent
         path, name = os.environ.get(_PRICES), json.dumps(self.name)
         if self.vendor in _own_prices(path):
             line = f"write the line {name} = 0.05, with your own price, under [{self.vendor}] in {path}"

@@ -28,9 +28,7 @@ import httpx2
 
 from .. import keys
 from ..calls import Rejected, Transient, Unusable
-from ..records import UserError
-
-Json = dict[str, Any]
+from ..records import Json, UserError
 
 MOST_BYTES = 2**27  # that one connection may receive; a 4K picture as base64 has a third of that
 _MOST_HOPS = 8  # redirects of a picture's address
@@ -120,15 +118,13 @@ class _Transport(httpx2.BaseTransport):
     def __init__(self) -> None:
         trust, proxies = httpx2.create_ssl_context(), urllib.request.getproxies()
         self.direct = _pool(trust)
-        self.proxied: dict[str, httpcore2.ConnectionPool] = {
-            scheme: _pool(trust, proxies[scheme]) for scheme in ("http", "https") if scheme in proxies
-        }
+        schemes = {"http", "https"} & proxies.keys()
+        self.proxied = {scheme: _pool(trust, proxies[scheme]) for scheme in schemes}
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         target = request.url
-        url = httpcore2.URL(
-            scheme=target.raw_scheme, host=target.raw_host, port=target.port, target=target.raw_path
-        )
+        place = {"scheme": target.raw_scheme, "host": target.raw_host}
+        url = httpcore2.URL(**place, port=target.port, target=target.raw_path)
         sent = httpcore2.Request(request.method, url, headers=request.headers.raw, content=request.stream)
         is_direct = urllib.request.proxy_bypass(target.host)
         pool = self.direct if is_direct else self.proxied.get(target.scheme, self.direct)
@@ -337,7 +333,5 @@ def base_address(option: str, default: str) -> str:
     if not address.startswith(("https://", "http://")):
         raise UserError(f"the base address must start with https:// (or http:// on this machine), got {address!r}")
     if "@" in urllib.parse.urlsplit(address).netloc:
-        raise UserError(
-            "the base address must not hold a user name or password, because it is stored with the chains"
-        )
+        raise UserError("the base address is stored with the chains: it must hold no user name or password")
     return address

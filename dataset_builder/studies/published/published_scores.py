@@ -149,9 +149,8 @@ def _metrics_of(
     metrics += [name for name in columns if name not in (*METRICS, *_KEY, *texts)]
     for name in metrics:
         if name in _NAMES and name not in METRICS:
-            raise UserError(
-                f"the name {name!r} is not a metric's; choose another for the column {columns[name]!r}"
-            )
+            advice = f"choose another for the column {columns[name]!r}"
+            raise UserError(f"the name {name!r} is not a metric's; {advice}")
     if not metrics:
         raise UserError(f"{table} has no metric; map one, such as --column psnr=PSNR; {choices}")
     return metrics
@@ -174,10 +173,8 @@ def _check_zeros(
         raise UserError(f"no metric {unknown[0]!r} in {table}; the metrics are {', '.join(metrics)}")
     for name in metrics:
         if name not in (*zeros, *real_zeros) and any(row[name] == 0 for row in rows):
-            ways = f"--zero-is-missing {name} or --zero-is-real {name}"
-            raise UserError(
-                f"{table} has zeros for {name}; say whether they mean that nothing was computed: {ways}"
-            )
+            problem = f"{table} has zeros for {name}; say whether they mean that nothing was computed"
+            raise UserError(f"{problem}: --zero-is-missing {name} or --zero-is-real {name}")
 
 
 _Chain = tuple[str, str, int]  # as published: editor, case and run

@@ -33,9 +33,8 @@ def find_inputs(folder: Path, clean: Path | None = None, about: Path | None = No
         if unknown := [key for key in row if key not in _COLUMNS]:
             raise UserError(f"{about} must have the columns {', '.join(_COLUMNS)}, got {unknown[0]!r}")
         if row.get("clean") and Path(str(row["clean"])).stem not in clean_pictures:
-            raise UserError(
-                f"{about} names the clean picture {row['clean']!r} of {name!r}, which is not in --clean"
-            )
+            named = f"the clean picture {row['clean']!r} of {name!r}"
+            raise UserError(f"{about} names {named}, which is not in --clean")
     inputs = {}
     for name, path in find_pictures(folder).items():
         row, (before, _, after) = rows.get(name, {}), name.partition("~")

@@ -14,12 +14,8 @@ from .drawing import Layer, Pixels, Thing, draw_at_size, is_lopsided
 _WINDOW = 24  # pixels of the cascade's own window
 _LOOKS = ((128, 0), (192, 0), (128, 17), (128, -17))  # short sides in pixels and tilts in degrees to search at
 LADDER = 1.06  # the ratio between neighbouring face sizes, so that a search has few sizes to try
-_LEVELS = {
-    "ground": (0.84, 0.97),
-    "table": (0.74, 0.9),
-    "wall": (0.12, 0.3),
-    "air": (0.1, 0.4),
-}  # shares of the height
+# Shares of the height.
+_LEVELS = {"ground": (0.84, 0.97), "table": (0.74, 0.9), "wall": (0.12, 0.3), "air": (0.1, 0.4)}
 _SIDES = {"left": (0.0, 0.32), "right": (0.68, 1.0), "middle": (0.36, 0.64), "": (0.08, 0.92)}
 _SHADOW = {"worn": 0.3, "ground": 0.5, "table": 0.5, "wall": 0.35, "air": 0.0}
 

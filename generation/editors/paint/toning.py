@@ -121,9 +121,8 @@ def redraw(image: Pixels, strength: float, chance: np.random.Generator) -> Pixel
     soft = cv2.GaussianBlur(light, (0, 0), 0.9 * unit)
     broad = cv2.GaussianBlur(soft, (0, 0), 2.4 * unit)
     light = light + strength * (0.4 * (soft - light) + 0.12 * (soft - broad))
-    grain = chance.standard_normal(
-        (max(1, round(height / unit / 1.6)), max(1, round(width / unit / 1.6))), np.float32
-    )
+    dots = [max(1, round(side / unit / 1.6)) for side in (height, width)]
+    grain = chance.standard_normal(dots, np.float32)
     light += strength * 1.7 * cv2.resize(grain, (width, height), interpolation=cv2.INTER_CUBIC)
     half = cv2.resize(tones, (max(1, width // 2), max(1, height // 2)), interpolation=cv2.INTER_AREA)
     tones = tones + strength * 0.5 * (cv2.resize(half, (width, height), interpolation=cv2.INTER_LINEAR) - tones)
