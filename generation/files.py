@@ -116,7 +116,6 @@ def toml_beside(module: str, name: str) -> Json:
 
 
 def read_toml(path: Path) -> Json:
-    """The tables of somebody's file."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

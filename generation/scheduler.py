@@ -20,8 +20,6 @@ from .sources import catalogue
 
 @dataclass
 class Outcome:
-    """How a run ended."""
-
     run: Path  # its folder
     ends: Counter[str] = field(default_factory=Counter)
     already: int = 0

@@ -345,7 +345,6 @@ class Reader:
         return {}
 
     def _steps_in(self, file: str, place: Values) -> Iterator[PlacedStep]:
-        """The steps of the chain at this place."""
         with self._damage_explained(file):
             for group in range(self.footer(file).num_row_groups):
                 if not may_hold(self.footer(file), group, place):

@@ -49,8 +49,6 @@ FoundAnswer = tuple[Step, str, Path | bytes | None]
 
 @dataclass(frozen=True)
 class FoundChain:
-    """One chain as a layout found it."""
-
     case: str  # its name in the imported data
     source: str  # name of the starting picture
     picture: Path | bytes
@@ -80,8 +78,6 @@ Findings = Iterator[FoundChain | Problem]  # what a layout yields
 
 @dataclass
 class Imported:
-    """What an import did."""
-
     written: list[str] = field(default_factory=list)
     already_there: list[str] = field(default_factory=list)
     replaced: list[str] = field(default_factory=list)  # imported before with the same answers under other words

@@ -31,21 +31,17 @@ def find_chains(path: Path, editor: str, prompts: Path | None = None, kind: str 
     folders = sorted(folder for folder in path.iterdir() if folder.is_dir())
     cases = [path] if _source_of(path) else list(filter(_source_of, folders))
     if not cases:
-        deeper = next((folder for folder in folders if any(map(_source_of, folder.iterdir()))), None)
-        hint = (
-            f"give one editor's folder, such as {deeper}" if deeper else "a case has I0_source.png in its folder"
-        )
+        deeper = [folder for folder in folders if any(map(_source_of, folder.iterdir()))]
+        hint = f"give one editor's folder, such as {deeper[0]}" if deeper else "a case's folder has I0_source.png"
         raise UserError(f"{path} holds no case; {hint}")
     for stray in sorted(set(path.iterdir()) - set(cases)) if cases != [path] else []:
         if not stray.name.startswith("."):
-            reason = "is not a case of this layout: it has no I0_source.png"
-            yield Problem(str(stray), reason, is_note=True)
+            yield Problem(str(stray), "is not a case of this layout: it has no I0_source.png", is_note=True)
     names = {case: case.resolve().name for case in cases}
     entry_of = {case: entries.get(name) or entries.get(_split_case(name)[1]) or {} for case, name in names.items()}
     if prompts and not any(entry_of.values()):
-        raise UserError(
-            f"{prompts} has no instructions for these cases, such as {names[cases[0]]}; {_PROMPTS_FORM}"
-        )
+        some = f"these cases, such as {names[cases[0]]}"
+        raise UserError(f"{prompts} has no instructions for {some}; {_PROMPTS_FORM}")
     for case, entry in entry_of.items():
         yield from _find_chain(case, entry, editor, kind)
 
@@ -100,15 +96,12 @@ def _prompts_by_name(path: Path, editor: str) -> dict[str, dict[str, Any]]:
     values = json_file(path)
     editor_values = values.get(editor) if isinstance(values, dict) else None
     for name, entry in [*_entries(editor_values), *_entries(values)]:
-        instructions = {
-            direction: entry.get(direction, entry.get(f"{direction}_prompt")) for direction in _DIRECTIONS
-        }
+        instructions = {way: entry.get(way, entry.get(f"{way}_prompt")) for way in _DIRECTIONS}
         if not all(isinstance(text, str) and text.strip() for text in instructions.values()):
             raise UserError(f"{path} has no words for forward and backward of {name!r}; {_PROMPTS_FORM}")
         category = entry.get("category", entry.get("edit_category"))
-        by_name.setdefault(
-            name, entry | instructions | ({"category": category} if isinstance(category, str) else {})
-        )
+        metadata = {"category": category} if isinstance(category, str) else {}
+        by_name.setdefault(name, entry | instructions | metadata)
     if not by_name:
         raise UserError(f"{path} has no words of any pair; {_PROMPTS_FORM}")
     return by_name

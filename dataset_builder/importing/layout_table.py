@@ -78,20 +78,15 @@ def _find_chain(
     placed, problems = _by_place(name, rows)
     yield from problems
     if changed := _first_new_instruction(placed):
-        reason = f"chain {name!r} is judged by the instructions of round 1; those of round {changed[0]} differ"
+        what = f"is judged by the instructions of round 1; those of round {changed[0]} differ"
         if not closes and {position for _, position in placed} == {1}:
             placed, closes = {(1, round): row for (round, _), row in placed.items()}, False
-            reason = (
-                f"chain {name!r} has different instructions in each round; they are read as turns of an open round"
-            )
-        yield Problem(source["where"], reason, is_note=True)
-    if not placed:
-        yield Problem(source["where"], f"chain {name!r} has a source but no answer")
-        return
-    last, length = max(placed), max(position for _, position in placed)
-    if last[0] * length > MOST_ANSWERS:
-        reason = f"chain {name!r} has more than {MOST_ANSWERS:,} answers, counting every round and position"
-        yield Problem(source["where"], reason)
+            what = "has different instructions in each round; they are read as turns of an open round"
+        yield Problem(source["where"], f"chain {name!r} {what}", is_note=True)
+    last, length = max(placed, default=(0, 0)), max((position for _, position in placed), default=0)
+    if not 0 < last[0] * length <= MOST_ANSWERS:
+        too_many = f"more than {MOST_ANSWERS:,} answers, counting every round and position"
+        yield Problem(source["where"], f"chain {name!r} has {too_many if placed else 'a source but no answer'}")
         return
     answers = _answers(base, name, placed, last, length)
     words = [(answer.instruction, answer.position) for answer, *_ in answers[:length]]

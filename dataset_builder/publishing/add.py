@@ -61,7 +61,9 @@ def add(api: "HfApi", folder: Path, repo: str, pull_request: bool = False) -> di
 def _refuse_differences(ours: Reader, theirs: Reader) -> None:
     if both := sorted({*ours.editors()} & {*theirs.editors()}):
         raise UserError(f"{both[0]} is published already; build a dataset of the new editors alone")
-    pictures: list[dict[str, str]] = [dict(_rows(reader, "sources", "source", "sha256")) for reader in (ours, theirs)]
+    pictures: list[dict[str, str]] = [
+        dict(_rows(reader, "sources", "source", "sha256")) for reader in (ours, theirs)
+    ]
     cases = [{*_rows(reader, "chains", "suite", "suite_version", "source")} for reader in (ours, theirs)]
     suites = {case[0] for case in cases[0]}
     if cases[0] != {case for case in cases[1] if case[0] in suites}:

@@ -74,7 +74,6 @@ def publish(
 
 
 def _published_files(folder: Path) -> dict[str, Path]:
-    """The card with its picture, and the data."""
     pictures = [card.PICTURE] if card.passage(folder, rf"\(({card.PICTURE})\)") else []
     return {file: folder / file for file in (card.CARD, *pictures, *Reader(folder).data_files())}
 

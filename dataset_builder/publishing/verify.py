@@ -47,8 +47,6 @@ _LOCAL_PATHS = re.compile(
 
 
 class Finding(NamedTuple):
-    """Something that is broken."""
-
     path: str  # inside the folder
     what: str
     depends: str

@@ -105,13 +105,12 @@ class Editor(hosted.HostedEditor):
     ) -> Answer:
         """A turn of the Interactions API, by the types of Google's SDK: google/genai/_gaos/types/interactions."""
         config: Json = {"seed": seed, "temperature": self.temperature, "thinking_level": self.thinking}
-        is_third = self.facts["generation"] == 3
-        shape = {"aspect_ratio": nearest_ratio(size, GEMINI if is_third else GEMINI_2)}
-        shape |= {"image_size": resolution} if is_third else {}
-        config |= {"thinking_summaries": "auto"} if is_third else {}
+        shape = {"type": "image", "aspect_ratio": nearest_ratio(size, GEMINI_2)}
+        if self.facts["generation"] == 3:
+            shape |= {"aspect_ratio": nearest_ratio(size, GEMINI), "image_size": resolution}
+            config["thinking_summaries"] = "auto"
         config = {name: value for name, value in config.items() if value is not None}
-        body = {"model": self.model, "store": True, "generation_config": config}
-        body["response_format"] = {"type": "image", **shape}
+        body = {"model": self.model, "store": True, "generation_config": config, "response_format": shape}
         last, words = history[-1].details.get("session_id"), {"type": "text", "text": instruction}
         further = {"previous_interaction_id": last, "input": [words]} if last else None
         reply = self._go_on("/v1beta/interactions", body, further, {"input": _as_steps(history, words)})
@@ -172,14 +171,8 @@ class Editor(hosted.HostedEditor):
         shown = [part for part in parts if not part.get("thought")]
         images = [part for part in shown if (part.get("inlineData") or {}).get("data")]
         finish, blocked, text = candidate.get("finishReason"), feedback.get("blockReason"), _words(shown)
-        details = {
-            "model": reply.get("modelVersion"),
-            "request_id": reply.get("responseId") or reply.get("request_id"),
-            "usage": reply.get("usageMetadata"),
-            "finish_reason": finish,
-            "block_reason": blocked,
-            "thoughts": _words(part for part in parts if part.get("thought")),
-        }
+        details = _facts_of(reply) | {"finish_reason": finish, "block_reason": blocked}
+        details["thoughts"] = _words(part for part in parts if part.get("thought"))
         if images:
             inline = images[0]["inlineData"]
             # Handed back with the picture, the signature keeps the model's train of thought.
@@ -190,6 +183,14 @@ class Editor(hosted.HostedEditor):
         reason = ": ".join(filter(None, (blocked or finish or "no candidates", message)))
         refused = bool(blocked) or finish in REFUSALS
         return self.answer(None, reply, details, text=text, reason=reason, refused=refused)
+
+
+def _facts_of(reply: Json) -> Json:
+    return {
+        "model": reply.get("modelVersion"),
+        "request_id": reply.get("responseId") or reply.get("request_id"),
+        "usage": reply.get("usageMetadata"),
+    }
 
 
 def _as_steps(history: Sequence[Turn], words: Json) -> list[Json]:

@@ -135,21 +135,23 @@ class Editor(hosted.HostedEditor):
         if mask:
             name = "markup" if self.markup else "mask"
             files[name] = (f"{name}.png", mask, "image/png")
-        form: Json = {"model": self.model, "prompt": instruction, "output_format": "png", "n": 1}
-        details: Json = {}
-        if self._served:
-            extra = {"seed": seed, **self._extras}
-            form |= {"size": f"{image.width}x{image.height}", "response_format": "b64_json", **extra}
-            details = {"address": self.address(), "sent": extra, "uncontrolled": []}
-        else:
-            width, height = nearest(image.size, self.sizes())
-            form |= {"size": f"{width}x{height}", "quality": self.quality, **self._further}
-        reply = self.send("POST", "/images/edits", data=form, files=files)
+        reply = self.send("POST", "/images/edits", data=self._form(image.size, instruction, seed), files=files)
         row = hosted.first_row(reply)
-        details |= {"input_fidelity": self._fidelity, "revised_prompt": row.get("revised_prompt")}
+        details: Json = {"input_fidelity": self._fidelity, "revised_prompt": row.get("revised_prompt")}
         details["declared"] = f"image/{reply.get('output_format', 'png')}"
+        if self._served:
+            sent = {"seed": seed, **self._extras}
+            details |= {"address": self.address(), "sent": sent, "uncontrolled": []}
         data = wire.from_base64(row["b64_json"]) if row.get("b64_json") else None
         return self.answer(data, reply, details, instruction, cost=self._cost(reply.get("usage")))
+
+    def _form(self, size: Size, instruction: str, seed: int) -> Json:
+        form: Json = {"model": self.model, "prompt": instruction, "output_format": "png", "n": 1}
+        if self._served:
+            form |= {"size": f"{size[0]}x{size[1]}", "response_format": "b64_json"}
+            return form | {"seed": seed, **self._extras}
+        width, height = nearest(size, self.sizes())
+        return form | {"size": f"{width}x{height}", "quality": self.quality, **self._further}
 
     def edit(
         self,
@@ -190,15 +192,25 @@ class Editor(hosted.HostedEditor):
         text = "\n".join(part["text"] for part in parts if part.get("text"))
         usage, drawn = reply.get("usage") or {}, (reply.get("tool_usage") or {}).get("image_gen")
         cost = self._response_cost(usage, drawn)
-        details = {"model": self.model, "through": reply.get("model"), "usage": {"image_gen": drawn, **usage}}
-        details |= {"session_id": reply["id"], "call_id": row.get("id"), "session_lost": reply.get("lost")}
-        details |= {"revised_prompt": row.get("revised_prompt"), "action": row.get("action")}
-        details |= {"declared": f"image/{row.get('output_format') or 'png'}", "input_fidelity": self._fidelity}
+        details = self._response_details(reply, row) | {"usage": {"image_gen": drawn, **usage}}
         picture = wire.from_base64(row["result"]) if row.get("result") else None
         error = row.get("error") or reply.get("error") or {}
         refused = error.get("code") in self.meanings[0][2]
         reason = error.get("message") or f"a response without a picture ({reply.get('status')})"
         return self.answer(picture, reply, details, instruction, text, cost, reason, refused)
+
+    def _response_details(self, reply: Json, row: Json) -> Json:
+        return {
+            "model": self.model,
+            "through": reply.get("model"),
+            "session_id": reply["id"],
+            "session_lost": reply.get("lost"),
+            "call_id": row.get("id"),
+            "revised_prompt": row.get("revised_prompt"),
+            "action": row.get("action"),
+            "declared": f"image/{row.get('output_format') or 'png'}",
+            "input_fidelity": self._fidelity,
+        }
 
     def _response_cost(self, usage: Json, drawn: object) -> float | None:
         """Of the picture and of the model that calls the tool, as if nothing had been cached."""

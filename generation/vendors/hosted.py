@@ -199,13 +199,22 @@ class HostedEditor(HostedModel):
         """The request as models.toml describes it, with values in place of the names in braces."""
         if "body" not in self.facts:
             raise NotImplementedError(f"{self.vendor} has neither a method body nor a body in models.toml")
-        data, stable = pictures.encode_png(image), nearest(image.size, self.sizes() or [image.size])
-        values = {**vars(self), "words": instruction, "seed": seed, "width": image.width, "height": image.height}
-        values |= {"ratio": ratio(image.size), "stable_ratio": ratio(stable)}
-        values |= {"stable_width": stable[0], "stable_height": stable[1]}
+        data = pictures.encode_png(image)
+        values = {**vars(self), "words": instruction, "seed": seed, **self._shapes(image.size)}
         values |= {"base64": wire.to_base64(data), "address": self._place(data)}
         filled: Json = _filled({**self.facts["body"], **self.facts.get("options", {})}, values)
         return filled
+
+    def _shapes(self, size: Size) -> Json:
+        stable = nearest(size, self.sizes() or [size])
+        return {
+            "width": size[0],
+            "height": size[1],
+            "ratio": ratio(size),
+            "stable_width": stable[0],
+            "stable_height": stable[1],
+            "stable_ratio": ratio(stable),
+        }
 
     def _place(self, data: bytes) -> str:
         """The address of the picture that is sent."""

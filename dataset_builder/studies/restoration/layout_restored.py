@@ -48,7 +48,6 @@ def find_inputs(folder: Path, clean: Path | None = None, about: Path | None = No
 
 
 def find_chains(folder: Path, editor: str, inputs: Inputs, kind: str | None = None) -> Findings:
-    """A chain of one call for each restored picture."""
     restored = find_pictures(folder)
     if not restored.keys() & inputs.keys():
         example = next(iter(inputs), "NAME")

@@ -94,7 +94,6 @@ def _audit_departures(chains: Sequence[FinishedChain], salt: bytes) -> Iterator[
         editor = editors.choose(chains[0].editor, find_out=False).editor
     for chain in chains:
         settings = chain.chain.settings
-        plain = replace(chain.chain, settings={k: v for k, v in settings.items() if k not in audits.SETTINGS})
         if salt and "salt" not in settings and is_audited(editor):
             yield f"the chains of {chain.editor} were made without the salt that was given"
             return
@@ -103,13 +102,20 @@ def _audit_departures(chains: Sequence[FinishedChain], salt: bytes) -> Iterator[
                 yield f"the chains of {chain.editor} were audited with another salt than the one given"
                 return
             continue  # cannot be checked without the salt
-        expected = audits.with_audit(plain, salt if "salt" in settings else b"") if is_audited(editor) else plain
-        audit, due = settings.get("audit"), expected.settings.get("audit")
+        audit, due = settings.get("audit"), _audit_due(chain.chain, editor, salt)
         if audit != due:
             what = f"chain {chain.id} of {chain.editor} ({_described(chain)})"
             had = f"has audit {audit or 'none'}, and {due or 'none'} was due"
             yield f"{what} {had}: a submission is audited as the suite says"
             return
+
+
+def _audit_due(chain: Chain, editor: object, salt: bytes) -> Setting:
+    if not is_audited(editor):
+        return None
+    settings = {name: value for name, value in chain.settings.items() if name not in audits.SETTINGS}
+    plain = replace(chain, settings=settings)
+    return audits.with_audit(plain, salt if "salt" in chain.settings else b"").settings.get("audit")
 
 
 def _editor_settings(chain: FinishedChain) -> dict[str, Setting]:
