@@ -1,8 +1,8 @@
 """The editors: one file each, in this folder or in `generation/studies/STUDY/editors/`; nothing is registered.
 
 A file holds a function `edit(image, instruction, seed)`, which answers one call: its docstring describes the editor,
-its keyword-only parameters are the options. An editor whose options are checked or decide what it loads is a frozen
-dataclass `Editor` with that method, and its fields are the options. Those of a few lines share `_references.py`.
+its keyword-only parameters are the options. An editor that checks its options is a frozen dataclass `Editor` with that
+method, and its fields are the options. Those of a few lines share `_references.py`.
 """
 
 import importlib
@@ -90,9 +90,9 @@ def load(name: str) -> type:
     if hasattr(module, "Editor"):
         kind: type = module.Editor
         return kind
-    traits = {key: vars(module)[key] for key in _TRAITS if key in vars(module)}
-    traits = {key: staticmethod(value) if callable(value) else value for key, value in traits.items()}
-    return options.class_of(name, module.edit.__doc__, {"edit": module.edit}, **traits)
+    members = {key: vars(module)[key] for key in ("edit", *_TRAITS) if key in vars(module)}
+    functions = {key: members.pop(key) for key in [*members] if callable(members[key])}
+    return options.class_of(name, module.edit.__doc__, functions, **members)
 
 
 def choose(spec: str, find_out: bool = True) -> Choice:
