@@ -40,8 +40,7 @@ def run_chain(chain: Chain, editor: editors.Edits, run: Path, prepared: Prepare,
             if not trait(editor, "varies_size"):
                 picture = at_chain_size(picture, writer.size)
             disturbed, note = audits.audited_input(chain, number, picture, writer.picture)
-            further: list[object] = [writer.history()] if trait(editor, "remembers") else []
-            further += [chain, number] if trait(editor, "told") else []
+            further = _further(editor, chain, number, writer)
             named = {"mask": _mask_of(chain, disturbed.size)} if trait(editor, "masked") else {}
             call = functools.partial(editor.edit, disturbed, instruction, seed, *further, **named)
             answer, picture, latency = _ask_for_answer(editor, call, min(writer.size) / 2, ask)
@@ -62,6 +61,12 @@ def run_chain(chain: Chain, editor: editors.Edits, run: Path, prepared: Prepare,
             if answer.status != "ok":
                 break
         return writer.finish()
+
+
+def _further(editor: editors.Edits, chain: Chain, number: int, writer: ChainWriter) -> list[object]:
+    """What an editor is given besides the picture, the words and the seed."""
+    history = [writer.history()] if trait(editor, "remembers") else []
+    return [*history, chain, number] if trait(editor, "told") else [*history]
 
 
 def _next_words(chain: Chain, number: int, writer: ChainWriter) -> str:

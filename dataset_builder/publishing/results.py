@@ -9,10 +9,9 @@ import re
 import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from convergebench.generation.files import file_name, refuse_strangers_file, write_whole
-from convergebench.generation.records import FinishedChain, UserError, canonical
+from convergebench.generation.records import FinishedChain, Json, Setting, UserError, canonical
 
 from ..dataset.reader import Reader
 from ..importing.tables import json_file
@@ -21,7 +20,6 @@ NAME, _BENCHMARK = "ConvergeBench", "convergebench"  # the former also marks a r
 _TASK = "convergence"  # as docs/eval.yaml names it
 _GROUP = "round trips"  # the programs whose rounds kept are for model repositories
 _REPO = re.compile(r"\w[\w.-]*/\w[\w.-]*")  # also keeps the file inside its folder
-_Json = dict[str, Any]
 # Columns of the leaderboard: title, unit, description, greatest score (None: the rounds of the chains).
 _MEASURES = {
     "rounds_kept": ("Rounds kept", "rounds", "mean number of rounds of edit and undo before the first loss", None),
@@ -29,7 +27,7 @@ _MEASURES = {
 }
 
 
-def read_leaderboard(path: Path) -> list[_Json]:
+def read_leaderboard(path: Path) -> list[Json]:
     board = json_file(path)
     if not isinstance(board, dict) or not isinstance(board.get("rows"), list):
         raise UserError(f"{path} is not a leaderboard; `convergebench report` writes leaderboard.json")
@@ -44,7 +42,7 @@ def chains_by_editor(dataset: Path) -> dict[str, list[FinishedChain]]:
 
 
 def write_results(
-    editors: Mapping[str, Sequence[FinishedChain]], rows: Sequence[_Json], out: Path, source: _Json
+    editors: Mapping[str, Sequence[FinishedChain]], rows: Sequence[Json], out: Path, source: Json
 ) -> dict[str, Path]:
     """Write a file for each Hub repository that is the `model` of an editor's settings.
 
@@ -53,7 +51,7 @@ def write_results(
     import yaml
     from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
-    kept: _Json = {row["editor"]: row.get("rounds_kept") for row in rows if row.get("group") == _GROUP}
+    kept: Json = {row["editor"]: row.get("rounds_kept") for row in rows if row.get("group") == _GROUP}
     entries: dict[str, list[EvalResultEntry]] = {}
     for editor, chains in editors.items():
         model = chains[0].chain.settings.get("model")
@@ -73,9 +71,9 @@ def write_results(
 
 def write_records(
     editors: Mapping[str, Sequence[FinishedChain]],
-    rows: Sequence[_Json],
+    rows: Sequence[Json],
     out: Path,
-    origin: _Json,
+    origin: Json,
     repo: str,
     now: int,
 ) -> dict[str, Path]:
@@ -83,15 +81,12 @@ def write_records(
     written = {}
     library = {"name": _BENCHMARK, "version": importlib.metadata.version(_BENCHMARK)}
     for editor, chains in editors.items():
-        settings, suite = chains[0].chain.settings, f"{chains[0].suite} {chains[0].suite_version}"
+        suite = f"{chains[0].suite} {chains[0].suite_version}"
         editor_rows = [row for row in rows if row.get("editor") == editor]
         measures = [(row, name) for row in editor_rows for name in _MEASURES if row.get(name) is not None]
         results = [_result(row, name, max(chain.rounds for chain in chains), repo) for row, name in measures]
-        model = re.sub("[:,=]", "-", str(settings.get("model") or editor))
-        # The schema requires a model id DEVELOPER/MODEL, that of the Hub if there is one.
-        id = model if _REPO.fullmatch(model) else f"{file_name(editor.partition(':')[0])}/{file_name(model)}"
-        details = {key: str(value) for key, value in sorted(settings.items()) if value is not None}
-        model_info = {"name": editor, "id": id, "developer": id.split("/")[0], "additional_details": details}
+        model_info = _model_info(editor, chains[0].chain.settings)
+        id = model_info["id"]
         record = {
             "schema_version": "0.2.2",
             "evaluation_id": f"{_BENCHMARK}/{id.replace('/', '_')}/{now}",
@@ -109,7 +104,15 @@ def write_records(
     return written
 
 
-def _result(row: _Json, column: str, rounds: int, repo: str) -> _Json:
+def _model_info(editor: str, settings: Mapping[str, Setting]) -> Json:
+    model = re.sub("[:,=]", "-", str(settings.get("model") or editor))
+    # The schema requires a model id DEVELOPER/MODEL, that of the Hub if there is one.
+    id = model if _REPO.fullmatch(model) else f"{file_name(editor.partition(':')[0])}/{file_name(model)}"
+    details = {key: str(value) for key, value in sorted(settings.items()) if value is not None}
+    return {"name": editor, "id": id, "developer": id.split("/")[0], "additional_details": details}
+
+
+def _result(row: Json, column: str, rounds: int, repo: str) -> Json:
     title, unit, description, maximum = _MEASURES[column]
     details = {"headline": row["name"], "cases": row["cases"], "rank": row["rank"], "mostly_lost_to": row["cause"]}
     hub_dataset = {"source_type": "hf_dataset", "hf_repo": repo, "hf_split": "test"}
@@ -134,7 +137,7 @@ def _result(row: _Json, column: str, rounds: int, repo: str) -> _Json:
     }
 
 
-def _uncertainty(row: _Json, column: str) -> _Json:
+def _uncertainty(row: Json, column: str) -> Json:
     low, high = row.get(f"{column}_low"), row.get(f"{column}_high")
     if low is None or high is None:
         return {"num_samples": row["sources"]}

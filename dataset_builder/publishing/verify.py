@@ -118,25 +118,24 @@ def _verify_references(reader: Reader) -> Iterator[Finding]:
     chains, sources = {chain.id: chain for chain in reader.chains()}, set(reader.sources())
     counts = Counter(placed.chain for placed in reader.all_steps())
     for name in sorted(counts.keys() - chains):
-        yield _of_table("steps", f"it has {counts[name]} steps of chain {name}, which is not there")
+        yield _finding("data/steps", f"it has {counts[name]} steps of chain {name}, which is not there")
     for chain in chains.values():
         if counts[chain.id] != chain.calls + 1:
-            yield _of_table("steps", f"chain {chain.id} has {counts[chain.id]} steps instead of {chain.calls + 1}")
+            yield _finding(
+                "data/steps", f"chain {chain.id} has {counts[chain.id]} steps instead of {chain.calls + 1}"
+            )
         if chain.source.id not in sources:
-            yield _of_table("chains", f"chain {chain.id} has the source {chain.source.id}, which is not there")
+            yield _finding("data/chains", f"chain {chain.id} has the source {chain.source.id}, which is not there")
     for config, column, ids in (("scores", "chain", set(chains)), ("floors", "source", sources)):
         if reader.files(config):
             for name in sorted({*reader.table(config, [column])[column].to_pylist()} - ids):
-                yield _of_table(config, f"it has rows of {column} {name}, which is not there")
+                yield _finding(f"data/{config}", f"it has rows of {column} {name}, which is not there")
 
 
-def _finding(file: str, what: str) -> Finding:
-    table = configs().get(table_of(file), Config(""))
-    return Finding(file, what, table.depends)
-
-
-def _of_table(table: str, what: str) -> Finding:
-    return Finding(f"data/{table}", what, configs()[table].depends)
+def _finding(path: str, what: str) -> Finding:
+    """Of a file, or of the folder of a table."""
+    table = configs().get(table_of(path) or path.removeprefix("data/"), Config(""))
+    return Finding(path, what, table.depends)
 
 
 def set_aside(folder: Path, findings: list[Finding]) -> list[str]:

@@ -16,12 +16,12 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from PIL import Image
 
 from .. import calls, pictures
-from ..records import Answer, UserError
+from ..records import Answer, Json, UserError
 
 # What finds a program's libraries and caches; everything else must be asked for by env=.
 _ENVIRONMENT = ("PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS", "HF_HOME")
@@ -29,8 +29,6 @@ _FAULTS = {kind.__name__: kind for kind in (calls.Transient, calls.Rejected, cal
 _CREATE, _ADD, _RESTRICT = 444, 445, 446  # system calls, the same on every architecture
 _READ_FILE, _READ_FOLDER = 1 << 2, 1 << 3
 _BENEATH, _VERSION, _NO_NEW_PRIVILEGES = 1, 1, 38
-
-_Message = dict[str, Any]
 
 
 @dataclass(eq=False)
@@ -79,7 +77,7 @@ class _Process:
             env={**environment, "TMPDIR": self.temporary.name},
         )
 
-    def ask(self, message: _Message, data: bytes) -> Answer:
+    def ask(self, message: Json, data: bytes) -> Answer:
         if self.process.stdin is None or self.process.stdout is None:
             raise ValueError("no pipes")
         _send(self.process.stdin, message, data)
@@ -94,13 +92,13 @@ class _Process:
         return f"status {self.process.wait()}"
 
 
-def _send(file: IO[bytes], message: _Message, data: bytes) -> None:
+def _send(file: IO[bytes], message: Json, data: bytes) -> None:
     file.write(json.dumps({**message, "data": base64.b64encode(data).decode()}).encode() + b"\n")
     file.flush()
 
 
-def _receive(file: IO[bytes]) -> tuple[_Message, bytes]:
-    message: _Message = json.loads(file.readline())
+def _receive(file: IO[bytes]) -> tuple[Json, bytes]:
+    message: Json = json.loads(file.readline())
     return message, base64.b64decode(message.pop("data"))
 
 

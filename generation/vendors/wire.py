@@ -12,7 +12,6 @@ import dataclasses
 import email.utils
 import functools
 import ipaddress
-import json
 import os
 import socket
 import ssl
@@ -28,7 +27,7 @@ import httpx2
 
 from .. import keys
 from ..calls import Rejected, Transient, Unusable
-from ..records import Json, UserError
+from ..records import Json, UserError, json_object
 
 MOST_BYTES = 2**27  # that one connection may receive; a 4K picture as base64 has a third of that
 _MOST_HOPS = 8  # redirects of a picture's address
@@ -202,11 +201,7 @@ def retry_after_seconds(retry_after: str | None) -> float | None:
 
 def parse_json(response: httpx2.Response) -> Json:
     """An HTML page instead comes from a proxy or gateway before the vendor."""
-    try:
-        value = json.loads(response.content)
-    except (ValueError, RecursionError):
-        value = None
-    if isinstance(value, dict):
+    if (value := json_object(response.content)) is not None:
         return value
     start = keys.scrub_and_cut(response.content[:4096].decode("ascii", "replace"), 60)
     if response.status_code >= 400:

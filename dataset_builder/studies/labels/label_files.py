@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from convergebench.generation.files import disk_errors_explained, locked, refuse_strangers_file, write_whole
-from convergebench.generation.records import UserError
+from convergebench.generation.records import UserError, json_object
 
 from ...building import card
 from ...dataset.reader import Reader
@@ -106,9 +106,5 @@ def export_labels(folder: Path, out: Path) -> int:
 
 
 def _is_label_file(data: bytes) -> bool:
-    try:
-        values = json.loads(data)
-    except (ValueError, RecursionError):
-        return False
-    is_ours = isinstance(values, dict) and values.get("format") == FORMAT
-    return is_ours and isinstance(values.get("labels"), list)
+    values = json_object(data) or {}
+    return values.get("format") == FORMAT and isinstance(values.get("labels"), list)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from convergebench.generation import records
 from convergebench.generation.files import disk_errors_explained, locked, refuse_strangers_file, write_whole
 from convergebench.generation.pictures import decode, fit_to
 from convergebench.generation.records import GOES_ON, PICTURED, FinishedChain, Step, UserError, canonical
@@ -99,10 +100,8 @@ def retried(folder: Path) -> int:
 
 def standing(folder: Path, salt: bytes) -> tuple[str, list[str]]:
     """Whether a submission answers a challenge, and what contradicts that."""
-    challenge = None
-    with suppress(ValueError):
-        challenge = json.loads(salt)
-    if not isinstance(challenge, dict) or "challenge" not in challenge:
+    challenge = records.json_object(salt) or {}
+    if "challenge" not in challenge:
         return SELF_REPORTED, []
     description = read(folder)
     submitted = {"editor": description["editors"], "suite": [name for name, _ in description["suites"]]}
@@ -115,13 +114,9 @@ def standing(folder: Path, salt: bytes) -> tuple[str, list[str]]:
 
 
 def is_submission(data: bytes) -> bool:
-    try:
-        values = json.loads(data)
-    except (ValueError, RecursionError):
-        return False
+    values = records.json_object(data) or {}
     kinds = {"name": str, "chains": dict, "files": dict, "signatures": list}
-    is_ours = isinstance(values, dict) and values.get("format") == _FORMAT
-    return is_ours and all(isinstance(values.get(key), kind) for key, kind in kinds.items())
+    return values.get("format") == _FORMAT and all(isinstance(values.get(k), kind) for k, kind in kinds.items())
 
 
 def read(folder: Path) -> Description:
