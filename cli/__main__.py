@@ -43,9 +43,8 @@ def command_modules() -> dict[str, str]:
 
 def _command(name: str) -> click.Command:
     module = importlib.import_module(command_modules()[name])
-    return next(
-        value for key, value in vars(module).items() if key == "command" and isinstance(value, click.Command)
-    )
+    command: click.Command = module.command
+    return command
 
 
 def _suggestion(given: str, allowed: list[str]) -> str:

@@ -62,9 +62,8 @@ def _run_and_report(
         ends = ", ".join(f"{count} {end}" for end, count in sorted(outcome.ends.items()))
         ends = ends or ("no chain was finished" if outcome.stopped else "nothing to do")
         before = f" after ${outcome.before:.2f} before" if outcome.before else ""
-        click.echo(
-            f"{outcome.run}: {ends}; {outcome.already} were done before; ${outcome.spent:.2f} spent{before}"
-        )
+        spent = f"${outcome.spent:.2f} spent{before}"
+        click.echo(f"{outcome.run}: {ends}; {outcome.already} were done before; {spent}")
     for chain, reason in outcome.left.items():
         click.echo(f"chain {chain} was skipped: {reason}", err=True)
     for label, reason in outcome.failed.items():

@@ -44,9 +44,8 @@ def command(dataset: Path, metrics: str | None, shard: str | None, as_json: bool
         click.echo(json.dumps({"submitted": True}) if as_json else sentence)
         return
     if shard is not None and not as_json:
-        click.echo(
-            f"{dataset}: part {shard}, {outcome.images} images scored; `convergebench score` collects all parts"
-        )
+        done = f"part {shard}, {outcome.images} images scored"
+        click.echo(f"{dataset}: {done}; `convergebench score` collects all parts")
         return
     if outcome.rank == 0 and as_json:
         click.echo(json.dumps(vars(outcome)))

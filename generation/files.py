@@ -65,9 +65,8 @@ def refuse_links(folder: Path) -> None:
     for place, folders, files in os.walk(folder):
         for path in (Path(place, name) for name in (*folders, *files)):
             if path.is_symlink():
-                raise UserError(
-                    f"{path} is a symbolic link, which is not followed; put what it names in its place"
-                )
+                advice = "put what it names in its place"
+                raise UserError(f"{path} is a symbolic link, which is not followed; {advice}")
         if Path(place).name == "chains":  # the folder of a chain has a lock of its own
             folders.clear()
 
@@ -105,9 +104,8 @@ def file_name(text: str, default: str = "unnamed") -> str:
 def refuse_strangers_file(path: Path, is_ours: Callable[[bytes], bool]) -> None:
     """Raise UserError if the file exists and was not written by this benchmark."""
     if os.path.lexists(path) and not (path.is_file() and is_ours(path.read_bytes())):
-        raise UserError(
-            f"{path} was not written by this benchmark and stays as it is; move it away or choose another"
-        )
+        advice = "move it away or choose another"
+        raise UserError(f"{path} was not written by this benchmark and stays as it is; {advice}")
 
 
 def toml_beside(module: str, name: str) -> Json:

@@ -100,9 +100,8 @@ class Budget:
                         self._in_flight.append(amount)
                         return amount, call
                 if spent + amount > self.limit or not self.held:
-                    raise UserError(
-                        f"${spent} is spent, so a call at ${amount} would pass the limit of ${self.limit}"
-                    )
+                    call_at = f"a call at ${amount} would pass the limit of ${self.limit}"
+                    raise UserError(f"${spent} is spent, so {call_at}")
                 self._changed.wait()
 
     def pay(self, hold: _Hold, cost: float) -> None:

@@ -58,9 +58,9 @@ def hub_commit(model: str, config: str, revision: str | None = None) -> str | No
         cached = try_to_load_from_cache(model, config, revision=revision)
         if isinstance(cached, str):
             return Path(cached).parts[Path(cached).parts.index("snapshots") + 1]
-        return (
-            None if is_offline_mode() else HfApi().model_info(model, revision=revision, timeout=_HUB_TIMEOUT).sha
-        )
+        if is_offline_mode():
+            return None
+        return HfApi().model_info(model, revision=revision, timeout=_HUB_TIMEOUT).sha
     except (HfHubHTTPError, HFValidationError, httpx2.HTTPError, OSError):
         return None
 

@@ -137,10 +137,8 @@ def summary(plan: Plan) -> list[Json]:
             size = prepared_size((chain.source.width, chain.source.height), plan.suite.short_side, sizes)
             pixels += (chain.calls + 1) * math.prod(size)
         dollars = None if price is None else round(calls * price, 2)
-        counts = {"chains": len(chains), "calls": calls, "images": calls + len(chains)}
-        rows.append(
-            {"editor": choice.label, **counts, "bytes": round(pixels * _BYTES_A_PIXEL), "dollars": dollars}
-        )
+        row = {"editor": choice.label, "chains": len(chains), "calls": calls, "images": calls + len(chains)}
+        rows.append(row | {"bytes": round(pixels * _BYTES_A_PIXEL), "dollars": dollars})
     return rows
 
 

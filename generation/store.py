@@ -350,18 +350,16 @@ def read_bytes(path: Path, missing: str = "") -> bytes:
     try:
         return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
-        raise Damaged(
-            missing or f"{path} is missing; restore it, or remove its folder and generate again"
-        ) from None
+        advice = "restore it, or remove its folder and generate again"
+        raise Damaged(missing or f"{path} is missing; {advice}") from None
 
 
 def read_json(path: Path, missing: str = "") -> Json:
     try:
         values = json.loads(read_bytes(path, missing))
     except (ValueError, RecursionError) as error:
-        raise Damaged(
-            f"{path} is not JSON ({error}); restore it, or remove its folder to make it again"
-        ) from error
+        advice = "restore it, or remove its folder to make it again"
+        raise Damaged(f"{path} is not JSON ({error}); {advice}") from error
     if not isinstance(values, dict):
         raise Damaged(f"{path} holds {type(values).__name__} instead of an object; restore it")
     return values

@@ -151,9 +151,8 @@ def read_steps(chain: StoredChain) -> list[Step]:
     path = chain.folder / "steps.jsonl"
     data = read_bytes(path)
     if hashlib.sha256(data).hexdigest() != chain.digest:
-        raise Damaged(
-            f"{path} is not the file that done.json was written for; restore it or generate the chain again"
-        )
+        advice = "restore it or generate the chain again"
+        raise Damaged(f"{path} is not the file that done.json was written for; {advice}")
     return parse_steps(path, data)
 
 

@@ -19,9 +19,8 @@ def generate_by(launch: cluster.Launch, plan: Plan, run: Path, arguments: Values
             outcome.submitted = True
             return outcome
     cluster.remove_logs(launch)
-    outcome.ends.update(
-        str(store.read_json(run / "chains" / chain.id / "done.json")["status"]) for chain in undone
-    )
+    ends = (store.read_json(run / "chains" / chain.id / "done.json") for chain in undone)
+    outcome.ends.update(str(end["status"]) for end in ends)
     outcome.spent = store.cost_so_far(run) - before
     outcome.failed = scheduler.editors_without_answer(run, plan.chains)
     return outcome

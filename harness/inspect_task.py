@@ -136,10 +136,8 @@ class _Run:
             return (folder / step.file).read_bytes() if step.file else b""
 
         if not store.is_done(self.folder, chain.id):
-            ask = self.caller.ask
-            run_chain(
-                chain, self.editor, self.folder, self.prepared, ask, lambda _, step: tell(step, data_of(step))
-            )
+            ask, told = self.caller.ask, lambda _, step: tell(step, data_of(step))
+            run_chain(chain, self.editor, self.folder, self.prepared, ask, told)
         steps = store.parse_steps(folder / "steps.jsonl", (folder / "steps.jsonl").read_bytes())
         return [(step, data_of(step)) for step in steps]
 
@@ -208,9 +206,8 @@ def round_trip(
     """
     loaded = suites.load(suite)
     if len(loaded.variants) > 1 or any(loaded.source(id).reference for id in loaded.sources):
-        raise UserError(
-            f"suite {suite!r} has variants or reference pictures; run it with `convergebench generate`"
-        )
+        advice = "run it with `convergebench generate`"
+        raise UserError(f"suite {suite!r} has variants or reference pictures; {advice}")
     folder = out or f"runs/inspect-{loaded.name}"
     names = metrics.split(",") if isinstance(metrics, str) else metrics
     samples = [
@@ -236,9 +233,8 @@ def _sample_of(chain: Chain) -> Sample:
     source, program = chain.source, chain.program
     metadata = {"source": source.id, "program": program.id, "run": chain.run, "rounds": chain.rounds}
     metadata |= {"category": program.category, "kind": source.kind, "cycle": list(program.cycle)}
-    return Sample(
-        input=f"{'; '.join(program.cycle)} ({chain.rounds} times)", id=_case_id(chain), metadata=metadata
-    )
+    words = f"{'; '.join(program.cycle)} ({chain.rounds} times)"
+    return Sample(input=words, id=_case_id(chain), metadata=metadata)
 
 
 @solver

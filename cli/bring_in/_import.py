@@ -60,9 +60,8 @@ def store_findings(
         if imported.replaced:
             text += f", {len(imported.replaced)} replaced because their instructions changed"
         listed = " (listed above)" if imported.problems else ""
-        click.echo(
-            f"{run}: {text}; {count_text(len(problems), 'problem')}, {count_text(len(notes), 'note')}{listed}"
-        )
+        counted = f"{count_text(len(problems), 'problem')}, {count_text(len(notes), 'note')}"
+        click.echo(f"{run}: {text}; {counted}{listed}")
     if problems:
         sys.exit(1)
 

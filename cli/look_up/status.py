@@ -45,6 +45,5 @@ def _counts(part: dict[str, float]) -> str:
 
     ends = ", ".join(f"{part[end]:,} {end}" for end in sorted(ENDS) if part[end])
     states = [f"{part[state]:,} {state}" for state in ("running", "interrupted", "waiting") if part[state]]
-    return ", ".join(
-        [f"{part['done']:,} of {part['chains']:,} chains done{f' ({ends})' if ends else ''}", *states]
-    )
+    done = f"{part['done']:,} of {part['chains']:,} chains done"
+    return ", ".join([f"{done} ({ends})" if ends else done, *states])

@@ -40,9 +40,8 @@ def _entries(part: object) -> Entries:
     for path, entry in part.items() if isinstance(part, dict) else ():
         escapes = PurePosixPath(path).is_absolute() or ".." in path.split("/") or "\\" in path
         if isinstance(entry, dict) and not escapes and is_encodable(path):
-            is_valid = all(
-                isinstance(value, str) and is_encodable(value) for item in entry.items() for value in item
-            )
+            texts = [*entry, *entry.values()]
+            is_valid = all(isinstance(text, str) and is_encodable(text) for text in texts)
             entries[path] = entry if is_valid else {}
     return entries
 
@@ -103,6 +102,5 @@ def refuse_unlisted(where: object, unlisted: Collection[str], what: str, advice:
     if unlisted:
         files = sorted(unlisted)
         others = f" and {len(files) - 3} more" if len(files) > 3 else ""
-        raise UserError(
-            f"{where} holds {', '.join(files[:3])}{others}, which {what}; nothing was changed: {advice}"
-        )
+        problem = f"{where} holds {', '.join(files[:3])}{others}, which {what}"
+        raise UserError(f"{problem}; nothing was changed: {advice}")

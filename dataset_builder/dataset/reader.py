@@ -90,9 +90,8 @@ class Reader:
         listed = {file for part in self.listing for file in part if file.startswith(f"data/{config}/")}
         for file in sorted(listed ^ {*present}):
             if file not in listed:
-                raise UnreadableFile(
-                    f"{self.where}/{file} is not a file that the dataset's card lists; move it away"
-                )
+                problem = "is not a file that the dataset's card lists"
+                raise UnreadableFile(f"{self.where}/{file} {problem}; move it away")
             if file not in self.listing[1] and config not in self.makes:
                 again = f"let `convergebench verify --repair` note it and {command_that_makes(file)} make it anew"
                 raise UnreadableFile(f"{self.where}/{file} is missing; restore it, or {again}")
@@ -218,9 +217,8 @@ class Reader:
         files = self.files(config)
         if not files:
             file = f"data/{config}/**/*.parquet"
-            raise UnreadableFile(
-                f"{self.root} has no config {config!r}: there is no {file}; {command_that_makes(file)} makes it"
-            )
+            problem = f"{self.root} has no config {config!r}: there is no {file}"
+            raise UnreadableFile(f"{problem}; {command_that_makes(file)} makes it")
         tables = [self.file_table(file, columns, dictionaries) for file in files]
         return pa.concat_tables(tables, promote_options="default").replace_schema_metadata()
 

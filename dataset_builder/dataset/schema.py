@@ -55,9 +55,8 @@ def config_of(footer: pq.FileMetaData, name: str) -> Config:
     types = {type: name for name, type in _ARROW.items()}
     fields = footer.schema.to_arrow_schema()
     columns = [Column(field.name, types[field.type], meanings.get(field.name, "")) for field in fields]
-    return replace(
-        configs().get(name) or Config(name), row=metadata.get(_ROW, b"").decode(), columns=tuple(columns)
-    )
+    table = configs().get(name) or Config(name)
+    return replace(table, row=metadata.get(_ROW, b"").decode(), columns=tuple(columns))
 
 
 def values_digest(footer: pq.FileMetaData) -> str:

@@ -38,9 +38,8 @@ def find_chains(
     rows = read_rows(path)
     for name in _NEEDED:
         if rows and table_names[name] not in rows[0]:
-            raise UserError(
-                f"{path} has no column {table_names[name]!r} for {name}; its columns are {', '.join(rows[0])}"
-            )
+            columns_there = f"its columns are {', '.join(rows[0])}"
+            raise UserError(f"{path} has no column {table_names[name]!r} for {name}; {columns_there}")
     chains: dict[tuple[str, str], list[_Row]] = {}
     for place, row in enumerate(rows, 1):
         where = f"{path}, row {place}"
@@ -137,8 +136,7 @@ def _answers(base: Path, name: str, placed: Mapping[_Place, _Row], last: _Place,
         row = placed.get(place, {})
         where = row.get("where", f"chain {name!r}, round {place[0]}, position {place[1]}")
         fields = {key: row[key] for key in _STEP_FIELDS if key in row}
-        step = Step(
-            0, *place, row.get("instruction", ""), row.get("status", "ok" if row else "unpublished"), **fields
-        )
+        status = row.get("status", "ok" if row else "unpublished")
+        step = Step(0, *place, row.get("instruction", ""), status, **fields)
         answers.append((step, where, base / row["path"] if "path" in row else None))
     return answers

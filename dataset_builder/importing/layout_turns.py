@@ -61,9 +61,8 @@ def open_split(
         loaded = datasets.load_dataset(path, config, split=split, revision=revision, streaming=True)
     except (OSError, ValueError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise UserError(
-            f"{path} cannot be opened ({reason}); check its name, --split, and `hf auth login`"
-        ) from error
+        advice = "check its name, --split, and `hf auth login`"
+        raise UserError(f"{path} cannot be opened ({reason}); {advice}") from error
     splits = loaded if isinstance(loaded, dict) else {split: loaded}
     if len(splits) > 1:
         raise UserError(f"{path} has the splits {', '.join(map(str, splits))}; choose one with --split")

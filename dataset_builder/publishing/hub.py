@@ -144,9 +144,8 @@ def commit_files(
             commit = api.create_commit(repo, [*additions, *deletions], repo_type=kind, **words).oid
         after = _differences(files, read_repo(api, repo, kind, commit), before.ours)
         if wrong := [*after.added, *after.removed]:
-            raise UserError(
-                f"{repo} is not complete at {commit[:12]}: {wrong[0]} differs; give the same command again"
-            )
+            problem = f"{repo} is not complete at {commit[:12]}: {wrong[0]} differs"
+            raise UserError(f"{problem}; give the same command again")
         if tag:
             api.create_tag(repo, tag=tag, revision=commit, repo_type=kind)
     return commit
@@ -186,9 +185,8 @@ def hub_errors_explained(repo: str) -> Iterator[None]:
     except OfflineModeIsEnabled as error:
         raise UserError("HF_HUB_OFFLINE is set; unset it to publish") from error
     except (httpx2.HTTPError, LocalEntryNotFoundError) as error:
-        raise UserError(
-            f"the connection to the Hub broke for {repo} ({type(error).__name__}): {_AGAIN}"
-        ) from error
+        kind = type(error).__name__
+        raise UserError(f"the connection to the Hub broke for {repo} ({kind}): {_AGAIN}") from error
     except RuntimeError as error:  # the client wraps failed uploads in this
         if not isinstance(error.__cause__, (httpx2.HTTPError, HfHubHTTPError, OSError)):
             raise

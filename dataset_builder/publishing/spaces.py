@@ -38,9 +38,8 @@ def publish_metrics(
         raise UserError(f"--repo is {namespace!r}; give the namespace alone, {namespace.split('/')[0]!r}")
     # `evaluate` asks a Space for the tag of its own version first, and would always load that version.
     if tag == f"v{version('evaluate')}" or (tag and re.fullmatch(r"v0\.4\.\d+", tag)):
-        raise UserError(
-            f"a metric's Space must not have the tag {tag}: `evaluate` would load that instead of main"
-        )
+        reason = "`evaluate` would load that instead of main"
+        raise UserError(f"a metric's Space must not have the tag {tag}: {reason}")
     published: dict[str, Published] = {}
     for path in folders:
         space = f"{namespace}/{path.resolve().name}"
@@ -55,10 +54,9 @@ def _metric_files(metric: Path, folder: Path, namespace: str) -> dict[str, Path]
     namespaced = f'evaluate.load("{namespace}/'.encode()
     files = self_contained(metric)
     for file, data in files.items():
-        is_card = file == "README.md"
-        (folder / file).write_bytes(
-            data.replace(b'evaluate.load("convergebench/', namespaced) if is_card else data
-        )
+        if file == "README.md":
+            data = data.replace(b'evaluate.load("convergebench/', namespaced)
+        (folder / file).write_bytes(data)
     return {file: folder / file for file in files}
 
 

@@ -121,9 +121,8 @@ def _verify_references(reader: Reader) -> Iterator[Finding]:
         yield _finding("data/steps", f"it has {counts[name]} steps of chain {name}, which is not there")
     for chain in chains.values():
         if counts[chain.id] != chain.calls + 1:
-            yield _finding(
-                "data/steps", f"chain {chain.id} has {counts[chain.id]} steps instead of {chain.calls + 1}"
-            )
+            found = f"{counts[chain.id]} steps instead of {chain.calls + 1}"
+            yield _finding("data/steps", f"chain {chain.id} has {found}")
         if chain.source.id not in sources:
             yield _finding("data/chains", f"chain {chain.id} has the source {chain.source.id}, which is not there")
     for config, column, ids in (("scores", "chain", set(chains)), ("floors", "source", sources)):
@@ -239,9 +238,8 @@ def _check_schema(reader: Reader) -> None:
             if schema != schemas[0]:
                 raise UserError(f"{file} has other columns than the first file of {name}; build or score again")
             if list(schema)[: len(wanted)] != wanted or (len(schema) > len(wanted) and not table.may_have_more):
-                raise UserError(
-                    f"{file} does not have the columns of {name} in this version; build or score again"
-                )
+                problem = f"{file} does not have the columns of {name} in this version"
+                raise UserError(f"{problem}; build or score again")
 
 
 def _check_card(folder: Path, reader: Reader) -> None:
@@ -250,9 +248,8 @@ def _check_card(folder: Path, reader: Reader) -> None:
     infos = {info["config_name"]: info for info in meta.get("dataset_info", [])}
     present = reader.configs()
     if sorted(described) != sorted(present) or sorted(infos) != sorted(present):
-        raise UserError(
-            f"the card describes {sorted(described)} but there are files of {sorted(present)}; build again"
-        )
+        files_there = f"there are files of {sorted(present)}"
+        raise UserError(f"the card describes {sorted(described)} but {files_there}; build again")
     for name in present:
         files = reader.files(name)
         rows = sum(reader.footer(file).num_rows for file in files)

@@ -16,10 +16,8 @@ def choose(spec: str) -> Choice:
     path, _, function_and_options = spec.partition(".py")
     function, *words = function_and_options.removeprefix(":").split(",")
     given: dict[str, Setting] = {key: value for key, _, value in (word.partition("=") for word in words)}
-    asked, concurrency = str(given.pop("env", "")).split("+"), given.get("concurrency")
-    editor = own_editor.from_file(
-        Path(path + ".py"), function or "edit", asked, int(concurrency) if concurrency else None
-    )
+    asked, concurrency = str(given.pop("env", "")).split("+"), int(given.get("concurrency") or 0)
+    editor = own_editor.from_file(Path(path + ".py"), function or "edit", asked, concurrency)
     return choose_function(editor, spec, given)
 
 

@@ -92,12 +92,11 @@ def _as_answer(result: object) -> Answer:
         return Answer(result)
     if isinstance(result, Image.Image):
         return Answer(pictures.encode_png(result))
-    raise Rejected(
-        f"the function must return a PIL picture, the bytes of a file or None, got {type(result).__name__}"
-    )
+    kind = type(result).__name__
+    raise Rejected(f"the function must return a PIL picture, the bytes of a file or None, got {kind}")
 
 
-def from_file(path: Path, name: str, environment: Sequence[str], concurrency: int | None) -> OwnFile:
+def from_file(path: Path, name: str, environment: Sequence[str], concurrency: int) -> OwnFile:
     """The editor of a file's function, which is read here and run elsewhere."""
     if not path.is_file():
         raise UserError(f"{path} does not exist; name your own editor as ./my_editor.py:edit")
@@ -152,9 +151,8 @@ def version_of(function: Callable[..., object] | OwnFile, chosen: object = None)
         function = inspect.unwrap(function)
         typed_in = getattr(function, "__code__", getattr(type(function).__call__, "__code__", None))
         if typed_in is None:
-            raise UserError(
-                "this editor has no code to tell it by; give it a version, such as version='1'"
-            ) from error
+            advice = "give it a version, such as version='1'"
+            raise UserError(f"this editor has no code to tell it by; {advice}") from error
         source = _code_as_text(typed_in).encode()
     return hashlib.sha256(source).hexdigest()[:12]
 

@@ -168,9 +168,8 @@ def _checked(wanted: Row, data: bytes | None) -> bytes:
         picture = synthetic.make(name, (wanted.width, wanted.height), int(seed or 0))
         return _checked_png(wanted.id, picture, wanted.sha256)
     if data is None:
-        raise UserError(
-            f"source {wanted.id!r} should be {wanted.path} in {wanted.package}, which has no such file"
-        )
+        place = f"{wanted.path} in {wanted.package}"
+        raise UserError(f"source {wanted.id!r} should be {place}, which has no such file")
     if (digest := hashlib.sha256(data).hexdigest()) != wanted.sha256:
         expected = wanted.sha256[:12]
         raise UserError(f"source {wanted.id!r} has sha256 {digest[:12]}..., but the manifest says {expected}...")

@@ -90,9 +90,8 @@ def _in_dataset(place: str, columns: Mapping[str, str], split: str | None) -> It
     for field, column in {"image": image, **columns}.items():
         one_of("field", field, ("image", *GIVEN))
         if column not in names:
-            raise UserError(
-                f"{place} has no column {column!r}, but {', '.join(names)}; give --column {field}=COLUMN"
-            )
+            problem = f"{place} has no column {column!r}, but {', '.join(names)}"
+            raise UserError(f"{problem}; give --column {field}=COLUMN")
     for number, row in enumerate(loaded.cast_column(image, datasets.Image(decode=False))):
         said = {field: str(row[column]) for field, column in columns.items() if field != "image" and row[column]}
         yield str(said.get("title") or f"row {number}"), row[image]["bytes"], said

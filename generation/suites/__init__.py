@@ -118,9 +118,8 @@ def _load_shipped(name: str) -> Suite:
         if (suite := module.make_suite(name)) is not None:
             return cast(Suite, suite)
     if name not in names():
-        raise UserError(
-            f"no suite {name!r}; the suites are {', '.join(names())}, or a file of yours ending in .toml"
-        )
+        allowed = f"{', '.join(names())}, or a file of yours ending in .toml"
+        raise UserError(f"no suite {name!r}; the suites are {allowed}")
     return from_values(name, read_toml(_files()[name]))
 
 

@@ -224,9 +224,8 @@ class HostedEditor(HostedModel):
         """The answer of an API like OpenAI's, whose rows hold b64_json or a url."""
         row = first_row(reply)
         picture = wire.from_base64(row["b64_json"]) if row.get("b64_json") else row.get("url")
-        return self.answer(
-            picture, reply, {name: row.get(name) for name in ("size", "revised_prompt")}, instruction
-        )
+        details = {name: row.get(name) for name in ("size", "revised_prompt")}
+        return self.answer(picture, reply, details, instruction)
 
     def answer(
         self,

@@ -114,9 +114,8 @@ def _own_prices(path: str | None) -> Json:
     tables = {vendor: lines for vendor, lines in tables.items() if not isinstance(lines, str | datetime.date)}
     for vendor, lines in tables.items():
         if vendor.removesuffix("_tokens") not in editors or not isinstance(lines, dict):
-            raise UserError(
-                f"{path} must have tables named after editors, [{'], ['.join(editors)}], got {vendor!r}"
-            )
+            allowed = f"[{'], ['.join(editors)}]"
+            raise UserError(f"{path} must have tables named after editors, {allowed}, got {vendor!r}")
         for model, price in lines.items():
             for dollars in price.values() if isinstance(price, dict) else [price]:
                 is_number = isinstance(dollars, int | float) and not isinstance(dollars, bool)

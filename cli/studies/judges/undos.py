@@ -51,9 +51,8 @@ def command(
 
     judge, loaded = backends.choose(spec), suites.load(suite)
     if out.suffix != ".toml" or out.stem in suites.names():
-        raise UserError(
-            f"{out} cannot name your suite; it must end in .toml and not be the name of a shipped suite"
-        )
+        rule = "it must end in .toml and not be the name of a shipped suite"
+        raise UserError(f"{out} cannot name your suite; {rule}")
     chosen = [loaded.program(id) for id in loaded.programs if not programs or id in programs]
     edits = [program for program in chosen if undos.has_one_undo(program)]
     if not edits:

@@ -36,8 +36,7 @@ def command(table: Path, dataset: Path, columns: dict[str, str], as_json: bool, 
     if as_json:
         click.echo(json.dumps(counts))
         return
-    rows = (
-        f"{counts['rows']} rows of {counts['pictures']} pictures, {counts['matched']} for answers in the dataset"
-    )
+    rows = f"{counts['rows']} rows of {counts['pictures']} pictures"
+    rows += f", {counts['matched']} for answers in the dataset"
     left_out = f"{counts['repeated']} repeated; {counts['zeros']} zeros read as not computed"
     click.echo(f"{counts['file']}: {rows}; {left_out}")

@@ -25,9 +25,8 @@ def ask_again(folder: Path, share: float, seed: str) -> tuple[int, list[str]]:
     with TemporaryDirectory() as place:
         run, dataset = Path(place) / "run", Path(place) / "dataset"
         if not (outcome := scheduler.generate(plan, plan.chains, run)).clean:
-            raise UserError(
-                f"the editor could not be asked again: {outcome.stopped or [*outcome.left.values()][:1]}"
-            )
+            reason = outcome.stopped or [*outcome.left.values()][:1]
+            raise UserError(f"the editor could not be asked again: {reason}")
         dataset_builder.build(run, dataset, quiet=True)
         metric_modules.score(dataset, ["psnr"], quiet=True)
         submitted, anew = _similarity(folder), _similarity(dataset)

@@ -88,9 +88,8 @@ def command(
     elif scored and not wrong:
         _print_accepted(f"{folder}: accepted.", scored, seed)
         click.echo(standing)
-        click.echo(
-            f"{retried} steps were retried by the submitter; {asked_again} chains were generated again here"
-        )
+        click.echo(f"{retried} steps were retried by the submitter")
+        click.echo(f"{asked_again} chains were generated again here")
     else:
         more = f"and {len(wrong) - _MOST_SHOWN} more (--json lists them)"
         for sentence in [*wrong[:_MOST_SHOWN], more][: len(wrong)]:
