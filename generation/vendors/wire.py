@@ -328,5 +328,5 @@ def base_address(option: str, default: str) -> str:
     if not address.startswith(("https://", "http://")):
         raise UserError(f"the base address must start with https:// (or http:// on this machine), got {address!r}")
     if "@" in urllib.parse.urlsplit(address).netloc:
-        raise UserError("the base address is stored with the chains: it must hold no user name or password")
+        raise UserError("the base address must not hold a user name or password: it is stored with the chains")
     return address
