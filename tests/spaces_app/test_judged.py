@@ -16,8 +16,7 @@ from convergebench.spaces_app.reporting.sentences import page_sentences
 from convergebench.spaces_app.statistics import compute_tables
 from convergebench.spaces_app.studies.additions.statistics import additions
 from convergebench.spaces_app.studies.judges.answers import _kappa, judged_steps
-from convergebench.spaces_app.studies.judges.statistics import judged_edits, judges, self_evaluation
-from convergebench.spaces_app.studies.restoration.statistics import judged_infidelity
+from convergebench.spaces_app.studies.judges.statistics import judges, self_evaluation
 from PIL import Image
 
 APPLES = Program(
@@ -90,17 +89,6 @@ def test_counting_and_replacement_are_distinguished():
     assert row.replaced == pytest.approx(1 / 5)
     shown = row.background["background_5"], row.background["background_10"], row.background_last
     assert shown == (0.05, None, 0.06)
-
-
-def test_without_a_judge_the_rules_judge_additions():
-    one = chain()
-    made = analysis([one], scores(one, edit_changed=[True] * 4 + [False] * 2))
-    [row] = additions.rows(made)
-    assert (row.judged_by, row.added.value, row.stays, row.counted_right) == ("the rules", 4 / 6, None, None)
-    note = additions.note(made, [row])
-    assert note.startswith("1 chains that only add = 1 counted as additions.")
-    assert "convergebench judge" in note
-    assert "--metrics background" in note
 
 
 def test_every_chain_that_only_adds_is_accounted_for():
@@ -178,19 +166,6 @@ def test_a_judge_that_drifted_is_an_alarm_on_the_page():
         assert any(line.startswith("ALARM: seer on edit_applied, run 2") for line in lead) is alarmed
         [row] = made["judges"].rows
         assert ("ALARM in run 2" in row["drift"], "another model name" in row["drift"]) == (alarmed, not alarmed)
-
-
-def test_judge_and_rule_are_compared_on_the_same_steps():
-    one = chain()
-    said = [answer(one, step, "edit_applied", float(step != 3)) for step in (1, 2, 3, 4)]
-    changes = [{"what": "a cup moved", "where": "left"}, {"what": "noise", "where": "everywhere"}]
-    said += [answer(one, 1, "anything_else", 1.0, {"changed": True, "changes": changes})]
-    said += [answer(one, 2, "anything_else", 1.0, {"changed": True, "changes": changes[1:]})]
-    said += [answer(one, 3, "anything_else", None, None)]
-    [row] = judged_edits.rows(analysis([one], scores(one, edit_changed=[True, False] * 3), said))
-    assert (row.made.value, row.made_rule, row.made_steps) == (0.75, 0.5, 4)
-    assert (row.changed.value, row.changed_steps, row.where) == (1.0, 2, "everywhere (2), left (1)")
-    assert (row.undone.value, row.undone_steps) == (None, None)
 
 
 def test_earlier_wordings_and_missing_chains_are_left_out():
@@ -284,30 +259,6 @@ def test_a_missing_background_has_a_reason(background):
 # Infidelity
 
 
-@pytest.mark.parametrize("judge", ["seer", "people"])
-def test_unfaithful_restorations_are_counted_by_prompt(judge):
-    chains, said, labels = [], [], []
-    for name, unfaithful in (("restore-s1", 3), ("restore-l1", 1), ("restore-sf1", 1), ("restore-lf1", 0)):
-        program = Program(name, ("Restore the picture.",), "restoration", True, "invents information")
-        for number in range(5):
-            one = chain(program, source=f"scene{number}~blur", rounds=1)
-            chains.append(one)
-            value = float(number < unfaithful) if (name, number) != ("restore-lf1", 4) else None
-            kind = "object inserted" if value else "none"
-            said.append(answer(one, 1, "infidelity", value, {"infidelity": bool(value), "kind": kind, "what": ""}))
-            word = "infidelity" if value else "none"
-            labels += [Label(rater=rater, question="failure", answer=word, chain=one.id, step=1) for rater in "ab"]
-    rows = [row for each in chains for row in scores(each, psnr=30.0)]
-    given = {"judgements": said} if judge == "seer" else {"labels": labels}
-    found = {row.group: row for row in judged_infidelity.rows(analysis(chains, rows, **given))}
-    assert list(found) == ["L1", "LF1", "S1", "SF1", "without fidelity words", "with fidelity words"]
-    assert {row.judge for row in found.values()} == {judge}
-    assert (found["S1"].infidelity, found["S1"].pictures) == (3, 5)
-    assert found["S1"].kinds == ("3 object inserted" if judge == "seer" else None)
-    free, faithful = found["without fidelity words"], found["with fidelity words"]
-    assert (free.infidelity_per_prompt, faithful.infidelity_per_prompt) == (2.0, 0.5)  # as in the study
-
-
 PEOPLE = ("anna", "ben", "carla")
 HAT = Program("hat", ("add a hat", "remove the hat"), "accessories", True, "clear", shows="a hat")
 PAIRS = replace(APPLES, id="add-two", cycle=("Add an apple.", "Add a pear."))
@@ -350,7 +301,7 @@ def untidy():
             for judge, (question, (value, words)) in product(("seer", "critic"), questions.items()):
                 if rng.random() < 0.6 and number != 5:
                     value = None if rng.random() < 0.05 else value
-                    about = {"judge": judge, "model": f"m {editor}", "cost": 0.01 if judge == "seer" else None}
+                    about = {"judge": judge, "model": f"m{number}", "cost": 0.01 if judge == "seer" else None}
                     said.append(answer(one, step, question, value, words, **about))
                     about |= {"purpose": "calibration", "session": 1 + (number > 3)}
                     for repeat in (1, 2) if step < 2 else ():

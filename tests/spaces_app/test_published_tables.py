@@ -39,13 +39,6 @@ def test_unknown_pictures_have_no_limits_and_no_verdicts():
     assert "not known for t.csv" in published.note(analysis, rows)
 
 
-def test_the_last_round_is_compared_beside_the_mean():
-    mean, last = published_pairs.rows(published_analysis(24, rounds=(1, 2, 10)))
-    assert (mean.over, last.over) == ("mean of all rounds", "round 10")
-    assert last.difference.value < -0.09 < mean.difference.value
-    assert last.verdict == "b"
-
-
 def test_limits_of_a_difference_are_within_its_range():
     analysis = published_analysis(2)
     for metric in analysis.once(published_metrics):

@@ -13,16 +13,12 @@ from convergebench.generation.records import Chain, FinishedChain, Source
 from convergebench.metric_modules.greyscale.measure import _colour_of, compare
 from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.analysis.program_groups import group_of_chain, program_groups
-from convergebench.spaces_app.reporting.figures import FigureContext
-from convergebench.spaces_app.reporting.page import make_sections
 from convergebench.spaces_app.statistics import compute_tables
 from convergebench.spaces_app.studies.replication.metric_lines import metric_lines
 from convergebench.spaces_app.studies.replication.series import WITH_ORIGINAL, _on_common_scale, replication_series
 from convergebench.spaces_app.studies.replication.statistics import (
-    greyscale,
     no_reference_gaps,
     no_reference_ranks,
-    scores_by_step,
 )
 
 SOURCES = ("fog", "holi", "moss")
@@ -116,35 +112,6 @@ def test_audited_copies_and_lpips_alone_do_not_count():
     assert list(no_reference_gaps.rows(copies(scores={"lpips": SCORES["lpips"]}))) == []
 
 
-def test_a_heatmap_says_which_metrics_no_source_fools():
-    made = copies()
-    sections = make_sections(compute_tables(made))
-    [section] = [section for section in sections if section["title"] == no_reference_gaps.SECTION]
-    [drawing] = [drawing for drawing in section["drawings"] if drawing.name == "no-reference-fooled"]
-    assert "worn: NIQE, LPIPS (sees the original) fooled by no source" in drawing.description
-    assert "<svg" in drawing.svg()
-
-
-def test_every_program_and_metric_has_its_scores_step_by_step():
-    chains = [chain("replicate", "fog", run) for run in (1, 2)]
-    chains += [chain("add-apples", "moss"), chain("hat", "holi")]
-    rows = list(scores_by_step.rows(copies(chains)))
-    places = {("replicate", "fog"), ("add-apples", "moss"), ("hat", "holi")}
-    assert {(row.program, row.source) for row in rows} == places
-    niqe = of(rows, metric="NIQE", program="replicate", step=5)
-    assert (niqe.score, niqe.lowest, niqe.highest) == pytest.approx((3.515, 3.51, 3.52))
-    assert niqe.runs == 2
-    assert {row.step for row in rows if row.metric == "BRISQUE"} == set(range(1, 21))
-    drawings = scores_by_step.figures(rows, FigureContext({}, {}, "", True))
-    assert {drawing.name for drawing in drawings} == {
-        f"by-step-{program}-{metric}" for program in ("replicate", "add-apples") for metric in ("brisque", "niqe")
-    }
-    [panel] = drawings[0].figure.axes
-    [level] = [line for line in panel.lines if line.get_linestyle() == ":"]
-    step_1 = of(rows, metric="BRISQUE", program="add-apples", step=1)
-    assert (panel.get_title(), set(level.get_ydata())) == ("moss", {step_1.score})
-
-
 def test_a_picture_is_grey_only_if_every_pixel_is():
     grey = np.repeat(np.arange(64, dtype=np.uint8).reshape(8, 8, 1), 3, axis=2)
     tinted = grey.copy()
@@ -154,22 +121,6 @@ def test_a_picture_is_grey_only_if_every_pixel_is():
         {"coloured_share": 0, "colour_left": 0},
         {"coloured_share": 1 / 64, "colour_left": 1 / 64},
     ]
-
-
-def test_only_the_forward_instruction_asks_for_grey():
-    chains = [chain("monochrome-and-back", source) for source in SOURCES] + [chain("replicate", "fog")]
-
-    def values(one, number, round, position):
-        strict = one.source.id == "fog" and round == 1
-        return {"coloured_share": 0.0 if strict else 0.25, "colour_left": 0.0 if strict else 2.0 + round}
-
-    [row] = greyscale.rows(analysis(chains, values))
-    assert row.instruction == "turn the image monochrome"
-    assert (row.steps, row.sources) == (30, 3)
-    assert row.strict.value == pytest.approx(1 / 30)
-    assert row.coloured_share == 0.25
-    assert (row.colour_first, row.colour_last) == (pytest.approx(2.0), pytest.approx(12.0))
-    assert list(greyscale.rows(analysis(chains, lambda *given: {}))) == []
 
 
 def test_scores_have_a_common_scale():

@@ -1,9 +1,7 @@
 """Restoration: the study's own tables out of its imported numbers, and what is known of simulated methods."""
 
-import json
 from dataclasses import replace
 from itertools import product
-from types import SimpleNamespace
 
 import kept_numbers
 import numpy as np
@@ -14,10 +12,9 @@ from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation.records import Chain, FinishedChain, Program, Source
 from convergebench.metric_modules.second_pass import measure as second_pass
 from convergebench.spaces_app.analysis.analysis import Analysis
-from convergebench.spaces_app.reporting.write import read_analysis, write_files
+from convergebench.spaces_app.reporting.write import read_analysis
 from convergebench.spaces_app.statistics import compute_tables
-from convergebench.spaces_app.studies.restoration.restored import Restored, RestoredSet, metric_title
-from convergebench.spaces_app.studies.restoration.statistics import restoration_variants
+from convergebench.spaces_app.studies.restoration.restored import metric_title
 from verbs import say
 
 METRICS = ("psnr", "ssim", "lpips", "musiq", "maniqa", "clipiqa")
@@ -178,14 +175,6 @@ def test_a_second_pass_that_loses_a_decibel_is_measured():
     assert row["better"] < 0.1
 
 
-def test_no_clean_picture_means_no_distance():
-    tables = tables_of({"better": 0.0}, truth=False)
-    [row] = tables["restoration_methods"].rows
-    assert row.get("psnr") is None
-    assert row["niqe"] > 0
-    assert row["clean"] == 14
-
-
 def test_a_restoration_without_a_picture_is_counted_as_one():
     tables = tables_of({"refuses": 0.0}, prompts=("lf1",), status="refused")
     facts = {row["fact"]: row["value"] for row in tables["facts"].rows}
@@ -232,50 +221,6 @@ def test_pass_direction_is_the_cosine_of_two_changes():
     assert {*judged(given, first, first).values()} == {"pass_unchanged"}
     assert {*judged(given, first).values()} == {"first_pass"}
     assert {*judged(given, first, first, cycle=("add", "remove")).values()} == {"several_instructions"}
-
-
-def test_a_page_of_restorations_is_about_restoring(tmp_path):
-    roles = {"identity": "baseline"}
-    chains, scores = simulated({"better": 1.0, "worse": 0.0, "identity": -1.0}, prompts=PROMPTS)
-    analysis = Analysis(scores, chains, roles=roles)
-    write_files(compute_tables(analysis), tmp_path)
-    page = (tmp_path / "index.html").read_text()
-    assert "How well are degraded pictures restored?" in page
-    assert "better is best in PSNR" in page
-    assert "Methods of restoration side by side" in page
-    assert "half-life" not in page.lower().partition('<h2 id="methods">')[0]
-    prompts = json.loads((tmp_path / "tables.json").read_text())["restoration_prompts"]["rows"]
-    assert {row["editor"] for row in prompts} == {"better", "worse"}  # a baseline does not look at the words
-
-
-def test_pictures_that_prompts_and_chance_change_most_are_shown():
-    def restored(picture, prompt, run, psnr):
-        values = {"psnr": psnr}
-        return Restored(
-            "", "nano", prompt, picture, "clean", "", "old-film", run, 1, values, chain=f"{picture}{run}"
-        )
-
-    by_picture = {
-        "a": {("s1", 1): 20.0, ("lf1", 1): 21.0, ("s1", 2): 26.0},
-        "b": {("s1", 1): 20.0, ("lf1", 1): 24.0, ("s1", 2): 20.5},
-        "c": {("s1", 1): 20.0},
-    }
-    pictures = [
-        restored(picture, f"restore-{prompt}", run, psnr)
-        for picture, values in by_picture.items()
-        for (prompt, run), psnr in values.items()
-    ]
-    rows = list(restoration_variants.rows(SimpleNamespace(once=lambda function: [RestoredSet("", pictures)])))
-    shown = [(row.differs, row.picture, row.prompt, row.run, row.score) for row in rows]
-    assert shown == [
-        ("prompt", "b", "LF1", 1, 24.0),
-        ("prompt", "b", "S1", 1, 20.0),
-        ("run", "a", "S1", 1, 20.0),
-        ("run", "a", "S1", 2, 26.0),
-    ]
-    same = [restored("a", "restore-s1", run, 20.0) for run in (1, 2)]
-    assert not list(restoration_variants.rows(SimpleNamespace(once=lambda function: [RestoredSet("", same)])))
-    assert not list(restoration_variants.rows(SimpleNamespace(once=lambda function: [])))
 
 
 SINGLE = {  # the prompts of methods that have not all of them
