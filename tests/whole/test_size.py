@@ -7,10 +7,10 @@ LIMITS = {
     "product": 39_000,
     "core": 18_000,
     "public functions": 1_300,
-    "classes": 238,
+    "classes": 227,
     "Any": 300,
-    "JS and CSS": 1_630,
-    "tests": 35_450,
+    "JS and CSS": 1_600,
+    "tests": 35_900,
 }
 
 
