@@ -107,9 +107,9 @@ def read_chain(folder: Path, suite: str, suite_version: str) -> StoredChain:
     if not steps:
         raise Damaged(f"{path} is empty; restore it or generate the chain again")
     for name, value in describe_end(folder, steps, data).items():
-        if done.get(name) != value:
+        if done.get(name, "") != value:  # one bit of a name makes it another, and its value may be None
             place = "chain.json" if name == "chain" else "steps"
-            said = f"{str(done.get(name))[:12]!r}, not {str(value)[:12]!r}"
+            said = f"{str(done.get(name, ''))[:12]!r}, not {str(value)[:12]!r}"
             raise Damaged(f"{folder / 'done.json'} has another {name} than the {place} ({said}); restore them")
     costs = [step.cost for step in steps if step.cost is not None]
     return StoredChain(

@@ -102,6 +102,7 @@ def not_a_source(folder):
         (not_a_source, "is not a readable picture"),
         (lambda folder: (folder.parent.parent / "run.json").unlink(), "holds no run.json; give the folder"),
         (replaced("done.json", "complete", "refused"), "has another status than the steps"),
+        (replaced("done.json", "reason", "rea3on"), "has another reason than the steps"),
         (
             replaced("chain.json", '"closes":true', '"closes":false'),
             "done.json has another chain than the chain.json",
