@@ -37,25 +37,25 @@ _STYLE = {
     "svg.fonttype": "none",
     "text.parse_math": False,  # an editor may be called anything
     "svg.hashsalt": "convergebench",
-    "axes.edgecolor": MUTED.light,
-    "axes.labelcolor": INK.light,
-    "axes.titlecolor": INK.light,
+    "axes.edgecolor": MUTED,
+    "axes.labelcolor": INK,
+    "axes.titlecolor": INK,
     "axes.titlesize": 10.5,
     "axes.titlelocation": "left",
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
     "axes.axisbelow": True,
-    "grid.color": GRID.light,
+    "grid.color": GRID,
     "grid.linewidth": 0.8,
-    "text.color": INK.light,
-    "xtick.color": MUTED.light,
-    "ytick.color": MUTED.light,
-    "xtick.labelcolor": INK.light,
-    "ytick.labelcolor": INK.light,
+    "text.color": INK,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
     "legend.frameon": False,
-    "figure.facecolor": PAPER.light,
-    "axes.facecolor": PAPER.light,
+    "figure.facecolor": PAPER,
+    "axes.facecolor": PAPER,
     "savefig.transparent": False,
 }
 
@@ -115,7 +115,7 @@ class Drawing:
             if layout := self.figure.get_layout_engine():
                 if self.stamp:
                     self.figure.set_figheight(self.figure.get_figheight() + _LEGEND_LINE)
-                    self.figure.supxlabel(self.stamp, x=0.995, ha="right", fontsize=SMALL, color=MUTED.light)
+                    self.figure.supxlabel(self.stamp, x=0.995, ha="right", fontsize=SMALL, color=MUTED)
                 # Once for all forms; `savefig` would draw everything to lay it out, and then again.
                 layout.execute(self.figure)
                 self.figure.set_layout_engine(None)
@@ -186,7 +186,7 @@ def _label_axes(axes: "Axes", last: int | None, share: bool, raw: bool) -> None:
         axes.set_yticks(
             [0, 0.25, 0.5, 0.75, 1], ["0%", "", "50%", "", "100%"] if share else ["0", "", "½", "", "1"]
         )
-        axes.axhline(0.5, color=MUTED.light, lw=0.8, ls=(0, (2, 2)), zorder=1)
+        axes.axhline(0.5, color=MUTED, lw=0.8, ls=(0, (2, 2)), zorder=1)
 
 
 def _draw_line(

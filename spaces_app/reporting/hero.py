@@ -40,7 +40,7 @@ def draw_hero(
     for strip in strips:
         ends = [row for row in rows if row.editor == strip.label]
         axes.annotate(strip.editor, (ends[-1].round, ends[-1].mean.value), xytext=(6, 0), textcoords="offset points",
-                      va="center", color=INK.light, annotation_clip=False)  # fmt: skip
+                      va="center", color=INK, annotation_clip=False)  # fmt: skip
     words = "; ".join(f"{strip.editor} {strip.why}" for strip in strips)
     return Drawing("hero", answer, f"{scope} {strips[0].title}: {words}.", figure)
 
@@ -60,7 +60,7 @@ def draw_strips(title: str, strips: Sequence[Strip], below: float = 0.0) -> Any:
             axes.set_axis_off()
         for axes, frame in zip(line, strip.frames, strict=False):
             _show(axes, frame)
-        colour = _LOSS if "fails" in strip.why else INK.light
+        colour = _LOSS if "fails" in strip.why else INK
         line[0].annotate(f"{strip.editor}: {strip.why}", (0, 1), (0, 33), "axes fraction", "offset points",
                          fontsize=11, fontweight="bold", color=colour, in_layout=False)  # fmt: skip
     return figure, grid
@@ -78,7 +78,7 @@ def _show(axes: "Axes", frame: Frame) -> None:
     if frame["uri"]:
         axes.imshow(decode(base64.b64decode(frame["uri"].partition(",")[2])))
     axes.set_title(("✗ " if frame["is_loss"] else "") + frame["label"].replace(", ", "\n"), fontsize=9.5,
-                   color=_LOSS if frame["is_loss"] else MUTED.light)  # fmt: skip
+                   color=_LOSS if frame["is_loss"] else MUTED)  # fmt: skip
     if frame["is_loss"]:
         axes.set_axis_on()
         axes.set(xticks=[], yticks=[])

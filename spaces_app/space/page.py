@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from ..analysis.groups import HALF
 from ..analysis.program_groups import program_groups
-from ..palette import MUTED, SERIES
+from ..palette import DARK, MUTED, SERIES
 from .served_dataset import Answer, ServedDataset
 from .tabs import SPACE, find_tabs, listed_by_tabs
 
@@ -66,8 +66,8 @@ def page_files(dataset: ServedDataset) -> dict[str, bytes]:
 def _style_sheet(tabs: Sequence[Path]) -> bytes:
     styles = [SPACE / "page.css", *(folder / "tab.css" for folder in tabs)]
     series = [
-        f".cb-series-{place} {{ --cb-line: light-dark({colour.light}, {colour.dark}); }}\n"
-        for place, colour in enumerate((*SERIES, MUTED))
+        f".cb-series-{place} {{ --cb-line: light-dark({light}, {DARK[light]}); }}\n"
+        for place, light in enumerate((*SERIES, MUTED))
     ]
     return b"".join(file.read_bytes() for file in styles if file.exists()) + "".join(series).encode()
 

@@ -66,11 +66,9 @@ def figures(rows: Sequence[Row], context: FigureContext) -> list[Drawing]:
     shares = {editor: {"kept": last[editor].kept, **last[editor].lost_to} for editor in editors}
     for place, cause in enumerate(["kept", *causes]):
         widths = [shares[editor][cause] for editor in editors]
-        colour = GRID.light if cause == "kept" else SERIES[(place - 1) % len(SERIES)].light
+        colour = GRID if cause == "kept" else SERIES[(place - 1) % len(SERIES)]
         label = "survived" if cause == "kept" else TITLES[cause].lower()
-        axes.barh(
-            editors, widths, left=starts, color=colour, label=label, height=0.66, edgecolor=PAPER.light, lw=1.2
-        )
+        axes.barh(editors, widths, left=starts, color=colour, label=label, height=0.66, edgecolor=PAPER, lw=1.2)
         starts = [start + width for start, width in zip(starts, widths, strict=True)]
     names = figure_names(editors)
     axes.set_yticks(range(len(editors)), [names[editor] for editor in editors])

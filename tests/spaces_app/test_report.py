@@ -275,7 +275,7 @@ def test_a_figure_of_one_round_is_drawn_without_warning():
     row = CurveRow(**place, mean=tables.Estimate(0.8, 0.7, 0.9), median=0.8, cases=4, sources=4)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        draw_lines(axes[0, 0], [row], {"a": Look(MUTED.light, BASELINE_MARKER, "-", 1.5, True, 0)})
+        draw_lines(axes[0, 0], [row], {"a": Look(MUTED, BASELINE_MARKER, "-", 1.5, True, 0)})
         figure.savefig(io.BytesIO())
     assert axes[0, 0].get_xlim() == (0.5, 1.5)
 

@@ -88,4 +88,4 @@ def _draw_line(axes: "Axes", line: Sequence[Row], look: Look) -> None:
     low, high = [row.lowest for row in line], [row.highest for row in line]
     axes.fill_between(steps, low, high, color=look.colour, alpha=0.15, lw=0)
     if line[0].step == FIRST:
-        axes.axhline(line[0].score, color=MUTED.light, lw=0.8, ls=":")
+        axes.axhline(line[0].score, color=MUTED, lw=0.8, ls=":")
