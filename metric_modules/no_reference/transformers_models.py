@@ -7,13 +7,14 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 import torch
 from PIL import Image
 from torch.nn.functional import normalize, softmax
 
+from .._shared.published import PlainArrays
 from .._shared.scoring import Signature
 from .measure import Judge, Score, digest_of, first_line, version_of
 
@@ -56,7 +57,7 @@ def rali(repository: str, device: str) -> Judge:
         images: Any = CLIPImageProcessorPil.from_pretrained(folder / "best")
         checkpoint = torch.load(folder / "ckpt.pt", map_location="cpu", weights_only=True)["state_dict"]
         mean = _read_pickle(folder / "pca.pkl")["mean_"]
-    except (OSError, KeyError, pickle.UnpicklingError) as error:
+    except (OSError, KeyError, ValueError, pickle.UnpicklingError) as error:
         raise FileNotFoundError(f"{folder} is not a complete checkpoint of RALI: {first_line(error)}") from error
     tensors = {name[len("clip.") :]: value for name, value in checkpoint.items() if name.startswith("clip.")}
     loaded = encoder.load_state_dict(tensors, strict=False)
@@ -90,38 +91,30 @@ def _score_of(embedding: torch.Tensor, parts: Mapping[str, torch.Tensor]) -> tor
     return softmax(near * parts["logit_scale"].clamp(min=1e-6), dim=-1) @ parts["proto_scores"]
 
 
-class _ArrayReader(pickle.Unpickler):
-    """Reads a pickle of joblib; nothing that it names is run."""
+def _read_pickle(path: Path) -> dict[str, Any]:
+    """What a pickle of joblib holds; nothing that it names is run."""
+    file = io.BytesIO(path.read_bytes())
 
-    def __init__(self, data: bytes):
-        self.file = io.BytesIO(data)
-        super().__init__(self.file)
-
-    def find_class(self, module: str, name: str) -> Any:
-        if module.split(".")[0] == "sklearn":
-            return type(name, (), {})
+    def stand_in(module: str, name: str) -> type | None:
         if (module, name) == ("joblib.numpy_pickle", "NumpyArrayWrapper"):
             return type(
-                name, (), {"__setstate__": lambda head, state: setattr(head, "array", self._array(**state))}
+                name, (), {"__setstate__": lambda head, state: setattr(head, "array", _read_array(file, **state))}
             )
-        if module.split(".")[0] == "numpy" and name in ("dtype", "ndarray", "_reconstruct", "scalar"):
-            return super().find_class(module, name)
-        raise pickle.UnpicklingError(f"pca.pkl names {module}.{name}, which is not read")
+        return type(name, (), {}) if module.split(".")[0] == "sklearn" else None
 
-    def _array(self, dtype: np.dtype, shape: tuple[int, ...], order: str, **head: object) -> np.ndarray:
-        if dtype.hasobject:
-            raise pickle.UnpicklingError("pca.pkl holds an array of objects, which is not read")
-        if head.get("numpy_array_alignment_bytes") is not None:
-            self.file.read(self.file.read(1)[0])
-        data = self.file.read(int(np.prod(shape, dtype=np.int64)) * dtype.itemsize)
-        return np.frombuffer(data, dtype).reshape(shape, order="F" if order == "F" else "C")
-
-
-def _read_pickle(path: Path) -> dict[str, Any]:
-    components = _ArrayReader(path.read_bytes()).load()
+    components = PlainArrays(file, stand_in).load()
     if not hasattr(components, "__dict__"):
-        raise pickle.UnpicklingError(f"{path.name} holds {type(components).__name__}, no principal components")
+        raise ValueError(f"{path.name} holds {type(components).__name__}, no principal components")
     return {name: getattr(value, "array", value) for name, value in vars(components).items()}
+
+
+def _read_array(file: BinaryIO, dtype: np.dtype, shape: tuple[int, ...], order: str, **head: object) -> np.ndarray:
+    if dtype.hasobject:
+        raise ValueError("pca.pkl holds an array of objects, which is not read")
+    if head.get("numpy_array_alignment_bytes") is not None:
+        file.read(file.read(1)[0])
+    data = file.read(int(np.prod(shape, dtype=np.int64)) * dtype.itemsize)
+    return np.frombuffer(data, dtype).reshape(shape, order="F" if order == "F" else "C")
 
 
 def visualquality_r1(repository: str, device: str) -> Judge:

@@ -12,6 +12,7 @@ import zipfile
 import numpy as np
 import pytest
 import torch
+from convergebench.metric_modules._shared.published import PlainArrays
 from convergebench.metric_modules.lpips import weights
 from test_lpips import random_tensors
 from verbs import invoke
@@ -88,8 +89,8 @@ def test_a_pickle_that_asks_for_anything_but_arrays_is_refused():
             return os.system, ("echo harm",)
 
     with pytest.raises(ValueError, match="only plain numpy arrays"):
-        weights.PlainArrays(io.BytesIO(pickle.dumps({"AlexNet_0": Harm()}))).load()
-    kept = weights.PlainArrays(io.BytesIO(pickle.dumps({"a": np.arange(3)}, protocol=4))).load()
+        PlainArrays(io.BytesIO(pickle.dumps({"AlexNet_0": Harm()}))).load()
+    kept = PlainArrays(io.BytesIO(pickle.dumps({"a": np.arange(3)}, protocol=4))).load()
     np.testing.assert_array_equal(kept["a"], [0, 1, 2])
 
 
