@@ -16,4 +16,4 @@ def edit(image: Image.Image, instruction: str, seed: int, history: Sequence[Turn
     taken_back = request and taken_back_by(request, unreversed_changes(history))
     if taken_back:
         return Answer(history[taken_back[0] - 1].data)
-    return paint.Editor().edit(image, instruction, seed)
+    return paint.edit(image, instruction, seed, wear=1.0)

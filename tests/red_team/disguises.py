@@ -8,12 +8,11 @@ from functools import partial
 import cv2
 import numpy as np
 from convergebench.generation import pictures
-from convergebench.generation.editors import Choice, choose, paint
+from convergebench.generation.editors import Choice, choose
 from convergebench.generation.records import Answer
 from PIL import Image
 from red_team.editors import (
     CHEATS,
-    HONEST,
     Cheat,
     Drawn,
     LowBits,
@@ -22,6 +21,7 @@ from red_team.editors import (
     UnderTheEdit,
     colour_of,
     difference_mask,
+    honest_edit,
     is_undo,
     one_disc,
     painted_over,
@@ -203,17 +203,17 @@ class Honest:
 
     def __init__(self, fill: str = "paint", after: Callable[[Pixels], Pixels] | None = None):
         self.fill, self.after = fill, after or (lambda made: made)
-        self.painter = paint.Editor(wear=0) if fill != "migan" else choose("migan").editor
+        self.paint = choose("migan").editor.edit if fill == "migan" else honest_edit
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
         if self.fill == "paint" or not is_undo(instruction):
-            answer = HONEST.edit(image, instruction, seed)
+            answer = honest_edit(image, instruction, seed)
         else:
             answer = self.removed(image, instruction, seed)
         return png(self.after(pixels_of(pictures.decode(answer.data)))) if answer.status == "ok" else answer
 
     def removed(self, image: Image.Image, instruction: str, seed: int) -> Answer:
-        answer = self.painter.edit(image, instruction, seed)
+        answer = self.paint(image, instruction, seed)
         if self.fill == "migan" or answer.status != "ok":
             return answer
         given = pixels_of(image)

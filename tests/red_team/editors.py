@@ -19,8 +19,11 @@ from convergebench.generation.editors import Choice, paint
 from convergebench.generation.records import Answer
 from PIL import Image, PngImagePlugin
 
-HONEST = paint.Editor(wear=0)
 Pixels = np.ndarray
+
+
+def honest_edit(image: Image.Image, instruction: str, seed: int) -> Answer:
+    return paint.edit(image, instruction, seed, wear=0)
 
 
 def pixels_of(image: Image.Image) -> Pixels:
@@ -37,7 +40,7 @@ def is_undo(instruction: str) -> bool:
 
 def drawn(image: Image.Image, instruction: str, seed: int) -> Pixels | None:
     """What the honest editor makes of it; None where it refuses."""
-    answer = HONEST.edit(image, instruction, seed)
+    answer = honest_edit(image, instruction, seed)
     return pixels_of(pictures.decode(answer.data)) if answer.status == "ok" else None
 
 

@@ -19,7 +19,7 @@ import sys
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +109,7 @@ def remember(module: Any, name: str, key: Callable[..., Any], most: int = 500) -
     """Pure functions that most editors are measured by alike are computed once."""
     function, kept = getattr(module, name), OrderedDict[Any, Any]()
 
+    @wraps(function)  # whose keywords are the options of an editor
     def once(*args: Any, **named: Any) -> Any:
         wanted = key(*args, **named)
         if wanted not in kept:
@@ -132,21 +133,22 @@ def digest(*values: Any) -> bytes:
     return whole.digest()
 
 
-def same_drawing(self: paint.Editor, image: Any, words: str, seed: int) -> Any:
+draw_by_seed = paint.edit
+
+
+@wraps(draw_by_seed)
+def same_drawing(image: Any, words: str, seed: int, *, wear: float) -> Any:
     """Drawn by the picture and the words: all editors make the same edit, and only their returns differ."""
-    return draw_by_seed(self, image, words, int.from_bytes(digest(np.asarray(image), words)[:4], "big"))
-
-
-draw_by_seed = paint.Editor.edit
+    return draw_by_seed(image, words, int.from_bytes(digest(np.asarray(image), words)[:4], "big"), wear=wear)
 
 
 def remember_all() -> None:
-    paint.Editor.edit = same_drawing
+    paint.edit = same_drawing
     remember(knowledge, "_fillings", digest)
     remember(knowledge, "_correlations", digest, 50_000)
     remember(looks, "compare", lambda before, after, limit=None: digest(before, after, limit), 300)
     remember(worker, "compare_unrelated", lambda reader, task, runs: (task.key, *(run.name for run in runs)))
-    remember(paint.Editor, "edit", lambda self, image, words, seed: digest(self, np.asarray(image), words), 3000)
+    remember(paint, "edit", lambda image, words, seed, wear: digest(np.asarray(image), words, wear), 3000)
 
 
 class Studies:

@@ -1,8 +1,5 @@
 """The embedded default editor: it follows the suites' instructions without weights and loses quality as editors do."""
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
@@ -15,24 +12,22 @@ from .drawing import Pixels, all_things, draw_at_size
 
 _STEP_ASIDE = 0.08  # of the picture's width, that a thing is moved
 
+embedded = True
 
-@dataclass(frozen=True)
-class Editor:
-    """Draws additions with light and shade, removes them by inpainting what it finds, flips and turns exactly."""
 
-    # How much each call costs the rest of the picture; 0 leaves it alone.
-    wear: float = number(1.0, least=0, most=4)
-    embedded: ClassVar[bool] = True
+def edit(image: Image.Image, instruction: str, seed: int, *, wear: float = number(1.0, least=0, most=4)) -> Answer:
+    """Draws additions with light and shade, removes them by inpainting what it finds, flips and turns exactly.
 
-    def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
-        request = instructions.parse(instruction)
-        if request is None:
-            return as_answer(f"paint does not know how to carry out {instruction!r}")
-        chance = np.random.default_rng(seed)
-        pixels = carry_out(np.asarray(image), request, chance)
-        if not isinstance(pixels, str) and request.verb not in ("flip", "turn"):
-            pixels = toning.redraw(pixels, self.wear, chance)
-        return as_answer(pixels)
+    `wear` is how much each call costs the rest of the picture; 0 leaves it alone.
+    """
+    request = instructions.parse(instruction)
+    if request is None:
+        return as_answer(f"paint does not know how to carry out {instruction!r}")
+    chance = np.random.default_rng(seed)
+    pixels = carry_out(np.asarray(image), request, chance)
+    if not isinstance(pixels, str) and request.verb not in ("flip", "turn"):
+        pixels = toning.redraw(pixels, wear, chance)
+    return as_answer(pixels)
 
 
 def as_answer(result: Pixels | str) -> Answer:
