@@ -18,7 +18,7 @@ from convergebench.metric_modules.specs import specs
 
 from ...analysis.analysis import Analysis
 from ...analysis.cases import COLUMNS, CURVES, column_range
-from ...analysis.tables import Column, Estimate, TableRow, column, estimate
+from ...analysis.tables import Column, Estimate, TableRow, estimate
 
 CATEGORY = "restoration"
 _PROMPT = re.compile(r"(?:restore-)?([a-z]+)-?\d+", re.IGNORECASE)
@@ -268,11 +268,6 @@ def restored_sets(analysis: Analysis) -> list[RestoredSet]:
     for restored in (*analysis.once(own_restorations), *published):
         by_table[restored.table].append(restored)
     return [RestoredSet(name, pictures) for name, pictures in by_table.items()]
-
-
-class MethodRow(TableRow):
-    table: str | None = column("Table", shown=False)
-    editor: str = column("Method", shown=False)
 
 
 def rows_by_method(

@@ -5,9 +5,9 @@ from convergebench.metric_modules.halflife.comparison import judge_together
 
 from ....analysis.analysis import Analysis
 from ....analysis.cases import COLUMNS
-from ....analysis.tables import Estimate, column, estimate
+from ....analysis.tables import Estimate, TableRow, column, estimate
 from ....statistics import OnPage
-from ..restored import MethodRow, RestoredSet, is_mean, mean_over, metric_title, prompt_group, rows_by_method
+from ..restored import RestoredSet, is_mean, mean_over, metric_title, prompt_group, rows_by_method
 
 TITLE = "What prompt length and fidelity words change"
 SECTION = "Restoration"
@@ -22,7 +22,9 @@ _EFFECTS = {
 }
 
 
-class Row(MethodRow):
+class Row(TableRow):
+    table: str | None = column("Table", shown=False)
+    editor: str = column("Method", shown=False)
     effect: str = column("Effect")
     metric: str = column("Metric")
     difference: Estimate = column("Gain", "score")

@@ -5,9 +5,9 @@ import numpy as np
 from convergebench.metric_modules.halflife.intervals import student_interval
 
 from ....analysis.analysis import Analysis
-from ....analysis.tables import Estimate, column, estimate, mean_of
+from ....analysis.tables import Estimate, TableRow, column, estimate, mean_of
 from ....statistics import OnPage
-from ..restored import MethodRow, RestoredSet, better_sign, metric_title, rows_by_method
+from ..restored import RestoredSet, better_sign, metric_title, rows_by_method
 
 TITLE = "Restoring again"
 SECTION = "Restoration"
@@ -19,7 +19,9 @@ _VERDICTS = {
 }
 
 
-class Row(MethodRow):
+class Row(TableRow):
+    table: str | None = column("Table", shown=False)
+    editor: str = column("Method", shown=False)
     metric: str = column("Metric")
     round: int = column("Pass", "count")
     mean: float = column("Mean", "score")

@@ -4,10 +4,9 @@ from functools import partial
 
 from ....analysis.analysis import Analysis
 from ....analysis.cases import CURVES
-from ....analysis.tables import Estimate, column, columns_by_key
+from ....analysis.tables import Estimate, TableRow, column, columns_by_key
 from ....statistics import OnPage
 from ..restored import (
-    MethodRow,
     RestoredSet,
     better_sign,
     mean_over,
@@ -24,7 +23,9 @@ ON_PAGE = OnPage(order=10, part_by="part", line_where="group")
 _GROUPS = {"L": "long", "LF": "long, with fidelity words", "S": "short", "SF": "short, with fidelity words"}
 
 
-class Row(MethodRow):
+class Row(TableRow):
+    table: str | None = column("Table", shown=False)
+    editor: str = column("Method", shown=False)
     part: str = column("Part", shown=False)
     group: str = column("Group")
     prompt: str = column("Prompt")

@@ -4,9 +4,9 @@ from functools import partial
 import numpy as np
 
 from ....analysis.analysis import Analysis
-from ....analysis.tables import column
+from ....analysis.tables import TableRow, column
 from ....statistics import OnPage
-from ..restored import MethodRow, RestoredSet, metric_title, prompt_name, rows_by_method
+from ..restored import RestoredSet, metric_title, prompt_name, rows_by_method
 
 TITLE = "Stability of repeated restorations"
 SECTION = "Restoration"
@@ -14,7 +14,9 @@ ON_PAGE = OnPage(order=30, part_by="editor", line_where="prompt", folded=True)
 _LEVEL = 0.05
 
 
-class Row(MethodRow):
+class Row(TableRow):
+    table: str | None = column("Table", shown=False)
+    editor: str = column("Method", shown=False)
     prompt: str = column("Prompt")
     metric: str = column("Metric")
     statistic: float = column("Friedman's statistic", "score")
