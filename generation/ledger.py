@@ -46,6 +46,7 @@ class Budget:
         self.paid = Decimal(0)  # by this process
         self.unsettled: dict[str, Decimal] = {}  # the calls of other processes, by their names in the ledger
         self.settled = Decimal(0)  # by other processes
+        self.thread = threading.local()  # its `call` is the name in the ledger of the call that this thread makes
         self._in_flight: list[Decimal] = []  # the expected cost of each call when it started
         self._dearest: dict[Decimal, Decimal] = {}  # by expected cost: the highest actual cost, if higher
         self._changed = threading.Condition()
@@ -96,7 +97,7 @@ class Budget:
                 with self.turn() if is_recorded else contextlib.nullcontext():
                     spent, amount = self._spent_by_all(), self._expected(Decimal(str(price)))
                     if spent + self.held + amount <= self.limit:
-                        call = self.intend(amount) if is_recorded else None
+                        call = self.thread.call = self.intend(amount) if is_recorded else None
                         self._in_flight.append(amount)
                         return amount, call
                 if spent + amount > self.limit or not self.held:

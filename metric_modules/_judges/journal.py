@@ -104,7 +104,7 @@ def ask_all(
     is_paid = price != 0 and (items or answered)
     if is_paid:
         _settle(Budget(run=journal.parent, opening=opening), answered)
-    budget = _JudgeBudget(max_cost, journal.parent if is_paid else None)
+    budget = Budget(max_cost, journal.parent if is_paid else None)
     outcome.before = budget.spent
     at_once, rate = judge.concurrency, judge.requests_a_minute
     caller = Caller(budget=budget, price=price or 0.0, concurrency=at_once, requests_a_minute=rate)
@@ -114,7 +114,7 @@ def ask_all(
         caller.stop()
 
     def store(item: Item, answer: Answer, cost: float | None, own_cost: float, seconds: float) -> None:
-        line = entry(item, answer, cost, seconds) | {"call": budget._take_call(), "own": own_cost}
+        line = entry(item, answer, cost, seconds) | {"call": budget.thread.call, "own": own_cost}
         _append_to_journal(journal, line)
         lines.append(line)
 
@@ -164,21 +164,6 @@ def _attempt(
     cost = round(sum(billed) + own_cost, 6) if price or answer.cost is not None else None
     store(answer, cost, own_cost, round(time.monotonic() - started, 3))
     return answer
-
-
-class _JudgeBudget(Budget):
-    """It knows the call that this thread is about to make."""
-
-    thread = threading.local()
-
-    def intend(self, amount: Decimal) -> str:
-        self.thread.call = super().intend(amount)
-        return str(self.thread.call)
-
-    def _take_call(self) -> str | None:
-        call: str | None = getattr(self.thread, "call", None)
-        self.thread.call = None
-        return call
 
 
 def refuse_unlimitable_cost(max_cost: float | None, price: float | None, label: str) -> None:
