@@ -36,6 +36,7 @@ from house_copy import HOUSE, HouseCopy
 
 FOLDER = HOUSE / "build" / "mutants"
 RESULTS = FOLDER / "killed.json"
+EXAMPLES = "tests/whole/test_docstrings.py::test_the_examples_are_right[{}]"
 LEAST = 0.95  # share of mutants to be killed
 SECONDS = (
     60  # of processor time for the tests of one mutant, which is five times what the slowest takes: most never end
@@ -225,7 +226,8 @@ def tests_of_files(table: dict[str, list[str]]) -> dict[str, list[str]]:
     for name, its_tests in table.items():
         files = sorted((HOUSE / name).rglob("*.py")) if name.endswith("/") else [HOUSE / name]
         tests |= {path.relative_to(HOUSE).as_posix(): its_tests for path in files}
-    return tests
+    examples = {name for name in tests if ">>> " in (HOUSE / name).read_text(encoding="utf-8")}
+    return tests | {name: [EXAMPLES.format(name), *tests[name]] for name in examples}
 
 
 def choose(files: list[str], count: int, seed: int, only: str) -> list[Mutant]:
