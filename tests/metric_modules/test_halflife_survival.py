@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from convergebench.metric_modules.halflife.intervals import drawn_clusters, membership
 from convergebench.metric_modules.halflife.outcomes import Outcome
 from convergebench.metric_modules.halflife.survival import (
     _area,
@@ -74,3 +75,9 @@ def test_the_lower_limit_of_chains_lost_at_once_is_their_mean():
     for limits in ("mean_rounds_kept_interval", "mean_rounds_kept_interval_two_way"):
         assert summary["mean_rounds_kept"] == summary[limits][0] == 0
     assert summarise([Outcome(0, 1)] * 3, range(1, 11))["half_life_text"] == "1"
+
+
+def test_two_thousand_draws_of_whole_clusters():
+    assert membership(["a", "b", "a"]).tolist() == [[1, 0, 1], [0, 1, 0]]
+    assert drawn_clusters(3).shape == (2000, 3)
+    assert set(drawn_clusters(3).sum(axis=1)) == {3.0}

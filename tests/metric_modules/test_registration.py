@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from benchmarks.verdicts.wear import coded
 from convergebench.metric_modules._shared.scoring import reason_text
-from convergebench.metric_modules.registration.align import anchors, locate
+from convergebench.metric_modules.registration.align import LEVELS, STILL, _vertex, anchors, locate, recorded
 from convergebench.metric_modules.registration.measure import FIELDS, _psnr_and_ssim, register
 from convergebench.metric_modules.registration.spec import SPEC
 from skimage import data
@@ -40,6 +40,27 @@ def worn(shown):
 
 def registered(reference, prediction, **options):
     return register(anchors(reference), reference, prediction, **options)
+
+
+def test_a_recorded_move_counts_from_the_limit_on_and_a_scale_by_what_it_moves_the_edge():
+    side = 1024
+    limit = STILL * side / LEVELS[-1]
+    for share, is_a_move in ((0.99, False), (1.0, True)):
+        for values in (
+            (share * limit, 0.0, 1.0),
+            (0.0, -share * limit, 1.0),
+            (0.0, 0.0, 1 + share * limit / (side / 2)),
+        ):
+            scores = dict(zip(("shift_x", "shift_y", "scale"), values, strict=True))
+            assert (recorded(scores, (side, 2 * side)) is not None) == is_a_move
+
+
+def test_the_vertex_of_three_values_is_that_of_their_parabola():
+    assert [_vertex(np.array(three)) for three in ([1.0, 1.0, 1.0], [0.0, 3.0, 2.0], [2.0, 3.0, 2.0])] == [
+        0.0,
+        0.25,
+        0.0,
+    ]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,10 +1,12 @@
 """Every metric says in its folder what it is, and the scores' columns follow from that."""
 
 import ast
+import dataclasses
 import json
 import sys
 from pathlib import Path
 
+import kept_numbers
 import pytest
 from convergebench.metric_modules import scores, specs
 from convergebench.metric_modules.scores import Missing
@@ -24,6 +26,12 @@ def test_a_spec_is_plain_data(folder):
         assert code.isidentifier()
         assert fault in specs.FAULTS
         assert sentence
+
+
+def test_the_numbers_of_every_column():
+    columns = [dataclasses.asdict(column) for spec in specs.specs().values() for column in spec.columns]
+    numbers = ("low", "high", "ceiling", "floor", "bfloat16_error")
+    kept_numbers.check("specs", {"columns": [{name: column[name] for name in numbers} for column in columns]})
 
 
 def test_specs_agree_on_their_order_and_on_reasons():
