@@ -19,6 +19,7 @@ from convergebench.generation.records import FinishedChain, Step, Values
 _COST_OF_A_PICTURE = 250_000
 Span = tuple[str, int, int, int]  # rows side by side: file, row group, first row, number of rows
 Steps = dict[int, PlacedStep]  # of one chain, by number; 0 is its input
+PictureAt = Callable[[Place, str], bytes | None]  # reads a column of pictures, as `Reader.picture_at` does
 
 
 class DatasetChain:
@@ -131,14 +132,14 @@ def spans_of(places: Iterable[Place]) -> tuple[Span, ...]:
 
 
 def read_picture(
-    reader: Reader, place: Place, digest: str | None, column: str = "image", of_pixels: bool = False
+    picture_at: PictureAt, place: Place, digest: str | None, column: str = "image", of_pixels: bool = False
 ) -> np.ndarray:
     """Decode a picture of the dataset. If its hash is known, other bytes are refused.
 
     With `of_pixels` the hash may be that of the pixels, as for a painted source.
     """
     try:
-        data = reader.picture_at(place, column)
+        data = picture_at(place, column)
     except (OSError, pa.ArrowException) as error:
         raise Undecodable(f"{place.file} cannot be read ({str(error).splitlines()[0][:80]})") from error
     if data is None:
@@ -151,18 +152,18 @@ def read_picture(
     return decode_array(data)
 
 
-def read_input(reader: Reader, chain: DatasetChain) -> np.ndarray:
+def read_input(picture_at: PictureAt, chain: DatasetChain) -> np.ndarray:
     """A chain's input, from any intact copy in the dataset."""
     reason = Undecodable("its file is not in the dataset")
     for place in chain.input_copies:
         try:
-            return read_picture(reader, place, chain.input.step.sha256 if chain.input else None)
+            return read_picture(picture_at, place, chain.input.step.sha256 if chain.input else None)
         except Undecodable as error:
             reason = error
     raise reason
 
 
-def read_reference(reader: Reader, chain: DatasetChain) -> np.ndarray:
+def read_reference(picture_at: PictureAt, chain: DatasetChain) -> np.ndarray:
     if chain.own_reference is not None:
-        return read_picture(reader, chain.own_reference, None, "reference")
-    return read_input(reader, chain)
+        return read_picture(picture_at, chain.own_reference, None, "reference")
+    return read_input(picture_at, chain)

@@ -35,7 +35,7 @@ class Original:
         """The picture, if it is still the one that was written."""
         digest = self.sha256 if self.column == "image" else None
         try:
-            return read_picture(reader, self.place, digest, self.column, of_pixels=True)
+            return read_picture(reader.picture_at, self.place, digest, self.column, of_pixels=True)
         except Undecodable as error:
             advice = "let `convergebench verify --repair` set its file aside and build again"
             raise UserError(f"source {self.source}: {error}; {advice}") from error

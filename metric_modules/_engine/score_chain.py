@@ -6,11 +6,11 @@ from concurrent.futures import Executor, Future
 from threading import Lock
 
 import numpy as np
-from convergebench.dataset_builder.dataset.reader import PlacedStep, Reader
+from convergebench.dataset_builder.dataset.reader import PlacedStep
 from convergebench.generation.pictures import Undecodable, evaluation_size, resize_to
 
 from ..scores import Missing, Value, Values
-from .chains import DatasetChain, read_input, read_picture
+from .chains import DatasetChain, PictureAt, read_input, read_picture
 from .metrics import MetricRun, typed
 
 _IsNear = Callable[[str, Value], bool]  # whether a column's value is near a threshold
@@ -38,7 +38,7 @@ class Reference:
 
 
 def score_chain(
-    reader: Reader,
+    picture_at: PictureAt,
     chain: DatasetChain,
     reference: Reference,
     runs: Sequence[MetricRun],
@@ -52,9 +52,9 @@ def score_chain(
     values: dict[_Digest, Values] = {}
     embeddings: dict[str, _Embeddings] = {run.name: {} for run in rounds}
     returns = _Returns(chain, [run for run in runs if hasattr(run.scorer, "compare_previous")])
-    start = _read_start(reader, chain, reference.size, rounds) if rounds or returns.runs else {}
+    start = _read_start(picture_at, chain, reference.size, rounds) if rounds or returns.runs else {}
     returns.add(start)
-    for reading in _read_ahead(reader, chain, reference.size, rounds, decoders, batch):
+    for reading in _read_ahead(picture_at, chain, reference.size, rounds, decoders, batch):
         pictures: dict[_Digest, _Read] = {}
         for digest, future in reading.items():
             try:
@@ -75,7 +75,7 @@ def score_chain(
 
 
 def _read_ahead(
-    reader: Reader,
+    picture_at: PictureAt,
     chain: DatasetChain,
     size: tuple[int, int],
     rounds: Sequence[MetricRun],
@@ -85,7 +85,7 @@ def _read_ahead(
     """Each distinct picture once, in batches; the next batch is read during scoring."""
 
     def read(placed: PlacedStep) -> _Read:
-        picture = read_picture(reader, placed.place, placed.step.sha256)
+        picture = read_picture(picture_at, placed.place, placed.step.sha256)
         return _reduced(picture, size, [run for run in rounds if _covers(run, placed.step.round)])
 
     first: dict[_Digest, PlacedStep] = {}
@@ -102,13 +102,13 @@ def _read_ahead(
 
 
 def _read_start(
-    reader: Reader, chain: DatasetChain, size: tuple[int, int], rounds: Sequence[MetricRun]
+    picture_at: PictureAt, chain: DatasetChain, size: tuple[int, int], rounds: Sequence[MetricRun]
 ) -> dict[_Digest, _Read]:
     """What the first call was given, if the dataset has an intact copy."""
     if chain.input is None:
         return {}
     try:
-        return {chain.input.step.sha256: _reduced(read_input(reader, chain), size, rounds)}
+        return {chain.input.step.sha256: _reduced(read_input(picture_at, chain), size, rounds)}
     except Undecodable:
         return {}
 

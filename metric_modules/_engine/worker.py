@@ -57,7 +57,7 @@ def score_chains(
             if key not in references:
                 while len(references) > most_references:
                     references.popitem(last=False)
-                references[key] = Reference(read_reference(job.reader, chain), chain.chain.short_side)
+                references[key] = Reference(read_reference(job.reader.picture_at, chain), chain.chain.short_side)
             references.move_to_end(key)
             return references[key]
 
@@ -84,7 +84,7 @@ def _scored_line(
         rows = {placed.step.step: dict.fromkeys(columns, missing) for placed in chain.scored_steps}
     else:
         is_near = partial(is_near_threshold, columns, floors)
-        rows = score_chain(job.reader, chain, reference, lacking, is_near, decoders, batch)
+        rows = score_chain(job.reader.picture_at, chain, reference, lacking, is_near, decoders, batch)
     parts = {run.name: run.signature for run in lacking}
     return {"chain": chain.chain.id, "digest": chain.digest, "parts": parts, "rows": rows}
 

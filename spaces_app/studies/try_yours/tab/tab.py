@@ -12,13 +12,13 @@ from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
-from convergebench.dataset_builder.dataset.reader import Place, PlacedStep, Reader
+from convergebench.dataset_builder.dataset.reader import Place, PlacedStep
 from convergebench.dataset_builder.dataset.rows import FloorRow
 from convergebench.generation import pictures
 from convergebench.generation.pictures import resize_to
 from convergebench.generation.records import UNKNOWN, Chain, FinishedChain, Program, Source, Step, UserError
 from convergebench.metric_modules._engine import metrics
-from convergebench.metric_modules._engine.chains import DatasetChain, read_input
+from convergebench.metric_modules._engine.chains import DatasetChain, PictureAt, read_input
 from convergebench.metric_modules._engine.results import Results, chain_rows
 from convergebench.metric_modules._engine.score_chain import Reference, compare, score_chain
 from convergebench.metric_modules.scores import ScoreRow
@@ -55,16 +55,16 @@ _File = tuple[str, bytes]  # name and content
 _busy = threading.Lock()  # one series at a time
 
 
-class _Uploads(Reader):
-    """The pictures of a series, read like a dataset's until the time is over."""
+def _uploads(files: Sequence[_File]) -> PictureAt:
+    """Reads the pictures of a series, like a dataset's, until the time is over."""
+    until = time.monotonic() + _MOST_SECONDS
 
-    def __init__(self, files: Sequence[_File]):
-        self.pictures, self.until = [data for _, data in files], time.monotonic() + _MOST_SECONDS
-
-    def picture_at(self, place: Place, column: str = "image") -> bytes:
-        if time.monotonic() > self.until:
+    def picture_at(place: Place, column: str) -> bytes:
+        if time.monotonic() > until:
             raise UserError(f"scoring took more than {_MOST_SECONDS:.0f} seconds; give fewer or smaller pictures")
-        return self.pictures[place.row]
+        return files[place.row][1]
+
+    return picture_at
 
 
 @lru_cache(maxsize=1)
@@ -182,7 +182,7 @@ def _series(dataset: ServedDataset, files: Sequence[_File], cycle: tuple[str, ..
 
 
 def _scored(dataset: ServedDataset, series: DatasetChain, files: Sequence[_File]) -> dict:
-    (runs, absent), uploads, chain = _metrics(), _Uploads(files), series.chain
+    (runs, absent), uploads, chain = _metrics(), _uploads(files), series.chain
     original = Reference(read_input(uploads, series), chain.short_side)
     with ThreadPoolExecutor(1) as decoder:
         # No value is near a threshold: all is computed in float32 at once.
