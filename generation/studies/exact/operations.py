@@ -1,11 +1,10 @@
 """Twenty operations on scenes, each with its inverse. A command is both the words and what they do to a scene."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import combinations, permutations, product
-from typing import Any
 
 from .scenes import (
     CELL,
@@ -21,7 +20,9 @@ from .scenes import (
     Thing,
     describe,
     find_scene,
+    pick,
     resolve,
+    throw,
 )  # fmt: skip
 
 Value = int | str | tuple[str, ...]
@@ -186,35 +187,28 @@ _VERBS: dict[str, tuple[Callable[..., Scene], Callable[..., str]]] = {
 _Plan = tuple[str, tuple[Thing, ...], tuple[Value, ...], str, tuple[Value, ...]]
 
 
-def _pick(dice: Dice, options: Iterable[Any]) -> Any:
-    choices = list(options)
-    if not choices:
-        raise Ambiguous("nothing here can be changed so")
-    return dice.pick(choices)
-
-
 def _single(scene: Scene, dice: Dice, kinds: Collection[str] = KINDS) -> Thing:
-    return _pick(dice, [thing for thing in scene.singles if thing.kind in kinds])
+    return pick(dice, [thing for thing in scene.singles if thing.kind in kinds])
 
 
 def _pair(scene: Scene, dice: Dice) -> tuple[Thing, ...]:
-    return _pick(dice, [pair for pair in combinations(scene.singles, 2) if pair[0].colour != pair[1].colour])
+    return pick(dice, [pair for pair in combinations(scene.singles, 2) if pair[0].colour != pair[1].colour])
 
 
 def _card(scene: Scene, dice: Dice, is_such: Callable[[str], bool]) -> Thing:
-    return _pick(dice, [thing for thing in scene.things if thing.kind == "card" and is_such(thing.text)])
+    return pick(dice, [thing for thing in scene.things if thing.kind == "card" and is_such(thing.text)])
 
 
 def _plan_move(scene: Scene, dice: Dice) -> _Plan:
     ways = product(scene.singles, scene.free_cells())
     straight = [(thing, x - thing.x, y - thing.y) for thing, (x, y) in ways if (x == thing.x) != (y == thing.y)]
-    thing, right, down = _pick(dice, straight)
+    thing, right, down = pick(dice, straight)
     return "move", (thing,), (right, down), "move", (-right, -down)
 
 
 def _plan_add(scene: Scene, dice: Dice) -> _Plan:
-    model, (x, y) = _single(scene, dice), _pick(dice, scene.free_cells())
-    colour = dice.pick([colour for colour in COLOURS if colour != model.colour])
+    model, (x, y) = _single(scene, dice), pick(dice, scene.free_cells())
+    colour = pick(dice, [colour for colour in COLOURS if colour != model.colour])
     return "add", (), (model.kind, colour, model.size, x, y), "remove", ()
 
 
@@ -226,18 +220,18 @@ def _plan_remove(scene: Scene, dice: Dice) -> _Plan:
 def _plan_row(verb: str, scene: Scene, dice: Dice) -> _Plan:
     kind, colours = scene.series[0].kind, tuple(thing.colour for thing in scene.series)
     orders = [order for order in permutations(colours) if order != colours]
-    return verb, (), (kind, dice.pick(orders)) if verb == "arrange" else (kind,), "arrange", (kind, colours)
+    return verb, (), (kind, pick(dice, orders)) if verb == "arrange" else (kind,), "arrange", (kind, colours)
 
 
 def _plan_colour(verb: str, scene: Scene, dice: Dice) -> _Plan:
     thing = _single(scene, dice)
     others = [colour for colour in COLOURS if colour != thing.colour]
-    return verb, (thing,), (dice.pick(others),) * (verb == "recolour"), "recolour", (thing.colour,)
+    return verb, (thing,), (pick(dice, others),) * (verb == "recolour"), "recolour", (thing.colour,)
 
 
 def _plan_write(scene: Scene, dice: Dice) -> _Plan:
     taken = [thing.text for thing in scene.things]
-    word = dice.pick([word for word in WORDS if word not in taken])
+    word = pick(dice, [word for word in WORDS if word not in taken])
     return "write", (_card(scene, dice, lambda text: not text),), (word,), "erase", ()
 
 
@@ -250,7 +244,7 @@ def _plan_rewrite(is_such: Callable[[str], bool], texts: Sequence[str], scene: S
     card = _card(scene, dice, is_such)
     # No letter stays where it was, or half of the change could look like all of it.
     others = [text for text in texts if not any(map(str.__eq__, text, card.text))]
-    return "rewrite", (card,), (_pick(dice, others),), "rewrite", (card.text,)
+    return "rewrite", (card,), (pick(dice, others),), "rewrite", (card.text,)
 
 
 OPERATIONS: dict[str, tuple[str, Callable[[Scene, Dice], _Plan]]] = {
@@ -271,7 +265,7 @@ OPERATIONS: dict[str, tuple[str, Callable[[Scene, Dice], _Plan]]] = {
     "change-word": ("text", partial(_plan_rewrite, str.isalpha, WORDS)),
     "change-number": ("text", partial(_plan_rewrite, str.isdigit, [str(number) for number in range(10, 100)])),
     "count-up": ("counting", lambda s, d: ("extend", (), (s.series[0].kind,), "remove", ())),
-    "copy": ("counting", lambda s, d: ("copy", (_single(s, d),), _pick(d, s.free_cells()), "remove", ())),
+    "copy": ("counting", lambda s, d: ("copy", (_single(s, d),), pick(d, s.free_cells()), "remove", ())),
     "cross-out": ("counting", lambda s, d: ("cross out", (_single(s, d),), (), "uncross", ())),
     "sort": ("counting", partial(_plan_row, "sort")),
 }
@@ -284,7 +278,7 @@ def make_edit(scene: Scene, name: str) -> Edit:
     """An operation on a scene; Ambiguous unless each command names its things and the second restores the data."""
     group, plan = OPERATIONS[name]
     verb, things, values, back_verb, back_values = plan(
-        scene, Dice(scene.seed, scene.index, 1000 + [*OPERATIONS].index(name))
+        scene, throw(scene.seed, scene.index, 1000 + [*OPERATIONS].index(name))
     )
     forward = Command(verb, tuple(describe(scene, thing) for thing in things), values)
     after = forward.run(scene)

@@ -4,7 +4,7 @@ Places and sizes are whole thousandths of the picture's side, so that a scene ha
 by a `Reference`; `resolve` proves that it names one thing and no other.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
@@ -179,18 +179,24 @@ def _names(scene: Scene, reference: Reference, thing: Thing) -> bool:
 # --- scenes by chance
 
 
-class Dice:
-    """Choices from a seed, the same on any machine."""
+Dice = Iterator[int]  # whole numbers by chance
 
-    def __init__(self, *seed: int):
-        self._words = iter(draw(seed, 4000, 0, 1 << 30).tolist())
 
-    def pick(self, options: Any) -> Any:
-        return options[next(self._words) % len(options)]
+def throw(*seed: int) -> Dice:
+    """The same numbers on any machine."""
+    return iter(draw(seed, 4000, 0, 1 << 30).tolist())
 
-    def shuffled(self, options: Any) -> list[Any]:
-        rest = list(options)
-        return [rest.pop(self.pick(range(len(rest)))) for _ in range(len(rest))]
+
+def pick(dice: Dice, options: Iterable[Any]) -> Any:
+    choices = list(options)
+    if not choices:
+        raise Ambiguous("nothing here can be changed so")
+    return choices[next(dice) % len(choices)]
+
+
+def shuffled(dice: Dice, options: Iterable[Any]) -> list[Any]:
+    rest = list(options)
+    return [rest.pop(pick(dice, range(len(rest)))) for _ in range(len(rest))]
 
 
 @lru_cache(4096)
@@ -200,8 +206,8 @@ def make_scene(seed: int, index: int) -> Scene:
 
     level, kind = index % 3 + 1, tuple(GROUNDS)[index // 3 % 3]
     for attempt in range(200):
-        dice = Dice(seed, index, attempt)
-        scene = _drawn(dice, Scene(seed, index, level, dice.pick(GROUNDS[kind]), ()))
+        dice = throw(seed, index, attempt)
+        scene = _drawn(dice, Scene(seed, index, level, pick(dice, GROUNDS[kind]), ()))
         try:
             all_edits(scene)
         except Ambiguous:
@@ -216,33 +222,33 @@ def find_scene(id: str) -> Scene:
 
 
 def _drawn(dice: Dice, scene: Scene) -> Scene:
-    left, right = dice.shuffled([dice.pick(WORDS), ""])
-    number = str(dice.pick(range(10, 100)))
+    left, right = shuffled(dice, [pick(dice, WORDS), ""])
+    number = str(pick(dice, range(10, 100)))
     middle = [
         (x, 100, text, width) for x, text, width in ((210, left, 340), (590, right, 340), (890, number, 160))
     ]
     things = [Thing(y, x, "card", width, "white", text=text) for x, y, text, width in middle]
     looks = _singles(dice, scene.level)
-    cells = dice.shuffled(product((100, 300, 500, 700, 900), (300, 500, 700)))
+    cells = shuffled(dice, product((100, 300, 500, 700, 900), (300, 500, 700)))
     for (kind, colour), (x, y) in zip(looks, cells, strict=False):
-        things.append(Thing(y, x, kind, dice.pick(_SIZES), colour))
+        things.append(Thing(y, x, kind, pick(dice, _SIZES), colour))
     return scene.with_things(*things, *_drawn_series(dice, [kind for kind, _ in looks]))
 
 
 def _singles(dice: Dice, level: int) -> list[tuple[str, str]]:
     """Kind and colour of the things that stand alone: three, five or seven; one turns and one has a mirror image."""
-    kinds = [dice.pick(MIRRORING), *dice.shuffled(KINDS)]
+    kinds = [pick(dice, MIRRORING), *shuffled(dice, KINDS)]
     kinds = list(dict.fromkeys(kinds))[: 2 + level]
-    looks = list(zip(kinds, dice.shuffled(COLOURS), strict=False))
+    looks = list(zip(kinds, shuffled(dice, COLOURS), strict=False))
     if level == 2:
-        looks.append((looks[1][0], dice.pick([colour for colour in COLOURS if colour != looks[1][1]])))
+        looks.append((looks[1][0], pick(dice, [colour for colour in COLOURS if colour != looks[1][1]])))
     return looks + looks[1:3] * (level == 3)
 
 
 def _drawn_series(dice: Dice, taken: list[str]) -> list[Thing]:
-    kind = dice.pick([kind for kind in KINDS if kind not in taken])
-    colours, sizes = dice.shuffled(COLOURS)[:3], dice.shuffled(_SERIES_SIZES)
+    kind = pick(dice, [kind for kind in KINDS if kind not in taken])
+    colours, sizes = shuffled(dice, COLOURS)[:3], shuffled(dice, _SERIES_SIZES)
     while sizes == sorted(sizes):  # there would be nothing to sort
-        sizes = dice.shuffled(_SERIES_SIZES)
+        sizes = shuffled(dice, _SERIES_SIZES)
     columns = zip((100, 300, 500), colours, sizes, strict=True)
     return [Thing(ROW, x, kind, size, colour) for x, colour, size in columns]
