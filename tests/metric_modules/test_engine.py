@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 import scored
 from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.metric_modules import specs
 from convergebench.metric_modules._engine import metrics, worker
 from convergebench.metric_modules._engine.floors import is_near_threshold, retained_value
 from convergebench.metric_modules.clip_similarity import measure as clip
@@ -196,6 +197,12 @@ def test_floors_are_medians_of_all_stored_pairs(scored_by_all):
 def test_worse_never_retains_more(value, worse, bottom):
     better, lower = retained_value(value, bottom, 0.0), retained_value(value + worse, bottom, 0.0)
     assert 0 <= lower <= better <= 1
+
+
+@pytest.mark.parametrize(("value", "is_near"), [(0.29, False), (0.291, True), (0.309, True), (0.311, False)])
+def test_half_way_between_ceiling_and_floor_decides(value, is_near):
+    columns = {"lpips": replace(specs.specs()["lpips"].columns[0], bfloat16_error=0.0095)}
+    assert is_near_threshold(columns, {"lpips": 0.6}, "lpips", value) is is_near
 
 
 def test_near_a_threshold_bfloat16_gives_way_to_float32(clean, tmp_path, monkeypatch):
