@@ -210,7 +210,7 @@ def _why_not_judged(steps: Sequence[ScoreRow], column: str) -> str:
     missing = [step.missing.get(column) for step in steps]
     if any(reason is None or reason.fault not in ("nobody", "not applicable") for reason in missing):
         return ""
-    return missing[0].code if missing and missing[0] else ""
+    return next((reason.code for reason in missing if reason), "")
 
 
 def _registered_qualities(chain: FinishedChain, returns: Sequence[ScoreRow], floors: Floors) -> dict[str, Values]:

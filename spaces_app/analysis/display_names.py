@@ -67,7 +67,7 @@ def _model_name(model: str) -> str:
     >>> [_model_name(model) for model in ("gemini-3.1-flash-image-preview", "gpt-image-1-mini", "my-editor")]
     ['Gemini 3.1 Flash Image Preview', 'GPT Image 1 Mini', 'my-editor']
     """
-    model = _DATES.sub("", model.rsplit("/", 1)[-1]).removeprefix("doubao-")
+    model = _DATES.sub("", model.rpartition("/")[2]).removeprefix("doubao-")
     for start, brand in _BRANDS.items():
         if model == start:
             return brand

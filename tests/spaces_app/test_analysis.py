@@ -8,8 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 from convergebench.generation import programs
-from convergebench.spaces_app.analysis import tables
+from convergebench.metric_modules.halflife.outcomes import Outcome
+from convergebench.spaces_app.analysis import groups, tables
 from convergebench.spaces_app.analysis.tables import Estimate, Table, TableRow, column
+from convergebench.spaces_app.studies.programs.statistics import difficulty
 from convergebench.spaces_app.studies.replication.statistics import failure_levels
 from simulated import chain_row, dataset, floor_rows, report, score_rows
 
@@ -102,3 +104,25 @@ def test_the_table_of_levels_counts_each_lost_test_once():
     for editor, share in lost.items():
         assert sum(row["share"] for row in rows if row["editor"] == editor) == pytest.approx(share or 0)
     assert {row["level"] for row in rows} == {"image"}
+
+
+class Placed(TableRow):
+    role: str = column("Role")
+
+
+def test_a_line_stands_in_latex_where_a_value_changes_and_not_before_the_first():
+    made = Table("placed", "Placed", Placed, [Placed(role=role) for role in "aabb"])
+    assert tables.as_latex(made, rule_where="role").count("\\midrule") == 2  # below the heading, and once
+    assert tables.as_latex(made).count("\\midrule") == 1
+
+
+@pytest.mark.parametrize(("kept", "end_round", "lost_at"), [(1, 3, 3), (4, 3, 5), (2, None, 3)])
+def test_a_technical_failure_is_a_loss_in_its_round(kept, end_round, lost_at):
+    case = SimpleNamespace(end="failed", end_round=end_round)
+    [outcome] = groups.count_failures([case], [Outcome(kept, failed=True)])
+    assert (outcome.lost_at, outcome.cause, outcome.failed) == (lost_at, groups.FAILED, False)
+
+
+def test_an_interval_of_difficulty_needs_so_many_pictures():
+    assert difficulty._factor((0.0, 0.1), difficulty._FEWEST_SOURCES)[1] is None
+    assert difficulty._factor((0.0, 0.1), difficulty._FEWEST_SOURCES - 1)[1].startswith("only")

@@ -49,7 +49,7 @@ def rows(analysis: Analysis) -> Iterator[Row]:
                 q=estimate(*mean_over_clusters(factors, sources)),
                 exponent=estimate(*mean_over_clusters([exponent(curve, rounds) for curve in squares], sources)),
                 shape=fit["shape"],
-                weight=fit["weights"][fit["shape"]] if fit["shape"] and fit["weights"] else None,
+                weight=fit["shape"] and fit["weights"][fit["shape"]],
                 rest=estimate(*mean_over_clusters(rests, sources)),
                 cases=len(cases),
                 reason="; ".join(reasons) or None,
