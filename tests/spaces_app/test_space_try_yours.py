@@ -88,6 +88,21 @@ def test_what_cannot_be_scored_is_refused_by_name(dataset, data, words):
         score(dataset, ORIGINAL, [data], [], [], ["round1.png"])
 
 
+def test_files_become_a_chain_of_rounds(dataset):
+    files = [(f"{number}.png", small_dataset.picture(number, side=64)) for number in range(5)]
+    series = tab._series(dataset, files, ("make the edit", "undo it"))
+    steps = [placed.step for placed in series.steps.values()]
+    assert [(step.round, step.position, step.instruction) for step in steps] == [
+        (1, 1, "make the edit"), (1, 2, "undo it"), (2, 1, "make the edit"), (2, 2, "undo it"),
+    ]  # fmt: skip
+    assert (series.chain.calls, series.chain.chain.rounds, series.chain.chain.program.small) == (4, 2, False)
+    with pytest.raises(UserError, match="63x63; at least 64"):
+        tab._inspect(("small", small_dataset.picture(1, side=63)))
+    assert [row["threshold"] for row in score(dataset, ORIGINAL, [ORIGINAL])["verdicts"]] == [
+        pytest.approx(number / 20) for number in range(1, 20)
+    ]
+
+
 def test_time_and_count_are_limited(dataset, monkeypatch):
     with pytest.raises(UserError, match="at most 60"):
         score(dataset, ORIGINAL, FADING[:1] * 61)
