@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -51,9 +51,6 @@ def manifest() -> dict[str, Row]:
     return {row["id"]: Row(**{**row, "unfit": tuple(row.get("unfit", ()))}) for row in rows}
 
 
-_OF_A_SOURCE = [field.name for field in fields(Source)]
-
-
 def row(id: str) -> Row:
     clean = id.partition("~")[0]
     if clean not in manifest():
@@ -63,8 +60,7 @@ def row(id: str) -> Row:
 
 
 def as_source(row: Row) -> Source:
-    values = {name: getattr(row, name) for name in _OF_A_SOURCE}
-    return Source(**{**values, "sha256": row.cropped or row.sha256})
+    return Source.from_dict({**vars(row), "sha256": row.cropped or row.sha256})
 
 
 def source(id: str) -> Source:

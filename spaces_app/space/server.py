@@ -7,7 +7,7 @@ import re
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import lru_cache, wraps
+from functools import lru_cache, partial, wraps
 from typing import Any, get_type_hints
 
 import gradio as gr
@@ -31,6 +31,7 @@ from .tabs import find_tabs, listed_by_tabs
 _TYPES = {str: "a text", int: "a whole number", float: "a number", list[str]: "a list of texts"}
 # An address contains a hash of its content, so a cached copy never becomes wrong.
 _CACHED_FOREVER = {"cache-control": "public, max-age=31536000, immutable"}
+_gzipped = lru_cache(maxsize=64)(partial(gzip.compress, mtime=0))
 _VISIBILITY = {"PUBLIC": "public", "FOR_THE_PAGE": "undocumented"}  # a tab's kind of endpoint -> Gradio's
 _CALLED = re.compile(r"/(?:gradio_api/)?(?:upload/?$|(?:run|api|call/v2|call)/([^/]+))")
 
@@ -166,11 +167,6 @@ def _packed(request: Request, data: bytes, kind: str | None, headers: Mapping[st
     if "gzip" in request.headers.get("accept-encoding", ""):
         return Response(_gzipped(data), headers=headers | {"content-encoding": "gzip"}, media_type=kind)
     return Response(data, headers=headers, media_type=kind)
-
-
-@lru_cache(maxsize=64)
-def _gzipped(data: bytes) -> bytes:
-    return gzip.compress(data, mtime=0)
 
 
 def _saved_as(name: str) -> dict[str, str]:

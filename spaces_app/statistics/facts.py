@@ -50,14 +50,10 @@ def rows(analysis: Analysis) -> list[Row]:
         facts[f"chains that ended {end}"] = count
     for name in analysis.groups:
         facts |= _group_facts(analysis, name)
-    facts |= _signatures(analysis)
-    return [Row(fact=fact, value=value) for fact, value in facts.items()]
-
-
-def _signatures(analysis: Analysis) -> dict[str, str]:
     written = filter(None, analysis.scores.distinct("signature"))
     texts = {text for signature in written for text in signature_texts(signature_of({"signature": signature}))}
-    return {f"signature {number}": text for number, text in enumerate(sorted(texts), 1)}
+    facts |= {f"signature {number}": text for number, text in enumerate(sorted(texts), 1)}
+    return [Row(fact=fact, value=value) for fact, value in facts.items()]
 
 
 def _chain_counts(analysis: Analysis) -> dict[str, int]:
