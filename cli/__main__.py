@@ -1,9 +1,7 @@
 """The command `convergebench`: every file of this folder is a verb, and so are those of the folders in it.
 
 The verbs of a round trip are files of this folder itself. Each other folder can be deleted.
-
-A file VERB_KIND.py is one kind of a verb: list_editors.py is `convergebench list editors`. Files that begin with an
-underscore are not verbs.
+Files that begin with an underscore are not verbs; VERB_KIND.py is one kind of a verb.
 """
 
 import argparse

@@ -27,7 +27,6 @@ _SERIES = {
     "#c7365e": "#ca857f",
 }
 SERIES = tuple(_SERIES)
-# The dark partner of every light colour.
 DARK = {PAPER: "#14181f", INK: "#e9ecf0", MUTED: "#a9b2be", GRID: "#353d49", **_SERIES}
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "p", "h", "<", ">")  # as matplotlib calls them
 BASELINE_MARKER = "d"
@@ -38,7 +37,7 @@ _DARK_THEME = "@media screen and (prefers-color-scheme: dark)"
 class Look(NamedTuple):
     """How an editor is drawn everywhere: baselines are thin, dashed and grey."""
 
-    colour: str  # in a light page; DARK has its partner
+    colour: str  # in a light page; DARK has its dark partner
     marker: str
     dash: Any
     width: float

@@ -1,8 +1,7 @@
 """The manifest: the files that this benchmark wrote into a folder or repository.
 
 A dataset's is in its card, so that it travels with the dataset: files that it does not list are not read. Only listed
-files are ever replaced or removed. A file is listed before it is written, so that even a crash escapes no unlisted file
-behind.
+files are ever replaced or removed. A file is listed before it is written, so that a crash leaves no unlisted one.
 """
 
 import hashlib

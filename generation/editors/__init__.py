@@ -1,8 +1,6 @@
 """The editors: one file each, in this folder or in `generation/studies/STUDY/editors/`; nothing is registered.
 
-A file holds a function `edit(image, instruction, seed)`, which answers one call: its docstring describes the editor,
-its keyword-only parameters are the options. An editor that checks its options is a frozen dataclass `Editor` with that
-method, and its fields are the options. Those of a few lines share `_references.py`.
+CONTRIBUTING.md says what a file holds. Editors of a few lines share `_references.py`.
 """
 
 import importlib

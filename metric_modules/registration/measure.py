@@ -84,9 +84,7 @@ def prepare(picture: np.ndarray) -> tuple[Anchors, np.ndarray]:
 
 
 def compare(
-    reference: tuple[Anchors, np.ndarray],
-    pictures: Sequence[np.ndarray],
-    earlier: Sequence[Mapping[str, object]],
+    reference: tuple[Anchors, np.ndarray], pictures: Sequence[np.ndarray], earlier: Sequence[Mapping[str, object]]
 ) -> list[dict[str, float | Reason]]:
     rows = []
     for picture, values in zip(pictures, earlier, strict=True):
