@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+import threading
 from decimal import Decimal
 from pathlib import Path
 
@@ -154,6 +155,22 @@ def test_calls_in_flight_count_as_the_dearest_answer(tmp_path):
     assert budget.spent + float(budget.held) == pytest.approx(Budget(run=tmp_path).spent) == 0.18
     with pytest.raises(UserError, match=r"\$0.18 is spent, so a call at \$0.06 would pass the limit of \$0.2"):
         Budget(0.20, tmp_path).hold(0.04)
+
+
+def test_a_call_that_no_end_of_another_makes_room_for_does_not_wait(tmp_path):
+    budget, said = Budget(0.10, tmp_path), []
+
+    def ask():
+        with pytest.raises(UserError, match="would pass the limit"):
+            budget.hold(0.09)
+        said.append("refused")
+
+    budget.pay(budget.hold(0.02), 0.02)
+    budget.hold(0.04)  # in flight
+    thread = threading.Thread(target=ask, daemon=True)
+    thread.start()
+    thread.join(20)
+    assert said == ["refused"]
 
 
 @pytest.mark.parametrize(
